@@ -6,15 +6,15 @@ const layers = [
   {
     name: 'foundations',
     packages: [
-      'kube', 'token', 'certs', 'openapi', 'request', 'telemetry', 'config', 'tracing', 'json', 'yaml', 'files', 'http', 'cache', 'shell',
-      'protobuf',
+      'kubeclient', 'jwt', 'certs', 'openapi', 'apirequest', 'httpserver', 'http', 'scheduling', 'telemetry', 'config', 'json', 'yaml',
+      'files', 'cache', 'shell', 'protobuf',
     ],
     // Packages of one layer that may import each other.
     allowSiblings: true,
   },
   {
     name: 'domains',
-    packages: ['resources', 'iam', 'logs', 'authn', 'authz', 'audit', 'imageregistry'],
+    packages: ['resourcecache', 'iam', 'logs', 'authn', 'authz', 'audit', 'imageregistry'],
     allowSiblings: true,
   },
   { name: 'HTTP surfaces', packages: ['extensionapi', 'platformapi', 'oauth', 'proxy', 'apidocs'] },
@@ -23,13 +23,13 @@ const layers = [
 
 /** Third-party libraries and the packages that may import them: each can be replaced in one place. */
 const owners = {
-  '@kubernetes/client-node': ['kube'],
+  '@kubernetes/client-node': ['kubeclient'],
   '@node-rs/bcrypt': ['iam'],
   '@opensearch-project/opensearch': ['logs'],
   '@eslint-community/regexpp': ['logs'],
-  '@opentelemetry': ['tracing'],
+  '@opentelemetry': ['telemetry'],
   express: ['extensionapi', 'platformapi', 'oauth', 'proxy', 'apiserver'],
-  jose: ['token'],
+  jose: ['jwt'],
   ldapts: ['iam'],
   'lru-cache': ['cache', 'logs'],
   'node-forge': ['certs'],
@@ -39,7 +39,7 @@ const owners = {
   re2js: ['logs'],
   snappy: ['logs'],
   undici: ['http'],
-  ws: ['request'],
+  ws: ['httpserver'],
   zod: ['config'],
   yaml: ['yaml'],
 }

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { unavailable } from '../apierrors/status.ts'
-import { toOpenApi } from '../openapi/document.ts'
 import type { Loopback } from '../apirequest/fixtures.ts'
+import { toOpenApi } from '../openapi/document.ts'
 import { createApiDocuments, isOwnDocument } from './documents.ts'
 import { section, serveFace } from './fixtures.ts'
 

@@ -1,8 +1,8 @@
 import { methodNotAllowed } from '../apierrors/status.ts'
+import type { Exchange } from '../apirequest/request-context.ts'
+import { cachingOf, createDocument, type Document, sendDocument } from '../httpserver/document.ts'
 import { isRecord } from '../kubeclient/object.ts'
 import { type DescribedSection, toOpenApi } from '../openapi/document.ts'
-import { cachingOf, createDocument, type Document, sendDocument } from '../httpserver/document.ts'
-import type { Exchange } from '../apirequest/request-context.ts'
 
 export type Face = {
   readonly handles: (path: string) => boolean

@@ -1,6 +1,6 @@
 import { renderKube } from '../apierrors/render-kube.ts'
-import type { DescribedSection } from '../openapi/document.ts'
 import { type Loopback, startLoopback, toExchange } from '../apirequest/fixtures.ts'
+import type { DescribedSection } from '../openapi/document.ts'
 import type { Face } from './documents.ts'
 
 export const section: DescribedSection = {

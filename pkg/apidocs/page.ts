@@ -1,9 +1,9 @@
 import type { OutgoingHttpHeaders } from 'node:http'
 import { methodNotAllowed } from '../apierrors/status.ts'
-import type { DescribedSection } from '../openapi/document.ts'
 import { readAsset } from '../httpserver/asset.ts'
 import { createTextDocument, type Document, sendDocument } from '../httpserver/document.ts'
 import { type Html, html } from '../httpserver/html.ts'
+import type { DescribedSection } from '../openapi/document.ts'
 import type { Face } from './documents.ts'
 import { sectionHtml, sectionId } from './section.ts'
 

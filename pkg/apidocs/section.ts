@@ -1,3 +1,4 @@
+import { type Html, html } from '../httpserver/html.ts'
 import { toCurl } from '../openapi/curl.ts'
 import { type DescribedSection, toOperationId } from '../openapi/document.ts'
 import {
@@ -10,7 +11,6 @@ import {
   type Scheme,
 } from '../openapi/operation.ts'
 import { rangeText, schemaText } from '../openapi/schema-text.ts'
-import { type Html, html } from '../httpserver/html.ts'
 
 const schemeNames: Readonly<Record<Scheme, string>> = {
   bearer: 'an access token',

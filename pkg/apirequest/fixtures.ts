@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, request, type Server, type ServerResponse } from 'node:http'
-import type { AuthenticatedExchange } from './request-context.ts'
 import { hooked } from '../httpserver/hooked-message.ts'
 import type { Identity } from './identity.ts'
+import type { AuthenticatedExchange } from './request-context.ts'
 import { parseLine } from './request-line.ts'
 
 export const jane: Identity = {

@@ -1,5 +1,5 @@
-import type { Exchange } from './request-context.ts'
 import type { QueryParameters } from './query-parameters.ts'
+import type { Exchange } from './request-context.ts'
 
 type Asked = Pick<Exchange, 'req' | 'info' | 'query'>
 

@@ -1,6 +1,6 @@
 import { createBoundedCache } from '../cache/bounded-cache.ts'
-import type { Exchange } from './request-context.ts'
 import { QueryParameters } from './query-parameters.ts'
+import type { Exchange } from './request-context.ts'
 import { parseRequestInfo } from './request-info.ts'
 import { parseTarget } from './target.ts'
 

@@ -1,12 +1,12 @@
 import { Status, unavailable } from '../apierrors/status.ts'
-import type { AuthenticatedExchange, Exchange } from '../apirequest/request-context.ts'
-import { hooksOf } from '../httpserver/hooked-message.ts'
 import type { Identity } from '../apirequest/identity.ts'
 import { mayLast } from '../apirequest/long-running.ts'
+import type { AuthenticatedExchange, Exchange } from '../apirequest/request-context.ts'
+import { hooksOf } from '../httpserver/hooked-message.ts'
 import { type Capture, captureRequest, captureResponse, withoutManagedFields } from './capture.ts'
 import { toEvent } from './event.ts'
-import { judge, type Verdict } from './policy-evaluator.ts'
 import type { Policy, Stage } from './policy.ts'
+import { judge, type Verdict } from './policy-evaluator.ts'
 import { cappedLevel } from './redact.ts'
 
 /** One request as the audit log sees it; each step is told once, as it happens. */

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { hooksOf, requestHooksOf } from '../httpserver/hooked-message.ts'
 import { compactJson, itemTexts, memberText, withMembers, withoutMember } from '../json/members.ts'
 import { isRecord } from '../kubeclient/object.ts'
-import { hooksOf, requestHooksOf } from '../httpserver/hooked-message.ts'
 
 /**
  * A body as it passes: the JSON that was sent, on one line, since what JSON.parse makes of it has rounded numbers. undefined when it

@@ -1,6 +1,6 @@
 import type { Status } from '../apierrors/status.ts'
-import type { Exchange } from '../apirequest/request-context.ts'
 import type { Identity } from '../apirequest/identity.ts'
+import type { Exchange } from '../apirequest/request-context.ts'
 import type { Level, Stage } from './policy.ts'
 import { redactedUri } from './redact.ts'
 

@@ -1,8 +1,8 @@
 import { expect } from 'chai'
 import { jane } from '../apirequest/fixtures.ts'
 import { parseRequestInfo } from '../apirequest/request-info.ts'
-import { judge } from './policy-evaluator.ts'
 import { parsePolicy } from './policy.ts'
+import { judge } from './policy-evaluator.ts'
 
 /** The level that one rule, with Request as its level, gives to a request; None when it does not match. */
 function levelOf(rule: string, method: string, path: string): string {

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import { unauthorized } from '../apierrors/status.ts'
-import { createBoundedCache } from '../cache/bounded-cache.ts'
 import type { Identity } from '../apirequest/identity.ts'
+import { createBoundedCache } from '../cache/bounded-cache.ts'
 import type { Authenticator } from './authenticator.ts'
 import { type BasicCredential, readBasic } from './basic-credential.ts'
 

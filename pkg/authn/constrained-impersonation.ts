@@ -1,7 +1,7 @@
 import { Status } from '../apierrors/status.ts'
-import { forbidden } from '../authz/forbidden.ts'
 import { type Identity, splitServiceAccount } from '../apirequest/identity.ts'
 import { type RequestInfo, toResourceInfo } from '../apirequest/request-info.ts'
+import { forbidden } from '../authz/forbidden.ts'
 
 /** Whether a caller may impersonate one thing. @throws Status 403, 503 */
 export type MayImpersonate = (info: RequestInfo, caller: Identity) => Promise<void> | void

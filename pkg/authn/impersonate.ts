@@ -1,6 +1,11 @@
 import type { IncomingMessage } from 'node:http'
 import { badRequest } from '../apierrors/status.ts'
-import { anonymous, type Identity, splitServiceAccount, withAuthenticatedGroup } from '../apirequest/identity.ts'
+import {
+  anonymous,
+  type Identity,
+  splitServiceAccount,
+  withAuthenticatedGroup,
+} from '../apirequest/identity.ts'
 import { decodeExtraKey, decodeHeaderText } from '../apirequest/identity-header.ts'
 import { identityProblem } from '../apirequest/identity-text.ts'
 import { type RequestInfo, toResourceInfo } from '../apirequest/request-info.ts'

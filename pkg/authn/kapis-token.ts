@@ -1,6 +1,6 @@
 import { Status, unauthorized } from '../apierrors/status.ts'
-import { createBoundedCache } from '../cache/bounded-cache.ts'
 import { type Identity, identityBytes } from '../apirequest/identity.ts'
+import { createBoundedCache } from '../cache/bounded-cache.ts'
 import { isReadOnly } from '../jwt/online-audience.ts'
 import type { Authenticator } from './authenticator.ts'
 import { createBearerReader } from './bearer.ts'

@@ -1,6 +1,6 @@
+import { type Identity, isSuperuser } from '../apirequest/identity.ts'
 import { createBoundedCache } from '../cache/bounded-cache.ts'
 import type { KubeClient } from '../kubeclient/client.ts'
-import { type Identity, isSuperuser } from '../apirequest/identity.ts'
 import { decidingExtra } from './authorization-extra.ts'
 import type { GrantIndex } from './rbac-index.ts'
 import type { Right } from './rbac-rules.ts'

@@ -1,13 +1,13 @@
 import { hash } from 'node:crypto'
-import { createBoundedCache } from '../cache/bounded-cache.ts'
-import type { KubeClient } from '../kubeclient/client.ts'
 import { type Identity, isSuperuser } from '../apirequest/identity.ts'
 import type { RequestInfo } from '../apirequest/request-info.ts'
+import { createBoundedCache } from '../cache/bounded-cache.ts'
+import type { KubeClient } from '../kubeclient/client.ts'
 import { toReviewSpec } from './attributes.ts'
-import { assertInScope } from './token-scope.ts'
 import { decidingExtra } from './authorization-extra.ts'
 import { refusalFor } from './forbidden.ts'
 import { type Decision, type ReviewSpec, review } from './subject-access-review.ts'
+import { assertInScope } from './token-scope.ts'
 
 export type AuthorizerOptions = {
   readonly client: KubeClient

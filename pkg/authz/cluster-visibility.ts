@@ -1,7 +1,7 @@
-import { type BoundedCache, createBoundedCache } from '../cache/bounded-cache.ts'
-import type { KubeClient } from '../kubeclient/client.ts'
 import { type Identity, isSuperuser } from '../apirequest/identity.ts'
 import type { RequestInfo } from '../apirequest/request-info.ts'
+import { type BoundedCache, createBoundedCache } from '../cache/bounded-cache.ts'
+import type { KubeClient } from '../kubeclient/client.ts'
 import { decidingExtra } from './authorization-extra.ts'
 import { review } from './subject-access-review.ts'
 

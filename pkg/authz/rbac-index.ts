@@ -1,9 +1,9 @@
 import { unavailable } from '../apierrors/status.ts'
+import type { Identity } from '../apirequest/identity.ts'
 import type { KubeClient } from '../kubeclient/client.ts'
 import { Informer } from '../kubeclient/informer.ts'
 import { type KubeObject, membersOf } from '../kubeclient/object.ts'
 import { Reflector } from '../kubeclient/reflector.ts'
-import type { Identity } from '../apirequest/identity.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import { callerKeys, givesRight, type Right, subjectKeys } from './rbac-rules.ts'
 

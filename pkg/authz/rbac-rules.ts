@@ -1,5 +1,5 @@
-import { isRecord } from '../kubeclient/object.ts'
 import type { Identity } from '../apirequest/identity.ts'
+import { isRecord } from '../kubeclient/object.ts'
 
 /** A verb on a resource, in whatever namespace; `resource` with its subresource, as RBAC writes it: `pods/log`. */
 export type Right = { readonly verb: string; readonly group: string; readonly resource: string }

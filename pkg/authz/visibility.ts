@@ -2,12 +2,12 @@ import { createHash } from 'node:crypto'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { Status } from '../apierrors/status.ts'
 import type { Identity } from '../apirequest/identity.ts'
-import type { Collection } from '../resourcecache/store/store.ts'
-import type { Entry } from '../resourcecache/store/cached-object.ts'
 import type { Visible } from '../resourcecache/list/object-visibility.ts'
-import { type All, everything, untilAll } from './visibility-watch.ts'
-import type { GrantIndex } from './rbac-index.ts'
+import type { Entry } from '../resourcecache/store/cached-object.ts'
+import type { Collection } from '../resourcecache/store/store.ts'
 import { type Asked, createSeesAll, type SeesAllOptions } from './cluster-visibility.ts'
+import type { GrantIndex } from './rbac-index.ts'
+import { type All, everything, untilAll } from './visibility-watch.ts'
 
 export type VisibilityOptions = SeesAllOptions & {
   /** Role bindings that give any right at all. */

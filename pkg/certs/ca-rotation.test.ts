@@ -1,7 +1,7 @@
 import { X509Certificate } from 'node:crypto'
 import { expect } from 'chai'
-import { createAuthority } from './issue.ts'
 import { type Authority, firstAuthority, planRollover, takeStep } from './ca-rotation.ts'
+import { createAuthority } from './issue.ts'
 
 const start = new Date('2031-05-06T07:08:09Z')
 const startMs = start.getTime()

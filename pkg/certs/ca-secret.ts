@@ -1,8 +1,8 @@
 import type { KubeClient } from '../kubeclient/client.ts'
 import type { KubeObject } from '../kubeclient/object.ts'
 import { readSecret, secretData, writeSecret } from '../kubeclient/secret.ts'
-import { pairSecretType, parsePair } from './tls-secret.ts'
 import type { Authority } from './ca-rotation.ts'
+import { pairSecretType, parsePair } from './tls-secret.ts'
 
 /** The Secret of the authority: `tls.*` signs, `next.*` is to sign, `ca.crt` is what clients are to trust. */
 export type StoredAuthority = Authority & {

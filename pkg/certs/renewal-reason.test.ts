@@ -1,6 +1,6 @@
 import { expect } from 'chai'
-import { unfitness } from './renewal-reason.ts'
 import { createAuthority, issueCertificate } from './issue.ts'
+import { unfitness } from './renewal-reason.ts'
 
 const now = new Date('2031-05-06T07:08:09Z')
 const dayMs = 86_400_000

@@ -4,6 +4,7 @@ import type { KubeClient } from '../kubeclient/client.ts'
 import { Reflector } from '../kubeclient/reflector.ts'
 import { secretsPath } from '../kubeclient/secret.ts'
 import type { Logger } from '../telemetry/logger.ts'
+import { firstAuthority, planRollover, takeStep } from './ca-rotation.ts'
 import {
   type AuthorityPlace,
   authoritySecret,
@@ -11,10 +12,9 @@ import {
   type StoredAuthority,
   writeAuthority,
 } from './ca-secret.ts'
-import { type Names, unfitness } from './renewal-reason.ts'
 import { issueCertificate, issuedAtMs, type KeyPair } from './issue.ts'
+import { type Names, unfitness } from './renewal-reason.ts'
 import { readPair, writePair } from './tls-secret.ts'
-import { firstAuthority, planRollover, takeStep } from './ca-rotation.ts'
 
 export type ServingMaterial = {
   readonly certPem: string

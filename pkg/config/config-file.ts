@@ -1,8 +1,8 @@
 import type { Logger } from '../telemetry/logger.ts'
 import type { Config, Secrets } from './config.ts'
-import { differences, followed, reloadedPaths } from './reloadable-config.ts'
 import { type ConfigSource, type Loaded, loadConfig, parseText, readText } from './load.ts'
 import { ConfigError } from './problem.ts'
+import { differences, followed, reloadedPaths } from './reloadable-config.ts'
 
 /** What has become of the file since the start. */
 export type LastRead = { readonly isGood: boolean; readonly goodAtMs: number }

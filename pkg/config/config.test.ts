@@ -1,8 +1,8 @@
 import { expect } from 'chai'
-import { clientMembers, defaultClient } from './sections/client.ts'
 import { parseConfig } from './config.ts'
 import { defaults } from './fixtures.ts'
 import { ConfigError, type Problem } from './problem.ts'
+import { clientMembers, defaultClient } from './sections/client.ts'
 
 function problemsOf(input: unknown): readonly Problem[] {
   try {

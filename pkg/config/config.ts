@@ -1,16 +1,21 @@
 import { z } from 'zod'
 import { parseRange } from '../httpserver/client-address.ts'
 import type { LogLevel } from '../telemetry/logger.ts'
+import { coerce } from './coerce.ts'
+import { boolean, choice, integer, port, section, text, texts } from './option.ts'
+import { ConfigError, toProblems } from './problem.ts'
 import { audit } from './sections/audit.ts'
 import { authentication } from './sections/authentication.ts'
 import { cache } from './sections/cache.ts'
-import { type ClientConfig, commandLineClient, defaultClient, type RegisteredClient } from './sections/client.ts'
-import { coerce } from './coerce.ts'
+import {
+  type ClientConfig,
+  commandLineClient,
+  defaultClient,
+  type RegisteredClient,
+} from './sections/client.ts'
 import { limits } from './sections/limits.ts'
 import { type LogStoreSecrets, type LogsConfig, logs, withoutSecrets } from './sections/logs.ts'
 import { oauth } from './sections/oauth.ts'
-import { boolean, choice, integer, port, section, text, texts } from './option.ts'
-import { ConfigError, toProblems } from './problem.ts'
 import { registries } from './sections/registries.ts'
 import { tls } from './sections/tls.ts'
 import { tracing } from './sections/tracing.ts'

@@ -1,5 +1,5 @@
-import { commandLineClient, defaultClient } from './sections/client.ts'
 import type { Config } from './config.ts'
+import { commandLineClient, defaultClient } from './sections/client.ts'
 
 /** What holds when nothing is configured. */
 export const defaults: Config = {

@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { clientMembers } from './sections/client.ts'
 import { type Config, document } from './config.ts'
 import { section } from './option.ts'
+import { clientMembers } from './sections/client.ts'
 import { optionsOf } from './shape.ts'
 
 /**

@@ -4,8 +4,8 @@ import { createServer as createTlsServer } from 'node:https'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { TLSSocket } from 'node:tls'
 import { expect } from 'chai'
-import { createAuthority, issueCertificate } from '../certs/issue.ts'
 import { closeServer, portOf } from '../apirequest/fixtures.ts'
+import { createAuthority, issueCertificate } from '../certs/issue.ts'
 import { createPool, type Dispatcher, type PoolOptions, ReloadingPool, type TlsOptions } from './pool.ts'
 
 const usual: PoolOptions = {

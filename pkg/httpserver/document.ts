@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import type { OutgoingHttpHeaders } from 'node:http'
 import { gzipSync } from 'node:zlib'
-import { stringifyExactly } from '../json/stringify.ts'
 import type { Exchange } from '../apirequest/request-context.ts'
+import { stringifyExactly } from '../json/stringify.ts'
 import { acceptsGzip, send } from './respond.ts'
 
 /** A body that is the same for everyone and changes only with the program: serialized once, named by its digest. */

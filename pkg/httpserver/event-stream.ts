@@ -1,6 +1,6 @@
 import type { Writable } from 'node:stream'
-import { sendOwnChunks, toChunk } from './chunked-body.ts'
 import type { Exchange } from '../apirequest/request-context.ts'
+import { sendOwnChunks, toChunk } from './chunked-body.ts'
 import { pieceBytes } from './respond.ts'
 import { openWebSocket } from './web-socket.ts'
 import { isWebSocket, readHandshake } from './web-socket-handshake.ts'

@@ -3,8 +3,8 @@ import type { ServerResponse } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { type Listener, type Loopback, startLoopback } from '../apirequest/fixtures.ts'
-import { acceptsGzip, collect, pieceBytes, send, sendChunks, sendJson, sendParts } from './respond.ts'
 import { createTurns } from '../scheduling/time-slices.ts'
+import { acceptsGzip, collect, pieceBytes, send, sendChunks, sendJson, sendParts } from './respond.ts'
 
 describe('respond', () => {
   let loopback: Loopback | undefined

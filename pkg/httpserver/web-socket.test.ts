@@ -4,8 +4,8 @@ import { request, type Server } from 'node:http'
 import type { Duplex, Writable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
-import { type EventStream, toEventStream } from './event-stream.ts'
 import { closeServer, portOf } from '../apirequest/fixtures.ts'
+import { type EventStream, toEventStream } from './event-stream.ts'
 import { http } from './node-http.ts'
 
 /** A server whose watches tell what `tell` writes, and one client of it, who says and reads bare bytes. */

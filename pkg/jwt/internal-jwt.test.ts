@@ -1,9 +1,9 @@
 import { expect } from 'chai'
 import { SignJWT, UnsecuredJWT } from 'jose'
 import { audience, forge, issuer, memoryKeys } from './fixtures.ts'
+import { createStatements, type Statements } from './internal-jwt.ts'
 import { createTokenIssuer } from './issue.ts'
 import { generateKey } from './key-set.ts'
-import { createStatements, type Statements } from './internal-jwt.ts'
 
 describe('createStatements', () => {
   let keys: Awaited<ReturnType<typeof memoryKeys>>

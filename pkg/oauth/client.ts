@@ -3,11 +3,11 @@ import type { IncomingMessage } from 'node:http'
 import type { Status } from '../apierrors/status.ts'
 import { basicChallenge, isBasic, readBasic } from '../authn/basic-credential.ts'
 import type { ClientConfig, RegisteredClient } from '../config/sections/client.ts'
-import { createLockout, secondsUntil } from '../iam/lockout/lockout.ts'
 import { sourceNetwork } from '../httpserver/client-address.ts'
+import { createLockout, secondsUntil } from '../iam/lockout/lockout.ts'
+import { sourceOf } from './server/client-info.ts'
 import { oauthError } from './server/error.ts'
 import type { Form } from './server/form.ts'
-import { sourceOf } from './server/client-info.ts'
 
 /** The clients there are at this moment: they come and go with their Secrets. */
 export type ClientRegistry = {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { ClientConfig } from '../config/sections/client.ts'
-import { endOtherLogins } from '../iam/sessions/revoke-session.ts'
 import type { Source } from '../iam/sessions/client-info.ts'
+import { endOtherLogins } from '../iam/sessions/revoke-session.ts'
 import type { User } from '../iam/users/user.ts'
 import type { Granted, GrantTools } from './tokens/grant.ts'
 import { issueIdToken } from './tokens/id-token.ts'

@@ -1,11 +1,11 @@
 import { type OAuthReason, Status } from '../apierrors/status.ts'
 import { type Admission, type Admitted, toRefusal } from '../iam/identityprovider/linking/account-linking.ts'
+import { refusalReason, refusedUser } from '../iam/identityprovider/linking/login-refusal.ts'
 import {
   logInWithPassword,
   type ProviderLogin,
   takesPasswords,
 } from '../iam/identityprovider/provider-login.ts'
-import { refusalReason, refusedUser } from '../iam/identityprovider/linking/login-refusal.ts'
 import type { Provider } from '../iam/identityprovider/provider-store.ts'
 import type { PasswordChecker } from '../iam/passwords/password-check.ts'
 import type { User } from '../iam/users/user.ts'

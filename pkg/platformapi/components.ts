@@ -1,11 +1,11 @@
 import { badRequest, methodNotAllowed, notFound, unknownResource } from '../apierrors/status.ts'
-import { isRecord, itemsOf, membersOf } from '../kubeclient/object.ts'
-import { routeOf } from '../openapi/route.ts'
 import type { AuthenticatedExchange } from '../apirequest/request-context.ts'
 import type { RequestInfo } from '../apirequest/request-info.ts'
 import { sendJson } from '../httpserver/respond.ts'
-import type { Collection } from '../resourcecache/store/store.ts'
+import { isRecord, itemsOf, membersOf } from '../kubeclient/object.ts'
+import { routeOf } from '../openapi/route.ts'
 import type { Entry } from '../resourcecache/store/cached-object.ts'
+import type { Collection } from '../resourcecache/store/store.ts'
 import type { componentPaths } from './components-description.ts'
 
 export type ComponentTools = {

@@ -1,7 +1,7 @@
-import { isRecord, membersOf } from '../kubeclient/object.ts'
 import type { ListQuery } from '../apirequest/list-query.ts'
-import type { Collection } from '../resourcecache/store/store.ts'
+import { isRecord, membersOf } from '../kubeclient/object.ts'
 import type { Narrowing } from '../resourcecache/list/list-predicate.ts'
+import type { Collection } from '../resourcecache/store/store.ts'
 
 /**
  * The pods behind a Service (`serviceName=`): those in its namespace that its selector selects, as it is now. A Service

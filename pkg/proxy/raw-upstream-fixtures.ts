@@ -1,8 +1,8 @@
 import { once } from 'node:events'
 import { createServer, type Socket } from 'node:net'
 import { setImmediate as turn } from 'node:timers/promises'
-import { createPool, type Dispatcher, type PoolOptions } from '../http/pool.ts'
 import { portOf } from '../apirequest/fixtures.ts'
+import { createPool, type Dispatcher, type PoolOptions } from '../http/pool.ts'
 
 /** A server that answers with bytes as they are, for responses that node:http would not send. */
 export type RawUpstream = {

@@ -2,8 +2,8 @@ import { createServer, type IncomingMessage, request, type ServerResponse } from
 import { expect } from 'chai'
 import { renderKube } from '../apierrors/render-kube.ts'
 import { Status } from '../apierrors/status.ts'
-import { createPool, type Dispatcher } from '../http/pool.ts'
 import { closeServer, type Loopback, portOf, readAnswer, startLoopback } from '../apirequest/fixtures.ts'
+import { createPool, type Dispatcher } from '../http/pool.ts'
 import { createRefusalByBody } from './kube.ts'
 import { relay } from './reverse-proxy.ts'
 

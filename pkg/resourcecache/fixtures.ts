@@ -1,10 +1,10 @@
 import type { KubeObject, ObjectMeta } from '../kubeclient/object.ts'
 import type { ReceivedEvent } from '../kubeclient/watch.ts'
-import { Collection, type CollectionOptions } from './store/store.ts'
-import { Entry, type ServedKind } from './store/cached-object.ts'
 import { nodes } from './kinds/nodes.ts'
 import { resourcesGroup, resourcesVersion } from './kinds.ts'
+import { Entry, type ServedKind } from './store/cached-object.ts'
 import type { Leaf } from './store/chunk.ts'
+import { Collection, type CollectionOptions } from './store/store.ts'
 
 export const servedNodes: ServedKind = {
   kind: nodes,

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
-import { createRegistry } from './metrics.ts'
 import { tally } from './hot-counter.ts'
+import { createRegistry } from './metrics.ts'
 
 describe('tally', () => {
   function create() {

@@ -4,9 +4,13 @@ import { Status } from '../../pkg/apierrors/status.ts'
 import { createAuthority } from '../../pkg/certs/issue.ts'
 import type { Problem } from '../../pkg/config/problem.ts'
 import { readProviderConfig } from '../../pkg/iam/identityprovider/config.ts'
-import type { Identity, RedirectProvider, Transaction } from '../../pkg/iam/identityprovider/external-identity.ts'
-import { createOidcProvider } from '../../pkg/iam/identityprovider/oidc/oidc-provider.ts'
+import type {
+  Identity,
+  RedirectProvider,
+  Transaction,
+} from '../../pkg/iam/identityprovider/external-identity.ts'
 import { refusalReason } from '../../pkg/iam/identityprovider/linking/login-refusal.ts'
+import { createOidcProvider } from '../../pkg/iam/identityprovider/oidc/oidc-provider.ts'
 import {
   json,
   type Lies,

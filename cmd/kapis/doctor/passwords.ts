@@ -1,4 +1,8 @@
-import { passwordSecretName, passwordSecretType, toHashes } from '../../../pkg/iam/passwords/password-store.ts'
+import {
+  passwordSecretName,
+  passwordSecretType,
+  toHashes,
+} from '../../../pkg/iam/passwords/password-store.ts'
 import { toUser, usersPath } from '../../../pkg/iam/users/user.ts'
 import { parseList } from '../../../pkg/kubeclient/object.ts'
 import { type Check, warning } from './check.ts'

@@ -1,6 +1,6 @@
 import { Status } from '../../apierrors/status.ts'
-import type { Exchange } from '../../apirequest/request-context.ts'
 import type { QueryParameters } from '../../apirequest/query-parameters.ts'
+import type { Exchange } from '../../apirequest/request-context.ts'
 import { renderError } from '../../httpserver/render-error.ts'
 
 /**

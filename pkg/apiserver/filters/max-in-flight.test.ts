@@ -1,8 +1,8 @@
 import { EventEmitter } from 'node:events'
 import { expect } from 'chai'
 import { Status } from '../../apierrors/status.ts'
-import type { AuthenticatedExchange } from '../../apirequest/request-context.ts'
 import { jane, toExchange } from '../../apirequest/fixtures.ts'
+import type { AuthenticatedExchange } from '../../apirequest/request-context.ts'
 import { createMaxInFlight, type RequestSeat, type SeatKind } from './max-in-flight.ts'
 
 function exchange(line: string, more: Partial<AuthenticatedExchange> = {}): AuthenticatedExchange {

@@ -1,7 +1,7 @@
 import { tooManyRequests } from '../../apierrors/status.ts'
-import type { AuthenticatedExchange } from '../../apirequest/request-context.ts'
 import { isSuperuser } from '../../apirequest/identity.ts'
 import { mayLast } from '../../apirequest/long-running.ts'
+import type { AuthenticatedExchange } from '../../apirequest/request-context.ts'
 import { createBodyArrival } from './body-arrival.ts'
 import { createFairQueue, type Seat, unlimitedSeat } from './fair-queue.ts'
 

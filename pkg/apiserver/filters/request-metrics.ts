@@ -1,6 +1,6 @@
 import type { RequestInfo } from '../../apirequest/request-info.ts'
-import { gauge, histogram, type Registry } from '../../telemetry/metrics.ts'
 import { tally } from '../../telemetry/hot-counter.ts'
+import { gauge, histogram, type Registry } from '../../telemetry/metrics.ts'
 
 export type RequestMetrics = {
   readonly started: () => void

@@ -1,5 +1,5 @@
-import type { Exchange } from '../../apirequest/request-context.ts'
 import type { Identity } from '../../apirequest/identity.ts'
+import type { Exchange } from '../../apirequest/request-context.ts'
 
 export type SessionRevocation = {
   /** Looks after a request that may last for hours. @returns what ends that */

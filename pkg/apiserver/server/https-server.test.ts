@@ -3,8 +3,8 @@ import { get as httpGet, type RequestOptions } from 'node:https'
 import { connect as connectTcp } from 'node:net'
 import { type ConnectionOptions, connect, type TLSSocket } from 'node:tls'
 import { expect } from 'chai'
-import { createAuthority, issueCertificate, type KeyPair } from '../../certs/issue.ts'
 import { type Answer, closeServer, readAnswer } from '../../apirequest/fixtures.ts'
+import { createAuthority, issueCertificate, type KeyPair } from '../../certs/issue.ts'
 import {
   createHttpListener,
   createHttpsListener,

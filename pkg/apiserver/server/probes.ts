@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
-import type { Exchange } from '../../apirequest/request-context.ts'
 import type { QueryParameters } from '../../apirequest/query-parameters.ts'
+import type { Exchange } from '../../apirequest/request-context.ts'
 import { send } from '../../httpserver/respond.ts'
 
 /** One thing that must be so; `problem` says why it is not. */

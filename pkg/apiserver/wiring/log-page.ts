@@ -1,7 +1,7 @@
-import { logPageClient } from '../../config/sections/client.ts'
 import type { Config } from '../../config/config.ts'
-import { createLogPage, type LogPage } from '../../platformapi/logs/page/serve.ts'
+import { logPageClient } from '../../config/sections/client.ts'
 import type { ClientAddress } from '../../httpserver/client-address.ts'
+import { createLogPage, type LogPage } from '../../platformapi/logs/page/serve.ts'
 
 /** The log page, when there are logs: its client is built into kapis-oauth. */
 export function createConfiguredLogPage(

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
-import { type ClientConfig, clientMembers, defaultClient, grantTypes, parseClientDocument } from './client.ts'
 import type { Problem } from '../problem.ts'
+import { type ClientConfig, clientMembers, defaultClient, grantTypes, parseClientDocument } from './client.ts'
 
 function parse(input: unknown) {
   const problems: Problem[] = []

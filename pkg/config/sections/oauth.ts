@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { client } from './client.ts'
 import { integer, optionalText, section, text } from '../option.ts'
+import { client } from './client.ts'
 
 const year = 31_536_000
 

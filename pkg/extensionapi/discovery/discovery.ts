@@ -1,8 +1,9 @@
 import { methodNotAllowed, notAcceptable } from '../../apierrors/status.ts'
+import type { Exchange } from '../../apirequest/request-context.ts'
 import { type Clause, covers, parseAccept } from '../../httpserver/accept-clause.ts'
 import { createDocument, type Document, sendDocument } from '../../httpserver/document.ts'
-import type { Exchange } from '../../apirequest/request-context.ts'
 import { send } from '../../httpserver/respond.ts'
+import { type Encoding, reencode, toEncoding } from '../read/encoding.ts'
 import {
   byGroup,
   type DiscoveryVersion,
@@ -11,7 +12,6 @@ import {
   toGroupList,
   toResourceList,
 } from './discovery-documents.ts'
-import { type Encoding, reencode, toEncoding } from '../read/encoding.ts'
 import { groupVersionOf, type ServedGroup } from './served-group.ts'
 
 export type Discovery = {

@@ -1,6 +1,6 @@
+import type { ServedGroup } from '../discovery/served-group.ts'
 import { schemasOfGroup } from './schema/of-group.ts'
 import type { Schema, Schemas } from './schema/schema.ts'
-import type { ServedGroup } from '../discovery/served-group.ts'
 
 type Json = Readonly<Record<string, unknown>>
 

@@ -1,7 +1,7 @@
+import type { ServedGroup } from '../discovery/served-group.ts'
 import { type Operation, operationsOf, type Parameter } from './openapi-operations.ts'
 import { type Dialect, schemaName, type WriteRef, writeSchemas } from './openapi-schemas.ts'
 import type { Schemas } from './schema/schema.ts'
-import type { ServedGroup } from '../discovery/served-group.ts'
 
 const reference = (name: string) => ({ $ref: `#/components/schemas/${name}` })
 

@@ -1,11 +1,11 @@
 import { gunzipSync } from 'node:zlib'
 import { expect } from 'chai'
 import { startTestServer, type TestServer } from '../discovery/discovery-test-server.ts'
+import type { ServedGroup } from '../discovery/served-group.ts'
 import { createOpenApi } from './openapi.ts'
 import { toSwagger } from './openapi-v2.ts'
 import { toOpenApi3 } from './openapi-v3.ts'
 import { array, object, ref, type Schemas } from './schema/schema.ts'
-import type { ServedGroup } from '../discovery/served-group.ts'
 
 const served: ServedGroup = {
   group: 'resources.example.io',

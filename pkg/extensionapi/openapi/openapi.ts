@@ -1,11 +1,11 @@
 import { methodNotAllowed, notAcceptable } from '../../apierrors/status.ts'
+import type { Exchange } from '../../apirequest/request-context.ts'
 import { covers, parseAccept } from '../../httpserver/accept-clause.ts'
 import { cachingOf, createDocument, type Document, sendDocument } from '../../httpserver/document.ts'
-import type { Exchange } from '../../apirequest/request-context.ts'
+import { groupVersionOf, type ServedGroup } from '../discovery/served-group.ts'
 import { toSwagger } from './openapi-v2.ts'
 import { toOpenApi3 } from './openapi-v3.ts'
 import type { Schemas } from './schema/schema.ts'
-import { groupVersionOf, type ServedGroup } from '../discovery/served-group.ts'
 
 export type OpenApi = {
   /** Whether the path is one of the documents: /openapi/v2, /openapi/v3, /openapi/v3/apis/<group>/<version>. */

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
-import { indentJson } from '../../json/indent.ts'
 import type { QueryParameters } from '../../apirequest/query-parameters.ts'
+import { indentJson } from '../../json/indent.ts'
 import { jsonToYaml } from '../../yaml/write.ts'
 import type { Accepted } from './accept.ts'
 

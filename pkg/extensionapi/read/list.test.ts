@@ -1,10 +1,17 @@
 import { expect } from 'chai'
 import { rejectionOf, toRefusal } from '../../apierrors/fixtures.ts'
 import { QueryParameters } from '../../apirequest/query-parameters.ts'
-import { createTurns } from '../../scheduling/time-slices.ts'
-import type { Collection } from '../../resourcecache/store/store.ts'
-import { bookmark, collectionOf, createRandom, event, node, replaceAll } from '../../resourcecache/fixtures.ts'
+import {
+  bookmark,
+  collectionOf,
+  createRandom,
+  event,
+  node,
+  replaceAll,
+} from '../../resourcecache/fixtures.ts'
 import { entriesOf } from '../../resourcecache/store/chunk.ts'
+import type { Collection } from '../../resourcecache/store/store.ts'
+import { createTurns } from '../../scheduling/time-slices.ts'
 import { formatContinueToken, parseContinueToken } from './continue-token.ts'
 import { listObjects } from './list.ts'
 import { parseListOptions, toSelectorKey } from './list-options.ts'

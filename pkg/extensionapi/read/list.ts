@@ -1,8 +1,8 @@
 import { expired } from '../../apierrors/status.ts'
 import { toCacheKey } from '../../cache/bounded-cache.ts'
-import type { Turns } from '../../scheduling/time-slices.ts'
-import type { Collection, Scope } from '../../resourcecache/store/store.ts'
 import { waitForLatest, waitForVersion } from '../../resourcecache/informer/wait-for-resource-version.ts'
+import type { Visible } from '../../resourcecache/list/object-visibility.ts'
+import { byKey } from '../../resourcecache/list/order.ts'
 import {
   countEntries,
   type Leaf,
@@ -11,9 +11,9 @@ import {
   selectPage,
   toLeaves,
 } from '../../resourcecache/store/chunk.ts'
-import { byKey } from '../../resourcecache/list/order.ts'
+import type { Collection, Scope } from '../../resourcecache/store/store.ts'
 import { matchInTurns, viewInTurns } from '../../resourcecache/store/time-sliced-view.ts'
-import type { Visible } from '../../resourcecache/list/object-visibility.ts'
+import type { Turns } from '../../scheduling/time-slices.ts'
 import { formatContinueToken, inconsistent, parseContinueToken } from './continue-token.ts'
 import { isExact, isSelective, type ListOptions, matchesOptions } from './list-options.ts'
 

@@ -10,11 +10,11 @@ import {
   startLoopback,
   toExchange,
 } from '../../apirequest/fixtures.ts'
-import { createSharedTurns } from '../../scheduling/time-slices.ts'
-import type { Collection, Scope } from '../../resourcecache/store/store.ts'
 import { bookmark, collectionOf, event, node } from '../../resourcecache/fixtures.ts'
 import { PageCache } from '../../resourcecache/list/page-cache.ts'
+import type { Collection, Scope } from '../../resourcecache/store/store.ts'
 import { WatchHub } from '../../resourcecache/watch/watch-broadcaster.ts'
+import { createSharedTurns } from '../../scheduling/time-slices.ts'
 import { serveRead } from './read.ts'
 
 const g = '/apis/resources.kapis.io/v1alpha3'

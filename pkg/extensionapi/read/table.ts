@@ -1,8 +1,8 @@
 import { badRequest } from '../../apierrors/status.ts'
 import type { QueryParameters } from '../../apirequest/query-parameters.ts'
+import type { Cell, Kind } from '../../resourcecache/kind.ts'
 import { aggregatedForm, objectBytes } from '../../resourcecache/list/list-body.ts'
 import type { Entry } from '../../resourcecache/store/cached-object.ts'
-import type { Cell, Kind } from '../../resourcecache/kind.ts'
 import { entriesOf, type Selection } from '../../resourcecache/store/chunk.ts'
 import { formatAge } from './age.ts'
 

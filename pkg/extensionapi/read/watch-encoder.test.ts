@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { expired } from '../../apierrors/status.ts'
-import type { Entry } from '../../resourcecache/store/cached-object.ts'
 import { entry, servedNodes } from '../../resourcecache/fixtures.ts'
+import type { Entry } from '../../resourcecache/store/cached-object.ts'
 import type { Change } from '../../resourcecache/store/watch-window.ts'
 import { encodeError, openingOnce, toTold } from '../../resourcecache/watch/watch-encoder.ts'
 import { createEncoder, type Shape } from './watch-encoder.ts'

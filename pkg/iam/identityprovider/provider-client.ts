@@ -1,7 +1,7 @@
 import type { ProviderConfig } from './config.ts'
+import type { ProviderClient } from './external-identity.ts'
 import { createGitHubProvider } from './git/github.ts'
 import { createGitLabProvider } from './git/gitlab.ts'
-import type { ProviderClient } from './external-identity.ts'
 import { createLdapProvider } from './ldap/ldap-provider.ts'
 import { createOidcProvider } from './oidc/oidc-provider.ts'
 

@@ -1,8 +1,8 @@
 import { expect } from 'chai'
 import type { Call, KubeClient } from '../../kubeclient/client.ts'
-import { createFailureLedger } from './failed-login-counter.ts'
 import type { LoginRecord } from '../loginrecords/login-record.ts'
 import { toUser } from '../users/user.ts'
+import { createFailureLedger } from './failed-login-counter.ts'
 
 const nowMs = Math.floor(Date.now() / 1000) * 1000
 const ago = (seconds: number) => new Date(nowMs - seconds * 1000).toISOString()

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
-import { FailureFeed } from './failed-login-watcher.ts'
 import { createScriptedCollection, silent, until } from '../fixtures.ts'
 import type { SeenFailure } from '../loginrecords/login-record.ts'
+import { FailureFeed } from './failed-login-watcher.ts'
 
 let nowMs = 0
 const record = (

@@ -2,7 +2,12 @@ import type { KubeClient } from '../../kubeclient/client.ts'
 import type { KubeObject } from '../../kubeclient/object.ts'
 import { Reflector } from '../../kubeclient/reflector.ts'
 import type { Logger } from '../../telemetry/logger.ts'
-import { loginRecordsPath, recordNames, type SeenFailure, toSeenFailure } from '../loginrecords/login-record.ts'
+import {
+  loginRecordsPath,
+  recordNames,
+  type SeenFailure,
+  toSeenFailure,
+} from '../loginrecords/login-record.ts'
 
 export type FailureFeedOptions = {
   readonly client: KubeClient

@@ -2,8 +2,8 @@ import { expect } from 'chai'
 import { Status } from '../../apierrors/status.ts'
 import type { Call, KubeClient } from '../../kubeclient/client.ts'
 import { silent, until } from '../fixtures.ts'
-import { createLockKeeper } from './lockout-reconciler.ts'
 import { toUser } from '../users/user.ts'
+import { createLockKeeper } from './lockout-reconciler.ts'
 
 const object = (status: object, resourceVersion = '1') => ({
   metadata: { name: 'alice', uid: 'u1', resourceVersion, creationTimestamp: '2026-01-01T00:00:00Z' },

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net'
-import { isRecord, type KubeObject } from '../../kubeclient/object.ts'
 import { sourceNetwork } from '../../httpserver/client-address.ts'
+import { isRecord, type KubeObject } from '../../kubeclient/object.ts'
 import type { Source } from '../sessions/client-info.ts'
 import { iamVersion, type User } from '../users/user.ts'
 

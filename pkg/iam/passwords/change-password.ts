@@ -1,6 +1,6 @@
 import { toMetaTime } from '../lockout/lockout-reconciler.ts'
-import type { PasswordWriter } from './password-writer.ts'
 import { toUser, type User } from '../users/user.ts'
+import type { PasswordWriter } from './password-writer.ts'
 
 /**
  * Stores the password that a user has chosen himself: it is none that was given to him any more.

@@ -1,8 +1,8 @@
 import { expect } from 'chai'
 import { createLockout } from '../lockout/lockout.ts'
 import { createLoginKeys } from '../lockout/login-keys.ts'
-import { createPasswordChecker, type FailedLogin } from './password-check.ts'
 import type { User } from '../users/user.ts'
+import { createPasswordChecker, type FailedLogin } from './password-check.ts'
 
 const base: User = {
   name: 'alice',

@@ -1,9 +1,9 @@
 import { createBoundedCache } from '../../cache/bounded-cache.ts'
 import type { FailureCount, FailureLedger } from '../lockout/failed-login-counter.ts'
 import { type Attempt, type Lockout, type LockoutKey, secondsUntil } from '../lockout/lockout.ts'
-import type { PasswordHasher } from './password.ts'
 import type { Source } from '../sessions/client-info.ts'
 import type { User } from '../users/user.ts'
+import type { PasswordHasher } from './password.ts'
 
 const maxKnownNameBytes = 4 * 1024 * 1024
 

@@ -5,8 +5,8 @@ import type { KubeClient } from '../../kubeclient/client.ts'
 import { lastAppliedAnnotation } from '../../kubeclient/last-applied.ts'
 import type { KubeObject } from '../../kubeclient/object.ts'
 import { createLogger } from '../../telemetry/logger.ts'
-import { createPasswordMover } from './password-migration.ts'
 import { toUser } from '../users/user.ts'
+import { createPasswordMover } from './password-migration.ts'
 
 const hash = `$2b$10$${'a'.repeat(53)}`
 const minute = 60_000

@@ -4,9 +4,9 @@ import type { KubeClient } from '../../kubeclient/client.ts'
 import { lastAppliedAnnotation } from '../../kubeclient/last-applied.ts'
 import { type KubeObject, parseObject } from '../../kubeclient/object.ts'
 import type { Logger } from '../../telemetry/logger.ts'
+import { toUser, type User, usersPath } from '../users/user.ts'
 import type { PasswordStore } from './password-store.ts'
 import type { PasswordWriter } from './password-writer.ts'
-import { toUser, type User, usersPath } from '../users/user.ts'
 
 export type PasswordMoverOptions = {
   readonly client: KubeClient

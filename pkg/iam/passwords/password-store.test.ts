@@ -2,8 +2,8 @@ import { expect } from 'chai'
 import { Status } from '../../apierrors/status.ts'
 import type { Call, KubeClient } from '../../kubeclient/client.ts'
 import { createLogger } from '../../telemetry/logger.ts'
-import { PasswordStore } from './password-store.ts'
 import { toCredential } from '../users/user.ts'
+import { PasswordStore } from './password-store.ts'
 
 const hash = (letter: string) => `$2b$10$${letter.repeat(53)}`
 const encode = (text: string) => Buffer.from(text).toString('base64')

@@ -3,7 +3,13 @@ import type { KubeClient } from '../../kubeclient/client.ts'
 import { byName, Informer } from '../../kubeclient/informer.ts'
 import { isRecord, type KubeObject } from '../../kubeclient/object.ts'
 import { retryOnConflict } from '../../kubeclient/retry.ts'
-import { readSecret, type SecretContent, secretPath, secretsPath, writeSecret } from '../../kubeclient/secret.ts'
+import {
+  readSecret,
+  type SecretContent,
+  secretPath,
+  secretsPath,
+  writeSecret,
+} from '../../kubeclient/secret.ts'
 import type { Logger } from '../../telemetry/logger.ts'
 import { iamVersion, isPasswordHash, toCredential, type User } from '../users/user.ts'
 import { createSchemaCheck } from '../users/user-schema.ts'

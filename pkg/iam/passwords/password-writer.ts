@@ -1,7 +1,7 @@
 import type { KubeClient } from '../../kubeclient/client.ts'
 import { type KubeObject, parseObject } from '../../kubeclient/object.ts'
-import type { PasswordStore } from './password-store.ts'
 import { type User, usersPath } from '../users/user.ts'
+import type { PasswordStore } from './password-store.ts'
 
 export type PasswordWriterOptions = {
   readonly client: KubeClient

@@ -2,8 +2,8 @@ import { expect } from 'chai'
 import { defaultClient } from '../../config/sections/client.ts'
 import type { KubeObject } from '../../kubeclient/object.ts'
 import { createLogger } from '../../telemetry/logger.ts'
-import { ClientStore } from './client-store.ts'
 import { createScriptedCollection, until } from '../fixtures.ts'
+import { ClientStore } from './client-store.ts'
 
 const type = 'config.kapis.io/oauthclient'
 

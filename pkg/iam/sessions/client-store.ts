@@ -1,6 +1,6 @@
-import { parseClientDocument, type RegisteredClient } from '../../config/sections/client.ts'
 import type { Problem } from '../../config/problem.ts'
 import { readSecretDocument } from '../../config/secret-document.ts'
+import { parseClientDocument, type RegisteredClient } from '../../config/sections/client.ts'
 import type { KubeClient } from '../../kubeclient/client.ts'
 import { byName, Informer } from '../../kubeclient/informer.ts'
 import type { KubeObject } from '../../kubeclient/object.ts'

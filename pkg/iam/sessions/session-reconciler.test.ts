@@ -1,8 +1,8 @@
 import { expect } from 'chai'
 import { silent, until } from '../fixtures.ts'
+import { toUser, type User } from '../users/user.ts'
 import type { Session } from './session.ts'
 import { createSessionKeeper } from './session-reconciler.ts'
-import { toUser, type User } from '../users/user.ts'
 
 const alice: User = {
   ...toUser({ metadata: { name: 'alice', uid: 'u1', resourceVersion: '1', creationTimestamp: '' } }),

@@ -1,7 +1,7 @@
 import type { Logger } from '../../telemetry/logger.ts'
+import type { User } from '../users/user.ts'
 import { endLogin } from './revoke-session.ts'
 import { isLeftBehind, type Session } from './session.ts'
-import type { User } from '../users/user.ts'
 
 export type SessionKeeperOptions = {
   /** The user of this moment, read from kube-apiserver; undefined when there is none. */

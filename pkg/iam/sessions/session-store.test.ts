@@ -1,8 +1,8 @@
 import { expect } from 'chai'
 import type { KubeObject } from '../../kubeclient/object.ts'
 import { createScriptedCollection, silent, until } from '../fixtures.ts'
-import { SessionStore } from './session-store.ts'
 import { toUser } from '../users/user.ts'
+import { SessionStore } from './session-store.ts'
 
 const hour = 3_600_000
 

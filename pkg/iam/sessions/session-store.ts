@@ -3,6 +3,7 @@ import type { KubeClient } from '../../kubeclient/client.ts'
 import { parseList, parseObject } from '../../kubeclient/object.ts'
 import { Reflector } from '../../kubeclient/reflector.ts'
 import type { Logger } from '../../telemetry/logger.ts'
+import type { User } from '../users/user.ts'
 import {
   isLeftBehind,
   type NewSession,
@@ -11,7 +12,6 @@ import {
   toLoginSession,
   toSession,
 } from './session.ts'
-import type { User } from '../users/user.ts'
 
 export type SessionStoreOptions = {
   readonly client: KubeClient

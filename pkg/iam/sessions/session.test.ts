@@ -1,6 +1,6 @@
 import { expect } from 'chai'
-import { isLeftBehind, type Session, toLoginSession, toSession } from './session.ts'
 import { toUser, type User } from '../users/user.ts'
+import { isLeftBehind, type Session, toLoginSession, toSession } from './session.ts'
 
 const session: Session = {
   sid: 's1',

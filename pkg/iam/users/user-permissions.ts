@@ -1,6 +1,6 @@
 import { isRecord, type KubeObject } from '../../kubeclient/object.ts'
-import { toUser } from './user.ts'
 import type { UserDraft } from './parse-user.ts'
+import { toUser } from './user.ts'
 import { readLinks, type UserLink } from './user-link.ts'
 
 /**

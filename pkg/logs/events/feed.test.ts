@@ -1,7 +1,12 @@
 import { expect } from 'chai'
 import { unavailable } from '../../apierrors/status.ts'
 import { silent } from '../../iam/fixtures.ts'
-import { answerJson, type FakeKubeApiserver, startFakeKubeApiserver, until } from '../../kubeclient/fixtures.ts'
+import {
+  answerJson,
+  type FakeKubeApiserver,
+  startFakeKubeApiserver,
+  until,
+} from '../../kubeclient/fixtures.ts'
 import { createMemoryStore } from '../fixtures.ts'
 import type { LogStore } from '../store.ts'
 import { EventFeed } from './feed.ts'

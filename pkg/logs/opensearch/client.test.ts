@@ -2,8 +2,8 @@ import { createServer as createHttpServer, type IncomingMessage, type ServerResp
 import { createServer as createHttpsServer } from 'node:https'
 import { expect } from 'chai'
 import { rejectionOf } from '../../apierrors/fixtures.ts'
-import { createAuthority, issueCertificate } from '../../certs/issue.ts'
 import { closeServer, portOf } from '../../apirequest/fixtures.ts'
+import { createAuthority, issueCertificate } from '../../certs/issue.ts'
 import { createSearchClient, type SearchClient } from './client.ts'
 
 const authority = createAuthority({ commonName: 'search', validityDays: 2 })

@@ -1,5 +1,5 @@
-import type { Newcomer } from '../../iam/identityprovider/linking/account-linking.ts'
 import type { Identity } from '../../iam/identityprovider/external-identity.ts'
+import type { Newcomer } from '../../iam/identityprovider/linking/account-linking.ts'
 import type { Statement, Statements } from '../../jwt/internal-jwt.ts'
 import type { ProviderTools } from '../provider-login.ts'
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
-import { oidcConfig } from '../../iam/identityprovider/fixtures.ts'
 import type { ProviderClient } from '../../iam/identityprovider/external-identity.ts'
+import { oidcConfig } from '../../iam/identityprovider/fixtures.ts'
 import { memoryClient, startApp, type TestApp } from '../fixtures.ts'
 import { createBrowser, hiddenFieldsOf, locationOf } from './fixtures.ts'
 

@@ -1,8 +1,8 @@
 import type { RequestHandler } from 'express'
 import type { ClientConfig } from '../../config/sections/client.ts'
-import { audited } from '../server/with-audit.ts'
 import { oauthError } from '../server/error.ts'
 import { readForm, requireParameter } from '../server/form.ts'
+import { audited } from '../server/with-audit.ts'
 import { judgeAccess, judgeRefresh, type Standing } from '../tokens/token-validation.ts'
 import type { EndpointOptions } from './options.ts'
 

@@ -1,9 +1,8 @@
 import type { Request, RequestHandler, Response } from 'express'
 import type { ClientConfig } from '../../config/sections/client.ts'
-import { endLogin } from '../../iam/sessions/revoke-session.ts'
 import { html } from '../../httpserver/html.ts'
+import { endLogin } from '../../iam/sessions/revoke-session.ts'
 import type { IdTokenHint } from '../../jwt/verify.ts'
-import type { TokenEvent } from '../server/audit.ts'
 import {
   isWithoutLoginCookie,
   logOut,
@@ -13,10 +12,11 @@ import {
 import type { BrowserOptions } from '../browser/options.ts'
 import { maxReturnTo, toLoginPath } from '../browser/return-to.ts'
 import { readBrowserLogin } from '../browser/session.ts'
-import { requireCallerLogin } from '../tokens/caller-login.ts'
+import { takesHtml, type WayOn, withErrorPage } from '../pages/error-page.ts'
+import type { TokenEvent } from '../server/audit.ts'
 import { oauthError } from '../server/error.ts'
 import { type Form, readParameters } from '../server/form.ts'
-import { takesHtml, type WayOn, withErrorPage } from '../pages/error-page.ts'
+import { requireCallerLogin } from '../tokens/caller-login.ts'
 import { readCaller, type Standing } from '../tokens/token-validation.ts'
 
 type Presented = {

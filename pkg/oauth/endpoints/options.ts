@@ -1,5 +1,5 @@
-import type { TokenAudit } from '../server/audit.ts'
 import type { AuthenticateClient, ClientRegistry } from '../client.ts'
+import type { TokenAudit } from '../server/audit.ts'
 import type { GrantTools } from '../tokens/grant.ts'
 
 /** What the endpoints next to the token endpoint work with. */

@@ -2,12 +2,12 @@ import type { Request, Response } from 'express'
 import { Status } from '../../apierrors/status.ts'
 import { basicChallenge, isBasic, readBasic } from '../../authn/basic-credential.ts'
 import type { User } from '../../iam/users/user.ts'
+import { requireRight } from '../require-valid-password.ts'
+import { sourceOf } from '../server/client-info.ts'
 import { Refusal } from '../server/error.ts'
 import type { GrantTools } from '../tokens/grant.ts'
-import { sourceOf } from '../server/client-info.ts'
 import { goneSignal } from '../tokens/token-endpoint.ts'
 import { assertMayStay } from '../user-state.ts'
-import { requireRight } from '../require-valid-password.ts'
 
 /** Whose password it was. There is no token, and so nothing that one could say. */
 export type PasswordCaller = { readonly user: User; readonly claims?: undefined }

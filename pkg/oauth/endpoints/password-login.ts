@@ -1,10 +1,10 @@
 import type { RequestHandler } from 'express'
-import { audited } from '../server/with-audit.ts'
-import { oauthError } from '../server/error.ts'
-import { readForm } from '../server/form.ts'
 import { passwordGrant } from '../grants/password.ts'
 import { requireProvider } from '../provider-login.ts'
 import { sourceOf } from '../server/client-info.ts'
+import { oauthError } from '../server/error.ts'
+import { readForm } from '../server/form.ts'
+import { audited } from '../server/with-audit.ts'
 import { goneSignal } from '../tokens/token-endpoint.ts'
 import type { EndpointOptions } from './options.ts'
 

@@ -1,7 +1,7 @@
 import { oauthError } from '../server/error.ts'
 import type { Grant } from '../tokens/grant.ts'
-import { lifetimesOf } from '../tokens/lifetimes.ts'
 import { issueLoneToken } from '../tokens/issue-access-token.ts'
+import { lifetimesOf } from '../tokens/lifetimes.ts'
 import { grantScope } from '../tokens/scope.ts'
 import { assertMayStay } from '../user-state.ts'
 

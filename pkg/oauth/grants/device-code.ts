@@ -1,9 +1,9 @@
 import { Status } from '../../apierrors/status.ts'
 import type { DeviceAuthorization } from '../../iam/sessions/device-authorization.ts'
+import { beginLogin } from '../login.ts'
 import { oauthError } from '../server/error.ts'
 import { requireParameter } from '../server/form.ts'
 import type { Grant, Granted, GrantRequest, GrantTools } from '../tokens/grant.ts'
-import { beginLogin } from '../login.ts'
 import { assertMayStay } from '../user-state.ts'
 
 export const deviceCodeGrantType = 'urn:ietf:params:oauth:grant-type:device_code'

@@ -1,10 +1,10 @@
-import { requireParameter } from '../server/form.ts'
-import type { Grant } from '../tokens/grant.ts'
 import { beginLogin } from '../login.ts'
 import { logInAtProvider, requireProvider } from '../provider-login.ts'
+import { requireRight } from '../require-valid-password.ts'
+import { requireParameter } from '../server/form.ts'
+import type { Grant } from '../tokens/grant.ts'
 import { grantScope } from '../tokens/scope.ts'
 import { assertMayStay } from '../user-state.ts'
-import { requireRight } from '../require-valid-password.ts'
 
 /**
  * RFC 6749 section 4.3: user name or e-mail address, and password. With `provider` they are judged by that identity

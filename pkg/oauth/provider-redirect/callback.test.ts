@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { expect } from 'chai'
-import { oidcConfig } from '../../iam/identityprovider/fixtures.ts'
 import type { RedirectProvider } from '../../iam/identityprovider/external-identity.ts'
+import { oidcConfig } from '../../iam/identityprovider/fixtures.ts'
 import { createBrowser, locationOf } from '../browser/fixtures.ts'
 import { memoryClient, memoryUser, startApp, type TestApp } from '../fixtures.ts'
 

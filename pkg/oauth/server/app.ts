@@ -1,12 +1,10 @@
 import express, { type Express, type RequestHandler } from 'express'
 import { renderKube } from '../../apierrors/render-kube.ts'
+import type { KeySource } from '../../jwt/key-source.ts'
 import type { Logger } from '../../telemetry/logger.ts'
 import type { Registry } from '../../telemetry/metrics.ts'
 import { listenerProfilePrefix, profileKinds } from '../../telemetry/profile.ts'
 import { createProfileAnswer } from '../../telemetry/profile-answer.ts'
-import type { KeySource } from '../../jwt/key-source.ts'
-import type { TokenAudit } from './audit.ts'
-import { type AuthorizationCheck, requireGoodCredential } from '../tokens/authorization.ts'
 import {
   confirmationPath,
   createLogoutConfirmation,
@@ -15,8 +13,6 @@ import {
 import type { BrowserOptions } from '../browser/options.ts'
 import { createBrowserRoutes } from '../browser/routes.ts'
 import { type ClientRegistry, createClientAuthentication } from '../client.ts'
-import { allowAnyOrigin, allowClientOrigins } from './cors.ts'
-import { toDiscovery } from './discovery.ts'
 import { createIntrospection } from '../endpoints/introspect.ts'
 import { createLogout } from '../endpoints/logout.ts'
 import { createPasswordLogin } from '../endpoints/password-login.ts'
@@ -25,12 +21,16 @@ import { createPlatformConfig, platformConfigPath } from '../endpoints/platform-
 import { createRevocation } from '../endpoints/revoke.ts'
 import { createTokenReview } from '../endpoints/token-review.ts'
 import { createUserinfo } from '../endpoints/userinfo.ts'
-import { oauthError } from './error.ts'
-import { formLimit, toErrorHandler } from './error-handler.ts'
-import type { GrantTools } from '../tokens/grant.ts'
 import { createCallback } from '../provider-redirect/callback.ts'
 import { createRedirectStart } from '../provider-redirect/start.ts'
+import { type AuthorizationCheck, requireGoodCredential } from '../tokens/authorization.ts'
+import type { GrantTools } from '../tokens/grant.ts'
 import { createTokenEndpoint } from '../tokens/token-endpoint.ts'
+import type { TokenAudit } from './audit.ts'
+import { allowAnyOrigin, allowClientOrigins } from './cors.ts'
+import { toDiscovery } from './discovery.ts'
+import { oauthError } from './error.ts'
+import { formLimit, toErrorHandler } from './error-handler.ts'
 
 export type AppOptions = Pick<BrowserOptions, 'productName' | 'hasher' | 'hashOf' | 'changePassword'> & {
   readonly groupDomain: string

@@ -1,9 +1,9 @@
 import type { Request } from 'express'
 import { Status } from '../../apierrors/status.ts'
 import type { Logger } from '../../telemetry/logger.ts'
+import { sourceOf } from './client-info.ts'
 import { Refusal } from './error.ts'
 import type { OAuthMetrics } from './metrics.ts'
-import { sourceOf } from './client-info.ts'
 
 /** What is known of a request so far; never a credential. */
 export type TokenEvent = {

@@ -1,6 +1,6 @@
-import { endpointBase } from './endpoint-base.ts'
 import { supportedScopes } from '../tokens/scope.ts'
 import { grants } from '../tokens/token-endpoint.ts'
+import { endpointBase } from './endpoint-base.ts'
 
 const withSecret = ['client_secret_basic', 'client_secret_post']
 

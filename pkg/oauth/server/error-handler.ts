@@ -1,8 +1,8 @@
 import type { ErrorRequestHandler, Request, Response } from 'express'
 import { Status } from '../../apierrors/status.ts'
 import type { Logger } from '../../telemetry/logger.ts'
-import { oauthError, renderOAuth, toOAuth } from './error.ts'
 import { sendErrorPage, sendServerErrorPage, takesHtml } from '../pages/error-page.ts'
+import { oauthError, renderOAuth, toOAuth } from './error.ts'
 
 // A token that is much too long is no good token, and not a request that is too large.
 export const formLimit = '256kb'

@@ -1,8 +1,8 @@
 import { Status } from '../../apierrors/status.ts'
 import type { Session } from '../../iam/sessions/session.ts'
+import { loginRequired } from '../login-required.ts'
 import { Refusal } from '../server/error.ts'
 import type { GrantTools } from './grant.ts'
-import { loginRequired } from '../login-required.ts'
 import type { Standing } from './token-validation.ts'
 
 /**

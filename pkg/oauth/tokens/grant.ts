@@ -1,16 +1,16 @@
 import type { ClientConfig, GrantType } from '../../config/sections/client.ts'
-import type { DeviceStore } from '../../iam/sessions/device-authorization.ts'
 import type { PasswordChecker } from '../../iam/passwords/password-check.ts'
 import type { LoggedIn } from '../../iam/passwords/password-service.ts'
-import type { NewSession, Session } from '../../iam/sessions/session.ts'
 import type { Source } from '../../iam/sessions/client-info.ts'
+import type { DeviceStore } from '../../iam/sessions/device-authorization.ts'
+import type { NewSession, Session } from '../../iam/sessions/session.ts'
 import type { User } from '../../iam/users/user.ts'
-import type { TokenIssuer } from '../../jwt/issue.ts'
 import type { Statements } from '../../jwt/internal-jwt.ts'
+import type { TokenIssuer } from '../../jwt/issue.ts'
 import type { TokenVerifier } from '../../jwt/verify.ts'
+import type { ProviderTools } from '../provider-login.ts'
 import type { Form } from '../server/form.ts'
 import type { Lifetimes } from './lifetimes.ts'
-import type { ProviderTools } from '../provider-login.ts'
 
 /** RFC 6749 section 5.1. */
 export type TokenAnswer = {

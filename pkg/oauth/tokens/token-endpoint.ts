@@ -1,16 +1,16 @@
 import type { Request, Response } from 'express'
-import type { TokenAudit, TokenEvent } from '../server/audit.ts'
 import type { AuthenticateClient } from '../client.ts'
-import { oauthError } from '../server/error.ts'
-import { readForm, requireParameter } from '../server/form.ts'
-import type { Grant, Granted, GrantTools } from './grant.ts'
 import { authorizationCodeGrant } from '../grants/authorization-code.ts'
 import { clientCredentialsGrant } from '../grants/client-credentials.ts'
 import { deviceCodeGrant } from '../grants/device-code.ts'
 import { passwordGrant } from '../grants/password.ts'
 import { refreshTokenGrant } from '../grants/refresh-token.ts'
-import { assertResources } from './resource.ts'
+import type { TokenAudit, TokenEvent } from '../server/audit.ts'
 import { sourceOf } from '../server/client-info.ts'
+import { oauthError } from '../server/error.ts'
+import { readForm, requireParameter } from '../server/form.ts'
+import type { Grant, Granted, GrantTools } from './grant.ts'
+import { assertResources } from './resource.ts'
 
 /** The grants of the token endpoint; a new one is one more file and one more name here. */
 export const grants: readonly Grant[] = [

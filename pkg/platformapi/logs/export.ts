@@ -1,8 +1,8 @@
+import type { AuthenticatedExchange } from '../../apirequest/request-context.ts'
+import { createPacedWriter } from '../../httpserver/respond.ts'
 import { exportHits } from '../../logs/export.ts'
 import type { LogFilter } from '../../logs/filter.ts'
 import type { LogStore, Order, QueryLimits } from '../../logs/store.ts'
-import type { AuthenticatedExchange } from '../../apirequest/request-context.ts'
-import { createPacedWriter } from '../../httpserver/respond.ts'
 import { type ExportForm, headOf, mediaTypes, toExportText } from './export-text.ts'
 
 export type Export = ExportForm & {

@@ -1,7 +1,7 @@
-import type { LogFilter } from '../../logs/filter.ts'
-import type { Hit, LogStore, QueryLimits } from '../../logs/store.ts'
 import type { AuthenticatedExchange } from '../../apirequest/request-context.ts'
 import { createPacedWriter } from '../../httpserver/respond.ts'
+import type { LogFilter } from '../../logs/filter.ts'
+import type { Hit, LogStore, QueryLimits } from '../../logs/store.ts'
 import { toRecordJson } from './record-json.ts'
 
 export type Follow = {

@@ -1,11 +1,11 @@
 import { expect } from 'chai'
 import { renderKube } from '../../apierrors/render-kube.ts'
+import { type Loopback, startLoopback, toExchange } from '../../apirequest/fixtures.ts'
 import { auditEvents, toAuditRecord } from '../../logs/events/audit-event.ts'
 import { auditEvent, kubeEvent, kubeEventRecord } from '../../logs/events/fixtures.ts'
 import { kubeEvents } from '../../logs/events/kube-event.ts'
 import { createMemoryStore } from '../../logs/fixtures.ts'
 import type { Readable } from '../../logs/question/scope.ts'
-import { type Loopback, startLoopback, toExchange } from '../../apirequest/fixtures.ts'
 import { createEventFace } from './serve-events.ts'
 
 const base = 1_589_644_800

@@ -1,4 +1,8 @@
 import { methodNotAllowed } from '../../apierrors/status.ts'
+import type { Identity } from '../../apirequest/identity.ts'
+import type { AuthenticatedExchange, Handler } from '../../apirequest/request-context.ts'
+import { createPacedWriter, sendJsonText } from '../../httpserver/respond.ts'
+import { addWarning } from '../../httpserver/warning.ts'
 import { withMembers } from '../../json/members.ts'
 import type { EventKind } from '../../logs/events/kind.ts'
 import { exportHits } from '../../logs/export.ts'
@@ -10,12 +14,8 @@ import {
 import type { Where } from '../../logs/question/question.ts'
 import { type Readable, toFilter } from '../../logs/question/scope.ts'
 import type { Hit, LogStore } from '../../logs/store.ts'
-import type { AuthenticatedExchange, Handler } from '../../apirequest/request-context.ts'
-import type { Identity } from '../../apirequest/identity.ts'
-import { createPacedWriter, sendJsonText } from '../../httpserver/respond.ts'
-import { addWarning } from '../../httpserver/warning.ts'
-import { type Asked, answerHistogram, answerQuery } from './answers.ts'
 import { whileWaited } from './abort-on-disconnect.ts'
+import { type Asked, answerHistogram, answerQuery } from './answers.ts'
 
 export type EventFaceOptions = {
   readonly kind: EventKind

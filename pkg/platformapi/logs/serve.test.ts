@@ -3,11 +3,11 @@ import { connect } from 'node:net'
 import { expect } from 'chai'
 import { renderKube } from '../../apierrors/render-kube.ts'
 import { unavailable } from '../../apierrors/status.ts'
+import { type Loopback, startLoopback, toExchange } from '../../apirequest/fixtures.ts'
 import { isOneOf } from '../../logs/expression.ts'
 import { createMemoryStore, record } from '../../logs/fixtures.ts'
 import type { Readable } from '../../logs/question/scope.ts'
 import type { LogStore } from '../../logs/store.ts'
-import { type Loopback, startLoopback, toExchange } from '../../apirequest/fixtures.ts'
 import { createLogFace, type LogFaceOptions } from './serve.ts'
 
 const second = 1_000_000_000n

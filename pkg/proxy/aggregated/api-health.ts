@@ -1,5 +1,5 @@
-import type { ComponentUpstream } from './api-upstream.ts'
 import { upstreamFailure } from '../failure.ts'
+import type { ComponentUpstream } from './api-upstream.ts'
 
 /** A condition of type Available, without its time. */
 export type Availability = {

@@ -1,12 +1,12 @@
 import { Status } from '../../apierrors/status.ts'
-import type { AuthenticatedExchange } from '../../apirequest/request-context.ts'
 import { mayLast } from '../../apirequest/long-running.ts'
+import type { AuthenticatedExchange } from '../../apirequest/request-context.ts'
 import { formatTarget } from '../../apirequest/target.ts'
-import type { ComponentUpstream } from './api-upstream.ts'
 import { forwardableHeaders, type HeaderLines } from '../headers.ts'
 import { toRemoteHeaders } from '../identity-headers.ts'
 import { refuseRedirect } from '../redirect.ts'
 import { relay } from '../reverse-proxy.ts'
+import type { ComponentUpstream } from './api-upstream.ts'
 
 const notForward: ReadonlySet<string> = new Set(['authorization', 'cookie', 'host', 'expect', 'audit-id'])
 

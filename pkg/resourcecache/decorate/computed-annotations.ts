@@ -1,10 +1,10 @@
-import type { Decorate } from '../store/store.ts'
 import type { KindWatchOptions } from '../informer/kind-watch.ts'
 import { decorateNamespace } from '../kinds/namespaces.ts'
 import { decorateNode } from '../kinds/nodes.ts'
 import { decorateClaim } from '../kinds/storage.ts'
-import { createMountIndex } from './pvc-usage-index.ts'
+import type { Decorate } from '../store/store.ts'
 import { createUsageIndex } from './pod-usage.ts'
+import { createMountIndex } from './pvc-usage-index.ts'
 
 export type Decorators = {
   /** What is computed for the objects of `<group>/<plural>`; undefined for most. */

@@ -1,7 +1,7 @@
 import type { KubeObject } from '../../kubeclient/object.ts'
-import { toKey } from '../store/cached-object.ts'
 import type { KindWatchOptions } from '../informer/kind-watch.ts'
 import { claimsOf } from '../kinds/pods.ts'
+import { toKey } from '../store/cached-object.ts'
 
 export type MountIndex = {
   /** Whether a pod that has not ended uses the claim `<namespace>/<name>`. */

@@ -2,9 +2,9 @@ import { expect } from 'chai'
 import { rejectionOf } from '../../apierrors/fixtures.ts'
 import { Status } from '../../apierrors/status.ts'
 import type { VersionPage } from '../../kubeclient/version-page.ts'
+import { bookmark, collectionOf, event, node, replaceAll, servedNodes } from '../fixtures.ts'
 import { Collection } from '../store/store.ts'
 import { createConfirm } from './consistent-read.ts'
-import { bookmark, collectionOf, event, node, replaceAll, servedNodes } from '../fixtures.ts'
 import { waitForLatest, waitForVersion } from './wait-for-resource-version.ts'
 
 type Item = readonly [name: string, version: number, namespace?: string]

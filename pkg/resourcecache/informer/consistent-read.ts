@@ -1,8 +1,8 @@
 import { tooLargeResourceVersion } from '../../apierrors/status.ts'
 import type { ObjectVersion, VersionPage } from '../../kubeclient/version-page.ts'
-import type { Collection, Confirm, Scope } from '../store/store.ts'
-import { toKey } from '../store/cached-object.ts'
 import { explainRefusal } from '../list/list-error.ts'
+import { toKey } from '../store/cached-object.ts'
+import type { Collection, Confirm, Scope } from '../store/store.ts'
 import { SharedCalls } from './shared-calls.ts'
 
 /** Consistent reads of kube-apiserver. */

@@ -3,10 +3,10 @@ import type { KubeClient } from '../../kubeclient/client.ts'
 import { Reflector, type ReflectorSink } from '../../kubeclient/reflector.ts'
 import { readObjectVersion, readVersionPage } from '../../kubeclient/version-page.ts'
 import type { Logger } from '../../telemetry/logger.ts'
+import { explainRefusal, isUnknown } from '../list/list-error.ts'
+import type { ServedKind } from '../store/cached-object.ts'
 import { Collection, type Decorate } from '../store/store.ts'
 import { createConfirm } from './consistent-read.ts'
-import type { ServedKind } from '../store/cached-object.ts'
-import { explainRefusal, isUnknown } from '../list/list-error.ts'
 
 export type LiveKindOptions = {
   readonly client: KubeClient

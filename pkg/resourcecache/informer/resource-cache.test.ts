@@ -3,14 +3,19 @@ import { expect } from 'chai'
 import { withClocks } from '../../apierrors/clock-fixtures.ts'
 import { refusalOf } from '../../apierrors/fixtures.ts'
 import { Status } from '../../apierrors/status.ts'
-import { answerJson, type FakeKubeApiserver, startFakeKubeApiserver, until } from '../../kubeclient/fixtures.ts'
+import {
+  answerJson,
+  type FakeKubeApiserver,
+  startFakeKubeApiserver,
+  until,
+} from '../../kubeclient/fixtures.ts'
 import type { KubeObject } from '../../kubeclient/object.ts'
 import { createLogger } from '../../telemetry/logger.ts'
-import { type CacheLimits, ResourceCache } from './resource-cache.ts'
-import { createCatalog } from './discovery-cache.ts'
 import { node } from '../fixtures.ts'
 import type { Kind } from '../kind.ts'
 import { nodes } from '../kinds/nodes.ts'
+import { createCatalog } from './discovery-cache.ts'
+import { type CacheLimits, ResourceCache } from './resource-cache.ts'
 
 const allocatable = { cpu: '4', memory: '4Gi', pods: '110' }
 

@@ -1,13 +1,13 @@
 import { unavailable } from '../../apierrors/status.ts'
 import type { KubeClient } from '../../kubeclient/client.ts'
 import type { Logger } from '../../telemetry/logger.ts'
-import type { Catalog } from './discovery-cache.ts'
-import type { Collection, Decorate } from '../store/store.ts'
 import { createDecorators, type Decorators } from '../decorate/computed-annotations.ts'
 import type { Kind } from '../kind.ts'
-import { KindWatch, type KindWatchOptions } from './kind-watch.ts'
 import { alwaysFollowed, resourcesGroup, resourcesVersion } from '../kinds.ts'
+import type { Collection, Decorate } from '../store/store.ts'
+import type { Catalog } from './discovery-cache.ts'
 import { LiveKind } from './informer.ts'
+import { KindWatch, type KindWatchOptions } from './kind-watch.ts'
 
 export type ResourceCacheOptions = {
   readonly client: KubeClient

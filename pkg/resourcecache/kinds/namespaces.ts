@@ -1,8 +1,8 @@
 import { membersOf, textOf } from '../../kubeclient/object.ts'
-import { exact } from '../list/filters.ts'
-import { column, type Decoration, integerColumn, type Traits } from '../kind.ts'
 import type { PodUsage } from '../decorate/pod-usage.ts'
 import { formatQuantity } from '../decorate/quantity.ts'
+import { column, type Decoration, integerColumn, type Traits } from '../kind.ts'
+import { exact } from '../list/filters.ts'
 
 /** kube-apiserver's own columns first; then the workspace, and what the pods in it ask for. */
 export const namespaces = (groupDomain: string): Traits => ({

@@ -1,8 +1,8 @@
 import { expect } from 'chai'
 import { refusalOf } from '../../apierrors/fixtures.ts'
-import { type NodeOptions, node } from '../fixtures.ts'
 import { noUsage, type PodUsage } from '../decorate/pod-usage.ts'
 import { parseQuantity } from '../decorate/quantity.ts'
+import { type NodeOptions, node } from '../fixtures.ts'
 import { decorateNode, nodes } from './nodes.ts'
 
 const cellsOf = (options: NodeOptions) => {

@@ -1,8 +1,8 @@
 import { itemsOf, type KubeObject, membersOf, textOf } from '../../kubeclient/object.ts'
-import { oneOf } from '../list/filters.ts'
-import { type Column, column, type Decoration, type Facts, type Kind } from '../kind.ts'
 import type { PodUsage } from '../decorate/pod-usage.ts'
 import { formatQuantity, parseQuantity, percent, type Quantity } from '../decorate/quantity.ts'
+import { type Column, column, type Decoration, type Facts, type Kind } from '../kind.ts'
+import { oneOf } from '../list/filters.ts'
 
 // The first ten are kube-apiserver's own columns, name for name; the rest is what its own table does not tell.
 const columns: readonly Column[] = [

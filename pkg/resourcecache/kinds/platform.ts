@@ -1,7 +1,7 @@
 import { lastAppliedAnnotation } from '../../kubeclient/last-applied.ts'
 import { itemsOf, type KubeObject, membersOf, textOf } from '../../kubeclient/object.ts'
-import { anyOf, caseless, exact, joinValues, noneOf } from '../list/filters.ts'
 import type { Traits } from '../kind.ts'
+import { anyOf, caseless, exact, joinValues, noneOf } from '../list/filters.ts'
 
 /** A kind that nothing special is known of: its status is its phase, its state, or whether it is ready. */
 export const plain: Traits = {

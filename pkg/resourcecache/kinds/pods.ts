@@ -1,8 +1,8 @@
 import { itemsOf, type KubeObject, membersOf, textOf } from '../../kubeclient/object.ts'
-import { anyOf, exact, joinValues, oneOf } from '../list/filters.ts'
-import { type Cell, type Column, column, type Traits } from '../kind.ts'
 import { toPodRequests } from '../decorate/pod-requests.ts'
 import { formatQuantity } from '../decorate/quantity.ts'
+import { type Cell, type Column, column, type Traits } from '../kind.ts'
+import { anyOf, exact, joinValues, oneOf } from '../list/filters.ts'
 import { type PodStatus, toPodStatus } from './pod-status.ts'
 
 // The first nine are kube-apiserver's own columns, name for name; the rest is what its own table does not tell.

@@ -1,6 +1,6 @@
 import { itemsOf, type KubeObject, membersOf, textOf } from '../../kubeclient/object.ts'
-import { caseless, exact, oneOf, yesOrNo } from '../list/filters.ts'
 import { type Cell, column, type Decoration, type Facts, type Traits } from '../kind.ts'
+import { caseless, exact, oneOf, yesOrNo } from '../list/filters.ts'
 
 const provisionerAnnotations = [
   'volume.kubernetes.io/storage-provisioner',

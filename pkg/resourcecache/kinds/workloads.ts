@@ -1,6 +1,6 @@
 import { itemsOf, type KubeObject, membersOf, textOf } from '../../kubeclient/object.ts'
-import { oneOf } from '../list/filters.ts'
 import { type Cell, column, integerColumn, type Traits } from '../kind.ts'
+import { oneOf } from '../list/filters.ts'
 
 const words = ['stopped', 'running', 'updating']
 

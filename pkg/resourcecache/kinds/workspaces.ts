@@ -1,6 +1,6 @@
 import { membersOf, textOf } from '../../kubeclient/object.ts'
-import { exact } from '../list/filters.ts'
 import { column, type Traits } from '../kind.ts'
+import { exact } from '../list/filters.ts'
 
 /** A group of namespaces with a manager: `Workspace` of tenant.<group domain>/v1alpha1. */
 export const workspaces: Traits = {

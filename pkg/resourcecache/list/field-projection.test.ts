@@ -1,9 +1,9 @@
 import { expect } from 'chai'
 import { refusalOf } from '../../apierrors/fixtures.ts'
-import { objectBytes } from './list-body.ts'
+import { entry, servedNodes } from '../fixtures.ts'
 import { Entry } from '../store/cached-object.ts'
 import { createFieldsForm } from './field-projection.ts'
-import { entry, servedNodes } from '../fixtures.ts'
+import { objectBytes } from './list-body.ts'
 
 const sample = entry('a', {
   labels: { 'a.b/c': 'd', e: 'f' },

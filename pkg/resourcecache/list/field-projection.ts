@@ -1,7 +1,7 @@
 import { badRequest } from '../../apierrors/status.ts'
 import { parseJsonPath } from '../../apirequest/json-path.ts'
-import type { Form } from './list-body.ts'
 import { project, type Tree } from '../store/projection.ts'
+import type { Form } from './list-body.ts'
 
 const maxFields = 64
 

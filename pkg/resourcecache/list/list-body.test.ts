@@ -1,5 +1,9 @@
 import { gunzipSync } from 'node:zlib'
 import { expect } from 'chai'
+import { createRandom, entry } from '../fixtures.ts'
+import { type Selection, selectPage } from '../store/chunk.ts'
+import { SortedIndex } from '../store/sorted-index.ts'
+import { joinGzip } from './gzip.ts'
 import {
   aggregatedForm,
   type Form,
@@ -10,13 +14,9 @@ import {
   plainChunks,
   platformForm,
 } from './list-body.ts'
-import { createRandom, entry } from '../fixtures.ts'
-import { joinGzip } from './gzip.ts'
-import { type Selection, selectPage } from '../store/chunk.ts'
 import { managedFieldsForm } from './managed-fields.ts'
 import { byKey } from './order.ts'
 import { PageCache } from './page-cache.ts'
-import { SortedIndex } from '../store/sorted-index.ts'
 
 const frame = { before: '{"items":[', after: '],"total":7}\n' }
 const entries = (count: number) =>

@@ -1,7 +1,7 @@
 import { pieceBytes } from '../../httpserver/respond.ts'
 import type { Entry } from '../store/cached-object.ts'
-import { type GzipPiece, toGzipPiece } from './gzip.ts'
 import { entriesOf, type Leaf, type Selection } from '../store/chunk.ts'
+import { type GzipPiece, toGzipPiece } from './gzip.ts'
 
 /** How an API shows an object. */
 export type Form = {

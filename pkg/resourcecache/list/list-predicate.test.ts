@@ -1,8 +1,8 @@
 import { expect } from 'chai'
 import { parseListQuery } from '../../apirequest/list-query.ts'
 import { QueryParameters } from '../../apirequest/query-parameters.ts'
-import { Entry } from '../store/cached-object.ts'
 import { servedNodes } from '../fixtures.ts'
+import { Entry } from '../store/cached-object.ts'
 import { toSelecting } from './list-predicate.ts'
 
 const json =

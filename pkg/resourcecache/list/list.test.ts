@@ -3,9 +3,9 @@ import { refusalOf } from '../../apierrors/fixtures.ts'
 import { parseListQuery } from '../../apirequest/list-query.ts'
 import { QueryParameters } from '../../apirequest/query-parameters.ts'
 import { createTurns } from '../../scheduling/time-slices.ts'
-import type { Collection } from '../store/store.ts'
 import { collectionOf, createRandom, event, node } from '../fixtures.ts'
 import { entriesOf } from '../store/chunk.ts'
+import type { Collection } from '../store/store.ts'
 import { listPage, listPageAt, type Page } from './list.ts'
 
 function page(collection: Collection, query: string, namespace = '') {

@@ -1,12 +1,12 @@
 import { expired } from '../../apierrors/status.ts'
-import { toCacheKey } from '../../cache/bounded-cache.ts'
 import type { ListQuery } from '../../apirequest/list-query.ts'
+import { toCacheKey } from '../../cache/bounded-cache.ts'
 import type { Turns } from '../../scheduling/time-slices.ts'
-import type { Collection } from '../store/store.ts'
 import { countEntries, type Leaf, type Selection, selectPage, toLeaves } from '../store/chunk.ts'
-import { toOrder } from './order.ts'
-import { type Narrowing, toSelecting } from './list-predicate.ts'
+import type { Collection } from '../store/store.ts'
 import { matchInTurns, viewInTurns } from '../store/time-sliced-view.ts'
+import { type Narrowing, toSelecting } from './list-predicate.ts'
+import { toOrder } from './order.ts'
 
 /** What a list is asked for. */
 export type ListRequest = {

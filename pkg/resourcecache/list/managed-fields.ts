@@ -1,5 +1,5 @@
-import { type Form, platformForm } from './list-body.ts'
 import type { Entry } from '../store/cached-object.ts'
+import { type Form, platformForm } from './list-body.ts'
 
 const member = Buffer.from(',"managedFields":')
 const brace = Buffer.from('}')

@@ -1,5 +1,5 @@
-import type { Collection } from '../store/store.ts'
 import type { Entry } from '../store/cached-object.ts'
+import type { Collection } from '../store/store.ts'
 import type { EventType } from '../watch/watch-encoder.ts'
 
 /** What one caller may see of a kind of which not everybody sees the same. */

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
-import { Entry } from '../store/cached-object.ts'
 import { entry, servedNodes } from '../fixtures.ts'
+import { Entry } from '../store/cached-object.ts'
 import { byKey, toOrder } from './order.ts'
 
 const inNamespace = (namespace: string, name: string, created: string) =>

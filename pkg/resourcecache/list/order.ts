@@ -1,6 +1,6 @@
 import { badRequest } from '../../apierrors/status.ts'
-import { decodeString } from '../../json/scan.ts'
 import { parseJsonPath } from '../../apirequest/json-path.ts'
+import { decodeString } from '../../json/scan.ts'
 import { type Amount, compareAmounts, parseAmount } from '../decorate/amount.ts'
 import type { Entry } from '../store/cached-object.ts'
 import { createReading } from '../store/field-extractor.ts'

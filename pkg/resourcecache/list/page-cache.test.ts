@@ -1,11 +1,11 @@
 import { expect } from 'chai'
-import { type Frame, plainChunks, platformForm } from './list-body.ts'
 import { createRandom, entry } from '../fixtures.ts'
 import { selectPage } from '../store/chunk.ts'
+import { SortedIndex } from '../store/sorted-index.ts'
+import { type Frame, plainChunks, platformForm } from './list-body.ts'
 import { managedFieldsForm } from './managed-fields.ts'
 import { byKey } from './order.ts'
 import { PageCache } from './page-cache.ts'
-import { SortedIndex } from '../store/sorted-index.ts'
 
 const frame = (total: number): Frame => ({ before: '{"items":[', after: `],"totalItems":${total}}\n` })
 const indexOf = (count: number, prefix = 'n') =>

@@ -1,9 +1,9 @@
 import { type BoundedCache, createBoundedCache } from '../../cache/bounded-cache.ts'
-import { type Form, type Frame, isLongerThan, joinList, objectBytes, type PieceCache } from './list-body.ts'
 import type { Entry } from '../store/cached-object.ts'
-import type { GzipPiece } from './gzip.ts'
 import type { Leaf, Selection } from '../store/chunk.ts'
 import { ownBytes } from '../store/unpooled-buffer.ts'
+import type { GzipPiece } from './gzip.ts'
+import { type Form, type Frame, isLongerThan, joinList, objectBytes, type PieceCache } from './list-body.ts'
 
 type Page = { readonly leaves: readonly Leaf[]; readonly frame: string; readonly bytes: Buffer }
 type Compressed = { readonly leaf: Leaf; readonly pieces: readonly GzipPiece[] }

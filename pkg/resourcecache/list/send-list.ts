@@ -1,9 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { acceptsGzip, send, sendChunks } from '../../httpserver/respond.ts'
 import type { Turns } from '../../scheduling/time-slices.ts'
-import { type Form, type Frame, gzipPieces, isWorthGzip, plainChunks } from './list-body.ts'
-import { joinGzip } from './gzip.ts'
 import type { Selection } from '../store/chunk.ts'
+import { joinGzip } from './gzip.ts'
+import { type Form, type Frame, gzipPieces, isWorthGzip, plainChunks } from './list-body.ts'
 import type { PageCache } from './page-cache.ts'
 
 const headers = { 'content-type': 'application/json', vary: 'Accept-Encoding' }

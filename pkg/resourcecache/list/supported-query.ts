@@ -1,7 +1,7 @@
 import type { ListQuery } from '../../apirequest/list-query.ts'
 import type { Kind } from '../kind.ts'
-import { isSortKey, sortKeys } from './order.ts'
 import { filterNames } from './list-predicate.ts'
+import { isSortKey, sortKeys } from './order.ts'
 
 /**
  * The query without what a kind does not have, as KubeSphere 3.4 takes it: an unknown sort key gives way to the time of creation,

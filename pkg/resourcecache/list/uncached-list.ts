@@ -1,8 +1,8 @@
 import type { KubeClient } from '../../kubeclient/client.ts'
 import { readListPage } from '../../kubeclient/list-page.ts'
 import { isRecord, itemsOf, type KubeObject, membersOf, textOf } from '../../kubeclient/object.ts'
-import { Collection } from '../store/store.ts'
 import type { ServedKind } from '../store/cached-object.ts'
+import { Collection } from '../store/store.ts'
 import { explainRefusal } from './list-error.ts'
 
 const pageSize = 500

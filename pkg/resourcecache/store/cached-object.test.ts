@@ -1,9 +1,9 @@
 import { expect } from 'chai'
-import { objectBytes, platformForm } from '../list/list-body.ts'
-import { Entry, type ServedKind, toKey } from './cached-object.ts'
 import { node, servedNodes, toEntry } from '../fixtures.ts'
 import { toSelfLink } from '../kind.ts'
+import { objectBytes, platformForm } from '../list/list-body.ts'
 import { managedFieldsForm } from '../list/managed-fields.ts'
+import { Entry, type ServedKind, toKey } from './cached-object.ts'
 
 const managedFields = [{ manager: 'kubelet', operation: 'Update' }]
 const full = node('n1', {

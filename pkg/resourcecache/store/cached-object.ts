@@ -1,8 +1,15 @@
 import { compactJson, memberText, withMembers, withoutMember } from '../../json/members.ts'
-import { itemsOf, type KubeObject, membersOf, type ObjectMeta, parseObject, textOf } from '../../kubeclient/object.ts'
+import {
+  itemsOf,
+  type KubeObject,
+  membersOf,
+  type ObjectMeta,
+  parseObject,
+  textOf,
+} from '../../kubeclient/object.ts'
 import { type Decoration, type Facts, type Kind, toSelfLink, toSourceApiVersion } from '../kind.ts'
-import { toOwnBytes } from './unpooled-buffer.ts'
 import { type SourceText, splitObject } from './source-text.ts'
+import { toOwnBytes } from './unpooled-buffer.ts'
 
 // Parsed metadata, facts and the head that the platform shows, measured on nodes and pods.
 const overheadBytes = 2_048

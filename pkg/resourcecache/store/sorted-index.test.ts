@@ -1,7 +1,7 @@
 import { expect } from 'chai'
-import type { Entry } from './cached-object.ts'
 import { createRandom, entry, namesOf } from '../fixtures.ts'
 import { byKey, toOrder } from '../list/order.ts'
+import type { Entry } from './cached-object.ts'
 import { type Compare, SortedIndex } from './sorted-index.ts'
 
 const created = (i: number) => `2031-01-01T00:00:${String(i).padStart(2, '0')}Z`

@@ -1,4 +1,12 @@
-import { decodeString, firstIn, nextIn, skipBlank, skipString, skipValue, valueAfter } from '../../json/scan.ts'
+import {
+  decodeString,
+  firstIn,
+  nextIn,
+  skipBlank,
+  skipString,
+  skipValue,
+  valueAfter,
+} from '../../json/scan.ts'
 
 /** The parts of an object's JSON, as they were received. */
 export type SourceText = {

@@ -1,7 +1,5 @@
 import { expect } from 'chai'
 import type { KubeObject } from '../../kubeclient/object.ts'
-import { Collection, type Subscriber } from './store.ts'
-import type { Entry } from './cached-object.ts'
 import {
   bookmark,
   collectionOf,
@@ -13,10 +11,12 @@ import {
   replaceAll,
   servedNodes,
 } from '../fixtures.ts'
-import type { Change } from './watch-window.ts'
-import { entriesOf, selectPage } from './chunk.ts'
 import { toOrder } from '../list/order.ts'
+import type { Entry } from './cached-object.ts'
+import { entriesOf, selectPage } from './chunk.ts'
 import type { ViewQuery } from './materialized-view.ts'
+import { Collection, type Subscriber } from './store.ts'
+import type { Change } from './watch-window.ts'
 
 const stateOf = (leaves: ReturnType<Collection['at']>) =>
   leaves?.flatMap(leaf => leaf.entries.map(({ name, version }) => `${name}@${version}`))

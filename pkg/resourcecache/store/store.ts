@@ -1,12 +1,12 @@
 import type { KubeObject } from '../../kubeclient/object.ts'
 import type { ReceivedEvent } from '../../kubeclient/watch.ts'
-import { Entry, type ServedKind, toKey } from './cached-object.ts'
-import { type Change, History } from './watch-window.ts'
 import type { Decoration } from '../kind.ts'
-import type { Leaf } from './chunk.ts'
 import { byKey } from '../list/order.ts'
-import { SortedIndex } from './sorted-index.ts'
+import { Entry, type ServedKind, toKey } from './cached-object.ts'
+import type { Leaf } from './chunk.ts'
 import { View, type ViewQuery } from './materialized-view.ts'
+import { SortedIndex } from './sorted-index.ts'
+import { type Change, History } from './watch-window.ts'
 
 /** Told what happened, in order and once per turn; `reset` says that changes were missed and nothing can be resumed. */
 export type Subscriber = {

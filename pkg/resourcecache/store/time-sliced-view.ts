@@ -1,7 +1,7 @@
 import type { Turns } from '../../scheduling/time-slices.ts'
-import type { Collection } from './store.ts'
 import type { Entry } from './cached-object.ts'
 import type { View, ViewQuery } from './materialized-view.ts'
+import type { Collection } from './store.ts'
 
 // So few are looked through faster than a turn comes.
 const few = { objects: 200, bytes: 1024 * 1024 }

@@ -3,8 +3,8 @@ import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promi
 import { expect } from 'chai'
 import { type Loopback, startLoopback } from '../../apirequest/fixtures.ts'
 import { collectionOf, event, node } from '../fixtures.ts'
-import type { Encoder } from './watch-encoder.ts'
 import { type ChannelOptions, type Watcher, WatchHub } from './watch-broadcaster.ts'
+import type { Encoder } from './watch-encoder.ts'
 
 function createCountingEncoder(size = 0, name = 'x'): { encoder: Encoder; readonly calls: string[] } {
   const calls: string[] = []

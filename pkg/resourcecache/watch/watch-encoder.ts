@@ -1,10 +1,10 @@
 import { toKubeStatus } from '../../apierrors/render-kube.ts'
 import type { Status } from '../../apierrors/status.ts'
 import type { EventStream } from '../../httpserver/event-stream.ts'
+import { toSourceApiVersion } from '../kind.ts'
 import type { Form } from '../list/list-body.ts'
 import type { Entry, ServedKind } from '../store/cached-object.ts'
 import type { Change } from '../store/watch-window.ts'
-import { toSourceApiVersion } from '../kind.ts'
 
 export type EventType = 'ADDED' | 'MODIFIED' | 'DELETED'
 

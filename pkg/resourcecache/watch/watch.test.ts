@@ -1,12 +1,12 @@
 import { expect } from 'chai'
-import { until } from '../../kubeclient/fixtures.ts'
-import { toEventStream } from '../../httpserver/event-stream.ts'
 import { type Loopback, startLoopback } from '../../apirequest/fixtures.ts'
+import { toEventStream } from '../../httpserver/event-stream.ts'
+import { until } from '../../kubeclient/fixtures.ts'
 import { collectionOf, event, node } from '../fixtures.ts'
 import type { Visible } from '../list/object-visibility.ts'
 import { serveWatch } from './watch.ts'
-import type { Encoder } from './watch-encoder.ts'
 import { WatchHub } from './watch-broadcaster.ts'
+import type { Encoder } from './watch-encoder.ts'
 
 describe('serveWatch', () => {
   let loopback: Loopback | undefined

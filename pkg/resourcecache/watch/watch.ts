@@ -3,12 +3,13 @@ import type { Writable } from 'node:stream'
 import { expired } from '../../apierrors/status.ts'
 import type { EventStream } from '../../httpserver/event-stream.ts'
 import { pieceBytes } from '../../httpserver/respond.ts'
-import type { Collection } from '../store/store.ts'
-import type { Entry } from '../store/cached-object.ts'
 import { confirmSoon, waitForLatest, waitForVersion } from '../informer/wait-for-resource-version.ts'
-import type { Change } from '../store/watch-window.ts'
-import type { Leaf } from '../store/chunk.ts'
 import { followSight, type Visible } from '../list/object-visibility.ts'
+import type { Entry } from '../store/cached-object.ts'
+import type { Leaf } from '../store/chunk.ts'
+import type { Collection } from '../store/store.ts'
+import type { Change } from '../store/watch-window.ts'
+import type { WatchHub } from './watch-broadcaster.ts'
 import {
   type Encoder,
   type EventType,
@@ -18,7 +19,6 @@ import {
   toFramed,
   toTold,
 } from './watch-encoder.ts'
-import type { WatchHub } from './watch-broadcaster.ts'
 
 /** The options of a watch, as metav1.ListOptions has them. */
 export type WatchOptions = {

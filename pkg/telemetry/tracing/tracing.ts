@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Identity } from '../../apirequest/identity.ts'
+import type { Exchange } from '../../apirequest/request-context.ts'
 import type { TracingConfig } from '../../config/sections/tracing.ts'
 import type { KubeClient } from '../../kubeclient/client.ts'
-import type { Exchange } from '../../apirequest/request-context.ts'
-import type { Identity } from '../../apirequest/identity.ts'
 import type { Logger } from '../logger.ts'
 import type { Registry } from '../metrics.ts'
 

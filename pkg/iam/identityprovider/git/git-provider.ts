@@ -3,10 +3,10 @@ import { nextLink } from '../../../http/next-link.ts'
 import type { AppConfig } from '../app-config.ts'
 import { exchangeCode, toAuthorizationUrl, toClient, toProviderError } from '../code-flow.ts'
 import { within } from '../deadline.ts'
-import type { ForgeConfig } from './git-config.ts'
 import type { Identity, RedirectProvider } from '../external-identity.ts'
 import { refuse } from '../linking/login-refusal.ts'
 import { createUpstreamFetch, type UpstreamFetch } from '../upstream-fetch.ts'
+import type { ForgeConfig } from './git-config.ts'
 
 /** Asks the provider's API as the person who has just logged in. */
 export type Api = {

@@ -1,7 +1,7 @@
 import { isRecord } from '../../../kubeclient/object.ts'
-import { type Api, createForgeProvider } from './git-provider.ts'
-import type { ForgeConfig } from './git-config.ts'
 import type { Identity, RedirectProvider } from '../external-identity.ts'
+import type { ForgeConfig } from './git-config.ts'
+import { type Api, createForgeProvider } from './git-provider.ts'
 
 /** GitHub: who it is by the number of the account (a login can be given up and taken by someone else). */
 export function createGitHubProvider(config: ForgeConfig): RedirectProvider {

@@ -1,8 +1,8 @@
 import { isRecord } from '../../../kubeclient/object.ts'
-import { type Api, createForgeProvider } from './git-provider.ts'
-import type { ForgeConfig } from './git-config.ts'
 import type { Identity, RedirectProvider } from '../external-identity.ts'
 import { refuse } from '../linking/login-refusal.ts'
+import type { ForgeConfig } from './git-config.ts'
+import { type Api, createForgeProvider } from './git-provider.ts'
 
 /** GitLab: who it is by the number of the account; its address only once it is confirmed. */
 export function createGitLabProvider(config: ForgeConfig): RedirectProvider {

@@ -1,8 +1,8 @@
 import type { Client } from 'ldapts'
 import type { Status } from '../../../apierrors/status.ts'
+import { refuse } from '../linking/login-refusal.ts'
 import type { LdapConfig } from './ldap-config.ts'
 import { both, equals, type LdapEntry, toEntry } from './ldap-entry.ts'
-import { refuse } from '../linking/login-refusal.ts'
 
 /**
  * The groups of a user: those below groupSearchBase that have the user as a member, and those that the user's own entry names.

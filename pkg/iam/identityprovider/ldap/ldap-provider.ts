@@ -11,11 +11,11 @@ import {
 } from 'ldapts'
 import { Status } from '../../../apierrors/status.ts'
 import type { Identity, PasswordProvider } from '../external-identity.ts'
+import { providerFailed, refuse } from '../linking/login-refusal.ts'
 import type { LdapConfig } from './ldap-config.ts'
 import { withDirectory } from './ldap-connection.ts'
 import { findEntry, type LdapEntry } from './ldap-entry.ts'
 import { findGroups } from './ldap-groups.ts'
-import { providerFailed, refuse } from '../linking/login-refusal.ts'
 
 type Credential = { readonly username: string; readonly password: string }
 

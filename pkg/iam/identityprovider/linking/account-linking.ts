@@ -6,8 +6,8 @@ import type { UserLink } from '../../users/user-link.ts'
 import type { ProviderConfig } from '../config.ts'
 import type { Identity } from '../external-identity.ts'
 import type { Linker } from './link-writer.ts'
-import { type GroupWriter, readGroups } from './provider-groups.ts'
 import { refuse } from './login-refusal.ts'
+import { type GroupWriter, readGroups } from './provider-groups.ts'
 import type { Registrar } from './registration.ts'
 
 export type AdmissionOptions = {

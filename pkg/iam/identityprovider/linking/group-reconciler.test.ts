@@ -4,10 +4,10 @@ import type { Session } from '../../sessions/session.ts'
 import { toUser, type User } from '../../users/user.ts'
 import type { UserLink } from '../../users/user-link.ts'
 import { readProviderConfig } from '../config.ts'
-import { createGroupKeeper } from './group-reconciler.ts'
 import type { Identity, ProviderClient } from '../external-identity.ts'
-import { providerFailed, refuse } from './login-refusal.ts'
 import type { Provider, ProviderEntry } from '../provider-store.ts'
+import { createGroupKeeper } from './group-reconciler.ts'
+import { providerFailed, refuse } from './login-refusal.ts'
 
 const nowMs = Date.parse('2026-05-01T12:00:00Z')
 const hourMs = 3_600_000

@@ -4,8 +4,8 @@ import { type EndableSessions, endLogin } from '../../sessions/revoke-session.ts
 import type { Session } from '../../sessions/session.ts'
 import type { User } from '../../users/user.ts'
 import type { UserLink } from '../../users/user-link.ts'
-import { type GroupWriter, readGroups } from './provider-groups.ts'
 import type { Provider, ProviderEntry } from '../provider-store.ts'
+import { type GroupWriter, readGroups } from './provider-groups.ts'
 
 export type GroupKeeperOptions = {
   readonly providers: {

@@ -2,8 +2,8 @@ import { expect } from 'chai'
 import { Status } from '../../../apierrors/status.ts'
 import type { Call, KubeClient } from '../../../kubeclient/client.ts'
 import { toUser } from '../../users/user.ts'
-import { createGroupWriter, readGroups } from './provider-groups.ts'
 import { refusalReason } from './login-refusal.ts'
+import { createGroupWriter, readGroups } from './provider-groups.ts'
 
 describe('readGroups', () => {
   const cases: readonly [string, readonly string[], string, readonly string[]][] = [

@@ -7,8 +7,8 @@ import { linkAnnotation, readLinks, type UserLink } from '../../users/user-link.
 import { nameProblem } from '../../users/user-validation.ts'
 import type { ProviderConfig } from '../config.ts'
 import type { Identity } from '../external-identity.ts'
-import { isNamedInRbac } from './rbac-subject-lookup.ts'
 import { refuse } from './login-refusal.ts'
+import { isNamedInRbac } from './rbac-subject-lookup.ts'
 import { toUserName } from './user-name.ts'
 
 export type RegistrarOptions = {

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { Status } from '../../../apierrors/status.ts'
-import { toIdentity } from './oidc-identity.ts'
 import { refusalReason } from '../linking/login-refusal.ts'
+import { toIdentity } from './oidc-identity.ts'
 
 describe('toIdentity', () => {
   const keys = { emailKey: 'email', preferredUsernameKey: '', groupsKey: 'groups' }

@@ -1,7 +1,7 @@
 import { isRecord } from '../../../kubeclient/object.ts'
 import type { Identity } from '../external-identity.ts'
-import type { OidcConfig } from './oidc-config.ts'
 import { refuse } from '../linking/login-refusal.ts'
+import type { OidcConfig } from './oidc-config.ts'
 
 type Claims = Readonly<Record<string, unknown>>
 type Keys = Pick<OidcConfig, 'emailKey' | 'preferredUsernameKey' | 'groupsKey'>

@@ -6,8 +6,8 @@ import {
   fetchUserInfo,
   type ServerMetadata,
 } from 'openid-client'
-import { isRecord } from '../../../kubeclient/object.ts'
 import { createIdTokenVerifier, InvalidIdToken } from '../../../jwt/provider-id-token.ts'
+import { isRecord } from '../../../kubeclient/object.ts'
 import {
   clockToleranceSeconds,
   exchangeCode,
@@ -18,9 +18,9 @@ import {
 } from '../code-flow.ts'
 import { within } from '../deadline.ts'
 import type { Identity, RedirectProvider, Transaction, UpstreamLogout } from '../external-identity.ts'
+import { createUpstreamFetch, type UpstreamFetch } from '../upstream-fetch.ts'
 import type { OidcConfig } from './oidc-config.ts'
 import { toIdentity } from './oidc-identity.ts'
-import { createUpstreamFetch, type UpstreamFetch } from '../upstream-fetch.ts'
 
 type Found = {
   readonly server: ServerMetadata

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { badRequest } from '../../../apierrors/status.ts'
-import { isRecord } from '../../../kubeclient/object.ts'
 import { hasBody } from '../../../httpserver/has-body.ts'
+import { isRecord } from '../../../kubeclient/object.ts'
 import { readJson } from './body.ts'
 
 /** metav1.DeleteOptions, as far as kube-apiserver is to judge them; what is empty is left out. */

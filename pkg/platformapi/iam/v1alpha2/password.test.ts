@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { rejectionOf } from '../../../apierrors/fixtures.ts'
-import type { PasswordVerdict } from '../../../iam/passwords/password-check.ts'
 import { startLoopback, toExchange } from '../../../apirequest/fixtures.ts'
+import type { PasswordVerdict } from '../../../iam/passwords/password-check.ts'
 import { putPassword } from './password.ts'
 
 const body = JSON.stringify({ currentPassword: 'Something 1', password: 'Another one 1' })

@@ -1,9 +1,9 @@
 import { Client } from '@elastic/elasticsearch'
 import { expect } from 'chai'
 import { renderKube } from '../../../apierrors/render-kube.ts'
+import { type Loopback, startLoopback, toExchange } from '../../../apirequest/fixtures.ts'
 import { createMemoryStore, type MemoryStore } from '../../../logs/fixtures.ts'
 import { defaultLimits } from '../../../logs/ingest/limits.ts'
-import { type Loopback, startLoopback, toExchange } from '../../../apirequest/fixtures.ts'
 import { freePlace } from './fixtures.ts'
 import { createIngest } from './ingest.ts'
 

@@ -6,11 +6,6 @@ import { expect } from 'chai'
 import { compressSync as compressSnappy } from 'snappy'
 import { renderKube } from '../../../apierrors/render-kube.ts'
 import { insufficientStorage, tooManyRequests } from '../../../apierrors/status.ts'
-import { createFairQueue } from '../../../apiserver/filters/fair-queue.ts'
-import { createMemoryStore, type MemoryStore } from '../../../logs/fixtures.ts'
-import { createIngestRecords } from '../../../logs/ingest/ingest-records.ts'
-import { defaultLimits } from '../../../logs/ingest/limits.ts'
-import type { LogStore } from '../../../logs/store.ts'
 import {
   type Answer,
   type Loopback,
@@ -18,6 +13,11 @@ import {
   startLoopback,
   toExchange,
 } from '../../../apirequest/fixtures.ts'
+import { createFairQueue } from '../../../apiserver/filters/fair-queue.ts'
+import { createMemoryStore, type MemoryStore } from '../../../logs/fixtures.ts'
+import { createIngestRecords } from '../../../logs/ingest/ingest-records.ts'
+import { defaultLimits } from '../../../logs/ingest/limits.ts'
+import type { LogStore } from '../../../logs/store.ts'
 import { createTurns } from '../../../scheduling/time-slices.ts'
 import { forbidden403, freePlace, tooMany } from './fixtures.ts'
 import { createIngest } from './ingest.ts'

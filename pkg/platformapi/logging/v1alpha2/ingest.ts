@@ -7,6 +7,9 @@ import {
   unavailable,
   unknownResource,
 } from '../../../apierrors/status.ts'
+import type { Identity } from '../../../apirequest/identity.ts'
+import type { AuthenticatedExchange, Handler } from '../../../apirequest/request-context.ts'
+import { send, sendParts } from '../../../httpserver/respond.ts'
 import {
   filterOfMember,
   filterValue,
@@ -16,13 +19,10 @@ import {
 import type { IngestLimits } from '../../../logs/ingest/limits.ts'
 import type { BatchForm, Ingested, Protocol } from '../../../logs/ingest/raw-batch.ts'
 import type { LogStore } from '../../../logs/store.ts'
-import type { AuthenticatedExchange, Handler } from '../../../apirequest/request-context.ts'
-import type { Identity } from '../../../apirequest/identity.ts'
-import { send, sendParts } from '../../../httpserver/respond.ts'
 import { createWorkQueue } from '../../../scheduling/concurrency-limiter.ts'
-import { createBodies, type Held } from './upload-limiter.ts'
-import { mediaTypeOf, readBody } from './read-body.ts'
 import { answerClient, contentTypeOf } from './elasticsearch.ts'
+import { mediaTypeOf, readBody } from './read-body.ts'
+import { createBodies, type Held } from './upload-limiter.ts'
 
 export type IngestOptions = {
   readonly store: Pick<LogStore, 'ingest'>

@@ -1,7 +1,7 @@
 import { unknownResource } from '../../../apierrors/status.ts'
+import type { Handler } from '../../../apirequest/request-context.ts'
 import { allOf, isOneOf } from '../../../logs/expression.ts'
 import { routeOf } from '../../../openapi/route.ts'
-import type { Handler } from '../../../apirequest/request-context.ts'
 import type { LogFace } from '../../logs/serve.ts'
 import type { loggingPaths } from './description.ts'
 

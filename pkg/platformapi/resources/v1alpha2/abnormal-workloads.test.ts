@@ -1,10 +1,10 @@
 import { expect } from 'chai'
 import type { KubeObject } from '../../../kubeclient/object.ts'
-import { Collection } from '../../../resourcecache/store/store.ts'
 import { replaceAll, servedNodes } from '../../../resourcecache/fixtures.ts'
 import type { Traits } from '../../../resourcecache/kind.ts'
 import { volumes } from '../../../resourcecache/kinds/storage.ts'
 import { deployments, jobs, replicated } from '../../../resourcecache/kinds/workloads.ts'
+import { Collection } from '../../../resourcecache/store/store.ts'
 import { countAbnormal } from './abnormal-workloads.ts'
 
 const failed = { conditions: [{ type: 'Failed', status: 'True' }] }

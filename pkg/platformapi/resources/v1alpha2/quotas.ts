@@ -1,6 +1,6 @@
 import { membersOf, textOf } from '../../../kubeclient/object.ts'
-import type { Collection } from '../../../resourcecache/store/store.ts'
 import { parseQuantity } from '../../../resourcecache/decorate/quantity.ts'
+import type { Collection } from '../../../resourcecache/store/store.ts'
 
 export type Quotas = {
   readonly hard: Readonly<Record<string, string>>

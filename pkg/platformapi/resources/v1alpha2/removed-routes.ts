@@ -1,8 +1,8 @@
 import { methodNotAllowed, type Status, unknownResource } from '../../../apierrors/status.ts'
-import type { PathRow } from '../../../openapi/operation.ts'
-import { routeOf } from '../../../openapi/route.ts'
 import type { AuthenticatedExchange } from '../../../apirequest/request-context.ts'
 import type { RequestInfo } from '../../../apirequest/request-info.ts'
+import type { PathRow } from '../../../openapi/operation.ts'
+import { routeOf } from '../../../openapi/route.ts'
 import { commandLine } from '../../../shell/command-line.ts'
 import { replacedPaths } from './removed-routes-description.ts'
 

@@ -1,7 +1,7 @@
 import { badRequest, methodNotAllowed, unknownResource } from '../../../apierrors/status.ts'
-import { routeOf } from '../../../openapi/route.ts'
 import type { AuthenticatedExchange, Handler } from '../../../apirequest/request-context.ts'
 import { sendJson } from '../../../httpserver/respond.ts'
+import { routeOf } from '../../../openapi/route.ts'
 import { type ComponentTools, isForComponents, serveComponents } from '../../components.ts'
 import type { componentPaths } from '../../components-description.ts'
 import { countAbnormal } from './abnormal-workloads.ts'

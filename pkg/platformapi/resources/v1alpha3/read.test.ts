@@ -11,11 +11,11 @@ import {
   toExchange,
 } from '../../../apirequest/fixtures.ts'
 import type { RequestInfo } from '../../../apirequest/request-info.ts'
-import { createSharedTurns } from '../../../scheduling/time-slices.ts'
-import { Collection, type Scope } from '../../../resourcecache/store/store.ts'
 import { collectionOf, event, node, replaceAll, servedNodes } from '../../../resourcecache/fixtures.ts'
 import { PageCache } from '../../../resourcecache/list/page-cache.ts'
+import { Collection, type Scope } from '../../../resourcecache/store/store.ts'
 import { WatchHub } from '../../../resourcecache/watch/watch-broadcaster.ts'
+import { createSharedTurns } from '../../../scheduling/time-slices.ts'
 import { type ReadOptions, serveResources } from './read.ts'
 
 const g = '/kapis/resources.kapis.io/v1alpha3'

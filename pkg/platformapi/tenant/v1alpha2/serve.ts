@@ -1,6 +1,6 @@
 import { unknownResource } from '../../../apierrors/status.ts'
-import { routeOf } from '../../../openapi/route.ts'
 import type { Handler } from '../../../apirequest/request-context.ts'
+import { routeOf } from '../../../openapi/route.ts'
 import type { LogFace } from '../../logs/serve.ts'
 import { tenantPaths } from './description.ts'
 
