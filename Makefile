@@ -30,7 +30,7 @@ up: ## The same in the background; returns when all is ready
 down: ## Stop what `make up` started
 	@$(NODE) hack/controlplane/down.ts
 
-.PHONY: test test-unit test-e2e test-stores test-kubernetes bench
+.PHONY: test test-unit test-e2e test-stores test-kubernetes test-shippers bench
 test: ## Run all tests; the last line is `N passed, N failed`
 	@$(NODE) hack/test.ts
 test-unit: ## Run the tests that need no control plane
@@ -41,9 +41,12 @@ test-stores: ## Run the log store's tests on OpenSearch 1 to 3 and Elasticsearch
 	@$(NODE) hack/test-stores.ts
 test-kubernetes: ## Run tests of Kubernetes itself straight and through Kapis, and print what differs; ONLY=kubectl or ONLY=e2e
 	@$(NODE) hack/test-kubernetes.ts
+test-shippers: ## Run log shippers against Kapis: Fluent Bit, the OpenTelemetry Collector, Python's Elasticsearch clients (needs Go and Python)
+	@ONLY=e2e FOLDERS=shippers $(NODE) hack/test.ts
 bench: ## Measure against kube-apiserver and other peers, as ratios; ONLY=<name> one of them (ONLY=start: start and memory of kapis-apiserver)
 	@$(NODE) hack/bench/run.ts
 
+#: FLUENT_BIT=path        make test-shippers: a Fluent Bit 4.1.1; else it is built from its sources
 #: FUZZ_SECONDS=60        make fuzz: how long for each property
 #: SOAK_SECONDS=3600      make soak: how long in all; NODES=5000 nodes report
 #: PAIRS=50000            make soak: how many writes that are read again

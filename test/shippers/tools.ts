@@ -1,0 +1,51 @@
+import { existsSync, mkdirSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { join } from 'node:path'
+import { output } from '../e2e/run.ts'
+
+const cache = join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'kapis/shippers')
+const timeoutMs = 1_800_000
+
+/** The version of the image in manifests/components/fluent-bit. */
+export const fluentBitVersion = '4.1.1'
+const collectorVersion = '0.165.0'
+
+/** Fluent Bit: what FLUENT_BIT names, or a build of its sources (CMake, flex, bison and SQLite are needed). */
+export async function fluentBit(): Promise<string> {
+  const given = process.env.FLUENT_BIT
+  const program = given ?? join(cache, `fluent-bit-${fluentBitVersion}/build/bin/fluent-bit`)
+  if (given === undefined && !existsSync(program)) {
+    await output('bash', [join(import.meta.dirname, 'build-fluent-bit.sh'), fluentBitVersion, cache], {
+      timeoutMs,
+    })
+  }
+  const printed = await output(program, ['--version'])
+  if (!printed.startsWith(`Fluent Bit v${fluentBitVersion}\n`))
+    throw new Error(`${program} is not Fluent Bit ${fluentBitVersion}: ${printed.split('\n')[0]}`)
+  return program
+}
+
+/** The OpenTelemetry Collector with the parts of collector.yaml, built with Go. */
+export async function collector(): Promise<string> {
+  const program = join(cache, `otelcol-${collectorVersion}/otelcol`)
+  if (existsSync(program)) return program
+  mkdirSync(cache, { recursive: true })
+  const builder = `go.opentelemetry.io/collector/cmd/builder@v${collectorVersion}`
+  const config = join(import.meta.dirname, 'collector.yaml')
+  await output('go', ['run', builder, '--config', config], {
+    ...{ cwd: cache, env: { CGO_ENABLED: '0' }, timeoutMs },
+  })
+  return program
+}
+
+/** Python with the packages of a file of requirements, each pinned. */
+export async function python(requirements: string): Promise<string> {
+  const folder = join(cache, `python-${requirements.replace(/\.txt$/, '')}`)
+  const program = join(folder, 'bin/python3')
+  if (existsSync(join(folder, 'done'))) return program
+  await output('python3', ['-m', 'venv', '--clear', folder], { timeoutMs })
+  const file = join(import.meta.dirname, requirements)
+  await output(program, ['-m', 'pip', 'install', '-q', '--no-deps', '-r', file], { timeoutMs })
+  await output('touch', [join(folder, 'done')])
+  return program
+}
