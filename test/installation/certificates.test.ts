@@ -57,7 +57,7 @@ describe('certificates of two replicas, under load', function () {
     console.log(`      ${JSON.stringify(figures)}`)
     expect(failures).to.deep.equal([])
     expect(await availability.stop()).to.deep.equal(['True'])
-    expect(figures.requests).to.be.above(100)
+    expect(figures.requests).to.be.above(10)
   }
 
   async function bothShowAnother(than: string): Promise<void> {
@@ -67,7 +67,7 @@ describe('certificates of two replicas, under load', function () {
         expect(a).to.equal(b)
         expect(a).to.not.equal(than)
       },
-      30_000,
+      90_000,
       200,
     )
   }
@@ -86,11 +86,11 @@ describe('certificates of two replicas, under load', function () {
     await underLoad(async () => {
       const annotation = 'certificates.kapis.io/rotate=now'
       await cluster.output(['-n', namespace, 'annotate', 'secret', 'kapis-ca', annotation])
-      await eventually(async () => void expect(await bundle()).to.have.length(2), 15_000, 100)
+      await eventually(async () => void expect(await bundle()).to.have.length(2), 90_000, 100)
       expect(await shown(), 'not before everybody knows the new one').to.deep.equal([old, old])
       await bothShowAnother(old)
       expect(await bundle(), 'the old one is still known').to.have.length(2)
-      await eventually(async () => void expect(await bundle()).to.have.length(1), 30_000, 200)
+      await eventually(async () => void expect(await bundle()).to.have.length(1), 90_000, 200)
     })
     expect((await bundle())[0]).to.not.equal(first)
   })

@@ -49,7 +49,7 @@ describe('kapis doctor', function () {
         expect(match, JSON.stringify(report.checks.filter(one => one.findings.length > 0))).to.equal(true)
         expect([code, report.healthy]).to.deep.equal([1, false])
       },
-      50_000,
+      150_000,
       1_000,
     )
   }
@@ -65,7 +65,7 @@ describe('kapis doctor', function () {
           .filter(one => !/has no address here/.test(one.problem))
         expect({ code, found, healthy: report.healthy }).to.deep.equal({ code: 0, found: [], healthy: true })
       },
-      60_000,
+      150_000,
       1_000,
     )
   }

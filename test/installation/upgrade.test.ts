@@ -84,7 +84,7 @@ describe('an installation of an older version', function () {
     console.log(`      ${JSON.stringify(figures)}`)
     expect(failures).to.deep.equal([])
     expect(await availability.stop()).to.deep.equal(['True'])
-    expect(figures.requests).to.be.above(100)
+    expect(figures.requests).to.be.above(10)
   }
 
   /** The token that was there before is good at every replica, its login goes on, and users log in. */
@@ -94,7 +94,7 @@ describe('an installation of an older version', function () {
         const { token } = held
         const page = await get(`${url}/kapis/resources.kapis.io/v1alpha3/nodes`, { token })
         expect([page.code, JSON.parse(page.body).totalItems]).to.deep.equal([200, 2])
-      }, 20_000)
+      }, 60_000)
     }
     held = await refresh(front(), held)
     for (const login of [admin, ...users]) await logIn(front(), login)
@@ -169,6 +169,6 @@ describe('an installation of an older version', function () {
       expect(code, body).to.equal(200)
       const { total, records } = JSON.parse(body).query
       expect([total, records?.[0]?.log], body).to.deep.equal([1, `said ${word}\n`])
-    }, 30_000)
+    }, 90_000)
   }
 })
