@@ -78,6 +78,8 @@ const focus = [
 const skip = [
   String.raw`\[(Disruptive|Slow|Flaky|Feature:.*)\]`,
   'ConversionWebhook',
+  // They convert by a webhook, too.
+  'CustomResourceFieldSelectors',
   'Aggregated APIServer',
   'ServiceAccountIssuerDiscovery',
   'should mount',
