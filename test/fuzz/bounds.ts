@@ -23,4 +23,4 @@ export function bounds<T>(runs: number): Parameters<T> {
 }
 
 /** For the timeout of a test: the property, and room to shrink what it finds. */
-export const propertyTimeoutMs = 60_000 + fuzzSeconds * 1_000
+export const propertyTimeoutMs = 240_000 + fuzzSeconds * 1_000
