@@ -205,11 +205,11 @@ describe('the API of another component', function () {
       const created = await askAs(reader, below, { method: 'POST' })
       expect(created.code).to.be.oneOf([403, 405])
     }
-    const headers = { 'x-http-method-override': 'DELETE' }
+    const headers = { X_HTTP_METHOD_OVERRIDE: 'DELETE' }
     const overridden = await askAs(reader, widgets, { method: 'POST', headers })
     expect([overridden.code, JSON.parse(overridden.body).message]).to.deep.equal([
       400,
-      'the header x-http-method-override names another method than that of the request',
+      'the header x_http_method_override names another method than that of the request',
     ])
     expect(seen).to.deep.equal([])
     await askAs(watcher, `${root}/watch/namespaces/${namespace}/widgets`)

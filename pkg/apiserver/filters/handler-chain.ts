@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { refuseAmbiguousHost } from '../../apirequest/duplicate-host.ts'
+import { refuseAmbiguousHost } from '../../apirequest/ambiguous-headers.ts'
 import type { Identity } from '../../apirequest/identity.ts'
 import { mayLast } from '../../apirequest/long-running.ts'
 import type { AuthenticatedExchange, Exchange, Handler } from '../../apirequest/request-context.ts'

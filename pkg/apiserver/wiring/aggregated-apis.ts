@@ -1,5 +1,5 @@
 import { methodNotAllowed } from '../../apierrors/status.ts'
-import { refuseMethodOverride } from '../../apirequest/duplicate-host.ts'
+import { refuseOverrides } from '../../apirequest/ambiguous-headers.ts'
 import type { AuthenticatedExchange, Handler } from '../../apirequest/request-context.ts'
 import { hasVerbPrefix } from '../../apirequest/request-info.ts'
 import { assertMayUpgrade } from '../../authz/token-scope.ts'
@@ -106,7 +106,7 @@ export function createComponents({
  * @throws Status 400, 405
  */
 function requireOneMethod({ req, info }: AuthenticatedExchange): void {
-  refuseMethodOverride(req)
+  refuseOverrides(req)
   const isReading = req.method === 'GET' || req.method === 'HEAD'
   if (hasVerbPrefix(info) && info.verb !== 'proxy' && !isReading) throw methodNotAllowed(['GET', 'HEAD'])
 }

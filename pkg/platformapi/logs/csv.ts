@@ -1,16 +1,21 @@
-// What a spreadsheet may take for a formula (OWASP, "CSV Injection"), behind blanks and quotes too, which some take off. The
-// second half are the full-width forms, which East Asian versions read as the same.
-const formula = /^[\s'"\p{Cf}]*[=+\-@\uff1d\uff0b\uff0d\uff20]|^'*[\t\r\n]/u
+// What a spreadsheet may take for a formula (OWASP, "CSV Injection"): the ASCII signs, and their full-width and small forms, which
+// East Asian versions read as the same; behind blanks, quotes and control characters too, which some take off.
+const sign = String.raw`[=+\-@\uff1d\uff0b\uff0d\uff20\ufe62\ufe63\ufe66\ufe6b]`
+const skipped = String.raw`[\s'"\p{Cc}\p{Cf}]*`
+const formula = new RegExp(String.raw`^${skipped}${sign}|^'*[\t\r\n]`, 'u')
+// A spreadsheet whose separator is not the comma begins a cell inside of one.
+const innerFormula = new RegExp(`([;\\t]${skipped})(?=${sign})`, 'gu')
 
 /**
- * A row of RFC 4180. A cell that a spreadsheet could take for a formula has an apostrophe before it, which makes it text there. A
- * program gets the text back by taking one apostrophe off each cell that begins with one and would be a formula (see docs/logs.md).
+ * A row of RFC 4180. A cell that a spreadsheet could take for a formula has an apostrophe before it, which makes it text there,
+ * and so has what could be one behind a semicolon or a tab. docs/logs.md says how a program takes them off.
  */
 export function toCsvRow(values: readonly string[]): string {
   return `${values.map(toCell).join(',')}\r\n`
 }
 
 function toCell(value: string): string {
-  if (formula.test(value)) return `"'${value.replaceAll('"', '""')}"`
-  return /[",\r\n]/.test(value) ? `"${value.replaceAll('"', '""')}"` : value
+  const text = value.replaceAll(innerFormula, "$1'")
+  if (formula.test(value)) return `"'${text.replaceAll('"', '""')}"`
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 }
