@@ -41,7 +41,7 @@ something is, with 2 when it was called wrongly. Nothing is changed. Needs to re
   --namespace NAME, -n   where Kapis runs (kapis-system)
   --group-domain DOMAIN  domain of its API groups (from its configuration, else kapis.io)
   --service NAME[:PORT]  its Service (from its configuration, else kapis:443)
-  --url URL              its front, to be asked directly instead of through kube-apiserver
+  --url URL              of kapis-apiserver, asked directly and not through kube-apiserver
   --token TOKEN          explain why this access token is rejected; - reads it from KAPIS_TOKEN
   --output FORMAT, -o    text or json
 `,

@@ -1,9 +1,8 @@
-import type { Server } from 'node:http'
-import { hasNoCredential } from '../apirequest/identity.ts'
 import type { AuthenticatedExchange } from '../apirequest/request-context.ts'
 import { withoutSelectors } from '../apirequest/request-info.ts'
+import { createAuthorizeRequest } from '../authz/authorize-request.ts'
 import { RbacIndex } from '../authz/rbac-index.ts'
-import { assertInScope, assertMayUpgrade } from '../authz/token-scope.ts'
+import { assertMayUpgrade } from '../authz/token-scope.ts'
 import { FileCertificates } from '../certs/file-certificates.ts'
 import { isForHost } from '../certs/renewal-reason.ts'
 import { ServingCertificates } from '../certs/serving-certificates.ts'
@@ -35,18 +34,8 @@ import { createPublicRoutes } from './filters/public-routes.ts'
 import { createRequestMetrics } from './filters/request-metrics.ts'
 import { createSessionRevocation } from './filters/session-revocation.ts'
 import { createSlowClients } from './filters/slow-clients.ts'
-import { limitConnections } from './server/connection-limit.ts'
 import { shutDownGracefully } from './server/graceful-shutdown.ts'
 import { createHealthMetrics } from './server/health-metrics.ts'
-import { createHttp2Sessions } from './server/http2-sessions.ts'
-import {
-  createHttpListener,
-  createHttpsListener,
-  listen,
-  toUpgradeListener,
-  updateTls,
-} from './server/https-server.ts'
-import { trackUnusedConnections } from './server/idle-connections.ts'
 import { createProbes } from './server/probes.ts'
 import { createProfiles } from './server/profiles.ts'
 import { createComponents } from './wiring/aggregated-apis.ts'
@@ -56,6 +45,7 @@ import { createAuth } from './wiring/auth.ts'
 import { observeCertificates } from './wiring/certificate-metrics.ts'
 import { checkCredential } from './wiring/credential-check.ts'
 import { createIam } from './wiring/iam.ts'
+import { openListeners } from './wiring/listeners.ts'
 import { createConfiguredLogPage } from './wiring/log-page.ts'
 import { createLogs } from './wiring/logs.ts'
 import { createOAuthMetricsProxy } from './wiring/oauth-metrics-proxy.ts'
@@ -70,7 +60,7 @@ const profileSilenceMs = 90_000
 const maxProxied = { short: 640, long: 4_096 }
 
 /**
- * Builds the rooms, joins them and serves until `signal`. kube-apiserver may come later than this program: it waits for
+ * Builds the parts, joins them and serves until `signal`. kube-apiserver may come later than this program: it waits for
  * what it needs to open the listener, and is ready once its caches are.
  */
 export async function runApiserver(
@@ -248,23 +238,13 @@ export async function runApiserver(
     authenticate: tracing.authenticate(access.authenticate),
     impersonate: access.impersonate(attributesOf),
     sessionRevocation: createSessionRevocation(access.hasEnded),
-    // What goes to kube-apiserver is judged there, as the caller; without one, here.
-    authorize(exchange) {
-      const { info, identity, query } = exchange
-      // First: what the request is passed on to learns who is calling, and not by which token.
-      assertInScope(info, identity)
-      const isProxied = isElsewhere(exchange)
-      // kube-apiserver reads the query of what it judges by itself.
-      if (!isProxied) query.refuseAmbiguousSelection()
-      // One's own user and password: this much everybody may.
-      if (iam.isOwn(exchange) || resources.isOwn(exchange)) return
-      if (isProxied && !hasNoCredential(identity)) return 'delegated'
-      if (logs.judgesItself(exchange)) return 'delegated'
-      const attributes = attributesOf(exchange)
-      return attributes instanceof Promise
-        ? attributes.then(found => access.authorize(found, identity))
-        : access.authorize(attributes, identity)
-    },
+    authorize: createAuthorizeRequest({
+      isProxied: isElsewhere,
+      isOwn: exchange => iam.isOwn(exchange) || resources.isOwn(exchange),
+      judgesItself: logs.judgesItself,
+      attributesOf,
+      authorize: access.authorize,
+    }),
     route,
     async upgrade(exchange) {
       if (isElsewhere(exchange)) {
@@ -275,38 +255,21 @@ export async function runApiserver(
     },
   })
 
-  const tls = () => ({ ...certificates.current(), clientCaPems: access.clientCaPems() })
-  const serve = tracing.listener((req, res) => {
-    logPage?.admit(req)
-    chain.request(req, res)
+  const { servers, unused, sessions } = await openListeners({
+    config,
+    logger,
+    request: tracing.listener((req, res) => {
+      logPage?.admit(req)
+      chain.request(req, res)
+    }),
+    upgrade: tracing.listener(chain.upgrade),
+    tls: () => ({ ...certificates.current(), clientCaPems: access.clientCaPems() }),
+    onTlsChange(listener) {
+      certificates.onChange(listener)
+      access.onChange(listener)
+    },
+    maxConnections: () => live().limits.connections,
   })
-  const upgrade = toUpgradeListener(tracing.listener(chain.upgrade))
-  const sessions = createHttp2Sessions(serve, config.limits)
-  const front = createHttpsListener(tls(), serve, config.limits, {
-    // The name by which kube-apiserver's aggregator asks for a server, wherever it is.
-    serverName: `${service.name}.${service.namespace}.svc`,
-    accept: sessions.accept,
-  })
-  front.on('upgrade', upgrade)
-  limitConnections(front, () => live().limits.connections)
-  const unasked = [trackUnusedConnections(front)]
-  const reload = () => updateTls(front, tls())
-  certificates.onChange(reload)
-  access.onChange(reload)
-  const fronts: Server[] = []
-  const port = await listen(front, config.listen.address, config.listen.port)
-  logger.info({ address: config.listen.address, port }, 'listening')
-  if (config.http.enabled) {
-    const plain = createHttpListener(serve, config.limits)
-    plain.on('upgrade', upgrade)
-    limitConnections(plain, () => live().limits.connections)
-    unasked.push(trackUnusedConnections(plain))
-    fronts.push(plain)
-    logger.info(
-      { address: config.http.address, port: await listen(plain, config.http.address, config.http.port) },
-      'listening for plain HTTP',
-    )
-  }
   access.start()
   bindings.start().catch(err => logger.error({ err }, 'role bindings cannot be followed'))
   components.start()
@@ -325,9 +288,9 @@ export async function runApiserver(
   if (!signal.aborted) await new Promise(resolve => signal.addEventListener('abort', resolve, { once: true }))
   // Who is taking this away takes the APIService too.
   keeper.stop()
-  await shutDownGracefully([front, ...fronts], {
+  await shutDownGracefully(servers, {
     probes,
-    unused: unasked,
+    unused,
     longRunning: [hub, logs, sessions],
     delaySeconds: live().shutdownDelaySeconds,
     logger,

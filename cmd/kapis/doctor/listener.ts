@@ -1,6 +1,6 @@
 import { membersOf, textOf } from '../../../pkg/kubeclient/object.ts'
+import { askApiserver } from './ask-apiserver.ts'
 import { type Check, error, type Finding, openPort, type Patient, read, warning } from './check.ts'
-import { askFront } from './front.ts'
 
 const discovery = '/oauth/.well-known/openid-configuration'
 
@@ -17,7 +17,7 @@ async function answerProblems(patient: Patient): Promise<readonly Finding[]> {
     // A name outside of the cluster is not followed by kube-apiserver's proxy.
     if (service === undefined || membersOf(service.spec).type === 'ExternalName') return []
   }
-  const { code, body } = await askFront(patient, discovery)
+  const { code, body } = await askApiserver(patient, discovery)
   // Without any endpoint the Service has been complained about already.
   if (code === 503 && /no endpoints available/.test(body)) return []
   if (code === 0) {

@@ -139,7 +139,7 @@ export const rules: Readonly<Record<string, Rule>> = {
   ldap: gone('was for the DevOps component; an LDAPIdentityProvider is how people log in with a directory'),
   auditing: gone('audit.path and audit.policyFile write the audit log of Kapis'),
   multicluster: gone('Kapis serves the cluster that it runs in'),
-  terminal: gone('Kapis starts no Pods for terminals; kubectl exec goes through its front'),
+  terminal: gone('Kapis starts no Pods for terminals; kubectl exec goes through kapis-apiserver'),
   events: elsewhere,
   monitoring: elsewhere,
   alerting: elsewhere,

@@ -4,18 +4,21 @@ import { readAuthority } from '../../../pkg/certs/ca-secret.ts'
 import type { Patient } from './check.ts'
 
 /** With code 0 it could not be reached, and the body says why. */
-export type FrontAnswer = { readonly code: number; readonly body: string }
+export type ApiserverAnswer = { readonly code: number; readonly body: string }
 
 // A firewall that drops leaves everybody waiting, kube-apiserver for half a minute.
 const answersWithinMs = 5_000
 const silence = `no answer within ${answersWithinMs / 1000} s`
 
 /** Asks kapis-apiserver: directly, or through kube-apiserver, which reaches what the doctor's machine may not. */
-export async function askFront(patient: Patient, path: string): Promise<FrontAnswer> {
+export async function askApiserver(patient: Patient, path: string): Promise<ApiserverAnswer> {
   return patient.url === '' ? throughService(patient, path) : directly(patient, path)
 }
 
-async function throughService({ client, namespace, service }: Patient, path: string): Promise<FrontAnswer> {
+async function throughService(
+  { client, namespace, service }: Patient,
+  path: string,
+): Promise<ApiserverAnswer> {
   const name = `https:${service.name}:${service.port}`
   const proxied = `/api/v1/namespaces/${namespace}/services/${name}/proxy${path}`
   const signal = AbortSignal.timeout(answersWithinMs)
@@ -35,9 +38,9 @@ async function throughService({ client, namespace, service }: Patient, path: str
   }
 }
 
-async function directly(patient: Patient, path: string): Promise<FrontAnswer> {
+async function directly(patient: Patient, path: string): Promise<ApiserverAnswer> {
   const authority = await readAuthority(patient)
-  const { promise, resolve, reject } = Promise.withResolvers<FrontAnswer>()
+  const { promise, resolve, reject } = Promise.withResolvers<ApiserverAnswer>()
   const options = {
     ...(authority === undefined ? {} : { ca: [...authority.trusted] }),
     // As kube-apiserver does: the name of the Service, whatever the address.

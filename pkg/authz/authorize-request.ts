@@ -1,0 +1,44 @@
+import { hasNoCredential } from '../apirequest/identity.ts'
+import type { AuthenticatedExchange } from '../apirequest/request-context.ts'
+import type { RequestInfo } from '../apirequest/request-info.ts'
+import type { Authorize } from './authorizer.ts'
+import { assertInScope } from './token-scope.ts'
+
+export type RequestAuthorizationOptions = {
+  /** Whether kube-apiserver serves the request, and authorizes its caller. */
+  readonly isProxied: (exchange: AuthenticatedExchange) => boolean
+  /** Whether the request is for the caller's own user, which takes no right. */
+  readonly isOwn: (exchange: AuthenticatedExchange) => boolean
+  /** Whether what serves the request narrows its answer to what the caller may see. */
+  readonly judgesItself: (exchange: AuthenticatedExchange) => boolean
+  /** What the request is authorized as. */
+  readonly attributesOf: (exchange: AuthenticatedExchange) => Promise<RequestInfo> | RequestInfo
+  readonly authorize: Authorize
+}
+
+export type AuthorizeRequest = (exchange: AuthenticatedExchange) => Promise<void> | 'delegated' | void
+
+/**
+ * Decides whether a caller may make a request. 'delegated': whoever serves it decides. What goes to kube-apiserver is authorized
+ * there, as the caller; a request without a credential is authorized here.
+ *
+ * The returned function throws a Status: 400 for selectors that are given twice, 403, 503.
+ */
+export function createAuthorizeRequest(options: RequestAuthorizationOptions): AuthorizeRequest {
+  const { isOwn, judgesItself, attributesOf, authorize } = options
+  return exchange => {
+    const { info, identity, query } = exchange
+    // First: what the request is passed on to learns who is calling, and not by which token.
+    assertInScope(info, identity)
+    const isProxied = options.isProxied(exchange)
+    // kube-apiserver reads the query of what it authorizes by itself.
+    if (!isProxied) query.refuseAmbiguousSelection()
+    if (isOwn(exchange)) return
+    if (isProxied && !hasNoCredential(identity)) return 'delegated'
+    if (judgesItself(exchange)) return 'delegated'
+    const attributes = attributesOf(exchange)
+    return attributes instanceof Promise
+      ? attributes.then(found => authorize(found, identity))
+      : authorize(attributes, identity)
+  }
+}
