@@ -19,7 +19,7 @@ export type RequestAuthorizationOptions = {
 export type AuthorizeRequest = (exchange: AuthenticatedExchange) => Promise<void> | 'delegated' | void
 
 /**
- * Decides whether a caller may make a request. 'delegated': whoever serves it decides. What goes to kube-apiserver is authorized
+ * Decides whether a caller may make a request. 'delegated' leaves that to what serves it. What goes to kube-apiserver is authorized
  * there, as the caller; a request without a credential is authorized here.
  *
  * The returned function throws a Status: 400 for selectors that are given twice, 403, 503.
