@@ -2,11 +2,11 @@ import { statfs } from 'node:fs/promises'
 import { Status, unavailable } from '../../apierrors/status.ts'
 import type { Ingested } from '../ingest/raw-batch.ts'
 import type { AppendResult, LogStore, QueryLimits } from '../store.ts'
-import { type Child, createChild } from './child.ts'
-import { createFeed, type ReadArrivals } from './follow.ts'
-import type { ReaderNotice, ReaderSettings, ReadRequest } from './read-request.ts'
-import type { StoreSettings } from './store-writer.ts'
-import type { WriteRequest, WriteResponse, WriterNotice, WriterSettings } from './write-request.ts'
+import { type Child, createChild } from './process/child.ts'
+import { createFeed, type ReadArrivals } from './read/follow.ts'
+import type { ReaderNotice, ReaderSettings, ReadRequest } from './read/read-request.ts'
+import type { StoreSettings } from './write/store-writer.ts'
+import type { WriteRequest, WriteResponse, WriterNotice, WriterSettings } from './write/write-request.ts'
 
 export type EmbeddedSettings<Name extends string> = {
   /** What is kept apart from each other, each in a folder of its own. */

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { LogRecord } from '../record.ts'
 import type { LogStore } from '../store.ts'
 import { type EmbeddedSettings, openEmbeddedStores } from './embedded-store.ts'
-import type { Retention } from './retention.ts'
+import type { Retention } from './write/retention.ts'
 
 /** The UTC day of most lines in tests, and the one on which they happen, three days later. */
 export const testDay = 20_000

@@ -1,8 +1,8 @@
-import { and, type Bitmap, emptyBitmap, hasBit, setBit, setBits } from './bitmap.ts'
-import type { Block } from './block.ts'
+import { and, type Bitmap, emptyBitmap, hasBit, setBit, setBits } from '../partition/bitmap.ts'
+import type { Block } from '../partition/block.ts'
+import type { LineRange, PartitionReader } from '../partition/partition-reader.ts'
 import { nothing } from './index-plan.ts'
 import { createLineCheck, type OpenBlock, openBlock } from './line-check.ts'
-import type { LineRange, PartitionReader } from './partition-reader.ts'
 import type { PartitionQuery } from './query.ts'
 
 /** Work that yields every few milliseconds, so that it can be interrupted. */

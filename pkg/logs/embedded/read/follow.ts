@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { LogFilter } from '../filter.ts'
-import type { Hit } from '../store.ts'
+import type { LogFilter } from '../../filter.ts'
+import type { Hit } from '../../store.ts'
+import type { Committed } from '../write/store-writer.ts'
 import type { Arrivals } from './search.ts'
-import type { Committed } from './store-writer.ts'
 
 /** Tells followers what the writer has committed. */
 export type Feed = {

@@ -1,12 +1,12 @@
-import type { Expression, Test } from '../expression.ts'
-import { type Fields, fieldValues, parseFields } from '../fields.ts'
-import { createTest } from '../matcher.ts'
-import { isOriginField } from '../record.ts'
-import { fold } from '../words.ts'
-import { hasBit } from './bitmap.ts'
-import type { Block, Columns } from './block.ts'
+import type { Expression, Test } from '../../expression.ts'
+import { type Fields, fieldValues, parseFields } from '../../fields.ts'
+import { createTest } from '../../matcher.ts'
+import { isOriginField } from '../../record.ts'
+import { fold } from '../../words.ts'
+import { hasBit } from '../partition/bitmap.ts'
+import type { Block, Columns } from '../partition/block.ts'
+import type { LineRange, PartitionReader } from '../partition/partition-reader.ts'
 import { nothing, planIndex, requiredBy, streamsPassing } from './index-plan.ts'
-import type { LineRange, PartitionReader } from './partition-reader.ts'
 
 /** A block whose lines are looked at. */
 export type OpenBlock = {

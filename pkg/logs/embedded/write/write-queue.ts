@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { batchName, type Ingested } from '../ingest/raw-batch.ts'
-import { type BatchRecords, readRecords } from '../ingest/read-records.ts'
-import type { AppendResult } from '../store.ts'
-import type { Parent } from './serve-parent.ts'
+import { batchName, type Ingested } from '../../ingest/raw-batch.ts'
+import { type BatchRecords, readRecords } from '../../ingest/read-records.ts'
+import type { AppendResult } from '../../store.ts'
+import type { Parent } from '../process/serve-parent.ts'
 import type { Committed, StoreWriter } from './store-writer.ts'
 import type { RecordBatch, WriteRequest, WriteResponse } from './write-request.ts'
 

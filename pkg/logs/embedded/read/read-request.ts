@@ -1,6 +1,6 @@
-import type { LogFilter } from '../filter.ts'
-import type { Interval } from '../interval.ts'
-import type { LogQuery } from '../store.ts'
+import type { LogFilter } from '../../filter.ts'
+import type { Interval } from '../../interval.ts'
+import type { LogQuery } from '../../store.ts'
 import type { Arrivals } from './search.ts'
 
 export type ReaderSettings = {

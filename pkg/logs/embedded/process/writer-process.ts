@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { makeFolders } from '../../files/make-folders.ts'
-import { type FolderLock, lockFolder } from './folder-lock.ts'
+import { makeFolders } from '../../../files/make-folders.ts'
+import { type FolderLock, lockFolder } from '../write/folder-lock.ts'
+import { StoreWriter } from '../write/store-writer.ts'
+import { createWriteQueue } from '../write/write-queue.ts'
+import type { WriteRequest, WriterNotice, WriterSettings } from '../write/write-request.ts'
 import { serveParent } from './serve-parent.ts'
-import { StoreWriter } from './store-writer.ts'
-import { createWriteQueue } from './write-queue.ts'
-import type { WriteRequest, WriterNotice, WriterSettings } from './write-request.ts'
 
 // The one process that writes to the partitions of its stores (see child.ts for how it is started).
 

@@ -1,9 +1,9 @@
-import { badRequest } from '../../apierrors/status.ts'
-import type { Order } from '../store.ts'
-import type { Block } from './block.ts'
-import { dayOf, timeInDay, toTimeNs } from './day.ts'
-import type { PartitionReader } from './partition-reader.ts'
-import { maxLines } from './partition-writer.ts'
+import { badRequest } from '../../../apierrors/status.ts'
+import type { Order } from '../../store.ts'
+import type { Block } from '../partition/block.ts'
+import { dayOf, timeInDay, toTimeNs } from '../partition/day.ts'
+import type { PartitionReader } from '../partition/partition-reader.ts'
+import { maxLines } from '../partition/partition-writer.ts'
 
 /** Where a line is among all of a store: by time, then in the order of arrival. */
 export type Position = { readonly day: number; readonly time: number; readonly sequence: number }

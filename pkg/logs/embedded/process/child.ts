@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { setPriority } from 'node:os'
 import { extname } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Status, unavailable } from '../../apierrors/status.ts'
+import { type Status, unavailable } from '../../../apierrors/status.ts'
 import { type FromChild, fromPlainError } from './child-protocol.ts'
 
 /** A process that responds to requests. It is started with the first of them, and again when it ended. */

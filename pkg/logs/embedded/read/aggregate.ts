@@ -1,7 +1,7 @@
-import { bucketStart, type Interval } from '../interval.ts'
-import { countBits, listBits } from './bitmap.ts'
-import { dayMs } from './day.ts'
-import type { PartitionReader } from './partition-reader.ts'
+import { bucketStart, type Interval } from '../../interval.ts'
+import { countBits, listBits } from '../partition/bitmap.ts'
+import { dayMs } from '../partition/day.ts'
+import type { PartitionReader } from '../partition/partition-reader.ts'
 import type { Selection, Window } from './selection.ts'
 
 const nsPerMs = 1_000_000

@@ -1,11 +1,11 @@
-import { timedOut, unavailable } from '../../apierrors/status.ts'
-import { createCaches } from './caches.ts'
-import type { CancelRequest, ReaderNotice, ReaderSettings, ReadRequest } from './read-request.ts'
-import { DamagedError } from './schema.ts'
-import { createSearch } from './search.ts'
-import type { Work } from './selection.ts'
+import { timedOut, unavailable } from '../../../apierrors/status.ts'
+import { DamagedError } from '../partition/schema.ts'
+import { createCaches } from '../read/caches.ts'
+import type { CancelRequest, ReaderNotice, ReaderSettings, ReadRequest } from '../read/read-request.ts'
+import { createSearch } from '../read/search.ts'
+import type { Work } from '../read/selection.ts'
+import { StoreReader } from '../read/store-reader.ts'
 import { type Parent, serveParent } from './serve-parent.ts'
-import { StoreReader } from './store-reader.ts'
 
 // The process that answers queries, several at a time in turns (see child.ts for how it is started).
 

@@ -1,4 +1,4 @@
-import type { LogRecord } from '../record.ts'
+import type { LogRecord } from '../../record.ts'
 
 /** Where lines come from: what all lines of one container share. */
 export type Stream = Omit<LogRecord, 'timeNs' | 'log' | 'fields'>

@@ -1,6 +1,6 @@
 import { getPriority } from 'node:os'
 import { expect } from 'chai'
-import { Status } from '../../apierrors/status.ts'
+import { Status } from '../../../apierrors/status.ts'
 import { type Child, createChild } from './child.ts'
 
 describe('createChild', () => {

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
-import { allOf, type Expression, isOneOf } from '../expression.ts'
-import type { LogFilter, Scope } from '../filter.ts'
-import { dayOf, timeInDay } from './day.ts'
+import { allOf, type Expression, isOneOf } from '../../expression.ts'
+import type { LogFilter, Scope } from '../../filter.ts'
+import { dayOf, timeInDay } from '../partition/day.ts'
+import type { PartitionReader } from '../partition/partition-reader.ts'
 import { type IndexPlan, planIndex } from './index-plan.ts'
-import type { PartitionReader } from './partition-reader.ts'
 
 /** A filter, ready to be applied to any number of partitions. */
 export type Query = {

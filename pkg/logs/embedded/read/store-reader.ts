@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs'
-import { type PartitionId, partitionsAmong } from './partition-id.ts'
-import { PartitionReader, type ReaderCaches } from './partition-reader.ts'
+import { type PartitionId, partitionsAmong } from '../partition/partition-id.ts'
+import { PartitionReader, type ReaderCaches } from '../partition/partition-reader.ts'
 
 // Each open database has some 300 KB besides its page cache.
 const mostOpen = 48

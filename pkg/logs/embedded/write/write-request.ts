@@ -1,5 +1,5 @@
-import type { RawBatch } from '../ingest/raw-batch.ts'
-import type { LogRecord } from '../record.ts'
+import type { RawBatch } from '../../ingest/raw-batch.ts'
+import type { LogRecord } from '../../record.ts'
 import type { Committed, StoreSettings } from './store-writer.ts'
 
 /** The stores that one process writes, by name. */

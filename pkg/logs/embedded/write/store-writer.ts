@@ -1,15 +1,20 @@
 import { existsSync, readdirSync, rmSync, statSync } from 'node:fs'
-import { insufficientStorage, Status, unavailable } from '../../apierrors/status.ts'
-import { makeFolders } from '../../files/make-folders.ts'
-import type { LogRecord } from '../record.ts'
-import type { AppendResult } from '../store.ts'
-import { dayMs, dayOf } from './day.ts'
-import { type PartitionId, parsePartitionId, partitionId, partitionsAmong } from './partition-id.ts'
-import { PartitionWriter } from './partition-writer.ts'
+import { insufficientStorage, Status, unavailable } from '../../../apierrors/status.ts'
+import { makeFolders } from '../../../files/make-folders.ts'
+import type { LogRecord } from '../../record.ts'
+import type { AppendResult } from '../../store.ts'
+import { dayMs, dayOf } from '../partition/day.ts'
+import {
+  type PartitionId,
+  parsePartitionId,
+  partitionId,
+  partitionsAmong,
+} from '../partition/partition-id.ts'
+import { PartitionWriter } from '../partition/partition-writer.ts'
+import { DamagedError, partitionFile, partitionFiles, sqliteCode } from '../partition/schema.ts'
+import { setPartitionAside } from '../partition/set-aside.ts'
 import { createRecentBatches } from './recent-batches.ts'
 import { findExpired, firstKeptDay, type Retention, rejectionOf } from './retention.ts'
-import { DamagedError, partitionFile, partitionFiles, sqliteCode } from './schema.ts'
-import { setPartitionAside } from './set-aside.ts'
 
 export type StoreSettings = { readonly folder: string; readonly retention: Retention }
 

@@ -1,6 +1,6 @@
-import { maxTimeNs } from '../record.ts'
-import { dayMs, dayOf, formatDay } from './day.ts'
-import { type PartitionId, parsePartitionId } from './partition-id.ts'
+import { maxTimeNs } from '../../record.ts'
+import { dayMs, dayOf, formatDay } from '../partition/day.ts'
+import { type PartitionId, parsePartitionId } from '../partition/partition-id.ts'
 
 export type Retention = {
   /** Days (UTC) that are kept, today included. */

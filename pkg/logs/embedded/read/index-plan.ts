@@ -1,12 +1,12 @@
-import type { Expression, Test } from '../expression.ts'
-import { createTest } from '../matcher.ts'
-import { isOriginField, type OriginField, originOf } from '../record.ts'
-import { parseRegex } from '../regex/parse.ts'
-import { requiredTexts } from '../regex/required.ts'
-import { wildcardNode } from '../wildcard.ts'
-import { fold, wordRole, wordsOf } from '../words.ts'
-import { fieldWord, streamWord } from './index-text.ts'
-import type { Stream } from './stream.ts'
+import type { Expression, Test } from '../../expression.ts'
+import { createTest } from '../../matcher.ts'
+import { isOriginField, type OriginField, originOf } from '../../record.ts'
+import { parseRegex } from '../../regex/parse.ts'
+import { requiredTexts } from '../../regex/required.ts'
+import { wildcardNode } from '../../wildcard.ts'
+import { fold, wordRole, wordsOf } from '../../words.ts'
+import { fieldWord, streamWord } from '../partition/index-text.ts'
+import type { Stream } from '../partition/stream.ts'
 
 /**
  * How the full-text index helps with an expression: `query` finds all lines that pass, and perhaps others; those that it finds

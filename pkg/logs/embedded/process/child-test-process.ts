@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { badRequest } from '../../apierrors/status.ts'
+import { badRequest } from '../../../apierrors/status.ts'
 import { serveParent } from './serve-parent.ts'
 
 // The process of child.test.ts: does what it is told to.

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import type { ReaderCaches } from './partition-reader.ts'
+import type { ReaderCaches } from '../partition/partition-reader.ts'
 
 // What an entry takes on top of its bytes, key included.
 export const overheadBytes = 200

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs'
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite'
-import { formatJson } from '../fields.ts'
-import type { LogRecord } from '../record.ts'
+import { formatJson } from '../../fields.ts'
+import type { LogRecord } from '../../record.ts'
 import {
   type Block,
   BlockBuilder,

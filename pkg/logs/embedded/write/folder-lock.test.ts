@@ -2,7 +2,7 @@ import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { expect } from 'chai'
-import { openTestStore, useFolder } from './fixtures.ts'
+import { openTestStore, useFolder } from '../fixtures.ts'
 import { lockFolder } from './folder-lock.ts'
 
 describe('lockFolder', () => {

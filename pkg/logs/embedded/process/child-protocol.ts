@@ -1,4 +1,4 @@
-import { Status } from '../../apierrors/status.ts'
+import { Status } from '../../../apierrors/status.ts'
 
 /** What a child process sends to its parent: how its start went, responses to requests, and notices. */
 export type FromChild =
