@@ -1,18 +1,12 @@
 import { isRecord } from '../../../kubeclient/object.ts'
 import type { Line } from '../document.ts'
+import { type Flat, flatten, formatMember, put } from '../flat.ts'
 import type { IngestLimits } from '../limits.ts'
+import { toRecord } from '../line-record.ts'
 import { arrivalTime, isLineTime } from '../line-time.ts'
 import type { LineNotes } from '../notes.ts'
-import {
-  createSharing,
-  type Flat,
-  flatten,
-  formatMember,
-  isOfPod,
-  put,
-  type Shared,
-  toRecord,
-} from '../origin.ts'
+import { isOfPod } from '../origin.ts'
+import { createSharing, type Shared } from '../shared-fields.ts'
 import { type AnyMap, type AnyValue, type OtlpGroup, type OtlpRecord, toInteger } from './message.ts'
 
 /**

@@ -1,0 +1,42 @@
+import { expect } from 'chai'
+import { type Flat, flatten } from './flat.ts'
+import { defaultLimits } from './limits.ts'
+import { toRecord } from './line-record.ts'
+import { createNotes } from './notes.ts'
+import { createSharing } from './shared-fields.ts'
+
+const file = `/var/log/containers/web-0_shop_web-${'a'.repeat(64)}.log`
+
+describe('createSharing', () => {
+  const share = (sharedBytes: number, labels: Readonly<Record<string, string>>) => {
+    const limits = { ...defaultLimits, sharedBytes }
+    const [flat, notes]: [Flat, ReturnType<typeof createNotes>] = [new Map(), createNotes()]
+    for (const [name, value] of Object.entries(labels)) flatten(flat, name, value, notes, limits)
+    return createSharing(limits)(flat, notes)
+  }
+  const read = (given: Flat, shared: ReturnType<typeof share>) => {
+    const notes = createNotes()
+    shared.addTo(given, notes)
+    return toRecord({ timeNs: 1n, log: 'x' }, given, defaultLimits, notes)
+  }
+
+  for (const name of ['filename', 'log.file.path', 'tag', '_flb-key']) {
+    it(`says where lines come from by ${name}, also beyond the limit of what they share`, () => {
+      const { record, notes } = read(new Map(), share(10, { [name]: file, job: 'a' }))
+      const { namespace, pod, container, fields } = record
+      expect([namespace, pod, container, fields]).to.deep.equal(['shop', 'web-0', 'web', undefined])
+      expect(notes).to.deep.equal(['field_omitted'])
+    })
+  }
+
+  it('keeps a field of the line next to a shared one of the same name', () => {
+    const { record } = read(new Map([['path', '/cart']]), share(1_000, { path: '/all' }))
+    expect(record.fields).to.deep.equal({ path: ['/cart', '/all'] })
+  })
+
+  it('keeps where a line says itself that it comes from', () => {
+    const own: Flat = new Map([['k8s.pod.name', 'own']])
+    const { record } = read(own, share(1_000, { 'k8s.pod.name': 'shared', 'k8s.namespace.name': 'shop' }))
+    expect([record.namespace, record.pod]).to.deep.equal(['shop', 'own'])
+  })
+})

@@ -1,0 +1,67 @@
+import { bytesOf, shortenValue } from './field-value.ts'
+import { type Flat, firstOf, put } from './flat.ts'
+import type { IngestLimits } from './limits.ts'
+import type { LineNotes } from './notes.ts'
+import { fileNames, isLabelName, isOriginName, meanings } from './origin-names.ts'
+
+/** Adds what is said of several lines; where a line says itself where it comes from, that counts. */
+function putShared(flat: Flat, shared: Flat): void {
+  for (const [name, value] of shared)
+    if (!flat.has(name) || !(meanings.has(name) || isLabelName(name))) put(flat, name, value)
+}
+
+/** What is sent once of several lines, and is stored with each of them. */
+export type Shared = {
+  readonly flat: Flat
+  /** Adds it to what is known of a line. */
+  readonly addTo: (flat: Flat, notes: LineNotes) => void
+}
+
+/**
+ * Makes what several lines of a batch share, within a limit for all lines of the batch: a batch of some megabytes could
+ * become gigabytes otherwise. Beyond it, where lines come from is all that they are given.
+ */
+export function createSharing(limits: IngestLimits): (flat: Flat, ofAll: LineNotes) => Shared {
+  let left = limits.sharedBytes
+  return (given, ofAll) => {
+    const { flat, origin, bytes } = limitShared(given, limits, ofAll)
+    const { notes = [] } = ofAll.result()
+    return {
+      flat,
+      addTo(to, own) {
+        for (const note of notes) own.add(note)
+        left -= bytes
+        if (left < 0) own.add('field_omitted')
+        putShared(to, left < 0 ? origin : flat)
+      },
+    }
+  }
+}
+
+/** What a line can keep of it at most, of which `origin` is said by every line. */
+function limitShared(given: Flat, limits: IngestLimits, notes: LineNotes) {
+  const [flat, origin]: [Flat, Flat] = [new Map(), new Map()]
+  const places = { origin: meanings.size + fileNames.length, label: limits.labels, field: limits.fields }
+  let bytes = 0
+  for (const [name, value] of given) {
+    const kind = kindOf(name)
+    const left = limits.fieldsBytes - bytes - Buffer.byteLength(name)
+    if (left <= 0 || places[kind] === 0) {
+      notes.add(kind === 'label' ? 'label_omitted' : 'field_omitted')
+      continue
+    }
+    places[kind] -= 1
+    const kept = shortenValue(value, Math.min(left, limits.fieldValueBytes), () =>
+      notes.add('field_shortened'),
+    )
+    bytes += Buffer.byteLength(name) + bytesOf(kept)
+    flat.set(name, typeof kept === 'object' ? [...kept] : kept)
+    if (kind === 'origin') origin.set(name, firstOf(kept) ?? '')
+  }
+  return { flat, origin, bytes }
+}
+
+function kindOf(name: string): 'origin' | 'label' | 'field' {
+  if (isOriginName(name)) return 'origin'
+  return isLabelName(name) ? 'label' : 'field'
+}
