@@ -8,7 +8,7 @@ import { median } from './load.ts'
 import { createPlainSend, firstLine, ingestAll, type Side, sideOf } from './log-client.ts'
 import { type LineFile, writeLines } from './log-lines.ts'
 import { questions } from './log-questions.ts'
-import { askWhile, comparedP99, startLoop } from './logs-beside.ts'
+import { askWhile, comparedP99, startLoop } from './logs-during.ts'
 import { startPlane } from './plane.ts'
 import { report } from './verdict.ts'
 
@@ -128,7 +128,7 @@ function residentMegabytes(pid: number, key: 'VmRSS' | 'VmHWM'): number {
 
 /**
  * What ingest and questions take of each other: the figures of both at once next to those of each alone. A question is asked
- * alone of as many lines as it is asked of beside ingest, which adds some: before it and after it.
+ * alone of as many lines as it is asked of during ingest, which adds some: before it and after it.
  */
 async function benchTogether(
   env: BenchEnv,
@@ -143,21 +143,21 @@ async function benchTogether(
     await sleep(2000)
     return (await askWhile(question, () => sleep(4000))).ms
   }
-  const measured: { rate: number; alone: number; rateBeside: number; beside: number }[] = []
+  const measured: { rate: number; alone: number; rateDuring: number; during: number }[] = []
   for (let round = 0; round < together.rounds; round += 1) {
     // Of one moment, however long writing takes: lines that came before are not stored again, and cost little.
     const now = Math.floor(Date.now() / 1000)
     const [first, second] = [some(now, 1), some(now, 2)]
     const rate = await ingest(first)
     const before = await askAlone()
-    const { ms: beside, result: rateBeside } = await askWhile(question, () => ingest(second))
+    const { ms: during, result: rateDuring } = await askWhile(question, () => ingest(second))
     const alone = (before + (await askAlone())) / 2
-    measured.push({ rate, alone, rateBeside, beside })
+    measured.push({ rate, alone, rateDuring, during })
   }
   const middle = (key: keyof (typeof measured)[number]): number => median(measured.map(one => one[key]))
-  const [pace, alone] = [middle('rateBeside'), middle('rate')]
+  const [pace, alone] = [middle('rateDuring'), middle('rate')]
   report('ingest next to questions; alone, lines/s', pace, alone, { target: 2 / 3, least: true })
-  report('query during ingest; alone, ms', middle('beside'), middle('alone'), { target: 2 })
+  report('query during ingest; alone, ms', middle('during'), middle('alone'), { target: 2 })
 }
 
 /** What lines take on the disk that are sent one by one, once their file is complete. */

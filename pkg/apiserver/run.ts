@@ -9,12 +9,10 @@ import { ServingCertificates } from '../certs/serving-certificates.ts'
 import type { Config, Secrets } from '../config/config.ts'
 import type { Reloads } from '../config/config-file.ts'
 import { observeReloads } from '../config/reload-metrics.ts'
-import { createApiServiceKeeper } from '../extensionapi/registration/api-service-reconciler.ts'
 import { readProxyEnvironment } from '../http/proxy-environment.ts'
 import { createClientAddress } from '../httpserver/client-address.ts'
 import { iamVersion } from '../iam/users/user.ts'
 import { createKubeClient } from '../kubeclient/client.ts'
-import { isLeaving } from '../kubeclient/is-terminating.ts'
 import { loadEndpoint } from '../kubeclient/rest-config.ts'
 import { untilDone } from '../kubeclient/retry.ts'
 import { withOwnRefusals } from '../kubeclient/service-account-errors.ts'
@@ -50,6 +48,7 @@ import { createConfiguredLogPage } from './wiring/log-page.ts'
 import { createLogs } from './wiring/logs.ts'
 import { createOAuthMetricsProxy } from './wiring/oauth-metrics-proxy.ts'
 import { checkOAuthReadiness } from './wiring/oauth-readiness-check.ts'
+import { createRegistration } from './wiring/registration.ts'
 import { createResources } from './wiring/resources.ts'
 import { createRouter } from './wiring/router.ts'
 import { type BuildInfo, toVersionInfo } from './wiring/version.ts'
@@ -101,28 +100,9 @@ export async function runApiserver(
       ? new ServingCertificates({ client, config, logger })
       : new FileCertificates({ files: config.tls, logger })
   observeCertificates(registry, () => certificates.current())
-  const service = {
-    name: config.service.name,
-    namespace: config.kubernetes.namespace,
-    port: config.service.port,
-  }
-  const keeper = createApiServiceKeeper({
-    client,
-    groupDomain,
-    service,
-    caBundle: () => certificates.current().bundlePem,
-    // Its own authority is announced before it signs; one from files is not.
-    keepOthersMs: config.tls.certFile === '' ? 0 : config.tls.rolloverSeconds * 1_000,
-    // Helm takes one object after the other away, and leaves the namespace.
-    async isLeaving() {
-      const path = `/api/v1/namespaces/${service.namespace}`
-      return (await isLeaving(client, path)) || isLeaving(client, `${path}/services/${service.name}`)
-    },
-    logger,
-  })
   await untilDone(() => certificates.start(), { logger, signal })
   if (signal.aborted) return
-  certificates.onChange(() => keeper.caChanged())
+  const keeper = createRegistration({ client, config, certificates, logger })
 
   const proxied = loadEndpoint(config.kubernetes.kubeconfig)
   const connections = createKubeConnections(proxied, maxProxied)

@@ -70,7 +70,7 @@ export function isFrontProxy(
 }
 
 /**
- * Reads the headers one by one: joined by commas, as node gives repeated ones, groups could not be told apart.
+ * Reads the headers one by one: joined by commas, as node gives repeated ones, groups could not be separated again.
  *
  * @throws Status 403 for bytes that are not UTF-8: replaced, they would name someone else
  */

@@ -1,10 +1,10 @@
 import type { IncomingMessage } from 'node:http'
-import { renderKube } from '../apierrors/render-kube.ts'
 import { Status, unavailable } from '../apierrors/status.ts'
 import type { Exchange, Handler } from '../apirequest/request-context.ts'
 import { formatTarget } from '../apirequest/target.ts'
 import { createPool } from '../http/pool.ts'
 import { html } from '../httpserver/html.ts'
+import { renderError } from '../httpserver/render-error.ts'
 import { send } from '../httpserver/respond.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import { forwardableHeaders } from './headers.ts'
@@ -72,7 +72,7 @@ export function createOAuthForward(options: OAuthForwardOptions): Handler<Exchan
       if (error instanceof Status && error.code === 400) throw error
       const cause = error instanceof Error ? (error.cause ?? error) : error
       options.logger.warn({ id, err: cause }, 'kapis-oauth is not responding')
-      if (options.errors === 'status') renderKube(res, unavailable(doesNotAnswer))
+      if (options.errors === 'status') renderError(res, unavailable(doesNotAnswer))
       else if (req.headers.accept?.includes('text/html')) sendUnavailablePage(exchange)
       else sendUnavailable(res)
     }

@@ -1,5 +1,5 @@
 /**
- * Reads a table that kubectl printed: a row for each line, by column name. Columns are told apart by where their headers
+ * Reads a table that kubectl printed: a row for each line, by column name. Columns are recognized by where their headers
  * begin, since cells may contain spaces.
  */
 export function parseColumns(text: string): readonly Readonly<Record<string, string>>[] {

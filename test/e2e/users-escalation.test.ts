@@ -172,7 +172,7 @@ describe('who may write users', function () {
     }
   })
 
-  it('counts the groups that an identity provider has told of', async () => {
+  it('counts the groups that an identity provider has reported', async () => {
     const name = await newUser()
     const observedAt = new Date().toISOString()
     const providerGroups = [{ provider: 'corp', groups: ['told'], observedAt }]

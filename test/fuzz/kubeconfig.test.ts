@@ -7,7 +7,8 @@ import { type ContextSettings, planContext, planRemoval } from '../../cmd/kapis/
 import type { Kubeconfig } from '../../cmd/kapis/kubeconfig/files.ts'
 import { run, scratch } from '../e2e/run.ts'
 import { bounds, propertyTimeoutMs } from './bounds.ts'
-import { configs, names, usualNames, type Written, written } from './kubeconfigs.ts'
+import { type Written, written } from './kubeconfig-text.ts'
+import { configs, names, usualNames } from './kubeconfigs.ts'
 
 const platform = 'https://kapis.test'
 const folder = join(scratch, 'kubeconfigs')

@@ -86,7 +86,7 @@ describe('createPasswordChecker', () => {
     expect(failed).to.deep.equal([])
   })
 
-  it('answers a user and a name that nobody has alike, up to the lock and beyond', async () => {
+  it('gives a user and an unknown name the same answer, up to the lock and beyond', async () => {
     const expected = ['wrong', 'wrong', 'wrong', 'locked', 'locked']
     const { check, compared, locked } = make()
     for (const login of ['alice', 'nobody', 'nobody@kapis.io'])

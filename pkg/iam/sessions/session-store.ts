@@ -25,7 +25,7 @@ export type SessionStoreOptions = {
   readonly users?: { readonly get: (name: string) => User | undefined }
 }
 
-// More than a watch is behind: by then it has told of every login that was made before.
+// More than a watch is behind: by then it has shown every login that was made before.
 const watchLagMs = 5_000
 // A key is kept rather too long than too short.
 const keyMarginSeconds = 300

@@ -24,7 +24,7 @@ const precision = 40_000
 // The engine gives up by itself first; this is for one that no longer does anything.
 const graceMs = 2_000
 
-/** Records that stand at one place, in several shards, are told apart by how many have come: some are asked for again. */
+/** Records that stand at one place, in several shards, are distinguished by how many have come: some are asked for again. */
 export async function queryRecords(
   search: Search,
   query: LogQuery,

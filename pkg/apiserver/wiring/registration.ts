@@ -1,0 +1,47 @@
+import type { FileCertificates } from '../../certs/file-certificates.ts'
+import type { ServingCertificates } from '../../certs/serving-certificates.ts'
+import type { Config } from '../../config/config.ts'
+import {
+  type ApiServiceKeeper,
+  createApiServiceKeeper,
+} from '../../extensionapi/registration/api-service-reconciler.ts'
+import type { KubeClient } from '../../kubeclient/client.ts'
+import { isLeaving } from '../../kubeclient/is-terminating.ts'
+import type { Logger } from '../../telemetry/logger.ts'
+
+export type RegistrationOptions = {
+  readonly client: KubeClient
+  readonly config: Config
+  readonly certificates: FileCertificates | ServingCertificates
+  readonly logger: Logger
+}
+
+/** Registers the APIService of Kapis with kube-apiserver, with the CA of the serving certificate. */
+export function createRegistration({
+  client,
+  config,
+  certificates,
+  logger,
+}: RegistrationOptions): ApiServiceKeeper {
+  const service = {
+    name: config.service.name,
+    namespace: config.kubernetes.namespace,
+    port: config.service.port,
+  }
+  const keeper = createApiServiceKeeper({
+    client,
+    groupDomain: config.groupDomain,
+    service,
+    caBundle: () => certificates.current().bundlePem,
+    // Its own CA is announced before it signs; one from files is not.
+    keepOthersMs: config.tls.certFile === '' ? 0 : config.tls.rolloverSeconds * 1_000,
+    // Helm takes one object after the other away, and leaves the namespace.
+    async isLeaving() {
+      const path = `/api/v1/namespaces/${service.namespace}`
+      return (await isLeaving(client, path)) || isLeaving(client, `${path}/services/${service.name}`)
+    },
+    logger,
+  })
+  certificates.onChange(() => keeper.caChanged())
+  return keeper
+}
