@@ -3,8 +3,10 @@
 const sign = String.raw`[=+\-@\uff1d\uff0b\uff0d\uff20\ufe62\ufe63\ufe66\ufe6b]`
 const skipped = String.raw`[\s'"\p{Cc}\p{Cf}]*`
 const formula = new RegExp(String.raw`^${skipped}${sign}|^'*[\t\r\n]`, 'u')
-// A spreadsheet whose separator is not the comma begins a cell inside of one.
-const innerFormula = new RegExp(`([;\\t]${skipped})(?=${sign})`, 'gu')
+// A spreadsheet whose separator is not the comma begins a cell inside of one. What follows is looked at by itself: behind a
+// lookahead each of many tabs would be tried as the first.
+const innerStart = new RegExp(`[;\\t]${skipped}`, 'gu')
+const startsWithSign = new RegExp(sign, 'uy')
 
 /**
  * A row of RFC 4180. A cell that a spreadsheet could take for a formula has an apostrophe before it, which makes it text there,
@@ -15,7 +17,14 @@ export function toCsvRow(values: readonly string[]): string {
 }
 
 function toCell(value: string): string {
-  const text = value.replaceAll(innerFormula, "$1'")
+  const text = value.replaceAll(innerStart, (start: string, at: number) =>
+    isSignAt(value, at + start.length) ? `${start}'` : start,
+  )
   if (formula.test(value)) return `"'${text.replaceAll('"', '""')}"`
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
+}
+
+function isSignAt(text: string, at: number): boolean {
+  startsWithSign.lastIndex = at
+  return startsWithSign.test(text)
 }
