@@ -25,7 +25,7 @@ for (const [program, allowed] of [
     it('shows its usage', () => {
       const { status, stdout, stderr } = call(program, '--help')
       expect([status, stderr]).to.deep.equal([0, ''])
-      expect(stdout).to.match(new RegExp(`^usage: ${name} \\[OPTION\\]…\n[\\s\\S]*called wrongly\\.\n$`))
+      expect(stdout).to.match(new RegExp(`^usage: ${name} \\[OPTION\\]…\n[\\s\\S]*wrong usage\\.\n$`))
     })
 
     it('ends with 2 when it is called wrongly, and names what is allowed', () => {

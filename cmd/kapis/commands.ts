@@ -14,7 +14,7 @@ export const commands: Readonly<Record<string, Entry>> = {
     load: async () => (await import('./completion.ts')).completion,
   },
   doctor: {
-    summary: 'check an installation, and say how to fix what is wrong',
+    summary: 'check an installation and suggest fixes',
     load: async () => (await import('./doctor.ts')).doctor,
   },
   'get-token': {
@@ -38,11 +38,11 @@ export const commands: Readonly<Record<string, Entry>> = {
     endsItself: true,
   },
   migrate: {
-    summary: 'take over the configuration and the users of KubeSphere',
+    summary: 'migrate the configuration and the users of KubeSphere',
     load: async () => (await import('./migrate.ts')).migrate,
   },
   probe: {
-    summary: 'check that a listener is alive; for the kubelet',
+    summary: 'check that a Unix socket answers; used by the kubelet',
     load: async () => (await import('./probe.ts')).probe,
   },
   token: {

@@ -73,7 +73,7 @@ describe('kapis probe', () => {
     expect(await kapis('probe', '--socket', socket)).to.deep.equal({ code: 0, out: '', err: '' })
     const cases: readonly [readonly string[], string][] = [
       [['/healthz'], `/healthz on ${socket}: 503\n`],
-      [['--timeout', '50', '/silent'], `/silent on ${socket}: no answer within 50 ms\n`],
+      [['--timeout', '50', '/silent'], `/silent on ${socket}: timed out after 50 ms\n`],
     ]
     for (const [words, err] of cases) {
       expect(await kapis('probe', '--socket', socket, ...words)).to.deep.equal({ code: 1, out: '', err })

@@ -34,21 +34,21 @@ const checks: readonly Check[] = [
 export const doctor: Command = {
   usage: `[OPTION]…
 
-Looks an installation over, names what is wrong and how to fix it. Ends with 0 when nothing is broken, with 1 when
-something is, with 2 when it was called wrongly. Nothing is changed. Needs to read the namespace of Kapis, its Secrets too.
+Checks an installation and suggests fixes; it changes nothing. Exit code 0: no errors; 1: errors; 2: wrong usage.
+Needs permission to read the namespace of Kapis, including its Secrets.
 
-  --kubeconfig FILE      whose rights to use (KUBECONFIG, ~/.kube/config, or the service account of the Pod)
-  --namespace NAME, -n   where Kapis runs (kapis-system)
-  --group-domain DOMAIN  domain of its API groups (from its configuration, else kapis.io)
-  --service NAME[:PORT]  its Service (from its configuration, else kapis:443)
-  --url URL              of kapis-apiserver, asked directly and not through kube-apiserver
+  --kubeconfig FILE      credentials to use (KUBECONFIG, ~/.kube/config, or the service account of the Pod)
+  --namespace NAME, -n   namespace of Kapis (kapis-system)
+  --group-domain DOMAIN  domain of its API groups (from its configuration, otherwise kapis.io)
+  --service NAME[:PORT]  its Service (from its configuration, otherwise kapis:443)
+  --url URL              URL of kapis-apiserver, to bypass kube-apiserver
   --token TOKEN          explain why this access token is rejected; - reads it from KAPIS_TOKEN
   --output FORMAT, -o    text or json
 `,
   examples: `
   kapis doctor                                       # with the rights of kubectl's current context
   kapis doctor --namespace kapis-system -o json
-  KAPIS_TOKEN=$TOKEN kapis doctor --token -          # why is this token refused?
+  KAPIS_TOKEN=$TOKEN kapis doctor --token -          # why is this token rejected?
 `,
   complete: () => [],
   values: { '--output': () => ['text', 'json'] },
@@ -104,6 +104,6 @@ async function examine({ name, examine: look }: Check, patient: Patient): Promis
   } catch (cause) {
     const message = cause instanceof Error ? cause.message : String(cause)
     const fix = 'run kapis doctor with credentials that can read it, such as those of a cluster administrator'
-    return { check: name, findings: [warning(`could not be looked at: ${message}`, fix)] }
+    return { check: name, findings: [warning(`the check failed: ${message}`, fix)] }
   }
 }

@@ -11,13 +11,13 @@ export const getToken: Command = {
   usage: `[OPTION]…
 
 Prints the access token of the login as an ExecCredential for kubectl, and refreshes it when it is about to expire.
-KAPIS_TOKEN is printed instead where it is set.
+If KAPIS_TOKEN is set, it is printed instead.
 
 ${serverUsage}`,
   examples: `
-  kapis get-token                                    # of the current login
+  kapis get-token                                    # token of the current login
   kapis get-token --server https://kapis.example.org --context kapis
-  kapis get-token | jq -r .status.token              # the token alone
+  kapis get-token | jq -r .status.token              # only the token
 `,
   complete: () => [],
   values: { '--context': loginNames },

@@ -38,35 +38,35 @@ export const login: Command = {
   usage: `[OPTION]…
        kapis login list | use NAME | remove NAME
 
-Logs in, stores the login for other commands, and adds a context to the kubeconfig with which kubectl uses it. Nothing else in
-the kubeconfig changes. Several logins, also at one server, are told apart by the names of their contexts.
+Logs in, stores the login for other commands, and adds a context for kubectl to the kubeconfig. Nothing else in the kubeconfig
+changes. Each login has the name of its context, so there can be several, even at the same server.
 
-  list                   the stored logins
-  use NAME               make one the current login of kapis, and its context that of kubectl
-  remove NAME            end one, forget it, and take its context out of the kubeconfig
+  list                   list the stored logins
+  use NAME               make a login the current one of kapis, and its context the current one of kubectl
+  remove NAME            end a login, delete it, and remove its context from the kubeconfig
 
   --server URL           the platform (KAPIS_URL, otherwise that of the current login)
-  --ca FILE              CA of its certificate (KAPIS_CA, otherwise that of an earlier login there, or the system's)
+  --ca FILE              CA of its certificate (KAPIS_CA, otherwise that of an earlier login at the server, or the system's)
   --context NAME         name of the context and of the login (kapis)
-  --device               with a code that is entered in a browser anywhere
-  --username NAME, -u    with a password (prompted for, or read from stdin)
-  --no-browser           do not start a browser; its URL is printed in any case
-  --issuer URL           the platform's issuer, where it is reached at another address than its own (port forwarding)
+  --device               log in with a code that is entered in a browser on any machine
+  --username NAME, -u    log in with a password (prompted for, or read from stdin)
+  --no-browser           only print the URL, do not open a browser
+  --issuer URL           issuer of the platform, if --server is not its own address (port forwarding)
   --client-id ID         OAuth client (kapis-cli; with --username KAPIS_CLIENT_ID, kapis)
   --client-secret TEXT   its secret, unless it is public (with --username KAPIS_CLIENT_SECRET)
   --kubeconfig FILE      the file to write to (the file of KUBECONFIG that has the context, ~/.kube/config)
-  --no-kubeconfig        write to none
-  --overwrite            replace a context of that name which is of another server
-  --kube-server URL      kubectl talks to this kube-apiserver, which accepts the platform's tokens, instead of the platform
+  --no-kubeconfig        do not write a kubeconfig
+  --overwrite            replace a context of the same name that belongs to another server
+  --kube-server URL      let kubectl connect to this kube-apiserver, which must accept the platform's tokens
   --kube-ca FILE         CA of its certificate
   --exec-credential      print the token of the login for kubectl, like \`kapis get-token\`
-  --output FORMAT, -o    list: json
+  --output FORMAT, -o    json; for list
 `,
   examples: `
   kapis login --server https://kapis.example.org --ca ca.crt      # with a browser
   kapis login --device                                            # with a browser on another machine
   kapis login --username alice                                    # with a password
-  kapis login --username admin --context admin                    # another user, with a context of its own
+  kapis login --username admin --context admin                    # another user, in a separate context
   kapis login list
   kapis login use kapis
   kapis login remove admin
@@ -196,7 +196,7 @@ async function store(login: StoredLogin, io: Io): Promise<void> {
   await withFileLock(loginFile(io.env, login), () => {
     const before = readLogin(io.env, login)
     if (before !== undefined && before.username !== '' && before.username !== login.username)
-      io.err(`It replaces the login of ${before.username}: --context NAME would have kept both.\n`)
+      io.err(`This replaced the login of ${before.username}; use --context NAME to keep both.\n`)
     writeLogin(io.env, login)
     writeCurrent(io.env, login)
   })

@@ -9,13 +9,13 @@ import { serverOptions, serverUsage } from './session/server.ts'
 export const logout: Command = {
   usage: `[OPTION]…
 
-Ends the login at the platform (RFC 7009) and forgets it here. Its tokens are refused from then on. Its context stays in the
-kubeconfig for the next login; \`kapis login remove\` takes it away too.
+Revokes the login at the platform (RFC 7009) and deletes it from this machine. Its tokens become invalid. Its context stays in
+the kubeconfig for the next login; \`kapis login remove\` removes it too.
 
 ${serverUsage}`,
   examples: `
   kapis logout                       # the current login
-  kapis logout --context admin       # another one
+  kapis logout --context admin       # another login
 `,
   complete: () => [],
   values: { '--context': loginNames },

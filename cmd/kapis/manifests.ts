@@ -5,15 +5,15 @@ import { overlays, parseManifestSettings } from './manifests/settings.ts'
 export const manifests: Command = {
   usage: `[OPTION]… | kubectl apply -f -
 
-Prints everything that is to be installed. Without options it is what manifests/overlays/default holds.
+Prints the installation manifests: by default those of manifests/overlays/default.
 
   --overlay NAME         ${overlays.join(', ')} (default: default)
   --group-domain DOMAIN  domain of the API groups (kapis.io)
-  --namespace NAME, -n   where it runs (kapis-system)
+  --namespace NAME, -n   namespace of Kapis (kapis-system)
   --image IMAGE          name[:tag][@sha256:digest]
-  --replicas N           Pods of the Deployment
+  --replicas N           replicas of the Deployment
 
-KUBECTL names the kubectl to build with (default: kubectl), TMPDIR a folder for its files (default: /tmp).
+Environment: KUBECTL is the kubectl to run (default: kubectl), TMPDIR the folder for temporary files (default: /tmp).
 `,
   examples: `
   kapis manifests | kubectl apply -f -

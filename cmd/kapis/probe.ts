@@ -6,10 +6,10 @@ import { type Command, UsageError } from './command.ts'
 export const probe: Command = {
   usage: `--socket FILE [PATH]
 
-Asks the listener on a Unix socket for PATH (default /livez) and fails unless the answer is 200.
+Sends GET PATH (default /livez) to a Unix socket and fails unless the response is 200.
 
   --socket FILE   the Unix socket
-  --timeout MS    how long to wait for the answer (default 5000)
+  --timeout MS    how long to wait for the response (default 5000)
 `,
   examples: `
   kapis probe --socket /run/kapis/oauth.sock /readyz
@@ -23,7 +23,9 @@ Asks the listener on a Unix socket for PATH (default /livez) and fails unless th
     const { socket } = values
     if (socket === undefined) throw new UsageError('--socket is needed')
     if (!/^\d{1,6}$/.test(values.timeout))
-      throw new UsageError(`--timeout ${values.timeout}: must be milliseconds`)
+      throw new UsageError(
+        `invalid --timeout ${JSON.stringify(values.timeout)}: expected a number of milliseconds`,
+      )
     const path = positionals[0] ?? '/livez'
     const answer = await ask(socket, path, Number(values.timeout))
     if (answer === '200') return 0
@@ -39,7 +41,7 @@ function ask(socketPath: string, path: string, timeout: number): Promise<string>
     res.resume()
     resolve(String(res.statusCode))
   })
-  req.on('timeout', () => req.destroy(new Error(`no answer within ${timeout} ms`)))
+  req.on('timeout', () => req.destroy(new Error(`timed out after ${timeout} ms`)))
   req.on('error', error => resolve(error.message))
   return promise
 }

@@ -14,10 +14,10 @@ const units: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_40
 export const token: Command = {
   usage: `create NAME | list | delete ID [OPTION]…
 
-Personal access tokens for scripts: with all rights of their owner, or read-only. A new one is printed once.
+Manages personal access tokens for scripts: with all rights of their owner, or read-only. A new token is printed once.
 
 ${serverUsage}  --scope SCOPE          full or read (full)
-  --expires-in TIME      such as 12h or 30d (as long as the platform allows)
+  --expires-in TIME      such as 12h or 30d (the longest time that the platform allows)
   --output FORMAT, -o    json
 `,
   examples: `
@@ -64,7 +64,7 @@ ${serverUsage}  --scope SCOPE          full or read (full)
       else {
         io.out(`${String(made.token)}\n`)
         io.err(
-          `It is valid until ${String(made.expiresAt)} and is not shown again. Its ID is ${String(made.id)}.\n`,
+          `The token is valid until ${String(made.expiresAt)} and is not shown again. Its ID is ${String(made.id)}.\n`,
         )
       }
       return 0

@@ -15,7 +15,7 @@ const actions: Readonly<
   get: { takesName: true, run: get },
   disable: {
     takesName: true,
-    run: (call, name) => setState(call, name, 'Disabled', 'disabled; every login has ended'),
+    run: (call, name) => setState(call, name, 'Disabled', 'disabled; all their logins have ended'),
   },
   enable: { takesName: true, run: (call, name) => setState(call, name, 'Active', 'enabled') },
   unlock: { takesName: true, run: unlock },
@@ -26,28 +26,28 @@ const actions: Readonly<
 export const user: Command = {
   usage: `ACTION [NAME] [OPTION]…
 
-  create NAME            create a user; the password is asked for, or piped in
-  list                   all users, or those of a group (--group)
-  get NAME               one of them
-  disable NAME           refuse logins, and end those that there are
+  create NAME            create a user; the password is prompted for, or read from stdin
+  list                   list all users, or those of a group (--group)
+  get NAME               show a user
+  disable NAME           reject new logins, and end the existing ones
   enable NAME            allow logins again
-  unlock NAME            end the lock after too many wrong passwords
-  set-password NAME      a new password, asked for twice, or piped in; every login ends
+  unlock NAME            remove the lock that too many wrong passwords caused
+  set-password NAME      set a new password (prompted for twice, or read from stdin) and end all logins
   delete NAME            delete the user
 
-${serverUsage}  --email ADDRESS        of a new user (required)
+${serverUsage}  --email ADDRESS        e-mail address of a new user (required)
   --display-name TEXT, --lang TAG
-  --group NAME           of a new user (may be repeated), or of the users that list shows
-  --must-change-password the new user has to choose another password at the first login
-  --no-password          the new user has none, and logs in by an identity provider
-  --own                  set-password of yourself: the current one is asked for first (piped in: on a line before it)
+  --group NAME           group of a new user (may be repeated), or filter for list
+  --must-change-password the new user must change the password at the first login
+  --no-password          no password: the new user logs in with an identity provider
+  --own                  set-password: your own, with your current password (prompted for, or the first line of stdin)
   --output FORMAT, -o    json
 `,
   examples: `
   kapis user create alice --email alice@example.org --group dev --must-change-password
   kapis user list --group dev
   kapis user set-password alice
-  kapis user set-password alice --own            # your own, with the current one
+  kapis user set-password alice --own            # your own password
   kapis user disable alice
   printf '%s\\n' "$PASSWORD" | kapis user create ci --email ci@example.org
 `,

@@ -10,7 +10,7 @@ import { serverOptions, serverUsage } from './session/server.ts'
 export const whoami: Command = {
   usage: `[OPTION]…
 
-Shows who is logged in, as kube-apiserver knows the user. KAPIS_TOKEN is used instead of the login where it is set.
+Shows the user as kube-apiserver sees it (SelfSubjectReview). If KAPIS_TOKEN is set, it is used instead of the login.
 
 ${serverUsage}  --output FORMAT, -o    json: the UserInfo of Kubernetes
 `,
@@ -30,7 +30,7 @@ ${serverUsage}  --output FORMAT, -o    json: the UserInfo of Kubernetes
     const platform = await connectPlatform(values, io)
     const review = { apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview' }
     const path = '/apis/authentication.k8s.io/v1/selfsubjectreviews'
-    const answer = await platform.call('review the user', path, {
+    const answer = await platform.call('get the user', path, {
       method: 'POST',
       body: JSON.stringify(review),
     })

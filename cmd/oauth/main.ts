@@ -7,6 +7,7 @@ import { runProgram } from '../program.ts'
 // The pool is made when it is first used, which is later than this.
 process.env.UV_THREADPOOL_SIZE ??= String(availableParallelism() + 4)
 
-const summary = 'kapis-oauth behind kapis-apiserver: logins, tokens and keys, on a Unix socket.'
+const summary =
+  'The OAuth server: logins, tokens and signing keys. It listens on a Unix socket, behind kapis-apiserver.'
 
 await runProgram({ name: 'kapis-oauth', summary, listens: false }, runOAuth)

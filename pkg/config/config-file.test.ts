@@ -57,7 +57,7 @@ describe('ConfigFile', () => {
   }
   const again = (followed: readonly string[], needRestart: readonly string[] = []) => ({
     level: 'info',
-    msg: 'the configuration was read again',
+    msg: 'reloaded the configuration',
     followed,
     needRestart,
     problems: undefined,
@@ -111,7 +111,7 @@ describe('ConfigFile', () => {
     expect(file.live().logLevel).to.equal('error')
     expect(file.lastRead().isGood).to.equal(false)
     const { level, msg, problems } = last()
-    expect([level, msg]).to.deep.equal(['error', 'the configuration cannot be used; the last one stays'])
+    expect([level, msg]).to.deep.equal(['error', 'invalid configuration; the previous one stays in use'])
     expect(problems).to.be.an('array').with.length(2)
     expect(JSON.stringify(problems))
       .to.include('"path":"limits.requestSeconds"')

@@ -79,7 +79,7 @@ export class ConfigFile implements Reloads {
       this.#last = { ...this.#last, isGood: false }
       const { problems } = error
       if (seen !== this.#seen || isAsked)
-        this.#logger?.error({ problems }, 'the configuration cannot be used; the last one stays')
+        this.#logger?.error({ problems }, 'invalid configuration; the previous one stays in use')
     }
     this.#seen = seen
   }
@@ -96,7 +96,7 @@ export class ConfigFile implements Reloads {
     this.#last = { isGood: true, goodAtMs: Date.now() }
     this.#logger?.info(
       { followed: changed, needRestart: [...new Set(needRestart)] },
-      'the configuration was read again',
+      'reloaded the configuration',
     )
     if (changed.length > 0) this.#changed?.(live)
   }

@@ -356,7 +356,7 @@ describe('parseConfig', () => {
           ],
         },
       },
-      { path: 'oauth.clients', message: 'the name a is given twice' },
+      { path: 'oauth.clients', message: 'duplicate name "a"' },
     ],
   ]
   for (const [what, input, problem] of invalid) {

@@ -51,7 +51,7 @@ export const document = section({
       env: 'KAPIS_TRUSTED_PROXIES',
       isReloaded: true,
       description:
-        'Addresses and CIDRs of proxies before Kapis: a list, or comma-separated in the environment. Their X-Forwarded-For is believed, from the right as far as it names other trusted ones; without them the address of a caller is that of the connection.',
+        'Addresses and CIDRs of trusted proxies before Kapis: a list, or comma-separated in the environment. Only their X-Forwarded-For header is used, read from the right until the first address that is not trusted. Without trusted proxies the client address is that of the connection.',
     }),
   }).prefault({}),
   http: section({
@@ -59,7 +59,7 @@ export const document = section({
       default: false,
       env: 'KAPIS_HTTP_ENABLED',
       description:
-        'A plain HTTP listener besides, for platforms that expose port 80. Tokens cross the network in clear text: only behind something that ends TLS.',
+        'An additional plain HTTP listener, for platforms that expose port 80. Tokens cross the network in clear text: use it only behind a proxy that terminates TLS.',
     }),
     address: text({
       default: '0.0.0.0',
@@ -72,21 +72,21 @@ export const document = section({
     kubeconfig: text({
       default: '',
       env: 'KAPIS_KUBECONFIG',
-      description: 'How to reach kube-apiserver; empty for the service account of the Pod.',
+      description: 'kubeconfig file for kube-apiserver; empty for the service account of the Pod.',
     }),
     namespace: text({
       default: 'kapis-system',
       env: 'KAPIS_NAMESPACE',
       pattern: /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/,
       is: 'a namespace name',
-      description: 'Namespace of the Secrets that Kapis keeps, and of its Service.',
+      description: 'Namespace of the Secrets and the Service of Kapis.',
     }),
   }).prefault({}),
   service: section({
     name: text({
       default: 'kapis',
       env: 'KAPIS_SERVICE_NAME',
-      description: 'Service that the APIService points at; the serving certificate names it.',
+      description: 'Service that the APIService points to; the serving certificate is valid for its name.',
     }),
     port: port({ default: 443, env: 'KAPIS_SERVICE_PORT', description: 'Port of that Service.' }),
   }).prefault({}),
@@ -102,7 +102,7 @@ export const document = section({
     default: false,
     env: 'KAPIS_ACCESS_LOG',
     isReloaded: true,
-    description: 'One log line for each request. At log level debug there always is one.',
+    description: 'Write one log line for each request. Log level debug always does.',
   }),
   logs: logs.prefault({}),
   logLevel: choice({
@@ -119,7 +119,7 @@ export const document = section({
     env: 'KAPIS_SHUTDOWN_DELAY_SECONDS',
     isReloaded: true,
     description:
-      'How long to go on serving after SIGTERM with /readyz red, in seconds, until nobody sends new requests here.',
+      'How long to continue serving after SIGTERM, in seconds, with a failing /readyz, so that load balancers stop sending requests.',
   }),
 })
 type Given = z.output<typeof document>

@@ -56,13 +56,13 @@ describe('readFlags', () => {
     [['--verbose'], `--verbose: unknown; ${allowed}`],
     [['-v=x'], '-v x: must be a number'],
     [['--v', '-1'], '--v -1: must be a number'],
-    [['-v'], '-v: needs a value: -v NUMBER'],
+    [['-v'], 'flag needs an argument: -v NUMBER'],
     [['a.yaml'], `a.yaml: unknown; ${allowed}`],
     [[''], `: unknown; ${allowed}`],
     [['--constructor=x'], `--constructor: unknown; ${allowed}`],
-    [['--config'], '--config: needs a value: --config FILE'],
-    [['--config='], '--config: needs a value: --config FILE'],
-    [['--log-level'], '--log-level: needs a value: --log-level LEVEL'],
+    [['--config'], 'flag needs an argument: --config FILE'],
+    [['--config='], 'flag needs an argument: --config FILE'],
+    [['--log-level'], 'flag needs an argument: --log-level LEVEL'],
   ]
   for (const [argv, message] of refused) {
     it(`refuses ${JSON.stringify(argv)}`, () => {

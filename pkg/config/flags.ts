@@ -37,21 +37,26 @@ const flags: readonly Flag[] = [
     names: ['--config'],
     value: 'FILE',
     variable: configFile,
-    is: 'the configuration, YAML or JSON; docs/config.md has every member',
+    is: 'the configuration, YAML or JSON; docs/config.md lists all fields',
   },
-  { names: ['--kubeconfig'], value: 'FILE', variable: 'KAPIS_KUBECONFIG', is: 'outside of a Pod' },
+  {
+    names: ['--kubeconfig'],
+    value: 'FILE',
+    variable: 'KAPIS_KUBECONFIG',
+    is: 'the kubeconfig, when not running in a Pod',
+  },
   {
     names: ['--bind-address'],
     value: 'IP',
     variable: 'KAPIS_LISTEN_ADDRESS',
-    is: 'where to listen',
+    is: 'address of the HTTPS listener',
     ofListener: true,
   },
   {
     names: ['--secure-port'],
     value: 'PORT',
     variable: 'KAPIS_LISTEN_PORT',
-    is: 'the port of HTTPS',
+    is: 'port of the HTTPS listener',
     ofListener: true,
   },
   { names: ['--log-level'], value: 'LEVEL', variable: 'KAPIS_LOG_LEVEL', is: 'debug, info, warn or error' },
@@ -59,7 +64,7 @@ const flags: readonly Flag[] = [
     names: ['-v', '--v'],
     value: 'NUMBER',
     variable: 'KAPIS_LOG_LEVEL',
-    is: 'the same as components of Kubernetes have it: debug from 4 on, below it info',
+    is: 'log verbosity of Kubernetes components: 4 and higher is debug, lower is info',
     toVariable: value => (/^\d{1,3}$/.test(value) ? (Number(value) >= 4 ? 'debug' : 'info') : undefined),
   },
 ]
@@ -80,7 +85,7 @@ export function readFlags(argv: readonly string[], program: Program): Call {
     const flag = known.find(({ names }) => names.includes(name))
     if (flag === undefined) throw new FlagError(`${name}: unknown; supported: ${allowed(known)}`)
     const given = rest.length > 0 ? rest.join('=') : argv[++i]
-    if (!given) throw new FlagError(`${name}: needs a value: ${name} ${flag.value}`)
+    if (!given) throw new FlagError(`flag needs an argument: ${name} ${flag.value}`)
     const value = flag.toVariable === undefined ? given : flag.toVariable(given)
     if (value === undefined) throw new FlagError(`${name} ${given}: must be a ${flag.value.toLowerCase()}`)
     values[flag.variable] = value
@@ -98,7 +103,7 @@ function allowed(known: readonly Flag[]): string {
 function helpOf({ name, summary }: Program, known: readonly Flag[]): string {
   const rows = [
     ...known.map(({ names, value, is }) => [`${names.join(', ')} ${value}`, is]),
-    ['--help, -h', 'print this'],
+    ['--help, -h', 'print this help'],
     ['--version', 'print the version'],
   ]
   return `usage: ${name} [OPTION]…
@@ -107,12 +112,11 @@ ${summary}
 
 ${table(rows)}
 
-Flags win over environment variables, and these over members of the file:
+Flags take precedence over environment variables, and these over fields of the file:
 
 ${table(variables().map(({ name: variable, path }) => [variable, path]))}
 
-Ends with 0 after SIGTERM or SIGINT, with 1 when the configuration is wrong or the program cannot go on, with 2 when it was
-called wrongly.
+Exit code 0: stopped by SIGTERM or SIGINT; 1: invalid configuration or fatal error; 2: wrong usage.
 `
 }
 

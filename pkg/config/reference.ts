@@ -25,25 +25,25 @@ export function renderReference(defaults: Config): string {
 
 <!-- Made by \`make update\` from pkg/config; \`make verify\` checks it. -->
 
-Both programs read one YAML file, named with \`--config\`, then the environment, which wins, then their flags: \`--kubeconfig\`, \`--log-level\` or
-\`-v\` with a number as components of Kubernetes take it, and for kapis-apiserver \`--bind-address\` and \`--secure-port\`. \`--help\` tells of them. Everything that is wrong is reported at once, each with its path, and the program does not start (exit code 1; 2 for
-a flag that does not exist). Unknown members are mistakes too.
+kapis-apiserver and kapis-oauth read one YAML file (\`--config\`). Environment variables take precedence over the file, and flags over both:
+\`--kubeconfig\`, \`--log-level\` or \`-v\` with a number as for Kubernetes components, and for kapis-apiserver \`--bind-address\` and
+\`--secure-port\`; see \`--help\`. If the configuration is invalid, all errors are reported together, each with its path, and the program
+does not start (exit code 1; 2 for an unknown flag). Unknown fields are errors.
 
-A program goes on reading its file: within ten seconds after it has changed, and on SIGHUP. Members that are \`reloaded\` follow it
-without a restart; the others, and what the environment or a flag says, are as they were at the start. The file is taken as a whole or not at
-all: when anything in it is wrong the last good one stays, the log has every problem with its path, and the metric
-\`kapis_config_last_reload_successful\` is 0. A file that is taken is one line of the log, which names the members that were \`followed\` and
-those that \`needRestart\`.
+The file is reloaded within ten seconds after it changes, and on SIGHUP. Fields with \`yes\` under \`reloaded\` take effect without a restart;
+the others, and values from the environment or flags, stay as they were at the start. An invalid file is not used at all: the previous
+configuration stays, the log shows every error with its path, and the metric \`kapis_config_last_reload_successful\` is 0. After a reload the
+log lists the changed fields that took effect (\`followed\`) and those that need a restart (\`needRestart\`).
 
-In a cluster, \`kubectl edit\` of the ConfigMap that the Pods mount is followed within a minute or so, once the kubelet has it. The
-manifests give each configuration a ConfigMap of its own: applied with another one they roll out new Pods, and every member is new.
+In a cluster, a change of the mounted ConfigMap (\`kubectl edit\`) takes effect within about a minute, once the kubelet has updated the file.
+The manifests name the ConfigMap after its content, so applying a changed configuration rolls out new Pods with all fields changed.
 
-| member | default | environment | reloaded | what it is |
+| field | default | environment | reloaded | description |
 |---|---|---|---|---|
 ${rows.join('\n')}
 
 ${clientSection()}
-Secrets are kept apart from the rest once they are read, so that a configuration can be printed.
+Secrets are separated from the other fields when the file is read, so the configuration can be printed safely.
 `
 }
 
@@ -54,13 +54,12 @@ function clientSection(): string {
   })
   return `## OAuth clients
 
-An entry of \`oauth.clients\` has these members. The same document, under the key \`configuration.yaml\` of a Secret in the namespace
-of Kapis, makes a client without a restart: the type of the Secret is \`config.<group domain>/oauthclient\`, and its label
-\`config.<group domain>/type: oauthclient\`. A client of the configuration wins over a Secret's of the same name, and of two Secrets
-the older one. A Secret that is not right is named in the log with the member that is wrong; its client does not exist until it is
-fixed, and the others go on.
+An entry of \`oauth.clients\` has these fields. To add a client without a restart, put the same document under the key
+\`configuration.yaml\` of a Secret in the namespace of Kapis, with type \`config.<group domain>/oauthclient\` and label
+\`config.<group domain>/type: oauthclient\`. If several have the same name, the client of the configuration file takes precedence, then the older
+Secret. An invalid Secret is logged with the field that is wrong and ignored until it is fixed; other clients are not affected.
 
-| member | default | what it is |
+| field | default | description |
 |---|---|---|
 ${rows.join('\n')}
 `

@@ -5,12 +5,12 @@ import type { Reloads } from './config-file.ts'
 export function observeReloads(registry: Registry, { lastRead }: Pick<Reloads, 'lastRead'>): void {
   gauge(registry, {
     name: 'kapis_config_last_reload_successful',
-    help: 'Whether the configuration file could be used when it was last read.',
+    help: '1 if the configuration file was valid when it was last read, 0 otherwise.',
     collect: metric => metric.set(lastRead().isGood ? 1 : 0),
   })
   gauge(registry, {
     name: 'kapis_config_last_reload_success_timestamp_seconds',
-    help: 'When a configuration was last taken, in seconds since 1970.',
+    help: 'Unix time of the last successful reload of the configuration.',
     collect: metric => metric.set(lastRead().goodAtMs / 1000),
   })
 }

@@ -24,12 +24,12 @@ describe('readSecretDocument', () => {
     [
       'no YAML',
       encoded('clientSecret: "hunter2\nname: x'),
-      { path, message: 'is not a YAML document (MISSING_CHAR at line 2, column 8)' },
+      { path, message: 'is not valid YAML (MISSING_CHAR at line 2, column 8)' },
     ],
     [
       'a key that is given twice',
       encoded('clientSecret: hunter2\nclientSecret: hunter3'),
-      { path, message: 'is not a YAML document (DUPLICATE_KEY at line 2, column 1)' },
+      { path, message: 'is not valid YAML (DUPLICATE_KEY at line 2, column 1)' },
     ],
     [
       'a bomb of aliases',

@@ -23,7 +23,7 @@ export function readSecretDocument(secret: KubeObject, problems: Problem[]): unk
     const message =
       error.code === 'BAD_ALIAS'
         ? 'has aliases that cannot be resolved'
-        : `is not a YAML document (${error.code}${place})`
+        : `is not valid YAML (${error.code}${place})`
     problems.push({ path: documentKey, message })
     return undefined
   }

@@ -70,10 +70,10 @@ describe('kapis login with a browser', function () {
     const { ended, address } = await begin(createPerson('refused'))
     const page = await logIn(address)
     await page.click('button[value=deny]')
-    await page.waitForSelector('text=The login was refused')
+    await page.waitForSelector('text=Login failed')
     const ran = await ended
     expect([ran.code, ran.stdout]).to.deep.equal([1, ''])
-    expect(ran.stderr).to.match(/kapis login: the login was refused: /)
+    expect(ran.stderr).to.match(/kapis login: the login failed: /)
   })
 
   it('takes a code from nobody but the issuer', async () => {
@@ -108,7 +108,7 @@ describe('kapis login --device', function () {
   it('goes by a code that is typed into a browser anywhere', async () => {
     const person = createPerson('device')
     const began = person.begin(['login', '--device'])
-    const said = await began.said(/^Open (\S+) in a browser and type in the code (\S+)$/m)
+    const said = await began.said(/^Open (\S+) in a browser and enter the code (\S+)$/m)
     const [, address = '', code = ''] = said
     const page = await openWindow(browser)
     await page.goto(address)

@@ -203,7 +203,7 @@ describe('kapis login', function () {
       1,
       'kapis login: failed to log in: incorrect password\n',
     ],
-    ['no password', ['login', '-u', username], '', 1, 'kapis login: no password was given\n'],
+    ['no password', ['login', '-u', username], '', 1, 'kapis login: the password is empty\n'],
     [
       'two ways at once',
       ['login', '-u', username, '--device'],
@@ -235,7 +235,7 @@ describe('kapis login', function () {
     })
     expect([strange.code, strange.stdout]).to.deep.equal([1, ''])
     expect(strange.stderr).to.match(
-      /^kapis login: failed to reach https:\S+: (self-signed|unable to).*: name the file of its CA with --ca or KAPIS_CA\n$/,
+      /^kapis login: failed to reach https:\S+: (self-signed|unable to).*: set --ca or KAPIS_CA to the file of its CA\n$/,
     )
   })
 })

@@ -87,7 +87,7 @@ describe('several logins with kapis', function () {
     const gone = await person.kapis(['whoami', '--context', 'y'])
     expect([gone.code, gone.stderr]).to.deep.equal([
       2,
-      'kapis whoami: unknown login "y"; known are: ali\nRun `kapis help whoami` for its usage.\n',
+      'kapis whoami: unknown login "y"; stored logins: ali\nRun `kapis help whoami` for its usage.\n',
     ])
   })
 
@@ -109,7 +109,7 @@ describe('several logins with kapis', function () {
   it('says whose login another one replaces', async () => {
     succeeded(await logIn(alice))
     const { stderr } = succeeded(await logIn(mallory))
-    expect(stderr).to.include(`It replaces the login of ${alice}: --context NAME would have kept both.`)
+    expect(stderr).to.include(`This replaced the login of ${alice}; use --context NAME to keep both.`)
   })
 
   it('remembers the CA of the server for every command', async () => {
@@ -129,7 +129,7 @@ describe('several logins with kapis', function () {
     const elsewhere = await person.kapis(['get-token', '--server', 'https://other.test'], { env })
     expect([elsewhere.code, elsewhere.stderr]).to.deep.equal([
       1,
-      'kapis get-token: not logged in at https://other.test (KAPIS_TOKEN is for KAPIS_URL): run `kapis login --server https://other.test`\n',
+      'kapis get-token: not logged in at https://other.test (KAPIS_TOKEN is only used for KAPIS_URL): run `kapis login --server https://other.test`\n',
     ])
     const refused = await person.kapis(['whoami'], { env })
     expect([refused.code, refused.stderr]).to.deep.equal([

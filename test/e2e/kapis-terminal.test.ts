@@ -42,23 +42,23 @@ describe('kapis in a terminal', function () {
     await type(
       create,
       ['Password of', `${first}\r`],
-      ['The same again: ', `${second}\r`],
-      ['the passwords differ; nothing was changed', ''],
+      ['Repeat the password: ', `${second}\r`],
+      ['the passwords do not match; nothing was changed', ''],
     )
     expect((await person.kapis(['user', 'get', name])).code).to.equal(1)
     // A slip, taken back with backspace; arrows are no letters.
     await type(
       create,
       ['Password of', `${first}x\u007f\r`],
-      ['The same again: ', `\u001b[D\u001b[C${first}\r`],
-      [`user ${name} was created`, ''],
+      ['Repeat the password: ', `\u001b[D\u001b[C${first}\r`],
+      [`user ${name} created`, ''],
     )
     await untilLogin(first, 200)
     const change = ['user', 'set-password', name]
     await type(
       change,
       ['New password of', `${second}\r`],
-      ['The same again: ', `${second}\r`],
+      ['Repeat the password: ', `${second}\r`],
       ['was changed', ''],
     )
     await untilLogin(second, 200)
@@ -71,7 +71,7 @@ describe('kapis in a terminal', function () {
       ['user', 'set-password', name, '--own', '--context', 'own'],
       ['Current password: ', `${second}\r`],
       ['New password of', `${first}\r`],
-      ['The same again: ', `${first}\r`],
+      ['Repeat the password: ', `${first}\r`],
       ['was changed', ''],
     )
     await untilLogin(first, 200)

@@ -33,7 +33,7 @@ describe('kapis user', function () {
   it('makes, shows, disables, enables, unlocks and removes a user', async () => {
     const create = ['user', 'create', name, '--email', `${name}@e2e.test`, '--group', 'qa', '--group', 'dev']
     expect(await say([...create, '--display-name', 'Q', '--must-change-password'], `${password}\n`)).to.equal(
-      `user ${name} was created\n`,
+      `user ${name} created\n`,
     )
     const user = JSON.parse(await say(['user', 'get', name, '-o', 'json']))
     expect(user.spec).to.deep.equal({ email: `${name}@e2e.test`, displayName: 'Q', groups: ['qa', 'dev'] })
@@ -64,7 +64,7 @@ describe('kapis user', function () {
     await untilLogin(password, 200)
     await say(['user', 'set-password', name], 'Another horse 2\n')
     await untilLogin('Another horse 2', 200)
-    expect(await say(['user', 'delete', name])).to.equal(`user ${name} was deleted\n`)
+    expect(await say(['user', 'delete', name])).to.equal(`user ${name} deleted\n`)
     const gone = await admin.kapis(['user', 'get', name])
     expect([gone.code, gone.stderr]).to.deep.equal([
       1,

@@ -62,7 +62,7 @@ describe('kapis doctor', function () {
         // The name of the Service means nothing on this machine, which is outside of the cluster.
         const found = report.checks
           .flatMap(one => one.findings)
-          .filter(one => !/has no address here/.test(one.problem))
+          .filter(one => !/does not resolve on this machine/.test(one.problem))
         expect({ code, found, healthy: report.healthy }).to.deep.equal({ code: 0, found: [], healthy: true })
       },
       150_000,
@@ -131,8 +131,8 @@ describe('kapis doctor', function () {
     expect(code).to.equal(0)
     expect(found).to.deep.equal({
       severity: 'warning',
-      problem: 'the host of oauth.issuer, kapis.kapis-system.svc, has no address here',
-      fix: 'make kapis.kapis-system.svc known to DNS, or set oauth.issuer to a name that is: kube-apiserver fetches keys from there, and people log in there',
+      problem: 'the host name of oauth.issuer, kapis.kapis-system.svc, does not resolve on this machine',
+      fix: 'add kapis.kapis-system.svc to DNS, or set oauth.issuer to a name that resolves: kube-apiserver fetches the keys from it, and users log in at it',
     })
   })
 
@@ -161,7 +161,7 @@ describe('kapis doctor', function () {
       {
         severity: 'warning',
         problem: 'the Secrets with the password hashes of 1 users are lost: admin',
-        fix: 'restore the Secrets kapis-user-NAME in kapis-system from a backup, or set other passwords: kapis user set-password NAME',
+        fix: 'restore the Secrets kapis-user-NAME in kapis-system from a backup, or set new passwords: kapis user set-password NAME',
       },
     ])
     await kubectl('delete', 'users.iam.kapis.io', 'admin')
@@ -224,7 +224,7 @@ describe('kapis doctor', function () {
     )
   })
 
-  it('a front proxy that Kapis is not told of', async () => {
+  it('a front proxy that Kapis does not know', async () => {
     const files = ['crt', 'key'].map(suffix => join(cluster.runDir, `pki/front-proxy-client.${suffix}`))
     const [certFile = '', keyFile = ''] = files
     const old = files.map(file => readFileSync(file, 'utf8'))
@@ -242,7 +242,7 @@ describe('kapis doctor', function () {
     await names(
       'apiservice',
       /FailedDiscoveryCheck: .*40[13]/,
-      /does not take kube-apiserver for the front proxy/,
+      /does not accept the front-proxy certificate of kube-apiserver/,
     )
     put(old[0] ?? '', old[1] ?? '')
     await healthy()
@@ -324,13 +324,13 @@ describe('kapis doctor', function () {
         expect(findingsOf(reached.report, 'service')).to.deep.equal([])
         await names(
           'token-listener',
-          /kapis-apiserver is not responding: (no answer within 5 s|.*timeout)/,
+          /kapis-apiserver is not responding: (timed out after 5 s|.*timeout)/,
           fix,
         )
         await names(
           'token-listener',
-          /kapis-apiserver is not responding: no answer within 5 s/,
-          /a firewall is between this machine and https:/,
+          /kapis-apiserver is not responding: timed out after 5 s/,
+          /a firewall blocks https:/,
           ...['--url', `https://${hostAddress()}:${port}`],
         )
       } finally {
@@ -345,13 +345,13 @@ describe('kapis doctor', function () {
       await names('apiservice', /MissingEndpoints|EndpointsNotFound/, /see why no Pod is ready/)
     })
 
-    it('a caBundle of another authority', async () => {
+    it('a caBundle with another CA', async () => {
       const other = createAuthority({ commonName: 'someone else', validityDays: 1 })
       const caBundle = Buffer.from(other.certPem).toString('base64')
       await patch(`apiservice/${apiService}`, { spec: { caBundle } })
       await names(
         'certificates',
-        /caBundle .* has not the authority of the serving certificate/,
+        /caBundle .* does not contain the CA of the serving certificate/,
         /kapis-apiserver writes it while it runs/,
       )
     })
@@ -375,7 +375,7 @@ describe('kapis doctor', function () {
       await patch('secret/kapis-serving', {
         data: { 'tls.crt': encode(pair.certPem), 'tls.key': encode(pair.keyPem) },
       })
-      await names('certificates', /the serving certificate has expired on/, /delete secret kapis-serving/)
+      await names('certificates', /the serving certificate expired on/, /delete secret kapis-serving/)
       await names('certificates', /does not name kapis\.kapis-system\.svc/, /delete secret kapis-serving/)
       await kubectl('-n', namespace, 'delete', 'secret', 'kapis-serving')
       await names(
@@ -415,7 +415,7 @@ describe('kapis doctor', function () {
     it('a namespace where nothing is', async () => {
       await names(
         'service',
-        /the namespace nowhere is missing: Kapis is not installed there/,
+        /the namespace nowhere not found: Kapis is not installed there/,
         /--namespace/,
         '-n',
         'nowhere',

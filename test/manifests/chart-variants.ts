@@ -54,7 +54,7 @@ export function buildVariant({ overlay, components }: Variant, kubectl: string):
     }
     writeFileSync(join(folder, 'top/kustomization.yaml'), JSON.stringify(kustomization))
     const built = spawnSync(kubectl, ['kustomize', join(folder, 'top')], { encoding: 'utf8' })
-    if (built.error) throw new Error(`${kubectl} is needed: kustomize is inside of it`)
+    if (built.error) throw new Error(`${kubectl} not found: it is needed to run kustomize`)
     if (built.status !== 0) throw new Error(built.stderr.trim())
     return built.stdout
   } finally {

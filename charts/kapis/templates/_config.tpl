@@ -1,5 +1,5 @@
 {{- define "kapis.baseConfig" -}}
-# The configuration of both programs; docs/config.md has every member and its default.
+# The configuration of both programs; docs/config.md lists all fields and its default.
 groupDomain: {{ .Values.groupDomain }}
 listen:
   # Managed clusters let their control plane reach the ports 443 and 10250 of nodes and Pods; others need a firewall rule.

@@ -19,7 +19,7 @@ export const admission: Check = {
         if (plural === undefined) return []
         const found = await read(client, `${api}/${plural}/${name}`)
         if (found === undefined) {
-          const problem = `the ${kind} ${name} is missing: every account that may write users at kube-apiserver can become any user`
+          const problem = `the ${kind} ${name} is missing: every account with write access to users can become any user`
           return [error(problem, apply)]
         }
         const actions = itemsOf(membersOf(found.spec).validationActions)

@@ -20,7 +20,7 @@ export const apiService: Check = {
       ]
     }
     if (!isOurs(found, { ...patient.service, namespace: patient.namespace })) {
-      const fix = `if nothing else is to serve the group: kubectl delete apiservice ${name}; Kapis registers itself`
+      const fix = `if no other server is meant to serve the group: kubectl delete apiservice ${name}; Kapis registers itself again`
       return [error(`the APIService ${name} belongs to ${describeService(found)}`, fix)]
     }
     const { service, insecureSkipTLSVerify } = membersOf(found.spec)
@@ -43,7 +43,7 @@ export const apiService: Check = {
     }
     if (insecureSkipTLSVerify === true) {
       const fix = `kubectl patch apiservice ${name} --type=json -p '[{"op":"remove","path":"/spec/insecureSkipTLSVerify"}]'; Kapis fills in caBundle`
-      findings.push(error(`kube-apiserver does not verify who serves ${name}`, fix))
+      findings.push(error(`kube-apiserver does not verify the serving certificate of ${name}`, fix))
     }
     return [...findings, ...unavailable(name, found, patient)]
   },
@@ -53,7 +53,7 @@ function unavailable(name: string, found: KubeObject, patient: Patient): readonl
   const conditions = itemsOf(membersOf(found.status).conditions).map(membersOf)
   const condition = conditions.find(({ type }) => type === 'Available')
   if (condition?.status === 'True') return []
-  const reason = textOf(condition?.reason) || 'no condition yet'
+  const reason = textOf(condition?.reason) || 'it has no Available condition yet'
   const message = textOf(condition?.message)
   return [
     error(`the APIService ${name} is not available: ${reason}: ${message}`, fixOf(reason, message, patient)),
@@ -64,15 +64,15 @@ function unavailable(name: string, found: KubeObject, patient: Patient): readonl
 function fixOf(reason: string, message: string, patient: Patient): string {
   const { namespace, service } = patient
   const inNamespace = `kubectl -n ${namespace}`
-  if (reason === 'ServiceNotFound') return `make the Service ${namespace}/${service.name}: ${apply}`
+  if (reason === 'ServiceNotFound') return `create the Service ${namespace}/${service.name}: ${apply}`
   if (reason === 'ServicePortError')
-    return `give the Service ${namespace}/${service.name} the port ${service.port}: ${apply}`
+    return `add port ${service.port} to the Service ${namespace}/${service.name}: ${apply}`
   if (reason === 'EndpointsNotFound' || reason === 'MissingEndpoints')
-    return `see why no Pod is ready: ${inNamespace} get pods; ${inNamespace} describe pods`
+    return `find out why no Pod is ready: ${inNamespace} get pods; ${inNamespace} describe pods`
   if (/x509|certificate|tls:/.test(message))
     return `the CA in caBundle is not the one of the serving certificate: ${inNamespace} rollout restart deployment kapis, which rewrites it`
   if (/\b40[13]\b|Unauthorized|Forbidden/i.test(message))
-    return 'Kapis does not take kube-apiserver for the front proxy: --proxy-client-cert-file must come from --requestheader-client-ca-file, its common name be one of --requestheader-allowed-names, and the extension-apiserver-authentication ConfigMap be readable'
+    return 'Kapis does not accept the front-proxy certificate of kube-apiserver: --proxy-client-cert-file must be issued by --requestheader-client-ca-file, with a common name of --requestheader-allowed-names, and Kapis must be able to read the ConfigMap extension-apiserver-authentication'
   if (/refused|no route|timeout|deadline|context canceled|i\/o/i.test(message)) return openPort(patient)
   if (/no response|50[0-9]\b/.test(message))
     return `read the log of kapis-apiserver: ${inNamespace} logs deployment/kapis -c apiserver`

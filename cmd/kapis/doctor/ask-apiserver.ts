@@ -8,7 +8,7 @@ export type ApiserverAnswer = { readonly code: number; readonly body: string }
 
 // A firewall that drops leaves everybody waiting, kube-apiserver for half a minute.
 const answersWithinMs = 5_000
-const silence = `no answer within ${answersWithinMs / 1000} s`
+const silence = `timed out after ${answersWithinMs / 1000} s`
 
 /** Asks kapis-apiserver: directly, or through kube-apiserver, which reaches what the doctor's machine may not. */
 export async function askApiserver(patient: Patient, path: string): Promise<ApiserverAnswer> {

@@ -11,22 +11,20 @@ export const authentication: Check = {
     const found = await read(client, path)
     if (found === undefined) {
       const fix =
-        'run kube-apiserver with --requestheader-client-ca-file; it makes the ConfigMap when it starts'
+        'run kube-apiserver with --requestheader-client-ca-file; it creates the ConfigMap when it starts'
       return [error('the ConfigMap kube-system/extension-apiserver-authentication is missing', fix)]
     }
     const config = parseAuthenticationConfig(membersOf(found.data))
     if (config.proxyAuthorities.length === 0) {
       const fix = 'run kube-apiserver with --requestheader-client-ca-file and --proxy-client-cert-file'
-      return [
-        error('kube-apiserver has no authority for its front proxy: requests through it are anonymous', fix),
-      ]
+      return [error('kube-apiserver has no front-proxy CA: requests through it are anonymous', fix)]
     }
     const findings: Finding[] = []
     for (const { subject, validToDate } of [...config.proxyAuthorities, ...config.clientAuthorities]) {
       if (validToDate.getTime() >= nowMs) continue
       findings.push(
         error(
-          `the authority ${subject} has expired on ${validToDate.toISOString()}`,
+          `the CA ${subject} expired on ${validToDate.toISOString()}`,
           'renew the certificates of the control plane',
         ),
       )
@@ -34,7 +32,7 @@ export const authentication: Check = {
     if (config.usernameHeaders.length === 0) {
       findings.push(
         error(
-          'kube-apiserver names no header for the user',
+          'kube-apiserver has no user name header configured',
           'run it with --requestheader-username-headers=X-Remote-User',
         ),
       )

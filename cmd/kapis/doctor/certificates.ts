@@ -16,7 +16,7 @@ export const certificates: Check = {
     if (config !== undefined && config.tls.certFile !== '') return []
     const pair = await readPair(client, { namespace, name: 'kapis-serving' })
     if (pair === undefined) {
-      const fix = `kapis-apiserver creates it at its start: kubectl -n ${namespace} logs deployment/kapis -c apiserver`
+      const fix = `kapis-apiserver creates it when it starts: kubectl -n ${namespace} logs deployment/kapis -c apiserver`
       return [error(`the Secret ${namespace}/kapis-serving is missing`, fix)]
     }
     const renew = `kubectl -n ${namespace} delete secret kapis-serving; kapis-apiserver creates a new one`
@@ -25,19 +25,22 @@ export const certificates: Check = {
     const findings: Finding[] = []
     const until = leaf.validToDate.getTime()
     if (until < nowMs)
-      findings.push(error(`the serving certificate has expired on ${leaf.validToDate.toISOString()}`, renew))
+      findings.push(error(`the serving certificate expired on ${leaf.validToDate.toISOString()}`, renew))
     else if (until < nowMs + soonMs)
       findings.push(warning(`the serving certificate expires on ${leaf.validToDate.toISOString()}`, renew))
     if (leaf.validFromDate.getTime() > nowMs)
       findings.push(
         error(
           `the serving certificate is not valid before ${leaf.validFromDate.toISOString()}`,
-          'set the clocks: one of them is behind',
+          'synchronize the clocks: one of them is behind',
         ),
       )
     if (leaf.checkHost(name) === undefined)
       findings.push(
-        error(`the serving certificate does not name ${name}, which kube-apiserver asks for`, renew),
+        error(
+          `the serving certificate is not valid for ${name}, the name that kube-apiserver verifies`,
+          renew,
+        ),
       )
     return [...findings, ...(await bundleProblems(patient, leaf))]
   },
@@ -49,20 +52,17 @@ async function bundleProblems({ client, groupDomain, namespace, nowMs }: Patient
   const bundle = Buffer.from(textOf(spec.caBundle), 'base64').toString('utf8')
   const blocks = bundle.match(/-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g) ?? []
   const authorities = blocks.map(block => new X509Certificate(block))
-  const write = `kapis-apiserver writes it while it runs: kubectl -n ${namespace} get pods; ${secretsPath(namespace)}/kapis-ca has the authority`
+  const write = `kapis-apiserver writes it while it runs: kubectl -n ${namespace} get pods; ${secretsPath(namespace)}/kapis-ca holds the CA`
   if (authorities.length === 0) return [error(`the APIService ${name} has no caBundle`, write)]
   const issuer = authorities.find(one => leaf.checkIssued(one) && leaf.verify(one.publicKey))
   if (issuer === undefined)
     return [
-      error(`caBundle of the APIService ${name} has not the authority of the serving certificate`, write),
+      error(`caBundle of the APIService ${name} does not contain the CA of the serving certificate`, write),
     ]
   if (issuer.validToDate.getTime() < nowMs) {
     const fix = `kubectl -n ${namespace} delete secret kapis-ca kapis-serving; kapis-apiserver creates new ones`
     return [
-      error(
-        `the authority of the serving certificate has expired on ${issuer.validToDate.toISOString()}`,
-        fix,
-      ),
+      error(`the authority of the serving certificate expired on ${issuer.validToDate.toISOString()}`, fix),
     ]
   }
   return []

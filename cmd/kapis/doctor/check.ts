@@ -34,12 +34,12 @@ export type Check = {
 
 /** Without the overlay that is installed it would become another installation. */
 export const print = 'kapis manifests --overlay NAME | kubectl apply -f -'
-export const apply = `apply the manifests again as they were installed: ${print}`
+export const apply = `apply the manifests again, with the options of the installation: ${print}`
 
 /** When packets get lost on the way from the control plane. */
 export function openPort({ namespace, config }: Patient): string {
   const port = config?.listen.port ?? 10250
-  return `kube-apiserver cannot reach the Pods: open their port ${port} to the control plane (firewall, security group, NetworkPolicy), or see whether they run: kubectl -n ${namespace} get pods`
+  return `kube-apiserver cannot reach the Pods: open their port ${port} to the control plane (firewall, security group, NetworkPolicy), or check whether they are running: kubectl -n ${namespace} get pods`
 }
 
 export function error(problem: string, fix: string): Finding {

@@ -33,7 +33,7 @@ export async function readConfiguration(client: KubeClient, namespace: string): 
       cause instanceof ConfigError ? cause.problems : [{ path: 'kapis.yaml', message: 'is not valid YAML' }]
     const edit =
       kind === 'Secret'
-        ? `put another kapis.yaml into the Secret ${name}`
+        ? `correct kapis.yaml in the Secret ${name}`
         : `kubectl -n ${namespace} edit configmap ${name}`
     const fix = `${edit}, then: kubectl -n ${namespace} rollout restart deployment kapis`
     return {

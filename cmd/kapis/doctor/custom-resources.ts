@@ -16,12 +16,12 @@ export const customResources: Check = {
         if (found === undefined) return [error(`the CustomResourceDefinition ${name} is missing`, apply)]
         const conditions = itemsOf(membersOf(found.status).conditions).map(membersOf)
         const isServed = conditions.some(({ type, status }) => type === 'Established' && status === 'True')
-        const fix = `see its conditions: kubectl describe crd ${name}`
+        const fix = `check its conditions: kubectl describe crd ${name}`
         if (!isServed) return [error(`the CustomResourceDefinition ${name} is not served`, fix)]
         if (name !== `users.iam.${groupDomain}` || hasCredential(found)) return []
         return [
           error(
-            `the CustomResourceDefinition ${name} is one of an older release: it has no spec.credential`,
+            `the CustomResourceDefinition ${name} is from an older release: it has no spec.credential`,
             apply,
           ),
         ]

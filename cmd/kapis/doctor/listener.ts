@@ -24,16 +24,16 @@ async function answerProblems(patient: Patient): Promise<readonly Finding[]> {
     const fix =
       url === ''
         ? openPort(patient)
-        : `see whether it runs (kubectl -n ${namespace} get pods), and whether a firewall is between this machine and ${url}`
+        : `check whether it is running (kubectl -n ${namespace} get pods), and whether a firewall blocks ${url}`
     return [error(`kapis-apiserver is not responding: ${body.slice(0, 200)}`, fix)]
   }
   if (code !== 200) {
-    const fix = `kubectl -n ${namespace} logs deployment/kapis -c oauth; everything but new logins goes on without it`
+    const fix = `kubectl -n ${namespace} logs deployment/kapis -c oauth; only new logins need it`
     return [error(`kapis-oauth is not responding: ${code} ${body.slice(0, 200)}`, fix)]
   }
   const issuer = textOf(membersOf(JSON.parse(body)).issuer)
   if (config === undefined || issuer === config.oauth.issuer) return []
-  const fix = `restart what still runs with the old configuration: kubectl -n ${namespace} rollout restart deployment kapis`
+  const fix = `restart the Pods that still have the old configuration: kubectl -n ${namespace} rollout restart deployment kapis`
   return [error(`tokens are issued by ${issuer}, but the configuration says ${config.oauth.issuer}`, fix)]
 }
 
@@ -43,7 +43,7 @@ async function tokenProblems({ client, token, config }: Patient): Promise<readon
   const claims = readClaims(token)
   if (claims === undefined) return [error('--token is not a JSON Web Token', 'log in again')]
   if (config !== undefined && claims.iss !== config.oauth.issuer) {
-    const fix = 'log in again: the issuer was changed, and that ends every login'
+    const fix = 'log in again: a changed issuer ends every login'
     return [
       error(
         `the token was issued by ${textOf(claims.iss)}, but the configuration says ${config.oauth.issuer}`,
@@ -58,10 +58,10 @@ async function tokenProblems({ client, token, config }: Patient): Promise<readon
   })
   const { authenticated, error: why } = membersOf(membersOf(review).status)
   if (authenticated === true) return []
-  const fix = `in the file of --authentication-config of kube-apiserver: jwt[].issuer.url must be ${textOf(claims.iss)} to the letter, audiences have ${JSON.stringify(claims.aud)}, certificateAuthority be that of kapis-apiserver; it reads keys some ten seconds after its start`
+  const fix = `check the --authentication-config file of kube-apiserver: jwt[].issuer.url must be exactly ${textOf(claims.iss)}, audiences must contain ${JSON.stringify(claims.aud)}, and certificateAuthority must be the CA of kapis-apiserver; kube-apiserver fetches the keys about ten seconds after its start`
   return [
     warning(
-      `kube-apiserver does not take the token (Kapis may): ${textOf(why) || 'no authenticator knows its issuer'}`,
+      `kube-apiserver rejects the token (Kapis may accept it): ${textOf(why) || 'no authenticator knows its issuer'}`,
       fix,
     ),
   ]

@@ -29,7 +29,7 @@ export const passwords: Check = {
     if (lost.length === 0) return []
     const more = lost.length > 5 ? ` and ${lost.length - 5} more` : ''
     const problem = `the Secrets with the password hashes of ${lost.length} users are lost: ${lost.slice(0, 5).join(', ')}${more}`
-    const fix = `restore the Secrets ${passwordSecretName('NAME')} in ${namespace} from a backup, or set other passwords: kapis user set-password NAME`
+    const fix = `restore the Secrets ${passwordSecretName('NAME')} in ${namespace} from a backup, or set new passwords: kapis user set-password NAME`
     return [warning(problem, fix)]
   },
 }

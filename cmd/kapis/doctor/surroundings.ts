@@ -23,7 +23,7 @@ async function clock({ client, nowMs }: Patient): Promise<readonly Finding[]> {
   if (Number.isNaN(date) || difference < skewMs) return []
   const problem = `the clocks of this machine and of kube-apiserver differ by ${Math.round(difference / 1000)} s`
   const fix =
-    'let both follow one time server (chrony, systemd-timesyncd): tokens and certificates are judged by the clock'
+    'synchronize both clocks (chrony, systemd-timesyncd): the validity of tokens and certificates depends on them'
   return [difference > 60_000 ? error(problem, fix) : warning(problem, fix)]
 }
 
@@ -34,7 +34,7 @@ async function names({ config }: Patient): Promise<readonly Finding[]> {
     await lookup(hostname)
     return []
   } catch {
-    const fix = `make ${hostname} known to DNS, or set oauth.issuer to a name that is: kube-apiserver fetches keys from there, and people log in there`
-    return [warning(`the host of oauth.issuer, ${hostname}, has no address here`, fix)]
+    const fix = `add ${hostname} to DNS, or set oauth.issuer to a name that resolves: kube-apiserver fetches the keys from it, and users log in at it`
+    return [warning(`the host name of oauth.issuer, ${hostname}, does not resolve on this machine`, fix)]
   }
 }

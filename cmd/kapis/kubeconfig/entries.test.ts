@@ -36,7 +36,7 @@ const exec = (name: string) => `- user:
       args:${args(name)}
       interactiveMode: Never
       provideClusterInfo: false
-      installHint: "kapis, which logged in, is not where it was: run \`kapis login\` again."
+      installHint: "the kapis executable was moved or removed: run \`kapis login\` again."
   name: ${name}
 `
 const cluster = `- cluster:
@@ -143,17 +143,17 @@ describe('the context of a login', () => {
     [
       'a context',
       `contexts:\n- name: kapis\n  context: {cluster: c, user: u}\nclusters:\n- name: c\n  cluster: {server: ${other}}\n`,
-      `context "kapis" in FILE is of ${other}`,
+      `context "kapis" in FILE belongs to ${other}`,
     ],
     [
       'a context of a login at another server',
       whole.replaceAll(platform, other),
-      `context "kapis" in FILE is of ${other}`,
+      `context "kapis" in FILE belongs to ${other}`,
     ],
     [
       'a cluster',
       `clusters:\n- name: kapis\n  cluster: {server: ${other}}\n`,
-      `cluster "kapis" in FILE is of ${other}`,
+      `cluster "kapis" in FILE belongs to ${other}`,
     ],
     ['a user', 'users:\n- name: kapis\n  user: {token: t}\n', 'user "kapis" in FILE has other credentials'],
   ]
@@ -174,7 +174,7 @@ describe('the context of a login', () => {
       ['users:\n- name: a\n- name: a\n', 'duplicate name "a" in users'],
       ['users:\n- name: no\n', 'users[0].name is not a string'],
       ['users: x\n', 'users is not a list'],
-      ['- a\n', 'it is not a map'],
+      ['- a\n', 'expected a mapping'],
       ['kind: Pod\n', 'kind "Pod" is not Config'],
       [
         'a: [\n',
@@ -233,6 +233,8 @@ describe('kubeconfigFiles', () => {
     expect(kubeconfigFiles({ KUBECONFIG: '' })).to.satisfy(([file]: [string]) =>
       file.endsWith('/.kube/config'),
     )
-    expect(() => kubeconfigFiles({ KUBECONFIG: delimiter })).to.throw('KUBECONFIG names no file')
+    expect(() => kubeconfigFiles({ KUBECONFIG: delimiter })).to.throw(
+      'invalid KUBECONFIG: it contains no file name',
+    )
   })
 })

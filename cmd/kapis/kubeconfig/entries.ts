@@ -112,9 +112,9 @@ type Own = Readonly<Record<ListName, boolean>>
 function assertFree(config: Kubeconfig, { name }: ContextSettings, own: Own, clusterName: string): void {
   const context = entryOf(config, 'contexts', name)
   const server = serverOf(entryOf(config, 'clusters', String(field(context, 'cluster'))))
-  refuse('contexts', name, context, server === '' ? 'is another one' : `is of ${server}`)
+  refuse('contexts', name, context, server === '' ? 'has other settings' : `belongs to ${server}`)
   const cluster = entryOf(config, 'clusters', clusterName)
-  refuse('clusters', clusterName, cluster, `is of ${serverOf(cluster) || 'another server'}`)
+  refuse('clusters', clusterName, cluster, `belongs to ${serverOf(cluster) || 'another server'}`)
   refuse('users', name, entryOf(config, 'users', name), 'has other credentials')
 
   function refuse(list: ListName, entry: string, found: Value | undefined, why: string): void {
@@ -180,7 +180,7 @@ function toExec(settings: ContextSettings): Value {
     ...(home === '' ? {} : { env: [fields({ name: 'KAPIS_HOME', value: home })] }),
     interactiveMode: 'Never',
     provideClusterInfo: false,
-    installHint: 'kapis, which logged in, is not where it was: run `kapis login` again.',
+    installHint: 'the kapis executable was moved or removed: run `kapis login` again.',
   })
 }
 

@@ -15,7 +15,7 @@ export function kubeconfigFiles(env: Env, explicit?: string): readonly string[] 
   if (explicit !== undefined) return [explicit]
   if (!env.KUBECONFIG) return [join(homedir(), '.kube', 'config')]
   const named = [...new Set(env.KUBECONFIG.split(delimiter))].filter(file => file !== '')
-  if (named.length === 0) throw new Error('KUBECONFIG names no file')
+  if (named.length === 0) throw new Error('invalid KUBECONFIG: it contains no file name')
   return named
 }
 

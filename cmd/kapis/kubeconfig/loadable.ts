@@ -7,7 +7,7 @@ import { isFields, isList, nameOf, type Value } from '../../../pkg/yaml/edit/val
  */
 export function assertLoadable(value: Value): void {
   if (value === null) return
-  if (!isFields(value)) throw new Error('it is not a map')
+  if (!isFields(value)) throw new Error('expected a mapping')
   assertText(value.get('apiVersion'), 'apiVersion', 'v1')
   assertText(value.get('kind'), 'kind', 'Config')
   assertText(value.get('current-context'), 'current-context')
@@ -25,11 +25,11 @@ function assertEntries(items: Value, list: string, body: string): void {
   const names = new Set<string>()
   for (const [index, item] of items.entries()) {
     const path = `${list}[${index}]`
-    if (item !== null && !isFields(item)) throw new Error(`${path} is not a map`)
+    if (item !== null && !isFields(item)) throw new Error(`${path} is not a mapping`)
     if (isFields(item)) assertText(item.get('name'), `${path}.name`)
     const content = isFields(item) ? item.get(body) : null
     if (content !== null && content !== undefined && !isFields(content))
-      throw new Error(`${path}.${body} is not a map`)
+      throw new Error(`${path}.${body} is not a mapping`)
     const name = nameOf(item)
     if (names.has(name)) throw new Error(`duplicate name ${JSON.stringify(name)} in ${list}`)
     names.add(name)

@@ -16,5 +16,9 @@ export async function use(name: string, values: ServerValues & KubeconfigValues,
   const paths = kubeconfigFiles(io.env, values.kubeconfig)
   const isThere = planUse(loadKubeconfig(paths), name, login.url).size > 0
   await applyChanges(paths, config => planUse(config, name, login.url), io)
-  io.err(isThere ? `kubectl uses its context.\n` : `kubectl has no context of it, and stays as it is.\n`)
+  io.err(
+    isThere
+      ? `kubectl uses its context.\n`
+      : `It has no context in the kubeconfig; the current context of kubectl is unchanged.\n`,
+  )
 }

@@ -15,11 +15,11 @@ describe('buildManifests', () => {
     ['/proc', 'ENOENT'],
   ]
   for (const [folder = '', code] of cases)
-    it(`says what it needs where ${folder} takes no files`, async () => {
+    it(`reports that ${folder} is not writable`, async () => {
       process.env.TMPDIR = folder
       const built = await buildManifests({ overlay: 'default' }, 'kubectl').catch(String)
       expect(built).to.equal(
-        `Error: ${folder} takes no files (${code}), and kustomize needs some for a moment: mount a folder to write to there, such as a tmpfs or an emptyDir, or name another one by TMPDIR`,
+        `Error: ${folder} is not writable (${code}), but kustomize needs temporary files: mount a tmpfs or an emptyDir there, or set TMPDIR to a writable folder`,
       )
     })
 })

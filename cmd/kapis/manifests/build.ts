@@ -44,7 +44,7 @@ function makeFolder(parent: string): string {
   } catch (error) {
     const reason = error instanceof Error && 'code' in error ? error.code : String(error)
     throw new Error(
-      `${parent} takes no files (${reason}), and kustomize needs some for a moment: mount a folder to write to there, such as a tmpfs or an emptyDir, or name another one by TMPDIR`,
+      `${parent} is not writable (${reason}), but kustomize needs temporary files: mount a tmpfs or an emptyDir there, or set TMPDIR to a writable folder`,
     )
   }
 }
@@ -91,7 +91,7 @@ function runKustomize(kubectl: string, folder: string): Promise<string> {
   child.stderr.setEncoding('utf8').on('data', text => {
     texts.err += text
   })
-  child.on('error', () => reject(new Error(`${kubectl} is needed: kustomize is inside of it`)))
+  child.on('error', () => reject(new Error(`${kubectl} not found: it is needed to run kustomize`)))
   child.on('close', code => (code === 0 ? done(texts.out) : reject(new Error(texts.err.trim()))))
   return promise
 }

@@ -60,17 +60,20 @@ function waitForCode(server: HttpServer, expected: Expected, signal: AbortSignal
     const { pathname, searchParams } = new URL(req.url ?? '/', 'http://127.0.0.1')
     // Anybody on the machine may call this port: only who knows the state has been sent by the issuer.
     if (req.method !== 'GET' || pathname !== '/callback' || searchParams.get('state') !== expected.state)
-      return returnPage(res, 404, 'Nothing is here', '')
+      return returnPage(res, 404, 'Not found', '')
     const refusal = refusalOf(searchParams, expected.issuer)
     const code = searchParams.get('code')
     if (refusal === undefined && code !== null) {
-      returnPage(res, 200, 'You are logged in', 'Go back to the terminal. This window can be closed.')
+      returnPage(res, 200, 'You are logged in', 'You can close this window and return to the terminal.')
       return resolve(code)
     }
-    returnPage(res, 400, 'The login was refused', 'The terminal says why. This window can be closed.')
-    reject(new Error(`the login was refused: ${refusal ?? 'the response has no code'}`))
+    returnPage(res, 400, 'Login failed', 'The terminal shows the reason. You can close this window.')
+    reject(new Error(`the login failed: ${refusal ?? 'the response has no code'}`))
   })
-  const timer = setTimeout(() => reject(new Error('the login was not finished within five minutes')), waitMs)
+  const timer = setTimeout(
+    () => reject(new Error('timed out after five minutes waiting for the browser login')),
+    waitMs,
+  )
   const stopped = () => reject(new InterruptedError())
   signal.addEventListener('abort', stopped, { once: true })
   return promise.finally(() => {
@@ -83,7 +86,7 @@ function waitForCode(server: HttpServer, expected: Expected, signal: AbortSignal
 function refusalOf(params: URLSearchParams, issuer: Issuer): string | undefined {
   const iss = params.get('iss')
   const isOther = iss === null ? issuer.isNamedInResponses : iss !== issuer.identifier
-  if (isOther) return 'the response is of another issuer'
+  if (isOther) return 'the response comes from another issuer'
   const why = params.get('error_description') ?? params.get('error')
   return why === null ? undefined : printable(why.slice(0, 200))
 }

@@ -17,8 +17,8 @@ export async function deviceLogin(issuer: Issuer, client: Client, io: Io): Promi
   if (begun.status !== 200 || typeof code !== 'string' || typeof userCode !== 'string')
     throw toError(begun, 'begin the login')
   const { verification_uri_complete: complete, interval, expires_in: expiresIn } = rest
-  io.err(`Open ${issuer.page(uri)} in a browser and type in the code ${printable(userCode)}\n`)
-  if (complete !== undefined) io.err(`or open ${issuer.page(complete)}\n`)
+  io.err(`Open ${issuer.page(uri)} in a browser and enter the code ${printable(userCode)}\n`)
+  if (complete !== undefined) io.err(`or open directly: ${issuer.page(complete)}\n`)
   let seconds = Math.min(typeof interval === 'number' ? interval : 5, maxIntervalS)
   const lifeS = Math.min(typeof expiresIn === 'number' ? expiresIn : 600, maxLifeS)
   const deadline = Date.now() + lifeS * 1000
@@ -30,5 +30,5 @@ export async function deviceLogin(issuer: Issuer, client: Client, io: Io): Promi
     if (error === 'slow_down') seconds += 5
     else if (error !== 'authorization_pending') return toTokens(client, response, 'log in')
   }
-  throw new Error('the code was not entered in time')
+  throw new Error('timed out waiting for the code to be entered')
 }

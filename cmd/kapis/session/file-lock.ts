@@ -49,7 +49,8 @@ async function acquire(lock: string, { signal, onWait }: LockSettings): Promise<
     if (id !== undefined) return id
     breakStale(lock)
     const waitedMs = Date.now() - started
-    if (waitedMs > waitMs) throw new Error(`${lock} is held by another process; remove it if there is none`)
+    if (waitedMs > waitMs)
+      throw new Error(`${lock} is held by another process; remove the file if no other kapis is running`)
     if (waitedMs > 1_000 && !isAnnounced) {
       isAnnounced = true
       onWait?.(lock)

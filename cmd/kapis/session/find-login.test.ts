@@ -53,9 +53,9 @@ describe('the login that a command uses', () => {
     expect(found({ server: a, context: 'other' })).to.equal(`${a} none`)
     expect(found({ context: 'adm' })).to.equal(`${a} adm`)
     expect(() => found({ context: 'ali' })).to.throw(
-      `2 servers have a login "ali": choose one with --server (${a}, ${b})`,
+      `2 servers have a login "ali"; choose one with --server (${a}, ${b})`,
     )
-    expect(() => found({ context: 'nobody' })).to.throw('unknown login "nobody"; known are: adm, ali')
+    expect(() => found({ context: 'nobody' })).to.throw('unknown login "nobody"; stored logins: adm, ali')
     removeLogin(io().env, { url: a, name: 'ali' })
     expect(listLogins(io().env).map(({ url, name }) => `${url} ${name}`)).to.deep.equal([
       `${a} adm`,
@@ -120,7 +120,7 @@ describe('the login that a command uses', () => {
     expect(() => findTarget({ server: b }, io({ KAPIS_CA: `${file}.none` }))).to.throw('invalid KAPIS_CA')
   })
 
-  it('is readable by its owner alone, and has no name of a file that a name could choose', () => {
+  it('is readable only by its owner, and has no name of a file that a name could choose', () => {
     store(login(a, '../../x'))
     const [file = ''] = readdirSync(join(home, 'logins'))
     expect(file).to.match(/^[\da-f]{16}\.json$/)
@@ -154,13 +154,13 @@ describe('parseServer', () => {
       ['a.test', 'expected https://host[:port]'],
       ['ftp://a.test', 'expected https://host[:port]'],
       ['javascript:1', 'expected https://host[:port]'],
-      ['http://a.test', 'expected https; http is for this machine alone'],
-      ['http://localhost.test', 'expected https; http is for this machine alone'],
+      ['http://a.test', 'expected https (http is only supported for localhost)'],
+      ['http://localhost.test', 'expected https (http is only supported for localhost)'],
     ]
     for (const [text, why] of refused)
       expect(() => parseServer(text, '--server')).to.throw(`invalid --server ${JSON.stringify(text)}: ${why}`)
     expect(() => parseServer('https://u:secret@a.test', '--server'))
-      .to.throw('expected no user name')
+      .to.throw('a URL with a user name or password is not supported')
       .and.not.match(/secret/)
   })
 })

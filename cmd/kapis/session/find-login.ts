@@ -56,7 +56,7 @@ export function findServer({ server, ca, context }: ServerValues, io: Io): Serve
   const known = sameName.length === 1 ? sameName[0]?.url : current?.url
   const url =
     named === undefined ? known : parseServer(named, values.server === undefined ? 'KAPIS_URL' : '--server')
-  if (url === undefined) throw new UsageError('--server is needed, or KAPIS_URL')
+  if (url === undefined) throw new UsageError('no server: set --server or KAPIS_URL')
   return { url, ca: readCa(values, io, url) ?? rememberedCa(logins, url) }
 }
 
@@ -71,11 +71,11 @@ export function parseServer(text: string, option: string): string {
   if (url === undefined || !/^https?:$/.test(url.protocol))
     throw new UsageError(`invalid ${option} ${JSON.stringify(text)}: expected https://host[:port]`)
   if (url.username !== '' || url.password !== '')
-    throw new UsageError(`invalid ${option}: expected no user name or password in it`)
+    throw new UsageError(`invalid ${option}: a URL with a user name or password is not supported`)
   // Passwords and tokens would be readable on the way.
   if (url.protocol === 'http:' && !isLoopback(url.hostname))
     throw new UsageError(
-      `invalid ${option} ${JSON.stringify(text)}: expected https; http is for this machine alone`,
+      `invalid ${option} ${JSON.stringify(text)}: expected https (http is only supported for localhost)`,
     )
   return url.origin
 }
@@ -90,7 +90,7 @@ function choose(
   const [first] = matching
   if (url === undefined && first !== undefined && matching.every(({ name }) => name === first.name))
     throw new UsageError(
-      `${matching.length} servers have a login ${JSON.stringify(first.name)}: choose one with --server (${matching.map(each => each.url).join(', ')})`,
+      `${matching.length} servers have a login ${JSON.stringify(first.name)}; choose one with --server (${matching.map(each => each.url).join(', ')})`,
     )
   const names = matching.map(({ name }) => name).join(', ')
   throw new UsageError(
@@ -105,7 +105,7 @@ function rememberedCa(logins: readonly StoredLogin[], url: string, login?: Store
 function notFound(context: string | undefined, logins: readonly StoredLogin[]): string {
   if (logins.length === 0) return 'not logged in: run `kapis login --server URL`'
   const names = [...new Set(logins.map(({ name }) => name))].join(', ')
-  return `unknown login ${JSON.stringify(context)}; known are: ${names}`
+  return `unknown login ${JSON.stringify(context)}; stored logins: ${names}`
 }
 
 /** --ca, or KAPIS_CA, which is for KAPIS_URL where that is set. */

@@ -64,8 +64,8 @@ export function toError(response: HttpResponse, what: string): Error {
 
 function withHint({ kind, message }: Failure, { ca }: Server): string {
   if (kind === 'certificate') {
-    const known = ca === '' ? '' : ' (the CA that is known for this server does not vouch for it)'
-    return `${message}${known}: name the file of its CA with --ca or KAPIS_CA`
+    const known = ca === '' ? '' : ' (it was not issued by the CA that is stored for this server)'
+    return `${message}${known}: set --ca or KAPIS_CA to the file of its CA`
   }
-  return kind === 'host' ? `${message}: name it with --server as its certificate does` : message
+  return kind === 'host' ? `${message}: use a --server name that the certificate is valid for` : message
 }

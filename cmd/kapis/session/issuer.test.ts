@@ -77,7 +77,9 @@ describe('discover', () => {
     ]
     for (const issuer of others) {
       document.issuer = issuer
-      expect(await refusal(), String(issuer)).to.include(`and not ${url}/oauth: log in at its own address`)
+      expect(await refusal(), String(issuer)).to.include(
+        `and not ${url}/oauth: use its own address as --server`,
+      )
     }
   })
 
@@ -118,7 +120,7 @@ describe('discover', () => {
       for (const value of endpoints) {
         document[name] = value
         const why = await refusal()
-        expect(why, String(value)).to.include(`the issuer names an invalid ${name}`)
+        expect(why, String(value)).to.include(`the issuer has an invalid ${name}`)
       }
     })
 
@@ -128,7 +130,7 @@ describe('discover', () => {
     for (const page of pages) {
       device = { device_code: 'd', user_code: 'u', verification_uri: page }
       const why = await deviceLogin(issuer, { id: 'c', secret: '' }, io).then(() => '', String)
-      expect(why).to.include('the issuer names an invalid page')
+      expect(why).to.include('the issuer has an invalid page')
     }
     device = { error: 'x', error_description: 'no \u001b[2J\u009bA\u202e way' }
     const why = await deviceLogin(issuer, { id: 'c', secret: '' }, io).then(() => '', String)

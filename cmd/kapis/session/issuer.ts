@@ -77,7 +77,7 @@ function checkIssuer(value: unknown, expected: string, url: string): { text: str
   )
     throw new Error(
       `the issuer at ${url} is ${JSON.stringify(text)} and not ${expected}: ` +
-        'log in at its own address, or name it with --issuer when it is known to be reached here',
+        'use its own address as --server, or set --issuer if it is expected to be reached at this one',
     )
   return { text, origin: found.origin }
 }
@@ -96,7 +96,7 @@ function checkUrl(name: string, value: unknown, origin: string): URL {
   const isSafe = url?.protocol === 'https:' || (url?.protocol === 'http:' && isLoopback(url.hostname))
   if (url === undefined || !isSafe || url.origin !== origin)
     throw new Error(
-      `the issuer names an invalid ${name} ${JSON.stringify(value)}: expected a URL that begins with ${origin}/`,
+      `the issuer has an invalid ${name} ${JSON.stringify(value)}: expected a URL that begins with ${origin}/`,
     )
   return url
 }

@@ -27,7 +27,7 @@ export class Prompt {
     if (this.#lines.isTerminal) this.#io.err(question)
     const line = await this.#lines.next()
     if (this.#lines.isTerminal) this.#io.err('\n')
-    if (line === undefined || line === '') throw new Error('no password was given')
+    if (line === undefined || line === '') throw new Error('the password is empty')
     return line
   }
 
@@ -35,8 +35,8 @@ export class Prompt {
   async newPassword(question: string): Promise<string> {
     const password = await this.password(question)
     if (!this.#lines.isTerminal) return password
-    const again = await this.password('The same again: ')
-    if (again !== password) throw new Error('the passwords differ; nothing was changed')
+    const again = await this.password('Repeat the password: ')
+    if (again !== password) throw new Error('the passwords do not match; nothing was changed')
     return password
   }
 

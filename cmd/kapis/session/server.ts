@@ -10,5 +10,5 @@ export const serverOptions = {
 
 export const serverUsage = `  --server URL           the platform (KAPIS_URL, otherwise that of the login)
   --ca FILE              CA of its certificate (KAPIS_CA, otherwise that of the login, or the system's)
-  --context NAME         the login of this context, of those that \`kapis login list\` shows (the current one)
+  --context NAME         use the login of this context; see \`kapis login list\` (the current one)
 `

@@ -26,7 +26,7 @@ export async function create(call: Call, name: string): Promise<void> {
     method: 'POST',
     body: JSON.stringify(body),
   })
-  tell(call, parseJson(made), `user ${name} was created`)
+  tell(call, parseJson(made), `user ${name} created`)
 }
 
 export async function setState(call: Call, name: string, state: string, done: string): Promise<void> {
@@ -57,11 +57,11 @@ export async function setPassword(call: Call, name: string): Promise<void> {
   const path = pathOf(call, `/${encodeURIComponent(name)}/password`)
   const body = JSON.stringify({ currentPassword, password })
   const answer = await platform.call('set the password', path, { method: 'PUT', body })
-  tell(call, parseJson(answer), `the password of user ${name} was changed; every login has ended`)
+  tell(call, parseJson(answer), `password of user ${name} changed; all their logins have ended`)
 }
 
 export async function remove(call: Call, name: string): Promise<void> {
   const path = pathOf(call, `/${encodeURIComponent(name)}`)
   const answer = await call.platform.call('delete the user', path, { method: 'DELETE' })
-  tell(call, parseJson(answer), `user ${name} was deleted`)
+  tell(call, parseJson(answer), `user ${name} deleted`)
 }

@@ -13,28 +13,29 @@ export const audit = section({
     default: '',
     env: 'KAPIS_AUDIT_POLICY_FILE',
     description:
-      'Policy of audit.k8s.io/v1, as kube-apiserver reads it. Empty: metadata of everything but reads of discovery and health.',
+      'File of an audit policy (audit.k8s.io/v1), as for kube-apiserver. Empty: metadata of all requests but discovery and health checks.',
   }),
   // As kube-apiserver is usually set up; ten files of 100 MiB are some million events.
   maxMegabytes: integer({
     default: 100,
     min: 1,
     max: 100_000,
-    description: 'Size at which the file is renamed and a new one is begun, in MiB.',
+    description: 'Size at which the file is rotated, in MiB.',
   }),
-  maxBackups: integer({ default: 10, min: 0, max: 1_000, description: 'How many renamed files are kept.' }),
+  maxBackups: integer({ default: 10, min: 0, max: 1_000, description: 'Number of rotated files to keep.' }),
   // About ten megabytes of events without bodies.
   bufferEvents: integer({
     default: 10_000,
     min: 1,
     max: 1_000_000,
     description:
-      'Events that may wait for a slow disk. More are dropped and counted, or refused (see `audit.whenFull`).',
+      'Maximum number of events that wait for a slow disk. See `audit.whenFull` for what happens beyond it.',
   }),
   whenFull: choice({
     of: ['drop', 'refuse'],
     default: 'drop',
-    description: '`drop` the event and count it, or `refuse` requests (503) until it can be written.',
+    description:
+      'What to do when the buffer is full: `drop` events and count them, or `refuse` requests (503).',
   }),
 })
 

@@ -8,34 +8,35 @@ export const authentication = section({
     env: 'KAPIS_MULTIPLE_LOGIN',
     isReloaded: true,
     description:
-      'Whether a user may have several logins at once. Without it a new one ends the others; personal access tokens stay.',
+      'Whether a user may have several logins at the same time. If false, a new login ends the others; personal access tokens stay valid.',
   }),
   constrainedImpersonation: choice({
     of: ['auto', 'off'],
     default: 'auto',
     description:
-      'Constrained impersonation (KEP-5284: the verbs `impersonate:<mode>` and `impersonate-on:<mode>:<verb>`), as kube-apiserver 1.36 and later have it. Set `off` where its feature gate ConstrainedImpersonation is off at kube-apiserver.',
+      'Constrained impersonation (KEP-5284: the verbs `impersonate:<mode>` and `impersonate-on:<mode>:<verb>`), as in kube-apiserver 1.36 and later. Set it to `off` if the feature gate ConstrainedImpersonation of kube-apiserver is off.',
   }),
   authenticateRateLimiterMaxTries: integer({
     default: 10,
     min: 1,
     max: 1000,
     env: 'KAPIS_AUTHENTICATE_RATE_LIMITER_MAX_TRIES',
-    description: 'So many wrong passwords within the duration lock a user, or a name that nobody has.',
+    description:
+      'Number of wrong passwords within the duration after which a user name is locked, whether or not such a user exists.',
   }),
   authenticateRateLimiterMaxTriesPerAddress: optionalInteger({
     min: 1,
     max: 100_000,
     env: 'KAPIS_AUTHENTICATE_RATE_LIMITER_MAX_TRIES_PER_ADDRESS',
     description:
-      'So many wrong passwords from one source address (IPv6: one /64) within the duration lock the address. Behind it there may be many people. 100 by default, and at least as many as for a user.',
+      'Number of wrong passwords from one source address (IPv6: one /64) within the duration after which the address is locked. Many users can share an address. 100 by default, and at least the number for a user.',
   }),
   authenticateRateLimiterDurationSeconds: integer({
     default: 600,
     min: 1,
     max: 86_400,
     env: 'KAPIS_AUTHENTICATE_RATE_LIMITER_DURATION_SECONDS',
-    description: 'The window in which wrong passwords are counted, and how long a lock lasts, in seconds.',
+    description: 'Window in which wrong passwords are counted, and duration of a lock, in seconds.',
   }),
   loginHistoryRetentionPeriodSeconds: integer({
     default: 604_800,
@@ -49,7 +50,7 @@ export const authentication = section({
     max: 10_000,
     env: 'KAPIS_LOGIN_HISTORY_MAXIMUM_ENTRIES',
     description:
-      'How many login records are kept for each user. 100 by default, and at least as many as wrong passwords lock a user.',
+      'Number of login records kept for each user. 100 by default, and at least the number of wrong passwords that lock a user.',
   }),
 })
   .transform(({ authenticateRateLimiterMaxTries: maxTries, ...given }) => ({

@@ -9,7 +9,7 @@ export const cache = section({
     max: 86_400,
     isReloaded: true,
     description:
-      'How long a kind that nobody asks for any more is still followed, in seconds. The aggregated kinds always are.',
+      'How long a kind stays cached after the last request for it, in seconds. The kinds of the extension API are always cached.',
   }),
   maxMegabytes: integer({
     default: 1_024,
@@ -17,14 +17,14 @@ export const cache = section({
     max: 1_048_576,
     isReloaded: true,
     description:
-      'Estimated memory of all kinds that are followed, in MiB. Beyond it those that are not in use are let go, and no further one is begun (503).',
+      'Limit for the estimated memory of all cached kinds, in MiB. Beyond it unused kinds are removed from the cache, and requests for kinds that are not cached get 503.',
   }),
   platformReads: choice({
     of: ['cached', 'consistent'],
     default: 'cached',
     isReloaded: true,
     description:
-      'Reads below `/kapis` without a resourceVersion: `cached` is as fresh as the watch, milliseconds as a rule; `consistent` includes every write that was answered before the read, and costs a list at kube-apiserver that all who wait share. Reads of the extension API and below `/kapi` are always consistent.',
+      'Consistency of reads below `/kapis` without a resourceVersion: `cached` lags by the delay of the watch, usually milliseconds; `consistent` includes every write that completed before the read, at the cost of one request to kube-apiserver that concurrent reads share. Reads of the extension API and below `/kapi` are always consistent.',
   }),
 })
 

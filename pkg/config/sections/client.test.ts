@@ -79,15 +79,16 @@ describe('parseClientDocument', () => {
   }
 
   const uri = 'must be an absolute URI without wildcards'
-  const bare = 'must have no fragment and no user'
-  const scheme = 'must be http(s), or for a public client a scheme of its own with a dot in it'
+  const bare = 'must not have a fragment or a user'
+  const scheme =
+    'must be an http(s) URL, or for a public client a private-use scheme that contains a dot (RFC 8252)'
   const redirect = (given: string, message: string): [string, object, Problem] => [
     `the redirect URI ${JSON.stringify(given)}`,
     { ...confidential, redirectURIs: ['https://a.example.org/', given] },
     { path: 'redirectURIs[1]', message: `${message}, not ${JSON.stringify(given)}` },
   ]
   const invalid: readonly [string, unknown, Problem][] = [
-    redirect('*', 'must be one URI; * would send codes to anybody'),
+    redirect('*', 'must be one URI; * would send authorization codes to any site'),
     redirect('https://*.example.org/', uri),
     redirect('/cb', uri),
     redirect('', uri),
@@ -104,7 +105,7 @@ describe('parseClientDocument', () => {
       { ...confidential, postLogoutRedirectURIs: ['*'] },
       {
         path: 'postLogoutRedirectURIs[0]',
-        message: 'must be one URI; * would send codes to anybody, not "*"',
+        message: 'must be one URI; * would send authorization codes to any site, not "*"',
       },
     ],
     ...[
@@ -142,7 +143,7 @@ describe('parseClientDocument', () => {
     [
       'a secret of a public client',
       { name: 'a', public: true, secret: 'hunter2' },
-      { path: 'secret', message: 'must not be given: a public client cannot keep one' },
+      { path: 'secret', message: 'must not be set: a public client cannot keep a secret' },
     ],
     [
       'an unknown grant method',
@@ -162,7 +163,7 @@ describe('parseClientDocument', () => {
     [
       'client_credentials as nobody',
       { ...confidential, grantTypes: ['client_credentials'] },
-      { path: 'user', message: 'is required: the User as whom the client acts with client_credentials' },
+      { path: 'user', message: 'is required: the User that the client acts as with client_credentials' },
     ],
     [
       'client_credentials of a public client',

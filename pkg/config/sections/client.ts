@@ -28,35 +28,36 @@ const members = section({
   name: requiredText({
     pattern: /^[\x21-\x7e]{1,253}$/,
     is: 'up to 253 visible ASCII characters',
-    description: 'What the client calls itself: `client_id`. Required.',
+    description: 'The `client_id`. Required.',
   }),
-  secret: optionalText({ description: 'What it proves that with. Required unless it is public.' }),
+  secret: optionalText({ description: 'The client secret. Required unless `public` is true.' }),
   public: boolean({
     default: false,
-    description: 'It cannot keep a secret (an application on a desk, a page in a browser).',
+    description:
+      'Whether it is a public client, which cannot keep a secret (a desktop or single-page application).',
   }),
   trusted: boolean({
     default: false,
-    description: 'It is of the platform itself: it may use the password grant.',
+    description: 'Whether the client is part of the platform: it may use the password grant.',
   }),
   grantMethod: choice({
     of: ['auto', 'prompt', 'deny'],
     default: 'auto',
     description:
-      'Whether users are asked before they are sent back to it: `auto` (never), `prompt`, or `deny` (nobody is).',
+      'Consent of users: `auto` (not asked for), `prompt` (asked for), or `deny` (logins at this client are disabled).',
   }),
   redirectURIs: texts({
-    description: 'Where users are sent with a code, each exactly as it will be asked for. `*` is refused.',
+    description: 'Allowed redirect URIs, compared exactly. `*` is rejected.',
   }),
   postLogoutRedirectURIs: texts({
-    description: 'Where they are sent after they have logged out, exactly.',
+    description: 'Allowed redirect URIs after a logout, compared exactly.',
   }),
   allowedOrigins: texts({
     description:
-      'Origins (`https://app.example.org`) whose pages in a browser may call the token, userinfo, revocation, introspection and device authorization endpoints (CORS). Those of the redirect URIs of a public client may without it. `*` is refused.',
+      'Origins (`https://app.example.org`) whose pages in a browser may call the token, userinfo, revocation, introspection and device authorization endpoints (CORS). The origins of the redirect URIs of a public client are always allowed. `*` is rejected.',
   }),
   scopeRestrictions: texts({
-    description: 'The scopes that it can be granted; every one when there are none.',
+    description: 'Scopes that the client may request; all if empty.',
   }),
   grantTypes: z
     .array(
@@ -68,29 +69,30 @@ const members = section({
     .optional()
     .meta({
       description:
-        '`authorization_code`, `refresh_token`, `urn:ietf:params:oauth:grant-type:device_code`, `password` (trusted clients only), `client_credentials` (needs `user`). All but the last by default. Without `refresh_token` it gets none, and its logins last as long as their access token.',
+        '`authorization_code`, `refresh_token`, `urn:ietf:params:oauth:grant-type:device_code`, `password` (trusted clients only), `client_credentials` (needs `user`). All but the last by default. Without `refresh_token` the client gets no refresh tokens, and its logins end with their access token.',
     }),
-  user: optionalText({ description: 'The User as whom it acts with client_credentials.' }),
+  user: optionalText({ description: 'The User that the client acts as with client_credentials.' }),
   accessTokenMaxAgeSeconds: optionalInteger({
     min: 60,
     max: 86_400,
-    description: 'Life of its access tokens, 60 to 86400. `oauth.accessTokenSeconds` by default.',
+    description: 'Lifetime of its access tokens, 60 to 86400 seconds. `oauth.accessTokenSeconds` by default.',
   }),
   accessTokenInactivityTimeoutSeconds: optionalInteger({
     min: 0,
     max: 31_536_000,
     description:
-      'How long after its access token has expired a login that is not used can still be refreshed. By default `oauth.refreshTokenSeconds` is the life of its refresh tokens.',
+      'How long an unused login can still be refreshed after its access token has expired. By default the lifetime of refresh tokens is `oauth.refreshTokenSeconds`.',
   }),
   loginMaxAgeSeconds: optionalInteger({
     min: 60,
     max: 31_536_000,
-    description: 'The longest that a login goes on. `oauth.loginMaxAgeSeconds` by default.',
+    description: 'Maximum age of a login. `oauth.loginMaxAgeSeconds` by default.',
   }),
   idTokenSigningAlg: choice({
     of: ['RS256', 'ES256'],
     default: 'RS256',
-    description: 'How its ID tokens are signed. Every client takes RS256 (OpenID Connect Core section 15.1).',
+    description:
+      'Signature algorithm of its ID tokens. Every client supports RS256 (OpenID Connect Core section 15.1).',
   }),
 })
 type Given = z.output<typeof members>
@@ -188,7 +190,7 @@ function check(given: Given, { addIssue }: z.core.$RefinementCtx<Given>): void {
   }
   for (const [key, message] of grantProblems(given)) problem([key], message)
   if (isPublic && given.secret !== undefined)
-    problem(['secret'], 'must not be given: a public client cannot keep one')
+    problem(['secret'], 'must not be set: a public client cannot keep a secret')
   if (!isPublic && !given.secret) problem(['secret'], 'is required')
 }
 
@@ -199,7 +201,7 @@ function grantProblems({ grantTypes: asked = [], user, ...given }: Given): [keyo
   if (asked.includes('client_credentials') && given.public)
     problems.push(['grantTypes', 'client_credentials is not for a public client, which cannot prove itself'])
   if (asked.includes('client_credentials') && !user)
-    problems.push(['user', 'is required: the User as whom the client acts with client_credentials'])
+    problems.push(['user', 'is required: the User that the client acts as with client_credentials'])
   return problems
 }
 
@@ -224,15 +226,15 @@ function isOrigin(origin: string): boolean {
 
 /** Redirect URIs are compared as they are written here: what could stand for more than one place is refused. */
 function redirectProblem(uri: string, isPublic: boolean): string | undefined {
-  if (uri === '*') return 'must be one URI; * would send codes to anybody'
+  if (uri === '*') return 'must be one URI; * would send authorization codes to any site'
   if (!URL.canParse(uri) || /[\s\\*]/.test(uri)) return 'must be an absolute URI without wildcards'
   const { protocol, username, password } = new URL(uri)
   // RFC 6749 section 3.1.2: no fragment.
-  if (uri.includes('#') || username !== '' || password !== '') return 'must have no fragment and no user'
+  if (uri.includes('#') || username !== '' || password !== '') return 'must not have a fragment or a user'
   const isWeb = protocol === 'https:' || protocol === 'http:'
   // RFC 8252 section 7.1: schemes of native apps are reversed domain names, so javascript: and data: are not among them.
   const isNative = isPublic && /^[a-z][a-z0-9+-]*\.[a-z0-9.+-]+:$/.test(protocol)
   return isWeb || isNative
     ? undefined
-    : 'must be http(s), or for a public client a scheme of its own with a dot in it'
+    : 'must be an http(s) URL, or for a public client a private-use scheme that contains a dot (RFC 8252)'
 }

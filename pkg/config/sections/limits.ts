@@ -10,14 +10,14 @@ export const limits = section({
     max: 1_000_000,
     isReloaded: true,
     description:
-      'Reading requests that are answered at the same time, at most; 0 for no limit. One user has at most a quarter of them. Further requests wait for up to a quarter of `limits.requestSeconds`, users by turns, and are then refused with 429. Members of `system:masters`, and kube-apiserver itself, are exempt.',
+      'Maximum number of concurrent read requests; 0 for no limit. One user gets at most a quarter of them. Further requests are queued for up to a quarter of `limits.requestSeconds`, in turn by user, and then rejected with 429. Members of `system:masters`, and kube-apiserver itself, are exempt.',
   }),
   mutatingRequestsInFlight: integer({
     default: 200,
     min: 0,
     max: 1_000_000,
     isReloaded: true,
-    description: 'The same for requests that write. A request with a body counts once the body is there.',
+    description: 'The same for write requests. A request with a body counts from when its body has arrived.',
   }),
   // A watch takes half a megabyte in all.
   longRunningRequests: integer({
@@ -26,7 +26,7 @@ export const limits = section({
     max: 1_000_000,
     isReloaded: true,
     description:
-      'Watches, followed logs, `exec` and other upgraded connections, at most; 0 for no limit. One user has at most a quarter of them; further ones are refused with 429.',
+      'Maximum number of watches, followed logs, `exec` and other upgraded connections; 0 for no limit. One user gets at most a quarter of them; further ones are rejected with 429.',
   }),
   connections: integer({
     default: 10_240,
@@ -34,7 +34,7 @@ export const limits = section({
     max: 1_000_000,
     isReloaded: true,
     description:
-      'Connections of each listener, at most; 0 for no limit. At the limit the address with the most of them gives way: its newest connection is closed for one from elsewhere. Count on 60 KB for each.',
+      'Maximum number of connections of each listener; 0 for no limit. At the limit, the newest connection of the address with the most connections is closed when another address connects. Each takes about 60 KB.',
   }),
   requestSeconds: integer({
     default: 60,
@@ -42,7 +42,7 @@ export const limits = section({
     max: 3_600,
     isReloaded: true,
     description:
-      'How long a request may go without the head of an answer before it is 504, in seconds; a shorter `?timeout=` counts. What is served as a watch, a followed log or an upgraded connection has no limit.',
+      'Seconds until a request without response headers gets 504; a shorter `?timeout=` takes precedence. Watches, followed logs and upgraded connections have no limit.',
   }),
   // As nginx' send_timeout.
   stallSeconds: integer({
@@ -50,22 +50,21 @@ export const limits = section({
     min: 1,
     max: 3_600,
     isReloaded: true,
-    description:
-      'How long an answer may make no progress because its client does not read it, in seconds; then the connection is closed.',
+    description: 'Seconds until a connection is closed because its client does not read the response.',
   }),
   // kube-apiserver has 32 s.
   headersSeconds: integer({
     default: 30,
     min: 1,
     max: 300,
-    description: 'How long a client may take to send the head of a request, in seconds; then 408.',
+    description: 'Seconds that a client has to send the request headers; then 408.',
   }),
   // Twice what nginx takes (large_client_header_buffers): users with hundreds of groups come from kube-apiserver with as many headers.
   headerKilobytes: integer({
     default: 64,
     min: 16,
     max: 16_384,
-    description: 'Size of the head of a request at most, in KiB; then 431.',
+    description: 'Maximum size of the request line and headers, in KiB; beyond it 431.',
   }),
   // As a line of nginx.
   parameterKilobytes: integer({
@@ -73,7 +72,7 @@ export const limits = section({
     min: 1,
     max: 16_384,
     description:
-      'Length of a query parameter at most, in units of 1,024 characters, where Kapis answers by itself; then 400. What goes on to kube-apiserver is limited by its head alone.',
+      'Maximum length of a query parameter, in units of 1,024 characters, of requests that Kapis handles itself; beyond it 400. Requests that are proxied to kube-apiserver are limited only by the size of their headers.',
   }),
 })
 

@@ -25,11 +25,11 @@ describe('logs', () => {
       'logs.opensearch.url',
       'must be an http(s) URL without user, path or query, such as https://opensearch:9200',
     ],
-    [{ opensearch: { password: 'x' } }, 'logs.opensearch.password', 'needs logs.opensearch.username'],
+    [{ opensearch: { password: 'x' } }, 'logs.opensearch.password', 'requires logs.opensearch.username'],
     [
       { opensearch: { username: 'a', apiKey: 'x' } },
       'logs.opensearch.apiKey',
-      'excludes logs.opensearch.username',
+      'cannot be combined with logs.opensearch.username',
     ],
     [
       { embedded: { retentionDays: 0 } },

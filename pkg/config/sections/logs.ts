@@ -8,21 +8,24 @@ const embedded = section({
   folder: text({
     default: '/var/lib/kapis/logs',
     env: 'KAPIS_LOGS_EMBEDDED_FOLDER',
-    description: 'Folder of the embedded store: a volume of its own, for one process at a time.',
+    description: 'Folder of the embedded store: a dedicated volume, used by one process at a time.',
   }),
-  retentionDays: integer({ ...days, description: 'Days (UTC) whose lines are kept, today included.' }),
+  retentionDays: integer({
+    ...days,
+    description: 'Number of days (UTC) that lines are kept, including today.',
+  }),
   retentionMegabytes: integer({
     default: 20_480,
     min: 64,
     max: maxMegabytes,
     description:
-      'What stored lines may take on the disk; the oldest files go first. Leave a tenth of the volume free.',
+      'Maximum size of stored lines on the disk; the oldest are deleted first. Leave a tenth of the volume free.',
   }),
   memoryMegabytes: integer({
     default: 512,
     min: 192,
     max: 65_536,
-    description: 'What the processes of the embedded store may take of memory.',
+    description: 'Memory limit for the processes of the embedded store.',
   }),
 })
 
@@ -30,7 +33,7 @@ const opensearch = section({
   url: text({
     default: '',
     env: 'KAPIS_LOGS_OPENSEARCH_URL',
-    description: 'OpenSearch 1 to 3 or Elasticsearch 7.10 to 9, such as `https://opensearch:9200`.',
+    description: 'URL of OpenSearch 1 to 3 or Elasticsearch 7.10 to 9, such as `https://opensearch:9200`.',
   }),
   username: text({
     default: '',
@@ -42,19 +45,19 @@ const opensearch = section({
   caFile: text({
     default: '',
     env: 'KAPIS_LOGS_OPENSEARCH_CA_FILE',
-    description: 'PEM file with its CA certificate; empty for the CAs that Node.js knows.',
+    description: 'PEM file with its CA certificate; empty for the default CAs of Node.js.',
   }),
   indexPrefix: text({
     default: 'fluentbit',
     pattern: /^[a-z0-9][a-z0-9_-]{0,99}$/,
     is: 'lower-case letters, digits, - and _',
     description:
-      'Indices are `<prefix>-YYYY.MM.DD`, as Fluent Bit names them with Logstash_Format: what it has collected there is found.',
+      'Indices are `<prefix>-YYYY.MM.DD`, as Fluent Bit names them with Logstash_Format, so lines that it has stored there are found.',
   }),
 }).superRefine(({ username, password, apiKey }, { addIssue }) => {
   const problem = (name: string, message: string) => addIssue({ code: 'custom', path: [name], message })
-  if (apiKey !== '' && username !== '') problem('apiKey', 'excludes logs.opensearch.username')
-  if (password !== '' && username === '') problem('password', 'needs logs.opensearch.username')
+  if (apiKey !== '' && username !== '') problem('apiKey', 'cannot be combined with logs.opensearch.username')
+  if (password !== '' && username === '') problem('password', 'requires logs.opensearch.username')
 })
 
 /** How long events of one kind are kept; by size, in the embedded store alone. */
@@ -66,7 +69,7 @@ function eventStream(notes: { readonly enabled: string; readonly kept: string })
       default: 1024,
       min: 16,
       max: maxMegabytes,
-      description: 'What they may take on the disk of the embedded store, in MiB.',
+      description: 'Maximum size on the disk of the embedded store, in MiB.',
     }),
   }).prefault({})
 }
@@ -78,31 +81,32 @@ export const logs = section({
     default: 'none',
     env: 'KAPIS_LOGS_STORE',
     description:
-      'Where log lines are kept: none (the log API answers 503), embedded (a folder, for one replica) or opensearch.',
+      'Where log lines are stored: `none` (the log API responds with 503), `embedded` (a folder, for one replica) or `opensearch`.',
   }),
   queryTimeoutSeconds: integer({
     default: 30,
     min: 1,
     max: 600,
     isReloaded: true,
-    description: 'A query of logs that takes longer ends with 504, in seconds.',
+    description: 'Time limit of a log query, in seconds; beyond it 504.',
   }),
   exportLimit: integer({
     default: 0,
     min: 0,
     max: 1_000_000_000,
     isReloaded: true,
-    description: 'Lines of one export at most, 0 for all; an export of more is refused (400).',
+    description:
+      'Maximum number of lines of one export, 0 for no limit; an export of more is rejected (400).',
   }),
   embedded: embedded.prefault({}),
   opensearch: opensearch.prefault({}),
   events: eventStream({
-    enabled: 'Whether events of Kubernetes are followed and kept.',
-    kept: 'Days (UTC) whose events are kept, today included.',
+    enabled: 'Whether Kubernetes events are watched and stored.',
+    kept: 'Number of days (UTC) that events are kept, including today.',
   }),
   auditing: eventStream({
-    enabled: 'Whether what goes into the audit log is kept here too.',
-    kept: 'Days (UTC) whose audit events are kept, today included.',
+    enabled: 'Whether audit events are stored in the log store too.',
+    kept: 'Number of days (UTC) that audit events are kept, including today.',
   }),
 }).refine(
   ({ store, opensearch: { url } }) =>

@@ -11,59 +11,59 @@ export const oauth = section({
     pattern: /^https?:\/\/[^?#]+[^/?#]$/,
     is: 'an http(s) URL without query, fragment or trailing slash',
     description:
-      'URL of the token issuer as its users reach it: `iss` of every token. Changing it ends every login. By default `/oauth` at localhost and `listen.port`.',
+      'URL of the token issuer as users reach it: `iss` of every token. Changing it ends every login. By default `https://localhost:<listen.port>/oauth`.',
   }),
   productName: text({
     default: 'Kapis',
     env: 'KAPIS_OAUTH_PRODUCT_NAME',
     pattern: /^[^\p{Cc}]{1,60}$/u,
     is: 'up to 60 characters',
-    description: 'What the login pages call the platform.',
+    description: 'Name of the platform on the login pages.',
   }),
   socket: text({
     default: '/run/kapis/oauth.sock',
     env: 'KAPIS_OAUTH_SOCKET',
-    description: 'Unix socket between the two programs.',
+    description: 'Unix socket between kapis-apiserver and kapis-oauth.',
   }),
   audience: optionalText({
     env: 'KAPIS_OAUTH_AUDIENCE',
     description:
-      'Audience of access tokens: what the JWT authenticator of kube-apiserver is told to accept. `groupDomain` by default.',
+      'Audience of access tokens: configure the JWT authenticator of kube-apiserver to accept it. `groupDomain` by default.',
   }),
   accessTokenSeconds: integer({
     default: 7200,
     min: 60,
     max: 86_400,
-    description: 'Life of an access token, in seconds.',
+    description: 'Lifetime of an access token, in seconds.',
   }),
   refreshTokenSeconds: integer({
     default: 14_400,
     min: 60,
     max: year,
-    description: 'Life of a refresh token, in seconds; a login that is not refreshed for so long ends.',
+    description: 'Lifetime of a refresh token, in seconds; a login that is not refreshed for this long ends.',
   }),
   loginMaxAgeSeconds: integer({
     default: 2_592_000,
     min: 60,
     max: year,
-    description: 'The longest that a login goes on, in seconds, however often it is refreshed.',
+    description: 'Maximum age of a login, in seconds, however often it is refreshed.',
   }),
   clockSkewSeconds: integer({
     default: 10,
     min: 0,
     max: 300,
-    description: 'How far clocks may differ when the times of a token are judged, in seconds.',
+    description: 'Clock skew that is tolerated when the times of a token are checked, in seconds.',
   }),
   keyRotationSeconds: integer({
     default: 2_592_000,
     min: 60,
     max: year,
     description:
-      'For how long a key signs tokens before a new one does, in seconds. The new one is published an hour before, or a quarter of this time if that is less; the old one is kept for as long as a token of it is good.',
+      'How long a signing key is used, in seconds. The next key is published an hour earlier, or a quarter of this time if that is less; the old key is published until its last token has expired.',
   }),
   clients: z.array(client, { error: 'must be a list' }).optional().meta({
     description:
-      'OAuth clients: a list with the members that are described below. Without it there are two: `kapis` with the secret `kapis`, and `kapis-cli`, the public one of `kapis login` (redirectURIs: [http://127.0.0.1/callback]). Name your own in production, `kapis-cli` among them if people are to use `kapis login`.',
+      'OAuth clients: a list with the fields below. By default there are two: `kapis` with the secret `kapis`, and `kapis-cli`, the public client of `kapis login` (redirectURIs: [http://127.0.0.1/callback]). Set your own in production, including `kapis-cli` if users need `kapis login`.',
   }),
 }).superRefine(({ accessTokenSeconds, refreshTokenSeconds, clients = [] }, { addIssue }) => {
   if (refreshTokenSeconds < accessTokenSeconds)
@@ -74,5 +74,5 @@ export const oauth = section({
     })
   const names = clients.map(({ client: { name } }) => name)
   for (const name of new Set(names.filter((known, i) => names.indexOf(known) !== i)))
-    addIssue({ code: 'custom', path: ['clients'], message: `the name ${name} is given twice` })
+    addIssue({ code: 'custom', path: ['clients'], message: `duplicate name ${JSON.stringify(name)}` })
 })

@@ -5,11 +5,11 @@ import { section, text, texts } from '../option.ts'
 export const registries = section({
   caFile: text({
     default: '',
-    description: 'File with authorities (PEM) that image registries are trusted by, besides the public ones.',
+    description: 'PEM file with additional CAs for image registries.',
   }),
   trustedHosts: texts({
     description:
-      'Registries, as host or host:port, that may lie at loopback or link-local addresses, which are refused otherwise: a list, or comma-separated.',
+      'Registries, as host or host:port, that may have loopback or link-local addresses, which are rejected otherwise: a list, or comma-separated.',
   }),
 })
 

@@ -18,7 +18,7 @@ describe('tls', () => {
     const files = { certFile: '/tls/tls.crt', keyFile: '/tls/tls.key', caFile: '/tls/ca.crt' }
     for (const name of Object.keys(files)) {
       const path = `tls.${name}`
-      const message = 'is required with the others: certFile, keyFile and caFile go together'
+      const message = 'is required: certFile, keyFile and caFile must be set together'
       expect(problemsOf({ ...files, [name]: '' })).to.deep.equal([{ path, message }])
     }
   })

@@ -4,11 +4,11 @@ import { integer, section, text, texts } from '../option.ts'
 export const tls = section({
   dnsNames: texts({
     env: 'KAPIS_TLS_DNS_NAMES',
-    description: 'More DNS names for the serving certificate, besides the Service and localhost.',
+    description: 'Additional DNS names of the serving certificate, next to the Service and localhost.',
   }),
   ipAddresses: texts({
     env: 'KAPIS_TLS_IP_ADDRESSES',
-    description: 'More IP addresses for the serving certificate, besides 127.0.0.1.',
+    description: 'Additional IP addresses of the serving certificate, next to 127.0.0.1.',
   }),
   rolloverSeconds: integer({
     default: 86_400,
@@ -16,20 +16,20 @@ export const tls = section({
     max: 31_536_000,
     env: 'KAPIS_TLS_ROLLOVER_SECONDS',
     description:
-      'When the certificate authority is replaced: for how long the new one is trusted before it signs, and the old one after it has signed last, in seconds. Clients that trust the authority by a file have that long to fetch the new one.',
+      'CA rotation: how long the new CA is published before it issues certificates, and the old CA after it has issued its last one, in seconds. Clients that read the CA from a file have this long to fetch the new one.',
   }),
   certFile: text({
     default: '',
     env: 'KAPIS_TLS_CERT_FILE',
     description:
-      'A serving certificate that another program renews, as PEM with what leads to its authority; with `tls.keyFile` and `tls.caFile`. Read again when it changes.',
+      'PEM file with the serving certificate and its intermediate certificates, if another program such as cert-manager issues it; needs `tls.keyFile` and `tls.caFile`. Reloaded when it changes.',
   }),
   keyFile: text({ default: '', env: 'KAPIS_TLS_KEY_FILE', description: 'Its private key.' }),
   caFile: text({
     default: '',
     env: 'KAPIS_TLS_CA_FILE',
     description:
-      'The authorities that kube-apiserver is to trust: `caBundle` of the APIService. While one is replaced, both.',
+      'PEM file with the CAs for `caBundle` of the APIService; both the old and the new one during a rotation.',
   }),
 }).superRefine(({ certFile, keyFile, caFile }, { addIssue }) => {
   const missing = Object.entries({ certFile, keyFile, caFile }).filter(([, file]) => file === '')
@@ -38,6 +38,6 @@ export const tls = section({
     addIssue({
       code: 'custom',
       path: [name],
-      message: 'is required with the others: certFile, keyFile and caFile go together',
+      message: 'is required: certFile, keyFile and caFile must be set together',
     })
 })

@@ -35,7 +35,7 @@ describe('tracing', () => {
     [{ samplingRatePerMillion: -1 }, 'samplingRatePerMillion', `${rate}, not -1`],
     [{ samplingRatePerMillion: 1_000_001 }, 'samplingRatePerMillion', `${rate}, not 1000001`],
     [{ samplingRatePerMillion: 0.5 }, 'samplingRatePerMillion', `${rate}, not 0.5`],
-    [{ endpoint: 'http://collector:4318', caFile: '/ca.crt' }, 'caFile', 'needs an https endpoint'],
+    [{ endpoint: 'http://collector:4318', caFile: '/ca.crt' }, 'caFile', 'requires an https endpoint'],
     [{ sampler: 'all' }, 'sampler', `unknown; supported: endpoint, samplingRatePerMillion, caFile`],
   ]
   for (const [given, key, message] of invalid) {

@@ -7,7 +7,7 @@ export const tracing = section({
     default: '',
     env: 'KAPIS_TRACING_ENDPOINT',
     description:
-      'Where spans are sent, by OTLP over HTTP (protobuf): `http://collector:4318`, to which `/v1/traces` is added, or a URL with a path of its own. Empty: nothing is traced.',
+      'OTLP/HTTP (protobuf) endpoint for spans: `http://collector:4318`, to which `/v1/traces` is added, or a URL with a path. Empty: no tracing.',
   }),
   samplingRatePerMillion: integer({
     default: 0,
@@ -15,13 +15,12 @@ export const tracing = section({
     max: 1_000_000,
     env: 'KAPIS_TRACING_SAMPLING_RATE_PER_MILLION',
     description:
-      'Of a million requests so many are traced, as in the TracingConfiguration of Kubernetes. A trace that a privileged caller began is continued, sampled or not, as it says.',
+      'Number of requests traced per million, as in the TracingConfiguration of Kubernetes. For privileged callers the sampling decision of their traceparent header is used instead.',
   }),
   caFile: text({
     default: '',
     env: 'KAPIS_TRACING_CA_FILE',
-    description:
-      'PEM file with authorities that the endpoint is trusted by, besides those that Node.js knows.',
+    description: 'PEM file with additional CAs for the endpoint.',
   }),
 }).superRefine(({ endpoint, caFile }, { addIssue }) => {
   if (endpoint !== '' && !isCollector(endpoint))
@@ -31,7 +30,7 @@ export const tracing = section({
       message: 'must be an http(s) URL without user, query or fragment, such as http://collector:4318',
     })
   if (caFile !== '' && endpoint.startsWith('http:'))
-    addIssue({ code: 'custom', path: ['caFile'], message: 'needs an https endpoint' })
+    addIssue({ code: 'custom', path: ['caFile'], message: 'requires an https endpoint' })
 })
 
 export type TracingConfig = Readonly<z.output<typeof tracing>>

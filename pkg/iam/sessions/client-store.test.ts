@@ -71,7 +71,12 @@ describe('ClientStore', () => {
     expect(told).to.deep.equal([
       [
         'broken',
-        [{ path: 'redirectURIs[0]', message: 'must be one URI; * would send codes to anybody, not "*"' }],
+        [
+          {
+            path: 'redirectURIs[0]',
+            message: 'must be one URI; * would send authorization codes to any site, not "*"',
+          },
+        ],
       ],
       ['foreign', [{ path: 'type', message: `must be ${type}` }]],
       [
@@ -79,7 +84,7 @@ describe('ClientStore', () => {
         [
           {
             path: 'configuration.yaml',
-            message: 'is not a YAML document (MISSING_CHAR at line 1, column 17)',
+            message: 'is not valid YAML (MISSING_CHAR at line 1, column 17)',
           },
         ],
       ],

@@ -71,7 +71,7 @@ export function createLogin(options: LogPageLoginOptions): LogPageLogin {
       const code = query.get('code')
       if (code === null) {
         const why = query.get('error_description') || query.get('error') || 'it gave no reason'
-        documents.sendProblem(res, 403, `The login was refused: ${why.slice(0, 300)}`)
+        documents.sendProblem(res, 403, `Login failed: ${why.slice(0, 300)}`)
         return
       }
       const form = {

@@ -135,7 +135,7 @@ describe('createLogPage', () => {
     'no state': { query: () => 'code=abc', says: 'not begun in this browser', code: 400 },
     'a refusal': {
       query: state => `error=access_denied&error_description=<script>no</script>&state=${state}`,
-      says: 'The login was refused: &lt;script&gt;no&lt;/script&gt;',
+      says: 'Login failed: &lt;script&gt;no&lt;/script&gt;',
       code: 403,
     },
   }
