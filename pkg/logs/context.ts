@@ -1,12 +1,16 @@
 import { allOf, isOneOf } from './expression.ts'
 import type { Scope } from './filter.ts'
+import { tooMuchText } from './question/page.ts'
 import type { LogRecord } from './record.ts'
 import type { Hit, LogStore, Order, QueryLimits } from './store.ts'
 
 /** What the same container wrote right before and right after a record, each in the order of time. */
 export type Context = { readonly before: readonly Hit[]; readonly after: readonly Hit[] }
 
-/** @param around the record in question: its cursor, and whose it is; a scope that does not permit it finds nothing */
+/**
+ * @param around the record in question: its cursor, and whose it is; a scope that does not permit it finds nothing
+ * @throws Status 400 when the neighbours have too much text
+ */
 export async function findContext(
   store: LogStore,
   around: { readonly cursor: string } & Pick<LogRecord, 'namespace' | 'pod' | 'container'>,
@@ -23,7 +27,9 @@ export async function findContext(
   const read = async (order: Order, size: number): Promise<readonly Hit[]> => {
     if (size === 0) return []
     const query = { filter, order, size, start: { after: cursor }, withTotal: false }
-    return (await store.query(query, limits)).hits
+    const { hits, isCut } = await store.query(query, limits)
+    if (isCut) throw tooMuchText(order === 'desc' ? 'before' : 'after', hits.length)
+    return hits
   }
   const [before, after] = await Promise.all([read('desc', wanted.before), read('asc', wanted.after)])
   return { before: before.toReversed(), after }

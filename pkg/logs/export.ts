@@ -23,12 +23,16 @@ export async function* exportHits(
   for (;;) {
     // Counting costs as much as the export itself: only where there is a limit.
     const withTotal = count === 0 && limit !== Number.POSITIVE_INFINITY
-    const { hits, total = 0 } = await store.query({ filter, order, size: pageSize, start, withTotal }, limits)
+    const {
+      hits,
+      total = 0,
+      isCut,
+    } = await store.query({ filter, order, size: pageSize, start, withTotal }, limits)
     count += hits.length
     if (Math.max(count, total) > limit) throw tooMany(Math.max(count, total), limit)
     if (hits.length > 0) yield hits
     const last = hits.at(-1)
-    if (last === undefined || hits.length < pageSize) return
+    if (last === undefined || (hits.length < pageSize && !isCut)) return
     start = { after: last.cursor }
   }
 }

@@ -67,7 +67,11 @@ export function createMemoryStore(initial: readonly LogRecord[] = []): MemorySto
         from = found.findIndex(hit => later.has(hit))
         if (from < 0) from = found.length
       }
-      return { total: withTotal ? found.length : undefined, hits: found.slice(from, from + size) }
+      return {
+        total: withTotal ? found.length : undefined,
+        hits: found.slice(from, from + size),
+        isCut: false,
+      }
     },
     async statistics(filter) {
       const found = find(filter, 'asc')

@@ -1,4 +1,4 @@
-import { type Fields, fieldValues } from './fields.ts'
+import { type Fields, fieldValues, formatJson } from './fields.ts'
 
 /** One log line of one container. A field that is not known is the empty string. */
 export type LogRecord = {
@@ -26,6 +26,11 @@ export type Field = 'log' | OriginField | { readonly field: string }
 
 /** The last moment that fits 64 bits of nanoseconds: in the year 2262. Nothing before 1970 is stored either. */
 export const maxTimeNs = 2n ** 63n - 1n
+
+/** How much text a record has of its own, in characters. */
+export function charsOf({ log, fields }: LogRecord): number {
+  return log.length + (fields === undefined ? 0 : formatJson(fields).length)
+}
 
 /** The values of a field: none of a label or a field that is missing. */
 export function valuesOf(record: LogRecord, field: Field): readonly string[] {

@@ -27,7 +27,18 @@ export type LogQuery = {
   readonly withTotal: boolean
 }
 
-export type QueryResult = { readonly total: number | undefined; readonly hits: readonly Hit[] }
+/**
+ * How much text the records of one page have together, in characters of their lines and fields: a page of ten thousand lines
+ * could have gigabytes otherwise.
+ */
+export const maxPageChars = 16 * 1024 * 1024
+
+export type QueryResult = {
+  readonly total: number | undefined
+  readonly hits: readonly Hit[]
+  /** The page ends before it is full, since its records have more text than `maxPageChars`; it has one at least. */
+  readonly isCut: boolean
+}
 
 export type Statistics = { readonly containers: number; readonly logs: number }
 

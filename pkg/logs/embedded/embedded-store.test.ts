@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { Status } from '../../apierrors/status.ts'
+import { exportHits } from '../export.ts'
 import { defaultLimits } from '../ingest/limits.ts'
 import type { RawBatch } from '../ingest/raw-batch.ts'
 import { parseQuery } from '../query-language/parse.ts'
@@ -247,6 +248,36 @@ describe('the embedded log store', () => {
       await following
       expect(found.slice(0, 3)).to.deep.equal(['wanted 1', 'wanted 2', 'wanted 3'])
       expect(found.slice(3).sort()).to.deep.equal(['wanted 4', 'wanted 5'])
+    })
+
+    it('gives no more text at a time than fits into its memory, and loses none of it', async () => {
+      const store = await open()
+      // 30 MB in all, half of it in fields.
+      const long = 'a'.repeat(125_000)
+      const wanted = Array.from({ length: 120 }, (_, i) => `${100 + i}`)
+      const records = wanted.map((name, i) =>
+        line(`${name} ${long}`, { timeNs: testDayNs + BigInt(i), fields: { of: `${name} ${long}` } }),
+      )
+      const ending = new AbortController()
+      const followed: string[] = []
+      const following = (async () => {
+        for await (const hits of store.follow(everything, ending.signal)) {
+          followed.push(...hits.map(({ record }) => record.log.slice(0, 3)))
+          if (followed.length >= wanted.length) ending.abort()
+        }
+      })()
+      for (const part of [records.slice(0, 60), records.slice(60)]) await store.append({ records: part })
+      const query = { filter: everything, order: 'asc', size: 1000, withTotal: true } as const
+      const { total, hits, isCut } = await store.query({ ...query, start: { from: 0 } }, limits)
+      expect([total, isCut]).to.deep.equal([120, true])
+      expect(hits.length).to.be.within(60, 70)
+      const exported: string[] = []
+      const all = { filter: everything, order: 'asc', limit: Number.POSITIVE_INFINITY } as const
+      for await (const page of exportHits(store, all, limits))
+        exported.push(...page.map(({ record }) => record.log.slice(0, 3)))
+      expect(exported).to.deep.equal(wanted)
+      await following
+      expect(followed).to.deep.equal(wanted)
     })
 
     it('drops what is too old, on the disk too', async () => {

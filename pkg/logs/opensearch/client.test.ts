@@ -4,6 +4,7 @@ import { expect } from 'chai'
 import { rejectionOf } from '../../apierrors/fixtures.ts'
 import { closeServer, portOf } from '../../apirequest/fixtures.ts'
 import { createAuthority, issueCertificate } from '../../certs/issue.ts'
+import { BodyTooLargeError } from '../../http/read-body.ts'
 import { createSearchClient, type SearchClient } from './client.ts'
 
 const authority = createAuthority({ commonName: 'search', validityDays: 2 })
@@ -111,6 +112,21 @@ describe('createSearchClient', () => {
       'the log store is not responding',
     ],
     ['silence', () => undefined, 504, 'the log query timed out'],
+    [
+      'an answer that breaks off',
+      (_, res) => {
+        res.writeHead(200, { 'content-type': 'application/json', 'content-length': 10 }).write('{')
+        setImmediate(() => res.destroy())
+      },
+      503,
+      'the log store is not responding',
+    ],
+    [
+      'an answer that is no JSON',
+      (_, res) => res.writeHead(200, { 'content-type': 'application/json' }).end('{"a"'),
+      503,
+      'the log store is not responding',
+    ],
   ]
   for (const [what, listener, code, message] of faults) {
     it(`answers ${code} for ${what}`, async () => {
@@ -155,6 +171,33 @@ describe('createSearchClient', () => {
     const listener: Listener = (_, res) =>
       res.writeHead(200, { 'content-type': 'application/json' }).end('{"sort":[1589644842608962453,7]}')
     expect(await (await start(listener)).call(call)).to.deep.equal({ sort: [1589644842608962453n, 7] })
+  })
+
+  it('reads records that have fields with the names of members of all objects', async () => {
+    const json = '{"fields":{"__proto__":"x","constructor":{"prototype":1},"toString":"y"}}'
+    const listener: Listener = (_, res) =>
+      res.writeHead(200, { 'content-type': 'application/json; charset=UTF-8' }).end(json)
+    expect(JSON.stringify(await (await start(listener)).call(call))).to.equal(json)
+  })
+
+  it('reads no more of a response than it may have, and waits no longer for the rest of it', async () => {
+    const large = await start((_, res) => {
+      res.writeHead(200, { 'content-type': 'application/json' })
+      const write = () => {
+        while (!res.destroyed && res.write('x'.repeat(65_536)));
+        if (!res.destroyed) res.once('drain', write)
+      }
+      write()
+    })
+    const error = await large.call({ ...call, maxBytes: 1_000_000 }).catch(reason => reason)
+    expect(error).to.be.instanceOf(BodyTooLargeError)
+    await large.close()
+    if (server) await closeServer(server)
+    const slow = await start((_, res) => void res.writeHead(200).write('{'))
+    expect(await rejectionOf(slow.call({ ...call, timeoutMs: 200 }))).to.include({
+      code: 504,
+      message: 'the log query timed out',
+    })
   })
 
   it('breaks off what nobody waits for, and lets sixteen through at once', async () => {

@@ -2,14 +2,16 @@ import { errors } from '@opensearch-project/opensearch'
 import {
   badRequest,
   insufficientStorage,
-  type Status,
+  Status,
   timedOut,
   tooManyRequests,
   unavailable,
 } from '../../apierrors/status.ts'
 import type { ProxyFor } from '../../http/proxy-environment.ts'
+import { BodyTooLargeError, readBody } from '../../http/read-body.ts'
 import { isRecord } from '../../kubeclient/object.ts'
 import { createWorkQueue } from '../../scheduling/concurrency-limiter.ts'
+import { parseExactJson } from '../fields.ts'
 import { createTransport, type SearchCredentials, type SearchEngine, type Transport } from './transport.ts'
 
 export type SearchCall = {
@@ -20,12 +22,14 @@ export type SearchCall = {
   /** Newline-delimited JSON, for _bulk. */
   readonly lines?: string
   readonly timeoutMs: number
+  /** Of the response. */
+  readonly maxBytes?: number
   readonly signal?: AbortSignal
 }
 
 /** Calls to OpenSearch or Elasticsearch. Numbers beyond 2^53 come as bigint. */
 export type SearchClient = {
-  /** @throws Status 400, 429, 503 with what the engine said, 504, 507 */
+  /** @throws Status 400, 429, 503 with what the engine said, 504, 507; BodyTooLargeError */
   readonly call: (call: SearchCall) => Promise<unknown>
   readonly close: () => Promise<void>
 }
@@ -33,6 +37,8 @@ export type SearchClient = {
 // A node's search threads are about as many; more would only wait there, where nobody can tell them to go.
 const maxInFlight = 16
 const maxWaiting = 256
+// More than the answer to a batch has, which says of each line what became of it.
+const maxResponseBytes = 64 * 1024 * 1024
 
 /** OpenSearch 1 to 3 and Elasticsearch 7.10 to 9: only calls are used that all of them have. */
 export function createSearchClient(
@@ -53,36 +59,54 @@ export function createSearchClient(
 }
 
 async function send(transport: Transport, call: SearchCall): Promise<unknown> {
-  const { method, path, querystring = {}, body, lines, timeoutMs, signal } = call
+  const { method, path, querystring = {}, body, lines, timeoutMs, maxBytes = maxResponseBytes, signal } = call
   signal?.throwIfAborted()
   const content = lines === undefined ? (body === undefined ? {} : { body }) : { bulkBody: lines }
-  const request = transport.request({ method, path, querystring, ...content }, { requestTimeout: timeoutMs })
+  const late = AbortSignal.timeout(timeoutMs)
+  const ended = signal === undefined ? late : AbortSignal.any([late, signal])
+  // As a stream: the client itself would read a response of any size, and refuses one with a record that has a field `__proto__`.
+  const options = { requestTimeout: timeoutMs, asStream: true }
+  const request = transport.request({ method, path, querystring, ...content }, options)
   // Returning nothing: abort() returns the request, and what a listener's promise rejects with ends the process.
   const abort = () => {
     request.abort()
   }
-  signal?.addEventListener('abort', abort, { once: true })
+  ended.addEventListener('abort', abort, { once: true })
   try {
-    return (await request).body
+    const response = await request
+    const text = (await readBody(response.body, maxBytes)).toString('utf8')
+    const isJson = (response.headers?.['content-type'] ?? '').includes('json')
+    const answer = isJson ? parseExactJson(text) : text
+    const code = response.statusCode ?? 500
+    if (code >= 400) throw toRefusal(code, answer)
+    return answer
   } catch (error) {
     signal?.throwIfAborted()
+    if (late.aborted) throw timedOut(tooSlow)
     throw toStatus(error)
   } finally {
-    signal?.removeEventListener('abort', abort)
+    ended.removeEventListener('abort', abort)
   }
 }
 
 export const tooSlow = 'the log query timed out'
 
 function toStatus(error: unknown): unknown {
+  if (error instanceof Status || error instanceof BodyTooLargeError) return error
   const cause = toCause(error)
   if (error instanceof errors.TimeoutError) return timedOut(tooSlow)
-  if (error instanceof errors.ConnectionError || error instanceof errors.NoLivingConnectionsError) {
-    return unavailable('the log store is not responding', cause, 5)
-  }
-  if (!(error instanceof errors.ResponseError)) return cause
-  const code = error.statusCode ?? 500
-  const said = reasonOf(error.body)
+  const isNoAnswer =
+    error instanceof errors.ConnectionError ||
+    error instanceof errors.NoLivingConnectionsError ||
+    error instanceof SyntaxError ||
+    (error instanceof Error && 'code' in error)
+  return isNoAnswer ? unavailable('the log store is not responding', cause, 5) : cause
+}
+
+/** What the engine refuses or fails to do. */
+function toRefusal(code: number, answer: unknown): Status {
+  const said = reasonOf(answer)
+  const cause = new Error(`the log store answered ${code}: ${said}`)
   // A part of an answer is not asked for, so the engine fails at its time limit: with 500, and Elasticsearch 9 with 429.
   if (said.endsWith(': Time exceeded')) return timedOut(tooSlow)
   if (code === 429 && !said.includes('flood-stage')) return tooManyRequests('the log store is overloaded', 1)
@@ -92,7 +116,7 @@ function toStatus(error: unknown): unknown {
     return badRequest(`the log store refuses the question: ${said}`)
   }
   if (code === 401 || code === 403) return refusedCredentials(cause)
-  return unavailable(`the log store answered ${code}: ${said}`, cause, 5)
+  return unavailable(cause.message, cause, 5)
 }
 
 /** It is Kapis that has no right, or no longer: anyone who asked has done nothing wrong, and may ask again once that is fixed. */

@@ -1,4 +1,5 @@
 import { badRequest } from '../../apierrors/status.ts'
+import { parseTimestamp } from '../ingest/timestamp.ts'
 import { formatTime } from '../rfc3339.ts'
 import type { Order } from '../store.ts'
 
@@ -46,7 +47,8 @@ export function parseCursor(cursor: string): Place {
   try {
     const [time, sequence, nth] = JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8'))
     const isPlace =
-      /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?Z$/.test(time) &&
+      typeof time === 'string' &&
+      isOwnTime(time) &&
       Number.isSafeInteger(sequence) &&
       Number.isSafeInteger(nth) &&
       nth > 0 &&
@@ -54,4 +56,10 @@ export function parseCursor(cursor: string): Place {
     if (isPlace) return { time, sequence, nth }
   } catch {}
   throw badRequest('invalid cursor: use the cursor of a record from an earlier response')
+}
+
+/** As `toCursor` writes it, and no other moment than the engine can have. */
+function isOwnTime(time: string): boolean {
+  const timeNs = parseTimestamp(time)
+  return timeNs !== undefined && formatTime(timeNs) === time
 }

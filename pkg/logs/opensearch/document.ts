@@ -1,5 +1,5 @@
 import { isRecord } from '../../kubeclient/object.ts'
-import { type FieldScalar, type Fields, fieldValues } from '../fields.ts'
+import { type FieldScalar, type Fields, fieldValues, formatJson } from '../fields.ts'
 import { parseTimestamp } from '../ingest/timestamp.ts'
 import type { LogRecord } from '../record.ts'
 import { formatTime } from '../rfc3339.ts'
@@ -69,11 +69,16 @@ function toFields(fields: Readonly<Record<string, unknown>>): Fields {
 function toScalar(value: unknown): FieldScalar {
   return typeof value === 'number' || typeof value === 'bigint' || typeof value === 'boolean'
     ? value
-    : String(value)
+    : toWords(value)
+}
+
+/** Others may have stored any JSON: an object has no text of its own, and may even have a member `toString`. */
+function toWords(value: unknown): string {
+  return typeof value === 'object' ? formatJson(value) : String(value)
 }
 
 function readTime(value: unknown): bigint | undefined {
-  return value === undefined ? undefined : parseTimestamp(String(value))
+  return value === undefined ? undefined : parseTimestamp(toWords(value))
 }
 
 function toText(value: unknown): string {
@@ -84,7 +89,7 @@ function toText(value: unknown): string {
 function flatten(labels: Readonly<Record<string, unknown>>, prefix = ''): Readonly<Record<string, string>> {
   const pairs = Object.entries(labels).flatMap(([key, value]): [string, string][] => {
     if (isRecord(value)) return Object.entries(flatten(value, `${prefix}${key}.`))
-    return [[prefix + key, String(value)]]
+    return [[prefix + key, toWords(value)]]
   })
   return Object.fromEntries(pairs)
 }

@@ -19,34 +19,46 @@ export async function* followRecords(
   filter: LogFilter,
   signal: AbortSignal,
 ): AsyncGenerator<readonly Hit[]> {
-  let seen = new Set<string>()
-  let isFirst = true
+  // undefined until what was there before is known.
+  let seen: ReadonlySet<string> | undefined
   while (!signal.aborted) {
     const startNs = max(BigInt(Date.now()) * 1_000_000n - overlapNs, filter.startNs ?? 0n)
+    const recent = new Set<string>()
     try {
-      const recent = await readSince(search, { ...filter, startNs }, signal)
-      const fresh = recent.filter(({ cursor }) => !seen.has(cursor))
-      seen = new Set(recent.map(({ cursor }) => cursor))
-      if (!isFirst && fresh.length > 0) yield fresh
-      isFirst = false
+      for await (const hits of readSince(search, { ...filter, startNs }, signal)) {
+        for (const { cursor } of hits) recent.add(cursor)
+        const fresh = hits.filter(({ cursor }) => seen?.has(cursor) === false)
+        if (fresh.length > 0) yield fresh
+      }
+      seen = recent
     } catch (error) {
       if (signal.aborted) return
-      // A tail outlives an engine that is away for a while.
-      if (!(error instanceof Status && error.code >= 429)) throw error
+      if (!isPassing(error)) throw error
+      // What was shown stays known when the rest of it cannot be read.
+      seen &&= new Set([...seen, ...recent])
     }
     await sleep(everyMs, undefined, { signal }).catch(() => undefined)
   }
 }
 
-async function readSince(search: Search, filter: LogFilter, signal: AbortSignal): Promise<readonly Hit[]> {
-  const all: Hit[] = []
+/** A tail outlives an engine that is away for a while. */
+function isPassing(error: unknown): boolean {
+  return error instanceof Status && error.code >= 429
+}
+
+/** Page by page: there may be more than fits into memory. */
+async function* readSince(
+  search: Search,
+  filter: LogFilter,
+  signal: AbortSignal,
+): AsyncGenerator<readonly Hit[]> {
   let start: { from: number } | { after: string } = { from: 0 }
   for (;;) {
     const query = { filter, order: 'asc', size: page, start, withTotal: false } as const
-    const { hits } = await queryRecords(search, query, { timeoutMs, signal })
-    all.push(...hits)
+    const { hits, isCut } = await queryRecords(search, query, { timeoutMs, signal })
+    yield hits
     const last = hits.at(-1)
-    if (last === undefined || hits.length < page) return all
+    if (last === undefined || (hits.length < page && !isCut)) return
     start = { after: last.cursor }
   }
 }

@@ -1,9 +1,18 @@
-import { timedOut } from '../../apierrors/status.ts'
+import { timedOut, unavailable } from '../../apierrors/status.ts'
+import { BodyTooLargeError } from '../../http/read-body.ts'
 import { isRecord } from '../../kubeclient/object.ts'
 import type { LogFilter } from '../filter.ts'
 import { type Bucket, fillBuckets, type Interval } from '../interval.ts'
-import type { LogRecord } from '../record.ts'
-import type { Histogram, LogQuery, QueryLimits, QueryResult, Statistics } from '../store.ts'
+import { charsOf, type LogRecord } from '../record.ts'
+import {
+  type Histogram,
+  type Hit,
+  type LogQuery,
+  maxPageChars,
+  type QueryLimits,
+  type QueryResult,
+  type Statistics,
+} from '../store.ts'
 import { type SearchClient, tooSlow } from './client.ts'
 import { type Place, parseCursor, placeOf, searchAfter, sortFields, toCursor } from './cursor.ts'
 import { toRecord } from './document.ts'
@@ -16,6 +25,8 @@ const kept = ['time', '@timestamp', 'log', 'kubernetes', 'fields']
 const maxBuckets = 10_000
 // index.max_result_window
 const maxWindow = 10_000
+// Larger than a page of as much text as it may have, with labels and the names of its pods.
+const maxResponseBytes = 2 * maxPageChars
 // Shards of a day's index; those of others that have more lose a cursor behind a page that was reached by from.
 const maxAtPlace = 32
 const dockerId = 'kubernetes.docker_id.keyword'
@@ -24,39 +35,82 @@ const precision = 40_000
 // The engine gives up by itself first; this is for one that no longer does anything.
 const graceMs = 2_000
 
-/** Records that stand at one place, in several shards, are distinguished by how many have come: some are asked for again. */
+/** One search after the other, until the page is full, has the text that it may have, or there are no more. */
 export async function queryRecords(
   search: Search,
   query: LogQuery,
   limits: QueryLimits,
 ): Promise<QueryResult> {
+  const found: Found[] = []
+  let { size: most } = query
+  let { start } = query
+  let total: number | undefined
+  let chars = 0
+  for (;;) {
+    const withTotal = query.withTotal && total === undefined
+    const size = Math.min(query.size - found.length, most)
+    const part = await queryPart(search, { ...query, size, start, withTotal }, limits)
+    total ??= part.total
+    most = part.most
+    for (const hit of part.hits) {
+      chars += charsOf(hit.record)
+      if (chars > maxPageChars && found.length > 0) return { total, hits: found.map(toHit), isCut: true }
+      found.push(hit)
+    }
+    const last = part.hits.at(-1)
+    if (!part.isFull || last === undefined || found.length >= query.size) break
+    start = { after: toCursor(last.place) }
+  }
+  return { total, hits: found.map(toHit), isCut: false }
+}
+
+function toHit({ record, place }: Found): Hit {
+  return { record, cursor: toCursor(place) }
+}
+
+type Part = {
+  readonly total: number | undefined
+  readonly hits: readonly Found[]
+  /** Whether there may be more behind them. */
+  readonly isFull: boolean
+  /** How many may be asked for at a time. */
+  readonly most: number
+}
+
+/**
+ * One search, for fewer records where those that are asked for are too much text. Records that stand at one place, in several
+ * shards, are distinguished by how many have come: some are asked for again.
+ */
+async function queryPart(search: Search, query: LogQuery, limits: QueryLimits): Promise<Part> {
   const { filter, order, size, start, withTotal } = query
   const after = 'from' in start ? undefined : parseCursor(start.after)
   // In front of a page there may be some that are at the place of its first.
   const known = 'from' in start ? Math.min(start.from, maxAtPlace) : (after?.nth ?? 0)
+  // What is asked for again takes room in the window.
   const first = Math.min(size, maxWindow - known)
   const place =
     'from' in start ? { from: start.from - known } : after && { search_after: searchAfter(after, order) }
-  const answer = await send(search, filter, limits, {
+  const body = {
     ...place,
     size: first + known,
     sort: sortFields(order),
     track_total_hits: withTotal,
     _source: kept,
-  })
-  const found = hitsOf(answer)
-  const hits = found.slice(after === undefined ? known : countKnown(found, after))
-  const last = hits[first - 1]
-  // What was asked for again took room in the window.
-  const left = { filter, order, size: size - first, withTotal: false }
-  const rest =
-    last && left.size > 0
-      ? await queryRecords(search, { ...left, start: { after: toCursor(last.place) } }, limits)
-      : undefined
-  const withCursors = hits.map(({ record, place: at }) => ({ record, cursor: toCursor(at) }))
-  return {
-    total: withTotal ? totalOf(answer) : undefined,
-    hits: rest ? [...withCursors, ...rest.hits] : withCursors,
+  }
+  try {
+    const answer = await send(search, filter, limits, body)
+    const all = hitsOf(answer)
+    const hits = all.slice(after === undefined ? known : countKnown(all, after))
+    return {
+      total: withTotal ? totalOf(answer) : undefined,
+      hits: hits.slice(0, first),
+      isFull: hits.length >= first,
+      most: first,
+    }
+  } catch (error) {
+    if (!(error instanceof BodyTooLargeError)) throw error
+    if (first <= 1) throw unavailable('a record of the log store is too large', error)
+    return queryPart(search, { ...query, size: Math.ceil(first / 10) }, limits)
   }
 }
 
@@ -139,6 +193,7 @@ async function send(
     },
     body: { ...body, query: toDsl(filter), timeout: `${limits.timeoutMs}ms` },
     timeoutMs: limits.timeoutMs + graceMs,
+    maxBytes: maxResponseBytes,
     ...(limits.signal === undefined ? {} : { signal: limits.signal }),
   })
   if (isRecord(answer) && answer.timed_out === true) throw timedOut(tooSlow)

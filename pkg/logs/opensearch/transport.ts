@@ -27,7 +27,6 @@ export function createTransport(
     // What is tried again is for the caller to say: a batch that is sent twice would be stored twice.
     maxRetries: 0,
     requestTimeout: 30_000,
-    enableLongNumeralSupport: true,
     ...(proxy === undefined ? {} : { proxy }),
     ...(engine.ca === '' ? {} : { ssl: { ca: engine.ca } }),
     ...(engine.username === ''

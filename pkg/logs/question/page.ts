@@ -1,6 +1,6 @@
-import { badRequest } from '../../apierrors/status.ts'
+import { badRequest, type Status } from '../../apierrors/status.ts'
 import type { LogFilter } from '../filter.ts'
-import type { LogQuery } from '../store.ts'
+import { type LogQuery, maxPageChars } from '../store.ts'
 import type { Parameters } from './parameters.ts'
 
 /** Where from + size ends, as in Elasticsearch; deeper pages are reached by cursor. */
@@ -38,4 +38,11 @@ export function readPage(parameters: Parameters): Pick<LogQuery, 'size' | 'start
     )
   }
   return { size, start: after === '' ? { from } : { after } }
+}
+
+/** A page that would end before it is full would look like the last one. */
+export function tooMuchText(parameter: string, fitting: number): Status {
+  return badRequest(
+    `${parameter} must not be over ${fitting} here: these records are long, and a response has ${maxPageChars / 1024 / 1024} MiB of them at most`,
+  )
 }

@@ -1,5 +1,6 @@
 import type { LogFilter } from '../../logs/filter.ts'
 import type { Interval } from '../../logs/interval.ts'
+import { tooMuchText } from '../../logs/question/page.ts'
 import type { Hit, LogQuery, LogStore, QueryLimits } from '../../logs/store.ts'
 
 /** What is asked of which store; without a filter there is nothing that the caller may see. */
@@ -21,7 +22,8 @@ export async function answerQuery(
 ): Promise<string> {
   if (filter === undefined) return '{"query":{"total":0}}'
   const { order, size, start, withCursor } = page
-  const { total, hits } = await store.query({ filter, order, size, start, withTotal: true }, limits)
+  const { total, hits, isCut } = await store.query({ filter, order, size, start, withTotal: true }, limits)
+  if (isCut) throw tooMuchText('size', hits.length)
   const records = hits.map(hit => toJson(hit, withCursor))
   return `{"query":{"total":${total}${records.length > 0 ? `,"records":[${records.join(',')}]` : ''}}}`
 }

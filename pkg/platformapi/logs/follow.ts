@@ -1,6 +1,7 @@
 import type { AuthenticatedExchange } from '../../apirequest/request-context.ts'
 import { createPacedWriter } from '../../httpserver/respond.ts'
 import type { LogFilter } from '../../logs/filter.ts'
+import { tooMuchText } from '../../logs/question/page.ts'
 import type { Hit, LogStore, QueryLimits } from '../../logs/store.ts'
 import { toRecordJson } from './record-json.ts'
 
@@ -79,7 +80,9 @@ export async function sendFollow(
 
 async function readNewest(store: LogStore, filter: LogFilter, size: number, limits: QueryLimits) {
   const query = { filter, order: 'desc', size, start: { from: 0 }, withTotal: false } as const
-  return (await store.query(query, limits)).hits.toReversed()
+  const { hits, isCut } = await store.query(query, limits)
+  if (isCut) throw tooMuchText('size', hits.length)
+  return hits.toReversed()
 }
 
 function untilAborted(signal: AbortSignal): Promise<void> {

@@ -123,6 +123,28 @@ describe('createLogFace', () => {
     })
   }
 
+  it('refuses a page that would end before it is full, and says how many records fit', async () => {
+    const store: LogStore = createMemoryStore(records)
+    const cut: LogStore = {
+      ...store,
+      query: async (query, limits) => {
+        const any = { ...query, filter: { scope: 'everything' as const }, start: { from: 0 } }
+        const { total, hits } = await store.query(any, limits)
+        return { total, hits: hits.slice(0, 2), isCut: query.size > 2 }
+      },
+    }
+    const why = 'here: these records are long, and a response has 16 MiB of them at most'
+    for (const [query, code, message] of [
+      ['', 400, `size must not be over 2 ${why}`],
+      ['follow=true', 400, `size must not be over 2 ${why}`],
+      ['operation=context&cursor=c3', 400, `before must not be over 2 ${why}`],
+      ['size=2', 200, undefined],
+    ] as const) {
+      const { code: seen, text } = await ask(query, 'everywhere', { store: cut })
+      expect([query, seen, JSON.parse(text).message]).to.deep.equal([query, code, message])
+    }
+  })
+
   describe('what a caller may see', () => {
     it('begins with the creation of the namespace', async () => {
       const { text } = await ask('sort=asc', ['bank', 'shop'])

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { LogFilter } from '../../filter.ts'
 import type { Hit } from '../../store.ts'
 import type { Committed } from '../write/store-writer.ts'
-import type { Arrivals } from './search.ts'
+import type { Arrivals, Arrived } from './search.ts'
 
 /** Tells followers what the writer has committed. */
 export type Feed = {
@@ -11,11 +11,7 @@ export type Feed = {
   readonly follow: (filter: LogFilter, signal: AbortSignal) => AsyncGenerator<readonly Hit[]>
 }
 
-export type ReadArrivals = (
-  filter: LogFilter,
-  ranges: Arrivals,
-  signal: AbortSignal,
-) => Promise<{ readonly hits: readonly Hit[]; readonly next: Arrivals }>
+export type ReadArrivals = (filter: LogFilter, ranges: Arrivals, signal: AbortSignal) => Promise<Arrived>
 
 // What is committed within this time is read together.
 const gatherMs = 200
@@ -46,13 +42,11 @@ export function createFeed(read: ReadArrivals): Feed {
           continue
         }
         // What was read before may have had lines that were only then known to be committed.
-        const ranges = [...unread].map(([partition, from]) => ({
-          partition,
-          from: Math.max(from, position.get(partition) ?? 0),
-        }))
+        const ranges = toRanges(unread, position)
         unread.clear()
         const { hits, next } = await read(filter, ranges, signal)
         for (const { partition, from } of next) position.set(partition, from)
+        for (const { partition, from } of next.filter(({ isCut }) => isCut)) unread.set(partition, from)
         if (hits.length > 0) yield hits
         await sleep(gatherMs, undefined, { signal }).catch(() => undefined)
       }
@@ -69,4 +63,11 @@ export function createFeed(read: ReadArrivals): Feed {
     },
     follow,
   }
+}
+
+function toRanges(unread: ReadonlyMap<string, number>, position: ReadonlyMap<string, number>): Arrivals {
+  return [...unread].map(([partition, from]) => ({
+    partition,
+    from: Math.max(from, position.get(partition) ?? 0),
+  }))
 }

@@ -1,7 +1,7 @@
 import type { LogRecord } from '../../record.ts'
 import type { Hit } from '../../store.ts'
 import { listBits } from '../partition/bitmap.ts'
-import type { Block } from '../partition/block.ts'
+import type { Block, Columns } from '../partition/block.ts'
 import { toTimeNs } from '../partition/day.ts'
 import type { PartitionReader } from '../partition/partition-reader.ts'
 import { lineFields, lineText, type OpenBlock, openBlock } from './line-check.ts'
@@ -14,6 +14,8 @@ export type Place = Position & {
   readonly block: Block
   /** Among the lines of the block. */
   readonly index: number
+  /** Of its text and its fields. */
+  readonly chars: number
 }
 
 export type Wanted = {
@@ -67,13 +69,28 @@ function placesIn(
       ? Array.from({ length: block.count }, (_, i) => i)
       : listBits(selection, offset, offset + block.count).map(bit => bit - offset)
   if (indexes.length === 0) return []
-  const { times } = partition.columns(block)
+  const { times, ends, fieldEnds } = partition.columns(block)
   return indexes.map(index => ({
     ...{ partition, block, index },
     day: partition.day,
     time: times[index] ?? 0,
     sequence: sequenceOf(partition, block.first + index),
+    chars: lengthAt(ends, index) + (fieldEnds === undefined ? 0 : lengthAt(fieldEnds, index)),
   }))
+}
+
+function lengthAt(ends: Columns['ends'], index: number): number {
+  return (ends[index] ?? 0) - (ends[index - 1] ?? 0)
+}
+
+/** As many of the first as have no more text together, and one at least. */
+export function firstWithin(places: readonly Place[], maxChars: number): readonly Place[] {
+  let chars = 0
+  const count = places.findIndex(place => {
+    chars += place.chars
+    return chars > maxChars
+  })
+  return count === -1 ? places : places.slice(0, Math.max(count, 1))
 }
 
 /** Reads lines; those of one block together. */

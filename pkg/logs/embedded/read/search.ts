@@ -1,12 +1,19 @@
 import type { LRUCache } from 'lru-cache'
 import type { LogFilter } from '../../filter.ts'
 import { fillBuckets, type Interval } from '../../interval.ts'
-import type { Histogram, Hit, LogQuery, QueryResult, Statistics } from '../../store.ts'
+import {
+  type Histogram,
+  type Hit,
+  type LogQuery,
+  maxPageChars,
+  type QueryResult,
+  type Statistics,
+} from '../../store.ts'
 import type { PartitionId } from '../partition/partition-id.ts'
 import type { PartitionReader } from '../partition/partition-reader.ts'
 import { countByTime, countLines, distinctStreams } from './aggregate.ts'
 import { overheadBytes } from './caches.ts'
-import { firstPlaces, type Place, placesFrom, readHits, type Wanted } from './places.ts'
+import { firstPlaces, firstWithin, type Place, placesFrom, readHits, type Wanted } from './places.ts'
 import { createOrdering, parseCursor } from './position.ts'
 import { type PartitionQuery, toPartitionQuery, toQuery } from './query.ts'
 import {
@@ -27,6 +34,12 @@ type Part = { readonly partition: PartitionReader; readonly query: PartitionQuer
 /** From which line on partitions are asked. */
 export type Arrivals = readonly { readonly partition: PartitionId; readonly from: number }[]
 
+/** What arrived, from which lines to go on, and whether there are some already. */
+export type Arrived = {
+  readonly hits: readonly Hit[]
+  readonly next: readonly (Arrivals[number] & { readonly isCut: boolean })[]
+}
+
 export type Search = {
   readonly page: (partitions: readonly PartitionReader[], asked: LogQuery) => Work<QueryResult>
   readonly histogram: (
@@ -35,12 +48,12 @@ export type Search = {
     interval: Interval,
   ) => Work<Histogram>
   readonly statistics: (partitions: readonly PartitionReader[], filter: LogFilter) => Work<Statistics>
-  /** What arrived from given lines on and passes, in the order of arrival, and from which lines to go on. */
+  /** What arrived from given lines on and passes, in the order of arrival: as much as one page may have. */
   readonly arrivals: (
     partitions: readonly PartitionReader[],
     filter: LogFilter,
     ranges: Arrivals,
-  ) => Work<{ readonly hits: readonly Hit[]; readonly next: Arrivals }>
+  ) => Work<Arrived>
 }
 
 /**
@@ -147,8 +160,10 @@ function* searchPage(
     if (!isBeyond) places = yield* withPlaces(results, places, part, wanted)
     yield
   }
-  const hits = yield* readHits(places.slice(skipped))
-  return { total: withTotal ? total : undefined, hits }
+  const found = places.slice(skipped)
+  const read = firstWithin(found, maxPageChars)
+  const hits = yield* readHits(read)
+  return { total: withTotal ? total : undefined, hits, isCut: read.length < found.length }
 }
 
 /** The first of some places and those of a window. */
@@ -221,21 +236,38 @@ function* searchArrivals(
   partitions: readonly PartitionReader[],
   filter: LogFilter,
   ranges: Arrivals,
-): Work<{ readonly hits: readonly Hit[]; readonly next: Arrivals }> {
+): Work<Arrived> {
   const query = toQuery(filter)
   const hits: Hit[] = []
-  const next: { partition: PartitionId; from: number }[] = []
+  const next: { partition: PartitionId; from: number; isCut: boolean }[] = []
+  let left = maxPageChars
   for (const { partition: id, from } of ranges) {
     const partition = partitions.find(one => one.id === id)
     if (partition === undefined) continue
+    if (left <= 0) {
+      next.push({ partition: id, from, isCut: true })
+      continue
+    }
     partition.refresh()
-    next.push({ partition: id, from: Math.max(partition.lines, from) })
+    const end = Math.max(partition.lines, from)
     const own = toPartitionQuery(query, partition)
     const blocks = partition.blocks.filter(({ first, count }) => first + count > from)
-    if (own === undefined || blocks.length === 0) continue
+    if (own === undefined || blocks.length === 0) {
+      next.push({ partition: id, from: end, isCut: false })
+      continue
+    }
     const window = toWindow(blocks)
     const selection = yield* select(partition, own, window)
-    hits.push(...(yield* readHits(placesFrom(partition, window, selection, from))))
+    const places = placesFrom(partition, window, selection, from)
+    const read = firstWithin(places, left)
+    const unread = places[read.length]
+    hits.push(...(yield* readHits(read)))
+    left -= read.reduce((sum, { chars }) => sum + chars, 0)
+    next.push({
+      partition: id,
+      from: unread === undefined ? end : unread.block.first + unread.index,
+      isCut: unread !== undefined,
+    })
   }
   return { hits, next }
 }
