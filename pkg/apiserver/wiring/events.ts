@@ -11,6 +11,7 @@ import { kubeEvents } from '../../logs/events/kube-event.ts'
 import { EventWriter } from '../../logs/events/writer.ts'
 import type { LogStreams } from '../../logs/open-store.ts'
 import type { LogStore } from '../../logs/store.ts'
+import type { LogPlaces } from '../../platformapi/logs/places.ts'
 import { createEventFace } from '../../platformapi/logs/serve-events.ts'
 import type { Logger } from '../../telemetry/logger.ts'
 import { counter, type Registry } from '../../telemetry/metrics.ts'
@@ -33,6 +34,7 @@ export type EventStreamOptions = {
   readonly namespaces: NamespaceIndex
   readonly logger: Logger
   readonly registry: Registry
+  readonly places: LogPlaces
 }
 
 // Whose events someone may list with kubectl he may list here.
@@ -42,7 +44,7 @@ const auditRight = { verb: 'list', group: 'audit.k8s.io', resource: 'events' }
 
 /** Joins kube-apiserver's events and the audit log with the streams that keep them, and the faces that show them. */
 export function createEventStreams(options: EventStreamOptions): EventStreams {
-  const { client, config, live, streams, bindings, namespaces, logger, registry } = options
+  const { client, config, live, streams, bindings, namespaces, logger, registry, places } = options
   const { events, auditing } = config.logs
   const lost = counter(registry, {
     name: 'kapis_logs_lost_events_total',
@@ -70,6 +72,7 @@ export function createEventStreams(options: EventStreamOptions): EventStreams {
     createEventFace({
       kind,
       store,
+      places,
       readable: createReachFinder({ client, index: bindings.of(right), right }),
       created: () => namespaces.created,
       workspaces: () => namespaces.workspaces,

@@ -22,6 +22,7 @@ import { counter, type Registry } from '../../telemetry/metrics.ts'
 import { createFairQueue } from '../filters/fair-queue.ts'
 import type { Check } from '../server/probes.ts'
 import { createEventStreams } from './events.ts'
+import { createLogPlaces } from './log-places.ts'
 
 const version = 'v1alpha2'
 // Shippers log each refusal as an error: a burst of all nodes is to be waited out.
@@ -64,7 +65,8 @@ export async function createLogs(options: LogsOptions): Promise<Logs> {
   const streams = await openLogStore(config.logs, secrets.logStore, { logger, turns })
   const namespaces = new NamespaceIndex(groupDomain)
   const namespaceWatch = options.watchNamespaces(namespaces.sink)
-  const joined = { client, config, live, bindings, namespaces, logger, registry }
+  const places = createLogPlaces()
+  const joined = { client, config, live, bindings, namespaces, logger, registry, places }
   const events = streams && createEventStreams({ ...joined, streams })
   const closing = new AbortController()
   const ingested = counter(registry, {
@@ -99,6 +101,7 @@ export async function createLogs(options: LogsOptions): Promise<Logs> {
     const store = streams.lines
     const logs = createLogFace({
       store,
+      places,
       readable: createReachFinder({ client, index: bindings.of(right), right }),
       created: () => namespaces.created,
       limits: () => live().logs,
@@ -112,14 +115,14 @@ export async function createLogs(options: LogsOptions): Promise<Logs> {
       version,
       resource: 'ingest',
     })
-    const places = createFairQueue({
+    const uploads = createFairQueue({
       most: () => maxBodies,
       waitMs: () => waitForPlaceMs,
       refuse: () => tooManyRequests('too many uploads in progress; send this batch again', 1),
     })
     const ingest = createIngest({
       store: space,
-      enter: places.take,
+      enter: uploads.take,
       limits: defaultLimits,
       authorize: identity => authorize(sending, identity),
       observe(protocol, { taken, refused, changed: changes }) {

@@ -217,6 +217,18 @@ describe('createSearchClient', () => {
     expect(await waiting.catch(reason => reason.message)).to.equal('gone')
   })
 
+  it('stores lines while as many search as may', async () => {
+    const busy = await start((req, res) => {
+      if (req.url === '/_bulk') answer(200, { items: [] })(req, res)
+    })
+    const ending = new AbortController()
+    const searches = Array.from({ length: 16 }, () => busy.call({ ...call, signal: ending.signal }))
+    const stored = await busy.call({ method: 'POST', path: '/_bulk', lines: '{}\n', timeoutMs: 2000 })
+    expect(stored).to.deep.equal({ items: [] })
+    ending.abort()
+    await Promise.allSettled(searches)
+  })
+
   it('breaks off what the engine has already, and that ends nothing else', async () => {
     const { promise: arrived, resolve: arrive } = Promise.withResolvers<void>()
     const { promise: closed, resolve: close } = Promise.withResolvers<void>()

@@ -47,13 +47,19 @@ export function createSearchClient(
   proxyFor?: ProxyFor,
 ): SearchClient {
   const transport = createTransport(engine, credentials, proxyFor)
-  const queue = createWorkQueue({
-    atOnce: maxInFlight,
-    maxWaiting,
-    refuse: () => tooManyRequests('too many concurrent log queries', 1),
-  })
+  const createQueue = (what: string) =>
+    createWorkQueue({
+      atOnce: maxInFlight,
+      maxWaiting,
+      refuse: () => tooManyRequests(`too many concurrent ${what}`, 1),
+    })
+  // Lines do not wait for those who search.
+  const [searches, batches] = [createQueue('log queries'), createQueue('batches of logs')]
   return {
-    call: call => queue.run(() => send(transport, call), call.signal),
+    call(call) {
+      const queue = call.lines === undefined ? searches : batches
+      return queue.run(() => send(transport, call), call.signal)
+    },
     close: transport.close,
   }
 }

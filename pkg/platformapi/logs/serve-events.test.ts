@@ -6,6 +6,7 @@ import { auditEvent, kubeEvent, kubeEventRecord } from '../../logs/events/fixtur
 import { kubeEvents } from '../../logs/events/kube-event.ts'
 import { createMemoryStore } from '../../logs/fixtures.ts'
 import type { Readable } from '../../logs/question/scope.ts'
+import { freePlaces } from './fixtures.ts'
 import { createEventFace } from './serve-events.ts'
 
 const base = 1_589_644_800
@@ -41,6 +42,7 @@ describe('createEventFace', () => {
 
   async function ask(path: string, readable: Readable = 'everywhere', more: readonly string[] = []) {
     const options = {
+      places: freePlaces,
       readable: async () => readable,
       created: () =>
         new Map([

@@ -16,10 +16,12 @@ import { type Readable, toFilter } from '../../logs/question/scope.ts'
 import type { Hit, LogStore } from '../../logs/store.ts'
 import { whileWaited } from './abort-on-disconnect.ts'
 import { type Asked, answerHistogram, answerQuery } from './answers.ts'
+import { type LogPlaces, withPlaces } from './places.ts'
 
 export type EventFaceOptions = {
   readonly kind: EventKind
   readonly store: LogStore
+  readonly places: LogPlaces
   /** Where the caller may see events of this kind. @throws Status 503 */
   readonly readable: (identity: Identity) => Promise<Readable>
   /** Creation times of all namespaces, in Unix seconds. @throws Status 503 */
@@ -38,7 +40,8 @@ export type EventFaceOptions = {
  */
 export function createEventFace(options: EventFaceOptions): Handler {
   async function serve(exchange: AuthenticatedExchange, signal: AbortSignal): Promise<void> {
-    const { kind, store } = options
+    const { kind, places } = options
+    const store = withPlaces(options.store, places, exchange)
     const { queryTimeoutSeconds, exportLimit } = options.limits()
     const question = parseEventQuestion(exchange.query, kind, text => addWarning(exchange.res, text))
     const where = inWorkspaces(question.where, options.workspaces)

@@ -8,6 +8,7 @@ import { isOneOf } from '../../logs/expression.ts'
 import { createMemoryStore, record } from '../../logs/fixtures.ts'
 import type { Readable } from '../../logs/question/scope.ts'
 import type { LogStore } from '../../logs/store.ts'
+import { freePlaces } from './fixtures.ts'
 import { createLogFace, type LogFaceOptions } from './serve.ts'
 
 const second = 1_000_000_000n
@@ -49,6 +50,7 @@ describe('createLogFace', () => {
   async function start(readable: Readable, given: Partial<LogFaceOptions> = {}) {
     const face = createLogFace({
       store: createMemoryStore(records),
+      places: freePlaces,
       readable: async () => readable,
       created: () =>
         new Map([
@@ -325,6 +327,7 @@ describe('createLogFace', () => {
     const ended = Promise.withResolvers<unknown>()
     const face = createLogFace({
       store,
+      places: freePlaces,
       readable: async () => 'everywhere',
       created: () => new Map(),
       limits: () => ({ queryTimeoutSeconds: 1, exportLimit: 1 }),

@@ -1,4 +1,4 @@
-import { methodNotAllowed, tooManyRequests } from '../../apierrors/status.ts'
+import { methodNotAllowed } from '../../apierrors/status.ts'
 import type { Identity } from '../../apirequest/identity.ts'
 import type { AuthenticatedExchange } from '../../apirequest/request-context.ts'
 import { sendJsonText } from '../../httpserver/respond.ts'
@@ -13,10 +13,12 @@ import { whileWaited } from './abort-on-disconnect.ts'
 import { type Asked, answerHistogram, answerQuery } from './answers.ts'
 import { sendExport } from './export.ts'
 import { sendFollow } from './follow.ts'
+import { type LogPlaces, withPlaces } from './places.ts'
 import { toRecordJson } from './record-json.ts'
 
 export type LogFaceOptions = {
   readonly store: LogStore
+  readonly places: LogPlaces
   /** Where the caller may get pods/log. @throws Status 503 */
   readonly readable: (identity: Identity) => Promise<Readable>
   /** Creation times of all namespaces, in Unix seconds. @throws Status 503 */
@@ -27,9 +29,6 @@ export type LogFaceOptions = {
   readonly closing: AbortSignal
 }
 
-// Each holds a connection and a place in the store.
-const maxFollowers = 256
-
 export type LogFace = (exchange: AuthenticatedExchange, place?: Expression) => Promise<void>
 
 /**
@@ -39,9 +38,9 @@ export type LogFace = (exchange: AuthenticatedExchange, place?: Expression) => P
  * @throws Status 400 naming the parameter, 405, 429, 503, 504
  */
 export function createLogFace(options: LogFaceOptions): LogFace {
-  let followers = 0
   async function serve(exchange: AuthenticatedExchange, place: Expression | undefined, left: AbortSignal) {
-    const { store, closing } = options
+    const { closing, places } = options
+    const store = withPlaces(options.store, places, exchange)
     const { queryTimeoutSeconds, exportLimit } = options.limits()
     const question = parseQuestion(exchange.query, text => addWarning(exchange.res, text))
     const where = within(question.where, place)
@@ -59,14 +58,11 @@ export function createLogFace(options: LogFaceOptions): LogFace {
     if (question.operation !== 'follow') {
       return sendJsonText(exchange.res, 200, await answer(question, { store, filter, limits }))
     }
-    if (followers >= maxFollowers) throw tooManyRequests(`${maxFollowers} live tails are open already`, 10)
-    followers++
+    const tail = places.tail(exchange.identity.username)
     const isPermitted = async () => same(await filterNow(), filter)
     const signal = AbortSignal.any([closing, left])
     await sendFollow(store, exchange, { ...question, filter, isPermitted }, { ...limits, signal }).finally(
-      () => {
-        followers--
-      },
+      tail.leave,
     )
   }
 
