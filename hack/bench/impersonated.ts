@@ -18,7 +18,7 @@ export async function signAsProxy(env: BenchEnv): Promise<Signed> {
   const admin = createKubeClient(loadEndpoint(env.kubeconfig))
   try {
     const identity = await reviewToken(admin, env.kapisToken)
-    if (identity === 'refused') throw new Error('kube-apiserver does not know the token of Kapis')
+    if (identity === 'refused') throw new Error('kube-apiserver rejected the token of Kapis')
     const lines = toImpersonation(identity)
     // The load client takes no name with a dot or a percent sign, as most extra fields have: the figure is a little too good.
     const headers = lines.flatMap((name, i) =>

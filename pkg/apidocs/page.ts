@@ -44,7 +44,7 @@ export function createDocsPage(options: DocsPageOptions): Face {
       const { req, res, info } = exchange
       if (req.method !== 'GET' && req.method !== 'HEAD') throw methodNotAllowed(['GET', 'HEAD'])
       const answer = answers.get(info.path)
-      if (answer === undefined) throw new Error(`nothing is at ${info.path}`)
+      if (answer === undefined) throw new Error(`path ${info.path} not found`)
       res.setHeader('content-security-policy', policy)
       res.setHeader('x-content-type-options', 'nosniff')
       res.setHeader('referrer-policy', 'no-referrer')

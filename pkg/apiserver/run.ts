@@ -251,7 +251,7 @@ export async function runApiserver(
     maxConnections: () => live().limits.connections,
   })
   access.start()
-  bindings.start().catch(err => logger.error({ err }, 'role bindings cannot be followed'))
+  bindings.start().catch(err => logger.error({ err }, 'failed to watch role bindings'))
   components.start()
   iam.start()
   logs.start()
@@ -262,7 +262,7 @@ export async function runApiserver(
       // Before the first probe has found it ready.
       await collectGarbage().catch(err => logger.warn({ err }, 'failed to release memory after startup'))
     },
-    err => logger.error({ err }, 'the resource cache cannot start'),
+    err => logger.error({ err }, 'failed to start the resource cache'),
   )
 
   if (!signal.aborted) await new Promise(resolve => signal.addEventListener('abort', resolve, { once: true }))

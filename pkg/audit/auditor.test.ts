@@ -269,7 +269,7 @@ describe('createAuditor', () => {
     const auditor = createAuditor({ policy: parsePolicy(whole), sink, whenFull: 'refuse' })
     const exchange = toExchange(Object.create({ method: 'GET', url: '/a' }), Object.create(null))
     expect(() => auditor.begin(exchange))
-      .to.throw(Status, 'the audit log cannot be written')
+      .to.throw(Status, 'failed to write the audit log')
       .with.property('code', 503)
   })
 })

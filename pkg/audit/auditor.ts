@@ -46,7 +46,7 @@ export function createAuditor({ policy, sink, whenFull }: AuditorOptions): Audit
   const wantsBodies = policy.rules.some(({ level }) => level === 'Request' || level === 'RequestResponse')
   return {
     begin(exchange) {
-      if (whenFull === 'refuse' && sink.isFull) throw unavailable('the audit log cannot be written')
+      if (whenFull === 'refuse' && sink.isFull) throw unavailable('failed to write the audit log')
       const { req, res, info } = exchange
       const receivedAt = new Date()
       // Read before anybody waits for anything: the connection of an aggregated request serves others later.

@@ -64,7 +64,7 @@ rules:
       'apiVersion: audit.k8s.io/v1\nkind: Event\nrules: [{level: None}]',
       ['kind: must be Policy'],
     ],
-    ['no rule', head, ['rules: there must be one at least; without any nothing is audited']],
+    ['no rule', head, ['rules: must have at least one rule, otherwise nothing is audited']],
     [
       'no level',
       `${head}rules: [{verbs: [get]}]`,
@@ -100,7 +100,7 @@ rules:
     [
       'a star in the middle of a path',
       `${head}rules: [{level: None, nonResourceURLs: ["/a*/b"]}]`,
-      ['rules[0].nonResourceURLs: "/a*/b" must begin with / and have * at its end alone'],
+      ['rules[0].nonResourceURLs: "/a*/b" must begin with / and may have * only at its end'],
     ],
     [
       'several mistakes, together',

@@ -58,7 +58,7 @@ export function parsePolicy(text: string): Policy {
   if (document.apiVersion !== 'audit.k8s.io/v1') problems.push('apiVersion: must be audit.k8s.io/v1')
   if (document.kind !== 'Policy') problems.push('kind: must be Policy')
   const rules = Array.isArray(document.rules) ? document.rules : []
-  if (rules.length === 0) problems.push('rules: there must be one at least; without any nothing is audited')
+  if (rules.length === 0) problems.push('rules: must have at least one rule, otherwise nothing is audited')
   const omitsAll = document.omitManagedFields === true
   const policy = {
     rules: rules.map((rule: unknown, i) => parseRule(rule, { at: `rules[${i}]`, problems, omitsAll })),
@@ -83,11 +83,11 @@ function parseRule(value: unknown, { at, problems, omitsAll }: Place): PolicyRul
   const groups = Array.isArray(rule.resources) ? rule.resources : []
   const nonResourceURLs = list('nonResourceURLs')
   if (nonResourceURLs.length > 0 && (groups.length > 0 || list('namespaces').length > 0))
-    problems.push(`${at}: a rule is for resources or for nonResourceURLs, not for both`)
+    problems.push(`${at}: resources and nonResourceURLs cannot be combined in a rule`)
   for (const url of nonResourceURLs) {
     if (!(url === '*' || url.startsWith('/')) || url.slice(0, -1).includes('*'))
       problems.push(
-        `${at}.nonResourceURLs: ${JSON.stringify(url)} must begin with / and have * at its end alone`,
+        `${at}.nonResourceURLs: ${JSON.stringify(url)} must begin with / and may have * only at its end`,
       )
   }
   return {
@@ -116,7 +116,7 @@ function parseStages(value: unknown, at: string, problems: string[]): readonly S
   return texts(value, at, problems).flatMap(text => {
     const stage = stages.find(name => name === text)
     if (stage === undefined)
-      problems.push(`${at}: must be of ${stages.join(', ')}, not ${JSON.stringify(text)}`)
+      problems.push(`${at}: must be one of ${stages.join(', ')}, not ${JSON.stringify(text)}`)
     return stage ?? []
   })
 }

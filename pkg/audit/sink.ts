@@ -78,7 +78,7 @@ export class AuditSink {
       try {
         await this.#append(bytes)
       } catch (err) {
-        this.#options.logger.error({ err, path: this.#options.path }, 'the audit log cannot be written')
+        this.#options.logger.error({ err, path: this.#options.path }, 'failed to write the audit log')
         if (this.#isClosed) {
           this.#options.lost(batch.length)
           return

@@ -41,7 +41,7 @@ export class AuthenticationConfigSource {
           for (const { type, object } of events)
             if (type === 'ADDED' || type === 'MODIFIED') this.#load(object)
         },
-        failed: err => logger.warn({ err, configMap: name }, 'cannot watch the authentication configuration'),
+        failed: err => logger.warn({ err, configMap: name }, 'failed to watch the authentication configuration'),
       },
     })
   }
@@ -71,7 +71,7 @@ export class AuthenticationConfigSource {
     } catch (err) {
       this.#logger.error(
         { err, configMap: name },
-        'the authentication configuration cannot be read; the last one stays in use',
+        'failed to read the authentication configuration; the previous one stays in use',
       )
       return
     }

@@ -68,6 +68,6 @@ function toIdentity({ name, uid, groups, state }: User): Identity {
 function readCredential(header: string): BasicCredential {
   const credential = readBasic(header)
   if (credential === undefined || credential.id === '')
-    throw unauthorized('the Basic credential cannot be read')
+    throw unauthorized('invalid Basic credential')
   return credential
 }

@@ -60,12 +60,12 @@ function readProtocol(req: IncomingMessage): string | null {
   const { offered, bearers } = partProtocols(req.headers['sec-websocket-protocol'])
   const [bearer, another] = bearers
   if (bearer === undefined) return null
-  if (another !== undefined) throw unauthorized('there are two WebSocket bearer tokens')
+  if (another !== undefined) throw unauthorized('there is more than one WebSocket bearer token')
   // RFC 6455 section 4.1: a browser that offered subprotocols fails an answer that has none of them.
-  if (offered.length === 0) throw unauthorized('a subprotocol is required besides the WebSocket bearer token')
+  if (offered.length === 0) throw unauthorized('a WebSocket bearer token requires another subprotocol next to it')
   const token = decode(bearer)
   if (token === '' || token.length > maxTokenLength)
-    throw unauthorized('the WebSocket bearer token cannot be read')
+    throw unauthorized('invalid WebSocket bearer token')
   return token
 }
 
@@ -81,7 +81,7 @@ function assertOneHeader({ rawHeaders }: IncomingMessage): void {
   for (let i = 0; i < rawHeaders.length; i += 2) {
     const name = rawHeaders[i]
     if (name?.length !== 13 || name.toLowerCase() !== 'authorization') continue
-    if (isGiven) throw unauthorized('there are two Authorization headers')
+    if (isGiven) throw unauthorized('the Authorization header is given more than once')
     isGiven = true
   }
 }

@@ -87,7 +87,7 @@ const userIdAttribute = '1.3.6.1.4.1.57683.2'
 export function userId(certificate: X509Certificate): string {
   const values = subjectValues(certificate, userIdAttribute)
   if (values.length > 1 || values[0] === '')
-    throw unauthorized('the client certificate must have at most one user ID, which is not empty')
+    throw unauthorized('the client certificate must have at most one user ID, and it must not be empty')
   return values[0] ?? ''
 }
 

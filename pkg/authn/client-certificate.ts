@@ -48,7 +48,7 @@ export function createClientCertificateAuthenticator(
         return null
       }
       if (!isTrusted(chain, current.clientAuthorities, Date.now()))
-        throw unauthorized('the client certificate is of no known authority')
+        throw unauthorized('the client certificate is signed by an unknown authority')
       const username = commonName(leaf)
       if (username === '') throw unauthorized('the client certificate has no common name')
       const extra = { 'authentication.kubernetes.io/credential-id': [`X509SHA256=${digest(leaf)}`] }

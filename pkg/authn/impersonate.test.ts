@@ -210,7 +210,7 @@ describe('impersonate', () => {
     [
       'a header that nobody knows',
       [user, ['Impersonate-Rank', 'x']],
-      'the header impersonate-rank is not known: there are Impersonate-User, -Uid, -Group and -Extra-',
+      'unknown header impersonate-rank; supported: Impersonate-User, Impersonate-Uid, Impersonate-Group and Impersonate-Extra-',
     ],
   ]
   for (const [what, lines, message] of invalid) {

@@ -166,7 +166,7 @@ function readClaims({ rawHeaders }: Pick<IncomingMessage, 'rawHeaders'>): readon
     // One that is not understood would be left out, and the answer would be someone else's.
     if (!isKnown)
       throw badRequest(
-        `the header ${name} is not known: there are Impersonate-User, -Uid, -Group and -Extra-`,
+        `unknown header ${name}; supported: Impersonate-User, Impersonate-Uid, Impersonate-Group and Impersonate-Extra-`,
       )
     const value = decodeHeaderText(rawHeaders[i + 1] ?? '')
     if (value === undefined) throw badRequest(`the header ${name} is not valid UTF-8`)

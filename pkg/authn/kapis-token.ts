@@ -83,7 +83,7 @@ export function createKapisTokenAuthenticator(options: KapisTokenOptions): Kapis
   function findUser({ sub, uid, sid, iat }: Claims): User {
     const user = users.get(sub)
     if (user === undefined) throw unauthorized('the user does not exist')
-    if (uid !== '' && uid !== user.uid) throw unauthorized('the user is another one of that name')
+    if (uid !== '' && uid !== user.uid) throw unauthorized('the user was deleted and created again since the token was issued')
     // A user who is locked out of logging in keeps the logins there are.
     if (user.state === 'Disabled') throw unauthorized('the user is disabled')
     if (sessions.isRevoked(sid, iat)) throw unauthorized('the login has ended')

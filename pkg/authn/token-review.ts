@@ -29,7 +29,7 @@ export function createTokenReviewAuthenticator({ client, isOurs }: TokenReviewOp
   const queue = createWorkQueue({
     atOnce: maxReviews.atOnce,
     maxWaiting: maxReviews.waiting,
-    refuse: () => unavailable('too many tokens are being reviewed'),
+    refuse: () => unavailable('too many token reviews in progress'),
   })
 
   async function review(token: string, key: string): Promise<Identity | 'refused'> {
@@ -51,7 +51,7 @@ export function createTokenReviewAuthenticator({ client, isOurs }: TokenReviewOp
         underWay.set(key, running)
         result = await running
       }
-      if (result === 'refused') throw unauthorized('kube-apiserver does not know the token')
+      if (result === 'refused') throw unauthorized('kube-apiserver rejected the token')
       return result
     },
   }

@@ -81,7 +81,7 @@ describe('assertInScope', () => {
       if (error instanceof Status) message = error.message
     }
     expect(message).to.equal(
-      'users "bob" is forbidden: User "jane" cannot impersonate resource "users" in API group "" at the cluster scope: the token may only read',
+      'users "bob" is forbidden: User "jane" cannot impersonate resource "users" in API group "" at the cluster scope: a read-only token cannot change anything',
     )
   })
 })
@@ -93,7 +93,7 @@ describe('assertMayUpgrade', () => {
   it('refuses a reader, whatever the name of what is asked for', () => {
     expect(() => assertMayUpgrade(info, reader)).to.throw(
       Status,
-      'users.terminal.kapis.io "admin" is forbidden: User "jane" cannot get resource "users/kubectl" in API group "terminal.kapis.io" at the cluster scope: the token may only read, and opens no connections',
+      'users.terminal.kapis.io "admin" is forbidden: User "jane" cannot get resource "users/kubectl" in API group "terminal.kapis.io" at the cluster scope: a read-only token cannot open connections (exec, attach, port-forward or proxy)',
     )
   })
 

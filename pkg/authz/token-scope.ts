@@ -26,10 +26,10 @@ const secrets = 'secrets'
 export function assertInScope(info: RequestInfo, identity: Identity): void {
   if (identity.isReadOnly !== true) return
   if (info.resource === secrets)
-    throw forbidden(info, identity, 'a token that may only read reads no Secrets')
+    throw forbidden(info, identity, 'a read-only token cannot read Secrets')
   const isReading = readingVerbs.has(info.verb) && !tunnels.has(info.subresource)
   const isQuestion = info.verb === 'create' && questions.has(`${info.group}/${info.resource}`)
-  if (!isReading && !isQuestion) throw forbidden(info, identity, 'the token may only read')
+  if (!isReading && !isQuestion) throw forbidden(info, identity, 'a read-only token cannot change anything')
 }
 
 /**
@@ -40,5 +40,5 @@ export function assertInScope(info: RequestInfo, identity: Identity): void {
  */
 export function assertMayUpgrade(info: RequestInfo, identity: Identity): void {
   if (identity.isReadOnly === true)
-    throw forbidden(info, identity, 'the token may only read, and opens no connections')
+    throw forbidden(info, identity, 'a read-only token cannot open connections (exec, attach, port-forward or proxy)')
 }

@@ -67,7 +67,7 @@ function trimmed(resource: string): Status {
   return new Status(
     403,
     'Forbidden',
-    `${resource} cannot be shown: kube-apiserver named the caller over HTTP/1.1, which loses blanks around names; it must use HTTP/2`,
+    `${resource} cannot be listed: kube-apiserver sent the caller's name over HTTP/1.1, which strips spaces around header values; it must use HTTP/2`,
   )
 }
 

@@ -17,7 +17,7 @@ export type Circumstances = {
   readonly overlapMs: number
   /** Someone asks for a new one. */
   readonly isWanted: boolean
-  /** When the serving certificate was made that is in use; undefined when it is of another authority, or there is none. */
+  /** When the serving certificate was made that is in use; undefined when it was issued by another CA, or there is none. */
   readonly servingIssuedMs: number | undefined
 }
 

@@ -47,25 +47,25 @@ export class FileCertificates implements CertificateSource {
       const next = await readMaterial(this.#files)
       if (JSON.stringify(next) === JSON.stringify(this.#current)) return
       this.#current = next
-      this.#logger.info({ file: this.#files.certFile }, 'the serving certificate has changed')
+      this.#logger.info({ file: this.#files.certFile }, 'reloaded the serving certificate')
       for (const listener of this.#listeners) listener()
     } catch (err) {
       // In the middle of a change the files may be of two pairs.
       this.#logger.warn(
         { err, file: this.#files.certFile },
-        'the serving certificate cannot be read; the last one stays',
+        'failed to read the serving certificate; the previous one stays in use',
       )
     }
   }
 }
 
-/** @throws Error when a file is missing, is none of its kind, or the key is of another certificate */
+/** @throws Error when a file is missing, is none of its kind, or the private key does not match */
 async function readMaterial({ certFile, keyFile, caFile }: Files): Promise<ServingMaterial> {
   const [certPem = '', keyPem = '', bundlePem = ''] = await Promise.all(
     [certFile, keyFile, caFile].map(file => readFile(file, 'utf8')),
   )
   if (!new X509Certificate(certPem).checkPrivateKey(createPrivateKey(keyPem)))
-    throw new Error(`${keyFile} is not the key of ${certFile}`)
-  if (!bundlePem.includes('-----BEGIN CERTIFICATE-----')) throw new Error(`${caFile} holds no certificate`)
+    throw new Error(`the private key ${keyFile} does not match ${certFile}`)
+  if (!bundlePem.includes('-----BEGIN CERTIFICATE-----')) throw new Error(`${caFile} contains no certificate`)
   return { certPem, keyPem, bundlePem }
 }

@@ -50,7 +50,7 @@ export class FrontProxyCertificates {
       this.#ensure().catch(err =>
         this.#options.logger.warn(
           { err },
-          'the front-proxy certificate cannot be refreshed; the last one stays',
+          'failed to renew the front-proxy certificate; the previous one stays in use',
         ),
       )
     }, checkEveryMs)
@@ -94,7 +94,7 @@ export class FrontProxyCertificates {
     if (old !== undefined && isGood(old)) return old
     const pair = make()
     if (!(await writePair(client, { namespace, name }, pair, old))) return this.#pair(name, isGood, make)
-    logger.info({ secretName: name }, 'made a front-proxy certificate')
+    logger.info({ secretName: name }, 'created a front-proxy certificate')
     return pair
   }
 

@@ -35,10 +35,10 @@ describe('unfitness', () => {
   it('says what is wrong', () => {
     const more = { dnsNames: [...names.dnsNames, 'a.example'], ipAddresses: ['127.0.0.1', '10.0.0.1'] }
     const cases = [
-      [unfitness(pair, other.certPem, wanted), 'it is of another authority'],
+      [unfitness(pair, other.certPem, wanted), 'it was issued by another CA'],
       [
         unfitness({ ...pair, keyPem: other.keyPem }, authority.certPem, wanted),
-        'the key is of another certificate',
+        'the private key does not match',
       ],
       [unfitness({ ...pair, certPem: 'x' }, authority.certPem, wanted), 'it cannot be read'],
       [unfitness({ ...pair, keyPem: 'x' }, authority.certPem, wanted), 'it cannot be read'],

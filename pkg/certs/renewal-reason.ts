@@ -30,19 +30,19 @@ export function unfitness(
   try {
     certificate = new X509Certificate(pair.certPem)
     if (!certificate.checkPrivateKey(createPrivateKey(pair.keyPem)))
-      return 'the key is of another certificate'
+      return 'the private key does not match'
   } catch {
     return 'it cannot be read'
   }
   const authority = new X509Certificate(authorityPem)
   if (!certificate.checkIssued(authority) || !certificate.verify(authority.publicKey))
-    return 'it is of another authority'
+    return 'it was issued by another CA'
   const { names, nowMs } = wanted
   const missing = [
     ...names.dnsNames.filter(name => certificate.checkHost(name) === undefined),
     ...names.ipAddresses.filter(address => certificate.checkIP(address) === undefined),
   ]
-  if (missing.length > 0) return `it does not name ${missing.join(', ')}`
+  if (missing.length > 0) return `it is not valid for ${missing.join(', ')}`
   const from = certificate.validFromDate.getTime()
   const until = certificate.validToDate.getTime()
   return nowMs > from + (until - from) * renewAfterFraction ? 'it is due for renewal' : undefined

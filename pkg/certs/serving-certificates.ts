@@ -77,7 +77,7 @@ export class ServingCertificates implements CertificateSource {
             apply: events => {
               if (events.some(({ type }) => type !== 'BOOKMARK')) this.#refresh()
             },
-            failed: err => logger.warn({ err, secret }, 'cannot watch the certificates'),
+            failed: err => logger.warn({ err, secret }, 'failed to watch the certificates'),
           },
         }),
     )
@@ -119,7 +119,7 @@ export class ServingCertificates implements CertificateSource {
     this.#isBusy = true
     void this.#ensure()
       .catch(err => {
-        this.#options.logger.warn({ err }, 'the certificates cannot be refreshed; the last ones stay')
+        this.#options.logger.warn({ err }, 'failed to renew the certificates; the previous ones stay in use')
         return Date.now() + retryMs
       })
       .then(dueMs => {
@@ -165,7 +165,7 @@ export class ServingCertificates implements CertificateSource {
     if (await writeAuthority(this.#place, takeStep(plan.step, authority, now), authority))
       logger.info(
         { secretName: authoritySecret, step: plan.step },
-        'the certificate authority is being replaced',
+        'CA rotation in progress',
       )
     return now.getTime()
   }
@@ -175,7 +175,7 @@ export class ServingCertificates implements CertificateSource {
     if (until.getTime() - Date.now() < warnBeforeMs)
       this.#options.logger.warn(
         { secretName: authoritySecret, until },
-        'the certificate authority expires soon',
+        'the CA certificate expires soon',
       )
   }
 
@@ -183,7 +183,7 @@ export class ServingCertificates implements CertificateSource {
     const found = await readAuthority(this.#place)
     if (found !== undefined) return found
     if (await writeAuthority(this.#place, firstAuthority(new Date()), undefined))
-      this.#options.logger.info({ secretName: authoritySecret }, 'made the certificate authority')
+      this.#options.logger.info({ secretName: authoritySecret }, 'created the CA')
     return this.#ensureAuthority()
   }
 
@@ -199,7 +199,7 @@ export class ServingCertificates implements CertificateSource {
     if (found !== undefined && !found.isOurs) {
       logger.error(
         { secretName: servingSecret, why },
-        'the serving certificate is not fit, and was not made here',
+        'the serving certificate is not valid, and was not created by Kapis',
       )
       return found
     }
@@ -211,7 +211,7 @@ export class ServingCertificates implements CertificateSource {
       validityDays: servingDays,
     })
     if (await writePair(client, place, pair, found)) {
-      logger.info({ secretName: servingSecret, why }, 'made the serving certificate')
+      logger.info({ secretName: servingSecret, why }, 'created the serving certificate')
       return pair
     }
     return this.#ensureServing(authority)

@@ -24,12 +24,12 @@ function systemCertificates(): string[] {
 /** @throws Error when a text is not PEM with at least one certificate */
 export function assertCertificates(pem: string): void {
   const blocks = pem.match(pemBlock) ?? []
-  if (blocks.length === 0) throw new Error('it has no PEM certificate')
+  if (blocks.length === 0) throw new Error('no PEM certificate found')
   for (const block of blocks) {
     try {
       new X509Certificate(block)
     } catch {
-      throw new Error('a certificate in it cannot be read')
+      throw new Error('invalid PEM certificate')
     }
   }
 }

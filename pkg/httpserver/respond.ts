@@ -62,7 +62,7 @@ const sliceMs = 8
 /**
  * Writes a body piece by piece, at the pace of the client, and lets other requests in between.
  *
- * @param chunks made as they are needed; never asked for again once the client is gone
+ * @param chunks made as they are needed; never asked for again once the client closed the connection
  * @param turns of all who do such work
  */
 export async function sendChunks(

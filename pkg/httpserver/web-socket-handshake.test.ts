@@ -64,7 +64,7 @@ describe('readHandshake', () => {
     [
       'two subprotocols',
       { 'sec-websocket-protocol': 'a, b' },
-      'Sec-WebSocket-Protocol must have at most one subprotocol besides a bearer token',
+      'Sec-WebSocket-Protocol must have at most one subprotocol next to a bearer token',
       {},
     ],
     [

@@ -45,7 +45,7 @@ export function readHandshake({ headers }: Handshake): string | undefined {
   if (!tokenList.test(protocols)) throw badRequest('Sec-WebSocket-Protocol must be a list of tokens')
   const [protocol, another] = partProtocols(protocols).offered
   if (another !== undefined) {
-    throw badRequest('Sec-WebSocket-Protocol must have at most one subprotocol besides a bearer token')
+    throw badRequest('Sec-WebSocket-Protocol must have at most one subprotocol next to a bearer token')
   }
   return protocol
 }

@@ -60,7 +60,7 @@ export function createRegistryClient(connect: Connect, signal: () => AbortSignal
     const realm = parameter('realm')
     if (!/^bearer/i.test(challenge) || realm === undefined) return undefined
     const from = URL.parse(realm, url.href)
-    if (from === null) throw unavailable(`the registry ${url.host} names an invalid token server`)
+    if (from === null) throw unavailable(`the registry ${url.host} returned an invalid token server`)
     for (const name of ['service', 'scope']) {
       const value = parameter(name)
       if (value !== undefined) from.searchParams.set(name, value)
@@ -85,7 +85,7 @@ export function createRegistryClient(connect: Connect, signal: () => AbortSignal
       const answer = await get(url, login, [])
       if (answer.code === 200) return
       if (answer.code === 401 || answer.code === 403) throw refusedLogin(host)
-      throw unavailable(`the registry ${host} answered ${answer.code}`)
+      throw unavailable(`the registry ${host} responded with ${answer.code}`)
     },
 
     async config(image, login) {
@@ -126,11 +126,11 @@ function expectOk(answer: Answer, { host, repository, reference }: ImageReferenc
       { group: '', resource: 'images' },
       `${host}/${repository}${reference === '' ? '' : `:${reference}`}`,
     )
-  throw unavailable(`the registry ${host} answered ${answer.code}`)
+  throw unavailable(`the registry ${host} responded with ${answer.code}`)
 }
 
 function refusedLogin(host: string): Status {
-  return new Status(401, 'Unauthorized', `the registry ${host} does not accept the login`)
+  return new Status(401, 'Unauthorized', `the registry ${host} rejected the login`)
 }
 
 function parse({ body }: Answer, host: string): unknown {

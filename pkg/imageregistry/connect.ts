@@ -73,7 +73,7 @@ export function createConnect({ caPem, trustedHosts, proxyFor }: RegistrySetting
       return { code: response.statusCode, headers: response.headers, body }
     } catch (error) {
       if (error instanceof RefusedAddress) throw notAllowed(url.host)
-      throw unavailable(`the registry ${url.host} does not answer`, error)
+      throw unavailable(`the registry ${url.host} is not responding`, error)
     }
   }
   return {

@@ -47,7 +47,7 @@ describe('readDockerConfig', () => {
     [
       'no auths',
       secretOf({ credsStore: 'x' }),
-      'data[".dockerconfigjson"] of the Secret must have a member auths',
+      'data[".dockerconfigjson"] of the Secret must have a field auths',
     ],
     [
       'a login without password',

@@ -18,7 +18,7 @@ export function readDockerConfig(secret: KubeObject): ReadonlyMap<string, Login>
     Buffer.from(textOf(membersOf(secret.data)[secretKey]), 'base64').toString('utf8')
   const { auths } = membersOf(parse(text))
   if (!isRecord(auths))
-    throw badRequest(`data[${JSON.stringify(secretKey)}] of the Secret must have a member auths`)
+    throw badRequest(`data[${JSON.stringify(secretKey)}] of the Secret must have a field auths`)
   const logins = new Map<string, Login>()
   for (const [server, value] of Object.entries(auths))
     logins.set(toHost(server), readLogin(server, membersOf(value)))

@@ -53,7 +53,7 @@ export class SecretKeySource implements KeySource {
           const last = events.findLast(({ type }) => type !== 'BOOKMARK')
           if (last !== undefined) this.#changed(last.type === 'DELETED' ? undefined : last.object)
         },
-        failed: err => options.logger.warn({ err }, 'cannot watch the signing keys'),
+        failed: err => options.logger.warn({ err }, 'failed to watch the signing keys'),
       },
     })
   }
@@ -74,7 +74,7 @@ export class SecretKeySource implements KeySource {
 
   /** @throws Status 503 before the first keys are there */
   current(): KeySet {
-    if (this.#current === undefined) throw unavailable('the signing keys are not there yet')
+    if (this.#current === undefined) throw unavailable('the signing keys have not been loaded yet; retry later')
     return this.#current
   }
 
@@ -121,7 +121,7 @@ export class SecretKeySource implements KeySource {
           : error instanceof Error
             ? error.message
             : ''
-      this.#options.logger.error({ secretName, reason }, 'the signing keys cannot be read')
+      this.#options.logger.error({ secretName, reason }, 'failed to read the signing keys')
     }
   }
 }

@@ -33,6 +33,6 @@ describe('readServiceAccount', () => {
   })
 
   it('says so outside of a Pod', () => {
-    expect(() => readServiceAccount({}, folder)).to.throw('neither in a Pod nor is a kubeconfig given')
+    expect(() => readServiceAccount({}, folder)).to.throw('not running in a Pod and no kubeconfig given (set --kubeconfig or KAPIS_KUBECONFIG)')
   })
 })

@@ -22,7 +22,7 @@ export function readServiceAccount(
   folder = mounted,
 ): Credentials {
   const { KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port } = env
-  if (host === undefined || port === undefined) throw new Error('neither in a Pod nor is a kubeconfig given')
+  if (host === undefined || port === undefined) throw new Error('not running in a Pod and no kubeconfig given (set --kubeconfig or KAPIS_KUBECONFIG)')
   return {
     server: `https://${isIPv6(host) ? `[${host}]` : host}:${port}`,
     options: async () => {

@@ -12,6 +12,6 @@ export async function readListPage(client: KubeClient, call: Call): Promise<List
     const list: unknown = JSON.parse(text)
     return { list, sources: itemTexts(memberText(text, 'items')) }
   } catch (error) {
-    throw unavailable('kube-apiserver sent a list that cannot be read', error)
+    throw unavailable('kube-apiserver returned a list that is not valid', error)
   }
 }

@@ -70,7 +70,7 @@ export async function untilDone(
     readonly message?: string
   },
 ): Promise<void> {
-  const { logger, signal, delayMs = 2_000, message = 'cannot start yet, trying again' } = options
+  const { logger, signal, delayMs = 2_000, message = 'failed to start, retrying' } = options
   if (signal.aborted) return
   await retry(work, {
     isRetriable: () => true,

@@ -107,7 +107,7 @@ describe('readVersionPage', () => {
   ] as const) {
     it(`is 503 for ${what}`, async () => {
       const refusal = await rejectionOf(readFrom(body))
-      expect(refusal).to.include({ code: 503, message: 'kube-apiserver sent a list that cannot be read' })
+      expect(refusal).to.include({ code: 503, message: 'kube-apiserver returned a list that is not valid' })
     })
   }
 })

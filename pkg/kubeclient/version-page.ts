@@ -36,7 +36,7 @@ export async function readVersionPage(client: KubeClient, call: Omit<Call, 'acce
       ? ofProtobuf(body.subarray(magic.length))
       : ofJson(JSON.parse(body.toString('utf8')))
   } catch (error) {
-    throw unavailable('kube-apiserver sent a list that cannot be read', error)
+    throw unavailable('kube-apiserver returned a list that is not valid', error)
   }
 }
 
@@ -103,7 +103,7 @@ function textsOf(message: Buffer, wanted: readonly number[]): ReadonlyMap<number
 }
 
 function ofJson(body: unknown): VersionPage {
-  if (!isRecord(body) || !isRecord(body.metadata)) throw new Error('the response is no list')
+  if (!isRecord(body) || !isRecord(body.metadata)) throw new Error('the response is not a list')
   return {
     version: textOf(body.metadata.resourceVersion),
     continueToken: textOf(body.metadata.continue),

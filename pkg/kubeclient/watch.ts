@@ -44,7 +44,7 @@ function parseEvent(line: string): ReceivedEvent {
     const metadata = { name: '', uid: '', creationTimestamp: '', resourceVersion }
     return { type, object: { metadata }, json: '' }
   }
-  throw new Error(`a watch event of type ${JSON.stringify(type)} cannot be read`)
+  throw new Error(`invalid watch event of type ${JSON.stringify(type)}`)
 }
 
 const opening = /^\{"type":"[A-Z]+","object":(?=\{)/

@@ -35,7 +35,7 @@ export function createClientAuthentication(registry: ClientRegistry): Authentica
   return (req, form) => {
     const [authorization, ...more] = req.headersDistinct.authorization ?? []
     // Of two, which one counts must not depend on the reader.
-    if (more.length > 0) throw oauthError(400, 'invalid_request', 'the header Authorization is given twice')
+    if (more.length > 0) throw oauthError(400, 'invalid_request', 'the header Authorization is given more than once')
     const { id, secret, byBasic } = readCredential(form, authorization)
     const registered = registry.find(id)
     if (registered === undefined)
@@ -68,9 +68,9 @@ function readCredential(form: Form, authorization = ''): Credential {
   if (!isBasic(authorization)) return { id: formId ?? '', secret: formSecret, byBasic: false }
   const basic = parseBasic(authorization)
   if (basic === undefined)
-    throw invalidClient('the Basic credential cannot be read', 'broken_client_credential', true)
+    throw invalidClient('invalid Basic credential', 'broken_client_credential', true)
   if (formSecret !== undefined || (formId !== undefined && formId !== basic.id))
-    throw oauthError(400, 'invalid_request', 'the client must authenticate in one way only')
+    throw oauthError(400, 'invalid_request', 'the client must use only one authentication method')
   return { ...basic, byBasic: true }
 }
 

@@ -108,7 +108,7 @@ describe('logins at identity providers', () => {
       503,
       {
         error: 'temporarily_unavailable',
-        error_description: 'the identity provider does not answer as it should',
+        error_description: 'the identity provider returned an invalid response',
       },
       'provider_failed',
     ],
@@ -130,7 +130,7 @@ describe('logins at identity providers', () => {
       'another provider in the form',
       () => post('ldap', { ...alice, provider: 'sso' }),
       400,
-      { error: 'invalid_request', error_description: 'the parameter provider must be the one of the path' },
+      { error: 'invalid_request', error_description: 'the parameter provider must match the path' },
       'invalid_request',
     ],
     [
@@ -146,7 +146,7 @@ describe('logins at identity providers', () => {
       400,
       {
         error: 'invalid_request',
-        error_description: 'this identity provider takes no passwords: log in with a browser',
+        error_description: 'this identity provider does not support passwords: log in with a browser',
       },
       'provider_takes_no_passwords',
     ],
@@ -156,7 +156,7 @@ describe('logins at identity providers', () => {
       400,
       {
         error: 'invalid_request',
-        error_description: 'this identity provider takes a password: POST username and password',
+        error_description: 'this identity provider requires a password: POST username and password',
       },
       'provider_takes_passwords',
     ],
@@ -167,7 +167,7 @@ describe('logins at identity providers', () => {
       {
         error: 'invalid_request',
         error_description:
-          'the login was not begun in this browser, or more than ten minutes ago; begin again',
+          'the login was not started in this browser, or more than ten minutes ago; start again',
       },
       'state_mismatch',
     ],

@@ -57,7 +57,7 @@ export async function meetAtProvider(
     throw oauthError(
       400,
       'invalid_request',
-      'this identity provider takes no passwords: log in with a browser',
+      'this identity provider does not support passwords: log in with a browser',
       {
         why: 'provider_takes_no_passwords',
       },

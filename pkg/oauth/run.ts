@@ -131,7 +131,7 @@ export async function runOAuth(
     // Before the first list nothing is known of the tokens that are about.
     isNeeded: (from, until) => !sessions.isReady || sessions.hasTokenOf(from, until),
     isRemembered: (from, until) => !sessions.isReady || sessions.hasIdTokenOf(from, until),
-    onAsked: () => void keys.ensure().catch(err => logger.warn({ err }, 'cannot rotate the keys yet')),
+    onAsked: () => void keys.ensure().catch(err => logger.warn({ err }, 'failed to rotate the signing keys, retrying')),
   })
   const verifier = createTokenVerifier({ issuer, audience, clockSkewSeconds, keys })
 
@@ -155,7 +155,7 @@ export async function runOAuth(
     onChange: () =>
       void providerKeeper
         .check()
-        .catch(err => logger.warn({ err }, 'cannot end the logins of an identity provider yet')),
+        .catch(err => logger.warn({ err }, 'failed to end the logins of an identity provider, retrying')),
   })
   const providerKeeper = createProviderKeeper({ providers, sessions, logger })
   createProviderMetrics(metricsRegistry, () => providers.entries())
@@ -198,7 +198,7 @@ export async function runOAuth(
           putGroups,
           logger,
         }),
-        failed: (provider, err) => logger.warn({ provider, err }, 'an identity provider fails'),
+        failed: (provider, err) => logger.warn({ provider, err }, 'login with an identity provider failed'),
       },
       issuer: createTokenIssuer({ issuer, audience, keys }),
       verifier,
@@ -249,7 +249,7 @@ export async function runOAuth(
     await groupKeeper.sweep(signal)
   }
   const keepUpOrTryAgain = () =>
-    void keepUp().catch(err => logger.warn({ err }, 'upkeep failed, trying again'))
+    void keepUp().catch(err => logger.warn({ err }, 'maintenance failed, retrying'))
   void synced
     .then(collectGarbage)
     .catch(err => logger.warn({ err }, 'failed to release memory after startup'))

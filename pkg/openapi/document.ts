@@ -24,7 +24,7 @@ export function divide(sections: readonly Section[], paths: Paths): readonly Des
   const ownerOf = (path: string) => {
     const found = roots.find(({ root }) => path === root || path.startsWith(`${root}/`))
     if (found === undefined)
-      throw new Error(`${path} is of no section: add one in pkg/apiserver/wiring/api-description.ts`)
+      throw new Error(`${path} is in no section: add one in pkg/apiserver/wiring/api-description.ts`)
     return found.section
   }
   const bySection = Map.groupBy(Object.entries(paths), ([path]) => ownerOf(path))
@@ -36,16 +36,16 @@ const schemes: Readonly<Record<Exclude<Scheme, 'none'>, object>> = {
     type: 'http',
     scheme: 'bearer',
     description:
-      'An access token of /oauth/token, or any that kube-apiserver takes: of a service account, or by OpenID Connect.',
+      'An access token of /oauth/token, or a token that kube-apiserver accepts: of a service account or an OpenID Connect issuer.',
   },
   clientCertificate: {
     type: 'mutualTLS',
-    description: 'A client certificate of an authority that kube-apiserver takes.',
+    description: 'A client certificate issued by a client CA of kube-apiserver.',
   },
   password: {
     type: 'http',
     scheme: 'basic',
-    description: 'User name and password, for agents that send logs and can do no better.',
+    description: 'User name and password, for log shippers that do not support tokens.',
   },
   client: {
     type: 'http',
@@ -57,7 +57,7 @@ const schemes: Readonly<Record<Exclude<Scheme, 'none'>, object>> = {
     type: 'apiKey',
     in: 'cookie',
     name: '__Host-kapis-session',
-    description: 'The login of a browser.',
+    description: 'The login session of a browser (cookie).',
   },
 }
 

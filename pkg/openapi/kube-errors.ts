@@ -28,7 +28,7 @@ function toAnswers(codes: readonly number[]): Readonly<Record<string, Answer>> {
   return Object.fromEntries(
     codes.map(code => {
       const description = meanings[code]
-      if (description === undefined) throw new Error(`what ${code} means is said in no row`)
+      if (description === undefined) throw new Error(`no description for status ${code}`)
       return [code, { description, content: json(status) }]
     }),
   )

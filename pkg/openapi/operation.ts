@@ -63,8 +63,8 @@ export function content(types: readonly string[], schema: Schema): Content {
   return Object.fromEntries(types.map(type => [type, { schema }]))
 }
 
-export function ok(schema: Schema, description = 'What was asked for.'): { readonly 200: Answer } {
+export function ok(schema: Schema, description = 'The requested data.'): { readonly 200: Answer } {
   return { 200: { description, content: json(schema) } }
 }
 
-export const success = ok(object({ message: text('', { const: 'success' }) }), 'It is done.')
+export const success = ok(object({ message: text('', { const: 'success' }) }), 'Done.')

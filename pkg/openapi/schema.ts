@@ -57,7 +57,7 @@ export const status = kubeRef(`${metaGroup}.Status`)
 export const kubeObject = object(
   { apiVersion: text(), kind: text(), metadata: kubeRef(`${metaGroup}.ObjectMeta`) },
   ['apiVersion', 'kind', 'metadata'],
-  'An object of kube-apiserver; its other members are those of its kind.',
+  'A Kubernetes object; its other fields depend on the kind.',
 )
 
 /** An object of a CustomResourceDefinition, by the name under which kube-apiserver describes it. */

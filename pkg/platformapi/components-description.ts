@@ -5,11 +5,11 @@ import { anyObject, arrayOf, integer, object, text } from '../openapi/schema.ts'
 const component = object({
   name: text(),
   namespace: text(),
-  selfLink: text('The path of its Service.'),
-  label: anyObject('The selector of its Service.'),
-  startedAt: text('When its Service was made.'),
-  totalBackends: integer('Pods behind it.'),
-  healthyBackends: integer('Those that are ready.'),
+  selfLink: text('Path of its Service.'),
+  label: anyObject('Selector of its Service.'),
+  startedAt: text('Creation time of its Service.'),
+  totalBackends: integer('Pods of the Service.'),
+  healthyBackends: integer('Pods that are ready.'),
 })
 
 const health = object({
@@ -21,22 +21,22 @@ const health = object({
 export const componentPaths = {
   '/components': {
     get: {
-      summary: 'The parts of the platform, and how many pods behind each are ready',
+      summary: 'Lists the platform components with the number of ready pods',
       answers: { ...ok(arrayOf(component)), ...kubeErrors() },
       security: callers,
     },
   },
   '/components/{component}': {
     get: {
-      summary: 'One part of the platform',
-      parameters: [segment('component', 'The name of its Service.')],
+      summary: 'Reads one platform component',
+      parameters: [segment('component', 'Name of its Service.')],
       answers: { ...ok(component), ...kubeErrors(404) },
       security: callers,
     },
   },
   '/componenthealth': {
     get: {
-      summary: 'All parts and the nodes, counted',
+      summary: 'Counts platform components and nodes',
       answers: { ...ok(health), ...kubeErrors() },
       security: callers,
     },

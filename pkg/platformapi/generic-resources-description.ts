@@ -18,7 +18,7 @@ const patchTypes = [
   'application/strategic-merge-patch+json',
   'application/apply-patch+yaml',
 ]
-const asCaller = 'kube-apiserver handles it as the caller, with its own parameters and responses.'
+const asCaller = 'Proxied to kube-apiserver as the caller, with the parameters and responses of kube-apiserver.'
 
 function forwarded(
   summary: string,
@@ -38,28 +38,28 @@ function forwarded(
 
 function collection(where: string, segments: readonly Parameter[]): PathRow {
   return {
-    get: listOperation(`A list of any resource ${where}`, { form: 'kind', segments }),
-    post: forwarded('Makes an object', segments, { content: json(kubeObject) }),
-    delete: forwarded('Deletes what the selectors select', segments, undefined),
+    get: listOperation(`Lists any resource ${where}`, { form: 'kind', segments }),
+    post: forwarded('Creates an object', segments, { content: json(kubeObject) }),
+    delete: forwarded('Deletes the selected objects', segments, undefined),
   }
 }
 
 function single(where: string, segments: readonly Parameter[]): PathRow {
   return {
-    get: objectOperation(`An object ${where}`, segments),
+    get: objectOperation(`Reads an object ${where}`, segments),
     put: forwarded('Replaces an object', segments, { content: json(kubeObject) }),
-    patch: forwarded('Changes an object', segments, { content: content(patchTypes, {}) }),
+    patch: forwarded('Patches an object', segments, { content: content(patchTypes, {}) }),
     delete: forwarded('Deletes an object', segments, undefined),
   }
 }
 
 function below(before: readonly Parameter[]): Paths {
-  const resource = [...before, segment('resource', 'A plural, such as deployments.')]
+  const resource = [...before, segment('resource', 'Plural name of the resource, such as deployments.')]
   const name = segment('name', 'The name of the object.')
   const namespace = segment('namespace', 'The namespace.')
   return {
-    '/{resource}': collection('over all namespaces', resource),
-    '/{resource}/{name}': single('that is in no namespace', [...resource, name]),
+    '/{resource}': collection('in all namespaces', resource),
+    '/{resource}/{name}': single('that is cluster-scoped', [...resource, name]),
     '/namespaces/{namespace}/{resource}': collection('in a namespace', [namespace, ...resource]),
     '/namespaces/{namespace}/{resource}/{name}': single('in a namespace', [namespace, ...resource, name]),
   }
@@ -68,7 +68,7 @@ function below(before: readonly Parameter[]): Paths {
 const groupVersion = [
   segment(
     'group',
-    'An API group of kube-apiserver, or of a component of the platform, which answers in its own words.',
+    'An API group of kube-apiserver, or of a platform component with its own response format.',
   ),
   segment('version', 'A version of the group.'),
 ]

@@ -16,56 +16,56 @@ const flag = boolean('', { default: false })
 /** Paging, sorting and what is shown: see parseListQuery. */
 const ofLists: readonly Parameter[] = [
   query('page', 'Pages count from 1.', integer('', { minimum: 1, default: 1 })),
-  query('limit', 'Objects of a page; -1 is everything.', integer('', { minimum: -1, default: -1 })),
+  query('limit', 'Maximum number of objects per page; -1 for all.', integer('', { minimum: -1, default: -1 })),
   query(
     'sortBy',
     'createTime, creationTimestamp, name, updateTime, lastUpdateTimestamp, status, or a path such as .status.capacity.memory.',
     text('', { default: 'createTime' }),
   ),
-  query('ascending', 'The other way round: the oldest, or the least, first.', flag),
-  query('labelSelector', 'As Kubernetes has it.'),
-  query('fieldSelector', 'path=value and path!=value, joined by commas; any path.'),
+  query('ascending', 'Sorts in ascending order: the oldest or smallest first.', flag),
+  query('labelSelector', 'A Kubernetes label selector.'),
+  query('fieldSelector', 'path=value or path!=value with any field path; several are separated by commas and must all match.'),
 ]
 
 const ofShowing: readonly Parameter[] = [
-  query('fields', 'Paths, joined by commas: only these members are shown.'),
-  query('managedFields', 'Shows metadata.managedFields too.', flag),
+  query('fields', 'Comma-separated field paths: only these fields are returned.'),
+  query('managedFields', 'Includes metadata.managedFields.', flag),
 ]
 
 /** The filters that every kind has. */
 const filters: readonly Parameter[] = [
-  query('name', 'Part of the name.'),
-  query('names', 'Whole names, joined by commas.'),
-  query('alias', 'Part of the annotation <group domain>/alias-name.'),
+  query('name', 'Substring of the name.'),
+  query('names', 'Comma-separated exact names.'),
+  query('alias', 'Substring of the annotation <group domain>/alias-name.'),
   query('uid', 'The uid of the object.'),
   query('namespace', 'The namespace of the object.'),
   query('ownerReference', 'The uid of an owner.'),
   query('ownerKind', 'The kind of an owner.'),
-  query('annotation', 'A selector, for annotations.'),
+  query('annotation', 'A selector for annotations, with the syntax of a label selector.'),
   query('label', 'The same as labelSelector.'),
-  query('status', 'The status word of the kind: see docs/lists.md.'),
+  query('status', 'Status of the object; the values depend on the kind, see docs/lists.md.'),
   query(
     'q',
-    'Words that must all stand in name, labels or annotations; "two words" together; -word must not.',
+    'Search in name, labels and annotations: all words must occur; "two words" is a phrase, -word excludes.',
   ),
 ]
 
 const ofWatches: readonly Parameter[] = [
-  query('watch', 'true: the events of what is selected, one JSON object a line, without paging.', flag),
+  query('watch', 'true: streams watch events of the selected objects, one JSON object per line; no paging.', flag),
   query(
     'resourceVersion',
-    'The state that is asked for, which is waited for if need be; of a watch the version to go on from. 0 is any, none is the newest.',
+    'Version to read, or to start the watch from; the server waits for it if necessary. 0: any version; not set: see cache.platformReads in the configuration.',
   ),
   query(
     'resourceVersionMatch',
-    'With resourceVersion. Exact: that very state, or 410. NotOlderThan, also of a watch with sendInitialEvents: that state or a newer one.',
+    'Requires resourceVersion. Exact: exactly this version, or 410. NotOlderThan (also for a watch with sendInitialEvents): this version or a newer one.',
     oneOfTexts(['Exact', 'NotOlderThan']),
   ),
-  query('allowWatchBookmarks', 'Of a watch: bookmarks are sent.', flag),
-  query('sendInitialEvents', 'Of a watch: begins with the objects that there are.', boolean()),
+  query('allowWatchBookmarks', 'Watch: whether to send bookmarks.', flag),
+  query('sendInitialEvents', 'Watch: whether to begin with the existing objects.', boolean()),
   query(
     'timeoutSeconds',
-    'Of a watch: it ends after so long; 0 leaves it to the server.',
+    'Watch: duration in seconds; 0 for the default of the server.',
     integer('', { minimum: 0 }),
   ),
 ]
@@ -77,11 +77,11 @@ export function listParameters(own: readonly Parameter[] = []): readonly Paramet
 
 export const objectParameters = ofShowing
 
-const total = integer('Of what the filters leave, on all pages.')
+const total = integer('Number of matching objects on all pages.')
 const watchEvent = object(
   { type: oneOfTexts(['ADDED', 'MODIFIED', 'DELETED', 'BOOKMARK', 'ERROR']), object: kubeObject },
   [],
-  'With watch=true, one a line.',
+  'With watch=true: one watch event per line.',
 )
 
 export function pageOf(item: Schema): Schema {
@@ -89,7 +89,7 @@ export function pageOf(item: Schema): Schema {
 }
 
 const kindList = object({
-  kind: text('The kind with List behind it.'),
+  kind: text('The kind followed by List.'),
   apiVersion: text(),
   metadata: object({ resourceVersion: text(), remainingItemCount: integer() }, ['remainingItemCount']),
   items: arrayOf(kubeObject),
@@ -99,7 +99,7 @@ const kindList = object({
 function listed(list: Schema): { readonly 200: Answer } {
   return {
     200: {
-      description: 'A page; with watch=true, events.',
+      description: 'A page of objects; with watch=true, watch events.',
       content: { 'application/json': { schema: { anyOf: [list, watchEvent] } } },
     },
   }

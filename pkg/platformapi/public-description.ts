@@ -29,14 +29,14 @@ export function publicPaths(groupDomain: string) {
     },
     [`${configs}/configz`]: {
       get: {
-        summary: 'Which parts of the platform are switched on',
+        summary: 'Enabled features of the platform',
         answers: { ...ok(mapOf(boolean())), ...publicErrors() },
         security: ['none'],
       },
     },
     [`${configs}/gpu/kinds`]: {
       get: {
-        summary: 'Kinds of GPU that are set up: none',
+        summary: 'Configured kinds of GPU: none',
         answers: { ...ok(arrayOf(anyObject('A kind.'))), ...publicErrors() },
         security: ['none'],
       },

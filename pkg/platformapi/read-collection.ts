@@ -76,7 +76,7 @@ export async function readCollection(
       if (kind.isListedOnly)
         throw methodNotAllowed(
           ['GET', 'HEAD'],
-          `watch is not supported for ${info.resource}: kube-apiserver only lists them`,
+          `watch is not supported for ${info.resource}: kube-apiserver only supports list`,
         )
       return watch(collection, tools, exchange, style)
     default:

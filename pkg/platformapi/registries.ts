@@ -91,7 +91,7 @@ async function readSecret(req: IncomingMessage): Promise<{ sent: unknown; secret
   for await (const chunk of req) {
     length += chunk.length
     if (length > maxBodyBytes)
-      throw new Status(413, 'RequestEntityTooLarge', `a Secret has at most ${maxBodyBytes} bytes`)
+      throw new Status(413, 'RequestEntityTooLarge', `the Secret is larger than ${maxBodyBytes} bytes`)
     chunks.push(chunk)
   }
   try {
@@ -125,6 +125,6 @@ async function loginFor(
 function required(query: QueryParameters, name: string): string {
   const value = query.get(name) ?? ''
   if (value === '')
-    throw badRequest(name === 'repository' ? 'empty repository name' : `${name} must be given`)
+    throw badRequest(name === 'repository' ? 'empty repository name' : `the parameter ${name} is required`)
   return value
 }

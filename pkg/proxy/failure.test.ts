@@ -13,11 +13,11 @@ describe('upstreamFailure', () => {
     token: string,
     text: string,
   ])[] = [
-    ['ECONNREFUSED', 503, 'ServiceUnavailable', 'connection_refused', 'it does not answer'],
-    ['ENOTFOUND', 503, 'ServiceUnavailable', 'dns_error', 'it does not answer'],
-    ['UND_ERR_CONNECT_TIMEOUT', 503, 'ServiceUnavailable', 'connection_timeout', 'it does not answer'],
-    ['CERT_HAS_EXPIRED', 503, 'ServiceUnavailable', 'tls_certificate_error', 'it does not answer'],
-    ['SOMETHING_ELSE', 503, 'ServiceUnavailable', 'destination_unavailable', 'it does not answer'],
+    ['ECONNREFUSED', 503, 'ServiceUnavailable', 'connection_refused', 'it is not responding'],
+    ['ENOTFOUND', 503, 'ServiceUnavailable', 'dns_error', 'it is not responding'],
+    ['UND_ERR_CONNECT_TIMEOUT', 503, 'ServiceUnavailable', 'connection_timeout', 'it is not responding'],
+    ['CERT_HAS_EXPIRED', 503, 'ServiceUnavailable', 'tls_certificate_error', 'it is not responding'],
+    ['SOMETHING_ELSE', 503, 'ServiceUnavailable', 'destination_unavailable', 'it is not responding'],
     [
       'ECONNRESET',
       502,
@@ -39,7 +39,7 @@ describe('upstreamFailure', () => {
       'http_protocol_error',
       'it closed the connection before the response was complete',
     ],
-    ['UND_ERR_BODY_TIMEOUT', 504, 'Timeout', 'http_response_timeout', 'it did not answer in time'],
+    ['UND_ERR_BODY_TIMEOUT', 504, 'Timeout', 'http_response_timeout', 'it did not respond in time'],
     [
       'UND_ERR_HEADERS_OVERFLOW',
       502,
@@ -54,14 +54,14 @@ describe('upstreamFailure', () => {
       'http_protocol_error',
       'it closed the connection before the response was complete',
     ],
-    ['UND_ERR_HEADERS_TIMEOUT', 504, 'Timeout', 'http_response_timeout', 'it did not answer in time'],
+    ['UND_ERR_HEADERS_TIMEOUT', 504, 'Timeout', 'http_response_timeout', 'it did not respond in time'],
   ]
   it("is the caller's own where the request cannot be sent on", () => {
-    const cause = Object.assign(new Error('the request cannot be sent on: its length'), {
+    const cause = Object.assign(new Error('the request cannot be proxied: invalid Content-Length'), {
       code: 'REQUEST_INVALID',
     })
     const { code, message, headers } = upstreamFailure('it', cause)
-    expect([code, message, headers]).to.deep.equal([400, 'the request cannot be sent on: its length', {}])
+    expect([code, message, headers]).to.deep.equal([400, 'the request cannot be proxied: invalid Content-Length', {}])
   })
 
   for (const [name, status, token] of [

@@ -25,13 +25,13 @@ type Failure = {
   readonly text: string
 }
 
-const silent = { code: 503, reason: 'ServiceUnavailable', text: 'does not answer' } as const
+const silent = { code: 503, reason: 'ServiceUnavailable', text: 'is not responding' } as const
 const broken = {
   code: 502,
   reason: 'ServiceUnavailable',
   text: 'closed the connection before the response was complete',
 } as const
-const slow = { code: 504, reason: 'Timeout', text: 'did not answer in time' } as const
+const slow = { code: 504, reason: 'Timeout', text: 'did not respond in time' } as const
 
 const terminated = { ...broken, token: 'connection_terminated' } as const
 

@@ -105,7 +105,7 @@ function sendUnavailable(res: Exchange['res']): void {
 /** For people, who are on the way to log in. The listener has the style of its pages, too: this one does without. */
 function sendUnavailablePage({ req, res }: Exchange): void {
   const again = req.method === 'GET' ? req.url : '/oauth/session'
-  const title = 'Nobody can log in at the moment'
+  const title = 'Login is not available at the moment'
   const page = html`<!doctype html>
 <html lang="en">
 <head>
@@ -116,7 +116,7 @@ function sendUnavailablePage({ req, res }: Exchange): void {
 <body>
 <main>
 <h1>${title}</h1>
-<p>Who is logged in stays so. Wait a moment, or go back to the application that you came from.</p>
+<p>Existing logins keep working. Try again in a moment, or go back to the application.</p>
 <p><a href="${again}">Try again</a></p>
 </main>
 </body>

@@ -20,23 +20,23 @@ type RequestLines = {
  * @throws Error REQUEST_INVALID
  */
 export function checkRequest({ method, path, headers, hasBody }: RequestLines): void {
-  if (!token.test(method) || !path.startsWith('/') || notInPath.test(path)) throw invalid('its first line')
+  if (!token.test(method) || !path.startsWith('/') || notInPath.test(path)) throw invalid('invalid request line')
   checkHeaders(headers)
   let length: string | undefined
   for (let i = 0; i < headers.length; i += 2) {
     const name = headers[i] ?? ''
     if (name.length !== 14 || name.toLowerCase() !== 'content-length') continue
     const value = headers[i + 1] ?? ''
-    if (length !== undefined || !/^\d{1,15}$/.test(value)) throw invalid('its length')
+    if (length !== undefined || !/^\d{1,15}$/.test(value)) throw invalid('invalid Content-Length')
     length = value
   }
-  if (!hasBody && length !== undefined && Number(length) > 0) throw invalid('a length without a body')
+  if (!hasBody && length !== undefined && Number(length) > 0) throw invalid('Content-Length without a body')
 }
 
 /** @throws Error REQUEST_INVALID */
 export function checkHeaders(headers: HeaderLines): void {
   for (let i = 0; i < headers.length; i += 2)
-    if (!isHeader(headers[i] ?? '', headers[i + 1] ?? '')) throw invalid('a header')
+    if (!isHeader(headers[i] ?? '', headers[i + 1] ?? '')) throw invalid('invalid header')
 }
 
 export function isHeader(name: string, value: string): boolean {
@@ -49,5 +49,5 @@ export function isHeaderText(text: string): boolean {
 }
 
 function invalid(what: string): Error {
-  return Object.assign(new Error(`the request cannot be sent on: ${what}`), { code: 'REQUEST_INVALID' })
+  return Object.assign(new Error(`the request cannot be proxied: ${what}`), { code: 'REQUEST_INVALID' })
 }

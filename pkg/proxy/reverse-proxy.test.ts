@@ -283,7 +283,7 @@ describe('relay', function () {
     expect(JSON.parse(ours.text)).to.deep.equal({
       ...{ kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure' },
       ...{
-        message: 'it did not answer in time',
+        message: 'it did not respond in time',
         reason: 'Timeout',
         details: { retryAfterSeconds: 1 },
         code: 504,

@@ -165,7 +165,7 @@ export function relay(outgoing: Outgoing, { req, res }: Pair): Promise<void> {
   }
   function abandon(): void {
     if (gone !== undefined) return
-    gone = new Error('the client is gone')
+    gone = new Error('the client closed the connection')
     controller?.abort(gone)
     body?.destroy()
     resolve()

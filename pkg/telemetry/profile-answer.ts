@@ -21,7 +21,7 @@ export function createProfileAnswer(name: string, logger: Logger): ProfileAnswer
   let isTaking = false
   return async (kind, query, res) => {
     const wanted = readSeconds(query)
-    if (isTaking) throw tooManyRequests('a profile is being taken already', seconds.max)
+    if (isTaking) throw tooManyRequests('another profile is already being recorded', seconds.max)
     isTaking = true
     const gone = new AbortController()
     res.once('close', () => gone.abort())

@@ -381,14 +381,14 @@ describe('the API of another component', function () {
       expect([code, headers['retry-after'] !== undefined], body).to.deep.equal([503, true])
       expect(headers['proxy-status']).to.match(/^kapis; error=(connection_refused|destination_unavailable)$/)
       const { details: _details, ...status } = JSON.parse(body)
-      const message = `the component v1.${group} does not answer`
+      const message = `the component v1.${group} is not responding`
       expect(status).to.deep.equal(statusBody(503, 'ServiceUnavailable', message))
     }
     // Beyond as many failures as open the breaker.
     for (let i = 0; i < 8; i++) expectOwnFailure(await askAs(token, widgets))
     expect((await askAs(token, `/kapis/resources.${groupDomain}/v1alpha3/nodes`)).code).to.equal(200)
     expect((await askAs(token, '/api/v1/nodes')).code).to.equal(200)
-    const reason = `FailedCheck: the component v1.${group} does not answer (connection_refused)`
+    const reason = `FailedCheck: the component v1.${group} is not responding (connection_refused)`
     await available(`v1.${group}`, 'False', reason)
     await startComponent(port)
     await available(`v1.${group}`, 'True')

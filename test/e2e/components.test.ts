@@ -168,7 +168,7 @@ describe('components, quotas and what everybody may know', function () {
   })
 
   const gone: readonly (readonly [path: string, method: string, message: string])[] = [
-    ['git/verify', 'POST', 'use git ls-remote, where the repository is to be read'],
+    ['git/verify', 'POST', 'use git ls-remote where the repository is needed'],
     [
       'registry/verify',
       'POST',
@@ -287,9 +287,9 @@ describe('components, quotas and what everybody may know', function () {
         '/registrysecrets/login/verify',
         loginFor('registry.invalid'),
         503,
-        'the registry registry.invalid does not answer',
+        'the registry registry.invalid is not responding',
       ],
-      ['GET', '/imageconfig', undefined, 400, 'image must be given'],
+      ['GET', '/imageconfig', undefined, 400, 'the parameter image is required'],
       [
         'GET',
         '/imageconfig?image=No%20Name',

@@ -59,7 +59,7 @@ describe('when something fails', function () {
     const page = await askKapis('/oauth/login', { headers: { accept: 'text/html,*/*;q=0.8' } })
     expect([page.code, page.headers['content-type']]).to.deep.equal([503, 'text/html; charset=utf-8'])
     expect(Number(page.headers['retry-after'])).to.be.above(0)
-    expect(page.body).to.include('<h1>Nobody can log in at the moment</h1>')
+    expect(page.body).to.include('<h1>Login is not available at the moment</h1>')
     for (const who of [token, reader]) expect((await askAs(who, platformPath)).code).to.equal(200)
     expect((await askKapis('/readyz')).code).to.equal(200)
     const details = { retryAfterSeconds: 1 }

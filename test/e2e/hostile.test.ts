@@ -147,7 +147,7 @@ describe('hostile requests', function () {
       `${post}${auth}Content-Type: application/json\r\nContent-Length: 1000000000000000000\r\n\r\n{`,
     )
     expect(codes, text).to.deep.equal([400])
-    expect(text).to.include('the request cannot be sent on: its length')
+    expect(text).to.include('the request cannot be proxied: invalid Content-Length')
   })
 
   const roots = [

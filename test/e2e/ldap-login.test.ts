@@ -325,7 +325,7 @@ describe('logins at a directory, through kapis-apiserver', function () {
         503,
         {
           error: 'temporarily_unavailable',
-          error_description: 'the identity provider does not answer as it should',
+          error_description: 'the identity provider returned an invalid response',
         },
       ])
     }, 10_000)

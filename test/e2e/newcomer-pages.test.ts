@@ -138,7 +138,7 @@ describe('pages for people of an identity provider, in a browser', function () {
     const page = await openWindow(browser)
     await arrive(page, bea)
     expect(await headingOf(page)).to.equal('Your first login')
-    await page.getByRole('link', { name: 'Log in another way' }).click()
+    await page.getByRole('link', { name: 'Log in with another account' }).click()
     expect(await headingOf(page)).to.equal('Log in')
     expect(await kubectlOutput('get', users, bea, '--ignore-not-found')).to.equal('')
   })

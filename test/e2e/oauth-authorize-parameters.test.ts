@@ -38,11 +38,11 @@ describe('a parameter of /oauth/authorize', function () {
       { prompt: 'nonsense' },
       invalid('the parameter prompt must be among none, login, consent, select_account'),
     ],
-    ['prompt', { prompt: 'none login' }, invalid('prompt=none goes with no other prompt')],
+    ['prompt', { prompt: 'none login' }, invalid('prompt=none cannot be combined with another prompt')],
     [
       'code_challenge_method',
       { code_challenge_method: 'S256' },
-      invalid('code_challenge_method is given without code_challenge'),
+      invalid('code_challenge_method requires code_challenge'),
     ],
     [
       'code_challenge_method',

@@ -89,7 +89,7 @@ describe('the wire of /oauth, for browsers and those who send them', function ()
       const answer = await askKapis(`/oauth/authorize?${query()}&client_id=x`)
       expect(parsed(answer)).to.deep.equal([
         400,
-        { error: 'invalid_request', error_description: 'the parameter client_id is given twice' },
+        { error: 'invalid_request', error_description: 'the parameter client_id is given more than once' },
       ])
     })
 
@@ -233,19 +233,19 @@ describe('the wire of /oauth, for browsers and those who send them', function ()
       [
         'the redirect_uri of another request',
         { redirect_uri: 'https://app.test/cb' },
-        invalid('the parameter redirect_uri is not that of the authorization request'),
+        invalid('the parameter redirect_uri does not match the authorization request'),
       ],
       [
         'no redirect_uri',
         { redirect_uri: '' },
-        invalid('the parameter redirect_uri is not that of the authorization request'),
+        invalid('the parameter redirect_uri does not match the authorization request'),
       ],
       [
         'another verifier',
         { code_verifier: 'w'.repeat(43) },
-        invalid('the parameter code_verifier does not fit the code'),
+        invalid('the parameter code_verifier does not match the code_challenge'),
       ],
-      ['no verifier', { code_verifier: '' }, invalid('the parameter code_verifier does not fit the code')],
+      ['no verifier', { code_verifier: '' }, invalid('the parameter code_verifier does not match the code_challenge')],
       ['garbage for a code', { code: 'garbage' }, invalid('the code is invalid or expired')],
       [
         'no code',

@@ -24,8 +24,8 @@ describe('the clients of /oauth', function () {
   const invalidRequest = (error_description: string) => ({ error: 'invalid_request', error_description })
   const unknown = invalidClient('the OAuth client was not found')
   const wrong = invalidClient('invalid client credential')
-  const unreadable = invalidClient('the Basic credential cannot be read')
-  const twoWays = invalidRequest('the client must authenticate in one way only')
+  const unreadable = invalidClient('invalid Basic credential')
+  const twoWays = invalidRequest('the client must use only one authentication method')
   const post = (fields: Readonly<Record<string, string>>, headers?: Readonly<Record<string, string>>) =>
     form('/oauth/token', { grant_type: 'nonsense', ...fields }, headers)
 
@@ -60,7 +60,7 @@ describe('the clients of /oauth', function () {
       'introspection by a public client',
       () => form('/oauth/introspect', { client_id: native.name, token: 'x' }),
       401,
-      invalidClient('a public client cannot prove who it is'),
+      invalidClient('public clients cannot use introspection'),
     ],
   ]
   for (const [what, ask, code, body, authenticate] of rows) {
@@ -86,7 +86,7 @@ describe('the clients of /oauth', function () {
     it(`may give ${endpoint} each parameter once`, async () => {
       const { name } = client
       const answer = await send(type, `client_id=${name}&client_id=${name}`)
-      expect(parsed(answer)).to.deep.equal([400, invalidRequest('the parameter client_id is given twice')])
+      expect(parsed(answer)).to.deep.equal([400, invalidRequest('the parameter client_id is given more than once')])
     })
   }
 

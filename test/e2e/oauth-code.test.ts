@@ -75,12 +75,12 @@ describe('a code', function () {
 
   it('comes to a public client with PKCE alone', async () => {
     expect(await answerTo(agent, { client_id: native.name, state: 's' })).to.deep.equal({
-      ...invalidRequest('the parameter code_challenge is required of a public client'),
+      ...invalidRequest('the parameter code_challenge is required for public clients'),
       state: 's',
       iss,
     })
     const code = await newCode({ client_id: native.name, ...pkce })
-    const wrong = invalidGrant('the parameter code_verifier does not fit the code')
+    const wrong = invalidGrant('the parameter code_verifier does not match the code_challenge')
     expect(parsed(await exchange(native.name, code))).to.deep.equal([400, wrong])
     expect(await exchange(native.name, code, { code_verifier: verifier })).to.include({ code: 200 })
   })

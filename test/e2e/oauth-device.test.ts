@@ -85,7 +85,7 @@ describe('a login of a device', function () {
     await decide(device, 'deny')
     expect(parsed(await poll(device.device_code))).to.deep.equal([
       400,
-      { error: 'access_denied', error_description: 'the user refused' },
+      { error: 'access_denied', error_description: 'the user denied access' },
     ])
   })
 

@@ -30,7 +30,7 @@ describe('the endpoints of /oauth', function () {
     it(`take ${allow} at ${path}, and say so`, async () => {
       for (const method of others) {
         const answer = await askKapis(path, { method })
-        const body = method === 'HEAD' ? '' : invalidRequest(`the endpoint takes ${allow}`)
+        const body = method === 'HEAD' ? '' : invalidRequest(`method not allowed; supported: ${allow}`)
         expect(parsed(answer)).to.deep.equal([405, body])
         expect(answer.headers).to.include({ allow, 'cache-control': 'no-store' })
       }
@@ -60,7 +60,7 @@ describe('the endpoints of /oauth', function () {
       'an answer of a provider that nobody asked',
       () => askKapis('/oauth/callback/nobody?code=x&state=y'),
       400,
-      invalidRequest('the login was not begun in this browser, or more than ten minutes ago; begin again'),
+      invalidRequest('the login was not started in this browser, or more than ten minutes ago; start again'),
     ],
     [
       'a logout of neither all nor one',
@@ -73,7 +73,7 @@ describe('the endpoints of /oauth', function () {
       () => logout({ post_logout_redirect_uri: 'https://evil.test/' }),
       400,
       invalidRequest(
-        'post_logout_redirect_uri needs id_token_hint, client_id or the access token of the login',
+        'post_logout_redirect_uri requires id_token_hint, client_id or the access token of the login',
       ),
     ],
     [
@@ -92,7 +92,7 @@ describe('the endpoints of /oauth', function () {
       'a body that says to be gzip and is not',
       () => form('/oauth/token', password, { 'content-encoding': 'gzip' }),
       400,
-      invalidRequest('the body cannot be read'),
+      invalidRequest('failed to read the body'),
     ],
     [
       'a body of an encoding that is not taken',

@@ -81,7 +81,7 @@ describe('personal access tokens', function () {
     for (const [method, at, body] of refused) {
       const answer = await send(method, at, body, token)
       expect(answer.code, `${method} ${at}`).to.equal(403)
-      expect(JSON.parse(answer.body).message).to.match(/: the token may only read$/)
+      expect(JSON.parse(answer.body).message).to.match(/: a read-only token cannot change anything$/)
     }
     const as = await askAs(token, '/api/v1/nodes', { headers: { 'impersonate-user': 'admin' } })
     expect(as.code).to.equal(403)
@@ -90,7 +90,7 @@ describe('personal access tokens', function () {
       403,
       {
         error: 'access_denied',
-        error_description: 'personal access tokens are made and ended by a login, not by another token',
+        error_description: 'personal access tokens can only be created and deleted with the token of a login',
       },
     ])
   })
@@ -146,7 +146,7 @@ describe('personal access tokens', function () {
         expect(answer.code, `${at} ${accept}`).to.equal(403)
         // Errors are written in the media type that is asked for.
         const { message } = parse(answer.body)
-        expect(message).to.match(/: a token that may only read reads no Secrets$/)
+        expect(message).to.match(/: a read-only token cannot read Secrets$/)
       }
       // The right is there: it is the token that has it not.
       expect(await askAs(full, at), at).to.include({ code: 200 })
@@ -161,7 +161,7 @@ describe('personal access tokens', function () {
 
   it('end themselves by a logout, and nothing else', async () => {
     const { token } = await create({ name: 'leaked', scope: 'read' })
-    const all = { error: 'access_denied', error_description: 'all=true needs the access token of the login' }
+    const all = { error: 'access_denied', error_description: 'all=true requires the access token of the login' }
     expect(parsed(await send('POST', '/oauth/logout?all=true', undefined, token))).to.deep.equal([403, all])
     expect(parsed(await send('GET', '/oauth/logout?all=true', undefined, token))).to.deep.equal([403, all])
     expect(await send('GET', path)).to.include({ code: 200 })

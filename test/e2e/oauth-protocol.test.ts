@@ -213,7 +213,7 @@ describe('kapis-oauth', function () {
       expect(answer.headers).to.include({ 'cache-control': 'no-store' })
       expect(parsed(await form('/oauth/userinfo', { access_token }, authorized()))).to.deep.equal([
         400,
-        { error: 'invalid_request', error_description: 'the access token must be sent in one way only' },
+        { error: 'invalid_request', error_description: 'the access token is given more than once' },
       ])
       expectStatus(
         await form('/oauth/userinfo', { access_token: 'garbage' }),
@@ -321,7 +321,7 @@ describe('kapis-oauth', function () {
         400,
         {
           error: 'invalid_request',
-          error_description: 'the parameter post_logout_redirect_uri is not one of the client',
+          error_description: 'the parameter post_logout_redirect_uri is not registered for the client',
         },
       ])
     })

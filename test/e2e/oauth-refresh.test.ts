@@ -107,7 +107,7 @@ describe('a refresh token', function () {
       400,
       {
         error: 'invalid_scope',
-        error_description: 'the parameter scope asks for more than the login was granted',
+        error_description: 'the parameter scope exceeds the scope of the login',
       },
     ])
   })

@@ -102,7 +102,7 @@ describe('two kapis-oauths', function () {
     running.push(second)
     const [code] = await once(second.child, 'exit')
     expect(code).to.equal(1)
-    expect(second.log()).to.include('another process listens on')
+    expect(second.log()).to.include('is in use by another process')
     await tokens(login(b))
   })
 

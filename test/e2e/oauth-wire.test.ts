@@ -93,7 +93,7 @@ describe('the wire of /oauth', function () {
           body: `${new URLSearchParams({ ...credentials, ...grant })}&username=admin`,
         }),
       400,
-      invalidRequest('the parameter username is given twice'),
+      invalidRequest('the parameter username is given more than once'),
     ],
     [
       'JSON',
@@ -106,7 +106,7 @@ describe('the wire of /oauth', function () {
       415,
       invalidRequest('the body must be application/x-www-form-urlencoded'),
     ],
-    ['GET', () => askKapis('/oauth/token'), 405, invalidRequest('the endpoint takes POST')],
+    ['GET', () => askKapis('/oauth/token'), 405, invalidRequest('method not allowed; supported: POST')],
     ['a path that is none', () => askKapis('/oauth/nothing'), 404, invalidRequest('unknown endpoint')],
   ]
   for (const [what, ask, code, body] of rows) {

@@ -152,19 +152,19 @@ describe('the callback of an identity provider', function () {
   const untrusted: Outcome = {
     code: 400,
     error: 'invalid_grant',
-    description: 'the answer of the identity provider cannot be trusted',
+    description: 'the response of the identity provider is not valid',
     reason: 'provider_answer_invalid',
   }
   const down: Outcome = {
     code: 503,
     error: 'temporarily_unavailable',
-    description: 'the identity provider does not answer as it should',
+    description: 'the identity provider returned an invalid response',
     reason: 'provider_failed',
   }
   const late: Outcome = {
     code: 400,
     error: 'invalid_grant',
-    description: 'the login at the identity provider was used before, or took too long',
+    description: 'the response of the identity provider was used before, or came too late',
     reason: 'provider_refused',
   }
   const refused = (description: string, reason: string): Outcome => ({
@@ -215,7 +215,7 @@ describe('the callback of an identity provider', function () {
     [
       'an unverified address',
       () => personOf(uniqueName('unverified'), { email_verified: false }),
-      refused('the identity provider gives no verified e-mail address', 'email_missing'),
+      refused('the identity provider returned no verified e-mail address', 'email_missing'),
     ],
     [
       'a name that another user has',
@@ -226,7 +226,7 @@ describe('the callback of an identity provider', function () {
       'groups that are too many to be listed (overage)',
       () => personOf(ann, { _claim_names: { groups: 'src1' }, _claim_sources: { src1: { endpoint: 'x' } } }),
       refused(
-        'the identity provider does not list the groups of this account, which are too many for it',
+        'the identity provider left out the groups of this account: there are too many',
         'provider_groups_incomplete',
       ),
     ],
@@ -234,7 +234,7 @@ describe('the callback of an identity provider', function () {
       'groups that are no list of texts',
       () => personOf(ann, { groups: [{ name: 'blue' }] }),
       refused(
-        'the identity provider does not list the groups of this account as it should',
+        'the identity provider returned the groups of this account in an unknown format',
         'provider_groups_invalid',
       ),
     ],
@@ -251,7 +251,7 @@ describe('the callback of an identity provider', function () {
   const notBegun = {
     code: 400,
     error: 'invalid_request',
-    description: 'the login was not begun in this browser, or more than ten minutes ago; begin again',
+    description: 'the login was not started in this browser, or more than ten minutes ago; start again',
     reason: 'state_mismatch',
   }
   const said = (error: string) => (callback: URL) => {
@@ -262,7 +262,7 @@ describe('the callback of an identity provider', function () {
   const searchOf = (change: (search: string) => string) => (callback: URL) => {
     callback.search = change(callback.search)
   }
-  const twice = (name: string, description = `the parameter ${name} is given twice`): Outcome => ({
+  const twice = (name: string, description = `the parameter ${name} is given more than once`): Outcome => ({
     code: 400,
     error: 'invalid_request',
     description,
@@ -317,7 +317,7 @@ describe('the callback of an identity provider', function () {
     })
     expect([answer.code, JSON.parse(answer.body), answer.headers.allow]).to.deep.equal([
       405,
-      { error: 'invalid_request', error_description: 'the endpoint takes GET' },
+      { error: 'invalid_request', error_description: 'method not allowed; supported: GET' },
       'GET',
     ])
     expect((await agent.open(callback)).code).to.equal(200)

@@ -195,7 +195,7 @@ describe('logins at an OpenID provider, through kapis-apiserver', function () {
     ])
     expect(refusal(await logIn(newAgent(), `${local}-unverified`))).to.deep.equal([
       400,
-      { error: 'invalid_grant', error_description: 'the identity provider gives no verified e-mail address' },
+      { error: 'invalid_grant', error_description: 'the identity provider returned no verified e-mail address' },
     ])
   })
 
@@ -213,7 +213,7 @@ describe('logins at an OpenID provider, through kapis-apiserver', function () {
 
   const foreign = {
     error: 'invalid_request',
-    error_description: 'the login was not begun in this browser, or more than ten minutes ago; begin again',
+    error_description: 'the login was not started in this browser, or more than ten minutes ago; start again',
   }
   const stolen: readonly [string, () => Promise<Page>][] = [
     ['in another browser', async () => newAgent().open(await untilCallback(newAgent(), ann))],
@@ -260,7 +260,7 @@ describe('logins at an OpenID provider, through kapis-apiserver', function () {
       400,
       {
         error: 'invalid_grant',
-        error_description: 'the login at the identity provider was used before, or took too long',
+        error_description: 'the response of the identity provider was used before, or came too late',
       },
     ])
   })
@@ -281,11 +281,11 @@ describe('logins at an OpenID provider, through kapis-apiserver', function () {
   })
 
   const starts: readonly [string, Record<string, string>, string][] = [
-    ['no client', {}, 'the parameter client_id must name an OAuth client, or return_to a page'],
+    ['no client', {}, 'the parameter client_id or return_to is required'],
     [
       'a client that does not exist',
       { client_id: 'nobody' },
-      'the parameter client_id must name an OAuth client, or return_to a page',
+      'the parameter client_id or return_to is required',
     ],
     ['a broken scope', { client_id: clientId, scope: 'a"b' }, 'the parameter scope is malformed'],
   ]
@@ -454,7 +454,7 @@ describe('logins at an OpenID provider, through kapis-apiserver', function () {
         503,
         {
           error: 'temporarily_unavailable',
-          error_description: 'the identity provider does not answer as it should',
+          error_description: 'the identity provider returned an invalid response',
         },
       ])
     }, 10_000)
@@ -581,7 +581,7 @@ describe('logins at GitHub and GitLab, through kapis-apiserver', function () {
       'GitHub: someone in no organization that counts',
       () => names.github,
       () => (github = { ...github, orgs: [], teams: [] }),
-      'the account is in no group that may log in here',
+      'the account is not a member of a group that may log in',
     ],
     [
       'GitHub: someone else who has the name by now',
@@ -598,14 +598,14 @@ describe('logins at GitHub and GitLab, through kapis-apiserver', function () {
           user: { ...github.user, id: 8, login: `${octocat}-8`, email: `${made}-8@example.com` },
           emails: [{ email: `${made}-8@example.com`, primary: true, verified: false, visibility: null }],
         }),
-      'the identity provider gives no verified e-mail address',
+      'the identity provider returned no verified e-mail address',
     ],
     [
       'GitLab: an account without a confirmed address',
       () => names.gitlab,
       () =>
         (gitlab = { ...gitlab, user: { ...gitlab.user, id: 9, username: `${made}-9`, confirmed_at: null } }),
-      'the identity provider gives no verified e-mail address',
+      'the identity provider returned no verified e-mail address',
     ],
     [
       'GitLab: an account that is blocked',
@@ -640,7 +640,7 @@ describe('logins at GitHub and GitLab, through kapis-apiserver', function () {
         400,
         {
           error: 'invalid_grant',
-          error_description: 'the login at the identity provider was used before, or took too long',
+          error_description: 'the response of the identity provider was used before, or came too late',
         },
       ])
     }

@@ -21,7 +21,7 @@ describe('the way to an identity provider', function () {
   })
   after(() => removeProvider(provider))
 
-  const noClient = 'the parameter client_id must name an OAuth client, or return_to a page'
+  const noClient = 'the parameter client_id or return_to is required'
   const rows: readonly [string, string, number, string, string, string][] = [
     ['no client', '', 400, 'invalid_request', noClient, 'unknown_client'],
     ['a client of nobody', 'client_id=nobody', 400, 'invalid_request', noClient, 'unknown_client'],
@@ -30,7 +30,7 @@ describe('the way to an identity provider', function () {
       'client_id=kapis&client_id=kapis',
       400,
       'invalid_request',
-      'the parameter client_id is given twice',
+      'the parameter client_id is given more than once',
       'invalid_request',
     ],
     [
@@ -38,7 +38,7 @@ describe('the way to an identity provider', function () {
       'return_to=/oauth/device&return_to=//evil.test',
       400,
       'invalid_request',
-      'the parameter return_to is given twice',
+      'the parameter return_to is given more than once',
       'invalid_request',
     ],
     [
@@ -62,7 +62,7 @@ describe('the way to an identity provider', function () {
       String(new URLSearchParams(client)),
       503,
       'temporarily_unavailable',
-      'the identity provider does not answer as it should',
+      'the identity provider returned an invalid response',
       'provider_failed',
     ],
     [
@@ -70,7 +70,7 @@ describe('the way to an identity provider', function () {
       'return_to=/oauth/device',
       503,
       'temporarily_unavailable',
-      'the identity provider does not answer as it should',
+      'the identity provider returned an invalid response',
       'provider_failed',
     ],
   ]

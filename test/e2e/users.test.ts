@@ -342,7 +342,7 @@ describe('users', function () {
       })
       expect(answer.code).to.equal(422)
       expect(JSON.parse(answer.body).details.causes).to.deep.equal([
-        { reason: 'FieldValueInvalid', message: 'is the address of another user', field: 'spec.email' },
+        { reason: 'FieldValueInvalid', message: 'belongs to another user', field: 'spec.email' },
       ])
     }, 3_000)
   })

@@ -123,9 +123,9 @@ describe('/oauth while kube-apiserver is down', function () {
     expect(headers['content-security-policy']).to.match(/^default-src 'none'/)
     expect(/<main>[\s\S]*<\/main>/.exec(body)?.[0]).to.equal(`<main>
 <p class="product">Kapis</p>
-<h1>That did not work</h1>
+<h1>Request failed</h1>
 <p class="error" role="alert" id="error">Logging in is temporarily unavailable.</p>
-<p>Go back to the application that you came from and try again in a moment.</p>
+<p>Go back to the application and try again in a moment.</p>
 <a class="button second" href="/oauth/session">Go to your login</a>
 </main>`)
   })

@@ -122,6 +122,6 @@ describe('traces of what the manifests install', function () {
     expect((await get(`${pod.url}${path}`, { token })).code).to.equal(200)
     expect(await pod.stop()).to.deep.equal([0, 0])
     expect(collector.spans.filter(({ attributes }) => attributes['url.path'] === path)).to.have.length(1)
-    expect(pod.log('apiserver')).to.not.include('spans are lost')
+    expect(pod.log('apiserver')).to.not.include('failed to export spans')
   })
 })

@@ -126,7 +126,7 @@ describe('LDAP, against slapd', function () {
         const refused = await failure(Promise.resolve(work))
         expect(refused).to.include({
           code: 400,
-          message: 'the directory does not list the groups of this user',
+          message: 'the LDAP server did not return the groups of this user',
         })
         expect(refusalReason(refused)).to.equal('provider_groups_incomplete')
         expect(refused.cause).to.have.nested.property('cause.message').which.matches(why)
@@ -230,7 +230,7 @@ describe('LDAP, against slapd', function () {
       const error = await failure(login('alice', 'alice secret', changes()))
       expect([error.code, error.message]).to.deep.equal([
         503,
-        'the identity provider does not answer as it should',
+        'the identity provider returned an invalid response',
       ])
       expect(refusalReason(error)).to.equal('provider_failed')
       expect(String((error.cause as Error).cause)).to.match(message)

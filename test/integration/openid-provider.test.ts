@@ -169,7 +169,7 @@ describe('an OpenID provider that lies', function () {
       expect(refused).to.deep.include({
         code: 400,
         reason: 'provider_answer_invalid',
-        message: 'the answer of the identity provider cannot be trusted',
+        message: 'the response of the identity provider is not valid',
       })
       expect(refused.why).to.match(why)
     })
@@ -254,7 +254,7 @@ describe('an OpenID provider that lies', function () {
     expect(await failure()).to.include({
       code: 400,
       reason: 'provider_refused',
-      message: 'the login at the identity provider was used before, or took too long',
+      message: 'the response of the identity provider was used before, or came too late',
     })
   })
 })

@@ -194,7 +194,7 @@ describe('the client of image registries, against a real one', function () {
     const stranger = createAuthority({ commonName: 'another', validityDays: 2 })
     expect(await refusal(clientFor(host, [host], stranger.certPem).verify(host, login))).to.deep.equal({
       code: 503,
-      message: `the registry ${host} does not answer`,
+      message: `the registry ${host} is not responding`,
     })
   })
 })

@@ -115,7 +115,7 @@ describe('the login that a command uses', () => {
     expect(findTarget({ server: b }, io({ KAPIS_CA: file, KAPIS_URL: a })).server.ca).to.equal('')
     writeFileSync(file, 'no certificate')
     expect(() => findTarget({ server: a, ca: file, context: 'ali' }, io())).to.throw(
-      `invalid --ca ${file}: it has no PEM certificate`,
+      `invalid --ca ${file}: no PEM certificate found`,
     )
     expect(() => findTarget({ server: b }, io({ KAPIS_CA: `${file}.none` }))).to.throw('invalid KAPIS_CA')
   })

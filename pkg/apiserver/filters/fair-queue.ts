@@ -26,7 +26,7 @@ export type FairQueue = {
   readonly take: (flow: string, gone: Gone) => Seat | Promise<Seat>
   /** The same without waiting. @throws Status */
   readonly takeNow: (flow: string) => Seat
-  /** Requests that wait for a place. */
+  /** Requests that are queued by the in-flight limits. */
   readonly waiting: () => number
 }
 

@@ -6,7 +6,7 @@ import { createMaxInFlight, type MaxInFlight } from './max-in-flight.ts'
 export function createMeasuredMaxInFlight(limits: () => Config['limits'], registry: Registry): MaxInFlight {
   const rejected = counter(registry, {
     name: 'kapis_requests_rejected_total',
-    help: 'Requests refused with 429: too many of their user, or of all, were in flight.',
+    help: 'Requests rejected with 429, because too many of the user or in total were in flight.',
     labels: ['kind'],
   })
   const inFlight = createMaxInFlight({
@@ -23,7 +23,7 @@ export function createMeasuredMaxInFlight(limits: () => Config['limits'], regist
   })
   gauge(registry, {
     name: 'kapis_requests_queued',
-    help: 'Requests that wait for a place.',
+    help: 'Requests that are queued by the in-flight limits.',
     labels: ['kind'],
     collect(queued) {
       for (const kind of ['reading', 'mutating'] as const) queued.set({ kind }, inFlight.waiting(kind))

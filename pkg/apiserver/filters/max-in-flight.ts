@@ -32,7 +32,7 @@ export type MaxInFlight = {
    * @throws Status 429 with Retry-After when there is none, also by the promise
    */
   readonly enter: (exchange: AuthenticatedExchange, isUntimed: boolean) => RequestSeat | Promise<RequestSeat>
-  /** Requests that wait for a place. */
+  /** Requests that are queued by the in-flight limits. */
   readonly waiting: (kind: SeatKind) => number
 }
 

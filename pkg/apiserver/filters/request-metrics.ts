@@ -32,17 +32,17 @@ export function createRequestMetrics(
   registry: Registry,
   isKnown: (group: string, resource: string) => boolean,
 ): RequestMetrics {
-  const total = tally(registry, { name: 'apiserver_request_total', help: 'Requests answered.', labels })
+  const total = tally(registry, { name: 'apiserver_request_total', help: 'Requests completed.', labels })
   const duration = histogram(registry, {
     name: 'apiserver_request_duration_seconds',
-    help: 'Time to answer, watches left out.',
+    help: 'Duration of requests in seconds, without watches.',
     labels: labels.slice(0, -1),
     buckets,
   })
   let inFlight = 0
   gauge(registry, {
     name: 'apiserver_current_inflight_requests',
-    help: 'Requests being answered at this moment, watches among them.',
+    help: 'Requests in flight, including watches.',
     collect: metric => metric.set(inFlight),
   })
   // Finding a row by its labels costs more than counting in it, and there are few of them.

@@ -84,7 +84,7 @@ export function createHttp2Sessions(listener: RequestListener, limits: ServerLim
       forward(stream, head, near)
     } catch {
       near.destroy()
-      refuse(stream, 'the request cannot be read')
+      refuse(stream, 'failed to read the request')
     }
   }
 

@@ -22,32 +22,32 @@ export function describeApi(groupDomain: string): readonly DescribedSection[] {
       key: resources,
       title: 'Resources',
       description:
-        'Every kind of the cluster with pages, order, filters and watches; components; image registries.',
+        'All resources of the cluster with paging, sorting, filters and watches; components; image registries.',
     },
     {
       key: oldResources,
-      title: 'Resources, older version',
+      title: 'Resources (v1alpha2)',
       description: 'Components, quotas, abnormal workloads and kubeconfigs.',
     },
-    { key: iam, title: 'Users', description: 'Users, their passwords, states and logins.' },
-    { key: tenant, title: 'Logs', description: 'Log lines of what the caller may see.' },
-    { key: logging, title: 'Logs by place, and ingest', description: 'Where log agents send lines to.' },
+    { key: iam, title: 'Users', description: 'Users: accounts, passwords, states and logins.' },
+    { key: tenant, title: 'Logs', description: 'Log lines of the pods that the caller has access to.' },
+    { key: logging, title: 'Logs of a container, and ingest', description: 'Ingest of log lines by log shippers.' },
     {
       key: key('config', 'v1alpha2'),
       title: 'Configuration',
-      description: 'What consoles and login pages have to know; for everybody.',
+      description: 'Public documents for consoles and login pages.',
     },
     {
       key: 'kapis',
       title: 'Any resource',
       description:
-        'Every resource of kube-apiserver and of the components of the platform, under its own group and version.',
+        'All resources of kube-apiserver and of the platform components, under their own group and version.',
       also: ['/kapi'],
     },
     {
       key: 'oauth',
       title: 'Tokens and logins',
-      description: 'The token issuer: OAuth 2 and OpenID Connect.',
+      description: 'The OAuth 2 and OpenID Connect server.',
       also: ['/.well-known'],
     },
   ]

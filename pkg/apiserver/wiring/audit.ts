@@ -28,10 +28,10 @@ export async function startAudit(
   const policy = parsePolicy(
     config.policyFile === '' ? defaultPolicy : readFileSync(config.policyFile, 'utf8'),
   )
-  const events = counter(registry, { name: 'apiserver_audit_event_total', help: 'Audit events made.' })
+  const events = counter(registry, { name: 'apiserver_audit_event_total', help: 'Audit events created.' })
   const lost = counter(registry, {
     name: 'apiserver_audit_error_total',
-    help: 'Audit events that could not be written and were lost.',
+    help: 'Audit events that were lost because they could not be written.',
   })
   const sink = new AuditSink({
     path: config.path,

@@ -102,12 +102,12 @@ export function createAuth(options: AccessOptions): Auth {
 
   const attempts = tally(registry, {
     name: 'kapis_authentication_attempts_total',
-    help: 'Credentials looked at, by method and result.',
+    help: 'Credentials checked, by method and result.',
     labels: ['method', 'result'],
   })
   const decisions = tally(registry, {
     name: 'kapis_authorization_decisions_total',
-    help: 'Authorization decisions, and where they came from.',
+    help: 'Authorization decisions, by result and source.',
     labels: ['decision', 'source'],
   })
 
@@ -124,7 +124,7 @@ export function createAuth(options: AccessOptions): Auth {
   const basic = createBasicAuthenticator({
     accepts: path => ingest.some(prefix => path === prefix || path.startsWith(`${prefix}/`)),
     async check(req, login, password) {
-      if (passwords === undefined) throw unavailable('passwords cannot be checked yet')
+      if (passwords === undefined) throw unavailable('passwords cannot be checked yet; retry later')
       const source = { address: clientAddress(req), userAgent: req.headers['user-agent'] ?? '' }
       const verdict = await passwords.check({ login, password, source })
       return verdict.outcome === 'right' ? verdict.user : undefined

@@ -6,7 +6,7 @@ import { gauge, type Registry } from '../../telemetry/metrics.ts'
 export function observeCertificates(registry: Registry, current: () => ServingMaterial): void {
   gauge(registry, {
     name: 'kapis_certificate_expiration_timestamp_seconds',
-    help: 'End of the certificates in use, in seconds since 1970.',
+    help: 'Expiry of the certificates in use, as Unix time.',
     labels: ['certificate'],
     collect(metric) {
       const { certPem, bundlePem } = current()

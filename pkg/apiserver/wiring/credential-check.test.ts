@@ -22,7 +22,7 @@ describe('followCredential', () => {
     return { check, untilAsked }
   }
   const refused = unauthorized(new Error('expired'))
-  const message = 'kube-apiserver does not accept the credential of Kapis'
+  const message = 'kube-apiserver rejects the credential of Kapis'
   const rows: readonly (readonly [string, readonly (Error | object)[], string | undefined])[] = [
     ['is good while the credential is accepted', [{}, {}, {}], undefined],
     ['is good after one refusal', [refused, {}], undefined],

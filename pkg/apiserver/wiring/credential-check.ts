@@ -38,6 +38,6 @@ export function checkCredential({
   void follow()
   return {
     name: 'credential',
-    problem: () => (refusals > 1 ? 'kube-apiserver does not accept the credential of Kapis' : undefined),
+    problem: () => (refusals > 1 ? 'kube-apiserver rejects the credential of Kapis' : undefined),
   }
 }

@@ -48,7 +48,7 @@ export function createEventStreams(options: EventStreamOptions): EventStreams {
   const { events, auditing } = config.logs
   const lost = counter(registry, {
     name: 'kapis_logs_lost_events_total',
-    help: 'Events that waited for the log store and were lost, by stream.',
+    help: 'Events that were lost before the log store accepted them, by stream.',
     labels: ['stream'],
   })
   const writerOf = (stream: 'events' | 'auditing', store: LogStore) =>

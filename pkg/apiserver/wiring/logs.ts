@@ -71,12 +71,12 @@ export async function createLogs(options: LogsOptions): Promise<Logs> {
   const closing = new AbortController()
   const ingested = counter(registry, {
     name: 'kapis_logs_ingested_lines_total',
-    help: 'Log lines that were sent, by protocol and by whether they were taken.',
+    help: 'Log lines received, by protocol and result.',
     labels: ['protocol', 'result'],
   })
   const changed = counter(registry, {
     name: 'kapis_logs_changed_lines_total',
-    help: 'Log lines that were stored with parts shortened or left out, by protocol and by what was changed.',
+    help: 'Log lines stored with truncated or omitted parts, by protocol and kind of change.',
     labels: ['protocol', 'change'],
   })
   const noteChanges = createChangeLog(logger)
@@ -118,7 +118,7 @@ export async function createLogs(options: LogsOptions): Promise<Logs> {
     const uploads = createFairQueue({
       most: () => maxBodies,
       waitMs: () => waitForPlaceMs,
-      refuse: () => tooManyRequests('too many uploads in progress; send this batch again', 1),
+      refuse: () => tooManyRequests('too many uploads in progress; retry later', 1),
     })
     const ingest = createIngest({
       store: space,
@@ -174,7 +174,7 @@ function createChangeLog(logger: Logger): (changes: Ingested['changed']) => void
     const now = performance.now()
     if (sums.size === 0 || now < saidAt + changeLogMs) return
     saidAt = now
-    logger.warn({ lines: Object.fromEntries(sums) }, 'log lines were over a limit and stored with changes')
+    logger.warn({ lines: Object.fromEntries(sums) }, 'log lines exceeded a limit and were stored with changes')
     sums.clear()
   }
 }

@@ -119,7 +119,7 @@ export function createResources(options: ResourcesOptions): Resources {
     onClusterChange,
     namespaces: async () => {
       const namespaces = await collectionOf('namespaces')
-      if (namespaces === undefined) throw new Error('namespaces are not among the aggregated kinds')
+      if (namespaces === undefined) throw new Error('the extension API has no namespaces')
       return namespaces
     },
   })
@@ -198,7 +198,7 @@ export function createResources(options: ResourcesOptions): Resources {
     async items(exchange) {
       const { group, version, resource } = exchange.info
       const collection = await any.collectionOf(group, version, resource)
-      if (collection === undefined) throw unavailable(`${resource}.${group} cannot be read yet`)
+      if (collection === undefined) throw unavailable(`${resource}.${group} cannot be read yet; retry later`)
       await readCollection(collection, tools, exchange, { list: 'items' })
     },
     documents: [createDiscovery(groups), createOpenApi(groups, kindSchemas)],
@@ -215,7 +215,7 @@ export function createResources(options: ResourcesOptions): Resources {
     checks: [
       {
         name: 'informer-sync',
-        problem: () => (cache.isSynced ? undefined : 'resources are still being read'),
+        problem: () => (cache.isSynced ? undefined : 'the resource cache has not synced yet'),
       },
     ],
     watch: (path, sink) => cache.watch(path, sink),
@@ -243,13 +243,13 @@ function measure(registry: Registry, cache: ResourceCache): void {
   }
   gauge(registry, {
     name: 'kapis_cache_objects',
-    help: 'Objects that are followed, by resource.',
+    help: 'Cached objects, by resource.',
     labels: ['group', 'resource'],
     collect: byResource(({ size }) => size),
   })
   gauge(registry, {
     name: 'kapis_cache_bytes',
-    help: 'Estimated memory of the objects that are followed, by resource.',
+    help: 'Estimated memory of the cached objects in bytes, by resource.',
     labels: ['group', 'resource'],
     collect: byResource(({ bytes }) => bytes),
   })

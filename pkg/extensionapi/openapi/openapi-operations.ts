@@ -32,16 +32,16 @@ const query = (name: string, type: Parameter['type'], description: string): Para
 const pretty = query('pretty', 'string', 'If true, JSON is indented.')
 const listParameters: readonly Parameter[] = [
   query('allowWatchBookmarks', 'boolean', 'Whether a watch may carry BOOKMARK events.'),
-  query('continue', 'string', 'Token of the previous chunk, to get the next one of the same state.'),
-  query('fieldSelector', 'string', 'Narrows the list by fields: metadata.name and metadata.namespace.'),
-  query('labelSelector', 'string', 'Narrows the list by labels.'),
-  query('limit', 'integer', 'Most objects in one answer; the rest is to be had with continue.'),
+  query('continue', 'string', 'Token of the previous page, to get the next page of the same snapshot.'),
+  query('fieldSelector', 'string', 'Selects objects by fields: metadata.name and metadata.namespace.'),
+  query('labelSelector', 'string', 'Selects objects by labels.'),
+  query('limit', 'integer', 'Maximum number of objects in a response; use continue for the next page.'),
   pretty,
-  query('resourceVersion', 'string', 'State that is asked for; resourceVersionMatch says how exactly.'),
+  query('resourceVersion', 'string', 'Version of the state to read; resourceVersionMatch says how it is compared.'),
   query('resourceVersionMatch', 'string', 'NotOlderThan or Exact.'),
-  query('sendInitialEvents', 'boolean', 'Whether a watch begins with the present state.'),
+  query('sendInitialEvents', 'boolean', 'Whether a watch begins with the existing objects.'),
   query('timeoutSeconds', 'integer', 'Seconds after which a watch ends.'),
-  query('watch', 'boolean', 'Whether changes are streamed instead of the list being sent.'),
+  query('watch', 'boolean', 'Whether changes are streamed instead of returning a list.'),
 ]
 const nameParameter = path('name', 'Name of the object.')
 const namespaceParameter = path('namespace', 'Namespace of the objects.')

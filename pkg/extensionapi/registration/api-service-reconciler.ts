@@ -69,7 +69,7 @@ export class ApiServiceKeeper {
       sink: {
         replace: items => this.#observe(items.find(({ metadata }) => metadata.name === this.#name) ?? null),
         apply: events => this.#apply(events),
-        failed: err => options.logger.warn({ err, apiService: this.#name }, 'cannot watch the APIService'),
+        failed: err => options.logger.warn({ err, apiService: this.#name }, 'failed to watch the APIService'),
       },
     })
   }
@@ -161,7 +161,7 @@ export class ApiServiceKeeper {
     this.#writes = { count: this.#writes.count + 1, lastMs: performance.now() }
     try {
       if (current === null && (await this.#options.isLeaving())) {
-        this.#problem = `the APIService ${this.#name} is gone, and the installation goes with it`
+        this.#problem = `the APIService ${this.#name} was deleted and Kapis is being uninstalled; it is not created again`
         return
       }
       await client.call({
@@ -172,14 +172,14 @@ export class ApiServiceKeeper {
       this.#problem = undefined
       logger.info(
         { apiService: this.#name, drift },
-        current === null ? 'registered' : 'registration corrected',
+        current === null ? 'registered' : 'updated the APIService',
       )
     } catch (error) {
       // Someone else was faster: the watch brings what they wrote, and it is judged again.
       const isRace = error instanceof Status && (error.code === 409 || error.code === 404)
       if (!isRace) {
-        this.#problem = `the APIService ${this.#name} cannot be written: ${error instanceof Error ? error.message : error}`
-        logger.warn({ err: error, apiService: this.#name }, 'cannot register')
+        this.#problem = `failed to update the APIService ${this.#name}: ${error instanceof Error ? error.message : error}`
+        logger.warn({ err: error, apiService: this.#name }, 'failed to register the APIService')
       }
       this.#schedule(delayMs.first)
     }

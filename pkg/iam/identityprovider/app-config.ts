@@ -20,20 +20,20 @@ type EndpointKey = 'authURL' | 'tokenURL' | 'userInfoURL' | 'jwksURL' | 'endSess
 const endpoint = (description: string) => text({ default: '', description })
 
 export const appOptions = {
-  clientID: requiredText({ description: 'What the provider knows Kapis by.' }),
-  clientSecret: text({ default: '', description: 'What Kapis proves that with.' }),
-  redirectURL: text({ default: '', description: "Where the browser comes back to; Kapis' own callback." }),
-  scopes: optionalTexts({ description: 'What is asked for.' }),
+  clientID: requiredText({ description: 'OAuth client ID of Kapis at the provider.' }),
+  clientSecret: text({ default: '', description: 'OAuth client secret of Kapis at the provider.' }),
+  redirectURL: text({ default: '', description: 'Redirect URI; by default the callback of Kapis.' }),
+  scopes: optionalTexts({ description: 'Scopes to request.' }),
   endpoint: section({
-    authURL: endpoint('Where the browser is sent.'),
-    tokenURL: endpoint('Where the code is exchanged.'),
-    userInfoURL: endpoint('What says who the user is.'),
-    jwksURL: endpoint('The keys of the ID tokens.'),
-    endSessionURL: endpoint('Where the browser is sent to log out.'),
+    authURL: endpoint('Authorization endpoint.'),
+    tokenURL: endpoint('Token endpoint.'),
+    userInfoURL: endpoint('Userinfo endpoint.'),
+    jwksURL: endpoint('JWK Set with the keys of the ID tokens.'),
+    endSessionURL: endpoint('End session endpoint, for logouts.'),
   }).prefault({}),
   readTimeout: integer({
     ...{ default: 10_000, min: 100, max: 25_000 },
-    description: 'For finding the provider, and for finishing a login, in milliseconds.',
+    description: 'Timeout for discovery, and for completing a login, in milliseconds.',
   }),
   ...trustOptions,
 }
@@ -79,7 +79,7 @@ export function url(given: string, key: string, complain: Complain, trust?: Trus
   const parsed = URL.parse(given)
   const isPlain = parsed?.protocol === 'http:' && trust?.isVerified !== true
   if (parsed === null || parsed.hash !== '' || parsed.username !== '' || parsed.password !== '')
-    complain(key, 'must be a URL without user and fragment')
+    complain(key, 'must be a URL without a user or a fragment')
   else if (parsed.protocol !== 'https:' && !isPlain)
     complain(key, 'must begin with https://, unless insecureSkipVerify is true')
   return given

@@ -101,13 +101,13 @@ export function toProviderError(error: unknown): Status {
     if (error.error !== 'invalid_grant') return providerFailed(error)
     return refuse(
       'provider_refused',
-      'the login at the identity provider was used before, or took too long',
+      'the response of the identity provider was used before, or came too late',
       error,
     )
   }
   const isUntrusted = error instanceof ClientError && untrusted.has(error.code ?? '')
   if (isUntrusted || error instanceof InvalidIdToken)
-    return refuse('provider_answer_invalid', 'the answer of the identity provider cannot be trusted', error)
+    return refuse('provider_answer_invalid', 'the response of the identity provider is not valid', error)
   return providerFailed(error)
 }
 

@@ -152,9 +152,9 @@ describe('readProviderConfig', () => {
       'StartTLS on the port of LDAPS',
       { host: 'a:636' },
       'provider.startTLS',
-      'does not go with port 636, which speaks LDAPS: set ldaps: true instead',
+      'cannot be used with port 636, the port of LDAPS: set ldaps: true instead',
     ],
-    ['both', { ldaps: true }, 'provider.startTLS', 'must not be true with LDAPS: it is TLS already'],
+    ['both', { ldaps: true }, 'provider.startTLS', 'must not be true with LDAPS, which uses TLS already'],
     ['no search base', { userSearchBase: '' }, 'provider.userSearchBase', 'is required'],
     [
       'a manager without password',
@@ -223,7 +223,7 @@ describe('readProviderConfig', () => {
       'a name for no URL',
       { name: 'a/b', type: 'OIDCIdentityProvider', provider: oidc },
       'name',
-      'must be letters, digits, - _ and . in between, 45 at most, not "a/b"',
+      'must be at most 45 letters, digits, -, _ and ., beginning and ending with a letter or digit, not "a/b"',
     ],
     [
       'a method that does not exist',

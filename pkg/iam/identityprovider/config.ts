@@ -29,7 +29,7 @@ export type ProviderConfig = {
   readonly name: string
   /** What people read on a button. */
   readonly displayName: string
-  /** It works, and has no button. */
+  /** Whether the login page shows no button for it. */
   readonly hidden: boolean
   readonly disabled: boolean
   readonly mappingMethod: MappingMethod
@@ -59,31 +59,31 @@ const providerName = /^[A-Za-z0-9]([-_.A-Za-z0-9]{0,43}[A-Za-z0-9])?$/
 const document = section({
   name: requiredText({
     pattern: providerName,
-    is: 'letters, digits, - _ and . in between, 45 at most',
-    description: 'What it is called in URLs and annotations.',
+    is: 'at most 45 letters, digits, -, _ and ., beginning and ending with a letter or digit',
+    description: 'Name of the provider in URLs and annotations.',
   }),
-  type: requiredChoice({ of: types, description: 'What kind of provider it is.' }),
-  displayName: optionalText({ description: 'What people read on a button; the name.' }),
-  hidden: boolean({ default: false, description: 'It works, and has no button.' }),
-  disabled: boolean({ default: false, description: 'It does not work, and its logins end.' }),
+  type: requiredChoice({ of: types, description: 'Type of the provider.' }),
+  displayName: optionalText({ description: 'Label of the login button; by default the name.' }),
+  hidden: boolean({ default: false, description: 'Whether the login page shows no button for it.' }),
+  disabled: boolean({ default: false, description: 'Whether logins with it are disabled; existing ones end.' }),
   mappingMethod: choice({
     of: ['auto', 'lookup', 'manual'],
     default: 'auto',
-    description: 'Who of its people gets which user.',
+    description: 'How accounts of the provider get a user: auto, lookup or manual.',
   }),
-  disableLoginConfirmation: boolean({ default: true, description: 'New users are not asked first.' }),
+  disableLoginConfirmation: boolean({ default: true, description: 'Whether users are created at the first login without a confirmation page.' }),
   usernamePrefix: text({
     default: '',
     pattern: /^([a-z0-9][-a-z0-9.]{0,62})?$/,
     is: 'lower-case letters, digits, - and .',
-    description: 'Put before user names that are made.',
+    description: 'Prefix of the names of new users.',
   }),
-  groupsPrefix: text({ default: '', description: 'Put before groups.' }),
+  groupsPrefix: text({ default: '', description: 'Prefix of groups.' }),
   groupsMaxAge: integer({
     ...{ default: 86_400, min: 7_200, max: 2_592_000 },
-    description: 'For how long groups are believed without a login, in seconds.',
+    description: 'How long groups are used without a new login, in seconds.',
   }),
-  provider: anything({ description: 'What the kind of provider needs.' }),
+  provider: anything({ description: 'Settings of the provider type.' }),
 }).transform(({ groupsMaxAge: groupsMaxAgeSeconds, provider: _, ...given }, { addIssue }) => {
   // A group has at least one character behind it, which takes white space off its end.
   const problem = given.groupsPrefix === '' ? undefined : groupProblem(`${given.groupsPrefix}x`)

@@ -5,7 +5,7 @@ import type { ProviderEntry } from './provider-store.ts'
 export function createProviderMetrics(registry: Registry, entries: () => Iterable<ProviderEntry>): void {
   gauge(registry, {
     name: 'kapis_identity_provider_usable',
-    help: 'Identity providers by Secret: 1 when it can be used, 0 when its configuration is broken.',
+    help: 'Identity providers by Secret: 1 if the configuration is valid, 0 otherwise.',
     labels: ['secret'],
     collect(metric) {
       metric.reset()

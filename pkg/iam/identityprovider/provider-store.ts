@@ -124,18 +124,18 @@ export class ProviderStore {
   #log(before: ProviderEntry | undefined, after: ProviderEntry | undefined): void {
     const { logger } = this.#options
     if (after === undefined) {
-      logger.info({ secretName: before?.secret }, 'an identity provider was removed')
+      logger.info({ secretName: before?.secret }, 'identity provider removed')
       return
     }
     const { secret: secretName, provider, problems } = after
     if (provider === undefined) {
-      logger.error({ secretName, problems }, 'an identity provider is broken')
+      logger.error({ secretName, problems }, 'invalid configuration of an identity provider')
       return
     }
     const { name, type, disabled } = provider.config
-    logger.info({ secretName, provider: name, type, disabled }, 'an identity provider is configured')
+    logger.info({ secretName, provider: name, type, disabled }, 'identity provider configured')
     if (type === 'LDAPIdentityProvider' && provider.config.provider.security === 'none')
-      logger.warn({ secretName, provider: name }, 'passwords go to the directory in clear: set startTLS')
+      logger.warn({ secretName, provider: name }, 'passwords are sent to the LDAP server in clear text: set startTLS')
   }
 
   #parse(secret: KubeObject, problems: Problem[]): { config: ProviderConfig | undefined; claim: Claim } {
@@ -163,7 +163,7 @@ export class ProviderStore {
         if (!this.#doubles.has(secret))
           this.#options.logger.error(
             { secretName: secret, provider: name, holder },
-            'an identity provider is named twice',
+            'duplicate name of an identity provider',
           )
         continue
       }

@@ -11,9 +11,9 @@ export type Trust = {
 }
 
 export const trustOptions = {
-  rootCA: text({ default: '', description: 'File with the CAs that its servers are trusted by, in PEM.' }),
-  rootCAData: text({ default: '', description: 'The same as PEM, or PEM in Base64.' }),
-  insecureSkipVerify: boolean({ default: false, description: 'Certificates are not verified.' }),
+  rootCA: text({ default: '', description: 'PEM file with the CAs of the provider.' }),
+  rootCAData: text({ default: '', description: 'The CAs of the provider, as PEM or base64-encoded PEM.' }),
+  insecureSkipVerify: boolean({ default: false, description: 'Whether certificate verification is disabled.' }),
 }
 
 type Given = {

@@ -44,7 +44,7 @@ export class FailureFeed {
         apply: events => {
           for (const { type, object } of events) if (type === 'ADDED') this.#take(object)
         },
-        failed: err => options.logger.warn({ err }, 'cannot watch login records'),
+        failed: err => options.logger.warn({ err }, 'failed to watch login records'),
       },
     })
   }

@@ -17,7 +17,7 @@ export type Lockout = {
    * than are allowed to fail; anyone who comes on top of that waits for the outcome of those before.
    *
    * @returns the time in milliseconds until which one of the keys is locked, or the attempt, which must be ended
-   * @throws Status 503 when too many wait; the signal's reason when the caller has gone
+   * @throws Status 503 when too many wait; the signal's reason when the client closed the connection
    */
   readonly begin: (keys: readonly LockoutKey[], signal?: AbortSignal) => Promise<Attempt | number>
   /** Counts a failure that another replica has seen. */

@@ -25,6 +25,6 @@ export function createLastLoginRecorder(options: {
       // metav1.Time has no fraction of a second.
       body: { status: { lastLoginTime: new Date().toISOString().replace(/\.\d+Z$/, 'Z') } },
     } as const
-    client.call(call).catch(err => logger.warn({ err, user: name }, 'cannot record the last login'))
+    client.call(call).catch(err => logger.warn({ err, user: name }, 'failed to record the last login'))
   }
 }

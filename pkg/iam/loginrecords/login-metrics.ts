@@ -14,12 +14,12 @@ export function createLoginMetrics(
 ): LoginMetrics {
   const logins = counter(registry, {
     name: 'kapis_logins_total',
-    help: 'Logins of people, by type and result. Refusals without a look at the password are not among them.',
+    help: 'Login attempts of users, by type and result. Requests rejected before the password was checked are not counted.',
     labels: ['type', 'result'],
   })
   const locks = counter(registry, {
     name: 'kapis_login_locks_total',
-    help: 'Locks after too many wrong passwords, by what was locked: user, login (a name as it was typed) or address.',
+    help: 'Locks after too many wrong passwords, by what was locked: user, login (a name as entered) or address.',
     labels: ['kind'],
   })
   const lost = counter(registry, {
@@ -28,12 +28,12 @@ export function createLoginMetrics(
   })
   gauge(registry, {
     name: 'kapis_login_records_pending',
-    help: 'Login records that wait to be written.',
+    help: 'Login records that are queued to be written.',
     collect: metric => metric.set(read.waitingRecords()),
   })
   gauge(registry, {
     name: 'kapis_password_hashes_pending',
-    help: 'Password hashes under way and waiting.',
+    help: 'Password hashes being computed or queued.',
     collect: metric => metric.set(read.pendingHashes()),
   })
   return {

@@ -22,7 +22,7 @@ export type PasswordVerdict =
   | { readonly outcome: 'locked'; readonly user: User | undefined; readonly retryAfterSeconds: number }
 
 export type PasswordChecker = {
-  /** @throws Status 503 when too many wait; the signal's reason when the caller has gone */
+  /** @throws Status 503 when too many wait; the signal's reason when the client closed the connection */
   readonly check: (attempt: PasswordAttempt) => Promise<PasswordVerdict>
   /**
    * Takes a place for a password that someone else judges. Failures are counted for the name and for the address, not for

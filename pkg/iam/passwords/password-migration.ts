@@ -74,17 +74,17 @@ export function createPasswordMover(options: PasswordMoverOptions): PasswordMove
       try {
         if (await move(user)) moved++
       } catch (err) {
-        logger.warn({ err, user }, 'failed to move a password hash into a Secret, trying again')
+        logger.warn({ err, user }, 'failed to move a password hash into a Secret, retrying')
       }
     }
     isMoving = false
-    if (moved > 0) logger.info({ users: moved }, 'password hashes were moved from Users into Secrets')
+    if (moved > 0) logger.info({ users: moved }, 'moved password hashes from Users into Secrets')
   }
 
   async function tidy(user: User): Promise<void> {
     await store
       .tidy(user)
-      .catch(err => logger.warn({ err, user: user.name }, 'failed to tidy a password Secret'))
+      .catch(err => logger.warn({ err, user: user.name }, 'failed to clean up a password Secret'))
   }
 
   return {

@@ -78,7 +78,7 @@ export function createPasswordGuard(options: PasswordGuardOptions): PasswordGuar
     },
     lost(err) {
       metrics.recordLost()
-      logger.warn({ err }, 'cannot write a login record')
+      logger.warn({ err }, 'failed to write a login record')
     },
   })
   const metrics = createLoginMetrics(options.registry, {
@@ -170,11 +170,11 @@ export function createPasswordGuard(options: PasswordGuardOptions): PasswordGuar
       }),
     async start() {
       timer = setInterval(() => {
-        keeper.release(users.all()).catch(err => logger.warn({ err }, 'cannot end locks yet'))
+        keeper.release(users.all()).catch(err => logger.warn({ err }, 'failed to remove locks, retrying'))
       }, releaseEveryMs)
       while (shared === undefined && timer !== undefined) {
         shared = await ensureLoginSecret(client, namespace).catch(err => {
-          logger.warn({ err }, 'cannot read the secret of login names yet')
+          logger.warn({ err }, 'failed to read the key for login names, retrying')
           return undefined
         })
         if (shared === undefined) await new Promise(resolve => setTimeout(resolve, 1_000).unref())

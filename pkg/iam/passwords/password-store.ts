@@ -118,7 +118,7 @@ export class PasswordStore {
     }
     logger.warn(
       { user: name, secret: prefix + name },
-      'the Secret with the password hash of a user is lost: set another password',
+      'the Secret with the password hash of a user is missing: set a new password',
     )
     return undefined
   }
@@ -165,7 +165,7 @@ export class PasswordStore {
       const hashes = next(secret === undefined ? new Map() : toHashes(secret))
       if (!(await this.#write(owner, hashes, secret)))
         throw new Status(409, 'Conflict', 'the Secret has changed')
-    }, `the password of ${owner.name} is being changed`)
+    }, `the password of ${owner.name} is being changed concurrently`)
   }
 
   /** @returns false when another writer was first */

@@ -85,7 +85,7 @@ export class ClientStore {
       if (!clients.has(name)) clients.set(name, registered)
       else {
         const winner = isConfigured.has(name) ? 'the configuration' : 'an older Secret'
-        logger.warn({ secretName: secret, client: name, winner }, 'another client has this name already')
+        logger.warn({ secretName: secret, client: name, winner }, 'another client with this name takes precedence')
       }
     }
     return clients

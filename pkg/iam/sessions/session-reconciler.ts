@@ -50,7 +50,7 @@ export function createSessionKeeper({ readUser, sessions, logger }: SessionKeepe
         before?.credential === after?.credential &&
         before?.state === after?.state
       if (isNew || isSame) return
-      check(name).catch(err => logger.warn({ err, user: name }, 'cannot end the logins of a user yet'))
+      check(name).catch(err => logger.warn({ err, user: name }, 'failed to end the logins of a user, retrying'))
     },
     async checkAll(known) {
       const names = new Set<string>()

@@ -59,7 +59,7 @@ export class SessionStore {
             else this.#sessions.set(object.metadata.name, toSession(object))
           }
         },
-        failed: err => options.logger.warn({ err }, 'cannot watch login sessions'),
+        failed: err => options.logger.warn({ err }, 'failed to watch login sessions'),
       },
     })
   }

@@ -43,7 +43,7 @@ export async function ensureFirstAdministrator(options: FirstAdministratorOption
   if (made !== undefined) {
     const { uid } = parseObject(made).metadata
     await store.keep({ name: username, uid, credential: reference.credential }, hash)
-    logger.info({ user: username, secretName, namespace: options.namespace }, 'made the first administrator')
+    logger.info({ user: username, secretName, namespace: options.namespace }, 'created the first administrator')
   }
 }
 

@@ -75,7 +75,7 @@ describe('parseUserDraft', () => {
 
   const spec = (changes: object) => ({ ...alice, spec: { ...alice.spec, ...changes } })
   const rule =
-    'must have 8 to 64 characters, among them a lower-case letter, an upper-case letter and a digit'
+    'must have 8 to 64 characters, including a lower-case letter, an upper-case letter and a digit'
   const invalid: readonly [string, unknown, string][] = [
     ['no name', { spec: alice.spec }, 'User.iam.kapis.io "" is invalid: metadata.name: is required'],
     [
@@ -111,7 +111,7 @@ describe('parseUserDraft', () => {
     [
       'a hash that takes seconds',
       spec({ password: `$2b$31$${'a'.repeat(53)}` }),
-      `User.iam.kapis.io "alice" is invalid: spec.password: must be no bcrypt hash of another cost than 4 to 15`,
+      `User.iam.kapis.io "alice" is invalid: spec.password: must be a bcrypt hash with a cost from 4 to 15`,
     ],
     [
       'a member that does not exist',
@@ -136,7 +136,7 @@ describe('parseUserDraft', () => {
     [
       'labels that are no strings',
       { ...alice, metadata: { name: 'alice', labels: { a: 1 } } },
-      'User.iam.kapis.io "alice" is invalid: metadata.labels: must map names to strings',
+      'User.iam.kapis.io "alice" is invalid: metadata.labels: must be a map of strings',
     ],
     [
       'several mistakes, all of them told',

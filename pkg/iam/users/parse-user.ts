@@ -89,7 +89,7 @@ function specCauses(spec: Readonly<Record<string, unknown>>): readonly Cause[] {
 /** A hash that was made elsewhere passes as it is. */
 function newPasswordProblem(password: string): string | undefined {
   if (isPasswordHash(password)) return undefined
-  if (/^\$2[aby]\$\d\d\$/.test(password)) return 'must be no bcrypt hash of another cost than 4 to 15'
+  if (/^\$2[aby]\$\d\d\$/.test(password)) return 'must be a bcrypt hash with a cost from 4 to 15'
   return passwordProblem(password)
 }
 
@@ -100,7 +100,7 @@ function groupCauses(groups: unknown): readonly Cause[] {
   const repeated = groups.filter((group, i) => groups.indexOf(group) !== i)
   return [
     ...groups.flatMap((group, i) => textCauses(`spec.groups[${i}]`, group, groupProblem)),
-    ...repeated.flatMap(group => problemAt('spec.groups', `must name ${JSON.stringify(group)} once`)),
+    ...repeated.flatMap(group => problemAt('spec.groups', `must not contain ${JSON.stringify(group)} twice`)),
   ]
 }
 
@@ -123,7 +123,7 @@ function textCauses(
 function mapCauses(field: string, value: unknown): readonly Cause[] {
   if (value === undefined || value === null) return []
   const isMap = isRecord(value) && Object.values(value).every(text => typeof text === 'string')
-  return problemAt(field, isMap ? undefined : 'must map names to strings')
+  return problemAt(field, isMap ? undefined : 'must be a map of strings')
 }
 
 function member(body: Readonly<Record<string, unknown>>, key: string): Readonly<Record<string, unknown>> {

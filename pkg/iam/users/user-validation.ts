@@ -27,7 +27,7 @@ export const passwordProblem: Rule = password => {
   const { length } = [...password]
   const isLong = length >= 8 && length <= 64
   if (!isLong || !/\p{Ll}/u.test(password) || !/\p{Lu}/u.test(password) || !/\p{Nd}/u.test(password))
-    return 'must have 8 to 64 characters, among them a lower-case letter, an upper-case letter and a digit'
+    return 'must have 8 to 64 characters, including a lower-case letter, an upper-case letter and a digit'
   // bcrypt looks no further: what comes after would not be part of the password.
   return Buffer.byteLength(password) > 72 ? 'must have at most 72 bytes in UTF-8' : undefined
 }
@@ -38,7 +38,7 @@ const invisible = /[\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Zl}\p{Zp}]/u
 /** The same rule as in the schema of User: manifests/base/crds/users.yaml. */
 export const groupProblem: Rule = group => {
   if (group === '' || group.length > 253) return 'must have 1 to 253 characters'
-  if (invisible.test(group)) return 'must not contain control characters or invisible ones'
+  if (invisible.test(group)) return 'must not contain control or invisible characters'
   if (group.trim() !== group) return 'must not begin or end with white space'
   return isReservedName(group) ? 'must not begin with "system:", which is reserved for Kubernetes' : undefined
 }

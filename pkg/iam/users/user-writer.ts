@@ -77,7 +77,7 @@ export function createUserWriter({
   function requireFreeEmail({ name, spec }: UserDraft): void {
     const holder = users.find(String(spec.email))
     if (holder === undefined || holder.name === name) return
-    throw invalidUser(groupDomain, name, problemAt('spec.email', 'is the address of another user'))
+    throw invalidUser(groupDomain, name, problemAt('spec.email', 'belongs to another user'))
   }
 
   /** As kube-apiserver words it. */

@@ -22,7 +22,7 @@ describe('a client with grantMethod prompt', () => {
     expect(page.code).to.equal(200)
     expect(page.headers['content-security-policy']).to.include("form-action 'self' https://app.test;")
     expect(page.headers['x-frame-options']).to.equal('DENY')
-    expect(page.body).to.include('<strong>asks</strong> wants to act for you, <strong>alice</strong>')
+    expect(page.body).to.include('<strong>asks</strong> wants to act as you, <strong>alice</strong>')
     expect(page.body).to.include('see your e-mail address').and.not.include('stay logged in')
     const fields = hiddenFieldsOf(page.body)
     expect(
@@ -47,7 +47,7 @@ describe('a client with grantMethod prompt', () => {
       const { searchParams } = locationOf(await setup.browser.post('/oauth/consent', { ...fields, decision }))
       expect(Object.fromEntries(searchParams)).to.deep.equal({
         error: 'access_denied',
-        error_description: 'the user refused',
+        error_description: 'the user denied access',
         state,
         iss: issuer,
       })

@@ -31,7 +31,7 @@ export function sendConsentPage(
     username,
     clientName: target.client.name,
     scope: request.scope,
-    target: `You will go on to ${target.redirectUri}`,
+    target: `You will be redirected to ${target.redirectUri}`,
     action: path,
     fields: { request: String(new URLSearchParams([...params])), username },
   })
@@ -61,7 +61,7 @@ export function createConsent(options: BrowserOptions): RequestHandler {
       try {
         const request = readAuthorizeRequest(params, target.client)
         if (form.get('decision') !== 'allow')
-          throw oauthError(403, 'access_denied', 'the user refused', {
+          throw oauthError(403, 'access_denied', 'the user denied access', {
             why: 'consent_refused',
             user: login.user.name,
           })

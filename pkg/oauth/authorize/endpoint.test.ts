@@ -48,7 +48,7 @@ describe('/oauth/authorize', () => {
         const page = await setup.authorize(params)
         expect([page.code, page.headers.location]).to.deep.equal([400, undefined])
         expect(page.headers['content-type']).to.equal('text/html; charset=utf-8')
-        expect(page.body).to.include('That did not work').and.include(error)
+        expect(page.body).to.include('Request failed').and.include(error)
       })
     }
 
@@ -107,7 +107,7 @@ describe('/oauth/authorize', () => {
         'a public client without PKCE',
         { client_id: 'spa' },
         'invalid_request',
-        'the parameter code_challenge is required of a public client',
+        'the parameter code_challenge is required for public clients',
       ],
       [
         'plain PKCE',
@@ -125,7 +125,7 @@ describe('/oauth/authorize', () => {
         'prompt=none and more',
         { prompt: 'none login' },
         'invalid_request',
-        'prompt=none goes with no other prompt',
+        'prompt=none cannot be combined with another prompt',
       ],
       ['prompt=none without a login', { prompt: 'none' }, 'login_required'],
       ['max_age', { max_age: '-1' }, 'invalid_request', 'the parameter max_age must be a number of seconds'],
@@ -154,7 +154,7 @@ describe('/oauth/authorize', () => {
   })
 
   describe('tells the client what is wrong with how its request is written', () => {
-    const twice = (name: string) => `the parameter ${name} is given twice`
+    const twice = (name: string) => `the parameter ${name} is given more than once`
     const broken = (where: string) => `the ${where} contains an invalid percent-encoding`
     const cases: readonly [string, (method: string) => string, string | undefined][] = [
       ['scope=openid&scope=email', () => twice('scope'), state],

@@ -103,7 +103,7 @@ async function decide(
   const user = login.user.name
   event.user = user
   if (hint !== undefined && hint.sub !== user)
-    throw oauthError(400, 'login_required', 'another user than that of the id_token_hint has logged in')
+    throw oauthError(400, 'login_required', 'the user who logged in is not the one of the id_token_hint')
   if (await needsConsent(options.tools, target.client, { ...request, user })) {
     if (isSilent) throw oauthError(400, 'consent_required', '')
     sendConsentPage(options, exchange, { ...asked, login })

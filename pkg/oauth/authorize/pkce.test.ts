@@ -15,8 +15,8 @@ describe('readChallenge', () => {
   })
 
   const refused: readonly [string, Record<string, string>, boolean?][] = [
-    ['the parameter code_challenge is required of a public client', {}],
-    ['code_challenge_method is given without code_challenge', { code_challenge_method: 'S256' }, false],
+    ['the parameter code_challenge is required for public clients', {}],
+    ['code_challenge_method requires code_challenge', { code_challenge_method: 'S256' }, false],
     ['the parameter code_challenge_method must be S256', { code_challenge: challenge }],
     [
       'the parameter code_challenge_method must be S256',

@@ -16,8 +16,8 @@ export function readChallenge(params: Form, { isRequired }: { isRequired: boolea
   const challenge = params.get('code_challenge')
   const method = params.get('code_challenge_method')
   if (challenge === undefined) {
-    if (isRequired) throw invalid('the parameter code_challenge is required of a public client')
-    if (method !== undefined) throw invalid('code_challenge_method is given without code_challenge')
+    if (isRequired) throw invalid('the parameter code_challenge is required for public clients')
+    if (method !== undefined) throw invalid('code_challenge_method requires code_challenge')
     return ''
   }
   // RFC 7636 section 4.3: without a method it is plain.

@@ -200,7 +200,7 @@ describe('the login page', () => {
       const chosen = { new_password: 'Another-1', repeat: 'Another-1' }
       const refused: readonly [Record<string, string>, string][] = [
         [{ new_password: 'short', repeat: 'short' }, 'The password must have 8 to 64 characters'],
-        [{ new_password: 'Another-1', repeat: 'Another-2' }, 'The two passwords are not the same.'],
+        [{ new_password: 'Another-1', repeat: 'Another-2' }, 'The passwords do not match.'],
       ]
       for (const [fill, message] of refused) {
         const again = await browser.post('/oauth/password', { ...fields, ...fill })

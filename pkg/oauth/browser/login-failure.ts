@@ -20,7 +20,7 @@ export function explainWrongLogin(
     return `Too many wrong passwords. Try again in ${minutes === 1 ? 'a minute' : `${minutes} minutes`}.`
   }
   if (error.code >= 500)
-    return `${provider?.displayName ?? 'The login'} cannot be reached. Try again in a moment.`
+    return `${provider?.displayName ?? 'The login'} is not available. Try again in a moment.`
   if (error.message === 'account is not active') return 'This account is not active. Ask an administrator.'
   // The password was right: what else stands in the way is for the person to know.
   if (provider !== undefined && error.message !== 'incorrect password')

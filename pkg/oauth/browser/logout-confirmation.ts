@@ -170,7 +170,7 @@ function issueTicket(
 async function requireTicket(statements: Statements, ticket: string | undefined): Promise<LogoutRequest> {
   const claims = ticket === undefined ? undefined : await statements.verify('logout', ticket)
   if (claims === undefined)
-    throw oauthError(400, 'invalid_request', 'the logout was asked for more than ten minutes ago', {
+    throw oauthError(400, 'invalid_request', 'the logout request has expired after ten minutes', {
       why: 'ticket_invalid',
     })
   const text = (name: string) => (typeof claims[name] === 'string' ? claims[name] : '')

@@ -79,8 +79,8 @@ async function findProblem(
 ): Promise<string | undefined> {
   const problem = passwordProblem(password)
   if (problem !== undefined) return `The password ${problem}.`
-  if (password !== repeat) return 'The two passwords are not the same.'
-  return (await hasher.verify(password, await hashOf(user))) ? 'The new password is the old one.' : undefined
+  if (password !== repeat) return 'The passwords do not match.'
+  return (await hasher.verify(password, await hashOf(user))) ? 'The new password must differ from the old one.' : undefined
 }
 
 async function readTicket({ tools }: BrowserOptions, ticket: string): Promise<User | undefined> {

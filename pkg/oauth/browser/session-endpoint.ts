@@ -53,7 +53,7 @@ export function createLoggedOutPage({ tools, productName: product }: BrowserOpti
   return withErrorPage(product, async (req, res) => {
     const target = await readLogoutTarget(tools, readParameters(req).get('state') ?? '')
     if (target !== undefined) return res.set('cache-control', 'no-store').redirect(302, target)
-    const body = html`<p role="status">Nobody is logged in with this browser any more. Programs that you have logged in to may keep their own logins.</p>
+    const body = html`<p role="status">You are logged out in this browser. Applications may keep their own logins.</p>
 <p><a class="button second" href="/oauth/login">Log in again</a></p>`
     sendPage(res, { product, title: 'You are logged out', body })
   })

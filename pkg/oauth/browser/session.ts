@@ -66,7 +66,7 @@ async function beginBrowserLogin(
   { user, provider, idToken }: Proof,
 ): Promise<string> {
   assertPasswordIsOwn(user)
-  await endBrowserLogin(tools, { req, res }, 'another login with the same browser')
+  await endBrowserLogin(tools, { req, res }, 'replaced by another login in the same browser')
   const { refreshTokenSeconds, loginMaxAgeSeconds } = tools.lifetimes
   const lifeSeconds = Math.min(refreshTokenSeconds, loginMaxAgeSeconds)
   const sid = randomUUID()

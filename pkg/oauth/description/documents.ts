@@ -5,7 +5,7 @@ import { oauthErrors } from './errors.ts'
 
 const metadata = {
   get: {
-    summary: 'What the issuer can do (OpenID Connect Discovery 1.0, RFC 8414)',
+    summary: 'Metadata of the issuer (OpenID Connect Discovery 1.0, RFC 8414)',
     answers: {
       ...ok({
         ...object({
@@ -53,14 +53,14 @@ export function documentPaths(groupDomain: string): Paths {
     '/.well-known/oauth-authorization-server/oauth': metadata,
     '/oauth/keys': {
       get: {
-        summary: 'The keys that tokens are signed with (RFC 7517)',
+        summary: 'Public signing keys as a JWK Set (RFC 7517)',
         answers: { ...ok(object({ keys: arrayOf(anyObject('A JWK.')) })), ...oauthErrors() },
         security: ['none'],
       },
     },
     [platformConfigPath(groupDomain)]: {
       get: {
-        summary: 'What login pages of the platform have to know',
+        summary: 'Settings for login pages of the platform',
         answers: { ...ok(platformConfig), ...oauthErrors() },
         security: ['none'],
       },

@@ -12,7 +12,7 @@ const meanings: Readonly<Record<number, string>> = {
   403: 'Not allowed for this caller.',
   404: 'Not found.',
   405: 'Method not allowed; the Allow header lists the supported ones.',
-  409: 'Modified in the meantime: begin again.',
+  409: 'Modified concurrently; start again.',
   413: 'The body is too large.',
   415: 'Unsupported media type.',
   429: 'Too many attempts; retry after the seconds in Retry-After.',
@@ -26,7 +26,7 @@ const everywhere = [400, 401, 500, 503]
 
 function toAnswer(code: number, contentTypes: 'json' | 'page'): Answer {
   const description = meanings[code]
-  if (description === undefined) throw new Error(`what ${code} means is said in no row`)
+  if (description === undefined) throw new Error(`no description for status ${code}`)
   const body = json(code <= 401 || code >= 500 ? { anyOf: [oauthError, status] } : oauthError)
   return {
     description,

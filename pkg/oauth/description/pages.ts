@@ -15,7 +15,7 @@ import { pageErrors } from './errors.ts'
 import { tokens } from './tokens.ts'
 
 const page: Answer = { description: 'A page.', content: { 'text/html': { schema: text() } } }
-const onward: Answer = { description: 'On to the next page, or back to the client.' }
+const onward: Answer = { description: 'Redirect to the next page, or back to the client.' }
 
 function pageOperation(summary: string, parameters: readonly Parameter[] = []): Operation {
   return {
@@ -33,7 +33,7 @@ function formOperation(summary: string, fields: Readonly<Record<string, Schema>>
     body: {
       content: content(
         ['application/x-www-form-urlencoded'],
-        object({ csrf: text('Of the page.'), ...fields }),
+        object({ csrf: text('Anti-forgery token of the page.'), ...fields }),
       ),
     },
     answers: { 200: page, 303: onward, ...pageErrors(403, 409, 413, 415, 429) },
@@ -42,34 +42,34 @@ function formOperation(summary: string, fields: Readonly<Record<string, Schema>>
 }
 
 const authorizeParameters: readonly Parameter[] = [
-  requiredQuery('response_type', 'There is one.', oneOfTexts(['code'])),
+  requiredQuery('response_type', 'Only code is supported.', oneOfTexts(['code'])),
   requiredQuery('client_id', 'The OAuth client.'),
-  query('redirect_uri', 'One of the client; needed where it has several.'),
-  query('scope', 'Separated by spaces.'),
-  query('state', 'Comes back as it is.'),
-  query('code_challenge', 'PKCE (RFC 7636): a public client must send one.'),
+  query('redirect_uri', 'A redirect URI of the client; required if it has several.'),
+  query('scope', 'Scopes, separated by spaces.'),
+  query('state', 'Returned unchanged.'),
+  query('code_challenge', 'PKCE (RFC 7636); required for public clients.'),
   query('code_challenge_method', 'There is one.', oneOfTexts(['S256'])),
-  query('nonce', 'Goes into the ID token.', text('', { maxLength: 512 })),
-  query('prompt', 'Of none, login, consent and select_account, separated by spaces.'),
-  query('max_age', 'Seconds that the login may be old.', { type: 'integer', minimum: 0 }),
-  query('id_token_hint', 'Whose login is meant.'),
-  query('login_hint', 'The user name to begin with.'),
+  query('nonce', 'Copied into the ID token.', text('', { maxLength: 512 })),
+  query('prompt', 'none, login, consent or select_account; several are separated by spaces.'),
+  query('max_age', 'Maximum age of the login in seconds.', { type: 'integer', minimum: 0 }),
+  query('id_token_hint', 'An ID token of the user who must log in.'),
+  query('login_hint', 'User name to prefill.'),
   query('response_mode', 'There is one.', oneOfTexts(['query'], '', { default: 'query' })),
 ]
 
 const logoutParameters: readonly Parameter[] = [
-  query('id_token_hint', 'The login that is meant.'),
+  query('id_token_hint', 'An ID token of the login to end.'),
   query('client_id', 'The OAuth client.'),
-  query('post_logout_redirect_uri', 'One of the client.'),
-  query('state', 'Comes back as it is.'),
-  query('all', 'Every login of the bearer.', oneOfTexts(['true', 'false'], '', { default: 'false' })),
+  query('post_logout_redirect_uri', 'A postLogoutRedirectURI of the client.'),
+  query('state', 'Returned unchanged.'),
+  query('all', 'true: end all logins of the user.', oneOfTexts(['true', 'false'], '', { default: 'false' })),
 ]
 const logout: Operation = {
-  summary: 'Ends the login of the bearer, or of the id_token_hint',
+  summary: 'Ends the login of the access token or of the id_token_hint',
   parameters: logoutParameters,
   answers: {
     200: {
-      description: 'Nobody is logged in any more; or a page that asks whether to log out.',
+      description: 'Logged out, or a page that asks for confirmation.',
       content: {
         ...json(object({ message: text('', { const: 'success' }) })),
         'text/html': { schema: text() },
@@ -87,14 +87,14 @@ export const pagePaths: Paths = {
   '/oauth/authorize': {
     get: pageOperation('The authorization endpoint (RFC 6749 section 4.1.1)', authorizeParameters),
     post: {
-      summary: 'The same by a form',
+      summary: 'The authorization endpoint, with form parameters',
       body: { content: content(['application/x-www-form-urlencoded'], { type: 'object' }) },
       answers: { 303: onward, ...pageErrors(413, 415) },
       security: ['none'],
     },
   },
   '/oauth/consent': {
-    post: formOperation('Whether a client may', {
+    post: formOperation('Submits the consent page', {
       request: text(),
       username: text(),
       decision: oneOfTexts(['allow', 'deny']),
@@ -102,48 +102,48 @@ export const pagePaths: Paths = {
   },
   '/oauth/login': {
     get: pageOperation('The login page', [
-      query('return_to', 'A page here, to go on to.'),
-      query('login_hint', 'The user name to begin with.'),
-      query('provider', 'The identity provider that takes the password.'),
+      query('return_to', 'Path of the page to continue with.'),
+      query('login_hint', 'User name to prefill.'),
+      query('provider', 'Identity provider to check the password with.'),
     ]),
-    post: formOperation('Logs a browser in', { username: text(), password: text() }),
+    post: formOperation('Submits the login page', { username: text(), password: text() }),
   },
   '/oauth/password': {
-    post: formOperation('A new password, for who has to choose one', {
+    post: formOperation('Submits the page to change a password set by an administrator', {
       ticket: text(),
       new_password: text(),
       repeat: text(),
     }),
   },
   '/oauth/register': {
-    post: formOperation('The first login from an identity provider: creates a user', {
+    post: formOperation('The first login with an identity provider: creates a user', {
       ticket: text(),
       username: text(),
     }),
   },
   '/oauth/link': {
-    post: formOperation('The first login from an identity provider: the user that there is already', {
+    post: formOperation('The first login with an identity provider: links an existing user', {
       ticket: text(),
       username: text(),
       password: text(),
     }),
   },
   '/oauth/device': {
-    get: pageOperation('Where a device is logged in (RFC 8628 section 3.3)', [
-      query('user_code', 'The code that the device shows.'),
+    get: pageOperation('The page to log in a device (RFC 8628 section 3.3)', [
+      query('user_code', 'The user code that the device shows.'),
     ]),
-    post: formOperation('The code, and then the decision', { user_code: text() }),
+    post: formOperation('Submits the user code, and then the decision', { user_code: text() }),
   },
   '/oauth/session': {
-    get: pageOperation('Who is logged in with this browser'),
-    post: formOperation('Logs the browser out', {}),
+    get: pageOperation('The page that shows the user of the browser session'),
+    post: formOperation('Ends the browser session', {}),
   },
-  '/oauth/logged-out': { get: pageOperation('Nobody is logged in') },
+  '/oauth/logged-out': { get: pageOperation('The page after a logout') },
   '/oauth/style.css': {
     get: {
-      summary: 'The style of the pages',
+      summary: 'The style sheet of the pages',
       answers: {
-        200: { description: 'The style.', content: { 'text/css': { schema: text() } } },
+        200: { description: 'The style sheet.', content: { 'text/css': { schema: text() } } },
         ...pageErrors(),
       },
       security: ['none'],
@@ -151,7 +151,7 @@ export const pagePaths: Paths = {
   },
   '/oauth/show-password.js': {
     get: {
-      summary: 'The script of the pages that ask for a password: it shows what was typed',
+      summary: 'The script of pages with a password field: toggles its visibility',
       answers: {
         200: { description: 'The script.', content: { 'text/javascript': { schema: text() } } },
         ...pageErrors(),
@@ -167,10 +167,10 @@ export const pagePaths: Paths = {
     },
   },
   '/oauth/logout/confirm': {
-    get: pageOperation('Asks whether to log out, where a logout came by a form of another site', [
-      requiredQuery('ticket', 'The logout that a client has asked for.'),
+    get: pageOperation('The page that confirms a logout that another site requested', [
+      requiredQuery('ticket', 'The ticket of the logout request.'),
     ]),
-    post: formOperation('Whether to log out', {
+    post: formOperation('Submits the logout confirmation', {
       ticket: text(),
       username: text(),
       decision: oneOfTexts(['logout', 'stay']),
@@ -178,14 +178,14 @@ export const pagePaths: Paths = {
   },
   '/oauth/callback/{idp}': {
     get: {
-      summary: 'Where an identity provider sends the browser back to',
+      summary: 'Redirect URI for identity providers',
       parameters: [
         segment('idp', 'The identity provider.'),
-        query('code', 'Of the provider.'),
-        query('state', 'Of the login that was begun here.'),
+        query('code', 'Authorization code of the provider.'),
+        query('state', 'State of the login.'),
       ],
       answers: {
-        ...ok(tokens, 'Tokens, where a client was named at the beginning.'),
+        ...ok(tokens, 'Tokens, if the login was started with a client_id.'),
         303: onward,
         ...pageErrors(403, 404, 409),
       },

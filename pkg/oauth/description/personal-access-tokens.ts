@@ -14,14 +14,14 @@ const described = {
 export const personalAccessTokenPaths: Paths = {
   '/oauth/personal-access-tokens': {
     get: {
-      summary: 'The personal access tokens of the caller',
+      summary: 'Lists the personal access tokens of the caller',
       answers: { ...ok(object({ items: arrayOf(object(described)) })), ...oauthErrors(403) },
       security: ['bearer'],
     },
     post: {
-      summary: 'Makes a personal access token, for a script',
+      summary: 'Creates a personal access token',
       description:
-        'It takes the token of a login: no token can outlive itself by making others. With a password that an administrator set it is 403 until the user has changed it.',
+        'Requires the access token of a login: a personal access token cannot create others. 403 while the user still has to change a password that an administrator set.',
       body: {
         content: json(
           object(
@@ -36,7 +36,7 @@ export const personalAccessTokenPaths: Paths = {
       },
       answers: {
         201: {
-          description: 'The token, which is returned this once.',
+          description: 'The token; it is only returned here.',
           content: json(object({ ...described, token: text() })),
         },
         ...oauthErrors(403, 413, 415),
@@ -46,9 +46,9 @@ export const personalAccessTokenPaths: Paths = {
   },
   '/oauth/personal-access-tokens/{id}': {
     delete: {
-      summary: 'Ends a personal access token',
+      summary: 'Deletes a personal access token',
       parameters: [segment('id', 'Its id.')],
-      answers: { 204: { description: 'It is ended.' }, ...oauthErrors(403, 404) },
+      answers: { 204: { description: 'Deleted.' }, ...oauthErrors(403, 404) },
       security: ['bearer'],
     },
   },

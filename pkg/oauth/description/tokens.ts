@@ -15,10 +15,10 @@ import { grants } from '../tokens/token-endpoint.ts'
 import { oauthErrors } from './errors.ts'
 
 const form = (schema: Schema) => ({ content: content(['application/x-www-form-urlencoded'], schema) })
-const scope = text(`Separated by spaces; those that mean something are ${supportedScopes.join(', ')}.`)
+const scope = text(`Scopes, separated by spaces; supported: ${supportedScopes.join(', ')}.`)
 const client = {
-  client_id: text('Unless by HTTP Basic.'),
-  client_secret: text('Unless by HTTP Basic, or the client is public.'),
+  client_id: text('Required without HTTP Basic.'),
+  client_secret: text('Required without HTTP Basic, unless the client is public.'),
 }
 
 export const tokens: Schema = object(
@@ -28,7 +28,7 @@ export const tokens: Schema = object(
     refresh_token: text(),
     expires_in: integer('Seconds.'),
     id_token: text('With the scope openid.'),
-    scope: text('Where another was granted than was asked for.'),
+    scope: text('Only if it differs from the requested scope.'),
   },
   ['refresh_token', 'id_token', 'scope'],
 )
@@ -41,13 +41,13 @@ const request: Schema = object(
     grant_type: oneOfTexts(grantTypes),
     ...client,
     scope,
-    username: text('password: a user name, or an e-mail address.'),
+    username: text('password: user name or e-mail address.'),
     password: text('password.'),
-    provider: text('password: the identity provider that judges it; without one it is Kapis.'),
+    provider: text('password: identity provider that checks the password; by default Kapis.'),
     code: text('authorization_code.'),
-    redirect_uri: text('authorization_code: as the authorization request had it.'),
-    code_verifier: text('authorization_code: of PKCE (RFC 7636).'),
-    refresh_token: text('refresh_token: good once; the answer holds the next.'),
+    redirect_uri: text('authorization_code: the value of the authorization request.'),
+    code_verifier: text('authorization_code: the verifier of PKCE (RFC 7636).'),
+    refresh_token: text('refresh_token: valid once; the response contains the next one.'),
     device_code: text('device_code (RFC 8628).'),
   },
   [
@@ -57,7 +57,7 @@ const request: Schema = object(
 )
 
 const tokenForm = form(
-  object({ token: text(), token_type_hint: text('Not needed.'), ...client }, [
+  object({ token: text(), token_type_hint: text('Ignored.'), ...client }, [
     'token_type_hint',
     'client_id',
     'client_secret',
@@ -94,7 +94,7 @@ const person = object(
   ['name', 'email', 'email_verified', 'locale', 'preferred_username', 'groups'],
 )
 const userinfo: Operation = {
-  summary: 'Who the bearer is (OpenID Connect Core section 5.3)',
+  summary: 'The user of the access token (OpenID Connect Core section 5.3)',
   answers: { ...ok(person), ...oauthErrors() },
   security: ['bearer'],
 }
@@ -102,11 +102,11 @@ const userinfo: Operation = {
 const review = kubeRef('io.k8s.api.authentication.v1.TokenReview', 'apis/authentication.k8s.io/v1')
 const device = object({
   device_code: text(),
-  user_code: text('For people.'),
+  user_code: text('Code for the user to enter.'),
   verification_uri: text(),
   verification_uri_complete: text(),
   expires_in: integer('Seconds.'),
-  interval: integer('Seconds between two tries.'),
+  interval: integer('Seconds between two polls.'),
 })
 
 /** Endpoints for programs. */
@@ -121,10 +121,10 @@ export const tokenPaths: Paths = {
   },
   '/oauth/revoke': {
     post: {
-      summary: 'Ends the login of a token (RFC 7009)',
+      summary: 'Revokes a token and its login (RFC 7009)',
       body: tokenForm,
       answers: {
-        200: { description: 'The token is good for nothing, whatever it was.' },
+        200: { description: 'The token is not valid (any more).' },
         ...oauthErrors(413, 415, 429),
       },
       security: ['client', 'none'],
@@ -132,7 +132,7 @@ export const tokenPaths: Paths = {
   },
   '/oauth/introspect': {
     post: {
-      summary: 'What a token is (RFC 7662), for clients with a secret',
+      summary: 'Token introspection (RFC 7662), for confidential clients',
       body: tokenForm,
       answers: { ...ok(introspection), ...oauthErrors(413, 415, 429) },
       security: ['client', 'none'],
@@ -140,7 +140,7 @@ export const tokenPaths: Paths = {
   },
   '/oauth/device_authorization': {
     post: {
-      summary: 'Begins the login of a device without a browser (RFC 8628 section 3.1)',
+      summary: 'Starts the login of a device without a browser (RFC 8628 section 3.1)',
       body: form(object({ ...client, scope }, ['client_id', 'client_secret', 'scope'])),
       answers: { ...ok(device), ...oauthErrors(413, 415, 429) },
       security: ['client', 'none'],
@@ -150,7 +150,7 @@ export const tokenPaths: Paths = {
     get: {
       ...userinfo,
       description:
-        'Programs that know nothing else may come with user name (or e-mail address) and password. They are judged, counted and locked as by the password grant; no login is begun.',
+        'HTTP Basic with user name (or e-mail address) and password is accepted too, with the same checks and locks as the password grant; it starts no login.',
       answers: { ...userinfo.answers, ...oauthErrors(429) },
       security: ['bearer', 'password'],
     },
@@ -158,14 +158,14 @@ export const tokenPaths: Paths = {
       ...userinfo,
       body: {
         required: false,
-        ...form(object({ access_token: text('Unless by the header Authorization.') }, ['access_token'])),
+        ...form(object({ access_token: text('Required without the header Authorization.') }, ['access_token'])),
       },
       answers: { ...userinfo.answers, ...oauthErrors(413, 415) },
     },
   },
   '/oauth/authenticate': {
     post: {
-      summary: 'Whose a token is: the webhook of a kube-apiserver (TokenReview)',
+      summary: 'Token authentication webhook for kube-apiserver (TokenReview)',
       body: { content: json(review) },
       answers: {
         ...ok(
@@ -192,7 +192,7 @@ export const tokenPaths: Paths = {
   },
   '/oauth/login/{idp}': {
     get: {
-      summary: 'Sends the browser to an identity provider',
+      summary: 'Redirects the browser to an identity provider',
       parameters: [
         segment('idp', 'The identity provider.'),
         ...['return_to', 'client_id', 'scope', 'redirect_uri', 'state'].map(name => ({
@@ -200,19 +200,19 @@ export const tokenPaths: Paths = {
           in: 'query' as const,
           description:
             name === 'return_to'
-              ? 'A page here, to go on to, logged in.'
-              : 'Of the client that the tokens are for.',
+              ? 'Path of the page to continue with after the login.'
+              : 'Parameter of the client that requests the tokens.',
           schema: text(),
         })),
       ],
-      answers: { 303: { description: 'On to the provider.' }, ...oauthErrors(404) },
+      answers: { 303: { description: 'Redirect to the provider.' }, ...oauthErrors(404) },
       security: ['none'],
     },
     post: {
-      summary: 'The password grant, judged by an identity provider',
+      summary: 'The password grant, checked by an identity provider',
       parameters: [segment('idp', 'The identity provider.')],
       body: form(
-        object({ username: text(), password: text(), scope, provider: text('The same.'), ...client }, [
+        object({ username: text(), password: text(), scope, provider: text('The name of the provider, as in the path.'), ...client }, [
           'scope',
           'provider',
           'client_id',

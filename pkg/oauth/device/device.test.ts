@@ -92,7 +92,7 @@ describe('the device authorization grant', () => {
     expect((await decide(user_code, 'deny')).done.body).to.include('The device is not logged in.')
     expect(errorOf(await poll(device_code))).to.deep.equal([
       400,
-      { error: 'access_denied', error_description: 'the user refused' },
+      { error: 'access_denied', error_description: 'the user denied access' },
     ])
   })
 

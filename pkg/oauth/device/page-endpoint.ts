@@ -121,7 +121,7 @@ function createDecision(options: BrowserOptions, lockout: Lockout): RequestHandl
       return 'user_code_used'
     }
     const body = isApproved
-      ? html`<p role="status">The device is logged in as <strong>${user.name}</strong>. You can close this page and go on there.</p>`
+      ? html`<p role="status">The device is logged in as <strong>${user.name}</strong>. You can close this page and continue on the device.</p>`
       : html`<p role="status">The device is not logged in. You can close this page.</p>`
     sendPage(res, { product, title: isApproved ? 'Done' : 'Refused', body })
     return isApproved ? undefined : 'consent_refused'

@@ -109,7 +109,7 @@ describe('POST /oauth/introspect', () => {
       'a public client, which anybody could be',
       { client_id: 'cli', client_secret: '' },
       401,
-      { error: 'invalid_client', error_description: 'a public client cannot prove who it is' },
+      { error: 'invalid_client', error_description: 'public clients cannot use introspection' },
     ],
     [
       'a stranger',

@@ -42,7 +42,7 @@ export function createIntrospection({
     const client = authenticateClient(req, form)
     event.client = client.name
     if (client.public)
-      throw oauthError(401, 'invalid_client', 'a public client cannot prove who it is', {
+      throw oauthError(401, 'invalid_client', 'public clients cannot use introspection', {
         why: 'public_client',
       })
     const token = requireParameter(form, 'token')

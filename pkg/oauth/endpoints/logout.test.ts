@@ -58,7 +58,7 @@ describe('/oauth/logout', () => {
     const twice = await app.form('/oauth/logout?all=false', { all: 'true' }, bearer())
     expect(parsed(twice)).to.deep.equal([
       400,
-      { error: 'invalid_request', error_description: 'the parameter all is given twice' },
+      { error: 'invalid_request', error_description: 'the parameter all is given more than once' },
     ])
     expect(endOf(sid)).to.equal('')
   })
@@ -68,7 +68,7 @@ describe('/oauth/logout', () => {
     const bob = await sidOf(await app.login('bob'))
     const second = await sidOf(await app.login('alice'))
     expect(parsed(await get({ all: 'true' }, bearer()))).to.deep.equal(success)
-    for (const id of [sid, second]) expect(endOf(id)).to.equal('logout of every login')
+    for (const id of [sid, second]) expect(endOf(id)).to.equal('all logins ended by the user')
     expect(endOf(bob)).to.equal('')
   })
 
@@ -118,8 +118,8 @@ describe('/oauth/logout', () => {
   })
 
   const uri = 'https://console.example.org/bye'
-  const astray = 'the parameter post_logout_redirect_uri is not one of the client'
-  const nobody = 'post_logout_redirect_uri needs id_token_hint, client_id or the access token of the login'
+  const astray = 'the parameter post_logout_redirect_uri is not registered for the client'
+  const nobody = 'post_logout_redirect_uri requires id_token_hint, client_id or the access token of the login'
   const noHint = 'the parameter id_token_hint is not an ID token of this issuer'
   const refused: readonly [string, () => Promise<Record<string, string>> | Record<string, string>, string][] =
     [
@@ -160,7 +160,7 @@ describe('/oauth/logout', () => {
   it('does not end every login by a hint', async () => {
     expect(parsed(await get({ all: 'true', id_token_hint: await idToken() }))).to.deep.equal([
       400,
-      { error: 'invalid_request', error_description: 'all=true needs the access token of the login' },
+      { error: 'invalid_request', error_description: 'all=true requires the access token of the login' },
     ])
     expect(endOf(sid)).to.equal('')
   })
@@ -176,7 +176,7 @@ describe('/oauth/logout', () => {
       for (const all of [get({ all: 'true' }, headers), app.form('/oauth/logout', { all: 'true' }, headers)])
         expect(parsed(await all)).to.deep.equal([
           403,
-          { error: 'access_denied', error_description: 'all=true needs the access token of the login' },
+          { error: 'access_denied', error_description: 'all=true requires the access token of the login' },
         ])
       expect([endOf(sid), endOf(id)]).to.deep.equal(['', ''])
       expect(parsed(await get({}, headers))).to.deep.equal(success)
@@ -187,7 +187,7 @@ describe('/oauth/logout', () => {
     const answer = await app.ask('GET', '/oauth/logout?state=a&state=b', { headers: bearer() })
     expect(parsed(answer)).to.deep.equal([
       400,
-      { error: 'invalid_request', error_description: 'the parameter state is given twice' },
+      { error: 'invalid_request', error_description: 'the parameter state is given more than once' },
     ])
   })
 })

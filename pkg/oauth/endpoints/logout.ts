@@ -70,7 +70,7 @@ export function createLogout(options: BrowserOptions): RequestHandler {
     await requireCallerLogin(tools, caller, needsLogin)
     for (const session of await tools.sessions.list(caller.user.name))
       if (session.type === '' || session.type === 'Browser')
-        await endLogin(tools.sessions, session, 'logout of every login')
+        await endLogin(tools.sessions, session, 'all logins ended by the user')
   }
 
   /** A client's registered name: any other text that was given is not repeated. */
@@ -105,7 +105,7 @@ export function createLogout(options: BrowserOptions): RequestHandler {
   const wayOut: WayOn = async ({ req }) => {
     const login = await readBrowserLogin(tools, req)
     if (login === undefined)
-      return html`<p>Nobody is logged in with this browser.</p>
+      return html`<p>You are not logged in with this browser.</p>
 <a class="button second" href="${toLoginPath('/oauth/session')}">Log in</a>`
     return html`<p>You are still logged in as <strong>${login.user.name}</strong>.</p>
 <a class="button" href="/oauth/session">Log out of this platform</a>`
@@ -127,7 +127,7 @@ export function createLogout(options: BrowserOptions): RequestHandler {
   )
 }
 
-const needsLogin = 'all=true needs the access token of the login'
+const needsLogin = 'all=true requires the access token of the login'
 
 type Exchange = { readonly req: Request; readonly res: Response }
 
@@ -139,8 +139,8 @@ function readFlag(form: Form, name: string): boolean {
 
 function notAllowed(client: ClientConfig | undefined) {
   return client === undefined
-    ? invalid('post_logout_redirect_uri needs id_token_hint, client_id or the access token of the login')
-    : invalid('the parameter post_logout_redirect_uri is not one of the client')
+    ? invalid('post_logout_redirect_uri requires id_token_hint, client_id or the access token of the login')
+    : invalid('the parameter post_logout_redirect_uri is not registered for the client')
 }
 
 function invalid(description: string) {

@@ -89,7 +89,7 @@ describe('/oauth/userinfo with the password of a user', () => {
   ]
   for (const [what, authorization] of broken) {
     it(`cannot read ${what}`, async () => {
-      expect(seen(await ask(authorization))).to.deep.equal(refused('the Basic credential cannot be read'))
+      expect(seen(await ask(authorization))).to.deep.equal(refused('invalid Basic credential'))
       expect(lastLine()).to.include({ outcome: 'failure', reason: 'broken_credential' })
     })
   }

@@ -28,7 +28,7 @@ export async function readPasswordCaller(
   if (!isBasic(authorization)) return undefined
   const credential = readBasic(authorization)
   if (credential === undefined)
-    throw refused('the Basic credential cannot be read', new Refusal('broken_credential'))
+    throw refused('invalid Basic credential', new Refusal('broken_credential'))
   const attempt = { login: credential.id, password: credential.secret }
   const verdict = await tools.passwords.check({ ...attempt, source: sourceOf(req), signal: goneSignal(res) })
   try {

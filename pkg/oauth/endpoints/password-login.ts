@@ -23,7 +23,7 @@ export function createPasswordLogin({ authenticateClient, tools, audit }: Endpoi
     if (!client.grantTypes.includes(passwordGrant.grantType))
       throw oauthError(400, 'unauthorized_client', 'the client may not use this grant type')
     if (form.has('provider') && form.get('provider') !== idp)
-      throw oauthError(400, 'invalid_request', 'the parameter provider must be the one of the path')
+      throw oauthError(400, 'invalid_request', 'the parameter provider must match the path')
     form.set('provider', idp)
     // What else stands in a path is anybody's text.
     requireProvider(tools.providers, idp)

@@ -149,7 +149,7 @@ describe(path, () => {
       403,
       {
         error: 'access_denied',
-        error_description: 'personal access tokens are made and ended by a login, not by another token',
+        error_description: 'personal access tokens can only be created and deleted with the token of a login',
       },
     ]
     expect(parsed(await ask('POST', { name: 'b' }, { as }))).to.deep.equal(refused)
@@ -172,7 +172,7 @@ describe(path, () => {
     for (let i = 0; i < 100; i++) await create({ name: `t${i}` })
     expect(parsed(await ask('POST', { name: 'more' }))).to.deep.equal([
       400,
-      { error: 'invalid_request', error_description: 'there are 100 personal access tokens already' },
+      { error: 'invalid_request', error_description: 'the limit of 100 personal access tokens is reached' },
     ])
   })
 

@@ -13,7 +13,7 @@ import { readTokenRequest } from './personal-access-token-request.ts'
 
 const endpoint = 'personal-access-tokens'
 const maxTokens = 100
-const notALogin = 'personal access tokens are made and ended by a login, not by another token'
+const notALogin = 'personal access tokens can only be created and deleted with the token of a login'
 
 export type PersonalAccessTokens = {
   readonly create: RequestHandler
@@ -47,7 +47,7 @@ export function createPersonalAccessTokens({ tools, audit }: EndpointOptions): P
       const { user, claims, login } = caller
       const { name, scope, lifeSeconds } = readTokenRequest(req)
       if ((await listOwn(user.name)).length >= maxTokens)
-        throw oauthError(400, 'invalid_request', `there are ${maxTokens} personal access tokens already`)
+        throw oauthError(400, 'invalid_request', `the limit of ${maxTokens} personal access tokens is reached`)
       const { issued, session } = await issueLoneToken(tools, {
         user,
         type: 'PersonalAccessToken',

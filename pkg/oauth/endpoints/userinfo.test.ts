@@ -68,7 +68,7 @@ describe('/oauth/userinfo', () => {
       const twice = await post({ access_token }, { authorization: `Bearer ${access_token}` })
       expect([twice.code, JSON.parse(twice.body)]).to.deep.equal([
         400,
-        { error: 'invalid_request', error_description: 'the access token must be sent in one way only' },
+        { error: 'invalid_request', error_description: 'the access token is given more than once' },
       ])
       const inQuery = await app.form(`/oauth/userinfo?access_token=${access_token}`, {})
       expect([inQuery.code, JSON.parse(inQuery.body)]).to.deep.equal([401, { error: 'login_required' }])

@@ -49,7 +49,7 @@ async function readFormCaller(tools: GrantTools, req: Request): Promise<Standing
   const token = readForm(req).get('access_token')
   if (token === undefined) return undefined
   if (authorization !== undefined)
-    throw oauthError(400, 'invalid_request', 'the access token must be sent in one way only')
+    throw oauthError(400, 'invalid_request', 'the access token is given more than once')
   const caller = await judgeAccess(tools, token)
   if (caller === undefined) throw unauthorized(new Refusal('invalid_token'))
   return caller

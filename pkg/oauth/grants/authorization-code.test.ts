@@ -121,18 +121,18 @@ describe('authorizationCodeGrant', () => {
       [
         'another redirect_uri',
         { redirect_uri: `${redirectUri}2` },
-        'the parameter redirect_uri is not that of the authorization request',
+        'the parameter redirect_uri does not match the authorization request',
       ],
       [
         'no redirect_uri',
         { redirect_uri: '' },
-        'the parameter redirect_uri is not that of the authorization request',
+        'the parameter redirect_uri does not match the authorization request',
       ],
-      ['no verifier', {}, 'the parameter code_verifier does not fit the code'],
+      ['no verifier', {}, 'the parameter code_verifier does not match the code_challenge'],
       [
         'another verifier',
         { code_verifier: 'w'.repeat(43) },
-        'the parameter code_verifier does not fit the code',
+        'the parameter code_verifier does not match the code_challenge',
       ],
     ]
     for (const [what, more, description] of bindings) {
@@ -150,7 +150,7 @@ describe('authorizationCodeGrant', () => {
         code_verifier: verifier,
         ...web,
       })
-      expect(invalid(answer)).to.equal('the parameter code_verifier does not fit the code')
+      expect(invalid(answer)).to.equal('the parameter code_verifier does not match the code_challenge')
     })
 
     it('is no token of another kind', async () => {

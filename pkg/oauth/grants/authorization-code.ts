@@ -21,12 +21,12 @@ export const authorizationCodeGrant: Grant = {
       throw invalid('the code was issued to another client', 'wrong_client', code)
     if (hashRedirectUri(form.get('redirect_uri') ?? '') !== code.redirectHash)
       throw invalid(
-        'the parameter redirect_uri is not that of the authorization request',
+        'the parameter redirect_uri does not match the authorization request',
         'wrong_redirect_uri',
         code,
       )
     if (!isVerified(code.challenge, form.get('code_verifier')))
-      throw invalid('the parameter code_verifier does not fit the code', 'wrong_code_verifier', code)
+      throw invalid('the parameter code_verifier does not match the code_challenge', 'wrong_code_verifier', code)
     return exchange(tools, request, code)
   },
 }

@@ -181,7 +181,7 @@ describe('refresh_token', () => {
     expect(await app.tools.verifier.verifyRefresh(next)).to.include({ scope: 'openid email' })
     expect(JSON.parse((await refresh(next, { scope: 'openid profile' })).body)).to.deep.equal({
       error: 'invalid_scope',
-      error_description: 'the parameter scope asks for more than the login was granted',
+      error_description: 'the parameter scope exceeds the scope of the login',
     })
   })
 

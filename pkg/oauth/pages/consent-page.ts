@@ -23,12 +23,12 @@ const meanings: ReadonlyMap<string, string> = new Map([
 export function consentPage(page: ConsentPage): Html {
   const { csrf, username, clientName, scope, target, action, fields } = page
   const granted = scope.split(' ').flatMap(name => meanings.get(name) ?? [])
-  return html`<p><strong>${clientName}</strong> wants to act for you, <strong>${username}</strong>, with all the rights that you have. It could:</p>
-<ul>${[...granted, 'use the platform in your name'].map(text => html`<li>${text}</li>\n`)}</ul>
+  return html`<p><strong>${clientName}</strong> wants to act as you, <strong>${username}</strong>, with all your permissions. It could:</p>
+<ul>${[...granted, 'use the platform on your behalf'].map(text => html`<li>${text}</li>\n`)}</ul>
 <p class="quiet">${target}</p>
 <form method="post" action="${action}">
 ${hiddenFields({ csrf, ...fields })}
 <button name="decision" value="allow">Allow</button>
-<button name="decision" value="deny" class="second">Refuse</button>
+<button name="decision" value="deny" class="second">Deny</button>
 </form>`
 }

@@ -6,7 +6,7 @@ export function userCodePage(page: { csrf: string; userCode: string; error: stri
   const { csrf, userCode, error } = page
   const describedBy = html` aria-describedby="format${error === undefined ? '' : ' error'}"`
   return html`${errorNote(error)}
-<p>Type the code that the device or the program shows.</p>
+<p>Enter the code that the device or the program shows.</p>
 <form method="post" action="/oauth/device">
 ${hiddenFields({ csrf })}
 <label for="user-code">Code</label>
@@ -24,12 +24,12 @@ export function devicePage(page: {
   username: string
 }): Html {
   const { csrf, userCode, clientName, username } = page
-  return html`<p>A device that runs <strong>${clientName}</strong> shows this code:</p>
+  return html`<p>A device with the application <strong>${clientName}</strong> shows this code:</p>
 <p class="code">${userCode}</p>
-<p>If you go on, it is logged in as you, <strong>${username}</strong>, with all the rights that you have. Go on only if you have it before you and it shows this very code.</p>
+<p>If you continue, the device is logged in as you, <strong>${username}</strong>, with all your permissions. Continue only if the device is yours and shows exactly this code.</p>
 <form method="post" action="/oauth/device">
 ${hiddenFields({ csrf, user_code: userCode, username })}
 <button name="decision" value="allow">Log the device in</button>
-<button name="decision" value="deny" class="second">Refuse</button>
+<button name="decision" value="deny" class="second">Deny</button>
 </form>`
 }

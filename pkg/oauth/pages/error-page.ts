@@ -33,26 +33,26 @@ export async function sendErrorPage(
   exchange: Exchange,
   { product, error, wayOn = toOwnSession }: { product: string; error: Status; wayOn?: WayOn },
 ): Promise<void> {
-  const body = html`${errorNote(`${sentence(error.message || 'The request was refused')} (${error.reason})`)}
+  const body = html`${errorNote(`${sentence(error.message || 'The request was rejected')} (${error.reason})`)}
 ${await wayOn(exchange)}`
   exchange.res.set({ ...error.headers })
-  sendPage(exchange.res, { product, title: 'That did not work', body, code: error.code })
+  sendPage(exchange.res, { product, title: 'Request failed', body, code: error.code })
 }
 
 function toOwnSession(): Html {
-  return html`<p>Nothing was changed. Go back to the application that you came from and try again.</p>
+  return html`<p>Nothing was changed. Go back to the application and try again.</p>
 <a class="button second" href="/oauth/session">Go to your login</a>`
 }
 
 /** A failure of the server: whether anything came of the request is not known. */
 export function sendServerErrorPage(res: Response, product: string, status: Status): Status {
   const text =
-    status.code === 503 ? 'Logging in is temporarily unavailable.' : 'Something has gone wrong on our side.'
+    status.code === 503 ? 'Logging in is temporarily unavailable.' : 'Internal error.'
   const body = html`${errorNote(text)}
-<p>Go back to the application that you came from and try again in a moment.</p>
+<p>Go back to the application and try again in a moment.</p>
 <a class="button second" href="/oauth/session">Go to your login</a>`
   res.set({ ...status.headers })
-  sendPage(res, { product, title: 'That did not work', body, code: status.code })
+  sendPage(res, { product, title: 'Request failed', body, code: status.code })
   return status
 }
 

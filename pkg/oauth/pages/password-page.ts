@@ -11,13 +11,13 @@ export type PasswordPage = {
 }
 
 /** What passwordProblem asks for. */
-const passwordRule = '8 to 64 characters, among them a lower-case letter, an upper-case letter and a digit'
+const passwordRule = '8 to 64 characters, including a lower-case letter, an upper-case letter and a digit'
 
 /** For a user whose password was given to him by someone else. */
 export function passwordPage({ csrf, returnTo, ticket, username, error }: PasswordPage): Html {
   const describedBy = html` aria-describedby="rule${error === undefined ? '' : ' error'}"`
   return html`${errorNote(error)}
-<p>Your password was set by an administrator. Choose one of your own to go on.</p>
+<p>Your password was set by an administrator. Choose a new one to continue.</p>
 <form method="post" action="/oauth/password">
 ${hiddenFields({ csrf, return_to: returnTo, ticket })}
 <input type="text" name="username" value="${username}" autocomplete="username" hidden>

@@ -22,7 +22,7 @@ export function registrationPage(page: NewcomerPage): Html {
   const { csrf, returnTo, ticket, providerName, account, email, username, error } = page
   const describedBy = html` aria-describedby="rule${error === undefined ? '' : ' error'}"`
   return html`${errorNote(error)}
-<p>You are <strong>${account}</strong> at <strong>${providerName}</strong>, and here for the first time. Choose what you are called here.</p>
+<p>You are <strong>${account}</strong> at <strong>${providerName}</strong>, and log in here for the first time. Choose your user name.</p>
 <form method="post" action="/oauth/register">
 ${hiddenFields({ csrf, return_to: returnTo, ticket })}
 <label for="username">User name</label>
@@ -39,7 +39,7 @@ export function linkPage(page: NewcomerPage): Html {
   const { csrf, returnTo, ticket, providerName, account, username, error } = page
   const describedBy = error === undefined ? undefined : html` aria-describedby="error"`
   return html`${errorNote(error)}
-<p>No user here belongs to <strong>${account}</strong> at <strong>${providerName}</strong>. If you have a user, link it with its password: from then on anyone who is <strong>${account}</strong> there logs in as that user here. If you have none, ask an administrator.</p>
+<p>No user here belongs to <strong>${account}</strong> at <strong>${providerName}</strong>. If you have a user, enter its password to link it: after that, <strong>${account}</strong> at the provider logs in as this user. If you have none, ask an administrator.</p>
 <form method="post" action="/oauth/link">
 ${hiddenFields({ csrf, return_to: returnTo, ticket })}
 <label for="username">User name or e-mail address</label>
@@ -54,5 +54,5 @@ ${wayBack(returnTo)}`
 function wayBack(returnTo: string): Html {
   const path = `/oauth/login?${new URLSearchParams({ return_to: returnTo })}`
   return html`<p class="or">or</p>
-<a class="button second" href="${path}">Log in another way</a>`
+<a class="button second" href="${path}">Log in with another account</a>`
 }

@@ -68,7 +68,7 @@ describe('GET /oauth/callback/{idp}', () => {
         {
           error: 'invalid_request',
           error_description:
-            'the login was not begun in this browser, or more than ten minutes ago; begin again',
+            'the login was not started in this browser, or more than ten minutes ago; start again',
         },
       ])
       expect(answer.headers['cache-control']).to.equal('no-store')
@@ -92,7 +92,7 @@ describe('GET /oauth/callback/{idp}', () => {
       {
         error: 'invalid_request',
         error_description:
-          'the request of the application is too long to be kept during a login at an identity provider',
+          'the authorization request is too long for a login with an identity provider',
       },
     ])
     expect(answer.headers).to.not.have.any.keys('location', 'set-cookie')

@@ -41,7 +41,7 @@ export function createCallback(options: BrowserOptions): RequestHandler {
     const given = readParameters(req).get('state') ?? ''
     const state = await takeState(tools.statements, { req, res }, given)
     if (state === undefined || state.provider !== idp) {
-      const what = 'the login was not begun in this browser, or more than ten minutes ago; begin again'
+      const what = 'the login was not started in this browser, or more than ten minutes ago; start again'
       throw oauthError(400, 'invalid_request', what, { why: 'state_mismatch' })
     }
     journey.returnTo = state.returnTo
@@ -84,7 +84,7 @@ async function identify(
 ): Promise<{ admitted: Admitted; idToken: string | undefined }> {
   const { config, client } = requireProvider(tools.providers, state.provider)
   if (client.kind !== 'redirect')
-    throw oauthError(400, 'invalid_request', 'the identity provider has changed; begin again')
+    throw oauthError(400, 'invalid_request', 'the configuration of the identity provider has changed; start again')
   const { transaction } = state
   try {
     const callback = new URL(req.originalUrl, transaction.redirectUri)

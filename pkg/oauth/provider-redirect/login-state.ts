@@ -51,7 +51,7 @@ export async function keepState(statements: Statements, res: Response, state: Lo
     throw oauthError(
       400,
       'invalid_request',
-      'the request of the application is too long to be kept during a login at an identity provider',
+      'the authorization request is too long for a login with an identity provider',
       { why: 'request_too_long' },
     )
   setCookie(res, name, value, { maxAgeSeconds: lifeSeconds })

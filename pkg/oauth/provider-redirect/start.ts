@@ -34,7 +34,7 @@ export function createRedirectStart(options: BrowserOptions): RequestHandler {
     journey.returnTo = params.get('return_to') ?? ''
     const { config, client } = requireProvider(tools.providers, idp)
     if (client.kind !== 'redirect') {
-      const what = 'this identity provider takes a password: POST username and password'
+      const what = 'this identity provider requires a password: POST username and password'
       throw oauthError(400, 'invalid_request', what, { why: 'provider_takes_passwords' })
     }
     const destination = readDestination(options, params)
@@ -75,7 +75,7 @@ function readDestination({ registry }: EndpointOptions, params: Form): Destinati
   if (returnTo !== undefined) return { returnTo: readReturnTo(returnTo), clientId: '', scope: '' }
   const registered = registry.find(params.get('client_id') ?? '')
   if (registered === undefined) {
-    const what = 'the parameter client_id must name an OAuth client, or return_to a page'
+    const what = 'the parameter client_id or return_to is required'
     throw oauthError(400, 'invalid_request', what, { why: 'unknown_client' })
   }
   const scope = params.get('scope')

@@ -80,25 +80,25 @@ describe('createOAuthApp', () => {
   })
 
   const refused: readonly [string, string, number, object, string?][] = [
-    ['GET', '/oauth/token', 405, { error_description: 'the endpoint takes POST' }, 'POST'],
-    ['PUT', '/oauth/token', 405, { error_description: 'the endpoint takes POST' }, 'POST'],
-    ['GET', '/oauth/revoke', 405, { error_description: 'the endpoint takes POST' }, 'POST'],
-    ['GET', '/oauth/introspect', 405, { error_description: 'the endpoint takes POST' }, 'POST'],
-    ['GET', '/oauth/authenticate', 405, { error_description: 'the endpoint takes POST' }, 'POST'],
+    ['GET', '/oauth/token', 405, { error_description: 'method not allowed; supported: POST' }, 'POST'],
+    ['PUT', '/oauth/token', 405, { error_description: 'method not allowed; supported: POST' }, 'POST'],
+    ['GET', '/oauth/revoke', 405, { error_description: 'method not allowed; supported: POST' }, 'POST'],
+    ['GET', '/oauth/introspect', 405, { error_description: 'method not allowed; supported: POST' }, 'POST'],
+    ['GET', '/oauth/authenticate', 405, { error_description: 'method not allowed; supported: POST' }, 'POST'],
     [
       ...(['PUT', '/oauth/userinfo', 405] as const),
-      { error_description: 'the endpoint takes GET, HEAD, POST' },
+      { error_description: 'method not allowed; supported: GET, HEAD, POST' },
       'GET, HEAD, POST',
     ],
     [
       ...(['DELETE', '/oauth/logout', 405] as const),
-      { error_description: 'the endpoint takes GET, POST' },
+      { error_description: 'method not allowed; supported: GET, POST' },
       'GET, POST',
     ],
     ['HEAD', '/oauth/logout', 405, {}, 'GET, POST'],
     ['HEAD', '/oauth/login/ldap', 405, {}, 'GET, POST'],
     ['HEAD', '/oauth/callback/sso', 405, {}, 'GET'],
-    ['POST', '/oauth/keys', 405, { error_description: 'the endpoint takes GET, HEAD' }, 'GET, HEAD'],
+    ['POST', '/oauth/keys', 405, { error_description: 'method not allowed; supported: GET, HEAD' }, 'GET, HEAD'],
     ['GET', '/oauth/Token', 404, { error_description: 'unknown endpoint' }],
     ['GET', '/oauth/keys/', 404, { error_description: 'unknown endpoint' }],
     ['GET', '/oauth/unheard-of', 404, { error_description: 'unknown endpoint' }],

@@ -197,6 +197,6 @@ function requireReady(isReady: () => boolean): RequestHandler {
 
 function refuseMethod(allow: string): RequestHandler {
   return () => {
-    throw oauthError(405, 'invalid_request', `the endpoint takes ${allow}`, { headers: { allow } })
+    throw oauthError(405, 'invalid_request', `method not allowed; supported: ${allow}`, { headers: { allow } })
   }
 }

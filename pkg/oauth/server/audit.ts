@@ -40,7 +40,7 @@ export function createTokenAudit({ logger, metrics }: { logger: Logger; metrics:
   })
   function refused(req: Request, event: TokenEvent, reason: string): void {
     metrics.outcome(event.grant ?? event.endpoint, reason)
-    logger.info({ ...toLine(req, event), outcome: 'failure', reason }, 'request refused')
+    logger.info({ ...toLine(req, event), outcome: 'failure', reason }, 'request rejected')
   }
   return {
     refused,

@@ -47,6 +47,6 @@ function fromBodyParser(error: unknown): unknown {
     return oauthError(400, 'invalid_request', 'the body is incomplete')
   // Compressed bytes that are none, which have no type.
   if ('status' in error && error.status === 400)
-    return oauthError(400, 'invalid_request', 'the body cannot be read')
+    return oauthError(400, 'invalid_request', 'failed to read the body')
   return error
 }

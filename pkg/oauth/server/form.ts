@@ -68,7 +68,7 @@ function parseParameters(text: string, where: 'body' | 'query'): ReadParameters 
   for (const { name, value, isBroken } of readPairs(text)) {
     if (isBroken) note(name, `the ${where} contains an invalid percent-encoding`)
     else if (seen.has(name) && !repeatable.has(name))
-      note(name, `the parameter ${printable(name)} is given twice`)
+      note(name, `the parameter ${printable(name)} is given more than once`)
     else if (value !== '') form.set(name, form.has(name) ? `${form.get(name)} ${value}` : value)
     seen.add(name)
   }

@@ -8,7 +8,7 @@ export type OAuthMetrics = {
 export function createOAuthMetrics(registry: Registry): OAuthMetrics {
   const outcomes = counter(registry, {
     name: 'kapis_oauth_token_requests_total',
-    help: 'Requests for tokens, by grant type and outcome: success, or the reason of the refusal.',
+    help: 'Token requests, by grant type and result: success, or the error.',
     labels: ['grant', 'outcome'],
   })
   return { outcome: (grant = '', outcome) => outcomes.inc({ grant, outcome }) }

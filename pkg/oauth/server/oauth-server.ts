@@ -22,7 +22,7 @@ export async function listenOnSocket(
   headerKilobytes: number,
 ): Promise<Server> {
   makeFolders(dirname(path))
-  if (await isAnswered(path)) throw new Error(`another process listens on ${path}`)
+  if (await isAnswered(path)) throw new Error(`the socket ${path} is in use by another process`)
   await unlink(path).catch(error => {
     if (error.code !== 'ENOENT') throw error
   })

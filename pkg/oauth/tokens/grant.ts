@@ -58,7 +58,7 @@ export type GrantRequest = {
   readonly client: ClientConfig
   readonly form: Form
   readonly source: Source
-  /** Aborted when the caller has gone. */
+  /** Aborted when the client closed the connection. */
   readonly signal: AbortSignal
 }
 

@@ -37,6 +37,6 @@ export function narrowScope(granted: string, requested: string | undefined, clie
   const narrowed = grantScope(requested, client)
   const allowed = granted.split(' ')
   if (narrowed.split(' ').some(scope => scope !== '' && !allowed.includes(scope)))
-    throw oauthError(400, 'invalid_scope', 'the parameter scope asks for more than the login was granted')
+    throw oauthError(400, 'invalid_scope', 'the parameter scope exceeds the scope of the login')
   return narrowed
 }

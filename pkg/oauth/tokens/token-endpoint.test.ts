@@ -106,11 +106,11 @@ describe('POST /oauth/token', () => {
     const wrong = { error: 'invalid_client', error_description: 'invalid client credential' }
     const unreadable = {
       error: 'invalid_client',
-      error_description: 'the Basic credential cannot be read',
+      error_description: 'invalid Basic credential',
     }
     const twoWays = {
       error: 'invalid_request',
-      error_description: 'the client must authenticate in one way only',
+      error_description: 'the client must use only one authentication method',
     }
     const challenge = 'Basic realm="kapis", charset="UTF-8"'
     const refused: readonly [
@@ -268,14 +268,14 @@ describe('POST /oauth/token', () => {
       it(`that gives ${name} twice is refused, the same value or not`, async () => {
         expectError(await post(`${form}&${name}=x&${name}=`), 400, {
           error: 'invalid_request',
-          error_description: `the parameter ${name} is given twice`,
+          error_description: `the parameter ${name} is given more than once`,
         })
       })
     }
     it('does not have its names repeated as they are', async () => {
       expectError(await post('%22%5C%0a%3Cb%3E=1&%22%5C%0a%3Cb%3E=2'), 400, {
         error: 'invalid_request',
-        error_description: 'the parameter ???<b> is given twice',
+        error_description: 'the parameter ???<b> is given more than once',
       })
     })
     for (const broken of ['password=100%', 'password=%zz', '%=1', 'password=%ff']) {
@@ -313,7 +313,7 @@ describe('POST /oauth/token', () => {
         const headers = { 'content-type': formType, 'content-encoding': encoding }
         expectError(await post(form, headers), 400, {
           error: 'invalid_request',
-          error_description: 'the body cannot be read',
+          error_description: 'failed to read the body',
         })
       })
     }

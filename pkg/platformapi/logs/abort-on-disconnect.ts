@@ -1,7 +1,7 @@
 import type { AuthenticatedExchange } from '../../apirequest/request-context.ts'
 
 /**
- * Serves with a signal that the caller has gone: what nobody waits for any more is not looked for, and what was given up for
+ * Serves with a signal that the client closed the connection: what nobody waits for any more is not looked for, and what was given up for
  * that is nobody's failure.
  */
 export async function whileWaited(

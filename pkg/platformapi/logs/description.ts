@@ -11,8 +11,8 @@ import {
   text,
 } from '../../openapi/schema.ts'
 
-const names = (what: string) => `${what}, joined by commas.`
-const parts = (what: string) => `Beginnings of words in ${what}, joined by commas.`
+const names = (what: string) => `Comma-separated ${what}.`
+const parts = (what: string) => `Comma-separated prefixes of words in ${what}.`
 const seconds = integer('', { minimum: 0 })
 const flag = boolean('', { default: false })
 
@@ -20,54 +20,54 @@ const flag = boolean('', { default: false })
 export const logParameters: readonly Parameter[] = [
   query(
     'operation',
-    'What is wanted.',
+    'The operation.',
     oneOfTexts(['query', 'statistics', 'histogram', 'export', 'context'], '', { default: 'query' }),
   ),
   query('namespaces', names('Namespaces')),
-  query('namespace_query', 'Parts of names of namespaces, with case, joined by commas.'),
+  query('namespace_query', 'Comma-separated substrings of names of namespaces, case-sensitive.'),
   query('workloads', names('Workloads')),
   query('workload_query', parts('names of workloads')),
   query('pods', names('Pods')),
   query('pod_query', parts('names of pods')),
   query('containers', names('Containers')),
   query('container_query', parts('names of containers')),
-  query('log_query', 'Phrases of the line, joined by commas; one of them must be found.'),
+  query('log_query', 'Comma-separated phrases; one of them must occur in the line.'),
   query(
     'q',
     'The query language: AND, OR, NOT, "phrases", wild*cards, /regular expressions/, fields; see docs/logs.md.',
   ),
-  query('start_time', 'From this moment, in Unix seconds.', seconds),
-  query('end_time', 'Up to this moment, in Unix seconds.', seconds),
-  query('interval', 'Of a histogram: the width of a bar.', text('', { default: '15m' })),
-  query('sort', 'By time.', oneOfTexts(['desc', 'asc'], '', { default: 'desc' })),
+  query('start_time', 'Start of the time range, in Unix seconds.', seconds),
+  query('end_time', 'End of the time range, in Unix seconds.', seconds),
+  query('interval', 'histogram: the width of a bucket.', text('', { default: '15m' })),
+  query('sort', 'Order by time.', oneOfTexts(['desc', 'asc'], '', { default: 'desc' })),
   query(
     'from',
-    'Records to leave out; from + size is at most 10000.',
+    'Records to skip; from + size is at most 10000.',
     integer('', { minimum: 0, default: 0 }),
   ),
-  query('size', 'Records of a page.', integer('', { minimum: 0, maximum: 10_000, default: 10 })),
-  query('cursor', 'Goes on behind this record, however deep; of a context: the record.'),
-  query('with_cursor', 'Each record comes with its cursor.', flag),
-  query('follow', 'Of a query: the newest, and then lines as they arrive.', flag),
-  query('format', 'Of an export.', oneOfTexts(['text', 'jsonl', 'csv'], '', { default: 'text' })),
+  query('size', 'Maximum number of records per page.', integer('', { minimum: 0, maximum: 10_000, default: 10 })),
+  query('cursor', 'Returns the records after this one, without a limit of depth; context: the record.'),
+  query('with_cursor', 'Whether each record has its cursor.', flag),
+  query('follow', 'query: returns the newest lines, and then new lines as they arrive.', flag),
+  query('format', 'export: the format.', oneOfTexts(['text', 'jsonl', 'csv'], '', { default: 'text' })),
   query(
     'with_time',
-    'Of an export: with the time of each line; the default is false for text and true else.',
+    'export: whether to add the time of each line; false by default for text, otherwise true.',
     boolean(),
   ),
-  query('with_pod', 'Of an export: with namespace, pod and container of each line; the same.', boolean()),
-  query('before', 'Of a context: records before.', integer('', { minimum: 0, maximum: 1000, default: 10 })),
-  query('after', 'Of a context: records after.', integer('', { minimum: 0, maximum: 1000, default: 10 })),
+  query('with_pod', 'export: whether to add namespace, pod and container of each line; false by default for text, otherwise true.', boolean()),
+  query('before', 'context: number of records before.', integer('', { minimum: 0, maximum: 1000, default: 10 })),
+  query('after', 'context: number of records after.', integer('', { minimum: 0, maximum: 1000, default: 10 })),
 ]
 
 const record = object(
   {
     log: text(),
-    time: text('RFC 3339, in nanoseconds.'),
+    time: text('RFC 3339 with nanoseconds.'),
     namespace: text(),
     pod: text(),
     container: text(),
-    fields: anyObject('What else the sender said of the line: texts, numbers, booleans and lists of them.'),
+    fields: anyObject('Other fields of the line: strings, numbers, booleans and lists of them.'),
     cursor: text(),
   },
   ['log', 'time', 'namespace', 'pod', 'container', 'fields', 'cursor'],
@@ -89,11 +89,11 @@ export function logOperation(summary: string, segments: readonly Parameter[] = [
   return {
     summary,
     description:
-      'Callers see the lines of the pods whose pods/log they may get. A tail is one JSON object a line, or server-sent events for clients that accept text/event-stream.',
+      'Callers see the lines of pods for which they may get pods/log. A live tail is one JSON object per line, or server-sent events for clients that accept text/event-stream.',
     parameters: [...segments, ...logParameters],
     answers: {
       200: {
-        description: 'By operation: an answer, an export, or a tail.',
+        description: 'The result, an export, or a live tail, depending on operation.',
         content: {
           ...json(answer),
           ...content(['application/x-ndjson'], record),

@@ -7,19 +7,19 @@ import { arrayOf, boolean, integer, object, oneOfTexts, type Schema, text } from
 const known: Readonly<Record<(typeof sharedParameters)[number], Parameter>> = {
   operation: query(
     'operation',
-    'What is wanted.',
+    'The operation.',
     oneOfTexts(['query', 'statistics', 'histogram', 'export'], '', { default: 'query' }),
   ),
-  workspace_filter: query('workspace_filter', 'Workspaces, joined by commas.'),
-  workspace_search: query('workspace_search', 'Parts of names of workspaces, with case, joined by commas.'),
-  start_time: query('start_time', 'From this moment, in Unix seconds.', integer('', { minimum: 0 })),
-  end_time: query('end_time', 'Up to this moment, in Unix seconds.', integer('', { minimum: 0 })),
-  interval: query('interval', 'Of a histogram: the width of a bar.', text('', { default: '15m' })),
-  sort: query('sort', 'By time.', oneOfTexts(['desc', 'asc'], '', { default: 'desc' })),
-  from: query('from', 'Events to leave out.', integer('', { minimum: 0, default: 0 })),
-  size: query('size', 'Events of a page.', integer('', { minimum: 0, maximum: 10_000, default: 10 })),
-  cursor: query('cursor', 'Goes on behind this event, however deep.'),
-  with_cursor: query('with_cursor', 'Each event comes with its cursor.', boolean('', { default: false })),
+  workspace_filter: query('workspace_filter', 'Comma-separated workspaces.'),
+  workspace_search: query('workspace_search', 'Comma-separated substrings of names of workspaces, case-sensitive.'),
+  start_time: query('start_time', 'Start of the time range, in Unix seconds.', integer('', { minimum: 0 })),
+  end_time: query('end_time', 'End of the time range, in Unix seconds.', integer('', { minimum: 0 })),
+  interval: query('interval', 'histogram: the width of a bucket.', text('', { default: '15m' })),
+  sort: query('sort', 'Order by time.', oneOfTexts(['desc', 'asc'], '', { default: 'desc' })),
+  from: query('from', 'Events to skip.', integer('', { minimum: 0, default: 0 })),
+  size: query('size', 'Maximum number of events per page.', integer('', { minimum: 0, maximum: 10_000, default: 10 })),
+  cursor: query('cursor', 'Returns the events after this one, without a limit of depth.'),
+  with_cursor: query('with_cursor', 'Whether each event has its cursor.', boolean('', { default: false })),
 }
 
 const event: Schema = { type: 'object' }
@@ -35,7 +35,7 @@ const answer: Schema = {
 /** The events API for one kind of events. */
 export function eventOperation(summary: string, description: string, kind: EventKind): Operation {
   const own = [kind.namespaces, kind.namespaceParts, ...Object.keys(kind.filters)].map(name =>
-    query(name, name.endsWith('_search') ? 'Parts, joined by commas.' : 'Whole values, joined by commas.'),
+    query(name, name.endsWith('_search') ? 'Comma-separated substrings.' : 'Comma-separated exact values.'),
   )
   return {
     summary,
@@ -43,7 +43,7 @@ export function eventOperation(summary: string, description: string, kind: Event
     parameters: [...sharedParameters.map(name => known[name]), ...own],
     answers: {
       200: {
-        description: 'By operation: an answer, or an export of one event a line.',
+        description: 'The result, or an export with one event per line, depending on operation.',
         content: { ...json(answer), ...content(['application/x-ndjson'], event) },
       },
       ...kubeErrors(),

@@ -45,14 +45,14 @@ describe('parseComponent', () => {
       'a group of the platform',
       { group: 'iam.kapis.io', version: 'v1', url: 'https://a' },
       'GroupReserved',
-      'the group iam.kapis.io is served by the platform or kube-apiserver itself',
+      'the group iam.kapis.io is already served by Kapis or kube-apiserver',
     ],
-    ['no address', names, 'Invalid', 'there must be one of spec.url and spec.service'],
+    ['no address', names, 'Invalid', 'exactly one of spec.url and spec.service is required'],
     [
       'two addresses',
       { ...names, url: 'https://a', service: { namespace: 'a', name: 'b' } },
       'Invalid',
-      'there must be one of spec.url and spec.service',
+      'exactly one of spec.url and spec.service is required',
     ],
     ['another scheme', { ...names, url: 'file:///etc' }, 'Invalid', 'spec.url must be an http or https URL'],
     ['text', { ...names, url: 'not a URL' }, 'Invalid', 'spec.url must be an http or https URL'],
@@ -60,13 +60,13 @@ describe('parseComponent', () => {
       'a password in the URL',
       { ...names, url: 'https://u:p@a' },
       'Invalid',
-      'spec.url must have no user, query or fragment',
+      'spec.url must not have a user, query or fragment',
     ],
     [
       'half a Service',
       { ...names, service: { name: 'a' } },
       'Invalid',
-      'spec.service needs a namespace and a name',
+      'spec.service requires a namespace and a name',
     ],
   ]
   for (const [what, spec, reason, message] of invalid) {

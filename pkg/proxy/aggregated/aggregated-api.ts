@@ -35,7 +35,7 @@ export function parseComponent(object: KubeObject, isReserved: (group: string) =
   if (typeof group !== 'string' || typeof version !== 'string')
     return wrong('Invalid', 'spec.group and spec.version are required')
   if (isReserved(group))
-    return wrong('GroupReserved', `the group ${group} is served by the platform or kube-apiserver itself`)
+    return wrong('GroupReserved', `the group ${group} is already served by Kapis or kube-apiserver`)
   const target = toTarget(spec)
   if (typeof target === 'string') return wrong('Invalid', target)
   return {
@@ -56,15 +56,15 @@ function toTarget({ url, service }: Readonly<Record<string, unknown>>): Target |
     const parsed = URL.parse(url)
     if (parsed === null || !/^https?:$/.test(parsed.protocol)) return 'spec.url must be an http or https URL'
     if (parsed.username !== '' || parsed.search !== '' || parsed.hash !== '')
-      return 'spec.url must have no user, query or fragment'
+      return 'spec.url must not have a user, query or fragment'
     return { url: parsed, serverName: undefined }
   }
   if (url === undefined && isRecord(service)) {
     const { namespace, name, port = 443, path = '' } = service
     if (typeof namespace !== 'string' || typeof name !== 'string')
-      return 'spec.service needs a namespace and a name'
+      return 'spec.service requires a namespace and a name'
     const host = `${name}.${namespace}.svc`
     return { url: new URL(`https://${host}:${Number(port)}${String(path)}`), serverName: host }
   }
-  return 'there must be one of spec.url and spec.service'
+  return 'exactly one of spec.url and spec.service is required'
 }

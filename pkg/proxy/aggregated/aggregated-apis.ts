@@ -51,7 +51,7 @@ export class Components {
             else if (type !== 'BOOKMARK') this.#put(object)
           }
         },
-        failed: err => options.logger.warn({ err }, 'cannot watch the APIServices of components'),
+        failed: err => options.logger.warn({ err }, 'failed to watch the APIServices of components'),
       },
     })
   }
@@ -96,7 +96,7 @@ export class Components {
     const entry = { object, upstream }
     this.#entries.set(name, entry)
     if ('reason' in component) {
-      this.#options.logger.warn({ component: name, why: component.message }, 'a component cannot be served')
+      this.#options.logger.warn({ component: name, why: component.message }, 'invalid APIService of a component')
       void this.#write(entry, { status: 'False', reason: component.reason, message: component.message })
     } else void this.#check(entry)
   }
@@ -136,7 +136,7 @@ export class Components {
     await client
       .call({ method: 'PATCH', path, body, contentType })
       .catch(err =>
-        logger.warn({ err, component: object.metadata.name }, 'cannot write the status of a component'),
+        logger.warn({ err, component: object.metadata.name }, 'failed to update the status of a component'),
       )
   }
 }

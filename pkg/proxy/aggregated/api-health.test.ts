@@ -39,19 +39,19 @@ describe('checkComponent', () => {
         asked.push(req.method, req.url)
         res.writeHead(code).end('{}')
       })
-      expect(answer).to.deep.equal({ status: 'True', reason: 'Passed', message: 'the component answers' })
+      expect(answer).to.deep.equal({ status: 'True', reason: 'Passed', message: 'the component responds' })
       expect(asked).to.deep.equal(['GET', path])
     })
   }
 
   it('takes a failure of its own for one that is not', async () => {
     const answer = await check((_req, res) => void res.writeHead(503).end())
-    const message = `GET ${path} answers 503`
+    const message = `GET ${path} responded with 503`
     expect(answer).to.deep.equal({ status: 'False', reason: 'FailedCheck', message })
   })
 
   it('says why nobody answers', async () => {
-    const message = 'the component v1.acme.example.org does not answer (connection_refused)'
+    const message = 'the component v1.acme.example.org is not responding (connection_refused)'
     expect(await check(undefined)).to.deep.equal({ status: 'False', reason: 'FailedCheck', message })
   })
 })

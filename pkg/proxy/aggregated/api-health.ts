@@ -26,10 +26,10 @@ export async function checkComponent({
       signal: AbortSignal.timeout(withinMs),
     })
     await body.dump()
-    if (code >= 500) return { status: 'False', reason: 'FailedCheck', message: `GET ${path} answers ${code}` }
+    if (code >= 500) return { status: 'False', reason: 'FailedCheck', message: `GET ${path} responded with ${code}` }
     // Anyone who waits for the breaker need not wait longer.
     breaker.succeeded()
-    return { status: 'True', reason: 'Passed', message: 'the component answers' }
+    return { status: 'True', reason: 'Passed', message: 'the component responds' }
   } catch (error) {
     const { message, headers } = upstreamFailure(`the component ${component.name}`, error)
     const why = headers['proxy-status']?.split('error=')[1] ?? ''

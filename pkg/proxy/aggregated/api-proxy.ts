@@ -68,7 +68,7 @@ export function componentHeaders(
 }
 
 function resting(name: string): Status {
-  return new Status(503, 'ServiceUnavailable', `the component ${name} does not answer`, {
+  return new Status(503, 'ServiceUnavailable', `the component ${name} is not responding`, {
     details: { retryAfterSeconds: 10 },
     headers: { 'retry-after': '10', 'proxy-status': 'kapis; error=destination_unavailable' },
   })

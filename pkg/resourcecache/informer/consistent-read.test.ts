@@ -245,7 +245,7 @@ describe('a consistent read', () => {
     const refused = new Status(500, 'InternalError', 'etcdserver: request timed out')
     const collection = collectionOf(nodes(), { confirm: confirmedBy(refused) })
     const refusal = await rejectionOf(waitForLatest(collection))
-    expect(refusal).to.include({ code: 503, message: 'nodes cannot be read from kube-apiserver' })
+    expect(refusal).to.include({ code: 503, message: 'failed to list nodes at kube-apiserver' })
   })
 
   it('is 504 when the writes do not arrive', async function () {

@@ -63,7 +63,7 @@ export class LiveKind {
         failed: err => {
           this.#refusal = err
           if (this.isGone) return gone()
-          logger.warn({ err, resource: plural }, 'watch failed, trying again')
+          logger.warn({ err, resource: plural }, 'watch failed, retrying')
         },
         connected: connected => {
           this.#disconnectedAtMs = connected ? undefined : (this.#disconnectedAtMs ?? performance.now())

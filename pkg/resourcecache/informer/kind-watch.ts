@@ -69,7 +69,7 @@ export class KindWatch {
       sink: {
         replace: items => this.#replace(items),
         apply: sink.apply,
-        failed: err => logger.warn({ err, path }, 'watch failed, trying again'),
+        failed: err => logger.warn({ err, path }, 'watch failed, retrying'),
       },
     })
     void this.#own.start()

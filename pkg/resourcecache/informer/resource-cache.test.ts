@@ -209,7 +209,7 @@ describe('ResourceCache', () => {
     const refusals: readonly [number, number, string][] = [
       [403, 503, 'the Kapis service account cannot list gadgets: add get, list and watch to its ClusterRole'],
       [404, 404, 'the server could not find the requested resource'],
-      [500, 503, 'gadgets cannot be read from kube-apiserver'],
+      [500, 503, 'failed to list gadgets at kube-apiserver'],
     ]
     for (const [answered, code, message] of refusals) {
       it(`is ${code} when kube-apiserver answers ${answered}`, async () => {

@@ -123,7 +123,7 @@ export class ResourceCache {
     if (kind.plural === 'persistentvolumeclaims') {
       // Without them the claims are shown all the same.
       await this.#followSnapshotClasses(live).catch(err =>
-        this.#options.logger.warn({ err }, 'classes of volume snapshots cannot be read'),
+        this.#options.logger.warn({ err }, 'failed to read the classes of volume snapshots'),
       )
     }
     return live.ready()

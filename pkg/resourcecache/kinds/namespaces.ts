@@ -11,7 +11,7 @@ export const namespaces = (groupDomain: string): Traits => ({
     column('Status', 0, 'Active, or Terminating while it is being emptied.'),
     column('Age', 0, 'Time since the namespace was created.'),
     column('Workspace', 1, 'Workspace that the namespace belongs to.'),
-    integerColumn('Pods', 1, 'Pods on nodes that have not ended.'),
+    integerColumn('Pods', 1, 'Pods on nodes that have not terminated.'),
     column('CPU-Requests', 1, 'CPU that these pods request together.'),
     column('Memory-Requests', 1, 'Memory that these pods request together.'),
   ],

@@ -16,9 +16,9 @@ const columns: readonly Column[] = [
   column('OS-Image', 1, 'Operating system, as the node reports it.'),
   column('Kernel-Version', 1, 'Kernel version and architecture, as the node reports them.'),
   column('Container-Runtime', 1, 'Container runtime and its version.'),
-  column('Pods', 1, 'Pods that have not ended, of those that the node can take.'),
-  column('CPU-Requests', 1, 'CPU that pods request, of what is allocatable.'),
-  column('Memory-Requests', 1, 'Memory that pods request, of what is allocatable.'),
+  column('Pods', 1, 'Pods that have not terminated, of the number that the node can run.'),
+  column('CPU-Requests', 1, 'CPU requested by pods, of the allocatable CPU.'),
+  column('Memory-Requests', 1, 'Memory requested by pods, of the allocatable memory.'),
 ]
 
 export const nodes: Kind = {

@@ -8,7 +8,7 @@ const words = ['stopped', 'running', 'updating']
 export const deployments: Traits = {
   columns: [
     column('Name', 0, 'Name of the deployment, unique in its namespace.', 'name'),
-    column('Ready', 0, 'Pods that are ready, of those that are wanted.'),
+    column('Ready', 0, 'Ready pods, of the desired number.'),
     integerColumn('Up-to-date', 0, 'Pods of the latest template.'),
     integerColumn('Available', 0, 'Pods that have been ready for long enough.'),
     column('Age', 0, 'Time since the deployment was created.'),

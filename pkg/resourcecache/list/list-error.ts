@@ -8,7 +8,7 @@ export function explainRefusal(plural: string, refusal: unknown): Status {
       `the Kapis service account cannot list ${plural}: add get, list and watch to its ClusterRole`,
       refusal,
     )
-  return unavailable(`${plural} cannot be read from kube-apiserver`, refusal)
+  return unavailable(`failed to list ${plural} at kube-apiserver`, refusal)
 }
 
 /** Whether a refusal says that there is no such kind. */

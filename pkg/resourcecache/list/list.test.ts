@@ -229,7 +229,7 @@ describe('listPage', () => {
       'sortBy ".a..b" cannot be read at position 2: a path is like .spec.nodeName, .status.conditions[0].type or .metadata.labels[\'a.b/c\']',
     ],
     ['fieldSelector=a', "invalid selector: 'a'; can't understand 'a'"],
-    ['q="web', 'q "\\"web" has a quote that is not closed'],
+    ['q="web', 'q "\\"web" has an unterminated quote'],
     ['Name=web', unknownFilter('Name')],
     ['constructor=x', unknownFilter('constructor')],
     ['toString=x', unknownFilter('toString')],

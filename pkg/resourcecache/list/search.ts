@@ -17,7 +17,7 @@ export function parseSearch(text: string): (entry: Entry) => boolean {
     text: (quoted ?? word ?? '').toLowerCase(),
   }))
   if ((text.match(/"/g) ?? []).length % 2 !== 0)
-    throw badRequest(`q ${JSON.stringify(text)} has a quote that is not closed`)
+    throw badRequest(`q ${JSON.stringify(text)} has an unterminated quote`)
   if (terms.length > maxTerms)
     throw badRequest(`q has ${terms.length} words; at most ${maxTerms} are allowed`)
   return entry => {

@@ -29,7 +29,7 @@ describe('listUncached', () => {
   for (const [answered, code, message] of [
     [404, 404, 'the server could not find the requested resource'],
     [403, 503, 'the Kapis service account cannot list nodes: add get, list and watch to its ClusterRole'],
-    [500, 503, 'nodes cannot be read from kube-apiserver'],
+    [500, 503, 'failed to list nodes at kube-apiserver'],
   ] as const) {
     it(`is ${code} when kube-apiserver answers ${answered}`, async () => {
       fake = await startFakeKubeApiserver((_req, res) => answerJson(res, answered, { message: 'no' }))

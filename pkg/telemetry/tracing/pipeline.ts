@@ -44,7 +44,7 @@ export function createPipeline(
   })
   const spans = counter(registry, {
     name: 'kapis_tracing_spans_total',
-    help: 'Sampled spans, by what became of them: exported, failed or dropped because too many were waiting.',
+    help: 'Sampled spans, by result: exported, failed or dropped (queue full).',
     labels: ['result'],
   })
   const counted = countSpans(exporter, { maxWaiting, logger, count: (result, n) => spans.inc({ result }, n) })

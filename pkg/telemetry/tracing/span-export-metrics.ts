@@ -32,7 +32,7 @@ export function countSpans(
     lost += spans
     if (now() < nextLogAt) return
     nextLogAt = now() + logEveryMs
-    logger.warn({ err, spans: lost }, 'spans are lost: they cannot be sent to the collector')
+    logger.warn({ err, spans: lost }, 'failed to export spans to the collector; they are lost')
     lost = 0
   }
   function sent(spans: number, { code, error }: ExportResult): void {

@@ -255,6 +255,6 @@ describe('tracing', function () {
     for (let i = 0; i < 3; i++) expect((await front.get('/api/v1/nodes')).code).to.equal(200)
     await tracing.stop()
     expect(await registry.metrics()).to.match(/kapis_tracing_spans_total\{result="failed"\} 9\n/)
-    expect(lines.filter(line => line.includes('spans are lost'))).to.have.length(1)
+    expect(lines.filter(line => line.includes('failed to export spans'))).to.have.length(1)
   })
 })

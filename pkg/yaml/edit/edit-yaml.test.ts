@@ -158,7 +158,7 @@ describe('editYaml', () => {
         'Flow sequence in block collection must be sufficiently indented and end with a ] at line 1, column 5',
       ],
       ['a: *x\n', 'unknown anchor "x"'],
-      ['a: 1\n<<: 2\n', 'a merge key needs a map'],
+      ['a: 1\n<<: 2\n', 'a merge key requires a mapping'],
     ]
     for (const [text, message] of refused)
       expect(() => editYaml(text, [set(['b'], 'x')]), text).to.throw(message)

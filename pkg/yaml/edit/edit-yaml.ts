@@ -25,7 +25,7 @@ function edit(source: Source, change: Change): Source {
     const next = readIfYaml(text.slice(0, start) + inserted + text.slice(end))
     if (next !== undefined && isDeepStrictEqual(next.value, expected)) return next
   }
-  throw new Error('it cannot be changed without damage')
+  throw new Error('it cannot be edited without changing other content')
 }
 
 function readIfYaml(text: string): Source | undefined {

@@ -146,7 +146,7 @@ class Reader {
     const value = this.toValue(node)
     const maps = Array.isArray(value) ? value.toReversed() : [value]
     for (const map of maps) {
-      if (!(map instanceof Map)) throw new Error('a merge key needs a map')
+      if (!(map instanceof Map)) throw new Error('a merge key requires a mapping')
       for (const [key, each] of map) into.set(key, each)
     }
   }

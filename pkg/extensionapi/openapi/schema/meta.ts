@@ -12,33 +12,33 @@ export const typeMeta = {
 export const metaSchemas: Schemas = {
   ObjectMeta: object('Metadata that every object carries.', {
     name: string('Name of the object, unique for its kind within its namespace or the cluster.'),
-    generateName: string('Prefix that the name was made from when none was given.'),
+    generateName: string('Prefix that the server generated the name from, if none was given.'),
     namespace: string('Namespace of the object; empty for objects of the cluster.'),
     selfLink: string('No longer filled in by kube-apiserver.'),
     uid: string(
-      'Identity of the object in time and space: an object of the same name made later has another.',
+      'Unique ID of the object: another object created later with the same name has another UID.',
     ),
     resourceVersion: string(
-      'Version of the object as stored. To be compared for equality, and handed back to watch from here on.',
+      'Opaque version of the stored object. Compare it only for equality, or pass it to a watch to start from there.',
     ),
-    generation: integer('Counts the changes of the desired state.', 'int64'),
+    generation: integer('Generation of the desired state; incremented with each change.', 'int64'),
     creationTimestamp: time('When the object was created, in UTC.'),
-    deletionTimestamp: time('When the object will be gone. Set by the server once deletion was asked for.'),
+    deletionTimestamp: time('When the object will be deleted. Set by the server when deletion is requested.'),
     deletionGracePeriodSeconds: integer(
-      'Seconds that the object may take to end before it is removed.',
+      'Seconds that the object has to terminate before it is removed.',
       'int64',
     ),
     labels: map('Keys and values to select objects by.', plainText),
-    annotations: map('Keys and values that tools keep with the object. Not to select by.', plainText),
+    annotations: map('Keys and values that tools store with the object. They cannot be selected by.', plainText),
     ownerReferences: array(
-      'Objects that this one depends on. It is collected when all of them are gone.',
+      'Owners of the object. It is garbage-collected when all of them are deleted.',
       ref('OwnerReference'),
     ),
-    finalizers: array('Parties that must agree before the object is removed.', plainText),
-    managedFields: array('Which manager set which fields, for server-side apply.', ref('ManagedFieldsEntry')),
+    finalizers: array('Controllers that must finish before the object is removed.', plainText),
+    managedFields: array('Fields set by each manager, for server-side apply.', ref('ManagedFieldsEntry')),
   }),
   OwnerReference: object(
-    'Names an object that another depends on, in the same namespace or the cluster.',
+    'Reference to the owner of an object, in the same namespace or cluster-scoped.',
     {
       apiVersion: string('Group and version of the owner.'),
       kind: string('Kind of the owner.'),
@@ -46,7 +46,7 @@ export const metaSchemas: Schemas = {
       uid: string('UID of the owner.'),
       controller: boolean('Whether the owner is the controller that manages the object.'),
       blockOwnerDeletion: boolean(
-        'Whether a foreground deletion of the owner waits until this object is gone.',
+        'Whether a foreground deletion of the owner waits until this object is deleted.',
       ),
     },
     ['apiVersion', 'kind', 'name', 'uid'],
@@ -62,33 +62,33 @@ export const metaSchemas: Schemas = {
   }),
   ListMeta: object('Metadata of a list.', {
     selfLink: string('No longer filled in by kube-apiserver.'),
-    resourceVersion: string('Version of the state that the list shows; a watch from here misses nothing.'),
-    continue: string('Token with which the next chunk of the list is asked for; empty at the end.'),
+    resourceVersion: string('Version of the state that the list shows; start a watch from it to miss no change.'),
+    continue: string('Token for the next page of the list; empty on the last page.'),
     remainingItemCount: integer(
-      'Number of items after this chunk; not given when a selector is used.',
+      'Number of items after this page; not set if a selector is used.',
       'int64',
     ),
   }),
-  Status: object('Answer to a request that failed.', {
+  Status: object('Response to a failed request.', {
     ...typeMeta,
-    metadata: ref('ListMeta', 'Metadata of the answer.'),
+    metadata: ref('ListMeta', 'Metadata of the response.'),
     status: string('Success or Failure.'),
-    message: string('Why, for people.'),
-    reason: string('Why, in one word for programs.'),
-    details: ref('StatusDetails', 'What it was about.'),
+    message: string('Description of the failure, for humans.'),
+    reason: string('Reason of the failure in one word, for programs.'),
+    details: ref('StatusDetails', 'Details of the failure.'),
     code: integer('HTTP status code.', 'int32'),
   }),
-  StatusDetails: object('What a failure is about.', {
+  StatusDetails: object('Details of a failure.', {
     name: string('Name of the object.'),
     group: string('Group of the resource.'),
     kind: string('Resource, or kind, of the object.'),
     uid: string('UID of the object.'),
-    causes: array('The single causes.', ref('StatusCause')),
-    retryAfterSeconds: integer('Seconds after which the request may be tried again.', 'int32'),
+    causes: array('Causes of the failure.', ref('StatusCause')),
+    retryAfterSeconds: integer('Seconds after which to retry the request.', 'int32'),
   }),
   StatusCause: object('One cause of a failure.', {
-    reason: string('Cause, in one word for programs.'),
-    message: string('Cause, for people.'),
+    reason: string('Cause in one word, for programs.'),
+    message: string('Description of the cause, for humans.'),
     field: string('Path of the field that caused it.'),
   }),
   WatchEvent: object(
@@ -96,7 +96,7 @@ export const metaSchemas: Schemas = {
     {
       type: string('ADDED, MODIFIED, DELETED, BOOKMARK or ERROR.'),
       object: anyObject(
-        'The object as it is now, or was when it was deleted; for ERROR a Status, for BOOKMARK an object with nothing but a resourceVersion.',
+        'The new state of the object, or its last one if it was deleted; for ERROR a Status, for BOOKMARK an object with only a resourceVersion.',
       ),
     },
     ['type', 'object'],

@@ -44,6 +44,6 @@ function reach(name: string, all: Schemas, reached: Set<string>): void {
 
 function schemaOf(name: string, all: Schemas): Schema {
   const schema = all[name]
-  if (schema === undefined) throw new Error(`the schema ${name} is referred to and does not exist`)
+  if (schema === undefined) throw new Error(`reference to the unknown schema ${name}`)
   return schema
 }

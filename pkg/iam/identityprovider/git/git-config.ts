@@ -14,8 +14,8 @@ export type ForgeConfig = AppConfig & {
 /** `provider` of a GitHubIdentityProvider. */
 export const gitHubProvider = section({
   ...appOptions,
-  clientSecret: requiredText({ description: 'What Kapis proves itself with.' }),
-  organizations: texts({ description: 'Those that count; only their members may log in.' }),
+  clientSecret: requiredText({ description: 'OAuth client secret of Kapis at the provider.' }),
+  organizations: texts({ description: 'Only members of these may log in; they become groups.' }),
 }).transform((given, { addIssue }): ForgeConfig => {
   const { organizations: memberOf } = given
   const defaults = {
@@ -32,8 +32,8 @@ export const gitHubProvider = section({
 /** `provider` of a GitlabIdentityProvider. */
 export const gitLabProvider = section({
   ...appOptions,
-  clientSecret: requiredText({ description: 'What Kapis proves itself with.' }),
-  groups: texts({ description: 'Those that count; only their members may log in.' }),
+  clientSecret: requiredText({ description: 'OAuth client secret of Kapis at the provider.' }),
+  groups: texts({ description: 'Only members of these may log in; they become groups.' }),
 }).transform((given, { addIssue }): ForgeConfig => {
   const { groups: memberOf } = given
   const defaults = {

@@ -39,7 +39,7 @@ export function createForgeProvider(
           const { access_token: token } = await exchangeCode(client, callback, transaction)
           const identity = await identify(createApi({ fetch, token, signal }), config)
           if (config.memberOf.length > 0 && identity.groups?.length === 0)
-            throw refuse('not_a_member', 'the account is in no group that may log in here')
+            throw refuse('not_a_member', 'the account is not a member of a group that may log in')
           return identity
         })
       } catch (error) {
@@ -91,7 +91,7 @@ function createApi({
   async function get(url: string): Promise<Response> {
     const headers = { accept: 'application/json', authorization: `Bearer ${token}` }
     const answer = await fetch(url, { headers, signal })
-    if (answer.status !== 200) throw new Error(`${new URL(url).pathname} answers ${answer.status}`)
+    if (answer.status !== 200) throw new Error(`${new URL(url).pathname} responded with ${answer.status}`)
     return answer
   }
   return {
@@ -103,7 +103,7 @@ function createApi({
         const answer: Response = await get(next)
         const list: unknown = await answer.json()
         if (!Array.isArray(list))
-          throw new Error(`${new URL(next).pathname} answers with something that is not a list`)
+          throw new Error(`${new URL(next).pathname} returned a response that is not a list`)
         items.push(...list)
         next = nextPage(answer.headers.get('link'), next)
       }

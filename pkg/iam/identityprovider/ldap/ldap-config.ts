@@ -50,25 +50,25 @@ export const ldapProvider = section({
   readTimeout: integer({
     // kapis-apiserver gives up on a response after 30 seconds.
     ...{ default: 15_000, min: 100, max: 25_000 },
-    description: 'For a whole login, in milliseconds.',
+    description: 'Timeout for a login, in milliseconds.',
   }),
   startTLS: boolean({ default: false, description: 'TLS after StartTLS (RFC 4511 section 4.14).' }),
-  ldaps: boolean({ default: false, description: 'TLS from the first byte.' }),
+  ldaps: boolean({ default: false, description: 'TLS from the start of the connection (LDAPS).' }),
   ...trustOptions,
-  managerDN: text({ default: '', description: 'Who searches.' }),
+  managerDN: text({ default: '', description: 'DN that Kapis binds as to search; empty for an anonymous search.' }),
   managerPassword: text({ default: '', description: 'The password of managerDN.' }),
-  userSearchBase: requiredText({ description: 'Below it are the users.' }),
-  userSearchFilter: text({ default: '', description: 'Which of the entries are users (RFC 4515).' }),
-  loginAttribute: attribute('uid', 'What is typed as user name.'),
-  uidAttribute: attribute('', 'What a user is known by; loginAttribute.'),
-  mailAttribute: attribute('mail', 'The e-mail address.'),
-  displayNameAttribute: attribute('displayName', 'The name that is shown.'),
-  groupSearchBase: text({ default: '', description: 'Below it are the groups.' }),
-  groupSearchFilter: text({ default: '', description: 'Which of the entries are groups (RFC 4515).' }),
-  groupMemberAttribute: attribute('member', 'Of a group: who is in it.'),
-  groupMemberValueAttribute: attribute('', 'Of a user: what groupMemberAttribute has.'),
-  groupNameAttribute: attribute('cn', 'Of a group: its name.'),
-  userMemberAttribute: attribute('', 'Of a user: the entries of the groups.'),
+  userSearchBase: requiredText({ description: 'Base DN of users.' }),
+  userSearchFilter: text({ default: '', description: 'Filter for entries of users (RFC 4515).' }),
+  loginAttribute: attribute('uid', 'Attribute that users enter as user name.'),
+  uidAttribute: attribute('', 'Attribute that uniquely and permanently identifies a user, such as entryUUID; by default loginAttribute.'),
+  mailAttribute: attribute('mail', 'Attribute with the e-mail address.'),
+  displayNameAttribute: attribute('displayName', 'Attribute with the display name.'),
+  groupSearchBase: text({ default: '', description: 'Base DN of groups.' }),
+  groupSearchFilter: text({ default: '', description: 'Filter for entries of groups (RFC 4515).' }),
+  groupMemberAttribute: attribute('member', 'Attribute of a group that lists its members.'),
+  groupMemberValueAttribute: attribute('', 'Attribute of a user whose value groupMemberAttribute contains; by default the DN.'),
+  groupNameAttribute: attribute('cn', 'Attribute with the name of a group.'),
+  userMemberAttribute: attribute('', 'Attribute of a user that lists the DNs of their groups, such as memberOf.'),
 }).transform((given, { addIssue }): LdapConfig => {
   const complain = complainTo(addIssue)
   const { managerDN: managerDn, managerPassword } = given
@@ -126,9 +126,9 @@ function readServer(
   const isLdaps = given.ldaps || scheme === 'ldaps'
   const port = Number(digits ?? (isLdaps ? 636 : 389))
   if (port === 0 || port > 65_535) complain('host', 'must have a port from 1 to 65535')
-  if (isStartTls && isLdaps) complain('startTLS', 'must not be true with LDAPS: it is TLS already')
+  if (isStartTls && isLdaps) complain('startTLS', 'must not be true with LDAPS, which uses TLS already')
   else if (isStartTls && port === 636) {
-    complain('startTLS', 'does not go with port 636, which speaks LDAPS: set ldaps: true instead')
+    complain('startTLS', 'cannot be used with port 636, the port of LDAPS: set ldaps: true instead')
   }
   const security = isLdaps ? 'ldaps' : isStartTls ? 'starttls' : 'none'
   return { host: name.replace(/^\[(.*)\]$/, '$1'), port, security }

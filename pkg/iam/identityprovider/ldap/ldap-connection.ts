@@ -29,7 +29,7 @@ export async function withDirectory<T>(
       createConnection: () => {
         const [next] = given.splice(0)
         // The library reconnects by itself when a connection is lost, and would do so in clear.
-        if (next === undefined) throw new Error('the connection to the directory was lost')
+        if (next === undefined) throw new Error('lost the connection to the LDAP server')
         return next
       },
     })
@@ -65,7 +65,7 @@ async function secure(raw: Socket, config: LdapConfig): Promise<Socket> {
 
 function opened(socket: Socket, event: 'connect' | 'secureConnect'): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>()
-  const closed = () => reject(new Error('the directory closed the connection'))
+  const closed = () => reject(new Error('the LDAP server closed the connection'))
   socket.once(event, resolve).once('error', reject).once('close', closed)
   return promise.finally(() => socket.off(event, resolve).off('error', reject).off('close', closed))
 }

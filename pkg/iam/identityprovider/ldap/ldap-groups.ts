@@ -51,7 +51,7 @@ async function search(
 /** @param option of the configuration, which names the attribute */
 function incomplete(option: string, attribute: string, { dn }: LdapEntry): Status {
   const cause = new Error(`the entry ${JSON.stringify(dn)} has no ${attribute} (${option})`)
-  return refuse('provider_groups_incomplete', 'the directory does not list the groups of this user', cause)
+  return refuse('provider_groups_incomplete', 'the LDAP server did not return the groups of this user', cause)
 }
 
 /** The value of a name's first part: `cn=ops,ou=groups` is ops (RFC 4514); undefined when it is no such name. */

@@ -15,7 +15,7 @@ export async function requestStartTls(socket: Socket): Promise<void> {
   socket.write(request)
   const response = await readMessage(socket)
   const code = readResultCode(response)
-  if (code !== 0) throw new Error(`the directory refuses StartTLS with result code ${code}`)
+  if (code !== 0) throw new Error(`the LDAP server rejected StartTLS with result code ${code}`)
 }
 
 function readMessage(socket: Socket): Promise<Buffer> {
@@ -29,7 +29,7 @@ function readMessage(socket: Socket): Promise<Buffer> {
       reject(error)
     }
   }
-  const onEnd = () => reject(new Error('the directory hangs up at StartTLS'))
+  const onEnd = () => reject(new Error('the LDAP server closed the connection at StartTLS'))
   socket.on('data', onData).once('error', reject).once('close', onEnd)
   return promise.finally(() => {
     socket.pause()
@@ -40,27 +40,27 @@ function readMessage(socket: Socket): Promise<Buffer> {
 function isWhole(received: Buffer): boolean {
   if (received.length < 2) return false
   const { start, length } = readLength(received, 0x30, 0)
-  if (start + length > maxResponse) throw new Error('the directory answers StartTLS at great length')
+  if (start + length > maxResponse) throw new Error('the StartTLS response of the LDAP server is too large')
   if (received.length > start + length)
-    throw new Error('the directory answers StartTLS with more than an answer')
+    throw new Error('the LDAP server sent data after its StartTLS response')
   return received.length === start + length
 }
 
 function readResultCode(response: Buffer): number {
   const message = readLength(response, 0x30, 0)
   const id = readLength(response, 0x02, message.start)
-  if (id.length !== 1 || response[id.start] !== 1) throw new Error('the directory answers another request')
+  if (id.length !== 1 || response[id.start] !== 1) throw new Error('the LDAP server responded to another request')
   const operation = readLength(response, 0x78, id.start + id.length)
   const code = readLength(response, 0x0a, operation.start)
   return response.readUIntBE(code.start, Math.min(code.length, 4))
 }
 
 function readLength(buffer: Buffer, tag: number, at: number): { start: number; length: number } {
-  if (buffer[at] !== tag) throw new Error('the directory answers StartTLS with something else')
+  if (buffer[at] !== tag) throw new Error('invalid StartTLS response of the LDAP server')
   const first = buffer[at + 1] ?? 0
   if (first < 0x80) return { start: at + 2, length: first }
   const size = first & 0x7f
-  if (size === 0 || size > 4) throw new Error('the directory answers StartTLS with something else')
+  if (size === 0 || size > 4) throw new Error('invalid StartTLS response of the LDAP server')
   // Not all of it may have arrived: anyone who asks finds a message that is too long, and waits.
   if (buffer.length < at + 2 + size) return { start: at + 2 + size, length: 0xff }
   return { start: at + 2 + size, length: buffer.readUIntBE(at + 2, size) }

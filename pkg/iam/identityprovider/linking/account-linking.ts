@@ -79,7 +79,7 @@ export function createAdmission(options: AdmissionOptions): Admission {
     if (groups === 'unknown') {
       logger.warn(
         { user: user.name, provider: name },
-        'the identity provider did not say the groups of a user: the claim of groupsKey is missing; those that it said before are kept until groupsMaxAge',
+        'the identity provider sent no groups for a user (the claim of groupsKey is missing); the previous groups stay until groupsMaxAge',
       )
       return seen(user)
     }
@@ -120,7 +120,7 @@ export function toRefusal({ config, wants }: Newcomer): Status {
   if (wants === 'link') return notLinked(config, 'log in with a browser to link one')
   return refuse(
     'registration_not_confirmed',
-    `the first login by ${config.displayName} has to be confirmed; log in with a browser`,
+    `the first login with ${config.displayName} must be confirmed; log in with a browser`,
   )
 }
 

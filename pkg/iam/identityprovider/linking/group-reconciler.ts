@@ -59,7 +59,7 @@ export function createGroupKeeper(options: GroupKeeperOptions): GroupKeeper {
   async function endLogins({ user, provider }: Bond): Promise<void> {
     for (const session of [...sessions.all()]) {
       if (session.user !== user.name || session.provider !== provider || session.ended !== '') continue
-      if (await endLogin(sessions, session, 'gone at the identity provider'))
+      if (await endLogin(sessions, session, 'removed at the identity provider'))
         logger.info({ audit: 'session', user: user.name, sid: session.sid, provider }, 'login ended')
     }
   }

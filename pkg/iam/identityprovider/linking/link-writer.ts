@@ -53,5 +53,5 @@ export function createLinker({ client, groupDomain, users, logger }: LinkWriterO
           `the user ${name} is linked to another account of ${displayName}; an administrator can change that`,
         )
       return known === undefined ? write(object, link) : toUser(object)
-    }, 'the user is being changed')
+    }, 'the user is being updated concurrently')
 }

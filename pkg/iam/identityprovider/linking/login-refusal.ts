@@ -35,7 +35,7 @@ export function refuse(reason: RefusalReason, message: string, cause?: unknown):
 
 /** 503: the provider cannot be asked, or is set up wrongly; which of the two is for the log alone. */
 export function providerFailed(cause: unknown): Status {
-  return new Status(503, 'temporarily_unavailable', 'the identity provider does not answer as it should', {
+  return new Status(503, 'temporarily_unavailable', 'the identity provider returned an invalid response', {
     cause: toCause('provider_failed', cause),
     headers: { 'retry-after': '5' },
   })

@@ -53,7 +53,7 @@ export function createGroupWriter(client: KubeClient, groupDomain: string): Grou
     const path = `${usersPath(groupDomain)}/${encodeURIComponent(user.name)}`
     const object = parseObject(await client.call({ path }))
     const current = toUser(object)
-    if (current.uid !== user.uid) throw unavailable('the user is being changed')
+    if (current.uid !== user.uid) throw unavailable('the user is being updated concurrently')
     if (isSettled(current.providerGroups, observed)) return current
     const { provider, groups, nowMs } = observed
     const others = current.providerGroups.filter(each => each.provider !== provider)
@@ -69,7 +69,7 @@ export function createGroupWriter(client: KubeClient, groupDomain: string): Grou
   return async (user, provider, groups, nowMs = Date.now()) => {
     const observed = { provider, groups, nowMs }
     if (isSettled(user.providerGroups, observed)) return user
-    return retryOnConflict(() => write(user, observed), 'the user is being changed')
+    return retryOnConflict(() => write(user, observed), 'the user is being updated concurrently')
   }
 }
 

@@ -44,9 +44,9 @@ const administrator = 'an administrator can link a user to it'
 export function createRegistrar({ client, groupDomain, users, logger }: RegistrarOptions): Registrar {
   function assertPossible(identity: Identity): void {
     if (!email.test(identity.email))
-      throw refuse('email_missing', 'the identity provider gives no verified e-mail address')
+      throw refuse('email_missing', 'the identity provider returned no verified e-mail address')
     if (users.find(identity.email) !== undefined)
-      throw refuse('email_taken', `the e-mail address is another user’s; ${administrator}`)
+      throw refuse('email_taken', `the e-mail address belongs to another user; ${administrator}`)
   }
 
   async function chooseName(config: ProviderConfig, identity: Identity, chosen?: string): Promise<string> {
@@ -55,7 +55,7 @@ export function createRegistrar({ client, groupDomain, users, logger }: Registra
     if (name === undefined)
       throw refuse(
         'user_name_unusable',
-        'the name from the identity provider has no characters that a user name may have',
+        'the name from the identity provider has no characters that are allowed in a user name',
       )
     const problem = nameProblem(name)
     if (problem !== undefined) throw refuse('user_name_unusable', `the user name ${problem}`)
@@ -81,7 +81,7 @@ export function createRegistrar({ client, groupDomain, users, logger }: Registra
       assertPossible(identity)
       const user = await create(client, groupDomain, { name, provider, identity })
       if (user === undefined) throw taken(name, chosen)
-      logger.info({ audit: 'user', user: name, provider }, 'user made at the first login')
+      logger.info({ audit: 'user', user: name, provider }, 'created a user at the first login')
       return user
     },
   }

@@ -19,13 +19,13 @@ export type OidcConfig = AppConfig & {
 export const oidcProvider = section({
   ...appOptions,
   issuer: requiredText({ description: 'The `iss` of its ID tokens.' }),
-  getUserInfo: boolean({ default: false, description: 'The userinfo endpoint is asked too.' }),
+  getUserInfo: boolean({ default: false, description: 'Whether claims are read from the userinfo endpoint too.' }),
   emailKey: text({ default: 'email', description: 'The claim with the e-mail address.' }),
-  preferredUsernameKey: text({ default: '', description: 'The claim that the user name is made of.' }),
+  preferredUsernameKey: text({ default: '', description: 'The claim with the user name.' }),
   groupsKey: text({ default: '', description: 'The claim with the groups.' }),
   idTokenSignedResponseAlg: optionalChoice({
     of: idTokenAlgorithms,
-    description: 'The algorithm that this client is registered with.',
+    description: 'Signature algorithm that the client is registered with at the provider.',
   }),
 }).transform((given, { addIssue }): OidcConfig => {
   const complain = complainTo(addIssue)

@@ -50,16 +50,16 @@ function readGroupsClaim(claims: Claims, key: string): Identity['groups'] {
     if (!isElsewhere(claims, key)) return 'unknown'
     throw refuse(
       'provider_groups_incomplete',
-      'the identity provider does not list the groups of this account, which are too many for it',
-      new Error(`the claim ${key} is left out (_claim_names, hasgroups): let the provider send fewer groups`),
+      'the identity provider left out the groups of this account: there are too many',
+      new Error(`the claim ${key} is missing (_claim_names, hasgroups): configure the provider to send fewer groups`),
     )
   }
   const groups: readonly unknown[] = Array.isArray(value) ? value : [value]
   if (groups.every(group => typeof group === 'string')) return groups
   throw refuse(
     'provider_groups_invalid',
-    'the identity provider does not list the groups of this account as it should',
-    new Error(`the claim ${key} must be a list of texts, not ${shapeOf(value)}; see groupsKey`),
+    'the identity provider returned the groups of this account in an unknown format',
+    new Error(`the claim ${key} must be a list of strings, not ${shapeOf(value)}; see groupsKey`),
   )
 }
 

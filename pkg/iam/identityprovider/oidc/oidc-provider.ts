@@ -130,7 +130,7 @@ function createVerifier(
 ): Found['verify'] {
   const isAllowed = jwksUri?.startsWith('https:') || !trust.isVerified
   if (jwksUri === undefined || !isAllowed)
-    throw new Error('the metadata of the provider has no https jwks_uri')
+    throw new Error('the metadata of the provider has no jwks_uri with https')
   const algorithms = registered === '' ? named : [registered]
   return createIdTokenVerifier({
     ...{ issuer, clientId, jwksUri, algorithms, timeoutMs, clockToleranceSeconds, fetch },

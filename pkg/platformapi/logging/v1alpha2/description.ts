@@ -11,7 +11,7 @@ import {
 import { anyObject, arrayOf, boolean, integer, object, type Schema, text } from '../../../openapi/schema.ts'
 import { logOperation } from '../../logs/description.ts'
 
-const index = segment('index', 'Taken as agents send it; it means nothing here.')
+const index = segment('index', 'Accepted for compatibility with log shippers, and ignored.')
 
 function ingest(
   summary: string,
@@ -20,29 +20,29 @@ function ingest(
   return {
     summary,
     description:
-      'It takes the right to create `ingest` in the group. An answer of 200 says that the lines are on the disk of the store. Bodies may be compressed by gzip, deflate, zstd or snappy.',
+      'Requires the permission to create `ingest` in the group. Status 200 means that the lines are on the disk of the log store. Bodies may be compressed with gzip, deflate, zstd or snappy.',
     parameters,
     body: { content: taken },
     answers: {
-      200: { description: 'What became of the lines.', content: answer },
+      200: { description: 'Result for each line.', content: answer },
       ...kubeErrors(408, 413, 415, 507),
     },
     security: ['bearer', 'clientCertificate', 'password'],
   }
 }
 
-const lines = text('One JSON object a line.')
+const lines = text('One JSON object per line.')
 const bulkAnswer = object(
   {
     took: integer(),
     errors: boolean(),
     duplicate: boolean('The same batch was stored before; nothing was stored again.'),
-    items: arrayOf(anyObject('By action: status, and error, or `changed` of a line over a limit.')),
+    items: arrayOf(anyObject('By action: status, and error; or `changed` for a line over a limit.')),
   },
   ['duplicate'],
 )
 const bulk = (parameters: readonly Parameter[]) =>
-  ingest('Takes log lines as Elasticsearch’s _bulk does', {
+  ingest('Ingests log lines, compatible with _bulk of Elasticsearch', {
     taken: content(
       [
         'application/x-ndjson',
@@ -61,15 +61,15 @@ const linesAnswer = object(
     accepted: integer(),
     rejected: integer(),
     duplicate: boolean('The same batch was stored before; nothing was stored again.'),
-    errors: arrayOf(object({ line: integer('Counted from 1.'), reason: text() }), 'The first hundred.'),
+    errors: arrayOf(object({ line: integer('Counted from 1.'), reason: text() }), 'The first hundred rejected lines.'),
     changed: arrayOf(
       object({ line: integer('Counted from 1.'), reasons: arrayOf(text()) }),
-      'Lines that were stored with parts shortened or left out; the first hundred.',
+      'The first hundred lines that were stored with truncated or omitted parts.',
     ),
   },
   ['duplicate', 'errors', 'changed'],
 )
-const jsonLines = ingest('Takes log lines as one JSON object a line', {
+const jsonLines = ingest('Ingests log lines as one JSON object per line', {
   taken: content(
     ['application/x-ndjson', 'application/jsonl', 'application/jsonlines', 'application/json', 'text/plain'],
     lines,
@@ -81,7 +81,7 @@ const partial: Schema = object(
   { partialSuccess: object({ rejectedLogRecords: text('A number.'), errorMessage: text() }) },
   ['partialSuccess'],
 )
-const otlp = ingest('Takes log lines by OTLP/HTTP', {
+const otlp = ingest('Ingests log lines by OTLP/HTTP', {
   taken: {
     ...content(['application/json'], anyObject('An ExportLogsServiceRequest.')),
     ...content(['application/x-protobuf'], {}),
@@ -90,9 +90,9 @@ const otlp = ingest('Takes log lines by OTLP/HTTP', {
 })
 
 const loki: Operation = {
-  summary: 'Takes log lines as Loki’s push does',
+  summary: 'Ingests log lines, compatible with push of Loki',
   description:
-    'It takes the right to create `ingest` in the group. Protobuf without Content-Encoding is compressed by snappy. An answer of 204 says that all lines are on the disk of the store; 400 that some could not be taken, and the others are.',
+    'Requires the permission to create `ingest` in the group. Protobuf without Content-Encoding is snappy-compressed. Status 204 means that all lines are on the disk of the log store; 400 that some were rejected and the others are stored.',
   body: {
     content: {
       ...content(['application/json'], anyObject('A push of streams.')),
@@ -107,15 +107,15 @@ const container = ['namespace', 'pod', 'container'].map(name => segment(name, `T
 
 /** `/kapis/logging.<group domain>/v1alpha2`: a row for each route of the face. */
 export const loggingPaths = {
-  '/cluster': { get: logOperation('Log lines of everything that the caller may see') },
+  '/cluster': { get: logOperation('Log lines of all pods that the caller has access to') },
   '/namespaces/{namespace}/pods/{pod}/containers/{container}': {
     get: logOperation('Log lines of one container', container),
   },
   '/ingest': {
     get: {
-      summary: 'Says that clients and shippers of Elasticsearch can send here',
+      summary: 'Product information for clients and shippers of Elasticsearch',
       description:
-        'The URL of their configuration. What they ask for below it before they send (`_license`, `_cluster/health`, `_nodes`, `_ilm`, `_index_template`, `_ingest` and such) is answered too, and means nothing here.',
+        'The URL to configure in clients. Their requests below it before they send (`_license`, `_cluster/health`, `_nodes`, `_ilm`, `_index_template`, `_ingest` and others) are accepted and have no effect.',
       answers: { ...ok(anyObject('Name, version and tagline.')), ...kubeErrors(404) },
       security: ['bearer', 'clientCertificate', 'password'],
     },

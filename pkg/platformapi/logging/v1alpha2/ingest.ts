@@ -77,7 +77,7 @@ const lineTypes = [
 export function createIngest(options: IngestOptions): Handler {
   const { store, limits, authorize, observe, enter, bodyWithinMs = defaultWithinMs } = options
   const beginBody = createBodies(maxBatches * limits.batchBytes)
-  const refuse = () => tooManyRequests('too many batches are being stored; send this one again', 1)
+  const refuse = () => tooManyRequests('too many batches in progress; retry later', 1)
   const storing = createWorkQueue({ atOnce: maxBatches, maxWaiting: maxBodies, refuse })
 
   const takeFor =

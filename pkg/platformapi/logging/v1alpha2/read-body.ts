@@ -80,7 +80,7 @@ function decode(req: IncomingMessage, encoding: string): Transform {
   }
   const decoder = create()
   req.once('close', () => {
-    if (!req.complete) decoder.destroy(new Error('the client is gone'))
+    if (!req.complete) decoder.destroy(new Error('the client closed the connection'))
   })
   return req.pipe(decoder)
 }

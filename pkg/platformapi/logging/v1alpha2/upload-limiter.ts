@@ -20,7 +20,7 @@ export function createBodies(maxBytes: number): () => Held {
     return {
       hold: bytes => {
         if (heldBytes - own + bytes > maxBytes)
-          throw tooManyRequests('the batches that are under way are too large; send this one again', 1)
+          throw tooManyRequests('the batches in progress are too large; retry later', 1)
         heldBytes += bytes - own
         own = bytes
       },

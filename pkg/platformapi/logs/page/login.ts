@@ -64,13 +64,13 @@ export function createLogin(options: LogPageLoginOptions): LogPageLogin {
       const [state = '', verifier = '', returnTo = ''] = (readCookie(req, 'begun') ?? '').split('.')
       clearCookie(res, 'begun')
       if (state === '' || !isEqual(query.get('state') ?? '', state)) {
-        const why = 'This login was not begun in this browser, or too long ago.'
+        const why = 'This login was not started in this browser, or too long ago.'
         documents.sendProblem(res, 400, why)
         return
       }
       const code = query.get('code')
       if (code === null) {
-        const why = query.get('error_description') || query.get('error') || 'it gave no reason'
+        const why = query.get('error_description') || query.get('error') || 'no reason given'
         documents.sendProblem(res, 403, `Login failed: ${why.slice(0, 300)}`)
         return
       }
@@ -83,15 +83,15 @@ export function createLogin(options: LogPageLoginOptions): LogPageLogin {
       )
       const token = textOf(answer.body.access_token)
       if (answer.code !== 200 || !/^[\w.-]+$/.test(token)) {
-        const why = textOf(answer.body.error_description) || `the issuer answered ${answer.code}`
-        documents.sendProblem(res, answer.code >= 500 ? 503 : 400, `The login did not work: ${why}`)
+        const why = textOf(answer.body.error_description) || `the issuer responded with ${answer.code}`
+        documents.sendProblem(res, answer.code >= 500 ? 503 : 400, `Login failed: ${why}`)
         return
       }
       if (token.length > longestCookie) {
         documents.sendProblem(
           res,
           400,
-          'You are in so many groups that browsers cannot keep your login here.',
+          'You have too many groups for a login on this page: the cookie would be too large.',
         )
         return
       }
@@ -106,7 +106,7 @@ export function createLogin(options: LogPageLoginOptions): LogPageLogin {
       // The cookie is not sent from another site; this says so to anyone who looks for it.
       const { origin } = req.headers
       if (origin !== undefined && (!URL.canParse(origin) || new URL(origin).host !== req.headers.host)) {
-        throw new Status(403, 'Forbidden', 'a logout of this page comes from this page')
+        throw new Status(403, 'Forbidden', 'a logout must be requested by this page')
       }
       const token = readCookie(req, 'token')
       clearCookie(res, 'token')

@@ -55,13 +55,13 @@ export function createDocuments(product: string): LogPageDocuments {
 <html lang="en">
 <head>
 <meta charset="utf-8">
-<title>That did not work – ${product}</title>
+<title>Request failed – ${product}</title>
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <link rel="stylesheet" href="${style.href}">
 </head>
 <body>
 <main>
-<h1>That did not work</h1>
+<h1>Request failed</h1>
 <p class="error" role="alert">${message}</p>
 <p><a class="button" href="/logs/login">Log in again</a></p>
 </main>

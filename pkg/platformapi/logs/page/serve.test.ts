@@ -129,10 +129,10 @@ describe('createLogPage', () => {
   const wrong: Readonly<Record<string, { query: (state: string) => string; says: string; code: number }>> = {
     'the state of another browser': {
       query: () => 'code=abc&state=x',
-      says: 'not begun in this browser',
+      says: 'not started in this browser',
       code: 400,
     },
-    'no state': { query: () => 'code=abc', says: 'not begun in this browser', code: 400 },
+    'no state': { query: () => 'code=abc', says: 'not started in this browser', code: 400 },
     'a refusal': {
       query: state => `error=access_denied&error_description=<script>no</script>&state=${state}`,
       says: 'Login failed: &lt;script&gt;no&lt;/script&gt;',
@@ -152,9 +152,9 @@ describe('createLogPage', () => {
 
   it('says in words that the issuer refused the code, or sent a token that no cookie can hold', async () => {
     const answers: [number, object, string][] = [
-      [400, { error_description: 'the code has expired' }, 'The login did not work: the code has expired'],
-      [200, { access_token: 'a;b' }, 'The login did not work: the issuer answered 200'],
-      [200, { access_token: 'x'.repeat(4000) }, 'You are in so many groups'],
+      [400, { error_description: 'the code has expired' }, 'Login failed: the code has expired'],
+      [200, { access_token: 'a;b' }, 'Login failed: the issuer responded with 200'],
+      [200, { access_token: 'x'.repeat(4000) }, 'You have too many groups'],
     ]
     for (const [code, body, says] of answers) {
       answer = { code, body }

@@ -4,7 +4,7 @@ import { integer, mapOf, object, text } from '../../../openapi/schema.ts'
 import { componentPaths } from '../../components-description.ts'
 import { replacedPaths } from './removed-routes-description.ts'
 
-const counts = mapOf(text(), 'By the names that ResourceQuota has.')
+const counts = mapOf(text(), 'Amounts by the resource names of ResourceQuota.')
 const quotas = object({ namespace: text(), data: object({ hard: counts, used: counts }) })
 const abnormal = object({
   namespace: text(),
@@ -23,15 +23,15 @@ export const oldResourcePaths = {
   ...replacedPaths,
   '/abnormalworkloads': {
     get: {
-      summary: 'How many workloads of the cluster are not as they are meant to be',
-      description: 'Workloads that are updating, claims that are Pending or Lost, jobs that have failed.',
+      summary: 'Counts unhealthy workloads of the cluster',
+      description: 'Workloads that are updating, persistent volume claims that are Pending or Lost, jobs that have failed.',
       answers: { ...ok(abnormal), ...kubeErrors() },
       security: callers,
     },
   },
   '/namespaces/{namespace}/abnormalworkloads': {
     get: {
-      summary: 'The same of a namespace',
+      summary: 'Counts unhealthy workloads of a namespace',
       parameters: [segment('namespace', 'The namespace.')],
       answers: { ...ok(abnormal), ...kubeErrors() },
       security: callers,
@@ -39,15 +39,15 @@ export const oldResourcePaths = {
   },
   '/quotas': {
     get: {
-      summary: 'What the cluster holds, counted',
+      summary: 'Counts the objects of the cluster',
       answers: { ...ok(quotas), ...kubeErrors() },
       security: callers,
     },
   },
   '/namespaces/{namespace}/quotas': {
     get: {
-      summary: 'What a namespace holds and may hold',
-      description: 'Of several ResourceQuotas on one thing the tightest counts.',
+      summary: 'Counts the objects of a namespace, with its quota',
+      description: 'If several ResourceQuotas limit the same resource, the lowest limit is returned.',
       parameters: [segment('namespace', 'The namespace.')],
       answers: { ...ok(quotas), ...kubeErrors() },
       security: callers,
@@ -55,8 +55,8 @@ export const oldResourcePaths = {
   },
   '/users/{user}/kubeconfig': {
     get: {
-      summary: 'A kubeconfig by which kubectl logs in through the platform',
-      description: 'It holds no credential: kubectl runs `kapis get-token`. Users may get their own.',
+      summary: 'Returns a kubeconfig with which kubectl logs in at the platform',
+      description: 'It contains no credential: kubectl runs `kapis get-token`. Users may read their own.',
       parameters: [segment('user', 'The name of the user.')],
       answers: {
         200: { description: 'The kubeconfig.', content: { 'text/yaml': { schema: text() } } },

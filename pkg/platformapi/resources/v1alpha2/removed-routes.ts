@@ -9,18 +9,18 @@ import { replacedPaths } from './removed-routes-description.ts'
 /** What is to be used instead of the routes of 3.4 that are not served here. */
 const replacements: Readonly<Record<keyof typeof replacedPaths, (info: RequestInfo) => string>> = {
   '/git/verify': () =>
-    'credentials of git repositories are not verified here: use git ls-remote, where the repository is to be read',
+    'verification of git credentials is not supported: use git ls-remote where the repository is needed',
   '/registry/verify': ({ group }) =>
-    `logins at registries are not verified here: use POST /kapis/${group}/v1alpha3/namespaces/{namespace}/registrysecrets/{secret}/verify`,
+    `verification of registry logins is not served in v1alpha2: use POST /kapis/${group}/v1alpha3/namespaces/{namespace}/registrysecrets/{secret}/verify`,
   '/registry/blob': ({ group }) =>
-    `configurations of images are not served here: use GET /kapis/${group}/v1alpha3/namespaces/{namespace}/imageconfig`,
+    `image configurations are not served in v1alpha2: use GET /kapis/${group}/v1alpha3/namespaces/{namespace}/imageconfig`,
   '/users/{user}/kubectl': ({ group, name }) =>
-    `no pods are run for kubectl here: use one's own, with the kubeconfig of /kapis/${group}/v1alpha2/users/${name}/kubeconfig`,
+    `kubectl pods are not supported: use your own kubectl with the kubeconfig of /kapis/${group}/v1alpha2/users/${name}/kubeconfig`,
   '/namespaces/{namespace}/router': ({ namespace }) =>
-    `routers are not managed here: use the Ingresses and Services of the ingress controller, such as /apis/networking.k8s.io/v1/namespaces/${namespace}/ingresses`,
+    `routers are not supported: use the Ingresses and Services of the ingress controller, such as /apis/networking.k8s.io/v1/namespaces/${namespace}/ingresses`,
   '/namespaces/{namespace}/{resource}/{name}/revisions/{revision}': ({ namespace, resource, name, parts }) =>
     resource === 'deployments' || resource === 'daemonsets' || resource === 'statefulsets'
-      ? `revisions are not served here: use ${commandLine('kubectl', 'rollout', 'history', `${resource}/${name}`, '-n', namespace, `--revision=${parts.at(-1)}`)}`
+      ? `revisions are not served: use ${commandLine('kubectl', 'rollout', 'history', `${resource}/${name}`, '-n', namespace, `--revision=${parts.at(-1)}`)}`
       : `${resource} have no revisions: deployments, daemonsets and statefulsets do, and kubectl rollout history shows them`,
 }
 

@@ -5,31 +5,31 @@ import { registryPaths } from '../../registries-description.ts'
 
 const resource = segment(
   'resource',
-  'A plural, such as pods; where several groups have it the built-in one is meant.',
+  'Plural name of the resource, such as pods; if several groups have it, the built-in group is used.',
 )
 const namespace = segment('namespace', 'The namespace.')
 const name = segment('name', 'The name of the object.')
 
-/** Filters that single kinds have; the kinds are said in docs/lists.md. */
+/** Filters of some kinds; docs/lists.md says of which. */
 export const kindFilters: readonly Parameter[] = [
-  query('nodeName', 'Of pods: the node.'),
-  query('phase', 'Of pods: the phase.'),
-  query('pvcName', 'Of pods: a claim that they mount.'),
-  query('serviceName', 'Of pods: the Service that selects them. It takes the right to get that Service.'),
-  query('workspace', 'Of namespaces and roles of workspaces.'),
-  query('manager', 'Of workspaces: the user who manages them.'),
-  query('storageClassName', 'Of volumes and claims.'),
-  query('volumeSnapshotClassName', 'Of snapshots and their contents.'),
-  query('persistentVolumeClaimName', 'Of snapshots.'),
-  query('volumeSnapshotName', 'Of contents of snapshots.'),
-  query('volumeSnapshotNamespace', 'Of contents of snapshots.'),
-  query('readyToUse', 'Of contents of snapshots: true or false.'),
-  query('email', 'Of users.'),
-  query('ingroup', 'Of users: a group that they are in.'),
-  query('notingroup', 'Of users: a group that they are not in.'),
-  query('rolename', 'Of bindings of workspaces.'),
-  query('user', 'Of bindings of groups.'),
-  query('type', 'Of login records.'),
+  query('nodeName', 'pods: the node.'),
+  query('phase', 'pods: the phase.'),
+  query('pvcName', 'pods: a persistent volume claim that they mount.'),
+  query('serviceName', 'pods: the Service that selects them; requires the permission to get that Service.'),
+  query('workspace', 'namespaces and workspace roles: the workspace.'),
+  query('manager', 'workspaces: the user who manages them.'),
+  query('storageClassName', 'persistent volumes and claims: the storage class.'),
+  query('volumeSnapshotClassName', 'volume snapshots and their contents: the class.'),
+  query('persistentVolumeClaimName', 'volume snapshots: the persistent volume claim.'),
+  query('volumeSnapshotName', 'volume snapshot contents: the snapshot.'),
+  query('volumeSnapshotNamespace', 'volume snapshot contents: the namespace of the snapshot.'),
+  query('readyToUse', 'volume snapshot contents: true or false.'),
+  query('email', 'users: the e-mail address.'),
+  query('ingroup', 'users: a group that they are a member of.'),
+  query('notingroup', 'users: a group that they are not a member of.'),
+  query('rolename', 'workspace role bindings: the role.'),
+  query('user', 'group bindings: the user.'),
+  query('type', 'login records: the type.'),
 ]
 
 const list = (summary: string, segments: readonly Parameter[]) =>
@@ -37,13 +37,13 @@ const list = (summary: string, segments: readonly Parameter[]) =>
 
 /** `/kapis/resources.<group domain>/v1alpha3`: what serveResources answers. */
 export const resourcePaths = {
-  '/{resource}': { get: list('A list of any kind, over all namespaces', [resource]) },
-  '/{resource}/{name}': { get: objectOperation('An object that is in no namespace', [resource, name]) },
+  '/{resource}': { get: list('Lists any resource, in all namespaces', [resource]) },
+  '/{resource}/{name}': { get: objectOperation('Reads a cluster-scoped object', [resource, name]) },
   '/namespaces/{namespace}/{resource}': {
-    get: list('A list of any kind in a namespace', [namespace, resource]),
+    get: list('Lists any resource in a namespace', [namespace, resource]),
   },
   '/namespaces/{namespace}/{resource}/{name}': {
-    get: objectOperation('An object in a namespace', [namespace, resource, name]),
+    get: objectOperation('Reads an object in a namespace', [namespace, resource, name]),
   },
   ...componentPaths,
   ...registryPaths,

@@ -216,7 +216,7 @@ describe('serveResources', () => {
     expect(json(await get(`${g}/nodes`))).to.have.property('totalItems', 3)
     const { code, text } = await get(`${g}/nodes?watch=true`)
     expect(code).to.equal(405)
-    expect(text).to.contain('watch is not supported for nodes: kube-apiserver only lists them')
+    expect(text).to.contain('watch is not supported for nodes: kube-apiserver only supports list')
   })
 
   it('answers HEAD with the head alone', async () => {
