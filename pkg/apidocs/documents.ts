@@ -26,8 +26,9 @@ export function isOwnDocument(path: string): boolean {
 }
 
 /**
- * The OpenAPI documents of Kapis' own paths, and the index, in which they stand next to those of kube-apiserver: with the
- * hash of each in its URL, so that it can be kept for ever.
+ * Serves the OpenAPI documents of Kapis and the index /openapi/v3, which also lists those of
+ * kube-apiserver. Each URL contains the hash of its document, so responses can be cached without
+ * limit.
  */
 export function createApiDocuments({ sections, version, readIndex }: ApiDocumentsOptions): Face {
   const documents = new Map<string, Document>(

@@ -26,8 +26,8 @@ const policy = [
 ].join('; ')
 
 /**
- * GET /docs: the whole reference on one page, made once. It says nothing that is not in the documents, asks nobody else for
- * anything, and is whole without its script, which only looks for words.
+ * Serves GET /docs, the whole API reference on one page, rendered once from the OpenAPI documents.
+ * The page loads nothing from other servers; its script is only needed for the search.
  */
 export function createDocsPage(options: DocsPageOptions): Face {
   const style = readAsset(new URL('./style.css', import.meta.url), `${root}/style.css`)

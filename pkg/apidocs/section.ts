@@ -25,7 +25,10 @@ export function sectionId({ key }: Pick<DescribedSection, 'key'>): string {
   return key.replaceAll(/[^A-Za-z0-9]+/g, '-')
 }
 
-/** A section of the page: its operations, each in a part that opens by itself without any script. */
+/**
+ * Renders a section of the page. Each operation is a <details> element, which opens without a
+ * script.
+ */
 export function sectionHtml(section: DescribedSection): Html {
   const document = `/openapi/v3/${section.key}`
   const operations = Object.entries(section.paths).flatMap(([path, row]) =>

@@ -1,6 +1,6 @@
 /**
- * Lets work see the time of day moved by `wallMs` and the monotonic clock by `monotonicMs`: as after someone has set the clock,
- * and a while has passed. Timers are not moved.
+ * Runs work with the time of day moved by `wallMs` and the monotonic clock by `monotonicMs`, as if
+ * the clock had been set and time had passed. Timers are not moved.
  */
 export async function withClocks(
   { wallMs, monotonicMs }: { readonly wallMs: number; readonly monotonicMs: number },

@@ -21,9 +21,9 @@ export type StatusForm = { readonly contentType: string; readonly encode: (json:
 const json: StatusForm = { contentType: 'application/json', encode: text => `${text}\n` }
 
 /**
- * Writes anything thrown as a metav1.Status body, and returns it so that the caller can log its cause.
- * Once headers are out no second body may follow: the socket is cut, so that the client sees a broken answer and not a
- * short one.
+ * Writes a thrown value as a metav1.Status body, and returns it so that the caller can log the
+ * cause. If the response headers are already sent, it destroys the socket, so that the client sees
+ * an aborted response and not a short one.
  */
 export function renderKube(res: ServerResponse, error: unknown, form: StatusForm = json): Status {
   const status = toStatus(error)

@@ -1,4 +1,7 @@
-/** Machine-readable reasons: Kubernetes' metav1.StatusReason and OAuth's error codes, as far as Kapis answers with them. */
+/**
+ * Machine-readable reasons: metav1.StatusReason of Kubernetes and the OAuth error codes that Kapis
+ * uses.
+ */
 export type Reason = KubeReason | OAuthReason
 
 /** RFC 6749 sections 4.1.2.1 and 5.2, OpenID Connect Core section 3.1.2.6, RFC 8628 section 3.5, RFC 8707. */
@@ -63,8 +66,8 @@ type Extras = {
 }
 
 /**
- * The one error type of Kapis. What is thrown as a Status is meant for the caller: its message goes on the wire as it
- * stands. Everything else that is thrown becomes an opaque 500 (see toStatus), and its text only reaches the log.
+ * The error type for callers: code, reason and message go into the response. Any other exception
+ * becomes an opaque 500 (see toStatus), and its message is only logged.
  */
 export class Status extends Error {
   readonly code: number
@@ -90,8 +93,8 @@ export function badRequest(message: string): Status {
 }
 
 /**
- * 401 with the bare message that kube-apiserver uses, and a challenge (RFC 9110 section 11.6.1). Why it failed is for the
- * log, not for the caller.
+ * Returns a 401 with the message of kube-apiserver and a challenge (RFC 9110 section 11.6.1). The
+ * reason of the failure is only logged.
  */
 export function unauthorized(cause?: unknown): Status {
   return new Status(401, 'Unauthorized', 'Unauthorized', {
@@ -127,7 +130,9 @@ export function notAcceptable(mediaTypes: readonly string[]): Status {
   return new Status(406, 'NotAcceptable', message)
 }
 
-/** 410: the resource version asked for is no longer (or not exactly) to be had; clients list again. */
+/**
+ * Returns a 410: the requested resource version is no longer available. Clients must list again.
+ */
 export function expired(message: string, freshContinue?: string): Status {
   return new Status(410, 'Expired', message, freshContinue ? { metadata: { continue: freshContinue } } : {})
 }
@@ -155,7 +160,9 @@ export function tooManyRequests(message: string, retryAfterSeconds: number, caus
   })
 }
 
-/** 503: something that Kapis depends on does not answer. The message says what; the cause is only logged. */
+/**
+ * Returns a 503: a dependency is not responding. The message names it; the cause is only logged.
+ */
 export function unavailable(message: string, cause?: unknown, retryAfterSeconds = 1): Status {
   return new Status(503, 'ServiceUnavailable', message, {
     cause,
@@ -185,7 +192,10 @@ export function insufficientStorage(message: string, cause?: unknown): Status {
   return new Status(507, 'InsufficientStorage', message, { cause })
 }
 
-/** What goes on the wire for anything thrown: a Status as it is, everything else as an opaque 500. */
+/**
+ * Converts a thrown value to a Status: a Status is returned unchanged, anything else becomes an
+ * opaque 500.
+ */
 export function toStatus(error: unknown): Status {
   if (error instanceof Status) return error
   return new Status(500, 'InternalError', 'Internal error occurred', { cause: error })

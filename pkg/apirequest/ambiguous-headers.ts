@@ -2,8 +2,8 @@ import type { IncomingMessage } from 'node:http'
 import { badRequest } from '../apierrors/status.ts'
 
 /**
- * Refuses a request that names its host more than once: two parsers on its way could each choose another one (RFC 9112
- * section 3.2). Other ambiguities of framing do not come this far: the parser refuses them.
+ * Rejects a request with more than one Host header: two parsers on its path could each use another
+ * one (RFC 9112 section 3.2). The HTTP parser already rejects the other framing ambiguities.
  *
  * @throws Status 400
  */
@@ -22,9 +22,10 @@ const methodOverride = /^x[-_](http[-_]method([-_]override)?|(original[-_])?meth
 const targetOverride = /^x[-_](original|rewrite)[-_](url|uri|path)$/
 
 /**
- * Refuses headers by which a server may take another method or another path than those that were authorized.
+ * Rejects headers that make a server use another method or path than the authorized one, such as
+ * X-HTTP-Method-Override.
  *
- * @param url of the request, as it was sent
+ * @param url of the request, as received
  * @throws Status 400
  */
 export function refuseOverrides({

@@ -8,8 +8,8 @@ export type FieldRequirement = {
 }
 
 /**
- * Parses `metadata.name=a,metadata.namespace!=b` (k8s.io/apimachinery/pkg/fields), with the terms sorted as there. A field ends
- * at the first operator; in values a backslash escapes `,`, `=` and itself.
+ * Parses `metadata.name=a,metadata.namespace!=b` like k8s.io/apimachinery/pkg/fields, and sorts the
+ * terms. A field ends at the first operator; in values a backslash escapes `,`, `=` and itself.
  *
  * @throws Status 400 on bad syntax
  */

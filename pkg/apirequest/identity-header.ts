@@ -1,8 +1,9 @@
 import { isUtf8 } from 'node:buffer'
 
 /**
- * The key of an extra field as a part of a header name. Header names are tokens (RFC 9110 section 5.6.2) without case;
- * everything else is percent-encoded, capitals too: kube-apiserver reads the name in lower case first, and then decodes it.
+ * Encodes the key of an extra field for a header name. Header names are case-insensitive tokens
+ * (RFC 9110 section 5.6.2), so every other character is percent-encoded, upper-case letters too:
+ * kube-apiserver converts the name to lower case before it decodes it.
  */
 export function encodeExtraKey(key: string): string {
   return encodeURIComponent(key).replace(/%[0-9A-F]{2}|[A-Z()'*]/g, found =>
@@ -10,7 +11,10 @@ export function encodeExtraKey(key: string): string {
   )
 }
 
-/** Reads the key back from a header name; one that is not valid percent-encoding stays as it came, as at kube-apiserver. */
+/**
+ * Decodes the key of an extra field from a header name. A name with invalid percent-encoding is
+ * returned unchanged, as in kube-apiserver.
+ */
 export function decodeExtraKey(text: string): string {
   const lower = text.toLowerCase()
   try {
@@ -25,7 +29,10 @@ export function encodeHeaderText(value: string): string {
   return Buffer.from(value, 'utf8').toString('latin1')
 }
 
-/** Header bytes come as latin1 (RFC 9110 section 5.5); Kubernetes writes UTF-8. Undefined for bytes that are not UTF-8. */
+/**
+ * Decodes a header value, which Node.js reads as latin1 (RFC 9110 section 5.5), as UTF-8. Returns
+ * undefined for invalid UTF-8.
+ */
 export function decodeHeaderText(value: string): string | undefined {
   const bytes = Buffer.from(value, 'latin1')
   return isUtf8(bytes) ? bytes.toString('utf8') : undefined

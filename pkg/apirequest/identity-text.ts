@@ -1,15 +1,19 @@
 import { anonymous, type Identity, unauthenticatedGroup } from './identity.ts'
 
 /**
- * Why a text cannot be a name in an identity; undefined when it can. Readers of header fields take SP and HTAB off both ends
- * (RFC 9110 section 5.5), and write control characters and what is not Unicode as something else: the receiver would then act
- * for someone else than the one who was judged.
+ * Returns why a text cannot be a name in an identity, or undefined if it can. HTTP strips spaces
+ * and tabs from both ends of a header value (RFC 9110 section 5.5) and may replace control
+ * characters and invalid Unicode, so the receiver would act for another user than the authorized
+ * one.
  */
 export function identityTextProblem(text: string): string | undefined {
   return text === '' ? 'must not be empty' : contentProblem(text)
 }
 
-/** Why an identity cannot be sent in header fields byte for byte, with the part that is wrong; undefined when it can. */
+/**
+ * Returns why an identity cannot be sent in headers byte for byte, naming the invalid part;
+ * undefined if it can.
+ */
 export function identityProblem(identity: Identity): string | undefined {
   const { username, uid, groups, extra } = identity
   if (username === anonymous.username && !groups.includes(unauthenticatedGroup))

@@ -6,7 +6,10 @@ export type Identity = {
   readonly extra: Readonly<Record<string, readonly string[]>>
   /** The credential is one that may look and not touch, whatever its owner may. */
   readonly isReadOnly?: boolean
-  /** The names may have lost blanks on their way, so that the caller may be another one whose names have some. */
+  /**
+   * True if the identity came over HTTP/1.1, which strips spaces: the real name of the caller may
+   * begin or end with a space.
+   */
   readonly isTrimmed?: boolean
 }
 
@@ -37,15 +40,19 @@ export function isAnonymous(identity: Identity): boolean {
   return identity.username === anonymous.username
 }
 
-/** Whether the caller showed no credential. Who impersonates the anonymous user has one: logging in would not help. */
+/**
+ * Returns whether the caller sent no credential. A caller who impersonates the anonymous user has
+ * one, so logging in would not help.
+ */
 export function hasNoCredential(identity: Identity): boolean {
   return identity === anonymous
 }
 
 /**
- * Adds the group that says whether the caller has a credential, unless one of the two is there already: the rule of
- * kube-apiserver's authentication and impersonation filters. The aggregator calls as `system:aggregator` without any group:
- * without this addition its discovery calls would be refused.
+ * Adds system:authenticated or system:unauthenticated unless one of them is present, like the
+ * authentication and impersonation filters of kube-apiserver. The aggregator calls as
+ * `system:aggregator` without groups: without this addition its discovery requests would be
+ * forbidden.
  */
 export function withAuthenticatedGroup(identity: Identity): Identity {
   const { groups } = identity
@@ -61,7 +68,10 @@ const serviceAccountName = new RegExp(
   `^system:serviceaccount:(${dnsLabel}):((?=.{1,253}$)${dnsLabel}(?:\\.${dnsLabel})*)$`,
 )
 
-/** The parts of a service account's user name; undefined for every other name, as kube-apiserver reads it. */
+/**
+ * Splits the user name of a service account; returns undefined for any other name, as
+ * kube-apiserver does.
+ */
 export function splitServiceAccount(username: string): { namespace: string; name: string } | undefined {
   const [, namespace, name] = serviceAccountName.exec(username) ?? []
   return namespace === undefined || name === undefined ? undefined : { namespace, name }

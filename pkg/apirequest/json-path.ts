@@ -6,11 +6,12 @@ const step =
   /^(?:\.((?:[^.[\]{}\\"'*]|\\.)+)|\.?\[(\d+)\]|\.?\[(\*)\]|\.(\*)|\[(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)")\])/s
 
 /**
- * Parses the paths that kubectl takes, as far as they lead to one value: `{.a.b}`, `$.a.b`, `.a.b`, `a.b[0]`,
- * `.metadata.labels.app\.kubernetes\.io/name`, `['a.b']` and `[*]` for the first item that has the rest.
+ * Parses the JSONPath expressions of kubectl that select one value: `{.a.b}`, `$.a.b`, `.a.b`,
+ * `a.b[0]`, `.metadata.labels.app\.kubernetes\.io/name`, `['a.b']`, and `[*]` for the first item
+ * that has the rest of the path.
  *
- * @param parameter the query parameter's name, for the message
- * @throws Status 400 with the place at which it cannot be read, or for more than 64 steps
+ * @param parameter name of the query parameter, for the message
+ * @throws Status 400 with the position of a syntax error, or for more than 64 steps
  */
 export function parseJsonPath(text: string, parameter: string): Steps {
   const inner = /^\{(.*)\}$/s.exec(text)?.[1] ?? text

@@ -28,7 +28,10 @@ export function parseLabelSelector(text: string, parameter = 'labelSelector'): r
   return terms.map(term => parseTerm(term, text, parameter))
 }
 
-/** Whether `labels` satisfy every requirement. A missing key satisfies only `!=`, `notin` and `!`. */
+/**
+ * Returns whether `labels` match all requirements. A missing key matches only `!=`, `notin` and
+ * `!`.
+ */
 export function matchesLabels(requirements: readonly LabelRequirement[], labels: Labels): boolean {
   // Own members alone: `constructor` is a lawful label key, and one that every object inherits.
   const own = (key: string) => (Object.hasOwn(labels, key) ? labels[key] : undefined)

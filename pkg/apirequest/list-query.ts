@@ -38,11 +38,12 @@ const trueWords = new Set(['1', 't', 'T', 'true', 'TRUE', 'True'])
 const falseWords = new Set(['0', 'f', 'F', 'false', 'FALSE', 'False'])
 
 /**
- * Reads the query of `GET …/{resources}`. Defaults: first page, no limit, newest first. As in KubeSphere 3.4, an invalid value of
- * paging gives way to the default; a warning says so.
+ * Parses the query of `GET …/{resources}`. Defaults: first page, no limit, newest first. As in
+ * KubeSphere 3.4, an invalid paging value is replaced by the default and reported in a Warning
+ * header.
  *
- * @param others parameters that the caller reads by itself
- * @throws Status 400 for a repeated or unreadable parameter, and for a selector that cannot be parsed
+ * @param others parameters that the caller reads
+ * @throws Status 400 for a repeated or invalid parameter or selector
  */
 export function parseListQuery(query: QueryParameters, others: readonly string[] = []): ListQuery {
   query.refuseAmbiguous()

@@ -5,7 +5,10 @@ type Asked = Pick<Exchange, 'req' | 'info' | 'query'>
 
 const tunnels = new Set(['attach', 'exec', 'proxy', 'portforward'])
 
-/** Whether kube-apiserver takes a request for long-running, and sets no deadline: a watch, a followed log, a tunnel. */
+/**
+ * Returns whether kube-apiserver treats a request as long-running (no deadline): a watch, a
+ * followed log, or exec, attach, port-forward and proxy.
+ */
 export function lastsAtKube({ req, info, query }: Asked): boolean {
   if (!info.isResource) return false
   if (tunnels.has(info.subresource)) return true
@@ -13,8 +16,8 @@ export function lastsAtKube({ req, info, query }: Asked): boolean {
 }
 
 /**
- * Whether a request asks for something that may last for hours. That is a wish: what is served as such is told by
- * `Exchange.lasts`.
+ * Returns whether a request asks for a long-running response. Whether the response is in fact
+ * long-running is reported by `RequestContext.lasts`.
  */
 export function mayLast(asked: Asked): boolean {
   const { req, info, query } = asked

@@ -5,12 +5,12 @@ import { type LabelRequirement, parseLabelSelector } from './label-selector.ts'
 import { readSelector, type Selector } from './selector.ts'
 
 /**
- * The query of a request, decoded once, as Go's net/url decodes it. All of Kapis reads parameters here.
- *
- * Two readers that choose differently among repeated values would each see another request, so that `get` refuses them.
+ * The query of a request, decoded once, in the same way as net/url of Go. All of Kapis reads
+ * parameters here. `get` rejects repeated parameters, since two readers could choose different
+ * values.
  */
 export class QueryParameters implements Iterable<readonly [name: string, value: string]> {
-  /** Why a part of the query was left out, as Go leaves it out; undefined when all of it could be read. */
+  /** Why a part of the query was ignored, as Go ignores it; undefined if all of it is valid. */
   readonly problem: string | undefined
   readonly #pairs: readonly (readonly [name: string, value: string])[]
   /** The first name that is given once more. */
@@ -73,7 +73,10 @@ export class QueryParameters implements Iterable<readonly [name: string, value: 
     return this.#pairs.some(([given]) => given === name)
   }
 
-  /** Whether a parameter is given more than once, be it in other letters: some readers tell them apart, and some do not. */
+  /**
+   * Returns whether a parameter is given more than once, ignoring case: some readers are
+   * case-sensitive and some are not.
+   */
   isRepeated(name: string): boolean {
     if (this.#repeated === undefined) return false
     const wanted = name.toLowerCase()
@@ -86,13 +89,20 @@ export class QueryParameters implements Iterable<readonly [name: string, value: 
     return false
   }
 
-  /** @throws Status 400 for what other readers would read differently: a repeated parameter, or one that is left out here */
+  /**
+   * @throws Status 400 for anything that another reader could interpret differently: a repeated
+   * parameter, or an invalid part
+   */
   refuseAmbiguous(): void {
     this.#refuseUnreadable()
     if (this.#repeated !== undefined) throw repeated(this.#repeated)
   }
 
-  /** The same where some parameters may be repeated, but none of those that decide which right is asked for. @throws Status 400 */
+  /**
+   * Like `get`, but allows repeated parameters that do not affect authorization.
+   *
+   * @throws Status 400
+   */
   refuseAmbiguousSelection(): void {
     this.#refuseUnreadable()
     for (const name of deciding) if (this.isRepeated(name)) throw repeated(name)

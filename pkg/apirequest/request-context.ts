@@ -3,22 +3,25 @@ import type { Identity } from './identity.ts'
 import type { QueryParameters } from './query-parameters.ts'
 import type { RequestInfo } from './request-info.ts'
 
-/** One request and its answer on their way through the filters. Filters hand on a wider copy, they do not mutate. */
+/**
+ * A request and its response on their way through the filters. Filters pass on an extended copy and
+ * never mutate it.
+ */
 export type Exchange = {
   readonly req: IncomingMessage
   readonly res: ServerResponse
-  /** Audit-Id: the caller's own when kube-apiserver sent one, so that both audit logs can be joined. */
+  /** Audit-Id: that of kube-apiserver if it sent one, so that both audit logs can be joined. */
   readonly id: string
   readonly info: RequestInfo
   /** Path and query as they are handed on. */
   readonly rawPath: string
   readonly rawQuery: string
   readonly query: QueryParameters
-  /** What was read behind the head of a request that wants another protocol; undefined for every other request. */
+  /** Bytes received after the headers of an upgrade request; undefined for any other request. */
   readonly upgrade?: Buffer
   /**
-   * Says that the answer that begins now may last for hours: a watch, a followed log, an upgraded connection. It then has no
-   * deadline and no place among the requests in flight, and it ends with the login of its caller.
+   * Marks the response as long-running: a watch, a followed log or an upgraded connection. It then
+   * has no deadline, leaves the max-in-flight limit, and ends when the login of the caller ends.
    */
   readonly lasts?: () => void
 }

@@ -4,8 +4,9 @@ import { QueryParameters } from './query-parameters.ts'
 import type { Selector } from './selector.ts'
 
 /**
- * What a request asks for, read once from method and URL: what authorization, selection, audit, metrics and routing share.
- * Follows k8s.io/apiserver's RequestInfo, with the platform's prefixes next to api and apis.
+ * The attributes of a request, parsed once from method and URL for authorization, selection, audit,
+ * metrics and routing. Follows RequestInfo of k8s.io/apiserver, with the prefixes kapis and kapi
+ * next to api and apis.
  */
 export type RequestInfo = {
   readonly isResource: boolean
@@ -13,8 +14,9 @@ export type RequestInfo = {
   readonly path: string
   readonly prefix: string
   /**
-   * Lower case: get, list, watch, create, update, patch, delete, deletecollection, and proxy under the old path prefix of that
-   * name; the method for non-resource paths. Reading methods alone have reading verbs.
+   * Lower case: get, list, watch, create, update, patch, delete, deletecollection, and proxy for
+   * the deprecated path prefix of that name; the HTTP method for non-resource paths. Only safe
+   * methods have the read verbs.
    */
   readonly verb: string
   readonly group: string
@@ -37,7 +39,8 @@ export type RequestInfo = {
 }
 
 const prefixes = new Set(['api', 'apis', 'kapis', 'kapi'])
-// /kapi/v1/pods is the core group under the platform's prefix; /kapi/<group>/<version>/… is the same as under /kapis.
+// /kapi/v1/pods is the core group under the prefix of the platform; /kapi/<group>/<version>/…
+// equals /kapis/….
 const versionName = /^v\d+((alpha|beta)\d+)?$/
 const methodVerbs: Readonly<Record<string, string>> = {
   POST: 'create',
@@ -131,7 +134,10 @@ export function toResourceInfo(
   })
 }
 
-/** The same request where anyone who serves it may pass over selectors: then they must not decide what is allowed either. */
+/**
+ * Returns the request without selectors, for servers that may ignore them: then they must not
+ * affect authorization either.
+ */
 export function withoutSelectors(info: RequestInfo): RequestInfo {
   if (info.fieldSelector.text === '' && info.labelSelector.text === '') return info
   const { name, namedBy } = info
@@ -140,8 +146,9 @@ export function withoutSelectors(info: RequestInfo): RequestInfo {
 }
 
 /**
- * Whether kube-apiserver has such a path for a kind: none in a namespace for a cluster-scoped one, where a right in one namespace
- * would be one to the whole cluster (CVE-2019-11247), and none outside of one for a namespaced object.
+ * Returns whether kube-apiserver has such a path for a kind: no namespaced path for a
+ * cluster-scoped kind (a permission in one namespace would apply to the whole cluster,
+ * CVE-2019-11247), and no cluster-wide path for a namespaced object.
  */
 export function isInScope(info: RequestInfo, { namespaced }: { readonly namespaced: boolean }): boolean {
   return namespaced ? info.isInNamespace || info.namedBy !== 'path' : !info.isInNamespace
@@ -183,7 +190,10 @@ function splitResource(parts: readonly string[], special: string) {
   }
 }
 
-/** A list limited to one name is authorized with that name, so that RBAC's resourceNames hold for it. */
+/**
+ * A list limited to one name by a field selector is authorized with that name, so that
+ * resourceNames of RBAC apply.
+ */
 function selectionOf(verb: string, query: QueryParameters): Selection {
   const { fieldSelector, labelSelector } = query
   const name = requiredValue(fieldSelector.requirements, 'metadata.name') ?? ''
@@ -194,7 +204,10 @@ function selectionOf(verb: string, query: QueryParameters): Selection {
   return { name, namedBy: 'fieldSelector', fieldSelector, labelSelector }
 }
 
-/** Whether kube-apiserver can read the query as ListOptions; it gives no name to a list that it cannot read. */
+/**
+ * Returns whether kube-apiserver can parse the query as ListOptions. If not, it takes no name from
+ * the field selector.
+ */
 function isReadableList(query: QueryParameters): boolean {
   return query.labelSelector.problem === undefined && listIntegers.every(name => isInt64(query.first(name)))
 }

@@ -20,11 +20,11 @@ const maxUrlLength = 512
 const sizeOf = ({ rawPath, rawQuery }: RequestLine) => 1_000 + 10 * (rawPath.length + rawQuery.length)
 
 /**
- * Reads request lines. Clients ask for the same few things again and again, and reading a line costs more than answering
- * many of them: what GETs said lately is cached.
+ * Creates a parser of request lines with a cache of recent GET requests: clients repeat few
+ * distinct requests, and parsing costs more than serving many of them.
  *
  * @param maxParameterLength see QueryParameters
- * @returns throws Status 400
+ * @returns a parser that throws Status 400
  */
 export function createLineReader(maxParameterLength?: number): (method: string, url: string) => RequestLine {
   const lines = createBoundedCache<RequestLine>({ maxBytes: maxCacheBytes, sizeOf })

@@ -3,17 +3,17 @@ import { badRequest } from '../apierrors/status.ts'
 /** The request target, split and decoded once. */
 export type Target = { readonly path: string; readonly rawPath: string; readonly rawQuery: string }
 
-// kube-apiserver reads a path by its segments and cleans nothing up: what follows this changes neither the object nor the
-// subresource that it authorizes, and is the path of a program behind it.
+// kube-apiserver splits a path into segments and does not normalize it: text after these segments
+// changes neither the object nor the permission.
 const belowProxy = /^\/api\/v1\/(?:namespaces\/[^/]+\/(?:pods|services)|nodes)\/[^/]+\/proxy\//
 
 // RFC 9112 section 3.2.2. A URL with user information is refused.
 const absoluteForm = /^https?:\/\/[^/?#@]+(?=[/?]|$)/i
 
 /**
- * Splits the request line's target. Paths that two parsers could read differently are refused instead of cleaned up:
- * what authorizes a request and what serves it must see the same path (RFC 3986 section 6.2.2; path confusion
- * is how filters in front of proxies are passed). Below a proxy subresource of kube-apiserver any path goes on as it came.
+ * Splits the request target. Rejects paths that two parsers could read differently instead of
+ * normalizing them: the authorizer and the handler must see the same path (RFC 3986 section 6.2.2).
+ * Below a proxy subresource of kube-apiserver any path is passed on unchanged.
  *
  * @param url `req.url`: origin-form or absolute-form (RFC 9112 section 3.2)
  * @throws Status 400
@@ -21,7 +21,8 @@ const absoluteForm = /^https?:\/\/[^/?#@]+(?=[/?]|$)/i
 export function parseTarget(target: string): Target {
   const url = toOriginForm(target)
   if (!url.startsWith('/')) throw badRequest('the request target must be an absolute path')
-  // RFC 3986 section 2: what is beyond ASCII is percent-encoded, and a fragment stays with the client.
+  // RFC 3986 section 2: non-ASCII characters must be percent-encoded, and clients do not send
+  // fragments.
   if (/[^!-~]|#/.test(url))
     throw badRequest('the request target contains a character that must be percent-encoded')
   const mark = url.indexOf('?')
@@ -49,7 +50,11 @@ function decodeStrictly(rawPath: string): string {
   return path
 }
 
-/** For logs alone: bytes that are no UTF-8 stay encoded. @throws Status 400 for what kube-apiserver cannot decode either */
+/**
+ * Decodes a path for logging; invalid UTF-8 stays percent-encoded.
+ *
+ * @throws Status 400 for what kube-apiserver cannot decode either
+ */
 function decodeLoosely(rawPath: string): string {
   if (/%(?![0-9a-f]{2})/i.test(rawPath)) throw badRequest(invalidEncoding)
   try {

@@ -18,10 +18,10 @@ const listOptionsKind = { group: 'meta.k8s.io', kind: 'ListOptions' }
 const maxVersion = 2n ** 64n - 1n
 
 /**
- * Reads resourceVersion and resourceVersionMatch, and holds them against what else is asked for. The words are those of
- * kube-apiserver (ValidateListOptions of apimachinery), all causes together and in its order.
+ * Parses resourceVersion and resourceVersionMatch, and validates them with the other parameters.
+ * Messages and their order are those of kube-apiserver (ValidateListOptions of apimachinery).
  *
- * @throws Status 400 for a version that cannot be read, 422 for what contradicts itself
+ * @throws Status 400 for an invalid version, 422 for a contradiction
  */
 export function parseVersionQuery(query: QueryParameters, options: VersionOptions): VersionQuery {
   const resourceVersion = parseVersion(query)

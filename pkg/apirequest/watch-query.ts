@@ -2,7 +2,9 @@ import { badRequest } from '../apierrors/status.ts'
 import type { QueryParameters } from './query-parameters.ts'
 import { parseVersionQuery, type VersionQuery } from './version-query.ts'
 
-/** How a platform list is watched (`watch=true`), next to the filters that it shares with the list. */
+/**
+ * Parameters of a watch of a platform list (`watch=true`), in addition to the filters of the list.
+ */
 export type WatchQuery = VersionQuery & {
   readonly allowWatchBookmarks: boolean
   readonly sendInitialEvents: boolean | undefined
@@ -23,9 +25,10 @@ const newest: VersionQuery = { resourceVersion: '', match: '' }
 const ofPages = ['page', 'limit', 'sortBy', 'ascending']
 
 /**
- * Reads how to watch. Names and meaning are those of Kubernetes' own watches.
+ * Parses the parameters of a watch, with the names and meaning of Kubernetes.
  *
- * @throws Status 400 that names the parameter and what is allowed, 422 in the words of kube-apiserver
+ * @throws Status 400 that names the parameter and the allowed values, 422 with the message of
+ * kube-apiserver
  */
 export function parseWatchQuery(query: QueryParameters): WatchQuery {
   const paged = ofPages.find(name => query.get(name))
@@ -40,9 +43,10 @@ export function parseWatchQuery(query: QueryParameters): WatchQuery {
 }
 
 /**
- * Reads which state a list is to be of. As kube-apiserver does it, what is said of a watch alone is read and has no meaning.
+ * Parses the resource version of a list. Parameters that only apply to a watch are parsed and
+ * ignored, as in kube-apiserver.
  *
- * @throws Status 400, 422 in the words of kube-apiserver
+ * @throws Status 400, 422 with the message of kube-apiserver
  */
 export function parseListVersion(query: QueryParameters): VersionQuery {
   if (!watchParameters.some(name => query.has(name))) return newest

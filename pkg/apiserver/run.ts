@@ -55,12 +55,13 @@ import { type BuildInfo, toVersionInfo } from './wiring/version.ts'
 
 // A profile takes a minute at most, in which nothing is said.
 const profileSilenceMs = 90_000
-// Watches and terminals through the proxy each hold a connection; what is answered at once takes turns.
+// Each watch and terminal through the proxy holds a connection; short requests share the others.
 const maxProxied = { short: 640, long: 4_096 }
 
 /**
- * Builds the parts, joins them and serves until `signal`. kube-apiserver may come later than this program: it waits for
- * what it needs to open the listener, and is ready once its caches are.
+ * Builds and connects all parts, and serves until `signal` aborts. kube-apiserver may start later
+ * than this program: it waits for the certificates before it opens the listener, and is ready once
+ * its caches have synced.
  */
 export async function runApiserver(
   parts: {

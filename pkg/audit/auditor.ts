@@ -25,7 +25,11 @@ export type AuditorOptions = {
 }
 
 export type Auditor = {
-  /** Begins a record; it must be asked in the turn in which the request came. @throws Status 503 when the log is full */
+  /**
+   * Begins an audit event. Must be called in the event-loop turn in which the request arrived.
+   *
+   * @throws Status 503 if the log is full
+   */
   readonly begin: (exchange: Exchange) => AuditRecord
 }
 
@@ -41,7 +45,7 @@ export const noAuditor: Auditor = { begin: () => ignored }
 
 const writingMethods = new Set(['POST', 'PUT', 'PATCH', 'DELETE'])
 
-/** Writes Events of audit.k8s.io/v1 as the policy says, of refusals too: who was turned away is what one looks for. */
+/** Creates Events of audit.k8s.io/v1 according to the policy, including rejected requests. */
 export function createAuditor({ policy, sink, whenFull }: AuditorOptions): Auditor {
   const wantsBodies = policy.rules.some(({ level }) => level === 'Request' || level === 'RequestResponse')
   return {
@@ -49,7 +53,8 @@ export function createAuditor({ policy, sink, whenFull }: AuditorOptions): Audit
       if (whenFull === 'refuse' && sink.isFull) throw unavailable('failed to write the audit log')
       const { req, res, info } = exchange
       const receivedAt = new Date()
-      // Read before anybody waits for anything: the connection of an aggregated request serves others later.
+      // Read before anything is awaited: the connection of an aggregated request may serve another
+      // request later.
       const sourceIPs = [req.socket.remoteAddress ?? '']
       const requestBody =
         wantsBodies && writingMethods.has(req.method ?? '') ? captureRequest(req) : undefined
@@ -108,7 +113,9 @@ export function createAuditor({ policy, sink, whenFull }: AuditorOptions): Audit
   }
 }
 
-/** kube-apiserver says here where the request came from; from anybody else the header would be a claim. */
+/**
+ * kube-apiserver sends the client address in this header; from any other caller it is not trusted.
+ */
 function forwardedFor(header: string | string[] | undefined): readonly string[] {
   return String(header ?? '')
     .split(',')

@@ -4,15 +4,18 @@ import { compactJson, itemTexts, memberText, withMembers, withoutMember } from '
 import { isRecord } from '../kubeclient/object.ts'
 
 /**
- * A body as it passes: the JSON that was sent, on one line, since what JSON.parse makes of it has rounded numbers. undefined when it
- * is not a JSON object, is compressed, or was too large to keep.
+ * The request body as sent, on one line, since JSON.parse would round numbers; undefined if it is
+ * not a JSON object, is compressed, or is too large.
  */
 export type Capture = { readonly json: () => string | undefined }
 
 // What is larger is written down by its size alone: an audit log is no backup.
 const maxBytes = 256 * 1024
 
-/** Keeps a copy of a request's body while a handler reads it. It must begin before the first other turn of the event loop. */
+/**
+ * Copies the body of a request while a handler reads it. Must be called in the first event-loop
+ * turn of the request.
+ */
 export function captureRequest(req: IncomingMessage): Capture {
   const kept = createKeeper(() => req.headers)
   requestHooksOf(req).onChunk(kept.add)

@@ -85,7 +85,7 @@ rules:
     [
       'an unknown stage',
       `${head}omitStages: [Started]\nrules: [{level: None}]`,
-      ['omitStages: must be of RequestReceived, ResponseStarted, ResponseComplete, Panic, not "Started"'],
+      ['omitStages: must be one of RequestReceived, ResponseStarted, ResponseComplete, Panic, not "Started"'],
     ],
     [
       'names without resources',
@@ -95,7 +95,7 @@ rules:
     [
       'resources and paths in one rule',
       `${head}rules: [{level: None, namespaces: [a], nonResourceURLs: [/x]}]`,
-      ['rules[0]: a rule is for resources or for nonResourceURLs, not for both'],
+      ['rules[0]: resources and nonResourceURLs cannot be combined in a rule'],
     ],
     [
       'a star in the middle of a path',

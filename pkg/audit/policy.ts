@@ -32,7 +32,7 @@ export type Policy = {
   readonly omitStages: readonly Stage[]
 }
 
-/** What is audited when nobody says otherwise: who did what, without bodies; not the reads of discovery and health. */
+/** The default policy: metadata of all requests but discovery and health checks. */
 export const defaultPolicy = `
 apiVersion: audit.k8s.io/v1
 kind: Policy
@@ -45,10 +45,10 @@ rules:
 `
 
 /**
- * Reads a Policy as kube-apiserver reads it, but that unknown members are mistakes: a rule with a misspelt member would
- * match more than it says.
+ * Parses an audit policy like kube-apiserver, except that unknown fields are errors: a rule with a
+ * misspelt field would match too much.
  *
- * @throws Error with every problem, each with its path
+ * @throws Error with all problems, each with its path
  */
 export function parsePolicy(text: string): Policy {
   const problems: string[] = []

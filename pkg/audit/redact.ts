@@ -1,7 +1,8 @@
 import type { RequestInfo } from '../apirequest/request-info.ts'
 import type { Level } from './policy.ts'
 
-// Bodies that hold credentials, no matter who's group they are of: kinds of kube-apiserver and of Kapis.
+// Resources whose bodies contain credentials, in every API group: kinds of kube-apiserver and of
+// Kapis.
 const secretResources = new Set([
   'secrets',
   'tokenreviews',

@@ -16,13 +16,13 @@ export type SinkOptions = {
 }
 
 const retryMs = 1_000
-// Events with bodies are up to half a megabyte; a number of events alone would be no limit of memory.
+// Events with bodies are up to half a megabyte, so a limit of events alone would not limit memory.
 const maxWaitingLength = 64 * 1024 * 1024
 
 /**
- * The audit log: JSON lines, written in order by one writer, in batches. Nobody waits for the disk; what the disk cannot
- * take waits here up to a number of events, and is counted as lost beyond it. A file that has grown too large is renamed
- * with the time, and only so many of those are kept.
+ * The audit log: JSON lines, written in batches by one writer. Requests do not wait for the disk;
+ * events that the disk cannot take are buffered up to a limit, and counted as lost beyond it. A
+ * file that is too large is renamed with a timestamp, and a limited number of those is kept.
  */
 export class AuditSink {
   readonly #options: SinkOptions
@@ -37,7 +37,11 @@ export class AuditSink {
     this.#options = options
   }
 
-  /** Opens the file. @throws Error when it cannot be written to: a log that was asked for and is not there is no log */
+  /**
+   * Opens the file.
+   *
+   * @throws Error if it is not writable, so that the program does not run without its audit log
+   */
   async start(): Promise<void> {
     if (this.#options.path !== '-') await this.#open()
   }

@@ -21,7 +21,7 @@ export type AuthenticationConfig = {
 
 const name = 'extension-apiserver-authentication'
 
-/** Watches the ConfigMap by its name, which is all that its Role allows, and keeps the last one that could be read. */
+/** Watches one ConfigMap by name, as its Role allows, and keeps the last valid content. */
 export class AuthenticationConfigSource {
   readonly #reflector: Reflector
   readonly #listeners = new Set<() => void>()
@@ -41,7 +41,8 @@ export class AuthenticationConfigSource {
           for (const { type, object } of events)
             if (type === 'ADDED' || type === 'MODIFIED') this.#load(object)
         },
-        failed: err => logger.warn({ err, configMap: name }, 'failed to watch the authentication configuration'),
+        failed: err =>
+          logger.warn({ err, configMap: name }, 'failed to watch the authentication configuration'),
       },
     })
   }

@@ -4,7 +4,11 @@ import type { Identity } from '../apirequest/identity.ts'
 import { anonymous, withAuthenticatedGroup } from '../apirequest/identity.ts'
 import { identityProblem } from '../apirequest/identity-text.ts'
 
-/** Finds out who calls: null when the request has no credential of this kind. @throws Status when it has a broken one */
+/**
+ * Authenticates a request: null if it has no credential of this kind.
+ *
+ * @throws Status if the credential is invalid
+ */
 export type Authenticator = {
   readonly name: string
   readonly authenticate: (req: IncomingMessage) => Promise<Identity | null> | Identity | null
@@ -17,11 +21,11 @@ export type Authenticated = { readonly identity: Identity; readonly method: stri
 export type AuthenticationObserver = (method: string, result: 'success' | 'failure') => void
 
 /**
- * The first authenticator that knows the caller decides. A broken credential is remembered while the others are tried: if
- * none of them knows the caller the answer is 401, and never the anonymous user, as k8s.io/apiserver has it. An identity
- * that cannot be sent on unchanged is refused here, whichever authenticator gave it.
+ * The first authenticator that recognizes the caller decides. If none does, an invalid credential
+ * leads to 401 and never to the anonymous user, as in k8s.io/apiserver. An identity that headers
+ * cannot transport unchanged is rejected, whichever authenticator it comes from.
  *
- * @throws Status 401; 403 for an identity that cannot be used; 503 when one of them could not find out
+ * @throws Status 401; 403 for an identity that cannot be used; 503 if an authenticator failed
  */
 export function createUnion(
   authenticators: readonly Authenticator[],
@@ -70,10 +74,11 @@ function nobody(broken: unknown): Authenticated {
   throw unauthorized(broken)
 }
 
-// Identities live in the authenticators' caches; giving out one object for one identity lets others key on it.
+// Authenticators cache identities; returning the same object for the same identity lets others use
+// it as a cache key.
 const completed = new WeakMap<Identity, Identity | string>()
 
-/** The identity with the groups that come with being authenticated; a text when it cannot be used, which says why. */
+/** Returns the identity with the groups of authenticated users, or why it cannot be used. */
 function complete(identity: Identity): Identity | string {
   const known = completed.get(identity)
   if (known !== undefined) return known
@@ -82,7 +87,10 @@ function complete(identity: Identity): Identity | string {
   return made
 }
 
-/** 403 for a caller who is known, and whose identity cannot be sent on; it is kept for the audit log. */
+/**
+ * Returns a 403 for an authenticated caller whose identity cannot be used. The audit log still
+ * needs the identity.
+ */
 export class RefusedIdentity extends Status {
   readonly identity: Identity
   readonly method: string

@@ -12,10 +12,10 @@ export function isBasic(authorization: string | undefined): boolean {
 }
 
 /**
- * Reads an Authorization header of HTTP Basic (RFC 7617). Strictly: what Buffer would skip or replace must not quietly become
- * another password.
+ * Parses an Authorization header of HTTP Basic (RFC 7617). It is strict: characters that Buffer
+ * skips or replaces must not turn it into another password.
  *
- * @returns undefined for what is no base64, no UTF-8 or has no colon
+ * @returns undefined for invalid base64 or UTF-8, or without a colon
  */
 export function readBasic(authorization: string): BasicCredential | undefined {
   const encoded = /^basic +([A-Za-z0-9+/]+)={0,2} *$/i.exec(authorization)?.[1]

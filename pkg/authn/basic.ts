@@ -16,9 +16,17 @@ type User = {
 }
 
 export type BasicOptions = {
-  /** Where a password is taken at all: everywhere else a token is asked for, which can be taken away and does not last. */
+  /**
+   * Returns whether a path accepts passwords. All others require a token, which expires and can be
+   * revoked.
+   */
   readonly accepts: (path: string) => boolean
-  /** The user whose password it is; undefined when it is nobody's. Wrong ones are counted, and lock. @throws Status 503 */
+  /**
+   * Returns the user if the password is correct, otherwise undefined. Failures are counted and lead
+   * to a lock.
+   *
+   * @throws Status 503
+   */
   readonly check: (req: IncomingMessage, login: string, password: string) => Promise<User | undefined>
   readonly users: { readonly get: (name: string) => User | undefined }
 }
@@ -28,8 +36,9 @@ const maxCacheBytes = 1024 * 1024
 const maxHeaderLength = 4096
 
 /**
- * HTTP Basic (RFC 7617) with a user's own password, for agents that know nothing else. A password that was right is remembered
- * by its digest, as long as the user has it: comparing it again for each batch would cost more than the batch.
+ * Authenticates HTTP Basic (RFC 7617) with the password of a user, for log shippers without token
+ * support. A correct password is cached by its digest until it changes: verifying it again for each
+ * batch would cost more than the batch.
  */
 export function createBasicAuthenticator({ accepts, check, users }: BasicOptions): Authenticator {
   const known = createBoundedCache<Pick<User, 'name' | 'credential'>>({
@@ -67,7 +76,6 @@ function toIdentity({ name, uid, groups, state }: User): Identity {
 
 function readCredential(header: string): BasicCredential {
   const credential = readBasic(header)
-  if (credential === undefined || credential.id === '')
-    throw unauthorized('invalid Basic credential')
+  if (credential === undefined || credential.id === '') throw unauthorized('invalid Basic credential')
   return credential
 }

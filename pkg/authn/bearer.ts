@@ -7,10 +7,10 @@ import { isWebSocket, partProtocols } from '../httpserver/web-socket-handshake.t
 const maxTokenLength = 32 * 1024
 
 /**
- * The bearer token of a request (RFC 6750 section 2.1), or of a WebSocket handshake from a browser, which can only say it as
- * a subprotocol; null when there is no credential.
+ * Returns the bearer token of a request (RFC 6750 section 2.1), or of a WebSocket handshake from a
+ * browser, which can only send it as a subprotocol; null if there is none.
  *
- * @throws Status 401 for another scheme, two headers, or something too long to be a token
+ * @throws Status 401 for another scheme, two headers, or a value too long to be a token
  */
 export function readBearer(req: IncomingMessage): string | null {
   const header = req.headers.authorization
@@ -28,9 +28,10 @@ export function readBearer(req: IncomingMessage): string | null {
 export type Bearer = { readonly token: string; readonly key: string }
 
 /**
- * Reads tokens as readBearer does. A client sends the same one along a connection: then nothing is parsed or digested again.
+ * Creates a function like readBearer that caches the token of a connection, so that it is not
+ * parsed and hashed again for each request.
  *
- * @returns throws Status 401
+ * @returns a function that throws Status 401
  */
 export function createBearerReader(): (req: IncomingMessage) => Bearer | null {
   const lastSeen = new WeakMap<object, { readonly header: string; readonly bearer: Bearer }>()
@@ -61,11 +62,12 @@ function readProtocol(req: IncomingMessage): string | null {
   const [bearer, another] = bearers
   if (bearer === undefined) return null
   if (another !== undefined) throw unauthorized('there is more than one WebSocket bearer token')
-  // RFC 6455 section 4.1: a browser that offered subprotocols fails an answer that has none of them.
-  if (offered.length === 0) throw unauthorized('a WebSocket bearer token requires another subprotocol next to it')
+  // RFC 6455 section 4.1: a browser that offered subprotocols rejects a response without one of
+  // them.
+  if (offered.length === 0)
+    throw unauthorized('a WebSocket bearer token requires another subprotocol next to it')
   const token = decode(bearer)
-  if (token === '' || token.length > maxTokenLength)
-    throw unauthorized('invalid WebSocket bearer token')
+  if (token === '' || token.length > maxTokenLength) throw unauthorized('invalid WebSocket bearer token')
   return token
 }
 
@@ -75,7 +77,10 @@ function decode(text: string): string {
   return bytes.toString('base64url') === text && isUtf8(bytes) ? bytes.toString('utf8') : ''
 }
 
-/** Node keeps the first and forgets the others: who put which in front must not decide who is calling. */
+/**
+ * Node.js keeps only the first of several Authorization headers. Their order must not decide who
+ * the caller is.
+ */
 function assertOneHeader({ rawHeaders }: IncomingMessage): void {
   let isGiven = false
   for (let i = 0; i < rawHeaders.length; i += 2) {

@@ -11,8 +11,8 @@ const anyUsage = '2.5.29.37.0'
 const maxDepth = 5
 
 /**
- * The certificates that the peer presented, its own first. The TLS layer has proved that the peer has the key of the first;
- * it was told not to judge who issued it.
+ * The certificate chain of the peer, its own certificate first. TLS has verified that the peer owns
+ * the key of the first one, but not who issued it.
  */
 export function readPeerChain(req: IncomingMessage): Chain {
   const leaf = tlsSocketOf(req)?.getPeerX509Certificate()
@@ -27,9 +27,10 @@ export function readPeerChain(req: IncomingMessage): Chain {
 }
 
 /**
- * Until the client authorities have been read, a certificate identifies nobody: its caller must not pass for anonymous.
+ * Fails for a client certificate while the client CAs have not been loaded: its caller must not
+ * become anonymous.
  *
- * @throws Status 503 when the peer presented a certificate
+ * @throws Status 503
  */
 export function assertNoPeerCertificate(req: IncomingMessage): void {
   if (tlsSocketOf(req)?.getPeerX509Certificate() !== undefined)
@@ -41,8 +42,8 @@ export function parseBundle(pem: string): readonly X509Certificate[] {
 }
 
 /**
- * Whether the chain leads to one of the authorities, by signature and not by name alone, is in its time, and may be used by
- * a client (RFC 5280 section 6).
+ * Returns whether the chain leads to one of the CAs by signature, is within its validity and may be
+ * used for client authentication (RFC 5280 section 6).
  */
 export function isTrusted(chain: Chain, authorities: readonly X509Certificate[], nowMs: number): boolean {
   const [leaf] = chain
@@ -75,7 +76,10 @@ function isForClients({ keyUsage }: X509Certificate): boolean {
   return usages === undefined || usages.includes(clientAuth) || usages.includes(anyUsage)
 }
 
-/** The common name; '' without one. Of several the last counts, as Go's crypto/x509 and so kube-apiserver reads a subject. */
+/**
+ * Returns the common name, or ''. If there are several the last one counts, as in crypto/x509 of Go
+ * and so in kube-apiserver.
+ */
 export function commonName(certificate: X509Certificate): string {
   return subjectValues(certificate, 'CN').at(-1) ?? ''
 }
@@ -83,7 +87,11 @@ export function commonName(certificate: X509Certificate): string {
 /** The attribute from which Kubernetes 1.33 and later reads the uid. */
 const userIdAttribute = '1.3.6.1.4.1.57683.2'
 
-/** The uid; '' without one. @throws Status 401 for several, or an empty one, as at kube-apiserver */
+/**
+ * Returns the uid, or ''.
+ *
+ * @throws Status 401 for several or an empty one, as in kube-apiserver
+ */
 export function userId(certificate: X509Certificate): string {
   const values = subjectValues(certificate, userIdAttribute)
   if (values.length > 1 || values[0] === '')

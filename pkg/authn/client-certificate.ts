@@ -23,7 +23,10 @@ type Verdict = {
   readonly untilMs: number
 }
 
-/** A certificate of the cluster's client authority: the user is its common name, the groups its organizations. */
+/**
+ * Authenticates a certificate of the client CA of the cluster: the user is its common name, the
+ * groups its organizations.
+ */
 export function createClientCertificateAuthenticator(
   config: () => AuthenticationConfig | undefined,
 ): Authenticator {

@@ -37,12 +37,12 @@ export function nodeOf(username: string): string | undefined {
 }
 
 /**
- * Constrained impersonation (KEP-5284): the caller needs `impersonate-on:<mode>:<verb>` on what the request is for, and
- * `impersonate:<mode>` on every part of the identity, in the group authentication.k8s.io. Modes are tried in the order of kube-apiserver
- * 1.36.
+ * Constrained impersonation (KEP-5284): the caller needs `impersonate-on:<mode>:<verb>` on the
+ * requested resource, and `impersonate:<mode>` on every part of the identity, in the group
+ * authentication.k8s.io. Modes are tried in the order of kube-apiserver 1.36.
  *
- * @returns the groups that the mode gives; undefined when no mode is for such an identity
- * @throws Status 403 of the first mode that is for such an identity when none allows it, 503
+ * @returns the groups that the mode adds; undefined if no mode applies to the identity
+ * @throws Status 403 of the first mode that applies, if none allows it; 503
  */
 export async function impersonateConstrained(attempt: Attempt): Promise<readonly string[] | undefined> {
   let refusal: Status | undefined
@@ -79,7 +79,10 @@ function modesOf({ claimed, caller }: Attempt): readonly Mode[] {
   return isNameAlone ? ['serviceaccount'] : []
 }
 
-/** A service account on its node: the keys of its extra fields alone are authorized, which are the same on all nodes. */
+/**
+ * For a service account on its node only the keys of its extra fields are authorized, which are the
+ * same on all nodes.
+ */
 function withoutExtra(attempt: Attempt): Attempt {
   const { caller } = attempt
   return { ...attempt, caller: { ...caller, extra: { [associatedKeys]: Object.keys(caller.extra).sort() } } }

@@ -18,8 +18,9 @@ import {
 const maxCacheBytes = 16 * 1024 * 1024
 
 /**
- * The caller as kube-apiserver's aggregator tells it in headers. They count only on a connection whose certificate leads to
- * the front-proxy authority alone, with an allowed name: anybody can write a header.
+ * Authenticates the identity headers of the aggregator of kube-apiserver. They are only trusted on
+ * a connection whose client certificate is issued by the front-proxy CA and has an allowed name:
+ * anybody can send headers.
  */
 export function createFrontProxyAuthenticator(config: () => AuthenticationConfig | undefined): Authenticator {
   const verdicts = new WeakMap<object, { config: AuthenticationConfig; chain: Chain }>()
@@ -46,7 +47,10 @@ export function createFrontProxyAuthenticator(config: () => AuthenticationConfig
   }
 }
 
-/** Whether the peer is the front proxy; the chain is checked once a connection and configuration, its time always. */
+/**
+ * Returns whether the peer is the front proxy. The chain is verified once for each connection and
+ * configuration, its validity every time.
+ */
 export function isFrontProxy(
   req: IncomingMessage,
   config: AuthenticationConfig,
@@ -70,9 +74,10 @@ export function isFrontProxy(
 }
 
 /**
- * Reads the headers one by one: joined by commas, as node gives repeated ones, groups could not be separated again.
+ * Reads the raw headers one by one: Node.js joins repeated ones with commas, so that groups could
+ * not be separated.
  *
- * @throws Status 403 for bytes that are not UTF-8: replaced, they would name someone else
+ * @throws Status 403 for invalid UTF-8, which would otherwise name another user
  */
 function readIdentity(req: IncomingMessage, config: AuthenticationConfig): Identity | null {
   const values = (names: readonly string[]) =>
@@ -88,11 +93,13 @@ function readIdentity(req: IncomingMessage, config: AuthenticationConfig): Ident
   }
   return {
     username,
-    // Only where kube-apiserver says that it sets the header: an older one passes on what its caller wrote.
+    // Only if kube-apiserver is configured to set the uid header: an older version passes on the
+    // header of its caller.
     uid: values(config.uidHeaders).find(value => value !== '') ?? '',
     groups: values(config.groupHeaders).filter(value => value !== ''),
     extra: Object.fromEntries(extra),
-    // kube-apiserver's client takes blanks off before it writes HTTP/1.1; in HTTP/2 they are seen, and refused.
+    // The client of kube-apiserver strips spaces over HTTP/1.1; over HTTP/2 they arrive here and
+    // are rejected.
     ...(tlsSocketOf(req)?.alpnProtocol === 'h2' ? {} : { isTrimmed: true }),
   }
 }

@@ -31,11 +31,12 @@ const claimPrefix = 'impersonate-'
 const extraPrefix = 'impersonate-extra-'
 
 /**
- * Whom a request is to act as, once kube-apiserver has allowed its caller to impersonate every part of that identity:
- * kube-apiserver's own checks, each with the verb `impersonate`, or those of constrained impersonation. null when the request
- * asks for nobody else.
+ * Returns the identity to impersonate, after the caller was authorized to impersonate every part of
+ * it: with the verb `impersonate` as in kube-apiserver, or by constrained impersonation. null if
+ * the request impersonates nobody.
  *
- * @throws Status 400 for a part without a user or one that could not be sent on unchanged, 403 when one of them is not allowed
+ * @throws Status 400 for a part without a user or an invalid identity, 403 if the caller is not
+ * authorized
  */
 export function impersonate(asked: Impersonation): Promise<Identity> | null {
   const claims = readClaims(asked.req)
@@ -78,8 +79,8 @@ type Attempts = Impersonation & {
 }
 
 /**
- * kube-apiserver tries the constrained modes first. For all but nodes the identity is the same either way, and most callers have the
- * older right.
+ * kube-apiserver tries constrained impersonation first. Except for nodes the resulting identity is
+ * the same, and most callers have the verb impersonate.
  */
 async function legacyFirst(claimed: Claimed, asked: Attempts): Promise<Identity> {
   try {

@@ -37,16 +37,19 @@ export type KapisTokenOptions = {
 type Verified = { readonly claims: Claims; readonly keys: object; user: User; identity: Identity }
 
 export type KapisTokenAuthenticator = Authenticator & {
-  /** Whether the login of a caller who came with such a token has ended since, or its user is gone or disabled. */
+  /**
+   * Returns whether the login of a caller with such a token has ended since, or the user was
+   * deleted or disabled.
+   */
   readonly hasEnded: (identity: Identity) => boolean
 }
 
 const maxCacheBytes = 32 * 1024 * 1024
 
 /**
- * An access token of Kapis' own issuer. Its signature is checked once for as long as the keys are the same: one whose key was taken
- * away, because it may have been stolen, is good no longer, although it was before. Whether the user is still there and active, and
- * the login not ended, is asked for each request. Groups are the user's own of this moment, not those in the token.
+ * Authenticates an access token of Kapis. The signature is cached until the signing keys change: a
+ * token of a removed (possibly stolen) key becomes invalid. User and login are checked for each
+ * request, and the groups are the current ones of the user, not those in the token.
  */
 export function createKapisTokenAuthenticator(options: KapisTokenOptions): KapisTokenAuthenticator {
   const { verifier, keys, users, sessions } = options
@@ -83,7 +86,8 @@ export function createKapisTokenAuthenticator(options: KapisTokenOptions): Kapis
   function findUser({ sub, uid, sid, iat }: Claims): User {
     const user = users.get(sub)
     if (user === undefined) throw unauthorized('the user does not exist')
-    if (uid !== '' && uid !== user.uid) throw unauthorized('the user was deleted and created again since the token was issued')
+    if (uid !== '' && uid !== user.uid)
+      throw unauthorized('the user was deleted and created again since the token was issued')
     // A user who is locked out of logging in keeps the logins there are.
     if (user.state === 'Disabled') throw unauthorized('the user is disabled')
     if (sessions.isRevoked(sid, iat)) throw unauthorized('the login has ended')

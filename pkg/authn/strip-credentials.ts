@@ -6,7 +6,7 @@ import { partProtocols } from '../httpserver/web-socket-handshake.ts'
 function isIdentity(name: string): boolean {
   const first = name[0]
   if (first === 'A' || first === 'a') return name.length === 13 && name.toLowerCase() === 'authorization'
-  // CGI, WSGI and their like make one name of X-Remote-User and X_Remote_User: neither may be a caller's.
+  // CGI and WSGI map X-Remote-User and X_Remote_User to the same name, so both are removed.
   return (first === 'X' || first === 'x') && /^x[-_]remote[-_]/i.test(name)
 }
 
@@ -15,7 +15,8 @@ function isProtocol(name: string): boolean {
 }
 
 /**
- * Takes the credential and every claimed identity off a request, so that nothing behind can log or forward them.
+ * Removes the credential and all identity headers from a request, so that no handler can log or
+ * forward them.
  */
 export function stripCredentials(req: IncomingMessage): void {
   const { rawHeaders } = req
@@ -33,7 +34,8 @@ export function stripCredentials(req: IncomingMessage): void {
   if (!isStripped) return
   const { 'sec-websocket-protocol': protocols } = req.headers
   if (protocols !== undefined) req.headers['sec-websocket-protocol'] = withoutBearers(protocols)
-  // Made from the raw ones when they are asked for; a view that was made before would still have them.
+  // Node.js computes these from the raw headers on first access; an earlier result would still
+  // contain them.
   Object.assign(req, { headersDistinct: undefined })
 }
 

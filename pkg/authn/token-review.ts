@@ -19,7 +19,10 @@ const maxCacheBytes = 16 * 1024 * 1024
 // Anybody can make up tokens, and each is a question to kube-apiserver.
 const maxReviews = { atOnce: 128, waiting: 2_048 }
 
-/** Any other bearer, a service account's above all: kube-apiserver says whose it is (authentication.k8s.io/v1). */
+/**
+ * Authenticates any other bearer token, such as a service account token, by a TokenReview at
+ * kube-apiserver.
+ */
 export function createTokenReviewAuthenticator({ client, isOurs }: TokenReviewOptions): Authenticator {
   const reviewed = createBoundedCache<Identity | 'refused'>({
     maxBytes: maxCacheBytes,

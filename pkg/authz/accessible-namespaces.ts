@@ -6,7 +6,10 @@ import type { GrantIndex } from './rbac-index.ts'
 import type { Right } from './rbac-rules.ts'
 import { review } from './subject-access-review.ts'
 
-/** Where a caller has a right: everywhere, cluster-scoped things included, or in some namespaces. */
+/**
+ * Where a caller has a permission: in the whole cluster including cluster-scoped objects, or in
+ * some namespaces.
+ */
 export type Reach = 'everywhere' | readonly string[]
 
 export type ReachOptions = {
@@ -17,16 +20,18 @@ export type ReachOptions = {
 
 const cacheMs = 10_000
 const maxCacheBytes = 16 * 1024 * 1024
-// So many reviews take about as long as one query; more would make a caller with many namespaces a load on everyone.
+// This many concurrent reviews take about as long as one; more would make a caller with many
+// namespaces a load for everyone.
 const maxReviews = 64
 const inFlight = 16
 
 /**
- * Finds where a caller has a right. The cluster-wide right is asked of kube-apiserver; namespaces are found by role
- * bindings, and kube-apiserver is asked for each of them as long as they are few. Of many, a sample is asked: when it
- * agrees with the bindings they hold, and when it does not (an authorizer before RBAC denies) each one is asked after all.
+ * Finds the namespaces in which a caller has a permission. A SubjectAccessReview checks the whole
+ * cluster; namespaces are found by role bindings, and each is verified by a review if they are few.
+ * If they are many, a sample is verified: if it agrees with the bindings they are trusted, and if
+ * it does not (another authorizer denies) each one is verified.
  *
- * @throws Status 503 when kube-apiserver is not responding
+ * @throws Status 503 if kube-apiserver is not responding
  */
 export function createReachFinder(options: ReachOptions): (identity: Identity) => Promise<Reach> {
   const known = createBoundedCache<Reach>({

@@ -7,7 +7,7 @@ import type { ReviewSpec } from './subject-access-review.ts'
 
 const labelOperators = { in: 'In', notin: 'NotIn', exists: 'Exists', '!': 'DoesNotExist' } as const
 
-/** What is asked of kube-apiserver for a request. Empty members are left out, as client-go leaves them out. */
+/** The spec of a SubjectAccessReview for a request. Empty fields are omitted, as client-go does. */
 export function toReviewSpec(info: RequestInfo, identity: Identity): ReviewSpec {
   const { username: user, uid, groups } = identity
   const extra = decidingExtra(identity)
@@ -21,9 +21,13 @@ export function toReviewSpec(info: RequestInfo, identity: Identity): ReviewSpec 
   return { user, uid, groups, extra, resourceAttributes }
 }
 
-/** The selectors, for authorizers that grant parts of a list (KEP-4601); what cannot be expressed is left out. */
+/**
+ * The selectors, for authorizers that grant parts of a list (KEP-4601); selectors that cannot be
+ * expressed are omitted.
+ */
 function toSelectors({ fieldSelector, labelSelector }: RequestInfo): Record<string, unknown> {
-  // A SubjectAccessReview with an empty key is invalid; kube-apiserver takes a term such as `=a`, which matches no field.
+  // A SubjectAccessReview with an empty key is invalid; kube-apiserver accepts a term such as `=a`,
+  // which matches no field.
   const fields = fieldSelector.requirements.filter(({ field }) => field !== '')
   const { requirements: labels } = labelSelector
   return {

@@ -4,8 +4,9 @@ import type { Identity } from '../apirequest/identity.ts'
 const credentialId = 'authentication.kubernetes.io/credential-id'
 
 /**
- * What of a caller's extra fields is asked about. Without the name of the token: with it every token of a user would be
- * judged again, and a right that hangs on one token is none that RBAC could give.
+ * Selects the extra fields for a SubjectAccessReview. The token name (credential-id) is omitted:
+ * otherwise the decisions could not be shared by the tokens of a user, and RBAC cannot depend on
+ * it.
  */
 export function decidingExtra({ extra }: Identity): Identity['extra'] {
   if (extra[credentialId] === undefined) return extra

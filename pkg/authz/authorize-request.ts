@@ -19,10 +19,9 @@ export type RequestAuthorizationOptions = {
 export type AuthorizeRequest = (exchange: AuthenticatedExchange) => Promise<void> | 'delegated' | void
 
 /**
- * Decides whether a caller may make a request. 'delegated' leaves that to what serves it. What goes to kube-apiserver is authorized
- * there, as the caller; a request without a credential is authorized here.
- *
- * The returned function throws a Status: 400 for selectors that are given twice, 403, 503.
+ * Authorizes a request, or returns 'delegated' if its handler does that. Requests to kube-apiserver
+ * are authorized there, as the caller; those without a credential are authorized here. The returned
+ * function throws a Status: 400 for repeated selectors, 403, 503.
  */
 export function createAuthorizeRequest(options: RequestAuthorizationOptions): AuthorizeRequest {
   const { isOwn, judgesItself, attributesOf, authorize } = options

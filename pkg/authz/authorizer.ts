@@ -22,9 +22,10 @@ const cacheMs = 10_000
 const maxCacheBytes = 8 * 1024 * 1024
 
 /**
- * Whether the caller may, as Kubernetes RBAC (or whatever kube-apiserver authorizes with) has it.
+ * Authorizes a request with a SubjectAccessReview.
  *
- * @throws Status 403, 401 for a caller who should log in first, 503 when kube-apiserver is not responding
+ * @throws Status 403, 401 if the caller should log in first, 503 if kube-apiserver is not
+ * responding
  */
 export function createAuthorizer(options: AuthorizerOptions): Authorize {
   const decisions = createBoundedCache<Decision>({
@@ -70,7 +71,10 @@ export function createAuthorizer(options: AuthorizerOptions): Authorize {
   }
 }
 
-/** A short name for who asks; users with hundreds of groups are common, and this is asked for each request. */
+/**
+ * A short cache key for the caller. Users with hundreds of groups are common, and it is needed for
+ * each request.
+ */
 function createIdentityKey(): (identity: Identity) => string {
   const keys = new WeakMap<Identity, string>()
   return identity => {
@@ -83,7 +87,7 @@ function createIdentityKey(): (identity: Identity) => string {
   }
 }
 
-/** Names what is asked for. What clients ask for often comes as one and the same RequestInfo each time. */
+/** A cache key for the attributes of a request. Frequent requests share one RequestInfo object. */
 function createRequestKey(): (info: RequestInfo) => string {
   const keys = new WeakMap<RequestInfo, string>()
   return info => {

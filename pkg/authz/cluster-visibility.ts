@@ -15,13 +15,18 @@ export type SeesAllOptions = {
 /** What of a request says what is seen by it. */
 export type Asked = Pick<RequestInfo, 'verb' | 'resource' | 'name'>
 
-/** Who may list all of kube-apiserver's own namespaces or workspaces, or do with the one that he names what he asks for. */
+/**
+ * Checks whether a caller may list all namespaces (or workspaces), or access the one named in the
+ * request.
+ */
 export type SeesAll = {
   /** @throws Status 503 when kube-apiserver is not responding */
   readonly of: (asked: Asked, identity: Identity) => Promise<boolean>
   /** How often the answers have been forgotten because they may be others now. */
   readonly round: () => number
-  /** Told of each such round, one listener after the other, until the returned function is called. */
+  /**
+   * Calls a listener after each such change, one at a time, until the returned function is called.
+   */
   readonly onRound: (listener: () => Promise<void>) => () => void
 }
 
@@ -80,7 +85,8 @@ export function createSeesAll({ client, groupDomain, onClusterChange }: SeesAllO
       const group = resource === 'workspaces' ? `tenant.${groupDomain}` : ''
       if (await may(known.all, identity, { verb: 'list', group, resource })) return true
       if (name === '' || name.length > maxName) return false
-      // kube-apiserver takes a namespace to be inside itself, so that a RoleBinding in it may give the right to it.
+      // kube-apiserver treats a namespace as inside itself, so a RoleBinding in it can grant access
+      // to it.
       const namespace = resource === 'namespaces' ? { namespace: name } : {}
       return may(known.named, identity, { verb, group, resource, name, ...namespace })
     },

@@ -27,8 +27,9 @@ export function forbidden(info: RequestInfo, identity: Identity, reason: string)
 }
 
 /**
- * The response for a caller without credentials. Under the platform's and kube-apiserver's prefixes it is 401 with a
- * challenge (RFC 6750 section 3), so that clients log in; on the aggregated API it is kube-apiserver's 403.
+ * The response to a caller without a credential: 401 with a challenge (RFC 6750 section 3) under
+ * the prefixes of the platform and kube-apiserver, so that clients log in; 403 on the extension
+ * API, as in kube-apiserver.
  */
 export function refusalFor(
   info: RequestInfo,
@@ -46,7 +47,10 @@ function refuse(message: string, details: Details): Status {
   return new Status(403, 'Forbidden', escapeHtml(message), { details })
 }
 
-/** As kube-apiserver: the message repeats what the caller wrote, and some clients show it as a page. */
+/**
+ * Escapes as kube-apiserver does: the message contains text of the caller, and some clients show it
+ * as HTML.
+ */
 function escapeHtml(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
 }

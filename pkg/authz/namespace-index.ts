@@ -7,7 +7,7 @@ export type NamespaceSink = {
   readonly apply: (events: readonly WatchEvent[]) => void
 }
 
-/** All namespaces, each with the time of its creation in whole seconds since 1970, and with its workspace. */
+/** All namespaces with their creation time (Unix seconds) and their workspace. */
 export class NamespaceIndex {
   readonly #created = new Map<string, number>()
   readonly #workspaces = new Map<string, string>()

@@ -7,7 +7,10 @@ import { Reflector } from '../kubeclient/reflector.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import { callerKeys, givesRight, type Right, subjectKeys } from './rbac-rules.ts'
 
-/** One binding in one namespace; a Role is named with its namespace, since another of that name says something else. */
+/**
+ * A binding in one namespace. A Role is named with its namespace, since another Role of the same
+ * name has other rules.
+ */
 type Binding = { readonly namespace: string; readonly role: string; readonly subjects: readonly string[] }
 
 /** The namespaces that a role gives a caller. */
@@ -15,18 +18,22 @@ export type Grant = { readonly role: string; readonly namespaces: readonly strin
 
 /** Where one right is given. */
 export type GrantIndex = {
-  /** By role, since bindings of one ClusterRole say the same wherever they are. @throws Status 503 before the first state */
+  /**
+   * Grouped by role, since all bindings of a ClusterRole grant the same.
+   *
+   * @throws Status 503 before the first sync
+   */
   readonly grantsOf: (identity: Identity) => readonly Grant[]
-  /** Told whenever what is given to anybody may have changed, until the returned function is called. */
+  /** Calls a listener when any grant may have changed, until the returned function is called. */
   readonly onChange: (listener: () => void) => () => void
 }
 
 const rbac = '/apis/rbac.authorization.k8s.io/v1'
 
 /**
- * Where role bindings give a caller one of some rights: kept by watching roles and role bindings, so that finding the
- * namespaces of a caller costs what the caller's bindings are and not a review for each namespace. Of each role only the
- * rights that are asked for are stored.
+ * An index of role bindings by caller for some permissions, kept up to date by watching roles and
+ * role bindings. Finding the namespaces of a caller is proportional to their bindings, instead of
+ * one review per namespace. Only the indexed permissions of a role are stored.
  */
 export class RbacIndex {
   readonly #listeners = new Set<() => void>()
@@ -46,7 +53,8 @@ export class RbacIndex {
       for (const listener of this.#clusterListeners) listener()
     }
     const of = (what: string) => ({ client, logger, what, path: `${rbac}/${what}` })
-    // A new set for each version of a role: it may give other rights by now that are not asked for here.
+    // A new set for each version of a role, since it may grant other permissions now that are not
+    // indexed.
     const parse = ({ rules }: KubeObject): ReadonlySet<Right | 'any'> =>
       new Set([...this.#rights].filter(right => givesRight(rules, right)))
     this.#clusterRoles = new Informer({
@@ -86,7 +94,10 @@ export class RbacIndex {
     for (const each of [...this.#informers(), this.#clusterBindings]) each.stop()
   }
 
-  /** Where a right is given. To be called before the start: of roles that are listed already only other rights are stored. */
+  /**
+   * Adds a permission to the index. Must be called before the start: the other rules of listed
+   * roles are not stored.
+   */
   of(right: Right | 'any'): GrantIndex {
     if (this.#isStarted) throw new Error('role bindings are read already, without this right')
     this.#rights.add(right)
@@ -99,7 +110,10 @@ export class RbacIndex {
     }
   }
 
-  /** Told whenever what is given in the whole cluster may have changed: cluster roles, and their bindings. */
+  /**
+   * Calls a listener when a cluster-wide grant (a ClusterRole or ClusterRoleBinding) may have
+   * changed.
+   */
   onClusterChange(listener: () => void): void {
     this.#clusterListeners.add(listener)
   }

@@ -1,13 +1,16 @@
 import type { Identity } from '../apirequest/identity.ts'
 import { isRecord } from '../kubeclient/object.ts'
 
-/** A verb on a resource, in whatever namespace; `resource` with its subresource, as RBAC writes it: `pods/log`. */
+/**
+ * A verb on a resource in any namespace; `resource` with its subresource as in RBAC: `pods/log`.
+ */
 export type Right = { readonly verb: string; readonly group: string; readonly resource: string }
 
 /**
- * Whether the rules of a Role or ClusterRole give a right for every name (or any right on any resource), as k8s.io/kubernetes' RBAC authorizer reads them.
+ * Returns whether the rules of a Role or ClusterRole grant a permission for every name (or any
+ * permission on any resource), like the RBAC authorizer of k8s.io/kubernetes.
  *
- * @param rules the member of that name, as it came
+ * @param rules the field of that name, unparsed
  */
 export function givesRight(rules: unknown, right: Right | 'any'): boolean {
   if (!Array.isArray(rules)) return false

@@ -16,29 +16,32 @@ const questions: ReadonlySet<string> = new Set([
 const secrets = 'secrets'
 
 /**
- * Holds a credential to its scope, before anything is asked about its owner: one that may only read does not write, does not
- * open a tunnel, and does not act as someone else. Nor does it read Secrets, in whatever form: they hold what makes their
- * reader someone else (signing keys, passwords, tokens of service accounts), and Kubernetes' own ClusterRole `view` leaves
- * them out for the same reason.
+ * Enforces the scope of a token before the permissions of its owner: a read-only token cannot
+ * write, open a connection such as exec, or impersonate. It cannot read Secrets either: they
+ * contain credentials of other identities (signing keys, passwords, service account tokens), and
+ * the ClusterRole `view` of Kubernetes excludes them for the same reason.
  *
  * @throws Status 403
  */
 export function assertInScope(info: RequestInfo, identity: Identity): void {
   if (identity.isReadOnly !== true) return
-  if (info.resource === secrets)
-    throw forbidden(info, identity, 'a read-only token cannot read Secrets')
+  if (info.resource === secrets) throw forbidden(info, identity, 'a read-only token cannot read Secrets')
   const isReading = readingVerbs.has(info.verb) && !tunnels.has(info.subresource)
   const isQuestion = info.verb === 'create' && questions.has(`${info.group}/${info.resource}`)
   if (!isReading && !isQuestion) throw forbidden(info, identity, 'a read-only token cannot change anything')
 }
 
 /**
- * The same for a request that goes on over an upgraded connection to kube-apiserver or a component: what comes through it cannot
- * be judged here.
+ * Enforces the scope for a request that is upgraded and proxied to kube-apiserver or a component:
+ * the traffic of the connection cannot be authorized.
  *
  * @throws Status 403
  */
 export function assertMayUpgrade(info: RequestInfo, identity: Identity): void {
   if (identity.isReadOnly === true)
-    throw forbidden(info, identity, 'a read-only token cannot open connections (exec, attach, port-forward or proxy)')
+    throw forbidden(
+      info,
+      identity,
+      'a read-only token cannot open connections (exec, attach, port-forward or proxy)',
+    )
 }

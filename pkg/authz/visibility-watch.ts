@@ -22,7 +22,7 @@ export function everything(all: All): Visible {
   }
 }
 
-/** What is visible, and everything that the request is about for as long as the caller may see all of it. */
+/** The visible objects, and all objects of the request while the caller may see all of them. */
 export function untilAll(
   visible: Visible,
   all: All,

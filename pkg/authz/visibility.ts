@@ -17,17 +17,19 @@ export type VisibilityOptions = SeesAllOptions & {
 }
 
 /**
- * What a caller may see of a kind; undefined when that is everything, at once for a kind that is not narrowed at all. A watch
- * of everything is told as well when it no longer may.
+ * The objects of a kind that a caller may see; undefined for all of them, synchronously for kinds
+ * that are not restricted. A watch of all objects is notified when the caller may no longer see
+ * all.
  */
 export type FindVisible = (asked: Asked, identity: Identity) => Promise<Visible | undefined> | undefined
 
 /**
- * Namespaces and workspaces as their callers may see them, which RBAC cannot say of a list: anyone who may list all of
- * kube-apiserver's own sees all; everybody else sees the namespaces in which a role binding gives them any right, the
- * workspaces of these, and those that they manage. One that is asked for by its name is seen too by anyone who has that right to it.
+ * Visibility of namespaces and workspaces in lists, which RBAC cannot express: a caller who may
+ * list all sees all; everyone else sees the namespaces in which a role binding grants them any
+ * permission, the workspaces of these, and workspaces that they manage. A single one is also
+ * visible to callers with the requested permission on it.
  *
- * @throws Status 503 when kube-apiserver is not responding
+ * @throws Status 503 if kube-apiserver is not responding
  */
 export function createVisibility(options: VisibilityOptions): FindVisible {
   const { index, namespaces } = options
@@ -62,7 +64,10 @@ export function createVisibility(options: VisibilityOptions): FindVisible {
     asked.resource === 'namespaces' || asked.resource === 'workspaces' ? find(asked, identity) : undefined
 }
 
-/** What others see must not be shown: kube-apiserver has judged the caller for these lists, and not for what is in them. */
+/**
+ * kube-apiserver has authorized the caller for the lists, and not for the objects in them, so
+ * objects of others must be filtered here.
+ */
 function trimmed(resource: string): Status {
   return new Status(
     403,

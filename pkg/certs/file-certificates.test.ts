@@ -65,7 +65,7 @@ describe('FileCertificates', () => {
         () => '',
         (error: Error) => error.message,
       )
-    expect(await why()).to.equal(`${files.keyFile} is not the key of ${files.certFile}`)
+    expect(await why()).to.equal(`the private key ${files.keyFile} does not match ${files.certFile}`)
     put(pair())
     writeFileSync(files.caFile, 'none')
     expect(await why()).to.equal(`${files.caFile} holds no certificate`)

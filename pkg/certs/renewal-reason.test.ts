@@ -44,7 +44,7 @@ describe('unfitness', () => {
       [unfitness({ ...pair, keyPem: 'x' }, authority.certPem, wanted), 'it cannot be read'],
       [
         unfitness(pair, authority.certPem, { ...wanted, names: more }),
-        'it does not name a.example, 10.0.0.1',
+        'it is not valid for a.example, 10.0.0.1',
       ],
     ]
     for (const [found, expected] of cases) expect(found).to.equal(expected)

@@ -29,8 +29,7 @@ export function unfitness(
   let certificate: X509Certificate
   try {
     certificate = new X509Certificate(pair.certPem)
-    if (!certificate.checkPrivateKey(createPrivateKey(pair.keyPem)))
-      return 'the private key does not match'
+    if (!certificate.checkPrivateKey(createPrivateKey(pair.keyPem))) return 'the private key does not match'
   } catch {
     return 'it cannot be read'
   }

@@ -163,20 +163,14 @@ export class ServingCertificates implements CertificateSource {
     })
     if (plan.step === undefined) return plan.dueMs
     if (await writeAuthority(this.#place, takeStep(plan.step, authority, now), authority))
-      logger.info(
-        { secretName: authoritySecret, step: plan.step },
-        'CA rotation in progress',
-      )
+      logger.info({ secretName: authoritySecret, step: plan.step }, 'CA rotation in progress')
     return now.getTime()
   }
 
   #warnOfEnd({ current }: StoredAuthority): void {
     const until = new X509Certificate(current.certPem).validToDate
     if (until.getTime() - Date.now() < warnBeforeMs)
-      this.#options.logger.warn(
-        { secretName: authoritySecret, until },
-        'the CA certificate expires soon',
-      )
+      this.#options.logger.warn({ secretName: authoritySecret, until }, 'the CA certificate expires soon')
   }
 
   async #ensureAuthority(): Promise<StoredAuthority> {

@@ -28,7 +28,7 @@ export type HttpResponse = {
   readonly text: string
 }
 
-/** Requests to other servers, through the proxies that the environment names. Redirects are not followed. */
+/** An HTTP client that uses the proxies of the environment and does not follow redirects. */
 export class HttpClient {
   readonly #dispatcher: Dispatcher
   readonly #settings: Required<HttpSettings>
@@ -44,7 +44,9 @@ export class HttpClient {
     })
   }
 
-  /** @throws Error when there is no response in time; {@link describeFailure} says why in words for people */
+  /**
+   * @throws Error on failure or timeout; {@link describeFailure} converts it to a message for users
+   */
   async send(url: URL, { method = 'GET', headers, body, signal }: HttpRequest = {}): Promise<HttpResponse> {
     const { timeoutMs, maxBytes } = this.#settings
     const deadline = AbortSignal.timeout(timeoutMs)

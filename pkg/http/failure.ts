@@ -1,6 +1,9 @@
 /** Why a request has no response. */
 export type Failure = {
-  /** `certificate`: nobody who is trusted vouches for the server; `host`: its certificate is for other names. */
+  /**
+   * `certificate`: the certificate is not issued by a trusted CA; `host`: it is for another host
+   * name.
+   */
   readonly kind: 'certificate' | 'host' | 'other'
   readonly message: string
 }

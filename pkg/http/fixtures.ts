@@ -5,12 +5,15 @@ import { portOf } from '../apirequest/fixtures.ts'
 
 export type TestProxy = {
   readonly url: URL
-  /** What it was asked for: `CONNECT host:port`, or the method and URL of a request in absolute form. */
+  /** The received requests: `CONNECT host:port`, or method and URL in absolute form. */
   readonly requests: readonly string[]
   readonly close: () => Promise<void>
 }
 
-/** An HTTP proxy that tunnels (RFC 9110 section 9.3.6) and forwards; it alone knows where a name is. */
+/**
+ * An HTTP proxy that tunnels (RFC 9110 section 9.3.6) and forwards. Only it can resolve the host
+ * names.
+ */
 export async function startProxy(portOfName: (name: string) => number | undefined): Promise<TestProxy> {
   const requests: string[] = []
   const server = createServer((req, res) => {

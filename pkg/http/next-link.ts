@@ -1,6 +1,6 @@
 /**
- * The target of the first link with the relation `next` in a Link header (RFC 8288 section 3); undefined without one. The server
- * that is asked writes it, so the time is proportional to the length.
+ * Returns the target of the first link with rel=next in a Link header (RFC 8288 section 3), or
+ * undefined. The header is untrusted, so parsing takes linear time.
  */
 export function nextLink(header: string): string | undefined {
   for (let start = header.indexOf('<'); start >= 0; ) {

@@ -29,7 +29,8 @@ export type PoolOptions = {
 }
 
 /**
- * Keeps HTTP/1.1 connections to one server, which carry one request at a time: a slow client or a watch holds up nobody else.
+ * Creates a pool of HTTP/1.1 connections to one server with one request at a time on each, so that
+ * a slow response or a watch does not block others.
  *
  * @param server its path is not used
  */
@@ -38,8 +39,9 @@ export function createPool(server: URL, tls: TlsOptions, options: PoolOptions): 
 }
 
 /**
- * Keeps such connections to whatever servers are asked, `connections` of them to each. A server that the environment names a
- * proxy for is reached through the proxy, which looks its name up: `tls.lookup` is for the others alone.
+ * Creates a pool for any servers, with `connections` to each. Servers with a proxy in the
+ * environment are reached through it, and the proxy resolves their names: `tls.lookup` only applies
+ * to the others.
  *
  * @throws Error for an invalid proxy in the environment
  */

@@ -2,7 +2,7 @@ import { BlockList, isIP, isIPv6 } from 'node:net'
 import { domainToASCII } from 'node:url'
 
 type Env = Readonly<Record<string, string | undefined>>
-/** Whether the host of a URL is one that no proxy is used for; `ip` is the host when it is an address. */
+/** Returns whether no proxy is used for the host of a URL; `ip` is the host if it is an address. */
 type Matcher = (host: string, port: string, ip: boolean) => boolean
 /** The proxy for a URL, undefined for a direct connection. */
 export type ProxyFor = (url: URL) => URL | undefined
@@ -13,11 +13,12 @@ loopback.addSubnet('127.0.0.0', 8, 'ipv4')
 loopback.addAddress('::1', 'ipv6')
 
 /**
- * Reads HTTPS_PROXY, HTTP_PROXY and NO_PROXY, in upper or lower case, as Go and so kubectl do (golang.org/x/net/http/httpproxy):
- * the scheme of the URL chooses the proxy; NO_PROXY has host names (with their subdomains), `.domain` and `*.domain` (subdomains
- * alone), addresses, CIDR blocks, each of these but blocks with an optional port, or `*`; loopback hosts are never proxied.
+ * Reads HTTPS_PROXY, HTTP_PROXY and NO_PROXY, in upper or lower case, like Go and kubectl
+ * (golang.org/x/net/http/httpproxy). The scheme of the URL selects the proxy. NO_PROXY contains
+ * host names (including subdomains), `.domain` and `*.domain` (only subdomains), addresses and
+ * CIDRs, all but CIDRs with an optional port, or `*`. Loopback hosts are never proxied.
  *
- * @throws Error for a proxy that is no URL
+ * @throws Error for an invalid proxy URL
  */
 export function readProxyEnvironment(env: Env): ProxyFor {
   const either = (name: string) => env[name] || env[name.toLowerCase()] || ''
@@ -25,16 +26,17 @@ export function readProxyEnvironment(env: Env): ProxyFor {
   const http = parseProxy('HTTP_PROXY', either('HTTP_PROXY'))
   const matchers = parseNoProxy(either('NO_PROXY'))
   return url => {
-    // A CGI program gets HTTP_PROXY from the header Proxy of its caller (golang.org/s/cgihttpproxy).
+    // A CGI program receives the header Proxy of its caller as HTTP_PROXY
+    // (golang.org/s/cgihttpproxy).
     const proxy = url.protocol === 'https:' ? https : env.REQUEST_METHOD ? undefined : http
     return proxy !== undefined && isProxied(url, matchers) ? proxy : undefined
   }
 }
 
 /**
- * The same for libraries with connections of their own, which take the proxy of their one server as a URL.
+ * Returns the proxy URL for a library that manages its own connection to one server.
  *
- * @throws Error for a proxy that they do not support
+ * @throws Error for an unsupported proxy
  */
 export function readHttpProxy(
   server: URL,

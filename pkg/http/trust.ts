@@ -4,8 +4,8 @@ import { createSecureContext, getCACertificates, type SecureContext } from 'node
 const pemBlock = /-----BEGIN (?:TRUSTED )?CERTIFICATE-----[\s\S]*?-----END (?:TRUSTED )?CERTIFICATE-----/g
 
 /**
- * What vouches for servers: the CAs of `pem` and no others, or those of the system, which SSL_CERT_FILE and SSL_CERT_DIR name,
- * with those of NODE_EXTRA_CA_CERTS.
+ * Returns the CAs to verify servers with: only those of `pem`, or the system's (SSL_CERT_FILE,
+ * SSL_CERT_DIR) and those of NODE_EXTRA_CA_CERTS.
  *
  * @param pem '' for the system's
  */

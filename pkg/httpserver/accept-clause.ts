@@ -1,4 +1,7 @@
-/** One clause of an Accept header (RFC 9110 section 12.5.1), type in lower case, parameters without `q`. */
+/**
+ * One clause of an Accept header (RFC 9110 section 12.5.1), with the type in lower case and
+ * parameters without `q`.
+ */
 export type Clause = {
   readonly type: string
   readonly subtype: string
@@ -10,8 +13,9 @@ export type Clause = {
 const maxClauses = 64
 
 /**
- * The clauses in the order in which they are to be tried: by quality, then exact types before wildcards, then as given.
- * A clause that cannot be read is dropped, as kube-apiserver does, and so is one that its quality forbids.
+ * Parses an Accept header and sorts the clauses: by quality, then exact types before wildcards,
+ * then in the given order. Invalid clauses are dropped, as in kube-apiserver, and so are those with
+ * quality 0.
  */
 export function parseAccept(header: string): readonly Clause[] {
   const clauses: Clause[] = []

@@ -15,8 +15,8 @@ const theme = new URL('./theme.css', import.meta.url)
 const types = { css: 'text/css; charset=utf-8', js: 'text/javascript; charset=utf-8' }
 
 /**
- * Reads a file that lies next to the page that links to it. Colours and controls of all pages are one style, which every other
- * begins with.
+ * Reads a file next to the page that links to it. The style sheet of every page begins with the
+ * common one.
  */
 export function readAsset(file: URL, path: string): Asset {
   const type = file.pathname.endsWith('.css') ? 'css' : 'js'

@@ -4,10 +4,11 @@ import { BlockList, isIP } from 'node:net'
 export type ClientAddress = (req: IncomingMessage) => string
 
 /**
- * The address of anyone who sent a request. X-Forwarded-For is believed only as far as it was written by proxies that are
- * known: from the right, the first address that is none of theirs. What stands left of it, anybody could have written.
+ * Returns the client address of a request. X-Forwarded-For is read from the right, as far as it was
+ * written by trusted proxies: the first address that is not trusted is the client. Anything to its
+ * left could be forged.
  *
- * @param trustedProxies addresses and CIDRs, as they are now; another list is another array
+ * @param trustedProxies the current addresses and CIDRs; a changed list must be another array
  */
 export function createClientAddress(trustedProxies: () => readonly string[]): ClientAddress {
   let ranges: readonly string[] = []
@@ -56,13 +57,19 @@ export function parseRange(text: string): { address: string; prefix: number; fam
   return { address, prefix, family: version === 6 ? 'ipv6' : 'ipv4' }
 }
 
-/** Without what a dual-stack socket (RFC 4291 section 2.5.5.2) or a proxy with a port in mind may put around it. */
+/**
+ * Normalizes an address: removes the prefix of IPv4-mapped IPv6 addresses (RFC 4291 section
+ * 2.5.5.2), and brackets and ports that proxies add.
+ */
 function plainAddress(text: string): string {
   const bare = /^\[(.+)\](?::\d+)?$/.exec(text)?.[1] ?? /^([\d.]+):\d+$/.exec(text)?.[1] ?? text
   return bare.replace(/^::ffff:(?=[\d.]+$)/i, '').toLowerCase()
 }
 
-/** What is counted as one source: a customer of IPv6 has at least a /64 and can call from any address of it. */
+/**
+ * Returns the network that counts as one source: an IPv6 customer has at least a /64 and can use
+ * any address in it.
+ */
 export function sourceNetwork(address: string): string {
   if (isIP(address) !== 6) return address
   const [head = '', tail] = address.split('%')[0]?.split('::') ?? []

@@ -5,7 +5,7 @@ import type { Exchange } from '../apirequest/request-context.ts'
 import { stringifyExactly } from '../json/stringify.ts'
 import { acceptsGzip, send } from './respond.ts'
 
-/** A body that is the same for everyone and changes only with the program: serialized once, named by its digest. */
+/** A static body, the same for all callers: serialized once, with a digest as its ETag. */
 export type Document = {
   readonly body: Buffer
   readonly gzip: Buffer
@@ -26,7 +26,10 @@ export function createTextDocument(text: string): Document {
   return { body, gzip: gzipSync(body), hash }
 }
 
-/** Answers with the document, or with 304 when the caller has it already (RFC 9110 section 13.1.2). */
+/**
+ * Responds with the document, or with 304 if the ETag of the caller matches (RFC 9110 section
+ * 13.1.2).
+ */
 export function sendDocument(
   { req, res }: Pick<Exchange, 'req' | 'res'>,
   document: Document,
@@ -57,8 +60,9 @@ function hasEtag(header: string | undefined, hash: string): boolean {
 const yearMs = 365 * 24 * 60 * 60 * 1000
 
 /**
- * A document that is asked for by its hash never changes. One that is asked for by an old hash is answered with the
- * present document all the same: kube-apiserver turns a redirect from an aggregated server into an error.
+ * Responds to a URL that contains the hash of the document with unlimited caching. A URL with an
+ * old hash gets the current document: kube-apiserver treats a redirect from an aggregated server as
+ * an error.
  */
 export function cachingOf(document: Document, hash: string | null): OutgoingHttpHeaders {
   if (hash !== document.hash) return { 'cache-control': 'no-cache, private' }

@@ -15,7 +15,10 @@ export type EventStream = {
   readonly open: () => Writable
   /** What makes an event ready for the stream. */
   readonly frame: (event: Buffer) => Buffer
-  /** The same of an event in parts, as pieces that are worth a write: large parts are not copied as a whole. */
+  /**
+   * Like the function above for an event in parts: returns chunks large enough for a write, without
+   * copying large parts.
+   */
   readonly pieces: (event: readonly Buffer[]) => Iterable<Buffer>
 }
 

@@ -4,10 +4,7 @@ import { http } from './node-http.ts'
 type HeadHook = (code: number) => void
 type ChunkHook = (bytes: Buffer) => void
 
-/**
- * The response of the servers, with hooks for filters that follow what a handler behind them writes. Servers make it by the
- * option `ServerResponse` of node:http.
- */
+/** The ServerResponse of Kapis with hooks for filters (option `ServerResponse` of node:http). */
 export class HookedResponse<
   Request extends IncomingMessage = IncomingMessage,
 > extends http.ServerResponse<Request> {
@@ -16,8 +13,9 @@ export class HookedResponse<
   #chunkHooks: readonly ChunkHook[] = []
 
   /**
-   * Puts a header on the head, no matter who writes it. A head that is given as a list of lines stays one: with a header that is set
-   * before, Node.js takes such a list apart and checks each line three times.
+   * Adds a header when the headers are written, whoever writes them. Headers that are given as a
+   * flat list stay one: setHeader before would make Node.js split the list and validate each line
+   * three times.
    */
   addToHead(name: string, value: string): void {
     this.#firstLines = [...this.#firstLines, name, value]
@@ -65,11 +63,16 @@ export class HookedResponse<
   }
 }
 
-/** The request of the servers, whose body a filter may follow while a handler reads it (option `IncomingMessage`). */
+/**
+ * The IncomingMessage of Kapis, whose body filters can observe (option `IncomingMessage` of
+ * node:http).
+ */
 export class HookedRequest extends http.IncomingMessage {
   #chunkHooks: readonly ChunkHook[] = []
 
-  /** Calls back with each piece of the body as it comes in; changes neither the pace nor the order of what is read. */
+  /**
+   * Calls back with each chunk of the body as it arrives, without affecting how a handler reads it.
+   */
   onChunk(hook: ChunkHook): void {
     this.#chunkHooks = [...this.#chunkHooks, hook]
   }

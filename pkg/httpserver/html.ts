@@ -3,7 +3,10 @@ export type Html = { readonly text: string }
 
 type Part = Html | string | number | undefined | readonly Html[]
 
-/** A piece of a page: html`<p>${name}</p>`. Values are escaped for text and for quoted attributes; undefined is nothing. */
+/**
+ * A fragment of HTML: html`<p>${name}</p>`. Values are escaped for text and quoted attributes;
+ * undefined becomes ''.
+ */
 export function html(strings: TemplateStringsArray, ...parts: readonly Part[]): Html {
   return { text: strings.map((text, i) => text + render(parts[i])).join('') }
 }

@@ -7,8 +7,8 @@ import { covers, parseAccept } from './accept-clause.ts'
 const yaml: StatusForm = { contentType: 'application/yaml', encode: jsonToYaml }
 
 /**
- * Writes anything thrown as a metav1.Status, in JSON or YAML as the request's Accept header prefers. An error is written in
- * JSON when none of them is accepted, as kube-apiserver does: a 406 would hide it.
+ * Writes a thrown value as a metav1.Status, in JSON or YAML as negotiated by Accept. If neither is
+ * accepted it uses JSON, as kube-apiserver does: a 406 would hide the error.
  *
  * @returns the Status, whose cause is for the log
  */

@@ -7,8 +7,9 @@ import type { Turns } from '../scheduling/time-slices.ts'
 const uncached = { 'cache-control': 'no-cache, private' }
 
 /**
- * What one write takes at most. TLS encrypts it as a whole, and that copy is kept until the client has read it: an answer of
- * many megabytes is one copy, from which every connection takes a piece at a time.
+ * Maximum size of a write. TLS encrypts a write as a whole, and keeps the copy until the client has
+ * read it; large responses are shared buffers, of which each connection encrypts one piece at a
+ * time.
  */
 export const pieceBytes = 128 * 1024
 
@@ -60,10 +61,10 @@ export function sendJsonText(res: ServerResponse, code: number, json: string): v
 const sliceMs = 8
 
 /**
- * Writes a body piece by piece, at the pace of the client, and lets other requests in between.
+ * Writes a body in chunks at the speed of the client, and yields to other requests in between.
  *
- * @param chunks made as they are needed; never asked for again once the client closed the connection
- * @param turns of all who do such work
+ * @param chunks generated lazily, and no longer after the client has disconnected
+ * @param turns shared by all such work
  */
 export async function sendChunks(
   res: ServerResponse,
@@ -85,7 +86,8 @@ export async function sendChunks(
 }
 
 /**
- * Writes at the pace of the client, in pieces: each call waits until what was written before has gone, or the client has.
+ * Writes in chunks at the speed of the client: each call waits until earlier data is sent or the
+ * client has disconnected.
  *
  * @returns whether it had to wait
  */
@@ -140,7 +142,8 @@ export function acceptsGzip(req: IncomingMessage): boolean {
   return offer?.isWanted === true
 }
 
-// RFC 9110 section 12.4.2, with any number of digits. Parts that can match the same digits would take quadratic time.
+// RFC 9110 section 12.4.2, with any number of digits. The alternatives must not overlap, or
+// matching would take quadratic time.
 const weight = /^q=(0(?:\.\d*)?|1(?:\.0*)?)$/
 
 function readOffer(text: string): { readonly coding: string; readonly isWanted: boolean } {

@@ -1,5 +1,5 @@
 /**
- * What stands in the place of a raw header that was taken off. Nothing is removed: node counts on the number of the raw headers
- * when it makes its other views of them. Anyone who hands headers on leaves out every one of Kapis' own.
+ * Replaces the name of a removed raw header. Nothing is deleted, since Node.js relies on the number
+ * of raw headers for its other views. Code that forwards headers skips all x-kapis-* ones.
  */
 export const strippedHeader = 'x-kapis-stripped'

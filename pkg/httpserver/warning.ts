@@ -4,8 +4,8 @@ import type { ServerResponse } from 'node:http'
 const maxLength = 256
 
 /**
- * Adds a warning for the user to a response (RFC 9111 section 5.5): kubectl and client-go print it. What is not printable ASCII is
- * replaced by `?`.
+ * Adds a Warning header (RFC 9111 section 5.5) to a response: kubectl and client-go print it.
+ * Characters other than printable ASCII are replaced by `?`.
  */
 export function addWarning(res: ServerResponse, text: string): void {
   const printable = text.slice(0, maxLength).replaceAll(/[^\x20-\x7e]/g, '?')

@@ -13,8 +13,8 @@ export function isWebSocket({ method, headers }: Handshake): boolean {
 }
 
 /**
- * The subprotocols that a handshake offers, and the tokens among them, still encoded: a browser can send a credential in no
- * other way.
+ * The offered subprotocols without bearer tokens, and the encoded tokens: a browser cannot send a
+ * credential in another way.
  */
 export function partProtocols(header: string | undefined): { offered: string[]; bearers: string[] } {
   const members = (header ?? '').split(',').map(member => member.trim())
@@ -28,10 +28,10 @@ export function partProtocols(header: string | undefined): { offered: string[]; 
 }
 
 /**
- * The subprotocol to agree to; undefined when none is offered. Any one is agreed to, as kube-apiserver does: none of them changes
- * how events are sent.
+ * Validates a handshake and returns the subprotocol to accept, or undefined if none is offered. Any
+ * subprotocol is accepted, as in kube-apiserver: it does not change how events are sent.
  *
- * @throws Status 400 for what is no handshake of RFC 6455, and for two subprotocols
+ * @throws Status 400 for an invalid handshake (RFC 6455), and for two subprotocols
  */
 export function readHandshake({ headers }: Handshake): string | undefined {
   if (headers['sec-websocket-version'] !== '13') {

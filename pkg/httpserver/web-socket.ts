@@ -4,18 +4,20 @@ import { type WebSocket, WebSocketServer } from 'ws'
 
 // How long the client may take over its own half of the end (RFC 6455 section 7.1.1).
 const closingMs = 2_000
-// RFC 6455 section 5.5.3 lets a server leave pings out: a client that never reads its pongs must not fill memory.
+// RFC 6455 section 5.5.3 allows a server to skip pongs: a client that never reads them must not
+// fill the memory.
 const maxPongsBehindBytes = 64 * 1024
 // Of a message from the client, which is read and passed over.
 const maxMessageBytes = 64 * 1024
 const lineFeed = 0x0a
 
 /**
- * Goes on with a connection as a WebSocket on which only the server speaks. Each line of what is written is a text message, with
- * its line feed; one that comes in several writes is sent in fragments. The end of the stream is the close frame.
+ * Continues a connection as a WebSocket on which only the server sends. Each written line is a text
+ * message including its line feed; a line in several writes is sent as fragments. The end of the
+ * stream sends a close frame.
  *
- * @param protocol the subprotocol to agree to; see readHandshake, which has checked the handshake
- * @param head what the client has sent behind its handshake already
+ * @param protocol the accepted subprotocol; see readHandshake, which has validated the handshake
+ * @param head bytes that the client has sent after the handshake
  */
 export function openWebSocket(
   { req, res }: { readonly req: IncomingMessage; readonly res: ServerResponse },
@@ -43,7 +45,7 @@ export function openWebSocket(
   })
   // Without a handshake the client has gone already.
   const opened = stream ?? new Writable().destroy()
-  // Without a socket the response does not notice its own end; access log, metrics and audit wait for it.
+  // A response without a socket emits no end by itself; access log, metrics and audit wait for it.
   opened.once('close', () => res.emit('close'))
   return opened
 }

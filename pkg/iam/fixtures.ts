@@ -12,7 +12,8 @@ export const silent = createLogger({
 })
 
 /**
- * One collection whose watch does what a real one does only rarely: break off, and come back after events were missed.
+ * A collection whose watch shows rare behaviour of real ones: it ends, and comes back after events
+ * were missed.
  */
 export function createScriptedCollection(initial: readonly KubeObject[]) {
   let items = initial

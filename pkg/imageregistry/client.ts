@@ -8,7 +8,12 @@ import type { ImageReference } from './reference.ts'
 export type RegistryClient = {
   /** Whether a login is good. @throws Status 400 for an invalid host, 401 when it is not, 503 */
   readonly verify: (host: string, login: Login | undefined) => Promise<void>
-  /** The image's configuration (OCI image-spec), for linux/amd64 where it has several. @throws Status 401, 404, 503 */
+  /**
+   * Reads the configuration of an image (OCI image-spec); of a multi-platform image that of
+   * linux/amd64.
+   *
+   * @throws Status 401, 404, 503
+   */
   readonly config: (image: ImageReference, login: Login | undefined) => Promise<unknown>
   /** All tags, as the registry orders them. @throws the same */
   readonly tags: (host: string, repository: string, login: Login | undefined) => Promise<readonly string[]>
@@ -23,7 +28,10 @@ const manifestTypes = [
 const maxRedirects = 3
 const maxPages = 50
 
-/** The OCI distribution protocol (distribution-spec 1.1), as far as reading goes, with Docker's token authentication. */
+/**
+ * A read-only client of the OCI distribution protocol (distribution-spec 1.1) with Docker token
+ * authentication.
+ */
 export function createRegistryClient(connect: Connect, signal: () => AbortSignal): RegistryClient {
   /** Asks, and asks again with what the challenge wants. */
   async function get(url: URL, login: Login | undefined, accept: readonly string[]): Promise<Answer> {

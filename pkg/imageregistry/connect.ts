@@ -33,7 +33,8 @@ const connections = {
   maxHeadBytes: 64 * 1024,
 }
 
-// Anyone who names a registry must not reach through us what is on this host, or the cloud's metadata service.
+// Callers who name a registry must not reach services on this host or the metadata service of the
+// cloud.
 const refused = new BlockList()
 refused.addSubnet('127.0.0.0', 8)
 refused.addSubnet('169.254.0.0', 16)
@@ -43,10 +44,11 @@ refused.addAddress('::', 'ipv6')
 refused.addSubnet('fe80::', 10, 'ipv6')
 
 /**
- * HTTPS to registries, verified, and to no address that only this host can reach. A proxy looks names up by itself, so that it
- * alone can refuse those that lead to such addresses; what says so by itself is refused here also then.
+ * HTTPS to registries with verified certificates, except to loopback and link-local addresses. A
+ * proxy resolves names itself, so only the proxy can reject names that resolve to such addresses;
+ * literal addresses are rejected here in any case.
  *
- * @throws Status 400 for a refused address, 503 when the registry does not answer
+ * @throws Status 400 for a rejected address, 503 if the registry is not responding
  */
 export function createConnect({ caPem, trustedHosts, proxyFor }: RegistrySettings): {
   connect: Connect

@@ -17,10 +17,10 @@ const tagPattern = /^\w[\w.-]{0,127}$/
 const digestPattern = /^sha256:[0-9a-f]{64}$/
 
 /**
- * Parses an image name as the container runtimes do: without a registry it is Docker Hub's, and there without a folder it
- * is in `library`.
+ * Parses an image name like container runtimes: without a registry it is on Docker Hub, and there
+ * without a namespace in `library`.
  *
- * @param parameter the query parameter's name, for the message
+ * @param parameter name of the query parameter, for the message
  * @throws Status 400
  */
 export function parseImageReference(text: string, parameter: string): ImageReference {

@@ -4,9 +4,10 @@ import { firstIn, nextIn, skipBlank, skipString, skipValue, valueAfter } from '.
 const maxDepth = 64
 
 /**
- * JSON as JSON.stringify indents it, by two spaces. The source text of strings and numbers survives.
+ * Indents JSON like JSON.stringify with two spaces. The source text of strings and numbers is
+ * preserved.
  *
- * @param margin what each line but the first begins with
+ * @param margin prefix of all lines but the first
  */
 export function indentJson(json: string, margin = ''): string {
   const out: string[] = []

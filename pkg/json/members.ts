@@ -9,7 +9,7 @@ export type Member = {
   readonly end: number
 }
 
-/** The members of an object, in their order; none when it is not an object. A name may come several times. */
+/** Iterates the fields of an object in order; nothing if it is not an object. Names may repeat. */
 export function membersIn(json: string): readonly Member[] {
   const members: Member[] = []
   const open = skipBlank(json, 0)
@@ -37,15 +37,18 @@ export function itemTexts(json: string): readonly string[] {
   return items
 }
 
-/** The value of a member of an object, as source text; '' without it. Of several it is the last, as for JSON.parse. */
+/**
+ * Returns the source text of a field of an object, or ''. If the name repeats the last one counts,
+ * as in JSON.parse.
+ */
 export function memberText(json: string, name: string): string {
   const found = membersIn(json).findLast(member => member.name === name)
   return found === undefined ? '' : json.slice(found.valueStart, found.end)
 }
 
 /**
- * An object as source text, with members set, or left out where the value is undefined. Members that stay keep their source
- * text and place; new ones come last.
+ * Sets fields of an object given as source text; undefined removes a field. Other fields keep their
+ * source text and place; new ones are appended.
  *
  * @param values source text of each value
  */
@@ -65,7 +68,10 @@ export function withMembers(json: string, values: ReadonlyMap<string, string | u
   return `{${parts.join(',')}}`
 }
 
-/** The same value without the member at a path of names, wherever that is given; the text itself when it has none. */
+/**
+ * Removes the field at a path of names, wherever it occurs; returns the text unchanged if there is
+ * none.
+ */
 export function withoutMember(json: string, path: readonly string[]): string {
   const [name, ...rest] = path
   if (name === undefined) return json

@@ -1,7 +1,8 @@
 import { decodeString, firstIn, nextIn, skipBlank, skipString, skipValue, valueAfter } from './scan.ts'
 
 /**
- * JSON.parse, with integers that a number cannot hold exactly as bigints. For documents of moderate depth, since it recurses.
+ * JSON.parse that returns integers beyond the precision of a number as bigint. It recurses, so
+ * depth must be limited.
  *
  * @throws SyntaxError
  */

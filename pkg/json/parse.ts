@@ -8,10 +8,10 @@ export class JsonTooDeep extends SyntaxError {
 }
 
 /**
- * JSON.parse for what callers send, which must not be nested deeper than a few levels: whatever goes through the value afterwards
- * may call itself for each of them.
+ * JSON.parse for untrusted input with a limit of depth, since code that processes the value may
+ * recurse.
  *
- * @throws SyntaxError for what is not JSON, JsonTooDeep
+ * @throws SyntaxError for invalid JSON, JsonTooDeep
  */
 export function parseJson(text: string, maxDepth = 100): unknown {
   const value: unknown = JSON.parse(text)

@@ -4,8 +4,8 @@ import { eachChild, skipBlank, skipValue } from './scan.ts'
 export type Steps = readonly (string | number)[]
 
 /**
- * The source text of what each path leads to: the first value, undefined when there is none. Nothing is parsed, so numbers of any
- * size are exact; the text is gone through once, however many paths there are and however long they are.
+ * Returns the source text of the first value at each path, or undefined. Nothing is parsed, so
+ * numbers of any size stay exact; the text is scanned once for all paths.
  */
 export function findPaths(json: string, paths: readonly Steps[]): readonly (string | undefined)[] {
   const all = toLevel(

@@ -1,4 +1,5 @@
-// JSON.parse source text access (ECMAScript proposal, stage 4; in Node.js since 22), which the compiler's library lacks.
+// JSON.parse source text access (ECMAScript proposal, stage 4; Node.js 22 and later), which is
+// missing in the library of the compiler.
 interface JSON {
   rawJSON(text: string): object
 }

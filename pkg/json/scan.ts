@@ -1,6 +1,7 @@
 /**
- * Positions in JSON text (RFC 8259). Values are found without being parsed, so that their source text survives: numbers of any
- * size, escapes, key order and duplicate keys. The text must be valid; JSON.parse decides that.
+ * Positions in JSON text (RFC 8259). Values are located without parsing, so their source text is
+ * preserved: numbers of any size, escapes, key order and duplicate keys. The text must be valid
+ * JSON.
  */
 
 const quote = 0x22
@@ -51,14 +52,20 @@ export function skipValue(text: string, at: number): number {
   return i
 }
 
-/** The position of a container's first key or item; -1 when it is empty. `at` is that of its opening brace or bracket. */
+/**
+ * Returns the position of the first key or item of a container, or -1 if it is empty. `at` is the
+ * position of its opening bracket.
+ */
 export function firstIn(text: string, at: number): number {
   const i = skipBlank(text, at + 1)
   const code = text.charCodeAt(i)
   return code === closeBrace || code === closeBracket ? -1 : i
 }
 
-/** The position of the next key or item of a container, after a value that ended at `at`; -1 behind the last. */
+/**
+ * Returns the position of the next key or item after a value that ended at `at`, or -1 after the
+ * last.
+ */
 export function nextIn(text: string, at: number): number {
   const i = skipBlank(text, at)
   return text.charCodeAt(i) === comma ? skipBlank(text, i + 1) : -1

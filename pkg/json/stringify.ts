@@ -1,7 +1,7 @@
 /**
- * JSON as JSON.stringify writes it, with exact integers of any size and the sign of a negative zero.
+ * JSON.stringify that preserves integers of any size (bigint) and negative zero.
  *
- * @throws RangeError for a number that JSON cannot express: NaN and infinities
+ * @throws RangeError for NaN and infinities, which JSON cannot express
  */
 export function stringifyExactly(value: unknown): string {
   return JSON.stringify(value, toExact) ?? 'null'

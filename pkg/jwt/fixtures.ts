@@ -12,7 +12,10 @@ export async function memoryKeys(): Promise<KeySource & { stored: readonly Store
   return { stored, set, current: () => set }
 }
 
-/** A token as nobody but an attacker, or a mistake, would make it: `changes` of undefined take a claim away. */
+/**
+ * Builds a token that only an attacker or a bug would produce: `changes` with undefined removes a
+ * claim.
+ */
 export async function forge(
   key: StoredKey,
   changes: Readonly<Record<string, unknown>> = {},

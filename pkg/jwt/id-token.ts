@@ -20,7 +20,7 @@ export type IdTokenSubject = ClaimedUser & {
 
 export type IdTokenOptions = { readonly lifeSeconds: number; readonly alg: SigningAlgorithm }
 
-/** Signs an ID token. Of the user it says what the scope names (OpenID Connect Core section 5.4). */
+/** Signs an ID token with the claims of the requested scope (OpenID Connect Core section 5.4). */
 export async function signIdToken(
   { issuer, keys }: { issuer: string; keys: KeySource },
   subject: IdTokenSubject,

@@ -33,8 +33,9 @@ const maxKilobytes: Partial<Record<StatementKind, number>> = { newcomer: 48, log
 const maxLengthOf = (kind: StatementKind) => (maxKilobytes[kind] ?? 8) * 1024
 
 /**
- * Signed statements that any replica can read and nobody else can make: authorization codes, browser cookies, device codes.
- * Type and audience keep each kind apart from the others and from every token (RFC 8725 section 3.11).
+ * Signed internal JWTs that any replica can verify: authorization codes, browser cookies, device
+ * codes. Type and audience distinguish the kinds from each other and from all tokens (RFC 8725
+ * section 3.11).
  */
 export function createStatements({ issuer, keys }: { issuer: string; keys: KeySource }): Statements {
   const audienceOf = (kind: StatementKind) => `${issuer}#${kind}`

@@ -14,7 +14,10 @@ export type TokenSubject = {
   readonly sid: string
   readonly clientId: string
   readonly scope: string
-  /** Only for servers that look at the session each time: it lives too long to go by the token alone. */
+  /**
+   * Only for servers that check the session for each request: the token lives too long to be
+   * trusted alone.
+   */
   readonly isLive?: boolean
   /** The password was given to the user by someone else. */
   readonly mustChangePassword?: boolean
@@ -84,7 +87,10 @@ export function createTokenIssuer(options: {
   }
 }
 
-/** kube-apiserver's JWT authenticator takes the user from here; Kapis reads its own of the moment. */
+/**
+ * The JWT authenticator of kube-apiserver reads the user from these claims; Kapis uses the current
+ * state of the user.
+ */
 function whoFor({ uid, groups }: TokenSubject) {
   return { uid, groups: groups.filter(group => !isReservedName(group)) }
 }

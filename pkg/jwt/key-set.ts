@@ -3,7 +3,7 @@ import { calculateJwkThumbprint, exportJWK, generateKeyPair, importJWK, type JWK
 
 export type SigningAlgorithm = 'ES256' | 'RS256'
 
-/** A key as it is stored: a JWK (RFC 7517) with the time from which it signs, in seconds since the epoch. */
+/** A stored key: a JWK (RFC 7517) with the time from which it signs, in seconds since the epoch. */
 export type PublicKey = {
   readonly kid: string
   readonly alg: SigningAlgorithm

@@ -15,13 +15,19 @@ export type KeySourceOptions = {
   readonly groupDomain: string
   /** For how long a key signs; of those who only read it is not asked. */
   readonly rotateAfterSeconds?: number
-  /** How long a token that a key has signed usually lives: an old key is kept for so long after it was replaced. */
+  /** The usual lifetime of a token: an old key is kept for this long after it was replaced. */
   readonly tokenSeconds: number
   /** Of tokens that live longer: whether any is about that was signed between two times. */
   readonly isNeeded?: (fromSeconds: number, untilSeconds: number) => boolean
-  /** Whether a login lives that was given ID tokens between two times: its hints are understood for as long. */
+  /**
+   * Returns whether a login is active that got ID tokens between two times: its keys are kept for
+   * id_token_hint.
+   */
   readonly isRemembered?: (fromSeconds: number, untilSeconds: number) => boolean
-  /** Called when new keys are requested, by the annotation or by deleting the Secret; the issuer then ensures them. */
+  /**
+   * Called when new keys are requested, by the annotation or by deleting the Secret; the issuer
+   * then creates them.
+   */
   readonly onAsked?: () => void
 }
 
@@ -30,8 +36,8 @@ export type KeySource = { readonly current: () => KeySet }
 const secretName = 'kapis-signing-keys'
 
 /**
- * The signing keys, kept in a Secret and watched, so that all replicas agree at once. The issuer makes and rotates them
- * (ensure); verifiers only read.
+ * The signing keys, stored in a Secret and watched, so that all replicas have the same ones. The
+ * issuer creates and rotates them (ensure); verifiers only read.
  */
 export class SecretKeySource implements KeySource {
   readonly #options: KeySourceOptions
@@ -74,11 +80,14 @@ export class SecretKeySource implements KeySource {
 
   /** @throws Status 503 before the first keys are there */
   current(): KeySet {
-    if (this.#current === undefined) throw unavailable('the signing keys have not been loaded yet; retry later')
+    if (this.#current === undefined)
+      throw unavailable('the signing keys have not been loaded yet; retry later')
     return this.#current
   }
 
-  /** Makes the keys when there are none, and rotates them when they are due. Safe to run on every replica. */
+  /**
+   * Creates the keys if there are none, and rotates them when due. Safe to run on every replica.
+   */
   async ensure(nowSeconds = Math.floor(Date.now() / 1000)): Promise<void> {
     const { client, namespace } = this.#options
     const place = { namespace, name: secretName }
@@ -95,7 +104,8 @@ export class SecretKeySource implements KeySource {
     if (next === stored && retired.length === known.length && !isAsked) return
     // An older release reads the first alone.
     const data = { 'keys.json': JSON.stringify(next), 'retired.json': JSON.stringify(retired) }
-    // Without the annotation, which is done with. If another replica was first, its keys arrive through the watch.
+    // Removes the processed annotation. If another replica was first, its keys arrive through the
+    // watch.
     await writeSecret(client, place, { data }, secret?.metadata)
   }
 

@@ -6,9 +6,9 @@ export function isReadOnly(scope: string): boolean {
 }
 
 /**
- * The audience of tokens that are good only where their session and their scope are looked at each time. kube-apiserver goes
- * by the token alone: it could neither hold one to its scope nor know that a long-lived one was ended, so it must not take
- * them, and what it is told to accept is the plain audience.
+ * The audience of tokens that are only valid where session and scope are checked for each request.
+ * kube-apiserver checks only the token: it would neither enforce a scope nor notice a revocation,
+ * so it must be configured with the plain audience only.
  */
 export function liveAudience(audience: string): string {
   return `${audience}:live`

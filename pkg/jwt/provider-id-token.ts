@@ -27,12 +27,15 @@ export type IdTokenVerifierOptions = {
 
 export type ProviderClaims = Readonly<Record<string, unknown>> & { readonly sub: string }
 
-/** An ID token that must not be believed. The message names the claim, what it should be and what it is. */
+/** An invalid ID token. The message contains the claim, the expected value and the actual value. */
 export class InvalidIdToken extends Error {
   override readonly name = 'InvalidIdToken'
 }
 
-/** What ID tokens may be signed with. RFC 8725 section 2.1: a public key must never be taken for a shared secret. */
+/**
+ * Allowed signature algorithms. RFC 8725 section 2.1: a public key must never be used as a shared
+ * secret.
+ */
 export const idTokenAlgorithms = [
   ...(['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'] as const),
   ...(['ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519'] as const),
@@ -52,10 +55,11 @@ const invalid: ReadonlySet<string> = new Set([
 ])
 
 /**
- * Verifies ID tokens of an OpenID provider as its client (OpenID Connect Core section 3.1.3.7), with the keys that the
- * provider publishes. `acr` and `auth_time` are not checked: Kapis requests neither, and AD FS writes `auth_time` as text.
+ * Verifies ID tokens of an OpenID provider (OpenID Connect Core section 3.1.3.7) with its published
+ * keys. `acr` and `auth_time` are not checked: Kapis requests neither, and AD FS writes `auth_time`
+ * as a string.
  *
- * @returns a function that throws InvalidIdToken, and any other Error when the keys cannot be read
+ * @returns a function that throws InvalidIdToken, and any other Error if the keys cannot be fetched
  */
 export function createIdTokenVerifier(
   options: IdTokenVerifierOptions,
@@ -100,7 +104,8 @@ export function createIdTokenVerifier(
     // jose compares iat with the time only to limit the age of a token.
     if (claims.iat === undefined || claims.iat > nowSeconds + clockToleranceSeconds)
       throw wrong('iat', claims, nowSeconds)
-    // An audience that is added makes the token another party's too, unless it was issued to this client.
+    // A token with an additional audience was meant for another party too, unless azp says that it
+    // was issued to this client.
     const hasMoreAudiences = Array.isArray(claims.aud) && claims.aud.length > 1
     if ((hasMoreAudiences || claims.azp !== undefined) && claims.azp !== clientId)
       throw wrong('azp', claims, clientId)

@@ -2,8 +2,8 @@ import { isRecord } from '../kubeclient/object.ts'
 import { type PublicKey, type StoredKey, toPublicJwk } from './key-set.ts'
 
 /**
- * A key that signs nothing any more and verifies no token. Its public half is kept for the ID tokens
- * of logins that began with it: clients show them when the user logs out, long after they expired.
+ * A key that no longer signs or verifies tokens. Its public part is kept for id_token_hint: clients
+ * send old ID tokens at a logout, long after they expired.
  */
 export type RetiredKey = PublicKey & {
   /** When its successor began, in seconds since the epoch. */

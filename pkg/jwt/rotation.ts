@@ -3,7 +3,10 @@ import { generateKey, type SigningAlgorithm, type StoredKey } from './key-set.ts
 const algorithms: readonly SigningAlgorithm[] = ['ES256', 'RS256']
 const maxPublishAheadSeconds = 3600
 
-/** A new key is published for so long before it signs, so that anyone who caches the key set knows it by then. */
+/**
+ * How long a new key is published before it signs, so that clients with a cached key set have
+ * fetched it.
+ */
 export function publishAhead(rotateAfterSeconds: number): number {
   return Math.min(maxPublishAheadSeconds, Math.floor(rotateAfterSeconds / 4))
 }
@@ -14,7 +17,10 @@ export type Rotation = {
   readonly rotateAfterSeconds: number
   /** How long a key is kept at least after it was replaced. */
   readonly tokenSeconds: number
-  /** Whether a token is still about that was signed between these two times: then its key is kept longer. */
+  /**
+   * Returns whether a token that was signed between these two times is still in use; then its key
+   * is kept longer.
+   */
   readonly isNeeded?: (fromSeconds: number, untilSeconds: number) => boolean
   /** Someone wants new keys before it is time for them. */
   readonly isAsked?: boolean
@@ -31,7 +37,8 @@ export async function rotate(
   for (const alg of algorithms) {
     const own = stored.filter(key => key.alg === alg).sort((a, b) => a.signsFrom - b.signsFrom)
     const newest = own.at(-1)
-    // A key is done once all that it signed has expired: its successor's start plus the life of a token.
+    // A key can be removed once everything that it signed has expired: the start of its successor
+    // plus the lifetime of a token.
     const kept = own.filter(({ signsFrom }, i) => {
       const successor = own[i + 1]
       if (successor === undefined || successor.signsFrom + tokenSeconds > nowSeconds) return true

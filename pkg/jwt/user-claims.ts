@@ -9,10 +9,10 @@ export type ClaimedUser = {
 }
 
 /**
- * What an ID token and userinfo say of a user (OpenID Connect Core section 5.4). An address is set by administrators, or by an
- * identity provider that has verified it, and never by the user.
+ * Returns the claims of a user for ID tokens and userinfo (OpenID Connect Core section 5.4). E-mail
+ * addresses are set by administrators or verified by an identity provider, never set by the user.
  *
- * @param shows whether the claims of a scope are to be among them; `groups` belongs to `profile`
+ * @param shows whether the claims of a scope are included; `groups` belongs to `profile`
  */
 export function userClaims(
   { username, displayName, email, lang, groups }: ClaimedUser,

@@ -22,7 +22,10 @@ export type TokenClaims = {
 export type IdTokenHint = { readonly sub: string; readonly sid: string; readonly clientId: string }
 
 export type TokenVerifier = {
-  /** Whether a token says that it is of this issuer. Nothing is verified: it only decides who is to verify it. */
+  /**
+   * Returns whether a token claims to be of this issuer, without verification, to choose the
+   * authenticator.
+   */
   readonly isOurs: (token: string) => boolean
   /** @throws Status 401 */
   readonly verifyAccess: (token: string) => Promise<TokenClaims>
@@ -58,7 +61,8 @@ export function createTokenVerifier(options: {
       },
       {
         issuer,
-        // Asymmetric ones alone: a public key can never be taken for a shared secret (RFC 8725 section 2.1).
+        // Only asymmetric algorithms: a public key must never be used as a shared secret (RFC 8725
+        // section 2.1).
         algorithms: ['ES256', 'RS256'],
         clockTolerance: clockSkewSeconds,
         ...options,

@@ -22,7 +22,11 @@ export type Call = {
 
 /** Calls to kube-apiserver as Kapis itself. */
 export type KubeClient = {
-  /** The parsed JSON response. @throws Status as kube-apiserver sent it, or 503 when it does not answer */
+  /**
+   * Returns the parsed JSON response.
+   *
+   * @throws Status of kube-apiserver, or 503 if it is not responding
+   */
   readonly call: (call: Call) => Promise<unknown>
   /** The body as a stream, once the head is there; a watch. @throws the same */
   readonly stream: (call: Call) => Promise<Readable>

@@ -33,6 +33,8 @@ describe('readServiceAccount', () => {
   })
 
   it('says so outside of a Pod', () => {
-    expect(() => readServiceAccount({}, folder)).to.throw('not running in a Pod and no kubeconfig given (set --kubeconfig or KAPIS_KUBECONFIG)')
+    expect(() => readServiceAccount({}, folder)).to.throw(
+      'not running in a Pod and no kubeconfig given (set --kubeconfig or KAPIS_KUBECONFIG)',
+    )
   })
 })

@@ -5,14 +5,17 @@ import { isIPv6 } from 'node:net'
 import { join } from 'node:path'
 import { readPlainKubeconfig } from './kubeconfig.ts'
 
-/** Where kube-apiserver is, and what to sign on with; `options` are read again each time, because credentials rotate. */
+/**
+ * URL and credentials of kube-apiserver; `options` must be read for each request, because
+ * credentials rotate.
+ */
 export type Credentials = { readonly server: string; readonly options: () => Promise<RequestOptions> }
 
 const mounted = '/var/run/secrets/kubernetes.io/serviceaccount'
 
 /**
- * The Pod's own service account. Read here and not by the client library: that takes a second and 80 MB to load, and a Pod
- * needs nothing of it.
+ * The service account of the Pod. It is read here because the client library takes a second and 80
+ * MB to load.
  *
  * @param env the variables that the kubelet sets
  * @throws Error outside of a Pod
@@ -22,7 +25,8 @@ export function readServiceAccount(
   folder = mounted,
 ): Credentials {
   const { KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port } = env
-  if (host === undefined || port === undefined) throw new Error('not running in a Pod and no kubeconfig given (set --kubeconfig or KAPIS_KUBECONFIG)')
+  if (host === undefined || port === undefined)
+    throw new Error('not running in a Pod and no kubeconfig given (set --kubeconfig or KAPIS_KUBECONFIG)')
   return {
     server: `https://${isIPv6(host) ? `[${host}]` : host}:${port}`,
     options: async () => {
@@ -34,7 +38,11 @@ export function readServiceAccount(
   }
 }
 
-/** A kubeconfig with everything that one may hold, exec plugins too. @throws Error when it names no cluster */
+/**
+ * Reads any kubeconfig, including exec plugins.
+ *
+ * @throws Error if it has no current cluster
+ */
 export function readKubeconfig(file: string): Credentials {
   const plain = readPlainKubeconfig(file)
   if (plain !== undefined) return plain

@@ -21,7 +21,10 @@ export type FakeKubeApiserver = {
   readonly close: () => Promise<void>
 }
 
-/** A kube-apiserver for the faults that a real one cannot be made to show; `basePath` is the path of its URL. */
+/**
+ * A fake kube-apiserver for failures that a real one cannot be made to show; `basePath` is the path
+ * of its URL.
+ */
 export async function startFakeKubeApiserver(
   listener: (req: IncomingMessage, res: ServerResponse) => unknown,
   basePath = '/',

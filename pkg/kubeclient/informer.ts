@@ -18,25 +18,34 @@ export type InformerOptions<T, Index extends string = never> = {
   /** What is watched, for the log: "users". */
   readonly what: string
   readonly logger: Logger
-  /** The default is `namespace/name`, or `name` alone outside of a namespace (client-go's MetaNamespaceKeyFunc). */
+  /**
+   * The key of an object; by default `namespace/name`, or `name` for cluster-scoped objects
+   * (MetaNamespaceKeyFunc of client-go).
+   */
   readonly key?: (object: KubeObject) => string
-  /** What is stored of an object; undefined for nothing. `before` itself says that nothing has changed. */
+  /**
+   * Converts an object to the stored value; undefined stores nothing. Returning `before` means that
+   * nothing changed.
+   */
   readonly parse: (object: KubeObject, before: T | undefined) => T | undefined
   /** The values under which a stored value is found by `byIndex`, for each index. */
   readonly indexers?: Readonly<Record<Index, (value: T) => readonly string[]>>
   /**
-   * Called after each list, and after events that have changed something. After a list it has what happened while nothing was
-   * watched.
+   * Called after each list, and after events that changed something. After a list it includes
+   * changes that were missed.
    */
   readonly onChange?: (changes: readonly Change<T>[], isInInitialList: boolean) => void
 }
 
-/** A reflector with an indexed store of what was made of each object: client-go's Informer, Indexer and Lister in one. */
+/**
+ * A reflector with an indexed store of converted objects: Informer, Indexer and Lister of client-go
+ * in one.
+ */
 export class Informer<T, Index extends string = never> {
   readonly #options: InformerOptions<T, Index>
   readonly #reflector: Reflector
   readonly #values = new Map<string, T>()
-  /** By index and value of the index: what is stored, by key. */
+  /** Keys of stored values, by index name and index value. */
   readonly #indices = new Map<string, Map<string, Map<string, T>>>()
   #isReady = false
 
@@ -96,7 +105,9 @@ export class Informer<T, Index extends string = never> {
     return [...(this.#indices.get(index)?.get(value)?.values() ?? [])]
   }
 
-  /** Stores an object that was just written, which the watch has yet to bring; onChange is not called. */
+  /**
+   * Stores an object that was just written, before the watch delivers it; onChange is not called.
+   */
   put(object: KubeObject): readonly Change<T>[] {
     const key = this.#keyOf(object)
     return this.#set(key, this.#options.parse(object, this.#values.get(key)))

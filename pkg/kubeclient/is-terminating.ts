@@ -2,7 +2,11 @@ import { Status } from '../apierrors/status.ts'
 import type { KubeClient } from './client.ts'
 import { isRecord } from './object.ts'
 
-/** Whether an object is being deleted, or is gone already. @throws Status when it cannot be asked */
+/**
+ * Returns whether an object is being deleted or does not exist.
+ *
+ * @throws Status if the request fails
+ */
 export async function isLeaving(client: KubeClient, path: string): Promise<boolean> {
   try {
     const object = await client.call({ path })

@@ -28,10 +28,10 @@ const userKeys = [
 ]
 
 /**
- * A kubeconfig whose current context signs on with a token or a certificate; undefined for everything else that one may
- * hold (plugins, proxies, passwords), which the client library knows about.
+ * Reads a kubeconfig whose current context uses a token or a client certificate; undefined for
+ * other features (exec plugins, proxies, passwords), which the client library supports.
  *
- * @throws Error when the file cannot be read
+ * @throws Error if the file cannot be read
  */
 export function readPlainKubeconfig(
   file: string,
@@ -83,7 +83,10 @@ function text(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined
 }
 
-/** `<name>-data` in base64, which goes first as in client-go, or the file `<name>`, which is read again each time. */
+/**
+ * Reads `<name>-data` (base64), which takes precedence as in client-go, or the file `<name>`, which
+ * is read again each time.
+ */
 async function content(fields: Fields, name: string, folder: string): Promise<string | undefined> {
   const data = text(fields[`${name}-data`])
   if (data !== undefined) return Buffer.from(data, 'base64').toString('utf8')

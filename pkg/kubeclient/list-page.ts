@@ -2,7 +2,10 @@ import { unavailable } from '../apierrors/status.ts'
 import { itemTexts, memberText } from '../json/members.ts'
 import { type Call, type KubeClient, readText } from './client.ts'
 
-/** A page of a list, and the source text of each of its items: JSON.parse rounds numbers and forgets how text was written. */
+/**
+ * A page of a list with the source text of each item, since JSON.parse rounds numbers and loses the
+ * formatting.
+ */
 export type ListPage = { readonly list: unknown; readonly sources: readonly string[] }
 
 /** @throws Status as kube-apiserver sent it, or 503 when it does not answer */

@@ -13,7 +13,7 @@ export type ObjectMeta = {
   readonly managedFields?: unknown
 }
 
-/** Any object of kube-apiserver: its metadata is known, the rest is read by anyone who knows the kind. */
+/** A Kubernetes object: its metadata is typed, other fields depend on the kind. */
 export type KubeObject = {
   readonly apiVersion?: string
   readonly kind?: string

@@ -10,8 +10,8 @@ export type ReflectorSink = {
   /** A list begins. It is read by quorum: all that was stored before now will be in it. */
   readonly listing?: () => void
   /**
-   * The whole state at a resource version: at the start, and again whenever events may have been missed. `sources` is the JSON
-   * of each item, as it was received.
+   * The complete state at a resource version: at the start, and whenever events may have been
+   * missed. `sources` contains the received JSON of each item.
    */
   readonly replace: (
     items: readonly KubeObject[],
@@ -29,7 +29,10 @@ export type ReflectorOptions = {
   /** Collection path, such as /api/v1/nodes; `query` narrows it (a fieldSelector). */
   readonly path: string
   readonly query?: Readonly<Record<string, string>>
-  /** For a collection without bookmarks: watches end in peace before their silence would be taken for a dead stream. */
+  /**
+   * For collections without bookmarks: watches end before their silence would be mistaken for a
+   * dead connection.
+   */
   readonly hasBookmarks?: false
   readonly sink: ReflectorSink
 }
@@ -38,10 +41,12 @@ const pageSize = 500
 const watchSeconds = { min: 300, spread: 300 }
 const watchSecondsWithoutBookmarks = { min: 50, spread: 25 }
 const backoffMs = { first: 200, max: 2_000 }
-// kube-apiserver sends a bookmark about once a minute; a stream that is silent for longer is dead, whatever TCP says.
+// kube-apiserver sends a bookmark about once a minute; a watch that is silent for longer is dead.
 const silenceMs = 90_000
 
-/** List, then watch from there, forever: client-go's Reflector. Restarts by itself, with back-off, until stopped. */
+/**
+ * Lists and then watches, with restarts and back-off until it is stopped: Reflector of client-go.
+ */
 export class Reflector {
   readonly #options: ReflectorOptions
   readonly #abort = new AbortController()
@@ -74,15 +79,16 @@ export class Reflector {
         sawEvents = await this.#watch()
       } catch (error) {
         if (signal.aborted) break
-        // 410 Expired and every other refusal of this version: only a new list can tell what is true now.
+        // After 410 Expired or any other rejection of the version, it must list again.
         if (error instanceof Status && error.code < 500 && error.code !== 429) this.#version = ''
-        // A version that has grown too old is ordinary life after an outage, and a new list fixes it.
+        // An expired version is normal after an outage, and a new list fixes it.
         if (!(error instanceof Status && error.code === 410)) {
           this.#options.sink.connected?.(false)
           this.#options.sink.failed?.(error)
         }
       }
-      // A watch that ends without an event is counted as a failure too, or a server that ends each at once would be stormed.
+      // A watch that ends without an event counts as a failure; otherwise a server that ends each
+      // watch immediately would be flooded.
       delayMs = sawEvents ? backoffMs.first : Math.min(delayMs * 2, backoffMs.max)
       // Jitter keeps replicas from coming back in step after an outage of kube-apiserver.
       await sleep(delayMs * (0.5 + Math.random()), undefined, { signal }).catch(() => undefined)

@@ -14,7 +14,10 @@ export type Endpoint = {
   readonly url: URL
   /** With the current credential; a rotated token file or client certificate is picked up. */
   readonly access: () => Promise<Access> | Access
-  /** To be called when kube-apiserver does not know the credential (401): it is read again, once a second at most. */
+  /**
+   * Must be called when kube-apiserver rejects the credential (401): it is read again, at most once
+   * a second.
+   */
   readonly refused: () => void
 }
 
@@ -22,8 +25,9 @@ const credentialTtlMs = 60_000
 const refusedTtlMs = 1_000
 
 /**
- * Reads a kubeconfig file, or the Pod's service account when `kubeconfig` is ''.
- * Of the client library only the credential handling is used: its calls cost several times a keep-alive request.
+ * Reads a kubeconfig file, or the service account of the Pod if `kubeconfig` is ''. Only the
+ * credential handling of the client library is used: its requests cost several times those of a
+ * keep-alive connection.
  */
 export function loadEndpoint(kubeconfig: string): Endpoint {
   // The kubelet's own variables: no settings of ours, which pkg/config alone reads.

@@ -16,7 +16,7 @@ export type RetryOptions = {
 /**
  * Calls `work` until it succeeds.
  *
- * @throws its last error: one that is not retriable, or the one after which there is no further attempt
+ * @throws its last error: one that is not retriable, or that of the last attempt
  */
 export async function retry<T>(work: () => Promise<T>, options: RetryOptions): Promise<T> {
   const { isRetriable, attempts = Number.POSITIVE_INFINITY, delayMs = () => 0, signal, onRetry } = options
@@ -39,9 +39,9 @@ export function isConflict(error: unknown): boolean {
 }
 
 /**
- * Reads and writes an object again while other writers change it in between (client-go's RetryOnConflict).
+ * Repeats a read and write that conflicts with other writers (RetryOnConflict of client-go).
  *
- * @param busy the message of the Status 503 that takes the place of the last conflict
+ * @param busy message of the Status 503 that replaces the last conflict
  */
 export async function retryOnConflict<T>(work: () => Promise<T>, busy?: string): Promise<T> {
   try {
@@ -60,7 +60,10 @@ export function retryTransient<T>(work: () => Promise<T>): Promise<T> {
   })
 }
 
-/** Calls `work` until it is done or `signal` ends it, and logs each failure: what it needs may come later than the program. */
+/**
+ * Calls `work` until it succeeds or `signal` aborts, and logs each failure: its dependencies may
+ * start later than the program.
+ */
 export async function untilDone(
   work: () => Promise<void>,
   options: {

@@ -2,9 +2,10 @@ import { Status, unavailable } from '../apierrors/status.ts'
 import type { KubeClient } from './client.ts'
 
 /**
- * The client for work that is done for callers as Kapis itself. What kube-apiserver says of Kapis is not said of the caller:
- * while it starts it does not know the rights of Kapis yet (403) or its credential (401), and when it fails (5xx) the caller
- * has done nothing wrong. All of it is 503, and the caller asks again; what is about the object, and 429, stay as they are.
+ * A client for requests that Kapis makes with its own service account on behalf of callers. Errors
+ * about the service account are not errors of the caller: at its start kube-apiserver may reject
+ * its permissions (403) or credential (401), and 5xx is not the fault of the caller. All of them
+ * become 503, so that callers retry; errors about the object, and 429, are unchanged.
  */
 export function withOwnRefusals(client: KubeClient): KubeClient {
   const orUnavailable = (error: unknown): never => {
@@ -27,7 +28,10 @@ function isOwnRefusal(error: unknown): boolean {
   return code === 401 || code >= 500
 }
 
-/** What admission says of every write until kube-apiserver has read what it judges by: a 403, and yet nobody's fault. */
+/**
+ * The admission error for all writes until kube-apiserver has loaded its policies: a 403, but
+ * temporary.
+ */
 export function isNotYetReady(message: string): boolean {
   return message.includes(' is forbidden: not yet ready to handle request')
 }

@@ -18,16 +18,18 @@ export type ObjectVersion = {
   readonly resourceVersion: string
 }
 
-// Metadata alone, as metadata informers of client-go ask for it. A server that knows no such form sends whole objects.
+// Requests only metadata, like the metadata informers of client-go. A server that does not support
+// it returns whole objects.
 const listForm = 'as=PartialObjectMetadataList;g=meta.k8s.io;v=v1'
 const acceptList = `application/vnd.kubernetes.protobuf;${listForm},application/json;${listForm},application/json`
 const acceptObject = 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json'
 const magic = Buffer.from('k8s\0')
 
 /**
- * Reads a page of a list as names and resource versions. Protobuf is several times cheaper than JSON, for kube-apiserver too.
+ * Reads a page of a list as names and resource versions. Protobuf is several times cheaper than
+ * JSON, also for kube-apiserver.
  *
- * @throws Status as kube-apiserver sent it, or 503 when it does not answer
+ * @throws Status of kube-apiserver, or 503 if it is not responding
  */
 export async function readVersionPage(client: KubeClient, call: Omit<Call, 'accept'>): Promise<VersionPage> {
   const body = await readBytes(client, { ...call, accept: acceptList })
@@ -58,7 +60,8 @@ export async function readObjectVersion(
   }
 }
 
-// Field numbers of runtime.Unknown, metav1.PartialObjectMetadataList, ListMeta and ObjectMeta (generated.proto of apimachinery).
+// Field numbers of runtime.Unknown, metav1.PartialObjectMetadataList, ListMeta and ObjectMeta
+// (generated.proto of apimachinery).
 const unknown = { raw: 2 }
 const list = { metadata: 1, items: 2 }
 const listMeta = { resourceVersion: 2, continue: 3 }

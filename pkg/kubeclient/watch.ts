@@ -14,7 +14,8 @@ export type ReceivedEvent = WatchEvent & { readonly json: string }
 /**
  * Reads the events of a watch until the server ends it.
  *
- * @throws Status of an ERROR event (410 Expired when the resource version is too old), or the stream's own error
+ * @throws Status of an ERROR event (410 Expired if the resource version is too old), or the error
+ * of the stream
  */
 export async function* readWatch(stream: Readable): AsyncGenerator<readonly ReceivedEvent[]> {
   let rest: Buffer[] = []

@@ -35,7 +35,8 @@ export function createClientAuthentication(registry: ClientRegistry): Authentica
   return (req, form) => {
     const [authorization, ...more] = req.headersDistinct.authorization ?? []
     // Of two, which one counts must not depend on the reader.
-    if (more.length > 0) throw oauthError(400, 'invalid_request', 'the header Authorization is given more than once')
+    if (more.length > 0)
+      throw oauthError(400, 'invalid_request', 'the header Authorization is given more than once')
     const { id, secret, byBasic } = readCredential(form, authorization)
     const registered = registry.find(id)
     if (registered === undefined)
@@ -67,8 +68,7 @@ function readCredential(form: Form, authorization = ''): Credential {
   const formSecret = form.get('client_secret')
   if (!isBasic(authorization)) return { id: formId ?? '', secret: formSecret, byBasic: false }
   const basic = parseBasic(authorization)
-  if (basic === undefined)
-    throw invalidClient('invalid Basic credential', 'broken_client_credential', true)
+  if (basic === undefined) throw invalidClient('invalid Basic credential', 'broken_client_credential', true)
   if (formSecret !== undefined || (formId !== undefined && formId !== basic.id))
     throw oauthError(400, 'invalid_request', 'the client must use only one authentication method')
   return { ...basic, byBasic: true }

@@ -131,7 +131,8 @@ export async function runOAuth(
     // Before the first list nothing is known of the tokens that are about.
     isNeeded: (from, until) => !sessions.isReady || sessions.hasTokenOf(from, until),
     isRemembered: (from, until) => !sessions.isReady || sessions.hasIdTokenOf(from, until),
-    onAsked: () => void keys.ensure().catch(err => logger.warn({ err }, 'failed to rotate the signing keys, retrying')),
+    onAsked: () =>
+      void keys.ensure().catch(err => logger.warn({ err }, 'failed to rotate the signing keys, retrying')),
   })
   const verifier = createTokenVerifier({ issuer, audience, clockSkewSeconds, keys })
 

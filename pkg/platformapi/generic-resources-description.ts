@@ -18,7 +18,8 @@ const patchTypes = [
   'application/strategic-merge-patch+json',
   'application/apply-patch+yaml',
 ]
-const asCaller = 'Proxied to kube-apiserver as the caller, with the parameters and responses of kube-apiserver.'
+const asCaller =
+  'Proxied to kube-apiserver as the caller, with the parameters and responses of kube-apiserver.'
 
 function forwarded(
   summary: string,

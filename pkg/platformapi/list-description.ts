@@ -16,7 +16,11 @@ const flag = boolean('', { default: false })
 /** Paging, sorting and what is shown: see parseListQuery. */
 const ofLists: readonly Parameter[] = [
   query('page', 'Pages count from 1.', integer('', { minimum: 1, default: 1 })),
-  query('limit', 'Maximum number of objects per page; -1 for all.', integer('', { minimum: -1, default: -1 })),
+  query(
+    'limit',
+    'Maximum number of objects per page; -1 for all.',
+    integer('', { minimum: -1, default: -1 }),
+  ),
   query(
     'sortBy',
     'createTime, creationTimestamp, name, updateTime, lastUpdateTimestamp, status, or a path such as .status.capacity.memory.',
@@ -24,7 +28,10 @@ const ofLists: readonly Parameter[] = [
   ),
   query('ascending', 'Sorts in ascending order: the oldest or smallest first.', flag),
   query('labelSelector', 'A Kubernetes label selector.'),
-  query('fieldSelector', 'path=value or path!=value with any field path; several are separated by commas and must all match.'),
+  query(
+    'fieldSelector',
+    'path=value or path!=value with any field path; several are separated by commas and must all match.',
+  ),
 ]
 
 const ofShowing: readonly Parameter[] = [
@@ -51,7 +58,11 @@ const filters: readonly Parameter[] = [
 ]
 
 const ofWatches: readonly Parameter[] = [
-  query('watch', 'true: streams watch events of the selected objects, one JSON object per line; no paging.', flag),
+  query(
+    'watch',
+    'true: streams watch events of the selected objects, one JSON object per line; no paging.',
+    flag,
+  ),
   query(
     'resourceVersion',
     'Version to read, or to start the watch from; the server waits for it if necessary. 0: any version; not set: see cache.platformReads in the configuration.',

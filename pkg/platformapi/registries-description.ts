@@ -16,7 +16,10 @@ export const registryPaths = {
       summary: 'Verifies every login of a Secret at its registry',
       parameters: [namespace, segment('secret', 'The name of the Secret, which need not exist yet.')],
       body: { content: json(secret) },
-      answers: { ...ok(secret, 'All logins are valid; returns the Secret unchanged.'), ...kubeErrors(404, 413) },
+      answers: {
+        ...ok(secret, 'All logins are valid; returns the Secret unchanged.'),
+        ...kubeErrors(404, 413),
+      },
       security: callers,
     },
   },
@@ -24,7 +27,10 @@ export const registryPaths = {
     get: {
       summary: 'Reads the configuration of an image from its registry',
       parameters: [namespace, requiredQuery('image', 'The reference of the image.'), login],
-      answers: { ...ok(anyObject('Image configuration of the OCI image specification.')), ...kubeErrors(404) },
+      answers: {
+        ...ok(anyObject('Image configuration of the OCI image specification.')),
+        ...kubeErrors(404),
+      },
       security: callers,
     },
   },
@@ -36,7 +42,11 @@ export const registryPaths = {
         requiredQuery('repository', 'Registry and repository, such as docker.io/library/nginx.'),
         login,
         query('page', 'Pages count from 1.', integer('', { minimum: 1, default: 1 })),
-        query('limit', 'Maximum number of tags per page; -1 for all.', integer('', { minimum: -1, default: -1 })),
+        query(
+          'limit',
+          'Maximum number of tags per page; -1 for all.',
+          integer('', { minimum: -1, default: -1 }),
+        ),
         query('ascending', 'Sorts by name in ascending order.', boolean('', { default: false })),
       ],
       answers: {

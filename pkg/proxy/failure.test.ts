@@ -61,7 +61,11 @@ describe('upstreamFailure', () => {
       code: 'REQUEST_INVALID',
     })
     const { code, message, headers } = upstreamFailure('it', cause)
-    expect([code, message, headers]).to.deep.equal([400, 'the request cannot be proxied: invalid Content-Length', {}])
+    expect([code, message, headers]).to.deep.equal([
+      400,
+      'the request cannot be proxied: invalid Content-Length',
+      {},
+    ])
   })
 
   for (const [name, status, token] of [

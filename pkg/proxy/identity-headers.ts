@@ -63,7 +63,11 @@ function toImpersonatedGroups({ username, groups }: Identity): readonly string[]
 function write(names: Names, identity: Identity, groups: readonly string[]): HeaderLines {
   const problem = identityProblem(identity)
   if (problem !== undefined)
-    throw new Status(403, 'Forbidden', `the identity of the caller cannot be sent to the upstream server: ${problem}`)
+    throw new Status(
+      403,
+      'Forbidden',
+      `the identity of the caller cannot be sent to the upstream server: ${problem}`,
+    )
   const { username, uid, extra } = identity
   const lines = [names.user, encodeHeaderText(username)]
   if (uid !== '') lines.push(names.uid, encodeHeaderText(uid))

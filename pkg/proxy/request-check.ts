@@ -20,7 +20,8 @@ type RequestLines = {
  * @throws Error REQUEST_INVALID
  */
 export function checkRequest({ method, path, headers, hasBody }: RequestLines): void {
-  if (!token.test(method) || !path.startsWith('/') || notInPath.test(path)) throw invalid('invalid request line')
+  if (!token.test(method) || !path.startsWith('/') || notInPath.test(path))
+    throw invalid('invalid request line')
   checkHeaders(headers)
   let length: string | undefined
   for (let i = 0; i < headers.length; i += 2) {

@@ -221,7 +221,7 @@ describe('logins at a directory, through kapis-apiserver', function () {
     await eventually(async () => {
       expect(refusal(await logIn(local))).to.deep.equal([400, invalid(named)])
     }, 5_000)
-    const addressed = 'the e-mail address is another user’s; an administrator can link a user to it'
+    const addressed = 'the e-mail address belongs to another user; an administrator can link a user to it'
     expect(refusal(await logIn(`${local}-thief`))).to.deep.equal([400, invalid(addressed)])
   })
 

@@ -94,7 +94,7 @@ describe('pages for people of an identity provider, in a browser', function () {
     await arrive(page, ann)
     expect(await headingOf(page)).to.equal('Your first login')
     const said = await page.locator('main').textContent()
-    expect(said).to.include(`You are ${ann} at Corp account, and here for the first time.`)
+    expect(said).to.include(`You are ${ann} at Corp account, and log in here for the first time.`)
     expect(said).to.include(`Your e-mail address: ${ann}@example.com`)
     const name = page.getByLabel('User name')
     expect(await name.inputValue()).to.equal(ann)

@@ -245,7 +245,11 @@ describe('the wire of /oauth, for browsers and those who send them', function ()
         { code_verifier: 'w'.repeat(43) },
         invalid('the parameter code_verifier does not match the code_challenge'),
       ],
-      ['no verifier', { code_verifier: '' }, invalid('the parameter code_verifier does not match the code_challenge')],
+      [
+        'no verifier',
+        { code_verifier: '' },
+        invalid('the parameter code_verifier does not match the code_challenge'),
+      ],
       ['garbage for a code', { code: 'garbage' }, invalid('the code is invalid or expired')],
       [
         'no code',

@@ -86,7 +86,10 @@ describe('the clients of /oauth', function () {
     it(`may give ${endpoint} each parameter once`, async () => {
       const { name } = client
       const answer = await send(type, `client_id=${name}&client_id=${name}`)
-      expect(parsed(answer)).to.deep.equal([400, invalidRequest('the parameter client_id is given more than once')])
+      expect(parsed(answer)).to.deep.equal([
+        400,
+        invalidRequest('the parameter client_id is given more than once'),
+      ])
     })
   }
 

@@ -161,7 +161,10 @@ describe('personal access tokens', function () {
 
   it('end themselves by a logout, and nothing else', async () => {
     const { token } = await create({ name: 'leaked', scope: 'read' })
-    const all = { error: 'access_denied', error_description: 'all=true requires the access token of the login' }
+    const all = {
+      error: 'access_denied',
+      error_description: 'all=true requires the access token of the login',
+    }
     expect(parsed(await send('POST', '/oauth/logout?all=true', undefined, token))).to.deep.equal([403, all])
     expect(parsed(await send('GET', '/oauth/logout?all=true', undefined, token))).to.deep.equal([403, all])
     expect(await send('GET', path)).to.include({ code: 200 })

@@ -210,7 +210,10 @@ describe('the callback of an identity provider', function () {
     [
       'an address that another user has',
       () => personOf(uniqueName('thief'), { email: `${local}@e2e.test` }),
-      refused('the e-mail address is another user’s; an administrator can link a user to it', 'email_taken'),
+      refused(
+        'the e-mail address belongs to another user; an administrator can link a user to it',
+        'email_taken',
+      ),
     ],
     [
       'an unverified address',
@@ -379,7 +382,7 @@ describe('the callback of an identity provider', function () {
       ],
       [
         { disableLoginConfirmation: false },
-        corp => `the first login by ${corp} has to be confirmed; log in with a browser`,
+        corp => `the first login with ${corp} must be confirmed; log in with a browser`,
       ],
     ]
     for (const [change, toText] of words) {

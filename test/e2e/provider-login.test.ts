@@ -190,12 +190,16 @@ describe('logins at an OpenID provider, through kapis-apiserver', function () {
       400,
       {
         error: 'invalid_grant',
-        error_description: 'the e-mail address is another user’s; an administrator can link a user to it',
+        error_description:
+          'the e-mail address belongs to another user; an administrator can link a user to it',
       },
     ])
     expect(refusal(await logIn(newAgent(), `${local}-unverified`))).to.deep.equal([
       400,
-      { error: 'invalid_grant', error_description: 'the identity provider returned no verified e-mail address' },
+      {
+        error: 'invalid_grant',
+        error_description: 'the identity provider returned no verified e-mail address',
+      },
     ])
   })
 

@@ -54,8 +54,7 @@ describe('users, of bad requests,', function () {
       name: who,
     })
   const cause = (field: string, message: string) => ({ reason: 'FieldValueInvalid', message, field })
-  const weak =
-    'must have 8 to 64 characters, including a lower-case letter, an upper-case letter and a digit'
+  const weak = 'must have 8 to 64 characters, including a lower-case letter, an upper-case letter and a digit'
   const emailRule = 'must be an e-mail address (RFC 5322) such as alice@example.org'
   const unknown = 'unknown; supported: email, lang, description, displayName, groups, password'
   const states = 'must be one of Active, Disabled, AuthLimitExceeded'

@@ -170,7 +170,7 @@ describe('the client of image registries, against a real one', function () {
     it(`says so when a login by ${kind} is not good`, async () => {
       const host = await start(kind)
       const client = clientFor(host)
-      const expected = { code: 401, message: `the registry ${host} does not accept the login` }
+      const expected = { code: 401, message: `the registry ${host} rejected the login` }
       expect(await refusal(client.verify(host, wrong))).to.deep.equal(expected)
       expect(await refusal(client.verify(host, undefined))).to.deep.equal(expected)
       expect(await refusal(client.tags(host, 'team/app', wrong))).to.deep.equal(expected)

@@ -6,10 +6,11 @@ const lookEveryMs = 10
 
 export type BodyArrival = {
   /**
-   * Waits until the body of a request is there, or as much of it as Node.js buffers (64 KiB), or the client has gone. Nothing of
-   * it is read. A body that is sent only after 100 (Continue) comes later.
+   * Waits until the body of a request has arrived, or as much of it as Node.js buffers (64 KiB), or
+   * the client has disconnected. It does not consume the body. It does not wait for a body that the
+   * client sends only after 100 (Continue).
    *
-   * @returns undefined when there is nothing to wait for
+   * @returns undefined if there is nothing to wait for
    */
   readonly of: (req: IncomingMessage) => Promise<void> | undefined
 }

@@ -4,10 +4,11 @@ import type { Exchange } from '../../apirequest/request-context.ts'
 import { renderError } from '../../httpserver/render-error.ts'
 
 /**
- * Answers 504 for a request that has no head of an answer in time, and makes an end of it. An answer that has begun goes on
- * at the pace of its client; a body that still trickles in then takes its connection with it.
+ * Responds with 504 if the response headers are not sent within the deadline, and aborts the
+ * request. A started response continues at the speed of its client; if the request body is still
+ * arriving, the connection is closed after the response.
  *
- * @returns what calls it off
+ * @returns a function that cancels the deadline
  */
 export function withDeadline(exchange: Exchange, seconds: number): () => void {
   const { req, res, query } = exchange
@@ -34,7 +35,10 @@ function timedOut(): Status {
 
 const units: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 }
 
-/** `?timeout=` is a Go duration and may shorten the deadline. What cannot be read is for anyone who serves the request to refuse. */
+/**
+ * `?timeout=` is a Go duration and may shorten the deadline. An invalid value is left for the
+ * handler to reject.
+ */
 function deadlineMs(query: QueryParameters, seconds: number): number {
   const given = query.first('timeout')
   const most = seconds * 1_000

@@ -3,7 +3,10 @@ import type { Status } from '../../apierrors/status.ts'
 /** A place that was taken. After `leave` all of these do nothing. */
 export type Seat = {
   readonly leave: () => void
-  /** While a request waits for its client (a body that trickles in, an answer that is not read) it only counts for its user. */
+  /**
+   * While a request waits for its client (for a slow body, or a response that is not read) it
+   * counts only against the limit of its user.
+   */
   readonly idle: (isIdle: boolean) => void
 }
 
@@ -18,10 +21,10 @@ export type FairQueueOptions = {
 
 export type FairQueue = {
   /**
-   * Takes a place for a request of a flow, which is a user. Where there is none yet, a promise of one.
+   * Acquires a seat for a request of a flow (a user), or returns a promise of one.
    *
-   * @param gone emits `close` when nobody waits for the place any more
-   * @throws Status as `refuse` makes it, also by the promise
+   * @param gone emits `close` when the request no longer waits for a seat
+   * @throws Status made by `refuse`, also through the promise
    */
   readonly take: (flow: string, gone: Gone) => Seat | Promise<Seat>
   /** The same without waiting. @throws Status */
@@ -39,16 +42,20 @@ type Flow = { readonly name: string; taken: number; readonly waiting: Set<Waiter
 
 /** What one user may have of all places. */
 export const share = 1 / 4
-/** As many requests beyond the places may wait for their clients: each has a piece of its answer in memory. */
+/**
+ * Limits the requests that wait for their clients in addition to the seats: each holds a part of
+ * its response in memory.
+ */
 const maxIdle = 1 / 2
-// Ten thousand connections of one client at once are answered in turn, as kube-apiserver answers them.
+// Queues thousands of concurrent requests of one client in order, as kube-apiserver does.
 const maxWaitingOfFlow = 10_000
 
 export const unlimitedSeat: Seat = { leave: () => undefined, idle: () => undefined }
 
 /**
- * Fair shares, as API Priority and Fairness of kube-apiserver has them (KEP-1040): a user has at most a quarter of the places,
- * what finds none waits in the queue of its user for a while, and free places go to the users who wait by turns.
+ * Fair queuing like API Priority and Fairness of kube-apiserver (KEP-1040): a user gets at most a
+ * quarter of the seats, further requests wait in the queue of their user for a limited time, and
+ * free seats are given to waiting users in turn.
  */
 export function createFairQueue({ most, waitMs, refuse }: FairQueueOptions): FairQueue {
   const flows = new Map<string, Flow>()

@@ -109,7 +109,8 @@ async function handle(
     const seconds = (performance.now() - startedAt) / 1000
     options.metrics.finished(exchange?.info, res.statusCode, seconds)
     for (const end of atEnd) end()
-    // Asked first: at ten thousand requests a second even the record that nobody reads costs something.
+    // Checked first: at ten thousand requests per second, even creating an unused log record is
+    // measurable.
     if (options.accessLog() || options.logger.isLevelEnabled('debug'))
       logRequest(options, {
         id,
@@ -130,7 +131,8 @@ async function handle(
     return begun
   }
   try {
-    // Of the server and no resource (RFC 9110 section 9.3.7). Go's servers answer it before any handler too.
+    // OPTIONS * concerns the server and not a resource (RFC 9110 section 9.3.7). Go's net/http also
+    // answers it before any handler.
     if (req.method === 'OPTIONS' && req.url === '*')
       return void res.writeHead(200, { 'content-length': '0' }).end()
     refuseAmbiguousHost(req)
@@ -178,7 +180,10 @@ async function handle(
   }
 }
 
-/** @param refused called with a caller who is authenticated, and whose identity is refused. @throws Status 401, 403, 503 */
+/**
+ * @param refused called with an authenticated caller whose identity is rejected
+ * @throws Status 401, 403, 503
+ */
 function withAuthentication(
   authenticate: Authenticate,
   req: IncomingMessage,
@@ -205,7 +210,7 @@ type RequestScope = {
   readonly caller: Identity
 }
 
-/** Runs max-in-flight, authorization and the handler. Timers are started only when something has to be awaited. */
+/** Runs max-in-flight, authorization and the handler. Starts timers only if it has to wait. */
 async function serve(
   options: HandlerChainOptions,
   given: AuthenticatedExchange,
@@ -213,7 +218,8 @@ async function serve(
 ): Promise<void> {
   const { res } = given
   const asksToLast = mayLast(given)
-  // A log that is followed may have nothing to say for hours, and kube-apiserver then has not even sent the head.
+  // A followed log may be silent for hours, and kube-apiserver does not send its headers before the
+  // first line.
   const isUntimed = asksToLast && options.isProxied(given)
   let seat: RequestSeat | undefined
   let stopDeadline: (() => void) | undefined

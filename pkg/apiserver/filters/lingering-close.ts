@@ -2,16 +2,17 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { hasBody } from '../../httpserver/has-body.ts'
 
 /**
- * Ends the connection of a request that has been answered while its body goes on coming. It is read for a while longer, so
- * that anyone who is still sending finds the answer (RFC 9112 section 9.6); without an end strangers could hold connections for
- * as long as they like, by a body of a byte now and then behind a request that was refused.
+ * Limits how long a request body may still arrive after the response was sent. Reading on for a
+ * while lets the client see the response (RFC 9112 section 9.6); without a limit, anyone could hold
+ * connections by sending a rejected body byte by byte.
  */
 export function withLingeringClose(req: IncomingMessage, res: ServerResponse, withinMs = 5_000): void {
   if (!hasBody(req)) return
   const { socket } = req
   res.once('finish', () => {
     if (req.complete) return
-    // The socket, and not the request: one whose body went on elsewhere has been destroyed with that, without its connection.
+    // Uses the socket and not the request: a request whose body was piped elsewhere is destroyed
+    // with the pipe, but its connection is not.
     const timer = setTimeout(() => {
       settle()
       if (!req.complete) socket.destroy()

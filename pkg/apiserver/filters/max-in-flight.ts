@@ -11,7 +11,10 @@ export type MaxInFlightLimits = {
   readonly mutating: number
   /** Watches, followed logs and upgraded connections. */
   readonly lasting: number
-  /** How long a request may take; it waits for its place for a quarter of that, as at kube-apiserver. */
+  /**
+   * The request timeout; a request waits in the queue for at most a quarter of it, as in
+   * kube-apiserver.
+   */
   readonly requestSeconds: number
 }
 
@@ -19,17 +22,22 @@ export type SeatKind = 'reading' | 'mutating' | 'lasting'
 
 /** A request among those in flight. */
 export type RequestSeat = Seat & {
-  /** The answer turns out to last for hours: its place is for others. @throws Status 429 when its user has too many such */
+  /**
+   * Marks the request as long-running and releases its seat.
+   *
+   * @throws Status 429 if its user has too many long-running requests
+   */
   readonly longRunning: () => void
 }
 
 export type MaxInFlight = {
   /**
-   * Takes a place for a request until it is left. One with a body gets it once that is there: anyone who sends slowly must not
-   * hold places.
+   * Acquires a seat for a request until it is released. A request with a body gets it once the body
+   * has arrived, so that slow uploads hold no seats.
    *
-   * @param isUntimed for what may last at kube-apiserver, where it takes no place either
-   * @throws Status 429 with Retry-After when there is none, also by the promise
+   * @param isUntimed for requests that may be long-running at kube-apiserver, which need no seat
+   * there either
+   * @throws Status 429 with Retry-After, also through the promise
    */
   readonly enter: (exchange: AuthenticatedExchange, isUntimed: boolean) => RequestSeat | Promise<RequestSeat>
   /** Requests that are queued by the in-flight limits. */
@@ -48,8 +56,9 @@ const readingVerbs = new Set(['get', 'list', 'watch', 'head', 'options'])
 const aggregators = new Set(['system:aggregator', 'system:kube-aggregator'])
 
 /**
- * kube-apiserver's max-in-flight with fair shares: reads, writes and what lasts for hours have places of their own, and no user
- * can take all of them. Members of system:masters, who have to repair a cluster, and kube-apiserver itself are exempt.
+ * The max-in-flight filter of kube-apiserver with fair shares: reads, writes and long-running
+ * requests have separate limits, and no user can take all of one. Members of system:masters (to
+ * repair a cluster) and kube-apiserver itself are exempt.
  */
 export function createMaxInFlight({ limits, refused }: MaxInFlightOptions): MaxInFlight {
   const bodies = createBodyArrival()

@@ -19,7 +19,9 @@ export type PublicRoutesOptions = {
   readonly forward: Handler<Exchange>
 }
 
-/** Joins what is answered before anybody is asked who he is: probes, kapis-oauth, the log page, and what everybody may know. */
+/**
+ * Serves the routes without authentication: probes, kapis-oauth, the log page and public documents.
+ */
 export function createPublicRoutes(parts: PublicRoutesOptions): HandlerChainOptions['publicRoutes'] {
   const { client, config, probes, versionInfo, logPage, forward } = parts
   const { groupDomain } = config

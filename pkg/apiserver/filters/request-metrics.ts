@@ -24,9 +24,10 @@ const knownVerbs = new Set([
 ])
 
 /**
- * kube-apiserver's request metrics, under its names, so that dashboards and alerts fit.
+ * Request metrics with the names of kube-apiserver, so that its dashboards and alerts apply.
  *
- * @param isKnown whether group and resource are served: label values are never taken from what a caller may invent
+ * @param isKnown whether group and resource are served; unknown ones never become label values,
+ * since callers could invent them
  */
 export function createRequestMetrics(
   registry: Registry,

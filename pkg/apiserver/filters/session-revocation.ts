@@ -7,10 +7,10 @@ export type SessionRevocation = {
 }
 
 /**
- * Breaks off the watches, tails and sessions of a login that has ended: anyone who ends one because it may have been stolen
- * counts on that. A token that merely runs out ends nothing, as at kube-apiserver.
+ * Aborts the watches, tails and upgraded connections of a login when it ends, for example because
+ * it was stolen. An expired token aborts nothing, as in kube-apiserver.
  *
- * @param hasEnded asked again and again of each caller with such a request
+ * @param hasEnded polled for each caller with such a request
  */
 export function createSessionRevocation(
   hasEnded: (caller: Identity) => boolean,

@@ -14,10 +14,11 @@ export type SlowClients = { readonly follow: (req: IncomingMessage, res: ServerR
 type Entry = TrackedRequest & { moved: number; sinceMs: number }
 
 /**
- * Looks every second at who waits for a client: for the rest of a body, or for an answer to be read. Such a request only keeps
- * its place among those of its user, and after a while without a byte its connection is closed, as by nginx' send_timeout.
+ * Checks every second the requests that wait for their client: for the rest of a body, or to read a
+ * response. Such a request releases its seat and only counts for its user; after `stallMs` without
+ * progress its connection is closed, like send_timeout of nginx.
  *
- * @param stallMs how long an answer may make no progress, as configured now
+ * @param stallMs as configured now
  */
 export function createSlowClients(stallMs: () => number, everyMs = 1_000): SlowClients {
   const followed = new Map<Entry, readonly [IncomingMessage, ServerResponse]>()

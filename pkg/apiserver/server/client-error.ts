@@ -7,8 +7,8 @@ import { Status } from '../../apierrors/status.ts'
 const lingerMs = 1_000
 
 /**
- * Answers what is no HTTP request, and closes: after a mistake in framing nobody knows where the next request begins
- * (RFC 9112 section 11.2), and a guess is how requests are smuggled.
+ * Responds to invalid HTTP and closes the connection: after a framing error the start of the next
+ * request is unknown (RFC 9112 section 11.2), and guessing enables request smuggling.
  */
 export function answerClientErrors(server: Server | HttpsServer): void {
   const begun = new WeakMap<Duplex, Set<ServerResponse>>()
@@ -20,7 +20,7 @@ export function answerClientErrors(server: Server | HttpsServer): void {
   server.prependListener('request', follow)
   server.prependListener('checkContinue', follow)
   server.on('clientError', (error, socket) => {
-    // Of several requests (pipelining) one has the connection for its response.
+    // With pipelined requests, only one of them owns the connection at a time.
     const answering = [...(begun.get(socket) ?? [])].find(res => res.socket === socket)
     answer(error, socket, answering)
   })
@@ -28,7 +28,8 @@ export function answerClientErrors(server: Server | HttpsServer): void {
 
 function answer(error: Error, socket: Duplex, answering: ServerResponse | undefined): void {
   if (answering?.req.complete === true && !answering.headersSent && socket.writable) {
-    // What is wrong comes behind a whole request: that one is still answered for itself, and is the last.
+    // If the invalid bytes follow a complete request, that request is still answered, as the last
+    // one.
     answering.shouldKeepAlive = false
     return
   }
@@ -53,9 +54,9 @@ function answer(error: Error, socket: Duplex, answering: ServerResponse | undefi
 }
 
 /**
- * A connection that is closed while the client still sends is reset, and a reset takes the answer away before the client has
- * read it: the rest is read and thrown away for a while (RFC 9112 section 9.6). Only behind a parser that has failed for good,
- * so that none of it can become a request.
+ * Reads and discards what the client still sends for a while: closing the connection would reset
+ * it, and the client would lose the response (RFC 9112 section 9.6). Only used after the parser has
+ * failed permanently, so none of it can become a request.
  */
 function endInStages(socket: Duplex, text: string): void {
   const timer = setTimeout(() => socket.destroy(), lingerMs)
@@ -85,7 +86,10 @@ function describe(error: Error): { code: number; reason: string; message: string
   return { code: 400, reason: 'Bad Request', message: 'the request is not valid HTTP/1.1' }
 }
 
-/** Whether it is a request but for its method, which the parser does not know (RFC 9110 section 9.1). */
+/**
+ * Returns whether the request is valid except for its method, which the parser does not know (RFC
+ * 9110 section 9.1).
+ */
 function isRequestLine(error: Error): boolean {
   const packet = 'rawPacket' in error ? error.rawPacket : undefined
   if (!Buffer.isBuffer(packet)) return false

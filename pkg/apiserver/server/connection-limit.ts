@@ -8,11 +8,12 @@ type Source = {
 }
 
 /**
- * Limits how many connections there are. At the limit the address with the most of them gives way: its newest connection is closed
- * for one from elsewhere, and its own new ones are refused, so that no client can lock out the others. None of this takes longer
- * the more connections there are.
+ * Limits the number of connections. At the limit, the newest connection of the address with the
+ * most connections is closed to accept one from another address, and new ones from that address are
+ * rejected, so that no client can lock out the others. The cost does not grow with the number of
+ * connections.
  *
- * @param most as configured now; 0 is no limit
+ * @param most as configured now; 0 for no limit
  */
 export function limitConnections(server: Server, most: () => number): void {
   const byAddress = new Map<string, Source>()

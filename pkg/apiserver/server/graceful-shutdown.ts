@@ -18,9 +18,9 @@ const sweepMs = 100
 const firstRequestMs = 1_000
 
 /**
- * Red for new traffic first, then no new connections, then the end of watches and tails, then what is still being answered. From
- * the start on each answer is its connection's last: anyone who keeps one goes elsewhere by himself, and is not cut off just when he
- * sends his next request.
+ * Fails /readyz first, then closes the listener, then ends watches and tails, then waits for the
+ * remaining responses. From the start, every response closes its connection, so that clients with
+ * keep-alive connections move to another server and are not cut off in the middle of a request.
  */
 export async function shutDownGracefully(
   servers: readonly Server[],
@@ -32,7 +32,8 @@ export async function shutDownGracefully(
   await sleep(delaySeconds * 1000)
   const closed = servers.map(server => new Promise<void>(resolve => server.close(() => resolve())))
   for (const part of endless) part.close()
-  // A connection is idle again only once its last answer is out, and kube-apiserver keeps its own for long.
+  // A connection becomes idle only after its last response, and kube-apiserver keeps idle
+  // connections open for long.
   const began = performance.now()
   const sweep = setInterval(() => {
     for (const server of servers) server.closeIdleConnections()

@@ -6,7 +6,10 @@ import type { Outcome } from './probes.ts'
 
 export type HealthMetrics = { readonly observe: (outcome: Outcome) => void; readonly document: DocumentRoute }
 
-/** /metrics/slis: how the checks of the probes went, as every component of Kubernetes counts them (KEP-3466). */
+/**
+ * Serves /metrics/slis: the results of the health checks, with the metrics of every Kubernetes
+ * component (KEP-3466).
+ */
 export function createHealthMetrics(): HealthMetrics {
   const registry = createEmptyRegistry()
   const last = gauge(registry, {

@@ -16,7 +16,7 @@ import { MemoryConnection } from './memory-connection.ts'
 
 export type Http2Sessions = {
   readonly accept: (socket: TLSSocket) => void
-  /** Announces the end to all clients (GOAWAY), and lets the responses that have begun come to theirs. */
+  /** Sends GOAWAY to all clients, and lets started responses finish. */
   readonly close: () => void
   readonly destroy: () => void
 }
@@ -25,16 +25,17 @@ export type Http2Sessions = {
 const idleMs = 130_000
 // Go's default; its clients open another connection when they need more.
 const maxStreams = 250
-// kube-apiserver's own limit: a caller with thousands of groups arrives from it with as many headers.
+// The limit of kube-apiserver: a caller with thousands of groups arrives with as many headers.
 const clientHeadKilobytes = 1_024
 const maxSessionMegabytes = 64
 // A head of a megabyte fits into the eight frames that nghttp2 takes of one (CVE-2024-28182).
 const maxFrameSize = 256 * 1024
 
 /**
- * Serves HTTP/2 by handing each request to the HTTP/1.1 filters, over a connection in memory. kube-apiserver writes the
- * identity headers of its aggregator unchanged over HTTP/2 only: over HTTP/1.1 Go takes the blanks off both ends of a value,
- * and the group " system:masters" arrives as system:masters. So a value with blanks is refused before it becomes HTTP/1.1.
+ * Serves HTTP/2 by passing each request to the HTTP/1.1 handler through a connection in memory. The
+ * aggregator of kube-apiserver sends identity headers unchanged only over HTTP/2: over HTTP/1.1, Go
+ * strips spaces, and the group " system:masters" would arrive as system:masters. A value with
+ * leading or trailing spaces is therefore rejected before it becomes HTTP/1.1.
  */
 export function createHttp2Sessions(listener: RequestListener, limits: ServerLimits): Http2Sessions {
   const headKilobytes = Math.max(limits.headerKilobytes, clientHeadKilobytes)

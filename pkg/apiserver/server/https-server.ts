@@ -11,7 +11,7 @@ import { continueWhenRead } from './expect-continue.ts'
 
 export type RequestListener = (req: IncomingMessage, res: ServerResponse) => void
 
-/** What the TLS layer needs: the serving pair, and the authorities that a client certificate may come from. */
+/** Settings of the TLS layer: the serving certificate and the CAs for client certificates. */
 export type TlsMaterial = {
   readonly certPem: string
   readonly keyPem: string
@@ -28,10 +28,12 @@ function toServerOptions({ headersSeconds, headerKilobytes }: ServerLimits) {
   return {
     ...hooked,
     maxHeaderSize: headerKilobytes * 1024,
-    // kube-apiserver keeps idle connections for 90 s; the server must not be the one that closes first.
+    // kube-apiserver keeps idle connections for 90 s; the server must not be the first to close
+    // one.
     keepAliveTimeout: 130_000,
     headersTimeout: headersSeconds * 1000,
-    // How exactly that is kept: anyone who opens connections and says nothing holds them for no longer than both.
+    // Interval of the checks: a client that opens connections and sends nothing holds them no
+    // longer than both timeouts together.
     connectionsCheckingInterval: Math.min(headersSeconds * 1000, 10_000),
     // Watches have no end; bodies have limits and deadlines of their own.
     requestTimeout: 0,
@@ -43,17 +45,21 @@ function toServerOptions({ headersSeconds, headerKilobytes }: ServerLimits) {
 const carriesRequests = /^(?:h[23]|https?|tls)(?:[c/-]|$)/i
 
 /**
- * Whether a request that offers another protocol may be taken up on it; the offer may be ignored (RFC 9110 section 7.8). Node reads
- * no body of one that is, so that what a body says (a dry run, a condition) would be lost, or read as the other protocol. Nor may
- * the protocol be one of HTTP: a component that takes it would get requests, with whatever identity they name, that nobody here
- * has seen.
+ * Returns whether a request may be upgraded to the protocol that it offers; the offer may be
+ * ignored (RFC 9110 section 7.8). Node.js does not read the body of an upgraded request, so a body
+ * with preconditions or a dry run would be lost or read as the other protocol. HTTP protocols are
+ * not accepted either: a component that supports them would receive requests with any identity
+ * headers, without the filters.
  */
 function mayUpgrade(req: IncomingMessage): boolean {
   const offers = (req.headers.upgrade ?? '').split(',')
   return !hasBody(req) && !offers.some(offer => carriesRequests.test(offer.trim()))
 }
 
-/** HTTPS with client certificates asked for and not demanded: whether one counts is for the authenticators to say. */
+/**
+ * Creates the HTTPS server. Client certificates are requested but not required; the authenticators
+ * decide whether they are valid.
+ */
 export function createHttpsListener(
   material: TlsMaterial,
   listener: RequestListener,
@@ -78,7 +84,8 @@ export function createHttpsListener(
   const server = createHttpsServer({ ...toServerOptions(limits), ...toTlsOptions(material), ...own }, serve)
   server.on('checkContinue', continueWhenRead(serve))
   server.maxHeadersCount = 0
-  // Before the next, which would answer, and wait for a handshake that never ends to say so: nobody else closes the connection.
+  // Must run before the next listener, which would wait for a handshake that never completes, to
+  // respond on it: nothing else closes the connection.
   server.prependListener('tlsClientError', (_error, socket) => socket.destroy())
   answerClientErrors(server)
   // One write is one answer or a batch of events: waiting for more would only add latency.
@@ -87,7 +94,9 @@ export function createHttpsListener(
   return server
 }
 
-/** Connections on which HTTP/2 was agreed to go to `accept`, all others to what has listened for them so far. */
+/**
+ * Passes connections that negotiated HTTP/2 to `accept`, and all others to the existing listeners.
+ */
 function divert(server: HttpsServer, accept: Http2Option['accept']): void {
   const listeners = server.listeners('secureConnection')
   server.removeAllListeners('secureConnection')
@@ -98,9 +107,10 @@ function divert(server: HttpsServer, accept: Http2Option['accept']): void {
 }
 
 /**
- * Lets the parser of a connection read from the socket's stream, and not from its handle. Node pauses a connection when a request
- * comes while the answer before it is not written to its end; but TLS hands on what it has already received, and the parser,
- * which is paused too, takes that for an error (HPE_PAUSED) and ends the connection. The stream keeps it until it is wanted.
+ * Makes the HTTP parser read from the stream of a socket and not from its handle. Node.js pauses a
+ * connection when a request arrives before the previous response is complete, but TLS still
+ * delivers what it has received; the paused parser reports that as an error (HPE_PAUSED) and closes
+ * the connection. The stream buffers it instead.
  */
 function readThroughStream(socket: Socket): void {
   // That someone listens is what makes node give up its short way.
@@ -121,8 +131,9 @@ export function createHttpListener(listener: RequestListener, limits: ServerLimi
 }
 
 /**
- * Node gives an upgrade no response object; with one it goes the same way as every other request. On a connection where an earlier
- * request is still being answered (pipelining) there is no place for it, and the connection is closed.
+ * Creates a response for an upgrade request, which Node.js does not do, so that it passes the same
+ * filters as other requests. If an earlier request of the connection is still being answered
+ * (pipelining), the connection is closed.
  */
 export function toUpgradeListener(
   listener: (req: IncomingMessage, res: ServerResponse, head: Buffer) => void,

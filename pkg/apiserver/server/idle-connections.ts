@@ -6,8 +6,9 @@ import type { Socket } from 'node:net'
 export type UnusedConnections = { readonly close: () => void }
 
 /**
- * Follows them: clients open connections ahead, Go's when it races two dials, and may never use them. Node counts such a one as
- * busy, as a request could be on its way, so that `closeIdleConnections` leaves it and `close` waits for it.
+ * Tracks connections on which no request was sent yet; Go opens such connections in advance when it
+ * races two dials, and may never use them. Node.js counts them as busy, since a request could
+ * arrive, so `closeIdleConnections` ignores them and `close` waits for them.
  */
 export function trackUnusedConnections(server: Server | HttpsServer): UnusedConnections {
   const sockets = new Set<Socket>()

@@ -3,8 +3,9 @@ import { Duplex } from 'node:stream'
 const pieceBytes = 65_536
 
 /**
- * One end of a connection in memory. What is written to one end is read from the other, in pieces and at the pace of the reader:
- * with node's duplexPair a body of 20 MB would be one piece, and be taken for sent before any of it is.
+ * One end of a connection in memory. Data written to one end is read from the other in chunks and
+ * with back-pressure. duplexPair of Node.js would pass a body of 20 MB as one chunk, and report it
+ * as sent before any of it is read.
  */
 export class MemoryConnection extends Duplex {
   bytesRead = 0
@@ -56,7 +57,10 @@ export class MemoryConnection extends Duplex {
     done()
   }
 
-  /** An end that goes before it has said all breaks the connection; after it, the peer reads on to the end. */
+  /**
+   * Destroying an end before its last write aborts the connection; afterwards the peer can read to
+   * the end.
+   */
   override _destroy(error: Error | null, done: (error: Error | null) => void): void {
     const peer = this.#peer
     this.#resume = undefined

@@ -14,10 +14,13 @@ export type Check = {
 }
 
 export type Probes = {
-  /** Whether the path is one of /healthz, /livez, /readyz or a single check of Kapis below one of them. */
+  /** Returns whether the path is /healthz, /livez, /readyz or one of the checks below them. */
   readonly handles: (path: string) => boolean
   readonly handle: (exchange: Exchange) => void
-  /** Makes /readyz red while everything else goes on, so that traffic moves away before the server does. */
+  /**
+   * Makes /readyz fail while everything else continues, so that load balancers stop sending
+   * requests before the server stops.
+   */
   readonly drain: () => void
 }
 
@@ -28,11 +31,11 @@ const probePath = /^\/(healthz|livez|readyz)(?:\/([^/]*))?$/
 export type Outcome = { readonly probe: string; readonly name: string; readonly isGood: boolean }
 
 /**
- * The probes of a Kubernetes API server: `ok`, or with ?verbose a line for each check; ?exclude= leaves one out; /readyz/<name>
- * is one alone, and kube-apiserver answers for those that only it has. Liveness asks only whether the process serves: a
- * kube-apiserver that does not answer is no reason to restart.
+ * Health checks of a Kubernetes API server: `ok`, or with ?verbose one line for each check;
+ * ?exclude= skips a check; /readyz/<name> runs one. Checks that only kube-apiserver has are
+ * proxied. Liveness does not depend on kube-apiserver, since restarting would not help.
  *
- * @param observe called with the outcome of each check that is made
+ * @param observe called with the result of each check
  */
 export function createProbes(
   readiness: readonly Check[],

@@ -8,10 +8,11 @@ import type { DocumentRoute } from '../wiring/router.ts'
 const prefix = '/debug/profile/'
 
 /**
- * Profiles of the running programs. Anyone who asks needs `get` on the path. kapis-oauth has no one to judge by, and
- * nobody but kapis-apiserver comes to its socket: its profiles are asked for here.
+ * Serves CPU profiles of the running programs to callers with `get` on the path. kapis-oauth does
+ * not authorize requests itself and is only reachable through kapis-apiserver, so its profiles are
+ * requested here.
  *
- * @param forward hands a request on to kapis-oauth, and waits for as long as a profile takes
+ * @param forward proxies a request to kapis-oauth, and waits for as long as the profile takes
  */
 export function createProfiles(logger: Logger, forward: Handler<Exchange>): DocumentRoute {
   const answer = createProfileAnswer('kapis', logger)

@@ -28,7 +28,10 @@ const retryMs = 10_000
 /** The platform's own: a component must not be able to put itself in their place. */
 const ownGroups = ['resources', 'iam', 'tenant', 'logging', 'config', 'extensions', 'oauth']
 
-/** Joins the APIs of other components and the certificate by which they know that it is Kapis who tells of a caller. */
+/**
+ * Wires the APIs of other components, and the front-proxy certificate with which Kapis
+ * authenticates to them.
+ */
 export function createComponents({
   client,
   config,
@@ -100,8 +103,8 @@ export function createComponents({
 }
 
 /**
- * A component must not take a request for another one than was authorized: one with the path prefix `watch` is a watch for
- * servers that read it as Kubernetes does, whatever its method.
+ * Rejects requests that a component could interpret differently than they were authorized: with the
+ * path prefix `watch`, servers that follow Kubernetes watch whatever the method is.
  *
  * @throws Status 400, 405
  */

@@ -9,7 +9,10 @@ import { oldResourcePaths } from '../../platformapi/resources/v1alpha2/descripti
 import { resourcePaths } from '../../platformapi/resources/v1alpha3/description.ts'
 import { tenantPaths } from '../../platformapi/tenant/v1alpha2/description.ts'
 
-/** Everything that Kapis itself serves under /kapis and /oauth, made of the rows that stand next to the routes. */
+/**
+ * The OpenAPI sections of all paths that Kapis serves itself under /kapis and /oauth, built from
+ * the rows next to the routes.
+ */
 export function describeApi(groupDomain: string): readonly DescribedSection[] {
   const key = (name: string, version: string) => `kapis/${name}.${groupDomain}/${version}`
   const resources = key('resources', 'v1alpha3')
@@ -31,7 +34,11 @@ export function describeApi(groupDomain: string): readonly DescribedSection[] {
     },
     { key: iam, title: 'Users', description: 'Users: accounts, passwords, states and logins.' },
     { key: tenant, title: 'Logs', description: 'Log lines of the pods that the caller has access to.' },
-    { key: logging, title: 'Logs of a container, and ingest', description: 'Ingest of log lines by log shippers.' },
+    {
+      key: logging,
+      title: 'Logs of a container, and ingest',
+      description: 'Ingest of log lines by log shippers.',
+    },
     {
       key: key('config', 'v1alpha2'),
       title: 'Configuration',

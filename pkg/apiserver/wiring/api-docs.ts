@@ -5,7 +5,7 @@ import type { KubeClient } from '../../kubeclient/client.ts'
 import { describeApi } from './api-description.ts'
 import type { DocumentRoute } from './router.ts'
 
-/** What tells people and programs of the API: the OpenAPI documents, and /docs, which is made of the same rows. */
+/** Wires the API documentation: the OpenAPI documents and /docs. */
 export function createApiDocs({
   client,
   config,

@@ -16,9 +16,10 @@ export type AuditParts = {
 }
 
 /**
- * Opens the audit log that the configuration asks for, if it asks for one.
+ * Opens the audit log if it is configured.
  *
- * @throws Error when the policy is wrong or the file cannot be written: better no start than no record
+ * @throws Error if the policy is invalid or the file cannot be written: the program does not start
+ * without its audit log
  */
 export async function startAudit(
   config: AuditConfig,

@@ -156,7 +156,8 @@ export function createAuth(options: AccessOptions): Auth {
   })
 
   const kubeVersion = createKubernetesVersion(client)
-  // On by default since then (KEP-5284); with it off at kube-apiserver, it must be off here: a role with every verb would give more.
+  // On by default since Kubernetes 1.36 (KEP-5284). If it is off at kube-apiserver it must be off
+  // here too: a role with all verbs would otherwise grant more here.
   const isConstrained = async () =>
     config.authentication.constrainedImpersonation === 'auto' && isAtLeast(await kubeVersion(), 36)
 

@@ -12,8 +12,9 @@ export type CredentialCheckOptions = {
 }
 
 /**
- * Fails while kube-apiserver refuses the credential of Kapis itself (401): every request would be 503. One refusal is not enough,
- * since a token file may just have been renewed. When kube-apiserver does not respond at all, other checks say so.
+ * Fails while kube-apiserver rejects the credential of Kapis (401), since every request would get
+ * 503. It takes more than one rejection, because a token file may just have been renewed. Other
+ * checks report a kube-apiserver that is not responding.
  */
 export function checkCredential({
   client,

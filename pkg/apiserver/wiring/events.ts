@@ -19,7 +19,10 @@ import { counter, type Registry } from '../../telemetry/metrics.ts'
 export type EventStreams = {
   readonly events: Handler
   readonly auditing: Handler
-  /** Keeps an Event of audit.k8s.io/v1, a line of JSON; nobody waits for it. Undefined when they are not kept. */
+  /**
+   * Stores an Event of audit.k8s.io/v1 (a line of JSON) in the background. Undefined if audit
+   * events are not stored.
+   */
   readonly keepAuditEvent: ((event: string) => void) | undefined
   readonly start: () => void
   readonly stop: () => Promise<void>
@@ -39,10 +42,14 @@ export type EventStreamOptions = {
 
 // Whose events someone may list with kubectl he may list here.
 const eventRight = { verb: 'list', group: '', resource: 'events' }
-// By the group of what they are. The role `view` has it not: they tell who did what, and who was refused.
+// Audit events are authorized as events of audit.k8s.io, which the ClusterRole `view` does not
+// include: they show who did what, and what was forbidden.
 const auditRight = { verb: 'list', group: 'audit.k8s.io', resource: 'events' }
 
-/** Joins kube-apiserver's events and the audit log with the streams that keep them, and the faces that show them. */
+/**
+ * Connects the events of kube-apiserver and the audit log with the streams that store them and the
+ * APIs that show them.
+ */
 export function createEventStreams(options: EventStreamOptions): EventStreams {
   const { client, config, live, streams, bindings, namespaces, logger, registry, places } = options
   const { events, auditing } = config.logs
@@ -85,7 +92,8 @@ export function createEventStreams(options: EventStreamOptions): EventStreams {
     keepAuditEvent: auditing.enabled
       ? event => {
           const record = toAuditRecord(event)
-          // By what it says: its audit id may be one that the caller chose, who must not pass for another request with it.
+          // Identified by its content: the audit ID may be chosen by the caller, and must not make
+          // it pass for another event.
           writers.auditing.write({ record, id: `${record.timeNs} ${record.log}` })
         }
       : undefined,

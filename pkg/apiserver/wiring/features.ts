@@ -1,9 +1,9 @@
 import type { Config } from '../../config/config.ts'
 
 /**
- * What is served here, under the names by which consoles of the platform show its pages or hide them.
+ * The names of enabled features, by which consoles show or hide pages.
  *
- * @param config of which `logs.store` keeps lines and events, and `audit.path` makes audit events
+ * @param config `logs.store` enables logs and events, `audit.path` audit events
  */
 export function featuresOf({ logs, audit }: Pick<Config, 'logs' | 'audit'>): ReadonlySet<string> {
   const isKept = logs.store !== 'none'

@@ -27,7 +27,7 @@ export type Iam = IamFace & {
   readonly stop: () => void
 }
 
-// Passwords are changed now and then: one hash at a time leaves the other threads to everything else.
+// Password changes are rare: one hash at a time leaves the other threads free.
 const hashThreads = 1
 
 /** Joins the face of users with what checks and writes them. */

@@ -9,7 +9,10 @@ export function isAtLeast(info: unknown, wantedMinor: number): boolean {
   return textOf(major) === '1' && Number.parseInt(textOf(minor), 10) >= wantedMinor
 }
 
-/** kube-apiserver's version.Info, asked for at most once a minute; undefined while it does not answer. */
+/**
+ * Returns version.Info of kube-apiserver, requested at most once a minute; undefined while it is
+ * not responding.
+ */
 export function createKubernetesVersion(client: KubeClient): () => Promise<unknown> {
   let known: { readonly value: unknown; readonly untilMs: number } | undefined
   return async () => {
@@ -18,7 +21,8 @@ export function createKubernetesVersion(client: KubeClient): () => Promise<unkno
       const value = await client.call({ path: '/version', timeoutMs: 2_000 })
       known = { value, untilMs: performance.now() + keepMs }
     } catch {
-      // The caller shows what is known; a kube-apiserver that is not responding is reported elsewhere.
+      // The caller shows the last known version; other checks report a kube-apiserver that is not
+      // responding.
       return undefined
     }
     return known.value

@@ -32,7 +32,11 @@ export type Listeners = {
   readonly sessions: ReturnType<typeof createHttp2Sessions>
 }
 
-/** Opens the TLS listener, and the one for plain HTTP where it is enabled. @throws Error when a port is taken */
+/**
+ * Opens the HTTPS listener, and the plain HTTP listener if it is enabled.
+ *
+ * @throws Error if a port is in use
+ */
 export async function openListeners(options: ListenersOptions): Promise<Listeners> {
   const { config, logger, request, tls, onTlsChange, maxConnections } = options
   const upgrade = toUpgradeListener(options.upgrade)

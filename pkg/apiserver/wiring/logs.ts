@@ -32,7 +32,11 @@ const right = { verb: 'get', group: '', resource: 'pods/log' }
 export type Logs = {
   /** The faces, by `<group>/<version>`. */
   readonly faces: ReadonlyMap<string, Handler>
-  /** Whether a request is for a face that asks itself what the caller may; without a login it is refused. @throws Status 401 */
+  /**
+   * Returns whether the handler of a request performs its own authorization.
+   *
+   * @throws Status 401 without a login
+   */
   readonly judgesItself: (exchange: AuthenticatedExchange) => boolean
   /** Keeps an event of the audit log too; undefined when there is nowhere to keep it. */
   readonly keepAuditEvent: ((event: string) => void) | undefined
@@ -174,7 +178,10 @@ function createChangeLog(logger: Logger): (changes: Ingested['changed']) => void
     const now = performance.now()
     if (sums.size === 0 || now < saidAt + changeLogMs) return
     saidAt = now
-    logger.warn({ lines: Object.fromEntries(sums) }, 'log lines exceeded a limit and were stored with changes')
+    logger.warn(
+      { lines: Object.fromEntries(sums) },
+      'log lines exceeded a limit and were stored with changes',
+    )
     sums.clear()
   }
 }

@@ -5,7 +5,7 @@ import type { DocumentRoute } from './router.ts'
 /** Anyone who asks needs `get` on it, as on /metrics. */
 const path = '/metrics/oauth'
 
-/** What kapis-oauth counts. Its socket is inside the Pod, where no collector comes: it is asked for here. */
+/** Serves the metrics of kapis-oauth, whose Unix socket collectors cannot reach. */
 export function createOAuthMetricsProxy(forward: Handler<Exchange>): DocumentRoute {
   return {
     handles: asked => asked === path,

@@ -13,8 +13,9 @@ export type OAuthReadinessOptions = {
 }
 
 /**
- * Not ready before kapis-oauth has been there once: the two start side by side, and a front that is sent logins earlier
- * refuses them. It waits for half a minute and no longer, and once alone: without the listener all but logins goes on.
+ * Fails until kapis-oauth has responded once: both start at the same time, and logins sent earlier
+ * would fail. It waits for at most half a minute, and only at the start: without kapis-oauth
+ * everything except logins works.
  */
 export function checkOAuthReadiness({
   socket,

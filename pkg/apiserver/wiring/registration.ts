@@ -16,7 +16,7 @@ export type RegistrationOptions = {
   readonly logger: Logger
 }
 
-/** Registers the APIService of Kapis with kube-apiserver, with the CA of the serving certificate. */
+/** Registers the APIService of Kapis at kube-apiserver, with the CA of the serving certificate. */
 export function createRegistration({
   client,
   config,

@@ -51,11 +51,18 @@ export type Resources = {
   /** The same reads, with lists as `{items, totalItems}`. */
   readonly items: Handler
   readonly documents: readonly DocumentRoute[]
-  /** Whether what answers a request shows no more than its selectors select: then they may decide what is allowed. */
+  /**
+   * Returns whether the handler applies the selectors of a request: only then may they affect
+   * authorization.
+   */
   readonly selects: (info: RequestInfo) => boolean
   /** What everybody may have without a right of RBAC: the own kubeconfig. */
   readonly isOwn: (exchange: AuthenticatedExchange) => boolean
-  /** What a request is authorized as, when that is another kind than its path names. @throws Status 503 */
+  /**
+   * Returns the attributes to authorize a request with, if they differ from its path.
+   *
+   * @throws Status 503
+   */
   readonly attributesOf: (exchange: AuthenticatedExchange) => Promise<RequestInfo> | undefined
   readonly isAggregated: (plural: string) => boolean
   readonly checks: readonly Check[]
@@ -79,7 +86,7 @@ export type ResourcesOptions = {
   readonly onClusterChange: (listener: () => void) => void
   /** To kube-apiserver itself, as the caller. */
   readonly proxy: Handler
-  /** The authority that callers of the issuer's URL have to trust; undefined when its certificate is not ours. */
+  /** The CA of the issuer URL for clients; undefined if Kapis did not issue the certificate. */
   readonly caPem: () => string | undefined
   readonly isUser: (name: string) => boolean
   /** Whether a caller may read a Secret. @throws Status 403 */
@@ -220,7 +227,8 @@ export function createResources(options: ResourcesOptions): Resources {
     ],
     watch: (path, sink) => cache.watch(path, sink),
     start() {
-      // kube-apiserver asks for the documents a second after the group is available, and then not for a minute.
+      // kube-apiserver fetches the documents a second after the group becomes available, and then
+      // not again for a minute.
       void untilDone(async () => void (await kindSchemas()), { logger, signal: stopped.signal })
       return cache.start()
     },

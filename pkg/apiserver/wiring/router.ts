@@ -37,7 +37,10 @@ export type Router = {
   readonly isProxied: (exchange: AuthenticatedExchange) => boolean
 }
 
-/** Hands an authorized request to what serves it. Reads of resources come first: they are the hot path. */
+/**
+ * Routes an authorized request to its handler. Reads of resources are checked first: they are the
+ * hot path.
+ */
 export function createRouter(options: RouterOptions): Router {
   const isElsewhere = (exchange: AuthenticatedExchange) => isForProxy(options, exchange)
   const rest = (exchange: AuthenticatedExchange) =>
@@ -88,9 +91,10 @@ function documentsFor(
 }
 
 /**
- * Whether a request is for kube-apiserver: all of /api and /apis but the aggregated group, the documents in which it tells of all
- * groups, and every path that Kapis has not: `/`, `/version/`, `/openid/v1/jwks`. kube-apiserver itself asks for this server's
- * own.
+ * Returns whether a request goes to kube-apiserver: all of /api and /apis except the group of the
+ * extension API and the discovery documents of all groups, and every path that Kapis does not have,
+ * such as `/`, `/version/` and `/openid/v1/jwks`. Requests from kube-apiserver itself get the
+ * discovery documents of this server.
  */
 function isForProxy(options: RouterOptions, exchange: AuthenticatedExchange): boolean {
   const { info, isAggregated } = exchange
@@ -103,7 +107,10 @@ function isForProxy(options: RouterOptions, exchange: AuthenticatedExchange): bo
   return path === '/openapi/v2' || !documentsFor(options, exchange).some(({ handles }) => handles(path))
 }
 
-/** Whether a path is `/apis/<group>` or below it; asked for each request, so nothing is joined for it. */
+/**
+ * Returns whether a path is `/apis/<group>` or below it. It runs for each request, so it allocates
+ * nothing.
+ */
 function isBelow(path: string, group: string): boolean {
   const end = '/apis/'.length + group.length
   return (
@@ -113,7 +120,10 @@ function isBelow(path: string, group: string): boolean {
   )
 }
 
-/** Group and version of a path that is too short for a resource: the root of an API, where its discovery is. */
+/**
+ * Returns group and version of a path that is too short for a resource: the root of an API, where
+ * its discovery is.
+ */
 function groupOf(path: string): [group: string, version: string] {
   const [, , group = '', version = ''] = path.split('/')
   return [group, version]

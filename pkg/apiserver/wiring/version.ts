@@ -1,6 +1,8 @@
 export type BuildInfo = { readonly version: string; readonly commit: string }
 
-/** version.Info of k8s.io/apimachinery, as far as it means anything here; goVersion stands for the runtime. */
+/**
+ * version.Info of k8s.io/apimachinery with the fields that apply; goVersion is the Node.js version.
+ */
 export function toVersionInfo({ version, commit }: BuildInfo): object {
   const [major = '0', minor = '0'] = version.split('.')
   return {

@@ -57,7 +57,10 @@ function groupEntry(name: string, groups: readonly ServedGroup[]) {
   return { name, versions, preferredVersion: versions[0] }
 }
 
-/** The response kind is never left out: client-go drops resources without one, and 0.26 crashed on them. */
+/**
+ * The response kind is always set: client-go drops resources without one, and version 0.26 crashed
+ * on them.
+ */
 function toDiscovered({ group, version }: ServedGroup, resource: ServedResource) {
   return {
     resource: resource.plural,

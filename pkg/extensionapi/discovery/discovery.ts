@@ -15,7 +15,10 @@ import {
 import { groupVersionOf, type ServedGroup } from './served-group.ts'
 
 export type Discovery = {
-  /** Whether the path is a discovery document of the served groups; a trailing slash does not matter. */
+  /**
+   * Returns whether the path is a discovery document of the served groups, ignoring a trailing
+   * slash.
+   */
   readonly handles: (path: string) => boolean
   /** @throws Status 405, 406 */
   readonly handle: (exchange: Exchange) => void
@@ -25,9 +28,10 @@ type Choice = DiscoveryVersion | Encoding
 const mediaTypes = ['application/json', 'application/yaml']
 
 /**
- * The discovery documents: /apis (plain, or aggregated when the Accept header asks for it), /apis/<group> and
- * /apis/<group>/<version>. kube-apiserver marks a server that cannot answer /apis as stale, which blocks the deletion
- * of namespaces in the whole cluster; so all of it is made once and served from memory.
+ * Serves the discovery documents: /apis (plain, or aggregated if the Accept header asks for it),
+ * /apis/<group> and /apis/<group>/<version>. If /apis fails, kube-apiserver marks the server as
+ * stale, which blocks the deletion of namespaces in the whole cluster; so all documents are built
+ * once and served from memory.
  */
 export function createDiscovery(groups: readonly ServedGroup[]): Discovery {
   const legacy = new Map<string, Buffer>([['/apis', toBody(toGroupList(groups))]])
@@ -46,7 +50,8 @@ export function createDiscovery(groups: readonly ServedGroup[]): Discovery {
       const path = trimSlash(info.path)
       const choice = choose(exchange, path === '/apis')
       if (choice === 'v2' || choice === 'v2beta1') {
-        // The parameters must stand in the answer: without them clients read it as the plain document.
+        // The response must repeat these parameters: otherwise clients parse it as the plain
+        // document.
         const contentType = `application/json;g=apidiscovery.k8s.io;v=${choice};as=APIGroupDiscoveryList`
         const headers = { 'content-type': contentType, 'cache-control': 'public' }
         return sendDocument(exchange, aggregated[choice], headers)
@@ -74,7 +79,7 @@ function choose({ req, query }: Exchange, isRoot: boolean): Choice {
   throw notAcceptable(mediaTypes)
 }
 
-/** Further parameters, such as 1.36's `profile`, do not matter: there are no peers that could be asked. */
+/** Ignores other parameters such as `profile` of 1.36: there are no peers to merge. */
 function aggregatedVersion({ parameters }: Clause): DiscoveryVersion | undefined {
   if (parameters.get('as') !== 'APIGroupDiscoveryList') return undefined
   if (parameters.get('g') !== 'apidiscovery.k8s.io') return undefined

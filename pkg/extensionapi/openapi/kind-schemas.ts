@@ -8,21 +8,24 @@ export type KindSchemasOptions = {
   readonly kinds: readonly SourceKind[]
   /** The parsed answer of kube-apiserver at a path. @throws Status */
   readonly read: (path: string) => Promise<unknown>
-  /** For how long what was read is taken for the present state: kube-apiserver asks one document after the other. */
+  /**
+   * How long a result is used without checking for a newer one: kube-apiserver fetches its
+   * documents one after the other.
+   */
   readonly freshMs?: number
   /** How long is waited for kube-apiserver while nothing is known. */
   readonly patienceMs?: number
 }
 
 /**
- * Schemas of kinds, read from kube-apiserver's own documents. Its index names each document by its hash, so they are read
- * again only when one has changed; until then the same value is given.
+ * Loads the schemas of kinds from the OpenAPI documents of kube-apiserver. Its index contains a
+ * hash for each document, so only changed ones are fetched; otherwise the same object is returned.
+ * Known schemas are returned immediately and refreshed in the background: kube-apiserver holds a
+ * lock of /openapi/v3 while it fetches the documents of an aggregated server (kube-aggregator,
+ * `UpdateAPIServiceSpec`), so fetching synchronously would deadlock and block `kubectl apply` and
+ * `explain` in the whole cluster.
  *
- * What is known is given at once, and read again behind it: kube-apiserver asks an aggregated server for its documents with a
- * lock held that its own /openapi/v3 needs (kube-aggregator, openapiv3 `UpdateAPIServiceSpec`), so who asked it back before
- * answering would wait until one of both gives up, and with it everybody in the cluster who applies or explains.
- *
- * @throws Status 503 while nothing is known
+ * @throws Status 503 before the first load
  */
 export function createKindSchemas({
   kinds,

@@ -37,7 +37,11 @@ const listParameters: readonly Parameter[] = [
   query('labelSelector', 'string', 'Selects objects by labels.'),
   query('limit', 'integer', 'Maximum number of objects in a response; use continue for the next page.'),
   pretty,
-  query('resourceVersion', 'string', 'Version of the state to read; resourceVersionMatch says how it is compared.'),
+  query(
+    'resourceVersion',
+    'string',
+    'Version of the state to read; resourceVersionMatch says how it is compared.',
+  ),
   query('resourceVersionMatch', 'string', 'NotOlderThan or Exact.'),
   query('sendInitialEvents', 'boolean', 'Whether a watch begins with the existing objects.'),
   query('timeoutSeconds', 'integer', 'Seconds after which a watch ends.'),
@@ -109,7 +113,10 @@ function resourceOperations(served: ServedGroup, resource: ServedResource): Oper
   return operations
 }
 
-/** `resources.kapis.io` to `ResourcesKapisIo`: operation ids must be unique among all servers of the cluster. */
+/**
+ * Converts `resources.kapis.io` to `ResourcesKapisIo`: operation IDs must be unique among all
+ * servers of the cluster.
+ */
 function toCamel(text: string): string {
   return text
     .split(/[^a-zA-Z0-9]+/)

@@ -4,7 +4,10 @@ import type { Schema, Schemas } from './schema/schema.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
-/** How a version of OpenAPI refers to another schema, given its whole name, with a description and the like next to it. */
+/**
+ * How a version of OpenAPI refers to another schema by its full name, with a description next to
+ * the reference.
+ */
 export type WriteRef = (name: string, beside: Json) => Json
 
 /** What the versions of OpenAPI write differently. */
@@ -16,14 +19,18 @@ export type Dialect = {
 }
 
 /**
- * The whole name of a schema. kube-apiserver merges the definitions of all servers into one document and renames those
- * that clash, so they are named by the reversed group: io.kapis.resources.v1alpha3.Node.
+ * Returns the full name of a schema: the reversed group, such as io.kapis.resources.v1alpha3.Node.
+ * kube-apiserver merges the definitions of all servers into one document and renames conflicting
+ * ones.
  */
 export function schemaName({ group, version }: ServedGroup, name: string): string {
   return [...group.split('.').reverse(), version, name].join('.')
 }
 
-/** The schemas of a group as OpenAPI writes them, by whole name. Kinds say which kind they are: explain finds them so. */
+/**
+ * Returns the schemas of a group in OpenAPI form, by full name. Kinds carry
+ * x-kubernetes-group-version-kind, by which kubectl explain finds them.
+ */
 export function writeSchemas(served: ServedGroup, known: Schemas, { ref, oneOf, values }: Dialect): Json {
   const { group, version } = served
   const kinds = new Set(served.resources.flatMap(({ kind }) => [kind, `${kind}List`]))

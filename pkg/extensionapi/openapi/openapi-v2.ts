@@ -5,12 +5,13 @@ import type { Schemas } from './schema/schema.ts'
 
 const writeRef: WriteRef = (name, beside) => ({ ...beside, $ref: `#/definitions/${name}` })
 
-// kube-apiserver too says string, of quantities and of what is a number or a name, and tells no defaults here.
+// Like kube-apiserver, it uses string for quantities and for int-or-string, and omits defaults.
 const dialect: Dialect = { ref: writeRef, oneOf: () => ({ type: 'string' }), values: () => ({}) }
 
 /**
- * The groups as Swagger 2.0. kube-apiserver merges it into the document of the whole cluster, which it can no longer
- * serve as protobuf when a single key here is unknown to Swagger: only what the standard knows, and `x-`.
+ * Renders the groups as Swagger 2.0 with standard keys and `x-` extensions only. kube-apiserver
+ * merges it into the document of the whole cluster, and cannot serve that as protobuf if it
+ * contains any other key.
  */
 export function toSwagger(groups: readonly ServedGroup[], known: Schemas, title: string) {
   const paths = groups.flatMap(served =>

@@ -5,7 +5,8 @@ import type { Schemas } from './schema/schema.ts'
 
 const reference = (name: string) => ({ $ref: `#/components/schemas/${name}` })
 
-// OpenAPI 3.0 ignores what stands next to a $ref; allOf keeps it, and kubectl explain knows the form.
+// OpenAPI 3.0 ignores keys next to $ref; allOf preserves them, and kubectl explain supports this
+// form.
 const writeRef: WriteRef = (name, beside) =>
   Object.keys(beside).length === 0 ? reference(name) : { ...beside, allOf: [reference(name)] }
 

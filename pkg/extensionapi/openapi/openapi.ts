@@ -8,7 +8,10 @@ import { toOpenApi3 } from './openapi-v3.ts'
 import type { Schemas } from './schema/schema.ts'
 
 export type OpenApi = {
-  /** Whether the path is one of the documents: /openapi/v2, /openapi/v3, /openapi/v3/apis/<group>/<version>. */
+  /**
+   * Returns whether the path is an OpenAPI document: /openapi/v2, /openapi/v3 or
+   * /openapi/v3/apis/<group>/<version>.
+   */
   readonly handles: (path: string) => boolean
   /** @throws Status 405, 406, 503 */
   readonly handle: (exchange: Exchange) => Promise<void>
@@ -18,9 +21,12 @@ const swagger = '/openapi/v2'
 const index = '/openapi/v3'
 
 /**
- * The OpenAPI documents of the served groups, made when first one is asked for, and again when schemas of kinds have changed.
+ * Serves the OpenAPI documents of the served groups. They are built on the first request, and again
+ * when the schemas of kinds change.
  *
- * @param readSchemas schemas of kinds by short names; the same value for as long as nothing changes. @throws Status 503
+ * @param readSchemas returns schemas of kinds by short name; the same object as long as nothing
+ * changes
+ * @throws Status 503
  */
 export function createOpenApi(
   groups: readonly ServedGroup[],
@@ -51,8 +57,8 @@ export function createOpenApi(
 }
 
 /**
- * By path. The index of version 3 lists the groups and nothing else: kube-apiserver merges indexes blindly, and a key such
- * as `version` would take the place of its own.
+ * The documents by path. The index of version 3 lists only the groups: kube-apiserver merges
+ * indexes without validation, and a key such as `version` would replace its own.
  */
 function createDocuments(
   groups: readonly ServedGroup[],

@@ -11,7 +11,7 @@ export type Accepted = {
   readonly as: 'object' | 'table' | 'partial' | 'partialList'
   /** Version of meta.k8s.io that a table or partial object is to carry. */
   readonly version: 'v1' | 'v1beta1'
-  /** `;pretty=1` of the clause; the query parameter and the user agent are the caller's business. */
+  /** `;pretty=1` of the clause; the caller evaluates the query parameter and the user agent. */
   readonly pretty: boolean
 }
 
@@ -44,7 +44,7 @@ export function negotiate(accept: string | undefined, target: AcceptTarget): Acc
     known.set(accept, answer)
   }
   if (!(answer instanceof Status)) return answer
-  // A fresh error each time: a remembered one would carry the stack of another request into the log.
+  // A new error each time: a cached one would log the stack of another request.
   throw new Status(answer.code, answer.reason, answer.message)
 }
 
@@ -81,7 +81,10 @@ function conversionOf({ parameters }: Clause): Pick<Accepted, 'as' | 'version'> 
   return version === 'v1' || version === 'v1beta1' ? { as, version } : undefined
 }
 
-/** A known conversion of the wrong number ends the choice, as kube-apiserver has it: the caller made a mistake. */
+/**
+ * A known conversion that does not fit (list or object) ends the negotiation with an error, as in
+ * kube-apiserver.
+ */
 function refusal(as: Accepted['as'], target: AcceptTarget): Status | undefined {
   if (as === 'partial' && target === 'list') {
     return mismatch('you requested PartialObjectMetadata, but the requested object is a list')

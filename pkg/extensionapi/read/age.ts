@@ -4,9 +4,9 @@ const day = 24 * hour
 const year = 365 * day
 
 /**
- * An age in kubectl's short form, such as `45s`, `3h12m`, `2d` or `4y`: the two largest units while they tell something.
+ * Formats an age in the short form of kubectl, such as `45s`, `3h12m`, `2d` or `4y`.
  *
- * @param since RFC 3339 time; '' for an object that has none
+ * @param since RFC 3339 time, or ''
  */
 export function formatAge(since: string, nowMs: number): string {
   const start = Date.parse(since)

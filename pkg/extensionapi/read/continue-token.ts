@@ -1,8 +1,9 @@
 import { badRequest } from '../../apierrors/status.ts'
 
 /**
- * Where a chunked list goes on: after `key`, in the state at `version`. Version -1 is an "inconsistent" continuation, in
- * whatever state there is now; clients get one when the state they began with is no longer known.
+ * Where a paged list continues: after `key` in the snapshot at `version`. Version -1 is an
+ * "inconsistent" continuation in the current state; clients get one if their snapshot is no longer
+ * available.
  */
 export type Continuation = { readonly version: number; readonly key: string }
 

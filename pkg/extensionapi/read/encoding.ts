@@ -20,7 +20,10 @@ export function contentType(encoding: Encoding): string {
   return encoding === 'yaml' ? 'application/yaml' : 'application/json'
 }
 
-/** Writes one object, given as JSON, in another form. Numbers, escapes and the order of keys stay as they are. */
+/**
+ * Converts one object from JSON to another format. Numbers, escapes and the order of keys are
+ * preserved.
+ */
 export function reencode(json: Buffer | string, encoding: Encoding): Buffer {
   if (encoding === 'json') return Buffer.from(json)
   const text = json.toString()

@@ -60,7 +60,10 @@ export function parseListOptions(
   return options
 }
 
-/** Whether a list is of one state and no later one: a limit together with a version has asked for that since before there was a match. */
+/**
+ * Returns whether a list must have exactly the given version: before resourceVersionMatch existed,
+ * limit with a resourceVersion had this meaning.
+ */
 export function isExact({ match: matching, limit, resourceVersion }: ListOptions): boolean {
   return matching === 'Exact' || (matching === '' && limit > 0 && !['', '0'].includes(resourceVersion))
 }

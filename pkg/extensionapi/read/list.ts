@@ -24,12 +24,13 @@ export type ListResult = {
 }
 
 /**
- * Answers a list with the semantics of kube-apiserver: resourceVersion and its match rule, limit and continue on one
- * unchanging state.
+ * Serves a list with the semantics of kube-apiserver: resourceVersion and resourceVersionMatch;
+ * limit and continue on a consistent snapshot.
  *
- * @param selectorKey the raw selectors; lists that select alike share one kept-up view
- * @param visible what the caller may see, when that is not everything
- * @throws Status 410 when the wanted version is no longer known, 504 when it lies ahead
+ * @param selectorKey the unparsed selectors; lists with the same selectors share a materialized
+ * view
+ * @param visible the visible objects, if the caller may not see all
+ * @throws Status 410 if the requested version is no longer available, 504 if it is in the future
  */
 export async function listObjects(
   collection: Collection,
@@ -45,7 +46,8 @@ export async function listObjects(
   const leaves = visible ? toLeaves(selected.flatMap(leaf => leaf.entries.filter(visible.has))) : selected
   const size = countEntries(leaves)
   const offset = start.after === '' ? 0 : offsetAfter(leaves, start.after)
-  // At version 0 any state will do, and the whole is as cheap as a part: kube-apiserver does not chunk there either.
+  // At version 0 any state is acceptable and the whole list costs no more than a page;
+  // kube-apiserver does not page it either.
   const isChunked = options.limit > 0 && options.resourceVersion !== '0'
   const count = isChunked ? options.limit : size
   const selection = selectPage(leaves, { offset, count, descending: false, size })

@@ -14,12 +14,16 @@ import { checkTimeout } from './timeout.ts'
 
 export type ReadOptions = {
   /**
-   * The collection of a plural, undefined when it is not served; at once for the kinds that are always followed.
+   * Returns the store of a plural; undefined if it is not served. It returns synchronously for
+   * kinds that are always cached.
    *
-   * @throws Status 503 while it cannot be trusted
+   * @throws Status 503 while the cache is stale
    */
   readonly collectionOf: (plural: string) => Collection | undefined | Promise<Collection | undefined>
-  /** What the caller may see of a kind, undefined for everything; asked for kinds of which not everybody sees the same. */
+  /**
+   * Returns the objects that the caller may see, undefined for all; called for kinds with
+   * restricted visibility.
+   */
   readonly visible: (info: RequestInfo, identity: Identity) => Promise<Visible | undefined> | undefined
   readonly hub: WatchHub
   readonly pages: PageCache

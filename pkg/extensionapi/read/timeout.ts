@@ -4,8 +4,8 @@ import type { QueryParameters } from '../../apirequest/query-parameters.ts'
 const units = new Set(['ns', 'us', 'µs', 'μs', 'ms', 's', 'm', 'h'])
 
 /**
- * Refuses a `timeout` that is no duration, in the words of kube-apiserver, which does so for all that it forwards. One that is a
- * duration is kept anyway: what is read is in memory.
+ * Rejects an invalid `timeout` with the message of kube-apiserver. A valid one is always met, since
+ * reads are served from memory.
  *
  * @throws Status 400
  */
@@ -16,7 +16,10 @@ export function checkTimeout(query: QueryParameters): void {
   if (why !== undefined) throw badRequest(`invalid timeout specified in the request URL - time: ${why}`)
 }
 
-/** What Go's time.ParseDuration finds wrong: numbers with units in a row, such as 1h30m or -1.5s; a lone 0 needs none. */
+/**
+ * Returns the error of time.ParseDuration of Go, if any: a duration is a sequence of numbers with
+ * units, such as 1h30m or -1.5s, or 0.
+ */
 function durationFault(text: string): string | undefined {
   const quoted = JSON.stringify(text)
   let rest = text.replace(/^[-+]/, '')

@@ -15,7 +15,9 @@ export type Shape =
   | { readonly as: 'partial'; readonly version: 'v1' | 'v1beta1' }
   | ({ readonly as: 'table' } & Omit<TableOptions, 'nowMs'>)
 
-/** A stream of tables tells its columns in its first event, as kube-apiserver does, and in no other. */
+/**
+ * A watch of tables sends the column definitions only in its first event, as kube-apiserver does.
+ */
 export function createEncoder(served: ServedKind, shape: Shape): Encoder {
   const name = `aggregated ${JSON.stringify(shape)}`
   const plain = { name, ...telling(served, shape, false) }

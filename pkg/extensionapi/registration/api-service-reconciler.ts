@@ -23,16 +23,23 @@ export type ApiServiceKeeperOptions = {
   readonly service: ServiceReference
   /** PEM of the authorities that the serving certificate may come from; '' while there is none. */
   readonly caBundle: () => string
-  /** How long an authority that is found there stays next to it (other-authorities.ts); 0 for not at all. */
+  /**
+   * How long a CA that is found in caBundle is kept next to the own one (see ca-bundle-merge.ts); 0
+   * for not at all.
+   */
   readonly keepOthersMs: number
   /** Whether the installation is being taken away: then an APIService that is gone stays gone. */
   readonly isLeaving: () => Promise<boolean>
-  /** How long one that was deleted stays so before that is asked: an installation goes piece by piece, this one first. */
+  /**
+   * How long to wait after a deletion before checking whether Kapis is being uninstalled: `kubectl
+   * delete` removes its objects one by one, the APIService first.
+   */
   readonly goneMs?: number
   readonly logger: Logger
 }
 
-// Corrected immediately, unless something keeps changing it back: after a few times in a row slower and slower, until it is quiet.
+// Corrections are immediate, unless something keeps changing the object: then they slow down until
+// it stops.
 const delayMs = { first: 100, max: 30_000 }
 const promptWrites = 10
 const usualGoneMs = 2_000
@@ -41,8 +48,9 @@ const quietMs = 60_000
 const maxTimerMs = 2 ** 31 - 1
 
 /**
- * Registers Kapis with kube-apiserver and keeps it so: the APIService is made when it is missing, fixed when it
- * drifts, and left alone when it belongs to someone else. It outlives the process: other replicas serve on.
+ * Registers Kapis at kube-apiserver and keeps it registered: creates the APIService if it is
+ * missing, corrects it if it drifts, and leaves it alone if it belongs to another server. It stays
+ * when the process ends, since other replicas keep serving.
  */
 export class ApiServiceKeeper {
   readonly #options: ApiServiceKeeperOptions

@@ -4,7 +4,7 @@ import { resourcesGroup, resourcesVersion } from '../../resourcecache/kinds.ts'
 /** The Service through which kube-apiserver reaches Kapis. */
 export type ServiceReference = { readonly namespace: string; readonly name: string; readonly port: number }
 
-/** What is to be registered; built from the group domain and the Service, plus the authority of the moment. */
+/** Builds the desired APIService from the group domain, the Service and the current CA. */
 export type Registration = {
   readonly groupDomain: string
   readonly service: ServiceReference
@@ -53,8 +53,9 @@ export function toApiService(registration: Registration, current?: KubeObject) {
 }
 
 /**
- * Whether an existing APIService is this installation's: it points at its Service, or it was made by it. The label
- * `managed-by` alone does not tell two installations apart, and they would take the group from each other for ever.
+ * Returns whether an existing APIService belongs to this installation: it points to its Service, or
+ * was created by it. The label `managed-by` alone does not distinguish two installations, which
+ * would overwrite each other for ever.
  */
 export function isOurs(current: KubeObject, service: ServiceReference): boolean {
   const { name, namespace } = serviceOf(current)

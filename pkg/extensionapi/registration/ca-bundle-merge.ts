@@ -8,9 +8,9 @@ export type MergedBundle = {
 }
 
 /**
- * What caBundle is to be where something else looks after certificates, which may change authority and serving certificate in one step:
- * replicas see the new files minutes apart, and each would take away the authority of the others. So what one finds there
- * stays for a while, next to its own.
+ * Merges caBundle if another tool (cert-manager) issues certificates and may replace CA and serving
+ * certificate in one step: replicas see the new files minutes apart, and each would remove the CA
+ * of the others. A CA found there is therefore kept for a while next to the own one.
  *
  * @param keepMs how long; 0 for not at all
  */

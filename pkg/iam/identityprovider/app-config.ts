@@ -1,7 +1,10 @@
 import { integer, optionalTexts, requiredText, section, text } from '../../config/option.ts'
 import { type Complain, readTrust, type Trust, trustOptions } from './tls-config.ts'
 
-/** What every provider has in common that sends the browser away: we are a client (an "app") there. */
+/**
+ * Common settings of providers with a redirect: Kapis is an OAuth client (an "app") of the
+ * provider.
+ */
 export type AppConfig = {
   readonly clientId: string
   /** '' for a public client. */

@@ -24,7 +24,7 @@ import type { UpstreamFetch } from './upstream-fetch.ts'
 
 export const clockToleranceSeconds = 10
 
-/** What openid-client is to know of the provider and of us. */
+/** The configuration of openid-client for the provider and for Kapis. */
 export function toClient(server: ServerMetadata, app: AppConfig, fetch: UpstreamFetch): Configuration {
   const metadata = { [clockTolerance]: clockToleranceSeconds }
   const client = new Configuration(server, app.clientId, metadata, toClientAuth(server, app.clientSecret))
@@ -40,14 +40,20 @@ export function toCustomFetch(fetch: UpstreamFetch): NonNullable<Configuration[t
     fetch(url, { method, headers, ...(body == null ? {} : { body: String(body) }), signal })
 }
 
-/** HTTP Basic is what every server has to take (RFC 6749 section 2.3.1), unless it says that it does not. */
+/**
+ * HTTP Basic, which every server must support (RFC 6749 section 2.3.1), unless the metadata
+ * excludes it.
+ */
 function toClientAuth(server: ServerMetadata, secret: string): ClientAuth {
   if (secret === '') return None()
   const methods = server.token_endpoint_auth_methods_supported ?? ['client_secret_basic']
   return methods.includes('client_secret_basic') ? ClientSecretBasic(secret) : ClientSecretPost(secret)
 }
 
-/** The authorization request: code, with state and PKCE always, and a nonce for those that return one. */
+/**
+ * Builds the authorization request: response type code, with state and PKCE, and a nonce for
+ * providers that return it.
+ */
 export async function toAuthorizationUrl(
   client: Configuration,
   { state, nonce, codeVerifier, redirectUri }: Transaction,
@@ -71,7 +77,8 @@ export function exchangeCode(
   callback: URL,
   transaction: Transaction,
 ): ReturnType<typeof authorizationCodeGrant> {
-  // The provider compares the redirect URI with the one that it was sent, not with how we are reached.
+  // The provider compares the redirect URI with that of the authorization request, not with the
+  // address of this request.
   const url = new URL(transaction.redirectUri)
   url.search = callback.search
   return authorizationCodeGrant(client, url, {
@@ -80,7 +87,7 @@ export function exchangeCode(
   })
 }
 
-// oauth4webapi's codes for "it has answered, and it cannot be believed"; the others say that there is no answer to speak of.
+// Codes of oauth4webapi for an invalid response; the others mean that there was no response.
 const untrusted: ReadonlySet<string> = new Set([
   'OAUTH_INVALID_RESPONSE',
   'OAUTH_JWT_TIMESTAMP_CHECK_FAILED',
@@ -91,7 +98,9 @@ const untrusted: ReadonlySet<string> = new Set([
   'OAUTH_UNSUPPORTED_OPERATION',
 ])
 
-/** What went wrong with a login at a provider: its refusal, an answer that cannot be trusted, or no answer. */
+/**
+ * Converts an error of a login at a provider: rejected by it, an invalid response, or no response.
+ */
 export function toProviderError(error: unknown): Status {
   if (error instanceof Status) return error
   if (error instanceof AuthorizationResponseError)

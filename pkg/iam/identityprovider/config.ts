@@ -19,8 +19,8 @@ import { type OidcConfig, oidcProvider } from './oidc/oidc-config.ts'
 import { complainTo } from './tls-config.ts'
 
 /**
- * Who of the provider's people gets which user: `auto` makes one for anyone who has none, `lookup` wants one that an
- * administrator has linked, `manual` wants the same and lets people link users of their own.
+ * How accounts of the provider get a user: `auto` creates one, `lookup` requires one that an
+ * administrator has linked, `manual` requires the same and lets users link themselves.
  */
 export type MappingMethod = 'auto' | 'lookup' | 'manual'
 
@@ -34,7 +34,7 @@ export type ProviderConfig = {
   readonly disabled: boolean
   readonly mappingMethod: MappingMethod
   readonly disableLoginConfirmation: boolean
-  /** Put before user names that are made, and before groups, so that none of them can be one of ours. */
+  /** Prefixes of new user names and of groups, so that they cannot collide with local ones. */
   readonly usernamePrefix: string
   readonly groupsPrefix: string
   /** For how long groups are believed that the provider cannot be asked about without a login. */
@@ -65,13 +65,19 @@ const document = section({
   type: requiredChoice({ of: types, description: 'Type of the provider.' }),
   displayName: optionalText({ description: 'Label of the login button; by default the name.' }),
   hidden: boolean({ default: false, description: 'Whether the login page shows no button for it.' }),
-  disabled: boolean({ default: false, description: 'Whether logins with it are disabled; existing ones end.' }),
+  disabled: boolean({
+    default: false,
+    description: 'Whether logins with it are disabled; existing ones end.',
+  }),
   mappingMethod: choice({
     of: ['auto', 'lookup', 'manual'],
     default: 'auto',
     description: 'How accounts of the provider get a user: auto, lookup or manual.',
   }),
-  disableLoginConfirmation: boolean({ default: true, description: 'Whether users are created at the first login without a confirmation page.' }),
+  disableLoginConfirmation: boolean({
+    default: true,
+    description: 'Whether users are created at the first login without a confirmation page.',
+  }),
   usernamePrefix: text({
     default: '',
     pattern: /^([a-z0-9][-a-z0-9.]{0,62})?$/,

@@ -1,6 +1,6 @@
 /**
- * What `work` comes to, or the reason of the signal once it is aborted: anyone who waits for a provider never waits longer
- * than that, whatever the provider does.
+ * Returns the result of `work`, or throws the reason of the signal when it is aborted, so that no
+ * caller waits for a provider longer than that.
  */
 export async function within<T>(
   timeoutMs: number,

@@ -8,8 +8,8 @@ export type Identity = {
   readonly email: string
   readonly displayName: string
   /**
-   * Undefined when the provider was not asked for groups: then the user has none of it. `unknown` when it was asked and said
-   * nothing: then those that it said before count, for as long as groupsMaxAge says.
+   * The groups; undefined if groups are not configured, so the user has none. `unknown` if the
+   * provider returned none: then the previous groups stay until groupsMaxAge.
    */
   readonly groups: readonly string[] | undefined | 'unknown'
   /** What the provider is shown when the person logs out there as well. */
@@ -20,8 +20,9 @@ export type Identity = {
 export type PasswordProvider = {
   readonly kind: 'password'
   /**
-   * @param found told of the uid of the person whose password it would be, before the password is judged; '' for one without
-   * @throws Status as refusal.ts has them
+   * @param found called with the uid of the account before the password is checked; '' if it has
+   * none
+   * @throws Status, see login-refusal.ts
    */
   readonly authenticate: (
     login: { readonly username: string; readonly password: string },
@@ -32,7 +33,10 @@ export type PasswordProvider = {
   readonly find?: (uid: string, signal: AbortSignal) => Promise<Identity | undefined>
 }
 
-/** What binds a redirect to the browser that it was begun in; it is new for each login and never leaves the two of us. */
+/**
+ * Secrets that bind a redirect to the browser; new for each login, and known only to Kapis and the
+ * browser.
+ */
 export type Transaction = {
   readonly state: string
   /** Returned in the ID token (OpenID Connect Core 1.0 section 3.1.2.1). */
@@ -42,7 +46,10 @@ export type Transaction = {
   readonly redirectUri: string
 }
 
-/** What the provider is asked to do although it may have a login of the person already (OpenID Connect Core section 3.1.2.1). */
+/**
+ * What the provider must do even if the user is logged in there (prompt, max_age; OpenID Connect
+ * Core section 3.1.2.1).
+ */
 export type UpstreamPrompt = 'login' | 'select_account'
 
 /** Where the browser is sent away and comes back with a code. */
@@ -52,7 +59,10 @@ export type RedirectProvider = {
   readonly redirectUrl: string
   /** Where to send the browser. @throws Status when the provider cannot be asked where that is */
   readonly begin: (transaction: Transaction, signal: AbortSignal, prompt?: UpstreamPrompt) => Promise<URL>
-  /** @param callback the URL that the browser came back with. @throws Status as refusal.ts has them */
+  /**
+   * @param callback the URL of the redirect back
+   * @throws Status, see login-refusal.ts
+   */
   readonly finish: (callback: URL, transaction: Transaction, signal: AbortSignal) => Promise<Identity>
   /** Where a browser is sent to be logged out there too; undefined where that is not wanted. */
   readonly logoutUrl?: ((logout: UpstreamLogout) => URL) | undefined

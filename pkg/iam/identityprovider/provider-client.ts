@@ -5,7 +5,7 @@ import { createGitLabProvider } from './git/gitlab.ts'
 import { createLdapProvider } from './ldap/ldap-provider.ts'
 import { createOidcProvider } from './oidc/oidc-provider.ts'
 
-/** What speaks to a provider of the type that the configuration names. Nothing is asked of it before someone logs in. */
+/** Creates the client of a provider for its type. It makes no requests before the first login. */
 export function createProviderClient(config: ProviderConfig): ProviderClient {
   switch (config.type) {
     case 'LDAPIdentityProvider':

@@ -25,10 +25,11 @@ export function takesPasswords(provider: Provider): provider is PasswordLoginPro
 }
 
 /**
- * Logs a person in with a password that the provider judges. Wrong ones are counted as those of our own users are, for the
- * name and for the address: a directory must not be open to guessing because Kapis stands in front of it.
+ * Authenticates a user with a password that the provider checks. Failures are counted by name and
+ * address like those of local users, so that Kapis does not open the directory to password
+ * guessing.
  *
- * @throws Status as refusal.ts has them; 429 for a name or an address that has failed too often
+ * @throws Status, see login-refusal.ts; 429 for a locked name or address
  */
 export async function logInWithPassword(
   { admit, linkedTo, passwords }: Pick<Admission, 'admit' | 'linkedTo'> & Passwords,

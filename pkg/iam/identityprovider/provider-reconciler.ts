@@ -2,7 +2,9 @@ import type { Logger } from '../../telemetry/logger.ts'
 import { type EndableSessions, endLogin } from '../sessions/revoke-session.ts'
 import type { Session } from '../sessions/session.ts'
 
-/** What the Secrets say of one provider's name; unknown while one of them cannot be read and may be about it. */
+/**
+ * The state of a provider by its Secrets; unknown while a Secret that may belong to it is invalid.
+ */
 export type Standing = 'usable' | 'disabled' | 'gone' | 'unknown'
 
 export type ProviderKeeperOptions = {
@@ -18,7 +20,7 @@ export type ProviderKeeperOptions = {
 }
 
 export type ProviderKeeper = {
-  /** To be called whenever the providers have changed, and from time to time. Safe to run on every replica. */
+  /** Must be called when the providers change, and periodically. Safe to run on every replica. */
   readonly check: () => Promise<void>
 }
 
@@ -28,9 +30,9 @@ const reasons: Partial<Record<Standing, string>> = {
 }
 
 /**
- * Ends the logins that were made by an identity provider which was removed or disabled, and writes it down: what it vouched
- * for is over on every replica, and stays so if it comes back. A Secret with a mistake in it ends nothing: anyone who fixes it
- * should not have logged everybody out.
+ * Ends the logins of identity providers that were removed or disabled, and stores that, so they
+ * stay ended on all replicas even if the provider comes back. An invalid Secret ends no logins,
+ * since it may be fixed soon.
  */
 export function createProviderKeeper({ providers, sessions, logger }: ProviderKeeperOptions): ProviderKeeper {
   const open = () => [...sessions.all()].filter(({ provider, ended }) => provider !== '' && ended === '')
@@ -40,7 +42,8 @@ export function createProviderKeeper({ providers, sessions, logger }: ProviderKe
       if (!providers.isReady) return
       const found = open().filter(({ provider }) => reasons[providers.standingOf(provider)] !== undefined)
       if (found.length === 0) return
-      // A login may have come before the provider that it was made by: only kube-apiserver can say that this is gone.
+      // A login may be seen before its provider: only kube-apiserver can tell that the provider is
+      // really gone.
       const standingOf = await providers.readStandings()
       for (const session of found) {
         const why = reasons[standingOf(session.provider)]

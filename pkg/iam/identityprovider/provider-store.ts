@@ -21,7 +21,10 @@ export type ProviderEntry = {
   readonly claim: Claim
 }
 
-/** Whose provider a Secret is: its name also when the rest is broken, undefined when not even that can be read. */
+/**
+ * The provider name of a Secret, if it can be read even though the rest is invalid; otherwise
+ * undefined.
+ */
 type Claim = { readonly name: string | undefined; readonly standing: Standing }
 
 export type ProviderStoreOptions = {
@@ -37,9 +40,9 @@ export type ProviderStoreOptions = {
 const purpose = 'identityprovider'
 
 /**
- * The identity providers, from Secrets of Kapis' namespace, as their watch has them: one that is added, changed or removed
- * is so on every replica within a moment. A Secret that is broken takes its own provider out and no other; what was
- * good before is not kept, since anyone who changes a provider may be ending what it was trusted with.
+ * The identity providers of the Secrets in the namespace of Kapis, watched: changes take effect on
+ * all replicas within a moment. An invalid Secret disables only its own provider. The previous
+ * configuration is not kept, since the change may be meant to revoke trust.
  */
 export class ProviderStore {
   readonly #options: ProviderStoreOptions
@@ -103,7 +106,11 @@ export class ProviderStore {
     )
   }
 
-  /** What kube-apiserver says at this moment, which the watch may have yet to bring. @throws Status */
+  /**
+   * Reads the current state from kube-apiserver, which the watch may not have delivered yet.
+   *
+   * @throws Status
+   */
   async readStandings(): Promise<(name: string) => Standing> {
     const path = `${this.#path}?${new URLSearchParams(this.#query)}`
     const { items } = parseList(await this.#options.client.call({ path }))
@@ -135,7 +142,10 @@ export class ProviderStore {
     const { name, type, disabled } = provider.config
     logger.info({ secretName, provider: name, type, disabled }, 'identity provider configured')
     if (type === 'LDAPIdentityProvider' && provider.config.provider.security === 'none')
-      logger.warn({ secretName, provider: name }, 'passwords are sent to the LDAP server in clear text: set startTLS')
+      logger.warn(
+        { secretName, provider: name },
+        'passwords are sent to the LDAP server in clear text: set startTLS',
+      )
   }
 
   #parse(secret: KubeObject, problems: Problem[]): { config: ProviderConfig | undefined; claim: Claim } {
@@ -149,7 +159,10 @@ export class ProviderStore {
     return { config, claim: { name, standing: 'unknown' } }
   }
 
-  /** Of several Secrets with one provider's name the oldest has it: a newcomer must not take over its people. */
+  /**
+   * If several Secrets have the same provider name, the oldest is used: a new one must not take
+   * over its users.
+   */
   #choose(): void {
     const providers = new Map<string, Provider>()
     const taken = new Map<string, string>()
@@ -175,7 +188,10 @@ export class ProviderStore {
   }
 }
 
-/** One that is good counts for more than one that is not; a Secret without a name may be about any. */
+/**
+ * A valid Secret takes precedence over invalid ones; an invalid Secret without a name may belong to
+ * any provider.
+ */
 function toStanding(claims: readonly Claim[], name: string): Standing {
   const standings = claims.filter(claim => (claim.name ?? name) === name).map(({ standing }) => standing)
   return (['usable', 'disabled', 'unknown'] as const).find(each => standings.includes(each)) ?? 'gone'

@@ -13,7 +13,10 @@ export type Trust = {
 export const trustOptions = {
   rootCA: text({ default: '', description: 'PEM file with the CAs of the provider.' }),
   rootCAData: text({ default: '', description: 'The CAs of the provider, as PEM or base64-encoded PEM.' }),
-  insecureSkipVerify: boolean({ default: false, description: 'Whether certificate verification is disabled.' }),
+  insecureSkipVerify: boolean({
+    default: false,
+    description: 'Whether certificate verification is disabled.',
+  }),
 }
 
 type Given = {
@@ -53,7 +56,10 @@ function readPem(complain: Complain, file: string): string {
   }
 }
 
-/** Node.js takes anything as an authority and then trusts nobody; that is told here instead of at the first login. */
+/**
+ * Node.js accepts any text as a CA and then trusts nothing; report it here instead of at the first
+ * login.
+ */
 function readCertificates(complain: Complain, key: string, pem: string): string | undefined {
   const certificates = splitCertificates(pem)
   try {

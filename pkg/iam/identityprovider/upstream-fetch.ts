@@ -21,8 +21,8 @@ const connections = {
 }
 
 /**
- * fetch() for what providers answer, with CAs of their own: the global one takes none. Redirects are not followed (a token must
- * not be carried to wherever someone points), and a response that does not end is not read to its end.
+ * A fetch() for identity providers with their CAs, which the global one does not support. It
+ * follows no redirects (they could leak a token) and limits the size of responses.
  */
 export function createUpstreamFetch({ ca, isVerified }: Trust, proxyFor?: ProxyFor): UpstreamFetch {
   const agent = createAgent(

@@ -37,9 +37,9 @@ export type FailureLedger = {
 }
 
 /**
- * Counts failed logins over all replicas. Each is an object of kube-apiserver, whose resource versions put them into one
- * order: of a burst that comes to several replicas at once everyone can tell which were among the first, and nobody is told
- * more often than that whether a password was right.
+ * Counts failed logins over all replicas. Each failure is an object in kube-apiserver, whose
+ * resource versions order them: all replicas agree which failures of a concurrent burst came first,
+ * and do not reveal for more of them whether a password was correct.
  */
 export function createFailureLedger(options: FailureLedgerOptions): FailureLedger {
   const { client, groupDomain, writer, windowSeconds } = options

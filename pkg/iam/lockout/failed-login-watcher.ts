@@ -20,7 +20,9 @@ export type FailureFeedOptions = {
   readonly logger: Logger
 }
 
-/** Hands on the failed logins that other replicas, or this one before it was restarted, have recorded: each once. */
+/**
+ * Reports each failed login that was recorded by other replicas, or by this one before a restart.
+ */
 export class FailureFeed {
   readonly #options: FailureFeedOptions
   readonly #reflector: Reflector

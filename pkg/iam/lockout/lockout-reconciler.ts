@@ -15,11 +15,13 @@ export type LockKeeperOptions = {
 export type LockKeeper = {
   /** Writes down that a user is locked. The lock itself holds without it. */
   readonly lock: (user: User) => void
-  /** Ends the locks whose time is over, and stamps those that were set by hand. Safe to run on every replica. */
+  /**
+   * Removes expired locks, and adds a timestamp to those set by hand. Safe to run on every replica.
+   */
   readonly release: (users: Iterable<User>) => Promise<void>
 }
 
-/** Keeps status.state of users that guessing has locked: what administrators see, and what outlives a restart. */
+/** Maintains status.state of locked users: administrators see it, and it survives a restart. */
 export function createLockKeeper(options: LockKeeperOptions): LockKeeper {
   const { client, groupDomain, maxTries, durationSeconds, logger } = options
 

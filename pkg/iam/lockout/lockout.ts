@@ -1,7 +1,10 @@
 import { unavailable } from '../../apierrors/status.ts'
 import { FailureWindow, type LockoutRule } from './sliding-window.ts'
 
-/** What failures are counted for: a user, a name as it was typed (no matter who it belongs to), a source address. */
+/**
+ * What failures are counted by: a user, a login name as entered (whoever it belongs to), or a
+ * source address.
+ */
 export type LockoutKey = `${'user' | 'login' | 'address'}:${string}`
 
 export type Attempt = {
@@ -13,11 +16,12 @@ export type Attempt = {
 
 export type Lockout = {
   /**
-   * Takes a place to check one password. It is taken before the hash, so that a burst cannot have more passwords checked
-   * than are allowed to fail; anyone who comes on top of that waits for the outcome of those before.
+   * Reserves a check of one password, before it is hashed, so that a concurrent burst cannot check
+   * more passwords than may fail; further callers wait for the results of earlier ones.
    *
-   * @returns the time in milliseconds until which one of the keys is locked, or the attempt, which must be ended
-   * @throws Status 503 when too many wait; the signal's reason when the client closed the connection
+   * @returns the time in milliseconds until which one of the keys is locked, or the attempt, which
+   * must be ended
+   * @throws Status 503 if too many wait; the reason of the signal if the client has disconnected
    */
   readonly begin: (keys: readonly LockoutKey[], signal?: AbortSignal) => Promise<Attempt | number>
   /** Counts a failure that another replica has seen. */
@@ -40,7 +44,7 @@ export type LockoutOptions = {
 type Track = { readonly window: FailureWindow; running: number; readonly waiting: Set<() => void> }
 
 const maxWaiting = 4_096
-// Every failure costs a hash: more than this within one window would take a machine of hundreds of cores.
+// Every failure costs a hash, so this many within a window would need hundreds of cores.
 const defaultMaxKeys = 200_000
 
 export function createLockout({ rules, now = Date.now, maxKeys = defaultMaxKeys }: LockoutOptions): Lockout {

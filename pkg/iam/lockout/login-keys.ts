@@ -3,10 +3,10 @@ import { sourceNetwork } from '../../httpserver/client-address.ts'
 import type { LoginKeys } from '../passwords/password-check.ts'
 
 /**
- * What failures are counted under. A name as it was typed may be a password in the wrong field, and is written down where
- * replicas share it: it goes by a digest that nobody can search without the secret.
+ * The keys that failures are counted by. An entered name may be a password in the wrong field, and
+ * is stored where all replicas see it: therefore it is stored as an HMAC.
  *
- * @param secret the same on every replica
+ * @param secret the same on all replicas
  */
 export function createLoginKeys(secret: () => Buffer): LoginKeys {
   return {

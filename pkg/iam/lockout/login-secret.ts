@@ -4,7 +4,7 @@ import { readSecret, secretData, writeSecret } from '../../kubeclient/secret.ts'
 
 const name = 'kapis-login-names'
 
-/** The secret behind the digests of typed names (see login-keys.ts): made once, by whichever replica is first. */
+/** The HMAC key for entered login names (see login-keys.ts), created once by the first replica. */
 export async function ensureLoginSecret(client: KubeClient, namespace: string): Promise<Buffer> {
   const place = { namespace, name }
   const secret =

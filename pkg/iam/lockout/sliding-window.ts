@@ -1,7 +1,9 @@
 /** How many failures within a window lock a key, and for how long. */
 export type LockoutRule = { readonly maxTries: number; readonly durationSeconds: number }
 
-/** The failures of one key (a user, a name, an address), and whether they have locked it. Times are in milliseconds. */
+/**
+ * The failures of one key (a user, a name or an address) and its lock. Times are in milliseconds.
+ */
 export class FailureWindow {
   readonly #rule: LockoutRule
   #failures: number[] = []

@@ -3,10 +3,12 @@ import type { KubeClient } from '../../kubeclient/client.ts'
 import type { Logger } from '../../telemetry/logger.ts'
 import { usersPath } from '../users/user.ts'
 
-// One user may log in many times a second (a script, a benchmark); nobody reads the time that closely.
+// A script or benchmark may log in many times a second, and nobody needs the time that precisely.
 const everyMs = 10_000
 
-/** Keeps status.lastLoginTime of users. It is for people to look at: a login does not wait for it, nor fail by it. */
+/**
+ * Updates status.lastLoginTime of users, which is only informational: a login does not wait for it.
+ */
 export function createLastLoginRecorder(options: {
   client: KubeClient
   groupDomain: string

@@ -12,7 +12,7 @@ export type HistoryQuery = {
   readonly type: string
 }
 
-/** The logins of one user that are remembered, newest first, each as JSON. They are few: see loginHistoryMaximumEntries. */
+/** The login records of a user, newest first, each as JSON; at most loginHistoryMaximumEntries. */
 export async function listLoginRecords({ client, groupDomain, user, type }: HistoryQuery): Promise<string[]> {
   const query = new URLSearchParams({
     labelSelector: `${recordNames(groupDomain).user}=${user}`,

@@ -20,7 +20,9 @@ export type LoginRecord = {
 
 /** A failure as another replica reads it. */
 export type SeenFailure = {
-  /** '' where it does not count against the user: a password that an identity provider has judged. */
+  /**
+   * '' if the failure does not count for the user: an identity provider has checked the password.
+   */
   readonly user: string
   readonly loginRef: string
   readonly address: string
@@ -46,7 +48,10 @@ export function recordNames(groupDomain: string) {
 // Kubernetes: a label value has at most 63 characters.
 const maxLabel = 63
 
-/** The source address, or the network of it that is counted as one, as a label may have it: 192.0.2.1, 2001-db8-0-0---64. */
+/**
+ * The source address, or its network that counts as one source, in the form of a label value:
+ * 192.0.2.1, 2001-db8-0-0---64.
+ */
 export function toNetworkLabel(address: string): string {
   return sourceNetwork(address).replace(/[:/]/g, '-')
 }

@@ -9,7 +9,9 @@ export type RecordPrunerOptions = {
   readonly retentionSeconds: number
   /** For each user. */
   readonly maxEntries: number
-  /** Failures under a name that nobody has serve the lockout and nobody else: they go with its window. */
+  /**
+   * Failures of unknown names are only needed for the lockout, and are deleted after its window.
+   */
   readonly unknownSeconds: number
 }
 
@@ -17,7 +19,10 @@ export type RecordPrunerOptions = {
 const metadataOnly = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1'
 const pageSize = 500
 
-/** Removes login records that are too old, or too many for their user. Safe to run on every replica. */
+/**
+ * Deletes login records that are too old, or beyond the limit of their user. Safe to run on every
+ * replica.
+ */
 export async function pruneLoginRecords(options: RecordPrunerOptions, nowMs = Date.now()): Promise<void> {
   const { client, groupDomain } = options
   const path = loginRecordsPath(groupDomain)

@@ -20,8 +20,8 @@ const maxWaiting = 200
 const sameLoginMs = 1_000
 
 /**
- * Writes records of logins that have succeeded, a few at a time and in order. What comes faster than it can be written is
- * dropped and not piled up. Failures are counted by their records, and are not written here: see failure-ledger.ts.
+ * Writes records of successful logins in order, a few concurrently. Records beyond its queue are
+ * dropped. Failures are written by the failed login counter.
  */
 export function createRecordWriter({ write, lost, now = Date.now }: RecordWriterOptions): RecordWriter {
   const queue: LoginRecord[] = []

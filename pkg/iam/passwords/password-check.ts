@@ -22,13 +22,16 @@ export type PasswordVerdict =
   | { readonly outcome: 'locked'; readonly user: User | undefined; readonly retryAfterSeconds: number }
 
 export type PasswordChecker = {
-  /** @throws Status 503 when too many wait; the signal's reason when the client closed the connection */
+  /**
+   * @throws Status 503 if too many wait; the reason of the signal if the client has disconnected
+   */
   readonly check: (attempt: PasswordAttempt) => Promise<PasswordVerdict>
   /**
-   * Takes a place for a password that someone else judges. Failures are counted for the name and for the address, not for
-   * the user: guessing at a directory must not lock the password that he has here.
+   * Reserves the check of a password that an identity provider performs. Failures count for the
+   * name and the address, not for the local user: guessing at the provider must not lock the local
+   * password.
    *
-   * @throws as Lockout.begin
+   * @throws see Lockout.begin
    */
   readonly begin: (
     attempt: Omit<PasswordAttempt, 'password'> & { readonly provider: string },
@@ -45,9 +48,9 @@ export type LockedName = {
 export type ForeignAttempt = {
   readonly passed: () => void
   /**
-   * @param user whose password it would have been, where that is known
-   * @param knownAs what the audit calls someone whom the provider knows
-   * @returns the time until which the name is locked, for one of a burst that is not told that it was wrong
+   * @param user the user of the password, if known
+   * @param knownAs name of the account for the audit log
+   * @returns the time until which the name is locked, if this failure must not be revealed
    */
   readonly failed: (user: User | undefined, knownAs: string | undefined) => Promise<number | undefined>
 }
@@ -62,7 +65,11 @@ export type PasswordCheckerOptions = {
   readonly toKeys: LoginKeys
   readonly maxTries: number
   readonly maxTriesPerAddress: number
-  /** Writes a failure down, and says how many there are by now, on all replicas. @throws Status 503 */
+  /**
+   * Stores a failure and returns the number of failures on all replicas.
+   *
+   * @throws Status 503
+   */
   readonly failed: (event: FailedLogin) => Promise<FailureCount>
   /** How many there are of a user, and from an address. @throws Status 503 */
   readonly counts: Pick<FailureLedger, 'countOf' | 'countFrom'>
@@ -85,17 +92,14 @@ export type LoginKeys = {
 }
 
 /**
- * The one place where a password is compared. Failures are counted for the name as it was typed, for the address, and for
- * the user, if there is one.
- *
- * A name that nobody has is locked like any other. A user whose other name (user name or e-mail address) was locked is told
- * "wrong" under this one, and nothing is compared: "locked" would say that both names belong to one user who exists.
- *
- * The lockout counts on one replica at once and on the others soon. What comes between, of a burst that comes to several of
- * them, the common count decides: more than may fail are not told that they were wrong, nor then that one was right. A right
- * password costs no question where nothing has failed yet, or every login of everybody would be counted again: so a guess that
- * is the very first to be judged on its replica passes, when it is right, although the limit was reached on another one a
- * few milliseconds ago. That is one guess for each further replica. From the first failure on all of them ask.
+ * The only place where a local password is verified. Failures count for the entered name, the
+ * address, and the user if it exists. Unknown names are locked in the same way. If a user is locked
+ * under another name (user name or e-mail address), this name gets "incorrect password" without a
+ * check, since "locked" would reveal that both names belong to one user. The lock applies on its
+ * own replica immediately and on the others soon; for a burst over several replicas the shared
+ * counter decides, so no more failures are revealed than allowed. A correct password does not query
+ * the shared counter before the first failure on its replica, to keep logins cheap: an attacker may
+ * therefore get one additional guess per replica.
  */
 export function createPasswordChecker(options: PasswordCheckerOptions): PasswordChecker {
   const { users, hasher, hashOf, lockout, toKeys } = options
@@ -127,7 +131,10 @@ export function createPasswordChecker(options: PasswordCheckerOptions): Password
     return until === undefined ? { outcome: 'wrong', user } : toLocked(until, user)
   }
 
-  /** Of an address many people may log in, of whom someone fails at any time: it is asked about when that is many. */
+  /**
+   * Many users may log in from one address and fail at any time, so the shared counter is only
+   * queried after several failures.
+   */
   async function mayPass(user: User, login: string, { address }: Source): Promise<boolean> {
     const { counts, maxTries, maxTriesPerAddress } = options
     const isSuspect = lockout.hasFailures([toKeys.user(user), toKeys.login(login)])
@@ -189,14 +196,17 @@ function forgiveUnlocked(lockout: Lockout, toKeys: LoginKeys, user: User): void 
   lockout.forgive([toKeys.user(user), ...names.map(toKeys.login)], user.stateSinceMs)
 }
 
-/** Until when the state of a user says that he is locked; undefined when it does not, or that time is over. */
+/**
+ * Returns the time until which status.state locks the user; undefined if it does not, or the time
+ * has passed.
+ */
 export function stateLockedUntilMs(
   user: User,
   durationSeconds: number,
   nowMs = Date.now(),
 ): number | undefined {
   if (user.state !== 'AuthLimitExceeded') return undefined
-  // Anyone who sets the state by hand need not say since when: it is stamped then, and counts from there.
+  // A state set by hand needs no timestamp: it is added, and the lock counts from then.
   const end = (user.stateSinceMs === 0 ? nowMs : user.stateSinceMs) + durationSeconds * 1000
   return nowMs < end ? end : undefined
 }

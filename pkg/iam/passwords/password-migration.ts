@@ -21,18 +21,22 @@ export type PasswordMoverOptions = {
 export type PasswordMover = {
   /** To be told of every change of a user. */
   readonly changed: (after: User | undefined) => void
-  /** To be called once users and hashes are known, and from time to time. Safe to run on every replica. */
+  /**
+   * Must be called once users and hashes are loaded, and periodically. Safe to run on every
+   * replica.
+   */
   readonly sweep: () => Promise<void>
 }
 
-// Longer than a rollout takes. A replica of a release that knows hashes in Users alone would end every login of a user whose
-// hash has gone, and nobody could log in there when the rollout is undone.
+// Longer than a rollout. A replica of an older release, which only knows hashes in Users, would end
+// every login of a user whose hash was moved; and nobody could log in after a rollback.
 const rolloutMs = 600_000
 
 /**
- * Moves password hashes that stand in Users into Secrets: those that releases before wrote, and those that come with `kubectl
- * apply`, from KubeSphere or a backup. Logins go on, since the fingerprint of the hash stays what it was. Where no hash was in a
- * Secret ten minutes before the start, the first ten minutes are left to the rollout.
+ * Moves password hashes from Users into Secrets: those written by earlier releases, and those
+ * applied from KubeSphere or a backup. Logins stay valid, since the fingerprint of the hash does
+ * not change. If no Secret had a hash ten minutes before the start, it waits ten minutes for the
+ * rollout to finish.
  */
 export function createPasswordMover(options: PasswordMoverOptions): PasswordMover {
   const { client, groupDomain, users, store, write, logger, now = Date.now } = options

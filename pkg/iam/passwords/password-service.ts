@@ -40,7 +40,7 @@ export type PasswordGuard = PasswordChecker & {
   /** Whether enough is known of earlier failures to check passwords. */
   readonly isReady: boolean
   readonly recordLogin: (login: LoggedIn) => void
-  /** Called with every change of a user: the count of one whom an administrator has unlocked begins again. */
+  /** Must be called with every changed user: unlocking by an administrator resets the count. */
   readonly changed: (before: User | undefined, after: User | undefined) => void
   /** Ends locks and removes old records; to be called from time to time by one of the programs. */
   readonly keepUp: () => Promise<void>
@@ -50,7 +50,7 @@ export type PasswordGuard = PasswordChecker & {
 
 const releaseEveryMs = 5_000
 
-/** Checks passwords, counts and records those that were wrong, and locks anyone who guesses: all that one program needs for it. */
+/** Verifies passwords, records logins and failures, and locks after too many failures. */
 export function createPasswordGuard(options: PasswordGuardOptions): PasswordGuard {
   const { client, groupDomain, namespace, authentication, users, hasher, hashOf, logger } = options
   const {

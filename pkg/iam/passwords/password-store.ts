@@ -47,9 +47,10 @@ type Kept = {
 }
 
 /**
- * Password hashes, each user's in a Secret `kapis-user-<name>` of the type `iam.<group domain>/password`: anyone who may read users
- * must not get something to guess passwords with. `spec.credential` of a user is the fingerprint of the hash that counts, so that
- * a hash is stored first, and another password counts from the moment in which its user names it. What no user names is nothing.
+ * Password hashes: one Secret `kapis-user-<name>` of type `iam.<group domain>/password` per user,
+ * so that read access to users does not expose hashes. `spec.credential` of the user is the
+ * fingerprint of the current hash: the hash is stored first, and becomes valid when the user refers
+ * to it. A hash that no user refers to is ignored.
  */
 export class PasswordStore {
   readonly #options: PasswordStoreOptions
@@ -90,14 +91,17 @@ export class PasswordStore {
     return Math.min(...[...this.#secrets.all()].map(({ createdAtMs }) => createdAtMs))
   }
 
-  /** @throws Status 503 where the manifests of an older release are installed: a User would lose what names its hash */
+  /**
+   * @throws Status 503 if the CRD is from an older release: kube-apiserver would drop
+   * spec.credential
+   */
   requireSchema(): Promise<void> {
     return this.#requireSchema()
   }
 
   /**
-   * The bcrypt hash of a user's password; undefined for a user without one. One that stands in the User itself counts first: it
-   * is the latest, and yet to be moved.
+   * Returns the bcrypt hash of a user; undefined without a password. A hash in the User itself
+   * takes precedence: it is newer, and not yet moved.
    *
    * @throws Status 503
    */
@@ -109,7 +113,8 @@ export class PasswordStore {
     if (credential === '') return undefined
     const known = this.#secrets.get(prefix + name)?.hashes.get(credential)
     if (known !== undefined) return known
-    // The watch of users may be ahead of the watch of Secrets, and another installation that has the same users keeps its own.
+    // The watch of users may be ahead of the watch of Secrets, and another installation may share
+    // the users.
     const { namespace, logger } = this.#options
     for (const place of new Set([credentialNamespace || namespace, namespace])) {
       const secret = await this.#read(name, place)
@@ -129,10 +134,10 @@ export class PasswordStore {
   }
 
   /**
-   * Stores a hash for a user, who has to name it afterwards. Others stay until `tidy`: another replica may have stored one that its
-   * user is about to name.
+   * Stores a hash for a user, who must refer to it afterwards. Older hashes stay until `tidy`,
+   * since another replica may be about to refer to one.
    *
-   * @returns how the user names it
+   * @returns the fingerprint
    * @throws Status 503
    */
   async keep(owner: PasswordOwner, hash: string): Promise<PasswordReference> {
@@ -143,8 +148,8 @@ export class PasswordStore {
   }
 
   /**
-   * Leaves the hash alone that the user names, and has its Secret go with the user: one that comes from a backup has another owner
-   * or none.
+   * Deletes all hashes but the current one, and makes the user the owner of the Secret, which a
+   * restore from backup does not preserve.
    *
    * @throws Status 503
    */
@@ -173,7 +178,8 @@ export class PasswordStore {
     const { client, namespace } = this.#options
     const name = { namespace, name: prefix + owner.name }
     const ownerUid = old?.metadata.ownerReferences?.[0]?.uid ?? ''
-    // The Secret of an earlier user of that name is about to be collected as garbage, no matter who owns it by then.
+    // The Secret of a deleted user with the same name will be garbage-collected, whoever owns it by
+    // then.
     const isForeign = old !== undefined && ownerUid !== '' && ownerUid !== owner.uid
     if (isForeign && !(await deleteAsRead(client, secretPath(name), old))) return false
     const content = this.#toContent(owner, hashes)
@@ -239,7 +245,7 @@ function toKept(secret: KubeObject, storedAt: string): Kept {
   }
 }
 
-/** Whatever is no hash that can be afforded is left out, and each is known by its own fingerprint. */
+/** Returns the valid hashes by their computed fingerprint; skips those with an excessive cost. */
 export function toHashes({ data }: KubeObject): Hashes {
   const values = Object.values(isRecord(data) ? data : {})
   const hashes = values

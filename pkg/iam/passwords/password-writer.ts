@@ -10,11 +10,12 @@ export type PasswordWriterOptions = {
 }
 
 /**
- * Gives a user another password, as its bcrypt hash: from then on every login that began with the one before has ended.
+ * Replaces the password of a user by its bcrypt hash, which ends all logins that began with the old
+ * one.
  *
- * @param annotations to be changed with it; null takes one away
- * @returns the user as stored
- * @throws Status 404, 409 when the user was changed since it was read, 503
+ * @param annotations to change as well; null deletes one
+ * @returns the stored user
+ * @throws Status 404, 409 if the user was changed since it was read, 503
  */
 export type PasswordWriter = (
   user: Pick<User, 'name' | 'uid' | 'resourceVersion' | 'credential'>,

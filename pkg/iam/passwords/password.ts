@@ -7,11 +7,11 @@ import { createWorkQueue } from '../../scheduling/concurrency-limiter.ts'
 export type PasswordHasher = {
   readonly hash: (password: string) => Promise<string>
   /**
-   * Whether the password is the one that was hashed. Without a hash (no such user) it takes as long and says no, so that
-   * time tells nobody which users there are.
+   * Verifies a password against a hash. Without a hash (unknown user) it takes as long and returns
+   * false, so that timing does not reveal which users exist.
    *
-   * @param signal of anyone who waits for the answer: what nobody waits for any more is not worked out
-   * @throws Status 503 when too many wait
+   * @param signal of the waiting client: abandoned checks are skipped
+   * @throws Status 503 if too many wait
    */
   readonly verify: (password: string, stored: string | undefined, signal?: AbortSignal) => Promise<boolean>
   /** Hashes under way and waiting. */
@@ -20,24 +20,29 @@ export type PasswordHasher = {
 
 // What the platform's other components write, and what a name that nobody has is made to take.
 const cost = 10
-// bcrypt reads 72 bytes and no more; what is longer than any password is refused before it costs anything.
+// bcrypt uses only 72 bytes; longer input is rejected before it costs a hash.
 const maxPasswordLength = 1024
-// At some 60 ms each on two cores this is seven seconds of waiting; beyond that it is better to be told to come back.
+// At 60 ms per hash on two cores this is about seven seconds of waiting; beyond that a 503 with
+// Retry-After is better.
 const maxWaiting = 256
 
 /**
- * The work that a cheaper hash has saved, or its user would be told from nobody by the time: each cost is twice the one
- * before, so that those from its own on add up to what is missing. A more expensive one cannot be hidden.
+ * Pads the verification of low-cost hashes to the cost of dummy hashes, so that timing does not
+ * reveal which users exist: each cost doubles the work, so the costs from its own up to the target
+ * add up to the difference. Higher costs cannot be hidden.
  */
 async function fillUp(stored: string): Promise<void> {
   for (let next = Number(stored.slice(4, 6)); next < cost; next++) await hash('x', next)
 }
 
-/** bcrypt on the threads of the pool, never on the event loop, as many at once as there are cores. */
+/**
+ * Runs bcrypt on the thread pool, never on the event loop, with as many hashes at a time as there
+ * are cores.
+ */
 export async function createPasswordHasher(threads = availableParallelism()): Promise<PasswordHasher> {
   const nobody = await hash(randomBytes(16).toString('hex'), cost)
-  // Hashing shares its threads with the signing of tokens and with name resolution: without a limit one burst of logins would
-  // hold up everything else.
+  // Hashes share the thread pool with token signing and DNS: without a limit, one burst of logins
+  // would block everything else.
   const queue = createWorkQueue({
     atOnce: threads,
     maxWaiting,

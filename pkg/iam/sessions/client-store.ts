@@ -19,8 +19,8 @@ export type ClientStoreOptions = {
 type Entry = { readonly secret: string; readonly createdAt: string; readonly registered: RegisteredClient }
 
 /**
- * The OAuth clients there are: those of the configuration and those of Secrets, which are watched. A Secret that is not
- * right has no client, and says in the log why; the others go on.
+ * The OAuth clients of the configuration and of watched Secrets. An invalid Secret is logged and
+ * ignored; other clients are not affected.
  */
 export class ClientStore {
   readonly #options: ClientStoreOptions
@@ -85,7 +85,10 @@ export class ClientStore {
       if (!clients.has(name)) clients.set(name, registered)
       else {
         const winner = isConfigured.has(name) ? 'the configuration' : 'an older Secret'
-        logger.warn({ secretName: secret, client: name, winner }, 'another client with this name takes precedence')
+        logger.warn(
+          { secretName: secret, client: name, winner },
+          'another client with this name takes precedence',
+        )
       }
     }
     return clients

@@ -3,7 +3,7 @@ import type { KubeClient } from '../../kubeclient/client.ts'
 import { isRecord, type KubeObject, parseList, parseObject } from '../../kubeclient/object.ts'
 import { iamVersion } from '../users/user.ts'
 
-/** A device that waits for someone to log it in (RFC 8628): a `DeviceAuthorization` of iam.<group domain>/v1alpha2. */
+/** A pending device login (RFC 8628): a `DeviceAuthorization` of iam.<group domain>/v1alpha2. */
 export type DeviceAuthorization = {
   readonly name: string
   readonly resourceVersion: string
@@ -27,7 +27,10 @@ export type DeviceStore = {
   readonly create: (
     device: Pick<DeviceAuthorization, 'name' | 'clientId' | 'scope' | 'expiresAtMs'>,
   ) => Promise<void>
-  /** As it is now, on whichever replica it was made; undefined when there is none, or it has expired. */
+  /**
+   * Reads the current state from kube-apiserver, so that it does not matter which replica created
+   * it; undefined if it does not exist or has expired.
+   */
   readonly read: (name: string) => Promise<DeviceAuthorization | undefined>
   /** @returns false when it has changed since it was read, or is gone */
   readonly update: (device: DeviceAuthorization) => Promise<boolean>

@@ -7,7 +7,8 @@ export type EndableSessions = {
   readonly update: (session: Session) => Promise<boolean>
 }
 
-// Each is lost only to someone who changed the login in the moment between: a refresh, or another end.
+// Each attempt only fails if the login was changed at the same moment, by a refresh or another
+// revocation.
 const attempts = 5
 
 /**
@@ -28,10 +29,10 @@ export async function endLogin(sessions: EndableSessions, known: Session, why: s
 }
 
 /**
- * Ends every login of the same user but this one, which has just begun. Of two that begin in the same moment the later one
- * stays, whichever replica each of them came to: kube-apiserver's resource versions say which that is.
+ * Ends every other login of the user of a new one. Of two concurrent logins the later one survives,
+ * by resource version, on whichever replicas they were made.
  *
- * @param types of what counts as another login
+ * @param types that count as another login
  */
 export async function endOtherLogins(
   sessions: EndableSessions & { readonly list: (user: string) => Promise<readonly Session[]> },

@@ -22,14 +22,15 @@ export type SessionKeeper = {
 }
 
 /**
- * Ends the logins of users who are disabled, deleted or have a new password, and writes it down: they stay ended when the
- * user comes back. Safe to run on every replica.
+ * Ends the logins of users who are disabled, deleted or have a new password, and stores that, so
+ * they stay ended if the user comes back. Safe to run on every replica.
  */
 export function createSessionKeeper({ readUser, sessions, logger }: SessionKeeperOptions): SessionKeeper {
   async function check(name: string): Promise<void> {
     const open = [...sessions.all()].filter(session => session.user === name && session.ended === '')
     if (open.length === 0) return
-    // What is known here may be older than the logins: only kube-apiserver can say that one has to end.
+    // The cached users may be older than the logins: only kube-apiserver can tell that a login must
+    // end.
     const user = await readUser(name)
     for (const session of open) {
       const why = whyEnded(session, user)
@@ -50,7 +51,9 @@ export function createSessionKeeper({ readUser, sessions, logger }: SessionKeepe
         before?.credential === after?.credential &&
         before?.state === after?.state
       if (isNew || isSame) return
-      check(name).catch(err => logger.warn({ err, user: name }, 'failed to end the logins of a user, retrying'))
+      check(name).catch(err =>
+        logger.warn({ err, user: name }, 'failed to end the logins of a user, retrying'),
+      )
     },
     async checkAll(known) {
       const names = new Set<string>()

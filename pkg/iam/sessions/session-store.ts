@@ -17,11 +17,16 @@ export type SessionStoreOptions = {
   readonly client: KubeClient
   readonly groupDomain: string
   readonly logger: Logger
-  /** How long after a session's end a token of it can still be good: the life of an access token. */
+  /**
+   * How long a token can be valid after the end of its session: the lifetime of an access token.
+   */
   readonly accessTokenSeconds: number
   /** How much the clock of who signs a token may differ from ours. */
   readonly clockSkewSeconds: number
-  /** With them a login is over when its user's password is changed, or the name is given to someone else. */
+  /**
+   * Credential and uid of the user: a login ends when the password changes, or the name is reused
+   * by another user.
+   */
   readonly users?: { readonly get: (name: string) => User | undefined }
 }
 
@@ -31,8 +36,9 @@ const watchLagMs = 5_000
 const keyMarginSeconds = 300
 
 /**
- * Logins, kept in kube-apiserver. What is asked for each request (has it ended?) is answered from the watch; what
- * decides about a refresh token is read and written there, so that two replicas can never both accept it.
+ * Login sessions, stored in kube-apiserver. Whether a login has ended is answered from the watch
+ * for each request; refresh tokens are read and written at kube-apiserver, so that two replicas can
+ * never both accept one.
  */
 export class SessionStore {
   readonly #options: SessionStoreOptions
@@ -77,8 +83,8 @@ export class SessionStore {
   }
 
   /**
-   * Whether a login is known to have ended. One that is not known at all has not while another replica may have made it a
-   * moment ago, and the watch has yet to tell of it.
+   * Returns whether a login is known to have ended. An unknown login counts as active while another
+   * replica may just have created it.
    *
    * @param issuedAtSeconds the iat claim of the token
    */
@@ -90,7 +96,10 @@ export class SessionStore {
     return user !== undefined && isLeftBehind(session, user)
   }
 
-  /** Whether a token of a session is good that was signed between two times, in seconds, give or take a clock. */
+  /**
+   * Returns whether a token of a session is valid that was signed between two times, in seconds,
+   * allowing for clock skew.
+   */
   hasTokenOf(fromSeconds: number, untilSeconds: number, nowMs = Date.now()): boolean {
     return [...this.#sessions.values()].some(({ ended, expiresAtMs, rotatedAtMs }) => {
       const signed = rotatedAtMs / 1000
@@ -99,7 +108,10 @@ export class SessionStore {
     })
   }
 
-  /** Whether a login lives that was given ID tokens between two times, in seconds, give or take a clock. */
+  /**
+   * Returns whether a login is active that got ID tokens between two times, in seconds, allowing
+   * for clock skew.
+   */
   hasIdTokenOf(fromSeconds: number, untilSeconds: number, nowMs = Date.now()): boolean {
     return [...this.#sessions.values()].some(
       ({ ended, scope, createdAtMs, rotatedAtMs, expiresAtMs }) =>
@@ -120,8 +132,8 @@ export class SessionStore {
   async create(session: NewSession): Promise<Session> {
     const { client, groupDomain } = this.#options
     const body = toLoginSession(session, groupDomain)
-    // Every login waits for it. What is made here has no members that the schema does not know, and none twice: to look for
-    // them only to warn of them would be work for nothing. What the schema demands is checked all the same.
+    // Every login waits for this request. The object has no unknown or duplicate fields, so warnings
+    // about them (fieldValidation) would be wasted; the schema is checked in any case.
     const path = `${sessionsPath(groupDomain)}?fieldValidation=Ignore`
     return toSession(parseObject(await client.call({ method: 'POST', path, body })))
   }
@@ -175,13 +187,12 @@ export class SessionStore {
   }
 
   /**
-   * Whether a login that is not known must be one that was deleted: by a logout or with its user, before this program
-   * listed the logins. Its tokens verify until they expire, and so does one of a user who was recreated under the same name;
-   * nothing else would stop them here.
-   *
-   * The list has every login that was stored before it began, and the watch tells of every later one, also of its end.
-   * Only the clock of who signed leaves a doubt, about tokens from around the beginning of the list. They have the benefit of
-   * it until the watch would have told. A login that is refused too early is taken again once the watch tells of it.
+   * Returns whether an unknown login must have been deleted (by a logout or with its user) before
+   * this program listed the logins. Its tokens verify until they expire, and nothing else would
+   * reject them. The list contains every login stored before it, and the watch reports all later
+   * ones. Because of clock skew, tokens from around the time of the list are uncertain: they are
+   * accepted until the watch would have reported them. A login that is rejected too early is
+   * accepted again once the watch reports it.
    */
   #isGone(issuedAtSeconds: number, nowMs: number): boolean {
     const skewMs = this.#options.clockSkewSeconds * 1000
@@ -206,7 +217,10 @@ export class SessionStore {
     this.#listedAtMs = this.#askedAtMs
   }
 
-  /** A login that was deleted before its time was ended by someone: it is remembered for as long as its tokens live. */
+  /**
+   * A login that is deleted before its expiry was revoked: remember it for as long as its tokens
+   * are valid.
+   */
   #deleted(session: Session): void {
     if (this.#isOver(session.expiresAtMs, Date.now())) this.#sessions.delete(session.sid)
     else this.#sessions.set(session.sid, { ...session, ended: session.ended || 'deleted' })

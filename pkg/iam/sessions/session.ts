@@ -3,12 +3,14 @@ import { iamVersion, type User } from '../users/user.ts'
 
 const sessionTypes = ['', 'Browser', 'PersonalAccessToken', 'ClientCredentials'] as const
 /**
- * What a session stands for. Most are logins of a client ('') or of a browser; the others are tokens without a refresh token
- * that are ended in the same way.
+ * What a session represents: the login of a client ('') or of a browser, or a token without a
+ * refresh token that can be revoked in the same way.
  */
 export type SessionType = (typeof sessionTypes)[number]
 
-/** One login: a `LoginSession` of iam.<group domain>/v1alpha2, named by the sid claim of its tokens. */
+/**
+ * A login: a `LoginSession` of iam.<group domain>/v1alpha2, named by the sid claim of its tokens.
+ */
 export type Session = {
   readonly sid: string
   readonly resourceVersion: string
@@ -28,7 +30,7 @@ export type Session = {
   readonly provider: string
   readonly clientId: string
   readonly scope: string
-  /** When the user proved who they are, which may be before the login began; 0 where it is not known. */
+  /** When the user authenticated, which may be before the login began; 0 if unknown. */
   readonly authenticatedAtMs: number
   readonly refreshId: string
   readonly previousRefreshId: string
@@ -47,8 +49,9 @@ export function sessionsPath(groupDomain: string): string {
 }
 
 /**
- * Whether a login was left behind by its user: someone else has the name now, or the password was changed. Views of users
- * and of logins arrive apart: a user older than the login says nothing about it.
+ * Returns whether the user of a login has changed since: the name belongs to another user now, or
+ * the password was changed. Users and logins are watched separately: a user older than the login
+ * says nothing.
  */
 export function isLeftBehind(session: Session, user: User): boolean {
   if (session.userUid !== '' && session.userUid !== user.uid) return true

@@ -23,9 +23,9 @@ const username = 'admin'
 const group = 'platform-admins'
 
 /**
- * Makes the first user, when there is none at all, with a random password that is kept in a Secret for anyone who installed
- * the platform. The Secrets come first: of two replicas that start together one makes that with the password, both use what is in
- * it, and the user is there once all else is.
+ * Creates the first user if there is none, with a random password in a Secret. The Secrets are
+ * created first: if two replicas start together, both use the password of whichever created the
+ * Secret, and the user is created last.
  */
 export async function ensureFirstAdministrator(options: FirstAdministratorOptions): Promise<void> {
   const { client, groupDomain, hasher, store, logger } = options
@@ -43,7 +43,10 @@ export async function ensureFirstAdministrator(options: FirstAdministratorOption
   if (made !== undefined) {
     const { uid } = parseObject(made).metadata
     await store.keep({ name: username, uid, credential: reference.credential }, hash)
-    logger.info({ user: username, secretName, namespace: options.namespace }, 'created the first administrator')
+    logger.info(
+      { user: username, secretName, namespace: options.namespace },
+      'created the first administrator',
+    )
   }
 }
 

@@ -74,8 +74,7 @@ describe('parseUserDraft', () => {
   })
 
   const spec = (changes: object) => ({ ...alice, spec: { ...alice.spec, ...changes } })
-  const rule =
-    'must have 8 to 64 characters, including a lower-case letter, an upper-case letter and a digit'
+  const rule = 'must have 8 to 64 characters, including a lower-case letter, an upper-case letter and a digit'
   const invalid: readonly [string, unknown, string][] = [
     ['no name', { spec: alice.spec }, 'User.iam.kapis.io "" is invalid: metadata.name: is required'],
     [
@@ -96,7 +95,7 @@ describe('parseUserDraft', () => {
     [
       'a group twice',
       spec({ groups: ['a', 'a'] }),
-      'User.iam.kapis.io "alice" is invalid: spec.groups: must name "a" once',
+      'User.iam.kapis.io "alice" is invalid: spec.groups: must not contain "a" twice',
     ],
     [
       'text for groups',

@@ -3,12 +3,15 @@ import type { ObjectMeta } from '../../kubeclient/object.ts'
 /** That a user is a certain person at an identity provider. */
 export type UserLink = { readonly provider: string; readonly uid: string }
 
-/** The annotation by which a user is linked to a person; its value is the person's uid at the provider. */
+/**
+ * The annotation that links a user to an account; its value is the uid of the account at the
+ * provider.
+ */
 export function linkAnnotation(groupDomain: string, provider: string): string {
   return `${linkPrefix(groupDomain)}${provider}`
 }
 
-/** All links of a user. One may also stand in two labels, as release 3.4 of the platform wrote it. */
+/** Returns all links of a user. KubeSphere 3.4 stores one in two labels. */
 export function readLinks(metadata: ObjectMeta, groupDomain: string): readonly UserLink[] {
   const { annotations = {}, labels = {} } = metadata
   const prefix = linkPrefix(groupDomain)

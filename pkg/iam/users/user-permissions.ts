@@ -4,8 +4,9 @@ import { toUser } from './user.ts'
 import { readLinks, type UserLink } from './user-link.ts'
 
 /**
- * The rights that a change of a user takes besides the right to write users. They follow Kubernetes' rule for `bind` and
- * `escalate`: nobody can give what they could not take for themselves, and to become someone is to impersonate them.
+ * Permissions that a change of a user requires in addition to write access. They follow the rule of
+ * Kubernetes for `bind` and `escalate`: a caller cannot grant what they do not have, and access to
+ * a user requires permission to impersonate it.
  */
 export type UserRights = {
   /** `update` on these subresources of the user: what their own endpoints take. */
@@ -13,20 +14,21 @@ export type UserRights = {
   /** `impersonate` on each of these groups. */
   readonly groups: readonly string[]
   /**
-   * `impersonate` on the user: `always`, `never`, or `ifNamed`, when a binding of RBAC names the user already and the name
-   * alone gives rights.
+   * `impersonate` on the user: `always`, `never`, or `ifNamed` if a role binding already has the
+   * user name as a subject.
    */
   readonly user: 'always' | 'ifNamed' | 'never'
   /**
-   * `impersonate` on groups of any name: anyone who links a user to a person gives the user the groups that the identity provider
-   * tells of that person later.
+   * `impersonate` on all groups: linking a user to an account gives the user any group that the
+   * provider reports later.
    */
   readonly anyGroup: boolean
 }
 
 /**
- * A new user: a password or a state of its own is what the subresources are for, a group is given. One that is linked to a person
- * from the start is who that person becomes at the next login.
+ * Permissions to create a user: a password or state requires access to the subresource, a group
+ * requires permission to impersonate it. A linked user can be used by the owner of the account at
+ * the next login.
  */
 export function rightsToCreate(draft: UserDraft, groupDomain: string): UserRights {
   const { password, state, spec } = draft
@@ -40,8 +42,8 @@ export function rightsToCreate(draft: UserDraft, groupDomain: string): UserRight
 }
 
 /**
- * A user as stored, and as the caller wants it. Anyone who changes a password, an e-mail address or a link to an identity provider
- * can log in as the user from then on, with every group that the user is in.
+ * Permissions to change a user from its stored state. A caller who changes the password, the e-mail
+ * address or a link can log in as the user from then on, with all groups of the user.
  */
 export function rightsToChange(before: KubeObject, draft: UserDraft, groupDomain: string): UserRights {
   const spec = isRecord(before.spec) ? before.spec : {}

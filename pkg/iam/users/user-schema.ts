@@ -4,10 +4,10 @@ import { itemsOf, membersOf } from '../../kubeclient/object.ts'
 import { iamVersion } from './user.ts'
 
 /**
- * Asks kube-apiserver once whether its schema of Users has `spec.credential`. Manifests of an older release do not: the member would
- * be dropped without a word, and with it the password.
+ * Checks once whether the CRD of User has `spec.credential`. With the CRD of an older release,
+ * kube-apiserver would silently drop the field and with it the password.
  *
- * @throws Status 503 from the returned function, which asks again the next time
+ * @throws Status 503 from the returned function, which checks again next time
  */
 export function createSchemaCheck(options: { client: KubeClient; groupDomain: string }): () => Promise<void> {
   const { client, groupDomain } = options

@@ -69,8 +69,8 @@ export class UserStore {
   }
 
   /**
-   * By user name, or by e-mail address when the login looks like one (RFC 5322 addr-spec). Of several users with one
-   * address the oldest has it: a newcomer must not take over a login.
+   * Finds a user by name, or by e-mail address if the login is one (RFC 5322 addr-spec). If several
+   * users have the same address, the oldest is used: a new one must not take over a login.
    */
   find(login: string): User | undefined {
     if (!login.includes('@')) return this.get(login)
@@ -78,7 +78,7 @@ export class UserStore {
     return holders.sort(byAge)[0]
   }
 
-  /** The users who are linked to a person at an identity provider; more than one only by mistake. */
+  /** Returns the users that are linked to an account; there is more than one only by mistake. */
   findLinked(link: UserLink): readonly User[] {
     return this.#users.byIndex('link', linkKey(link)).map(({ user }) => user)
   }

@@ -5,8 +5,8 @@ import { isReservedName } from '../../jwt/reserved-name.ts'
 type Rule = (value: string) => string | undefined
 
 const dns1123 = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/
-// RFC 5322 section 3.4.1, addr-spec: dot-atom "@" domain. Quoted local parts and address literals are left out, as
-// everywhere where people have to type their address.
+// RFC 5322 section 3.4.1, addr-spec: dot-atom "@" domain. Quoted local parts and address literals
+// are not supported, as in most login forms.
 const atom = "[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+"
 const label = '[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?'
 const address = new RegExp(`^${atom}(?:\\.${atom})*@${label}(?:\\.${label})*$`)

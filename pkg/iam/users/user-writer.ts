@@ -21,8 +21,8 @@ export type UserWriterOptions = {
 }
 
 /**
- * Asks whether the caller has the rights that a change takes. It is called for each attempt, with what that attempt changes, and
- * before anything is written.
+ * Checks whether the caller has the permissions for a change. Called for each attempt, before
+ * anything is written.
  *
  * @throws Status 403, 503
  */
@@ -31,16 +31,19 @@ export type Permit = (name: string, rights: UserRights) => Promise<void>
 export type WriteOptions = { readonly isDryRun: boolean; readonly permit: Permit }
 
 /**
- * Writes users as Kapis itself: RBAC has allowed the caller to write users before, and `permit` decides about what else a
- * change takes. What comes back says nothing of the password.
+ * Writes users as Kapis itself, after RBAC has authorized the caller to write users and `permit`
+ * has checked the additional permissions. Results contain no password.
  */
 export type UserWriter = {
   readonly read: (name: string) => Promise<KubeObject>
   readonly create: (draft: UserDraft, options: WriteOptions) => Promise<KubeObject>
-  /** Replaces what was read: 409 when the draft names another resource version than the stored one. */
+  /** Replaces the stored user: 409 if the draft has another resourceVersion. */
   readonly update: (draft: UserDraft, options: WriteOptions) => Promise<KubeObject>
   readonly setState: (name: string, state: UserState, reason: string) => Promise<KubeObject>
-  /** @param permit undefined for the user's own, chosen with the current one: it is no longer one that was given */
+  /**
+   * @param permit undefined if users change their own password; it then no longer counts as set by
+   * an administrator
+   */
   readonly setPassword: (name: string, password: string, permit: Permit | undefined) => Promise<void>
   /** @param how metav1.DeleteOptions, for kube-apiserver to judge. @throws Status 404, 409, 422 */
   readonly remove: (
@@ -73,7 +76,10 @@ export function createUserWriter({
     }
   }
 
-  /** An address may be used to log in: it has one owner. Of two who take it in the same moment the older one has it. */
+  /**
+   * An e-mail address can be used to log in, so it belongs to one user. If two users set it at the
+   * same time, the older one keeps it.
+   */
   function requireFreeEmail({ name, spec }: UserDraft): void {
     const holder = users.find(String(spec.email))
     if (holder === undefined || holder.name === name) return
@@ -119,7 +125,8 @@ export function createUserWriter({
     if (draft.resourceVersion !== '' && draft.resourceVersion !== resourceVersion) throw conflict(draft.name)
     await options.permit(draft.name, rightsToChange(before, draft, groupDomain))
     requireFreeEmail(draft)
-    // Nobody is shown them, so nobody can send them back; without the last `kubectl apply` could not tell what was taken away.
+    // Hidden annotations cannot be sent back by callers, so they are kept; without
+    // last-applied-configuration, `kubectl apply` could not detect removed fields.
     const secrets = Object.entries(isRecord(before.spec) ? before.spec : {}).filter(([key]) => isSecret(key))
     const { [changedAt]: changed, [lastAppliedAnnotation]: applied } = before.metadata.annotations ?? {}
     const body = toBody(

@@ -7,7 +7,7 @@ import { groupProblem } from './user-validation.ts'
 
 export type UserState = 'Active' | 'Disabled' | 'AuthLimitExceeded'
 
-/** The groups in which an identity provider has last seen a user, and when: milliseconds since the epoch. */
+/** The groups that an identity provider last reported, and when (milliseconds since the epoch). */
 export type ProviderGroups = {
   readonly provider: string
   readonly groups: readonly string[]
@@ -32,15 +32,20 @@ export type User = {
   readonly state: UserState
   /** Since when, in milliseconds; 0 when nobody wrote it down. */
   readonly stateSinceMs: number
-  /** The bcrypt hash that stands in the User itself until it is moved into a Secret (password-mover.ts). */
+  /**
+   * The bcrypt hash in the User itself, before it is moved into a Secret (password-migration.ts).
+   */
   readonly inlineHash: string | undefined
   /** Whether a hash stands in what `kubectl apply` keeps of the User. */
   readonly hasAppliedHash: boolean
-  /** Fingerprint of the hash of the password (see toCredential); '' for a user who cannot log in with one. */
+  /** Fingerprint of the password hash (see toCredential); '' for a user without a password. */
   readonly credential: string
   /** The namespace of the Secret with that hash; '' for that of anyone who reads it. */
   readonly credentialNamespace: string
-  /** The password was given to the user by someone else, and has to be changed at the next login with a browser. */
+  /**
+   * Whether an administrator has set the password, so that the user must change it at the next
+   * browser login.
+   */
   readonly mustChangePassword: boolean
 }
 
@@ -50,7 +55,8 @@ export function usersPath(groupDomain: string): string {
   return `/apis/iam.${groupDomain}/${iamVersion}/users`
 }
 
-// A cost of more than 15 takes seconds: anyone who may write users could stop all logins with one of 31.
+// A cost above 15 takes seconds: a caller with write access to users could block all logins with a
+// cost of 31.
 const bcryptHash = /^\$2[aby]\$(0[4-9]|1[0-5])\$[./A-Za-z0-9]{53}$/
 
 /** Whether a text is the bcrypt hash of a password, of a cost that can be afforded. */

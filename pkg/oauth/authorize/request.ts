@@ -90,7 +90,8 @@ function readPrompts(text: string | undefined): ReadonlySet<string> {
     if (!knownPrompts.has(prompt))
       throw invalid(`the parameter prompt must be among ${[...knownPrompts].join(', ')}`)
   }
-  if (prompts.has('none') && prompts.size > 1) throw invalid('prompt=none cannot be combined with another prompt')
+  if (prompts.has('none') && prompts.size > 1)
+    throw invalid('prompt=none cannot be combined with another prompt')
   return prompts
 }
 

@@ -80,7 +80,9 @@ async function findProblem(
   const problem = passwordProblem(password)
   if (problem !== undefined) return `The password ${problem}.`
   if (password !== repeat) return 'The passwords do not match.'
-  return (await hasher.verify(password, await hashOf(user))) ? 'The new password must differ from the old one.' : undefined
+  return (await hasher.verify(password, await hashOf(user)))
+    ? 'The new password must differ from the old one.'
+    : undefined
 }
 
 async function readTicket({ tools }: BrowserOptions, ticket: string): Promise<User | undefined> {

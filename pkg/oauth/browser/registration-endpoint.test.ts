@@ -157,7 +157,7 @@ describe('pages for newcomers of an identity provider', () => {
   })
 
   const refused: readonly [string, string][] = [
-    ['auto', 'the first login by Corp <1> has to be confirmed; log in with a browser'],
+    ['auto', 'the first login with Corp <1> must be confirmed; log in with a browser'],
     ['manual', 'no user is linked to this account of Corp <1>; log in with a browser to link one'],
   ]
   for (const [mappingMethod, error_description] of refused) {

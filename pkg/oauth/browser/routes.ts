@@ -41,7 +41,9 @@ export function createBrowserRoutes(
     if (post !== undefined) route.post(form, post)
     const allow = [...(get ? ['GET', 'HEAD'] : []), ...(post ? ['POST'] : [])].join(', ')
     route.all(() => {
-      throw oauthError(405, 'invalid_request', `method not allowed; supported: ${allow}`, { headers: { allow } })
+      throw oauthError(405, 'invalid_request', `method not allowed; supported: ${allow}`, {
+        headers: { allow },
+      })
     })
   }
   return router

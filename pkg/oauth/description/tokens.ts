@@ -158,7 +158,9 @@ export const tokenPaths: Paths = {
       ...userinfo,
       body: {
         required: false,
-        ...form(object({ access_token: text('Required without the header Authorization.') }, ['access_token'])),
+        ...form(
+          object({ access_token: text('Required without the header Authorization.') }, ['access_token']),
+        ),
       },
       answers: { ...userinfo.answers, ...oauthErrors(413, 415) },
     },
@@ -212,12 +214,16 @@ export const tokenPaths: Paths = {
       summary: 'The password grant, checked by an identity provider',
       parameters: [segment('idp', 'The identity provider.')],
       body: form(
-        object({ username: text(), password: text(), scope, provider: text('The name of the provider, as in the path.'), ...client }, [
-          'scope',
-          'provider',
-          'client_id',
-          'client_secret',
-        ]),
+        object(
+          {
+            username: text(),
+            password: text(),
+            scope,
+            provider: text('The name of the provider, as in the path.'),
+            ...client,
+          },
+          ['scope', 'provider', 'client_id', 'client_secret'],
+        ),
       ),
       answers: { ...ok(tokens), ...oauthErrors(403, 404, 413, 415, 429) },
       security: ['client', 'none'],

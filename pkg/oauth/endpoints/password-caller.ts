@@ -27,8 +27,7 @@ export async function readPasswordCaller(
   const { authorization = '' } = req.headers
   if (!isBasic(authorization)) return undefined
   const credential = readBasic(authorization)
-  if (credential === undefined)
-    throw refused('invalid Basic credential', new Refusal('broken_credential'))
+  if (credential === undefined) throw refused('invalid Basic credential', new Refusal('broken_credential'))
   const attempt = { login: credential.id, password: credential.secret }
   const verdict = await tools.passwords.check({ ...attempt, source: sourceOf(req), signal: goneSignal(res) })
   try {

@@ -47,7 +47,11 @@ export function createPersonalAccessTokens({ tools, audit }: EndpointOptions): P
       const { user, claims, login } = caller
       const { name, scope, lifeSeconds } = readTokenRequest(req)
       if ((await listOwn(user.name)).length >= maxTokens)
-        throw oauthError(400, 'invalid_request', `the limit of ${maxTokens} personal access tokens is reached`)
+        throw oauthError(
+          400,
+          'invalid_request',
+          `the limit of ${maxTokens} personal access tokens is reached`,
+        )
       const { issued, session } = await issueLoneToken(tools, {
         user,
         type: 'PersonalAccessToken',

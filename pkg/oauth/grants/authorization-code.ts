@@ -26,7 +26,11 @@ export const authorizationCodeGrant: Grant = {
         code,
       )
     if (!isVerified(code.challenge, form.get('code_verifier')))
-      throw invalid('the parameter code_verifier does not match the code_challenge', 'wrong_code_verifier', code)
+      throw invalid(
+        'the parameter code_verifier does not match the code_challenge',
+        'wrong_code_verifier',
+        code,
+      )
     return exchange(tools, request, code)
   },
 }

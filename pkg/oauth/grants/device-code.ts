@@ -35,7 +35,10 @@ type AskedDevice = DeviceAuthorization & { readonly isScopeAsked: boolean }
 
 function settle(tools: GrantTools, request: GrantRequest, device: AskedDevice): Promise<Granted> {
   if (device.decision === 'Approved') return exchange(tools, request, device)
-  throw oauthError(400, 'access_denied', 'the user denied access', { why: 'device_refused', user: device.user })
+  throw oauthError(400, 'access_denied', 'the user denied access', {
+    why: 'device_refused',
+    user: device.user,
+  })
 }
 
 async function exchange(

@@ -46,8 +46,7 @@ function toOwnSession(): Html {
 
 /** A failure of the server: whether anything came of the request is not known. */
 export function sendServerErrorPage(res: Response, product: string, status: Status): Status {
-  const text =
-    status.code === 503 ? 'Logging in is temporarily unavailable.' : 'Internal error.'
+  const text = status.code === 503 ? 'Logging in is temporarily unavailable.' : 'Internal error.'
   const body = html`${errorNote(text)}
 <p>Go back to the application and try again in a moment.</p>
 <a class="button second" href="/oauth/session">Go to your login</a>`

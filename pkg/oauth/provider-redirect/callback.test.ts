@@ -91,8 +91,7 @@ describe('GET /oauth/callback/{idp}', () => {
       400,
       {
         error: 'invalid_request',
-        error_description:
-          'the authorization request is too long for a login with an identity provider',
+        error_description: 'the authorization request is too long for a login with an identity provider',
       },
     ])
     expect(answer.headers).to.not.have.any.keys('location', 'set-cookie')

@@ -84,7 +84,11 @@ async function identify(
 ): Promise<{ admitted: Admitted; idToken: string | undefined }> {
   const { config, client } = requireProvider(tools.providers, state.provider)
   if (client.kind !== 'redirect')
-    throw oauthError(400, 'invalid_request', 'the configuration of the identity provider has changed; start again')
+    throw oauthError(
+      400,
+      'invalid_request',
+      'the configuration of the identity provider has changed; start again',
+    )
   const { transaction } = state
   try {
     const callback = new URL(req.originalUrl, transaction.redirectUri)

@@ -197,6 +197,8 @@ function requireReady(isReady: () => boolean): RequestHandler {
 
 function refuseMethod(allow: string): RequestHandler {
   return () => {
-    throw oauthError(405, 'invalid_request', `method not allowed; supported: ${allow}`, { headers: { allow } })
+    throw oauthError(405, 'invalid_request', `method not allowed; supported: ${allow}`, {
+      headers: { allow },
+    })
   }
 }

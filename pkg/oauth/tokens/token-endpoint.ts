@@ -62,7 +62,8 @@ export function goneSignal(res: Response): AbortSignal {
   const gone = new AbortController()
   res.once('close', () => {
     // Anyone who was answered has not gone: nobody listens to the signal then.
-    if (!res.writableFinished) gone.abort(oauthError(400, 'invalid_request', 'the client closed the connection'))
+    if (!res.writableFinished)
+      gone.abort(oauthError(400, 'invalid_request', 'the client closed the connection'))
   })
   return gone.signal
 }

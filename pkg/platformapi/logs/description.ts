@@ -40,12 +40,12 @@ export const logParameters: readonly Parameter[] = [
   query('end_time', 'End of the time range, in Unix seconds.', seconds),
   query('interval', 'histogram: the width of a bucket.', text('', { default: '15m' })),
   query('sort', 'Order by time.', oneOfTexts(['desc', 'asc'], '', { default: 'desc' })),
+  query('from', 'Records to skip; from + size is at most 10000.', integer('', { minimum: 0, default: 0 })),
   query(
-    'from',
-    'Records to skip; from + size is at most 10000.',
-    integer('', { minimum: 0, default: 0 }),
+    'size',
+    'Maximum number of records per page.',
+    integer('', { minimum: 0, maximum: 10_000, default: 10 }),
   ),
-  query('size', 'Maximum number of records per page.', integer('', { minimum: 0, maximum: 10_000, default: 10 })),
   query('cursor', 'Returns the records after this one, without a limit of depth; context: the record.'),
   query('with_cursor', 'Whether each record has its cursor.', flag),
   query('follow', 'query: returns the newest lines, and then new lines as they arrive.', flag),
@@ -55,9 +55,21 @@ export const logParameters: readonly Parameter[] = [
     'export: whether to add the time of each line; false by default for text, otherwise true.',
     boolean(),
   ),
-  query('with_pod', 'export: whether to add namespace, pod and container of each line; false by default for text, otherwise true.', boolean()),
-  query('before', 'context: number of records before.', integer('', { minimum: 0, maximum: 1000, default: 10 })),
-  query('after', 'context: number of records after.', integer('', { minimum: 0, maximum: 1000, default: 10 })),
+  query(
+    'with_pod',
+    'export: whether to add namespace, pod and container of each line; false by default for text, otherwise true.',
+    boolean(),
+  ),
+  query(
+    'before',
+    'context: number of records before.',
+    integer('', { minimum: 0, maximum: 1000, default: 10 }),
+  ),
+  query(
+    'after',
+    'context: number of records after.',
+    integer('', { minimum: 0, maximum: 1000, default: 10 }),
+  ),
 ]
 
 const record = object(

@@ -11,13 +11,20 @@ const known: Readonly<Record<(typeof sharedParameters)[number], Parameter>> = {
     oneOfTexts(['query', 'statistics', 'histogram', 'export'], '', { default: 'query' }),
   ),
   workspace_filter: query('workspace_filter', 'Comma-separated workspaces.'),
-  workspace_search: query('workspace_search', 'Comma-separated substrings of names of workspaces, case-sensitive.'),
+  workspace_search: query(
+    'workspace_search',
+    'Comma-separated substrings of names of workspaces, case-sensitive.',
+  ),
   start_time: query('start_time', 'Start of the time range, in Unix seconds.', integer('', { minimum: 0 })),
   end_time: query('end_time', 'End of the time range, in Unix seconds.', integer('', { minimum: 0 })),
   interval: query('interval', 'histogram: the width of a bucket.', text('', { default: '15m' })),
   sort: query('sort', 'Order by time.', oneOfTexts(['desc', 'asc'], '', { default: 'desc' })),
   from: query('from', 'Events to skip.', integer('', { minimum: 0, default: 0 })),
-  size: query('size', 'Maximum number of events per page.', integer('', { minimum: 0, maximum: 10_000, default: 10 })),
+  size: query(
+    'size',
+    'Maximum number of events per page.',
+    integer('', { minimum: 0, maximum: 10_000, default: 10 }),
+  ),
   cursor: query('cursor', 'Returns the events after this one, without a limit of depth.'),
   with_cursor: query('with_cursor', 'Whether each event has its cursor.', boolean('', { default: false })),
 }

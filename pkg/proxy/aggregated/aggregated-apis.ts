@@ -96,7 +96,10 @@ export class Components {
     const entry = { object, upstream }
     this.#entries.set(name, entry)
     if ('reason' in component) {
-      this.#options.logger.warn({ component: name, why: component.message }, 'invalid APIService of a component')
+      this.#options.logger.warn(
+        { component: name, why: component.message },
+        'invalid APIService of a component',
+      )
       void this.#write(entry, { status: 'False', reason: component.reason, message: component.message })
     } else void this.#check(entry)
   }

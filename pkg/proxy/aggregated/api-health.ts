@@ -26,7 +26,8 @@ export async function checkComponent({
       signal: AbortSignal.timeout(withinMs),
     })
     await body.dump()
-    if (code >= 500) return { status: 'False', reason: 'FailedCheck', message: `GET ${path} responded with ${code}` }
+    if (code >= 500)
+      return { status: 'False', reason: 'FailedCheck', message: `GET ${path} responded with ${code}` }
     // Anyone who waits for the breaker need not wait longer.
     breaker.succeeded()
     return { status: 'True', reason: 'Passed', message: 'the component responds' }

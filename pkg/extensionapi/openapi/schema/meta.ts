@@ -8,16 +8,14 @@ export const typeMeta = {
   kind: string('Name of the kind of this object, in CamelCase and singular.'),
 }
 
-/** metav1 as Kapis answers with it. Described here and not shared with other servers, whose wording may change. */
+/** The schemas of metav1 that Kapis uses, with its own descriptions. */
 export const metaSchemas: Schemas = {
   ObjectMeta: object('Metadata that every object carries.', {
     name: string('Name of the object, unique for its kind within its namespace or the cluster.'),
     generateName: string('Prefix that the server generated the name from, if none was given.'),
     namespace: string('Namespace of the object; empty for objects of the cluster.'),
     selfLink: string('No longer filled in by kube-apiserver.'),
-    uid: string(
-      'Unique ID of the object: another object created later with the same name has another UID.',
-    ),
+    uid: string('Unique ID of the object: another object created later with the same name has another UID.'),
     resourceVersion: string(
       'Opaque version of the stored object. Compare it only for equality, or pass it to a watch to start from there.',
     ),
@@ -29,7 +27,10 @@ export const metaSchemas: Schemas = {
       'int64',
     ),
     labels: map('Keys and values to select objects by.', plainText),
-    annotations: map('Keys and values that tools store with the object. They cannot be selected by.', plainText),
+    annotations: map(
+      'Keys and values that tools store with the object. They cannot be selected by.',
+      plainText,
+    ),
     ownerReferences: array(
       'Owners of the object. It is garbage-collected when all of them are deleted.',
       ref('OwnerReference'),
@@ -62,12 +63,11 @@ export const metaSchemas: Schemas = {
   }),
   ListMeta: object('Metadata of a list.', {
     selfLink: string('No longer filled in by kube-apiserver.'),
-    resourceVersion: string('Version of the state that the list shows; start a watch from it to miss no change.'),
-    continue: string('Token for the next page of the list; empty on the last page.'),
-    remainingItemCount: integer(
-      'Number of items after this page; not set if a selector is used.',
-      'int64',
+    resourceVersion: string(
+      'Version of the state that the list shows; start a watch from it to miss no change.',
     ),
+    continue: string('Token for the next page of the list; empty on the last page.'),
+    remainingItemCount: integer('Number of items after this page; not set if a selector is used.', 'int64'),
   }),
   Status: object('Response to a failed request.', {
     ...typeMeta,

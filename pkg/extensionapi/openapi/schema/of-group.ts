@@ -6,9 +6,10 @@ import { anyObject, array, ref, refsOf, type Schema, type Schemas } from './sche
 const roots = ['Status', 'WatchEvent']
 
 /**
- * All schemas of a group: its kinds, their lists, and whatever these lead to; nothing else.
+ * Returns all schemas of a group: its kinds, their lists, and all schemas these refer to.
  *
- * @param known schemas of kinds and of what they lead to; a kind that is not there is an object of any members
+ * @param known schemas of kinds and their references; a kind without one becomes an object with any
+ * fields
  */
 export function schemasOfGroup({ resources }: ServedGroup, known: Schemas): Schemas {
   const all: Record<string, Schema> = { ...metaSchemas, ...known }

@@ -18,10 +18,10 @@ const limitNames = new Set([
 const types: readonly Schema['type'][] = ['object', 'array', 'string', 'integer', 'number', 'boolean']
 
 /**
- * The schemas of kinds and of all that they lead to, by short names, from the OpenAPI 3.0 documents in which
- * kube-apiserver describes them. A kind that is in none of the documents is left out.
+ * Extracts the schemas of kinds and all their references, by short name, from the OpenAPI 3.0
+ * documents of kube-apiserver. A kind without a schema is omitted.
  *
- * @param documents parsed; of schemas that stand in several the first is taken: one server wrote them all
+ * @param documents parsed documents; a schema that is in several is taken from the first
  */
 export function schemasOfKinds(kinds: readonly SourceKind[], documents: readonly unknown[]): Schemas {
   const sources = new Map<string, unknown>()
@@ -58,7 +58,10 @@ function isOfKind(schema: unknown, { kind, source }: SourceKind): boolean {
     .some(is => is.kind === kind && is.group === source.group && is.version === source.version)
 }
 
-/** The last part of a name, as explain shows it; with group and version before it when that is someone else's. */
+/**
+ * Returns the last part of a name, as kubectl explain shows it, with group and version in front if
+ * it belongs to another group.
+ */
 function toShortName(name: string, taken: ReadonlySet<string>): string {
   const parts = name.split('.')
   const last = parts.at(-1) ?? name
@@ -104,7 +107,10 @@ function toSchema(value: unknown, nameOf: (name: string) => string): Schema {
   }
 }
 
-/** The name of the schema that another one stands for; kube-apiserver wraps a reference that has a description in allOf. */
+/**
+ * Returns the name of the referenced schema. kube-apiserver wraps a reference with a description in
+ * allOf.
+ */
 function targetOf(schema: Readonly<Record<string, unknown>>): string | undefined {
   const all = itemsOf(schema.allOf)
   const target = textOf(schema.$ref ?? (all.length === 1 ? membersOf(all[0]).$ref : undefined))

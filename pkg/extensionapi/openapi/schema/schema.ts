@@ -1,10 +1,15 @@
-/** A JSON schema, as far as OpenAPI 2 and 3 and kubectl's explain understand it alike. `ref` names another schema. */
+/**
+ * A JSON schema with the features that OpenAPI 2 and 3 and kubectl explain have in common. `ref` is
+ * the name of another schema.
+ */
 export type Schema = {
   readonly type?: 'object' | 'array' | 'string' | 'integer' | 'number' | 'boolean'
   readonly format?: string
   readonly description?: string
   readonly enum?: readonly unknown[]
-  /** What a server takes a member for that is left out, and whether null stands for none; Swagger 2.0 tells neither here. */
+  /**
+   * The default of an omitted field, and whether null is allowed; both are left out of Swagger 2.0.
+   */
   readonly default?: unknown
   readonly nullable?: true
   /** Keywords of validation that both versions of OpenAPI know, as they are. */
@@ -53,7 +58,10 @@ export function boolean(description: string): Schema {
   return { type: 'boolean', description }
 }
 
-/** @param description what the other schema means in this place; its own description is shown as well */
+/**
+ * @param description meaning of the referenced schema in this place; its own description is shown
+ * too
+ */
 export function ref(name: string, description?: string): Schema {
   return { ref: name, ...(description === undefined ? {} : { description }) }
 }

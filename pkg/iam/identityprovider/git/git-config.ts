@@ -5,8 +5,9 @@ import { complainTo } from '../tls-config.ts'
 /** GitHub and GitLab. */
 export type ForgeConfig = AppConfig & {
   /**
-   * The organizations (GitHub) or groups (GitLab) that count. Only their members may log in, and only their names become
-   * groups: on a public server anybody can found an organization called like a group of administrators.
+   * The organizations (GitHub) or groups (GitLab) whose members may log in. Only these become
+   * groups of a user: on a public server, anybody can create an organization with the name of a
+   * group of administrators.
    */
   readonly memberOf: readonly string[]
 }

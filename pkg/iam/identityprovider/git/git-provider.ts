@@ -8,7 +8,7 @@ import { refuse } from '../linking/login-refusal.ts'
 import { createUpstreamFetch, type UpstreamFetch } from '../upstream-fetch.ts'
 import type { ForgeConfig } from './git-config.ts'
 
-/** Asks the provider's API as the person who has just logged in. */
+/** Calls the API of the provider with the token of the user who has just logged in. */
 export type Api = {
   readonly read: (url: string) => Promise<unknown>
   /** All pages of a list (RFC 8288), as far as anybody would read them. */
@@ -18,9 +18,10 @@ export type Api = {
 const maxPages = 20
 
 /**
- * GitHub and GitLab: OAuth with PKCE and state, and then their API, since there is no token that says who has logged in.
+ * GitHub and GitLab: OAuth with PKCE and state, then a call to their API, since they issue no ID
+ * token.
  *
- * @param identify who it is, with the groups that he is in, out of all that count
+ * @param identify returns the account with its groups among the configured ones
  */
 export function createForgeProvider(
   config: ForgeConfig,
@@ -63,7 +64,10 @@ function toOAuthClient(config: AppConfig, fetch: UpstreamFetch): Configuration {
   })
 }
 
-/** GitHub answers errors of its token endpoint with 200, where RFC 6749 section 5.2 has 400, and in words of its own. */
+/**
+ * GitHub returns errors of its token endpoint with status 200 instead of 400 (RFC 6749 section
+ * 5.2), and with its own error codes.
+ */
 async function asOAuth(answer: Response): Promise<Response> {
   const text = await answer.text()
   const { status, headers } = answer

@@ -3,7 +3,10 @@ import type { Identity, RedirectProvider } from '../external-identity.ts'
 import type { ForgeConfig } from './git-config.ts'
 import { type Api, createForgeProvider } from './git-provider.ts'
 
-/** GitHub: who it is by the number of the account (a login can be given up and taken by someone else). */
+/**
+ * GitHub: accounts are identified by their number, since a login name can be released and taken by
+ * someone else.
+ */
 export function createGitHubProvider(config: ForgeConfig): RedirectProvider {
   return createForgeProvider(config, identify)
 }

@@ -26,7 +26,10 @@ async function identify(api: Api, { endpoint, memberOf }: ForgeConfig): Promise<
   }
 }
 
-/** The groups that count and those below them, by their whole path, in which the person is at least a guest. */
+/**
+ * Returns the configured groups and their subgroups, by full path, in which the user is at least a
+ * guest.
+ */
 async function findGroups(api: Api, url: string, memberOf: readonly string[]): Promise<readonly string[]> {
   const counted = memberOf.map(path => path.toLowerCase())
   const groups = (await api.readAll(`${url}?min_access_level=10&per_page=100`)).filter(isRecord)

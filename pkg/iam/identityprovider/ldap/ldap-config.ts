@@ -2,7 +2,7 @@ import { FilterParser } from 'ldapts'
 import { boolean, integer, requiredText, section, text } from '../../../config/option.ts'
 import { type Complain, complainTo, readTrust, type Trust, trustOptions } from '../tls-config.ts'
 
-/** How the connection is secured: TLS from the first byte, TLS after StartTLS (RFC 4511 section 4.14), or not at all. */
+/** How the connection is secured: LDAPS, StartTLS (RFC 4511 section 4.14), or not at all. */
 export type LdapSecurity = 'ldaps' | 'starttls' | 'none'
 
 export type LdapConfig = {
@@ -55,20 +55,32 @@ export const ldapProvider = section({
   startTLS: boolean({ default: false, description: 'TLS after StartTLS (RFC 4511 section 4.14).' }),
   ldaps: boolean({ default: false, description: 'TLS from the start of the connection (LDAPS).' }),
   ...trustOptions,
-  managerDN: text({ default: '', description: 'DN that Kapis binds as to search; empty for an anonymous search.' }),
+  managerDN: text({
+    default: '',
+    description: 'DN that Kapis binds as to search; empty for an anonymous search.',
+  }),
   managerPassword: text({ default: '', description: 'The password of managerDN.' }),
   userSearchBase: requiredText({ description: 'Base DN of users.' }),
   userSearchFilter: text({ default: '', description: 'Filter for entries of users (RFC 4515).' }),
   loginAttribute: attribute('uid', 'Attribute that users enter as user name.'),
-  uidAttribute: attribute('', 'Attribute that uniquely and permanently identifies a user, such as entryUUID; by default loginAttribute.'),
+  uidAttribute: attribute(
+    '',
+    'Attribute that uniquely and permanently identifies a user, such as entryUUID; by default loginAttribute.',
+  ),
   mailAttribute: attribute('mail', 'Attribute with the e-mail address.'),
   displayNameAttribute: attribute('displayName', 'Attribute with the display name.'),
   groupSearchBase: text({ default: '', description: 'Base DN of groups.' }),
   groupSearchFilter: text({ default: '', description: 'Filter for entries of groups (RFC 4515).' }),
   groupMemberAttribute: attribute('member', 'Attribute of a group that lists its members.'),
-  groupMemberValueAttribute: attribute('', 'Attribute of a user whose value groupMemberAttribute contains; by default the DN.'),
+  groupMemberValueAttribute: attribute(
+    '',
+    'Attribute of a user whose value groupMemberAttribute contains; by default the DN.',
+  ),
   groupNameAttribute: attribute('cn', 'Attribute with the name of a group.'),
-  userMemberAttribute: attribute('', 'Attribute of a user that lists the DNs of their groups, such as memberOf.'),
+  userMemberAttribute: attribute(
+    '',
+    'Attribute of a user that lists the DNs of their groups, such as memberOf.',
+  ),
 }).transform((given, { addIssue }): LdapConfig => {
   const complain = complainTo(addIssue)
   const { managerDN: managerDn, managerPassword } = given

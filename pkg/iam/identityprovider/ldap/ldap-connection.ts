@@ -5,8 +5,9 @@ import type { LdapConfig } from './ldap-config.ts'
 import { requestStartTls } from './start-tls.ts'
 
 /**
- * Runs `work` on a connection of its own that is closed afterwards: a password must be tried on a connection that nobody
- * else's questions are asked on. All of it has to be done within the provider's time, or ends with what the signal says.
+ * Runs `work` on a new connection and closes it afterwards: a bind with the password of a user must
+ * not be on a connection that is used for anything else. Everything must complete within the
+ * timeout of the provider; otherwise it throws the reason of the signal.
  */
 export async function withDirectory<T>(
   config: LdapConfig,
@@ -51,7 +52,8 @@ async function secure(raw: Socket, config: LdapConfig): Promise<Socket> {
   const { ca, isVerified } = config.trust
   const socket = connectTls({
     socket: raw,
-    // The name that the certificate must be for; the name in the handshake may be no address (RFC 6066 section 3).
+    // The name that the certificate must be valid for; the server name in the handshake must not be
+    // an address (RFC 6066 section 3).
     host: config.host,
     ...(isIP(config.host) === 0 ? { servername: config.host } : {}),
     ...(ca === undefined ? {} : { ca }),

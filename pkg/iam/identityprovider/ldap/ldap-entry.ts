@@ -10,7 +10,7 @@ import type { LdapConfig } from './ldap-config.ts'
 
 export type LdapEntry = {
   readonly dn: string
-  /** All values of an attribute that are text; names are compared as directories do, without regard to case. */
+  /** Returns all text values of an attribute; attribute names are case-insensitive. */
   readonly values: (attribute: string) => readonly string[]
 }
 
@@ -18,8 +18,8 @@ export type LdapEntry = {
 export type Found = LdapEntry | 'none' | 'several'
 
 /**
- * The entry of a user. What was typed goes into the filter as a value, in BER, and never through the syntax of filters
- * (RFC 4515): there is nothing in it that could be escaped wrongly.
+ * Finds the entry of a user. The entered name is put into the filter as a BER value and never
+ * through the filter syntax (RFC 4515), so nothing has to be escaped.
  */
 export async function findEntry(
   client: Client,

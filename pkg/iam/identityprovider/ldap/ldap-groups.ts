@@ -5,10 +5,10 @@ import type { LdapConfig } from './ldap-config.ts'
 import { both, equals, type LdapEntry, toEntry } from './ldap-entry.ts'
 
 /**
- * The groups of a user: those below groupSearchBase that have the user as a member, and those that the user's own entry names.
- * Undefined when the configuration asks for neither.
+ * Returns the groups of a user: those below groupSearchBase with the user as a member, and those of
+ * the memberOf attribute of the user. Undefined if neither is configured.
  *
- * @throws Status that refuses the login where an entry lacks what the groups are found or named by
+ * @throws Status that rejects the login if an entry lacks an attribute that is needed
  */
 export async function findGroups(
   client: Client,
@@ -29,7 +29,8 @@ async function search(
 ): Promise<readonly string[]> {
   const { memberValueAttribute, memberAttribute, nameAttribute } = groups
   const names = memberValueAttribute === '' ? [user.dn] : user.values(memberValueAttribute)
-  // Without it nothing can be searched for: the user would silently lose all groups, and the rights that come with them.
+  // Nothing could be searched for without it: the user would silently lose all groups and their
+  // permissions.
   if (names.length === 0) throw incomplete('groupMemberValueAttribute', memberValueAttribute, user)
   const found: string[] = []
   for (const name of names) {
@@ -54,7 +55,10 @@ function incomplete(option: string, attribute: string, { dn }: LdapEntry): Statu
   return refuse('provider_groups_incomplete', 'the LDAP server did not return the groups of this user', cause)
 }
 
-/** The value of a name's first part: `cn=ops,ou=groups` is ops (RFC 4514); undefined when it is no such name. */
+/**
+ * Returns the value of the first RDN: `cn=ops,ou=groups` is ops (RFC 4514); undefined if it is not
+ * a DN.
+ */
 export function firstValue(dn: string): string | undefined {
   const [, value] = /^\s*[A-Za-z0-9.-]+\s*=\s*((?:[^\\,+;]|\\.)*)/s.exec(dn) ?? []
   if (value === undefined) return undefined

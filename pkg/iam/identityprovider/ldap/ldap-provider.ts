@@ -20,12 +20,12 @@ import { findGroups } from './ldap-groups.ts'
 type Credential = { readonly username: string; readonly password: string }
 
 const maxLength = { username: 256, password: 1024 }
-// A search without a bind is quicker than one with it: anyone who is refused is refused no sooner than this.
+// A search without a bind is faster than one with it: rejections take at least this long.
 const refusedAfterMs = 300
 
 /**
- * Logs people in against a directory: the manager finds the entry, the entry's own bind judges the password, and the
- * manager finds its groups, all on one connection that is made for this login.
+ * Authenticates users against an LDAP server on one connection: bind as manager and search for the
+ * entry, bind as the entry to check the password, bind as manager again to find the groups.
  */
 export function createLdapProvider(config: LdapConfig): PasswordProvider {
   const { managerDn, managerPassword } = config
@@ -45,7 +45,7 @@ export function createLdapProvider(config: LdapConfig): PasswordProvider {
     const entry = await findEntry(client, config, { attribute: config.loginAttribute, value: username })
     if (entry === 'several') throw refuse('ambiguous_user', 'incorrect password')
     if (entry !== 'none') found(uidOf(config, entry) ?? '')
-    // A name that is not there is tried too, so that it takes about as long as a wrong password does.
+    // Binds for unknown names too, so that they take about as long as a wrong password.
     const dn = entry === 'none' ? `cn=${randomUUID()},${config.userSearchBase}` : entry.dn
     const isRight = await tryPassword(client, dn, password)
     if (entry === 'none') throw refuse('unknown_user', 'incorrect password')
@@ -85,7 +85,10 @@ export function createLdapProvider(config: LdapConfig): PasswordProvider {
   }
 }
 
-/** With several nobody can say which is his own, and which he has given himself to be taken for someone else. */
+/**
+ * With several values it is not certain which one identifies the user, since users may be able to
+ * add values.
+ */
 function uidOf({ uidAttribute }: LdapConfig, entry: LdapEntry): string | undefined {
   const [uid, ...others] = entry.values(uidAttribute)
   return uid === '' || others.length > 0 ? undefined : uid

@@ -1,15 +1,16 @@
 import type { Socket } from 'node:net'
 
-// An ExtendedRequest with messageID 1 and the name 1.3.6.1.4.1.1466.20037 (RFC 4511 sections 4.12 and 4.14.1), in BER.
+// An ExtendedRequest with messageID 1 and the OID 1.3.6.1.4.1.1466.20037 (RFC 4511 sections 4.12
+// and 4.14.1), in BER.
 const request = Buffer.from('301d02010177188016312e332e362e312e342e312e313436362e3230303337', 'hex')
 const maxResponse = 4096
 
 /**
- * Asks a directory to speak TLS from now on, and returns when it is ready to. The answer must be the only thing that has
- * arrived: what someone on the way sends behind it, in clear, must not be read as if it had come through TLS. This is
- * why it is not left to the LDAP client, whose buffer outlives the change.
+ * Sends StartTLS and waits for the response, which must be the only data received: text that an
+ * attacker sends after it in clear must not be read as if it came through TLS. The LDAP client
+ * cannot be used, because its buffer survives the change.
  *
- * @throws Error when the directory refuses, or says anything else
+ * @throws Error if the server rejects it, or sends anything else
  */
 export async function requestStartTls(socket: Socket): Promise<void> {
   socket.write(request)
@@ -49,7 +50,8 @@ function isWhole(received: Buffer): boolean {
 function readResultCode(response: Buffer): number {
   const message = readLength(response, 0x30, 0)
   const id = readLength(response, 0x02, message.start)
-  if (id.length !== 1 || response[id.start] !== 1) throw new Error('the LDAP server responded to another request')
+  if (id.length !== 1 || response[id.start] !== 1)
+    throw new Error('the LDAP server responded to another request')
   const operation = readLength(response, 0x78, id.start + id.length)
   const code = readLength(response, 0x0a, operation.start)
   return response.readUIntBE(code.start, Math.min(code.length, 4))

@@ -21,7 +21,7 @@ export type AdmissionOptions = {
   readonly logger: Logger
 }
 
-/** Someone who is nobody here yet, and who can become someone on a page: a user that is made, or one that there is. */
+/** An authenticated account without a user, which may create or link a user on a page. */
 export type Newcomer = {
   readonly config: ProviderConfig
   readonly identity: Identity

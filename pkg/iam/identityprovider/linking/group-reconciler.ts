@@ -31,9 +31,10 @@ export type GroupKeeper = {
 type Bond = { readonly user: User; readonly provider: string }
 
 /**
- * Takes away what providers no longer say. A directory is asked: anyone who has left a group leaves it here, and who is gone
- * loses his logins. Other providers can only be asked by a login, so what they said lapses after `groupsMaxAge`. What a
- * link or a provider has brought that is no more goes with it.
+ * Removes groups that providers no longer report. LDAP servers are queried: users lose groups that
+ * they have left, and deleted accounts lose their logins. Other providers can only be asked during
+ * a login, so their groups expire after `groupsMaxAge`. Groups of a removed link or provider are
+ * removed too.
  */
 export function createGroupKeeper(options: GroupKeeperOptions): GroupKeeper {
   const { providers, users, sessions, putGroups, logger } = options
@@ -64,7 +65,10 @@ export function createGroupKeeper(options: GroupKeeperOptions): GroupKeeper {
     }
   }
 
-  /** @returns whether the groups are known again, the entry of this user is refused, or the directory does not respond */
+  /**
+   * @returns whether the groups are known, the entry of the user is rejected, or the LDAP server is
+   * not responding
+   */
   async function ask(
     bond: Bond,
     { config, client }: Provider,

@@ -72,7 +72,10 @@ describe('createLinker', () => {
     await once.run()
     expect(once.patches).to.have.length(3)
     const always = make(stored(), { conflicts: 99 })
-    expect(await rejectionOf(always.run())).to.include({ code: 503, message: 'the user is being updated concurrently' })
+    expect(await rejectionOf(always.run())).to.include({
+      code: 503,
+      message: 'the user is being updated concurrently',
+    })
     expect(always.patches).to.have.length(5)
   })
 

@@ -15,7 +15,10 @@ export type LinkWriterOptions = {
   readonly logger: Logger
 }
 
-/** @throws Status user_already_linked for a user who is linked to someone else at the provider, and the other way round */
+/**
+ * @throws Status user_already_linked if the user is linked to another account of the provider, or
+ * the account to another user
+ */
 export type Linker = (config: ProviderConfig, identity: Identity, user: User) => Promise<User>
 
 /** Links a user to a person at a provider, for anyone who has shown that he is both. */

@@ -25,15 +25,18 @@ export type RefusalReason =
   | 'registration_not_confirmed'
 
 /**
- * 400: the person is not let in. The message goes to the caller, the reason to the audit, and what caused it to neither.
+ * Returns a 400 for a rejected login. The message goes to the caller, the reason to the audit log,
+ * and the underlying error to neither.
  *
- * @returns a Status whose cause is an Error that says nothing but the reason
+ * @returns a Status whose cause is an Error with only the reason
  */
 export function refuse(reason: RefusalReason, message: string, cause?: unknown): Status {
   return new Status(400, 'invalid_grant', message, { cause: toCause(reason, cause) })
 }
 
-/** 503: the provider cannot be asked, or is set up wrongly; which of the two is for the log alone. */
+/**
+ * Returns a 503: the provider is not available or misconfigured; which of the two is only logged.
+ */
 export function providerFailed(cause: unknown): Status {
   return new Status(503, 'temporarily_unavailable', 'the identity provider returned an invalid response', {
     cause: toCause('provider_failed', cause),
@@ -48,7 +51,7 @@ export function refusalReason(error: unknown): string | undefined {
     : undefined
 }
 
-/** The same refusal with the user whom it is about, for the audit alone; an error that is none stays as it is. */
+/** Adds the user to a Status for the audit log; any other error is returned unchanged. */
 export function aboutUser(error: unknown, user: string): unknown {
   const reason = refusalReason(error)
   if (!(error instanceof Status) || reason === undefined) return error
@@ -63,8 +66,8 @@ export function refusedUser({ cause }: Status): string | undefined {
 }
 
 /**
- * Messages, and the two values of a comparison: the libraries hang whole answers on their errors, tokens and all, and the log
- * writes what it is given.
+ * Extracts messages and the compared values of an error: libraries attach whole responses with
+ * tokens to their errors, which would be logged.
  */
 function toCause(reason: string, cause: unknown): Error {
   if (cause === undefined) return new Error(reason)
@@ -80,7 +83,10 @@ function toCause(reason: string, cause: unknown): Error {
 // Of metadata, userinfo and the callback; none of them is a secret.
 const compared: readonly string[] = ['issuer', 'iss', 'sub', 'aud']
 
-/** oauth4webapi says in the cause of an error what it has compared: a member of a body or of claims, or a parameter. */
+/**
+ * oauth4webapi describes the comparison in the cause of an error: a field of a body or claims, or a
+ * parameter.
+ */
 function comparisonOf({ cause }: Error): readonly string[] {
   if (!isRecord(cause)) return []
   const { attribute, claim, expected, body, claims, parameters } = cause

@@ -13,7 +13,10 @@ const observedAgainAfterMs = 3_600_000
 export type ReadGroups = {
   /** The groups that count: with the prefix, sorted, each once. */
   readonly groups: readonly string[]
-  /** Those that do not, with the prefix: reserved for Kubernetes, or read by some as another group. */
+  /**
+   * Returns the groups that cannot be used, with the prefix: reserved for Kubernetes, or not the
+   * same after normalization.
+   */
   readonly ignored: readonly string[]
 }
 
@@ -40,12 +43,12 @@ export type GroupWriter = (
 ) => Promise<User>
 
 /**
- * Keeps what a provider tells of a user's groups, in the status of the user. It is there, and not in the login, so that
- * it ends with the group: what one login, or the sweep of group-keeper.ts, finds to be gone is gone from every token of
- * the user and on every replica, as soon as the watch of users says so. In the spec they would be an administrator's
- * groups from then on, whom nobody takes them away from.
+ * Stores the groups from a provider in the status of the user. They are there and not in the login,
+ * so that a removed group disappears from all tokens of the user on all replicas as soon as the
+ * watch of users delivers the change; and not in the spec, where they would look like groups that
+ * an administrator has assigned.
  *
- * @returns the user as he is then
+ * @returns the updated user
  */
 export function createGroupWriter(client: KubeClient, groupDomain: string): GroupWriter {
   /** @throws Status 409 when the user was changed in the meantime */

@@ -4,8 +4,9 @@ import { isRecord, parseList } from '../../../kubeclient/object.ts'
 const rbac = '/apis/rbac.authorization.k8s.io/v1'
 
 /**
- * Whether a binding gives rights to a user of this name, no matter who that is to be. RBAC needs no user for it: the name of an
- * administrator with a client certificate is free here, and would be chosen.
+ * Returns whether a role binding has a subject with this user name. RBAC needs no User object: the
+ * name of an administrator with a client certificate is unused here, and could be chosen by a new
+ * user.
  */
 export async function isNamedInRbac(client: KubeClient, name: string): Promise<boolean> {
   for (const kind of ['clusterrolebindings', 'rolebindings']) {

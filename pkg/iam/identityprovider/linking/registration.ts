@@ -38,8 +38,8 @@ const email = /^[^@\s\p{C}]{1,64}@[^@\s\p{C}]{1,189}$/u
 const administrator = 'an administrator can link a user to it'
 
 /**
- * A user of the same name or address who is not linked is someone else: anyone who can choose what he is called at a provider
- * would otherwise choose whose user he becomes.
+ * An existing user with the same name or address who is not linked is someone else: otherwise
+ * anyone who can choose a name at the provider could take over a user.
  */
 export function createRegistrar({ client, groupDomain, users, logger }: RegistrarOptions): Registrar {
   function assertPossible(identity: Identity): void {

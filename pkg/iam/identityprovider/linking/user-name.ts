@@ -1,11 +1,12 @@
-// RFC 1123 as Kubernetes has it for names of objects; 253 is its limit, 63 what fits everywhere else.
+// RFC 1123 as Kubernetes applies it to object names; its limit is 253, but 63 fits into labels.
 const maxLength = 63
 
 /**
- * A name for a user whom Kapis makes: lower case, accents taken off, and `-` for whatever else Kubernetes does not take
- * (`Zoë_Müller@corp` is `zoe-muller-corp`). Two names can become one; who comes second is not let in by it.
+ * Converts a name to a user name: lower case, without accents, with `-` for other characters that
+ * Kubernetes does not allow (`Zoë_Müller@corp` becomes `zoe-muller-corp`). Two names can result in
+ * the same one; the second account is then rejected.
  *
- * @returns undefined when nothing is left of the name
+ * @returns undefined if nothing is left
  */
 export function toUserName(name: string, prefix = ''): string | undefined {
   const made = name

@@ -5,21 +5,27 @@ import { complainTo } from '../tls-config.ts'
 
 export type OidcConfig = AppConfig & {
   readonly issuer: string
-  /** Ask for the claims at the userinfo endpoint too, for providers that put little into the ID token. */
+  /**
+   * Whether to read claims from the userinfo endpoint too, for providers with few claims in the ID
+   * token.
+   */
   readonly getUserInfo: boolean
   readonly emailKey: string
   readonly preferredUsernameKey: string
   /** The claim with the groups; '' takes none. */
   readonly groupsKey: string
-  /** The algorithm of this client's registration; '' for those that the metadata name, or else RS256. */
+  /** The signature algorithm of the registration; '' for those of the metadata, otherwise RS256. */
   readonly idTokenSignedResponseAlg: string
 }
 
-/** `provider` of an OIDCIdentityProvider. The issuer is required: it says whose signature an ID token must carry. */
+/** `provider` of an OIDCIdentityProvider. The issuer is required: ID tokens must come from it. */
 export const oidcProvider = section({
   ...appOptions,
   issuer: requiredText({ description: 'The `iss` of its ID tokens.' }),
-  getUserInfo: boolean({ default: false, description: 'Whether claims are read from the userinfo endpoint too.' }),
+  getUserInfo: boolean({
+    default: false,
+    description: 'Whether claims are read from the userinfo endpoint too.',
+  }),
   emailKey: text({ default: 'email', description: 'The claim with the e-mail address.' }),
   preferredUsernameKey: text({ default: '', description: 'The claim with the user name.' }),
   groupsKey: text({ default: '', description: 'The claim with the groups.' }),

@@ -30,8 +30,9 @@ export function toIdentity(keys: Keys, claims: Claims, sub: string): Identity {
 }
 
 /**
- * The claim that a key names. A claim of that very name comes first, since names may have dots (`https://example.com/groups`);
- * otherwise dots lead into objects (`realm_access.roles`).
+ * Returns the claim for a key. A claim with exactly this name takes precedence, since names may
+ * contain dots (`https://example.com/groups`); otherwise dots lead into objects
+ * (`realm_access.roles`).
  */
 export function readClaim(claims: Claims, key: string): unknown {
   if (Object.hasOwn(claims, key)) return claims[key]
@@ -51,7 +52,9 @@ function readGroupsClaim(claims: Claims, key: string): Identity['groups'] {
     throw refuse(
       'provider_groups_incomplete',
       'the identity provider left out the groups of this account: there are too many',
-      new Error(`the claim ${key} is missing (_claim_names, hasgroups): configure the provider to send fewer groups`),
+      new Error(
+        `the claim ${key} is missing (_claim_names, hasgroups): configure the provider to send fewer groups`,
+      ),
     )
   }
   const groups: readonly unknown[] = Array.isArray(value) ? value : [value]
@@ -63,7 +66,10 @@ function readGroupsClaim(claims: Claims, key: string): Identity['groups'] {
   )
 }
 
-/** Distributed claims (OpenID Connect Core section 5.6.2), as Microsoft Entra ID reports that the groups are too many. */
+/**
+ * Distributed claims (OpenID Connect Core section 5.6.2): Microsoft Entra ID uses them if there are
+ * too many groups.
+ */
 function isElsewhere(claims: Claims, key: string): boolean {
   const { _claim_names: names, hasgroups } = claims
   const isNamed = isRecord(names) && [key, key.split('.')[0] ?? ''].some(name => Object.hasOwn(names, name))

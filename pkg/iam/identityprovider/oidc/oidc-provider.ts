@@ -31,9 +31,10 @@ type Found = {
 const discoveredForMs = 600_000
 
 /**
- * An OpenID provider. It is asked for its metadata when someone logs in, and again when it did not answer: a provider
- * that is down keeps nothing of ours from starting. Signatures of ID tokens are always verified, though they come over
- * TLS: anyone who can answer for the token endpoint must still not be able to name people.
+ * An OpenID provider. Its metadata is fetched at the first login, and again after a failure, so
+ * that a provider that is down does not delay the start. Signatures of ID tokens are always
+ * verified although they come over TLS: someone who can impersonate the token endpoint must not be
+ * able to log in as any user.
  */
 export function createOidcProvider(config: OidcConfig): RedirectProvider {
   const fetch = createUpstreamFetch(config.trust)
@@ -108,8 +109,8 @@ export function createOidcProvider(config: OidcConfig): RedirectProvider {
 }
 
 /**
- * Only where the configuration names it: a provider that could be asked may serve much more than Kapis, and anyone who logs out
- * here need not want to be logged out everywhere.
+ * Only if it is configured: users who log out here may not want to be logged out of everything else
+ * at the provider.
  */
 function toLogoutUrl({ clientId, endpoint }: OidcConfig, { returnUri, state, idToken }: UpstreamLogout): URL {
   const url = new URL(endpoint.endSessionURL)
@@ -138,8 +139,8 @@ function createVerifier(
 }
 
 /**
- * Takes the ID token out of the token response before openid-client reads it, which refuses an `auth_time` that is text (AD FS)
- * also where nobody asked for one.
+ * Removes the ID token from the token response before openid-client parses it, which rejects an
+ * `auth_time` that is a string (AD FS) even if it was not requested.
  */
 function withoutIdToken(
   fetch: UpstreamFetch,

@@ -61,7 +61,10 @@ const linesAnswer = object(
     accepted: integer(),
     rejected: integer(),
     duplicate: boolean('The same batch was stored before; nothing was stored again.'),
-    errors: arrayOf(object({ line: integer('Counted from 1.'), reason: text() }), 'The first hundred rejected lines.'),
+    errors: arrayOf(
+      object({ line: integer('Counted from 1.'), reason: text() }),
+      'The first hundred rejected lines.',
+    ),
     changed: arrayOf(
       object({ line: integer('Counted from 1.'), reasons: arrayOf(text()) }),
       'The first hundred lines that were stored with truncated or omitted parts.',

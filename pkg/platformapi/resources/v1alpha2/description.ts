@@ -24,7 +24,8 @@ export const oldResourcePaths = {
   '/abnormalworkloads': {
     get: {
       summary: 'Counts unhealthy workloads of the cluster',
-      description: 'Workloads that are updating, persistent volume claims that are Pending or Lost, jobs that have failed.',
+      description:
+        'Workloads that are updating, persistent volume claims that are Pending or Lost, jobs that have failed.',
       answers: { ...ok(abnormal), ...kubeErrors() },
       security: callers,
     },
