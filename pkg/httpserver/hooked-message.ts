@@ -13,7 +13,7 @@ export class HookedResponse<
   #chunkHooks: readonly ChunkHook[] = []
 
   /**
-   * Adds a header when the headers are written, whoever writes them. Headers that are given as a
+   * Adds a header when the headers are written, by any handler. Headers that are given as a
    * flat list stay one: setHeader before would make Node.js split the list and validate each line
    * three times.
    */

@@ -2,7 +2,7 @@ import { unavailable } from '../../apierrors/status.ts'
 import { FailureWindow, type LockoutRule } from './sliding-window.ts'
 
 /**
- * What failures are counted by: a user, a login name as entered (whoever it belongs to), or a
+ * What failures are counted by: a user, a login name as entered (of any or no user), or a
  * source address.
  */
 export type LockoutKey = `${'user' | 'login' | 'address'}:${string}`
