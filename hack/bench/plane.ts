@@ -1,15 +1,33 @@
 import { execFileSync, spawnSync } from 'node:child_process'
-import { join, resolve } from 'node:path'
-import type { BenchEnv } from './env.ts'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { getCACertificates, setDefaultCACertificates } from 'node:tls'
+import { createRecords } from '../controlplane/records.ts'
+import { repository } from '../controlplane/settings.ts'
 import { buildLoadClient } from './load.ts'
-import { postForm } from './post-form.ts'
 
-export const repository = resolve(import.meta.dirname, '../..')
+/** What a benchmark needs to know of the running programs. */
+export type BenchEnv = {
+  readonly runDir: string
+  readonly hey: string
+  readonly groupDomain: string
+  readonly kapisUrl: string
+  readonly kapisToken: string
+  readonly kubeUrl: string
+  readonly kubeToken: string
+  readonly namespace: string
+  /** The administrator, and the form of a login as him. */
+  readonly user: string
+  readonly loginForm: string
+  readonly pids: ReadonlyMap<string, number>
+  /** Of the real OpenSearch, when that is the log store. */
+  readonly openSearchUrl: string
+}
 
 export type Plane = { readonly env: BenchEnv; readonly stop: () => void }
 
 /**
- * A control plane with Kapis, as `make up` starts it.
+ * A control plane with Kapis, as `make up` starts it. Its CAs are trusted by this process from then on.
  *
  * @param settings its environment; RUN_DIR is required
  */
@@ -33,21 +51,28 @@ export async function startPlane(settings: NodeJS.ProcessEnv & { readonly RUN_DI
 }
 
 async function loadEnv(runDir: string): Promise<BenchEnv> {
-  const env = readEnvFile(join(runDir, 'env'))
-  const get = (name: string) => env.get(name) ?? ''
+  const env = createRecords(runDir).readEnv() ?? {}
+  const get = (name: string) => env[name] ?? ''
+  const authorities = [get('KAPIS_CA'), get('KUBE_CA')].map(file => readFileSync(file, 'utf8'))
+  setDefaultCACertificates([...getCACertificates('default'), ...authorities])
+  const login = new URLSearchParams({
+    grant_type: 'password',
+    username: get('KAPIS_USER'),
+    password: get('KAPIS_PASSWORD'),
+    client_id: get('KAPIS_CLIENT_ID'),
+    client_secret: get('KAPIS_CLIENT_SECRET'),
+  })
   return {
     runDir,
-    hey: await buildLoadClient(import.meta.dirname, join(runDir, 'hey')),
+    hey: await buildLoadClient(join(runDir, 'hey')),
     groupDomain: get('KAPIS_GROUP_DOMAIN'),
     kapisUrl: get('KAPIS_URL'),
-    kapisCa: get('KAPIS_CA'),
-    kapisToken: await login(get),
+    kapisToken: await requestToken(get('KAPIS_URL'), login),
     kubeUrl: get('KUBE_URL'),
-    kubeToken: createKubeToken(get),
-    kubeconfig: get('KUBECONFIG'),
+    kubeToken: createKubeToken({ ...process.env, ...env }),
     namespace: get('KAPIS_NAMESPACE'),
     user: get('KAPIS_USER'),
-    loginForm: String(new URLSearchParams(toLoginForm(get))),
+    loginForm: String(login),
     openSearchUrl: get('OPENSEARCH_URL'),
     pids: new Map(
       get('KAPIS_PIDS')
@@ -57,41 +82,16 @@ async function loadEnv(runDir: string): Promise<BenchEnv> {
   }
 }
 
-/** `source` in a shell is the one reading of the file that cannot be wrong. */
-function readEnvFile(file: string): ReadonlyMap<string, string> {
-  const text = execFileSync('bash', ['-c', `set -a; . "${file}"; env -0`], { encoding: 'utf8' })
-  return new Map(
-    text
-      .split('\0')
-      .filter(Boolean)
-      .map(line => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1)]),
-  )
-}
-
-function toLoginForm(get: (name: string) => string): Readonly<Record<string, string>> {
-  return {
-    grant_type: 'password',
-    username: get('KAPIS_USER'),
-    password: get('KAPIS_PASSWORD'),
-    client_id: get('KAPIS_CLIENT_ID'),
-    client_secret: get('KAPIS_CLIENT_SECRET'),
-  }
-}
-
-async function login(get: (name: string) => string): Promise<string> {
-  const { code, body } = await postForm(`${get('KAPIS_URL')}/oauth/token`, get('KAPIS_CA'), toLoginForm(get))
-  const token: unknown = JSON.parse(body).access_token
-  if (typeof token === 'string') return token
-  throw new Error(`login answered ${code}: ${body}`)
+export async function requestToken(kapisUrl: string, body: URLSearchParams): Promise<string> {
+  const response = await fetch(`${kapisUrl}/oauth/token`, { method: 'POST', body })
+  const text = await response.text()
+  if (response.ok) return String(JSON.parse(text).access_token)
+  throw new Error(`the token request was answered with ${response.status}: ${text}`)
 }
 
 /** A token that kube-apiserver accepts by itself, so that its figures hold no detour to Kapis' issuer. */
-function createKubeToken(get: (name: string) => string): string {
-  const kubectl = (...args: string[]) =>
-    execFileSync('kubectl', ['--kubeconfig', get('KUBECONFIG'), ...args], {
-      encoding: 'utf8',
-      env: { ...process.env, PATH: get('PATH') },
-    }).trim()
+function createKubeToken(env: NodeJS.ProcessEnv): string {
+  const kubectl = (...args: string[]) => execFileSync('kubectl', args, { encoding: 'utf8', env }).trim()
   const account = 'system:serviceaccount:default:bench'
   kubectl('create', 'serviceaccount', 'bench')
   kubectl('create', 'clusterrolebinding', 'bench', '--clusterrole=cluster-admin', `--user=${account}`)

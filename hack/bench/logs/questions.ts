@@ -1,4 +1,4 @@
-import { daySeconds } from './log-lines.ts'
+import { daySeconds } from './lines.ts'
 
 /** A name, the parameters of the log API, and how many times OpenSearch's time is enough: 1 when left out. */
 export type Question = readonly [name: string, query: string, target?: number]

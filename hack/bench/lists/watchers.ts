@@ -1,22 +1,15 @@
-import { readFileSync } from 'node:fs'
 import { Agent, request } from 'node:https'
 import { setTimeout as sleep } from 'node:timers/promises'
-
-/** Seconds of processor time that a process has used so far. */
-export function processorSeconds(pid: number): number {
-  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? []
-  // In ticks of which there are 100 a second on every Linux that matters (proc(5)).
-  return (Number(fields[11]) + Number(fields[12])) / 100
-}
+import { until } from '../api.ts'
 
 export type Watchers = { readonly received: () => number; readonly stop: () => void }
 
 /** Opens many watches, each on a connection of its own, and counts the events that all of them get. */
 export async function openWatchers(url: string, token: string, count: number): Promise<Watchers> {
-  const agent = new Agent({ maxSockets: Number.POSITIVE_INFINITY, rejectUnauthorized: false })
+  const agent = new Agent({ maxSockets: Number.POSITIVE_INFINITY })
   let received = 0
   let open = 0
-  const one = () => {
+  for (let i = 0; i < count; i++) {
     const req = request(url, { agent, headers: { authorization: `Bearer ${token}` } }, res => {
       open++
       // Each event ends in a line feed; nothing else of it matters here.
@@ -26,15 +19,9 @@ export async function openWatchers(url: string, token: string, count: number): P
     })
     req.on('error', () => undefined)
     req.end()
-  }
-  for (let i = 0; i < count; i++) {
-    one()
     if (i % 50 === 49) await sleep(100)
   }
-  const deadline = Date.now() + 60_000
-  while (open < count) {
-    if (Date.now() > deadline) throw new Error(`${open} of ${count} watches of ${url} are open`)
-    await sleep(100)
-  }
+  if ((await until(count, () => open)) < count)
+    throw new Error(`${open} of ${count} watches of ${url} are open`)
   return { received: () => received, stop: () => agent.destroy() }
 }

@@ -1,19 +1,20 @@
 import { hash, verify } from '@node-rs/bcrypt'
+import { forEach } from '../api.ts'
 
 // node bcrypt-loop.ts SECONDS THREADS: what cores give when they do nothing but check passwords. Prints how many a second.
 
-const [seconds, threads] = process.argv.slice(2).map(Number)
+const [seconds = 0, threads = 1] = process.argv.slice(2).map(Number)
 const password = 'Correct horse 1'
 const stored = await hash(password, 10)
 const startedAt = performance.now()
 let done = 0
 
 async function work(): Promise<void> {
-  while (performance.now() - startedAt < (seconds ?? 0) * 1000) {
+  while (performance.now() - startedAt < seconds * 1000) {
     await verify(password, stored)
     done++
   }
 }
 
-await Promise.all(Array.from({ length: threads ?? 1 }, work))
+await forEach(0, threads, work, threads)
 console.log((done / ((performance.now() - startedAt) / 1000)).toFixed(3))

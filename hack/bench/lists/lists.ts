@@ -1,0 +1,151 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type Call, createApi, forEach, until } from '../api.ts'
+import { measureByTurns, perSecond } from '../load.ts'
+import type { BenchEnv } from '../plane.ts'
+import { cpuMs } from '../proc.ts'
+import { printHead, report } from '../report.ts'
+import { openWatchers } from './watchers.ts'
+
+const namespace = 'bench-lists'
+const podCount = Number(process.env.BENCH_PODS ?? 10_000)
+const sizes = { small: 5_000, large: Number(process.env.BENCH_OBJECTS ?? 50_000) }
+// As many updates in each round.
+const fanOut = { watchers: 1_000, updates: Number(process.env.BENCH_UPDATES ?? 200), rounds: 5 }
+// Both servers end watches whose clients fall behind for long.
+const mostAhead = 20
+const seconds = 2
+const measured = { rounds: 3, warmSeconds: 1 }
+
+/** Pages of many pods against the native list, pages of more and more objects, and watches by many. */
+export async function benchLists(env: BenchEnv): Promise<void> {
+  const kube = createApi(env.kubeUrl, env.kubeToken)
+  await kube('POST', '/api/v1/namespaces', { metadata: { name: namespace } })
+  for (const part of [benchPods, benchSizes, benchWatchers]) {
+    // What one of them could not measure must not cost the others.
+    await part(env, kube).catch(error => {
+      console.log(`FAILED: ${error instanceof Error ? error.message : error}`)
+      process.exitCode = 1
+    })
+  }
+}
+
+/** The native list cannot sort, nor page what is sorted: anyone who wants a page reads all that is selected. */
+const pages: readonly (readonly [name: string, query: string, nativeQuery: string])[] = [
+  ['by label, newest 10', 'labelSelector=app%3Dweb', 'labelSelector=app%3Dweb'],
+  ['by phase, page 7 by name', 'phase=Running&sortBy=name&page=7', 'fieldSelector=status.phase%3DRunning'],
+  ['by part of the name', 'name=77', ''],
+  ['by words (q=)', 'q=queue', ''],
+  [
+    'by a path, sorted by a path',
+    'fieldSelector=spec.containers%5B0%5D.image%3Dexample.org%2Fapp:7&sortBy=.status.startTime',
+    '',
+  ],
+]
+
+async function benchPods(env: BenchEnv, kube: Call): Promise<void> {
+  const apps = ['web', 'api', 'cache', 'queue']
+  const native = `/api/v1/namespaces/${namespace}/pods`
+  await forEach(0, podCount, i =>
+    kube('POST', native, {
+      metadata: { name: `pod-${i}`, labels: { app: apps[i % apps.length] } },
+      spec: {
+        nodeName: `worker-${1 + (i % 100)}`,
+        containers: [{ name: 'main', image: `example.org/app:${i % 100}` }],
+      },
+    }),
+  )
+  const pods = `/kapis/resources.${env.groupDomain}/v1alpha3/namespaces/${namespace}/pods`
+  const kapis = createApi(env.kapisUrl, env.kapisToken)
+  const running = await until(podCount, async () =>
+    Number(JSON.parse(await kapis('GET', `${pods}?phase=Running&limit=1`)).totalItems),
+  )
+  if (running < podCount) throw new Error(`only ${running} of ${podCount} pods run`)
+  printHead('kube-apiserver')
+  for (const [name, query, selector] of pages) {
+    const url = `${env.kapisUrl}${pods}?limit=10&${query}`
+    const loads = [
+      { connections: 16, seconds, url, token: env.kapisToken },
+      { connections: 4, seconds, url: `${env.kubeUrl}${native}?${selector}`, token: env.kubeToken },
+    ]
+    const [own, theirs] = await measureByTurns(env.hey, loads, measured)
+    report(`of ${podCount} pods, ${name}, /s`, perSecond(own), perSecond(theirs), { atLeast: 100 })
+  }
+}
+
+async function benchSizes(env: BenchEnv, kube: Call): Promise<void> {
+  const queries = {
+    newest: 'limit=10',
+    'page 50 by name': 'sortBy=name&limit=10&page=50',
+    'page 3 of a filter': 'name=9&limit=10&page=3',
+  }
+  const path = `${env.kapisUrl}/kapis/resources.${env.groupDomain}/v1alpha3/namespaces/${namespace}/configmaps`
+  const create = (from: number, to: number) =>
+    forEach(from, to, i =>
+      kube('POST', `/api/v1/namespaces/${namespace}/configmaps`, {
+        metadata: { name: `object-${i}` },
+        data: { i: String(i) },
+      }),
+    )
+  const load = { connections: 4, seconds, token: env.kapisToken }
+  const times = async (): Promise<readonly (readonly number[])[]> => {
+    const loads = Object.values(queries).map(query => ({ ...load, url: `${path}?${query}` }))
+    // Of the requests a second: the client has quantiles in tenths of a millisecond, a quarter of what is measured.
+    return (await measureByTurns(env.hey, loads, measured)).map(outcomes =>
+      perSecond(outcomes).map(each => (load.connections * 1000) / each),
+    )
+  }
+  await create(0, sizes.small)
+  const small = await times()
+  await create(sizes.small, sizes.large)
+  const large = await times()
+  console.log(`ms of a page of 10 of ${sizes.large} objects, and of ${sizes.small}`)
+  for (const [i, name] of Object.keys(queries).entries())
+    report(name, large[i] ?? [], small[i] ?? [], { atMost: 1.5 })
+}
+
+type Server = { readonly url: string; readonly token: string; readonly pid: number }
+
+async function benchWatchers(env: BenchEnv, kube: Call): Promise<void> {
+  const name = 'worker-1'
+  const query = `watch=true&fieldSelector=metadata.name%3D${name}&resourceVersion=0`
+  const kapisUrl = `${env.kapisUrl}/apis/resources.${env.groupDomain}/v1alpha3/nodes?${query}`
+  const kubeUrl = `${env.kubeUrl}/api/v1/nodes?${query}`
+  const kapis = { url: kapisUrl, token: env.kapisToken, pid: env.pids.get('apiserver') ?? 0 }
+  const native = { url: kubeUrl, token: env.kubeToken, pid: env.pids.get('kube-apiserver') ?? 0 }
+  /** @param received events so far: the updates never run far ahead of the watchers */
+  const update = async (received: () => number): Promise<void> => {
+    for (let i = 0; i < fanOut.updates; i++) {
+      const due = (i - mostAhead) * fanOut.watchers
+      if ((await until(due, received, 5)) < due) throw new Error('watchers miss events')
+      const body = { metadata: { annotations: { bench: String(i) } } }
+      await kube('PATCH', `/api/v1/nodes/${name}`, body, 'application/merge-patch+json')
+    }
+  }
+  const expected = fanOut.watchers * fanOut.updates
+
+  /** Microseconds of processor time for each event that the watchers of a server get, without what the updates cost it. */
+  async function costOf({ url, token, pid }: Server, idleMs: number): Promise<number> {
+    const watchers = await openWatchers(url, token, fanOut.watchers)
+    await sleep(2_000)
+    const [before, cpu] = [watchers.received(), cpuMs(pid)]
+    const received = () => watchers.received() - before
+    await update(received)
+    const events = await until(expected, received)
+    const used = cpuMs(pid) - cpu
+    watchers.stop()
+    await sleep(2_000)
+    if (events < expected) throw new Error(`${events} of ${expected} events of ${url}`)
+    return (Math.max(used - idleMs, 0) / events) * 1000
+  }
+
+  await sleep(5_000)
+  const start = [kapis, native].map(({ pid }) => cpuMs(pid))
+  await update(() => Number.POSITIVE_INFINITY)
+  const [idle = 0, nativeIdle = 0] = [kapis, native].map(({ pid }, i) => cpuMs(pid) - (start[i] ?? 0))
+  const [own, theirs]: [number[], number[]] = [[], []]
+  for (let round = 0; round < fanOut.rounds; round++) {
+    theirs.push(await costOf(native, nativeIdle))
+    own.push(await costOf(kapis, idle))
+  }
+  report(`${fanOut.watchers} watchers, us an event`, own, theirs, { atMost: 0.5 })
+}

@@ -1,0 +1,204 @@
+import { mkdirSync, readdirSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { measure } from '../load.ts'
+import { type BenchEnv, startPlane } from '../plane.ts'
+import { childrenOf, residentMb } from '../proc.ts'
+import { median, printHead, report } from '../report.ts'
+import { ingest } from './ingest.ts'
+import { writeLines } from './lines.ts'
+import { questions } from './questions.ts'
+
+/** Of both clusters, where nothing else is measured. */
+export const logsClusterSize = { NODES: '3', PODS: '3' } as const
+
+const count = Number(process.env.LINES ?? 1_000_000)
+// Of ten million lines a question about each takes half a minute with both stores.
+const rounds = count > 2_000_000 ? 5 : 9
+// logs.embedded.memoryMegabytes, which is left as it is.
+const memoryMegabytes = 512
+const smallLines = 30_000
+const together = { lines: 300_000, rounds: 9, askMs: 4_000, pauseMs: 200 }
+const disturbed = { rounds: 9, seconds: 6 }
+
+/** A Kapis with a log store. */
+type Side = {
+  readonly env: BenchEnv
+  readonly ask: (query: string) => Promise<string>
+  readonly bulk: string
+}
+
+/** The embedded store next to a real OpenSearch: the same lines by `_bulk`, the same questions through the same API. */
+export async function benchLogs(env: BenchEnv): Promise<void> {
+  const peer = await startPlane({
+    ...process.env,
+    RUN_DIR: `${env.runDir}-opensearch`,
+    LOG_STORE: 'opensearch',
+    ...logsClusterSize,
+  })
+  try {
+    mkdirSync(env.runDir, { recursive: true })
+    printHead('OpenSearch')
+    const [embedded, openSearch] = [toSide(env), toSide(peer.env)]
+    const pids = [env.pids.get('apiserver') ?? 0]
+    const before = sumOf([...pids, ...pids.flatMap(childrenOf)].map(pid => residentMb(pid)))
+    await compare(embedded, openSearch)
+    printHead('alone')
+    await benchExpression(embedded)
+    // These add lines.
+    await benchTogether(embedded)
+    await benchSmall(embedded)
+    const most = sumOf([...pids, ...pids.flatMap(childrenOf)].map(pid => residentMb(pid, 'VmHWM')))
+    report('MB on top at most; the setting', [most - before], [memoryMegabytes], { atMost: 1 })
+  } finally {
+    peer.stop()
+  }
+}
+
+async function compare(embedded: Side, openSearch: Side): Promise<void> {
+  const end = Math.floor(Date.now() / 1000)
+  const lines = writeLines(join(embedded.env.runDir, 'lines.ndjson'), count, end)
+  const own = await ingest(lines, embedded.bulk, embedded.env.kapisToken)
+  // Kapis puts its index template when the first line arrives.
+  const first = writeLines(join(embedded.env.runDir, 'first.ndjson'), 1, end)
+  await ingest(first, openSearch.bulk, openSearch.env.kapisToken)
+  const direct = openSearch.env.openSearchUrl
+  const theirs = await ingest(lines, `${direct}/_bulk`)
+  await fetch(`${direct}/_flush`, { method: 'POST' })
+  report('ingest, lines/s', [own], [theirs], { atLeast: 2.5 })
+  const bytes = ({ env }: Side, name: string) => [folderBytes(join(env.runDir, name)) / count]
+  report('disk, bytes a line', bytes(embedded, 'kapis-logs'), bytes(openSearch, 'opensearch'), {
+    atMost: 0.5,
+  })
+  await sleep(2000)
+  for (const [name, query, atMost = 1] of questions(end)) {
+    const [a, b] = [await time(embedded, query), await time(openSearch, query)]
+    report(`${name}, ms`, a.times, b.times, { atMost })
+    // Each control plane ships its own logs besides.
+    if (Math.abs(a.total - b.total) > count / 100)
+      console.log(`  the answers differ: ${a.total} and ${b.total}`)
+  }
+}
+
+/** What an expression over all lines, asked without an end, does to those who do not use the store. */
+async function benchExpression({ env, ask }: Side): Promise<void> {
+  const url = `${env.kapisUrl}/apis/resources.${env.groupDomain}/v1alpha3/nodes/worker-1`
+  const load = { url, token: env.kapisToken, connections: 4, perSecond: 50, seconds: disturbed.seconds }
+  const [busy, quiet]: [number[], number[]] = [[], []]
+  let asked = 0
+  for (let round = 0; round < disturbed.rounds; round++) {
+    quiet.push((await measure(env.hey, load)).p99Ms)
+    const isDone = new AbortController()
+    // Another one each time: what was asked before is answered out of memory.
+    const asking = repeat(isDone.signal, () =>
+      ask(`q=${encodeURIComponent(`/=1.*u49[^${asked++}]/`)}&size=1`),
+    )
+    busy.push((await measure(env.hey, load)).p99Ms)
+    isDone.abort()
+    await asking
+  }
+  report('p99 of a node during expressions, ms', busy, quiet, { atMost: 2 })
+}
+
+/**
+ * What ingest and questions take of each other. A question is asked alone of as many lines as it is asked of during ingest, which
+ * adds some: before it and after it.
+ */
+async function benchTogether({ env, ask, bulk }: Side): Promise<void> {
+  const times: number[] = []
+  const question = async (): Promise<void> => {
+    const start = performance.now()
+    await ask(`q=error+OR+never${Date.now()}&size=10`)
+    times.push(performance.now() - start)
+    await sleep(together.pauseMs)
+  }
+  const askDuring = async (work: Promise<unknown>): Promise<number> => {
+    const isDone = new AbortController()
+    const asking = repeat(isDone.signal, question)
+    await work
+    isDone.abort()
+    await asking
+    return median(times.splice(0))
+  }
+  const askAlone = async (): Promise<number> => {
+    await sleep(2000)
+    return askDuring(sleep(together.askMs))
+  }
+  const rates: { alone: number[]; during: number[] } = { alone: [], during: [] }
+  const asked: { alone: number[]; during: number[] } = { alone: [], during: [] }
+  for (let round = 0; round < together.rounds; round += 1) {
+    // Of one moment, however long writing takes: lines that came before are not stored again, and cost little.
+    const now = Math.floor(Date.now() / 1000)
+    const [first, second] = [1, 2].map(ago =>
+      writeLines(join(env.runDir, `together-${ago}.ndjson`), together.lines, now - ago),
+    )
+    if (first === undefined || second === undefined) return
+    rates.alone.push(await ingest(first, bulk, env.kapisToken))
+    const before = await askAlone()
+    const sending = ingest(second, bulk, env.kapisToken)
+    asked.during.push(await askDuring(sending))
+    rates.during.push(await sending)
+    asked.alone.push((before + (await askAlone())) / 2)
+  }
+  report('ingest during questions, lines/s', rates.during, rates.alone, { atLeast: 0.67 })
+  report('question during ingest, ms', asked.during, asked.alone, { atMost: 2 })
+}
+
+/** What lines take on the disk that are sent one by one, once their file is complete. */
+async function benchSmall({ env, bulk }: Side): Promise<void> {
+  const folder = join(env.runDir, 'kapis-logs')
+  // A whole day that no other lines are of.
+  const day = Math.floor(Date.now() / 86_400_000) - 3
+  const name = new Date(day * 86_400_000).toISOString().slice(0, 10)
+  const lines = writeLines(join(env.runDir, 'small.ndjson'), smallLines, (day + 1) * 86_400, 1)
+  await ingest(lines, bulk, env.kapisToken)
+  // Files of former days are closed each minute.
+  const deadline = performance.now() + 150_000
+  const files = () => readdirSync(folder).filter(file => file.startsWith(name))
+  while (files().some(file => file.endsWith('-wal')) && performance.now() < deadline) await sleep(1000)
+  const bytes = sumOf(files().map(file => statSync(join(folder, file)).size))
+  report('lines one by one, bytes a line; the goal', [bytes / smallLines], [220], { atMost: 1 })
+}
+
+function toSide(env: BenchEnv): Side {
+  const headers = { authorization: `Bearer ${env.kapisToken}` }
+  const logs = `${env.kapisUrl}/kapis/tenant.${env.groupDomain}/v1alpha2/logs`
+  return {
+    env,
+    bulk: `${env.kapisUrl}/kapis/logging.${env.groupDomain}/v1alpha2/ingest/_bulk`,
+    ask: async query => {
+      const response = await fetch(`${logs}?${query}`, { headers })
+      const text = await response.text()
+      if (response.ok) return text
+      throw new Error(`${query} was answered with ${response.status}: ${text}`)
+    },
+  }
+}
+
+/** The times of some rounds, as both stores keep something of what they were asked. */
+async function time({ ask }: Side, query: string): Promise<{ times: number[]; total: number }> {
+  const times: number[] = []
+  let body = ''
+  for (let round = 0; round < rounds; round += 1) {
+    const start = performance.now()
+    body = await ask(query.replace('{n}', `${round}`))
+    times.push(performance.now() - start)
+  }
+  const { query: found, histogram, statistics } = JSON.parse(body)
+  return { times, total: Number(found?.total ?? histogram?.total ?? statistics?.logs) }
+}
+
+async function repeat(signal: AbortSignal, work: () => Promise<unknown>): Promise<void> {
+  while (!signal.aborted) await work()
+}
+
+function folderBytes(folder: string): number {
+  const entries = readdirSync(folder, { recursive: true, withFileTypes: true }).filter(entry =>
+    entry.isFile(),
+  )
+  return sumOf(entries.map(entry => statSync(join(entry.parentPath, entry.name)).size))
+}
+
+function sumOf(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0)
+}

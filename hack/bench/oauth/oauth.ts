@@ -1,0 +1,127 @@
+import { execFile, execFileSync } from 'node:child_process'
+import { writeFileSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { promisify } from 'node:util'
+import { createApi, forEach } from '../api.ts'
+import { type Load, measure } from '../load.ts'
+import { type BenchEnv, requestToken } from '../plane.ts'
+import { judge, printHead, report } from '../report.ts'
+
+const run = promisify(execFile)
+// Many short rounds by turns: what else the machine does then weighs on both sides.
+const logins = { rounds: 5, seconds: 6, warmSeconds: 12 }
+// More than there are cores, so that there is always one to hash next.
+const connections = 8
+const healthSeconds = 10
+const calls = { rounds: 9, requests: 5_000, tokens: 1_000, connections: 16 }
+
+/** Logins next to what the cores could hash at best, what they do to other requests, and what many tokens cost. */
+export async function benchOAuth(env: BenchEnv): Promise<void> {
+  printHead('peer')
+  await benchLogins(env)
+  await benchHealth(env)
+  await benchTokens(env)
+}
+
+function toLogins(env: BenchEnv): Omit<Load, 'seconds'> {
+  return { url: `${env.kapisUrl}/oauth/token`, connections, form: env.loginForm }
+}
+
+/**
+ * Kapis has the very cores that the loop has, as it would have them in a cluster, where kube-apiserver and the callers are elsewhere.
+ */
+async function benchLogins(env: BenchEnv): Promise<void> {
+  const threads = availableParallelism()
+  const half = Math.floor(threads / 2)
+  if (half === 0) throw new Error('logins are measured on half of the cores: one is not enough')
+  const [ours, others, all] = [`0-${half - 1}`, `${half}-${threads - 1}`, `0-${threads - 1}`]
+  const { perSecond } = await measure(env.hey, { ...toLogins(env), seconds: logins.warmSeconds })
+  // Each to its end, as the loop's: what was cut off would have been worked for and not counted.
+  const share = (perSecond * logins.seconds * half) / threads
+  const requests = connections * Math.max(1, Math.round(share / connections))
+  const [own, plain]: [number[], number[]] = [[], []]
+  const isOurs = (name: string) => name === 'oauth' || name === 'apiserver'
+  for (const [name, pid] of env.pids) pin(pid, isOurs(name) ? ours : others)
+  try {
+    for (let round = 0; round < logins.rounds; round++) {
+      const load = { ...toLogins(env), seconds: 0, requests, cores: others }
+      own.push((await measure(env.hey, load)).perSecond)
+      // As many threads as kapis-oauth hashes with.
+      plain.push(await script(['taskset', '-c', ours], 'bcrypt-loop.ts', logins.seconds, threads))
+    }
+  } finally {
+    for (const [, pid] of env.pids) pin(pid, all)
+  }
+  report('logins, next to bcrypt on the same cores, /s', own, plain, { atLeast: 0.9 })
+}
+
+/** Keeps a process, with all of its threads, to some of the cores. */
+function pin(pid: number, cores: string): void {
+  execFileSync('taskset', ['-a', '-c', '-p', cores, String(pid)])
+}
+
+async function benchHealth(env: BenchEnv): Promise<void> {
+  const underWay = measure(env.hey, { ...toLogins(env), seconds: healthSeconds + 2 })
+  const url = `${env.kapisUrl}/healthz`
+  const health = await measure(env.hey, { url, connections: 2, perSecond: 50, seconds: healthSeconds })
+  await underWay
+  const verdict = judge(health.p99Ms, { atMost: 50 }, ' ms')
+  console.log(`p99 of /healthz while logins saturate: ${health.p99Ms.toFixed(1)} ms ${verdict}`)
+}
+
+async function benchTokens(env: BenchEnv): Promise<void> {
+  const tokens = await createTokens(env, calls.tokens)
+  const [one, many] = [join(env.runDir, 'one-token'), join(env.runDir, 'many-tokens')]
+  writeFileSync(one, tokens[0] ?? '', { mode: 0o600 })
+  writeFileSync(many, tokens.join('\n'), { mode: 0o600 })
+  const url = `${env.kapisUrl}/kapis/resources.${env.groupDomain}/v1alpha3/nodes?limit=10`
+  const load = (file: string) => script([], 'token-load.ts', url, file, calls.connections, calls.requests)
+  // Once unmeasured for both: code is compiled as it is used, and a signature is checked when it is first seen.
+  await load(many)
+  await load(one)
+  const [distinct, single]: [number[], number[]] = [[], []]
+  for (let round = 0; round < calls.rounds; round++) {
+    distinct.push(await load(many))
+    single.push(await load(one))
+  }
+  report('calls with 1,000 tokens, next to one, /s', distinct, single, { atLeast: 0.8 })
+}
+
+/** As many access tokens of the administrator as said, each of a session of its own: of a client that acts as him. */
+async function createTokens(env: BenchEnv, count: number): Promise<readonly string[]> {
+  const { groupDomain, kubeUrl, kubeToken, namespace, user, kapisUrl } = env
+  const client = { name: 'bench', secret: 'bench', grantTypes: ['client_credentials'], user }
+  await createApi(kubeUrl, kubeToken)('POST', `/api/v1/namespaces/${namespace}/secrets`, {
+    metadata: { name: 'bench-client', labels: { [`config.${groupDomain}/type`]: 'oauthclient' } },
+    type: `config.${groupDomain}/oauthclient`,
+    stringData: { 'configuration.yaml': JSON.stringify(client) },
+  })
+  const grant = { grant_type: 'client_credentials', client_id: client.name, client_secret: client.secret }
+  const ask = () => requestToken(kapisUrl, new URLSearchParams(grant))
+  // Until kapis-oauth knows the client.
+  for (let tries = 100; tries > 0; tries--) {
+    const error = await ask().then(
+      () => undefined,
+      refused => refused,
+    )
+    if (error === undefined) break
+    if (tries === 1) throw error
+    await sleep(100)
+  }
+  const tokens: string[] = []
+  await forEach(0, count, async () => tokens.push(await ask()), connections)
+  return tokens
+}
+
+/** What a script of this folder prints: a number. */
+async function script(
+  prefix: readonly string[],
+  name: string,
+  ...args: readonly (string | number)[]
+): Promise<number> {
+  const [program = '', ...rest] = [...prefix, process.execPath, join(import.meta.dirname, name), ...args]
+  const { stdout } = await run(String(program), rest.map(String))
+  return Number(stdout)
+}

@@ -1,0 +1,22 @@
+import { readFileSync } from 'node:fs'
+import { forEach } from '../api.ts'
+
+// node token-load.ts URL TOKENS-FILE CONNECTIONS REQUESTS: GET with one token after the other of the file, some in parallel, in a
+// process of its own. Prints how many are answered a second; anything but 200 ends it.
+
+// What the certificate is worth is not measured here.
+process.env.NODE_TLS_REJECT_UNAUTHORIZED = '0'
+const [url = '', tokensFile = '', connections = '', requests = ''] = process.argv.slice(2)
+const tokens = readFileSync(tokensFile, 'utf8').split('\n').filter(Boolean)
+const startedAt = performance.now()
+await forEach(
+  0,
+  Number(requests),
+  async i => {
+    const response = await fetch(url, { headers: { authorization: `Bearer ${tokens[i % tokens.length]}` } })
+    await response.arrayBuffer()
+    if (!response.ok) throw new Error(`${url} answered ${response.status}`)
+  },
+  Number(connections),
+)
+console.log((Number(requests) / ((performance.now() - startedAt) / 1000)).toFixed(3))

@@ -1,0 +1,45 @@
+/** What a ratio of ours to the peer's must be. */
+export type Target = { readonly atLeast: number } | { readonly atMost: number }
+
+/** Prints the head of a table of figures, which {@link report} fills. */
+export function printHead(peer: string): void {
+  console.log(toRow(['', 'Kapis', peer, 'ratio', 'target']))
+}
+
+/**
+ * Prints a figure of Kapis, that of the peer, the ratio, and whether it is what is wanted. Of several rounds it prints medians; the
+ * ratio is that of neighbouring rounds, so that what else the machine did weighs on both.
+ */
+export function report(
+  name: string,
+  own: readonly number[],
+  theirs: readonly number[],
+  target?: Target,
+): void {
+  const ratio = median(own.map((figure, i) => figure / (theirs[i] ?? Number.NaN)))
+  const verdict = target === undefined ? '' : judge(ratio, target)
+  console.log(toRow([name, toFigure(median(own)), toFigure(median(theirs)), ratio.toFixed(2), verdict]))
+}
+
+/** Says whether a figure is what is wanted. */
+export function judge(figure: number, target: Target, unit = ''): string {
+  const [isMet, words] =
+    'atLeast' in target
+      ? [figure >= target.atLeast, `>= ${target.atLeast}`]
+      : [figure <= target.atMost, `<= ${target.atMost}`]
+  return `${isMet ? 'met' : 'MISSED'} (${words}${unit})`
+}
+
+/** The median of several rounds; one round on a busy machine says little. */
+export function median(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b)
+  return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN
+}
+
+function toRow(cells: readonly string[]): string {
+  return cells.map((cell, i) => (i === 0 ? cell.padEnd(46) : cell.padStart(i === 4 ? 20 : 14))).join('')
+}
+
+function toFigure(value: number): string {
+  return value >= 1000 ? String(Math.round(value)) : value.toFixed(value < 10 ? 2 : 1)
+}
