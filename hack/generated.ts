@@ -1,11 +1,9 @@
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { baseNames, customize, platformNames } from '../cmd/kapis/manifests/customize.ts'
-import { describeApi } from '../pkg/apiserver/wiring/api-description.ts'
 import { parseConfig } from '../pkg/config/config.ts'
 import { renderReference } from '../pkg/config/reference.ts'
 import { renderSchema } from '../pkg/config/schema.ts'
-import { renderApi } from './api/render.ts'
 import { repository } from './controlplane/settings.ts'
 import { renderLicences } from './supply-chain/licences.ts'
 import { readLockfile } from './supply-chain/lockfile.ts'
@@ -18,7 +16,6 @@ export function generatedFiles(): ReadonlyMap<string, string> {
   const { config } = parseConfig({})
   const lockfile = readFileSync(join(repository, 'package-lock.json'), 'utf8')
   return new Map([
-    ['docs/api.md', renderApi(describeApi('kapis.io'))],
     ['docs/config.md', renderReference(config)],
     ['docs/config.schema.json', renderSchema()],
     ['docs/licences.md', renderLicences(readLockfile({ path: 'package-lock.json', text: lockfile }))],
