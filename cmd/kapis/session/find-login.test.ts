@@ -1,5 +1,4 @@
-import { createHash } from 'node:crypto'
-import { existsSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
@@ -126,17 +125,6 @@ describe('the login that a command uses', () => {
     expect(file).to.match(/^[\da-f]{16}\.json$/)
     expect(statSync(join(home, 'logins', file)).mode & 0o777).to.equal(0o600)
     expect(statSync(join(home, 'logins')).mode & 0o777).to.equal(0o700)
-  })
-
-  it('of an older version is used, and replaced by the next one of its name', () => {
-    store(login(b, 'b'))
-    const old = join(home, 'logins', `${createHash('sha256').update(a).digest('hex').slice(0, 16)}.json`)
-    const { name: _name, ca: _ca, issuer: _issuer, username: _username, ...stored } = login(a, 'x')
-    writeFileSync(old, JSON.stringify({ ...stored, caFile: '' }))
-    expect(found({ server: a })).to.equal(`${a} kapis`)
-    store(login(a, 'kapis'))
-    expect(existsSync(old)).to.equal(false)
-    expect(found({ server: a })).to.equal(`${a} kapis`)
   })
 })
 

@@ -15,7 +15,7 @@ export type LoginKey = { readonly url: string; readonly name: string }
 /** A login as it is stored, readable by its owner alone. */
 export type StoredLogin = LoginKey &
   Server & {
-    /** RFC 8414 issuer identifier; '' of a login of an older version. */
+    /** RFC 8414 issuer identifier. */
     readonly issuer: string
     /** Who has logged in; '' when the server did not say so. */
     readonly username: string
@@ -28,7 +28,7 @@ export type StoredLogin = LoginKey &
     readonly expiresAtMs: number
   }
 
-/** The context that is written when none is named, and the name of logins of versions that had no names. */
+/** The context that is written when none is named. */
 export const defaultContext = 'kapis'
 
 /** The folder of logins: KAPIS_HOME, otherwise kapis in XDG_CONFIG_HOME or ~/.config. */
@@ -44,36 +44,27 @@ export function loginFile(env: Env, { url, name }: LoginKey): string {
 
 /** All logins, by server and name. */
 export function listLogins(env: Env): readonly StoredLogin[] {
-  const logins = new Map<string, StoredLogin>()
-  for (const file of loginFiles(env)) {
-    const login = parseLogin(readJson(file))
-    // A file of an older version has another name than the login would be stored under.
-    if (login !== undefined && (file === loginFile(env, login) || !logins.has(keyOf(login))))
-      logins.set(keyOf(login), login)
-  }
-  return [...logins.values()].toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1))
+  const logins = loginFiles(env).flatMap(file => parseLogin(readJson(file)) ?? [])
+  return logins.toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1))
 }
 
 export function readLogin(env: Env, key: LoginKey): StoredLogin | undefined {
-  return listLogins(env).find(login => keyOf(login) === keyOf(key))
+  return parseLogin(readJson(loginFile(env, key)))
 }
 
 /** Stores a login whole or not at all. @throws Error when the folder cannot be written to */
 export function writeLogin(env: Env, login: StoredLogin): void {
-  const file = loginFile(env, login)
-  writePrivately(file, login)
-  removeFiles(env, login, file)
+  writePrivately(loginFile(env, login), login)
 }
 
 export function removeLogin(env: Env, key: LoginKey): void {
-  removeFiles(env, key)
+  rmSync(loginFile(env, key), { force: true })
 }
 
 /** The login that commands use when none is named. */
 export function readCurrent(env: Env): LoginKey | undefined {
   const { url, name } = readJson(currentFile(env)) ?? {}
-  if (typeof url !== 'string') return undefined
-  return { url, name: typeof name === 'string' ? name : defaultContext }
+  return typeof url === 'string' && typeof name === 'string' ? { url, name } : undefined
 }
 
 export function writeCurrent(env: Env, { url, name }: LoginKey): void {
@@ -100,20 +91,13 @@ function loginFiles(env: Env): readonly string[] {
   }
 }
 
-function removeFiles(env: Env, key: LoginKey, except?: string): void {
-  for (const file of loginFiles(env)) {
-    const login = parseLogin(readJson(file))
-    if (file !== except && login !== undefined && keyOf(login) === keyOf(key)) rmSync(file, { force: true })
-  }
-}
-
 function parseLogin(stored: Stored | undefined): StoredLogin | undefined {
   const text = (key: string) => (typeof stored?.[key] === 'string' ? stored[key] : '')
   if (stored === undefined || text('accessToken') === '') return undefined
   return {
     url: text('url'),
-    name: text('name') || defaultContext,
-    ca: text('ca') || caOfOlderVersion(text('caFile')),
+    name: text('name'),
+    ca: text('ca'),
     issuer: text('issuer'),
     username: text('username'),
     clientId: text('clientId'),
@@ -121,15 +105,6 @@ function parseLogin(stored: Stored | undefined): StoredLogin | undefined {
     accessToken: text('accessToken'),
     refreshToken: text('refreshToken'),
     expiresAtMs: typeof stored.expiresAtMs === 'number' ? stored.expiresAtMs : 0,
-  }
-}
-
-/** Older versions stored where the CA was, and not the CA. */
-function caOfOlderVersion(file: string): string {
-  try {
-    return file === '' ? '' : readFileSync(file, 'utf8')
-  } catch {
-    return ''
   }
 }
 
