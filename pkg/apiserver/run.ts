@@ -40,6 +40,7 @@ import { createComponents } from './wiring/aggregated-apis.ts'
 import { createApiDocs } from './wiring/api-docs.ts'
 import { startAudit } from './wiring/audit.ts'
 import { createAuth } from './wiring/auth.ts'
+import { createCallAs } from './wiring/caller-client.ts'
 import { observeCertificates } from './wiring/certificate-metrics.ts'
 import { checkCredential } from './wiring/credential-check.ts'
 import { createIam } from './wiring/iam.ts'
@@ -51,6 +52,7 @@ import { checkOAuthReadiness } from './wiring/oauth-readiness-check.ts'
 import { createRegistration } from './wiring/registration.ts'
 import { createResources } from './wiring/resources.ts'
 import { createRouter } from './wiring/router.ts'
+import { createTenant } from './wiring/tenant.ts'
 import { type BuildInfo, toVersionInfo } from './wiring/version.ts'
 
 // A profile takes a minute at most, in which nothing is said.
@@ -131,6 +133,16 @@ export async function runApiserver(
     ...{ client, config, live, secrets, logger, registry, authorize, bindings },
     watchNamespaces: sink => resources.watch('/api/v1/namespaces', sink),
   })
+  const logSearches = logs.faces.get(`tenant.${groupDomain}/v1alpha2`)
+  if (logSearches === undefined) throw new Error('the tenant group has no searches')
+  const tenant = createTenant({
+    groupDomain,
+    callAs: createCallAs(client),
+    narrowed: resources.narrowed,
+    users: access.users,
+    requireRight: access.requireRight,
+    searches: logSearches,
+  })
   const iam = await createIam({
     client: withOwnRefusals(client),
     config,
@@ -170,6 +182,8 @@ export async function runApiserver(
       [`${group}/${resourcesVersion}`, resources.platform],
       [`${group}/v1alpha2`, resources.v1alpha2],
       [`iam.${groupDomain}/${iamVersion}`, iam.serve],
+      [`tenant.${groupDomain}/v1alpha2`, tenant.v1alpha2],
+      [`tenant.${groupDomain}/v1alpha3`, tenant.v1alpha3],
     ]),
     aggregatedApi: components.find,
     generic: resources.generic,
@@ -191,7 +205,7 @@ export async function runApiserver(
     const { info } = exchange
     if (isElsewhere(exchange)) return info
     // One of another kind than its path names is one of what the resource cache selects.
-    const native = resources.attributesOf(exchange)
+    const native = tenant.attributesOf(exchange) ?? resources.attributesOf(exchange)
     if (native !== undefined) return native
     const isSelecting = resources.selects(info) && !components.serves(info.group, info.version)
     return isSelecting ? info : withoutSelectors(info)
@@ -222,7 +236,7 @@ export async function runApiserver(
     authorize: createAuthorizeRequest({
       isProxied: isElsewhere,
       isOwn: exchange => iam.isOwn(exchange) || resources.isOwn(exchange),
-      judgesItself: logs.judgesItself,
+      judgesItself: exchange => logs.judgesItself(exchange) || tenant.judgesItself(exchange),
       attributesOf,
       authorize: access.authorize,
     }),

@@ -13,7 +13,7 @@ import { toSourceApiVersion } from '../resourcecache/kind.ts'
 import { createFieldsForm } from '../resourcecache/list/field-projection.ts'
 import { type ListRequest, listPage, listPageAt, type Page } from '../resourcecache/list/list.ts'
 import { type Form, platformForm } from '../resourcecache/list/list-body.ts'
-import { type Narrowing, toSelecting } from '../resourcecache/list/list-predicate.ts'
+import { joinNarrowings, type Narrowing, toSelecting } from '../resourcecache/list/list-predicate.ts'
 import { managedFieldsForm } from '../resourcecache/list/managed-fields.ts'
 import type { Visible } from '../resourcecache/list/object-visibility.ts'
 import type { PageCache } from '../resourcecache/list/page-cache.ts'
@@ -44,6 +44,10 @@ export type ReadStyle = {
   readonly narrow?: (query: ListQuery) => Promise<{ query: ListQuery; narrowing: Narrowing }> | undefined
   /** What the caller may see, when that is not everything. */
   readonly visible?: Visible | undefined
+  /** What is shown at this path to every caller. */
+  readonly only?: Narrowing | undefined
+  /** How objects are shown here, when that is not as kube-apiserver has them. */
+  readonly form?: Form
 }
 
 /**
@@ -103,16 +107,16 @@ function sendObject(
   collection: Collection,
   { pages }: ReadTools,
   { res, info, query: parameters }: AuthenticatedExchange,
-  { visible }: ReadStyle,
+  { visible, only, form }: ReadStyle,
 ): void {
   const { kind } = collection.served
   const entry = collection.get(info.isInNamespace ? info.namespace : '', info.name)
   // A caller who may not see an object must not learn that it exists.
-  if (entry === undefined || visible?.has(entry) === false)
+  if (entry === undefined || visible?.has(entry) === false || only?.matches(entry) === false)
     throw notFound({ group: kind.source.group, resource: info.resource }, info.name)
   const query = parseListQuery(parameters)
   for (const warning of query.warnings) addWarning(res, warning)
-  sendParts(res, 200, pages.object(entry, toForm(query)), {
+  sendParts(res, 200, pages.object(entry, toForm(query, form)), {
     'content-type': 'application/json',
   })
 }
@@ -133,7 +137,7 @@ async function listObjects(
     ? listPageAt(collection, request, Number(version.resourceVersion), turns)
     : listPage(collection, request, turns)
   const page = listed instanceof Promise ? await listed : listed
-  const form = toForm(request.query)
+  const form = toForm(request.query, style.form)
   const frame =
     style.list === 'items'
       ? itemsFrame(page)
@@ -153,7 +157,7 @@ async function watch(
   if (request.query.fieldSelector.text !== '')
     await matchInTurns(collection.entries(), matches, tools.turns.of(exchange.identity.username))
   if (options.resourceVersion !== '') await waitForVersion(collection, options.resourceVersion)
-  const form = toForm(request.query)
+  const form = toForm(request.query, style.form)
   await serveWatch(collection, tools.hub, {
     options,
     matches,
@@ -169,7 +173,7 @@ async function toRequest(
   { served: { kind } }: Collection,
   { groupDomain }: ReadTools,
   { info, query: parameters, res }: AuthenticatedExchange,
-  { narrow, visible }: ReadStyle,
+  { narrow, visible, only }: ReadStyle,
 ): Promise<ListRequest> {
   const given = parseListQuery(parameters, watchParameters)
   const narrowed = await narrow?.(given)
@@ -177,18 +181,18 @@ async function toRequest(
   for (const warning of query.warnings) addWarning(res, warning)
   // By what the request was authorized, it is limited too.
   const limits = { namespace: info.isInNamespace ? info.namespace : '', name: info.name, groupDomain }
-  if (narrowed !== undefined) return { ...narrowed, query, ...limits }
-  if (visible === undefined) return { query, ...limits }
-  return { query, ...limits, narrowing: { key: visible.key, matches: visible.has } }
+  const seen = visible && { key: visible.key, matches: visible.has }
+  const narrowings = [narrowed?.narrowing, seen, only].filter(each => each !== undefined)
+  return { query, ...limits, ...(narrowings.length > 0 && { narrowing: joinNarrowings(narrowings) }) }
 }
 
 function scopeOf({ namespace }: ListRequest): Scope {
   return { namespace, name: '' }
 }
 
-function toForm({ fields, managedFields }: ListQuery): Form {
-  if (fields !== '') return createFieldsForm(fields)
-  return managedFields ? managedFieldsForm : platformForm
+function toForm({ fields, managedFields }: ListQuery, form: Form = platformForm): Form {
+  if (fields !== '') return createFieldsForm(fields, form)
+  return managedFields && form === platformForm ? managedFieldsForm : form
 }
 
 function itemsFrame({ total }: Page) {

@@ -225,6 +225,46 @@ describe('namespaces as their callers may see them', function () {
     }, 10_000)
   })
 
+  it('consoles of KubeSphere 3.4 are shown the same, and write as the caller', async () => {
+    const old = `/kapis/tenant.${groupDomain}/v1alpha2`
+    const templates = `/kapis/tenant.${groupDomain}/v1alpha3/workspacetemplates`
+    const own = `${prefix}-own`
+    expect(await listed(templates)).to.deep.equal([own, `${prefix}-w0`])
+    expect(await listed(`${old}/workspaces`)).to.deep.equal([own, `${prefix}-w0`])
+    expect(await listed(`${old}/workspaces/${prefix}-w0/namespaces`)).to.deep.equal([team(4)])
+    expect(await listed(`${old}/workspaces/${prefix}-w1/namespaces`)).to.deep.equal([])
+    const others = `${old}/workspaces/${prefix}-w0/workspacemembers/admin/namespaces`
+    expect((await askAs(token, others)).code).to.equal(403)
+    const write = async (as: string, method: string, path: string, body: object) => {
+      const headers = { 'content-type': 'application/json' }
+      const answer = await askAs(as, path, { method, headers, body: JSON.stringify(body) })
+      return { code: answer.code, body: JSON.parse(answer.body) }
+    }
+    const refused = await write(token, 'DELETE', `${templates}/${own}`, {})
+    expect(refused.code, refused.body.message).to.equal(403)
+    expect(refused.body.message).to.contain(`User "system:serviceaccount:${home}:two" cannot delete resource`)
+    expect((await write(token, 'PUT', `${old}/workspaces/${own}/namespaces/${team(4)}`, {})).code).to.equal(
+      404,
+    )
+    const admin = await accessToken()
+    const made = await write(admin, 'POST', `${old}/workspaces/${own}/namespaces?dryRun=All`, {
+      metadata: { name: `${prefix}-made` },
+    })
+    expect(made.code, JSON.stringify(made.body)).to.equal(201)
+    expect(made.body.metadata.labels[`${groupDomain}/workspace`]).to.equal(own)
+    const renamed = await askAs(admin, `${templates}/${own}`, {
+      method: 'PATCH',
+      headers: { 'content-type': 'application/merge-patch+json' },
+      body: JSON.stringify({ spec: { template: { spec: { description: 'ours' } } } }),
+    })
+    expect(JSON.parse(renamed.body).spec.template.spec).to.include({ description: 'ours' })
+    // The manager still sees it, and as it is by now.
+    await eventually(async () => {
+      const { body } = await askAs(token, `${templates}/${own}`)
+      expect(JSON.parse(body).spec.template.spec).to.include({ description: 'ours' })
+    }, 10_000)
+  })
+
   it('nothing for one without a right, and everything for an administrator', async () => {
     const none = await askAs(await tokenOf(home, 'none'), `${base}/namespaces`)
     expect(JSON.parse(none.body)).to.deep.equal({ items: [], totalItems: 0 })

@@ -8,6 +8,7 @@ import { publicPaths } from '../../platformapi/public-description.ts'
 import { oldResourcePaths } from '../../platformapi/resources/v1alpha2/description.ts'
 import { resourcePaths } from '../../platformapi/resources/v1alpha3/description.ts'
 import { tenantPaths } from '../../platformapi/tenant/v1alpha2/description.ts'
+import { templatePaths, workspacePaths } from '../../platformapi/workspaces/description.ts'
 
 /**
  * The OpenAPI sections of all paths that Kapis serves itself under /kapis and /oauth, built from
@@ -19,6 +20,7 @@ export function describeApi(groupDomain: string): readonly DescribedSection[] {
   const oldResources = key('resources', 'v1alpha2')
   const iam = key('iam', 'v1alpha2')
   const tenant = key('tenant', 'v1alpha2')
+  const workspaces = key('tenant', 'v1alpha3')
   const logging = key('logging', 'v1alpha2')
   const sections: readonly Section[] = [
     {
@@ -33,7 +35,16 @@ export function describeApi(groupDomain: string): readonly DescribedSection[] {
       description: 'Components, quotas, abnormal workloads and kubeconfigs.',
     },
     { key: iam, title: 'Users', description: 'Users: accounts, passwords, states and logins.' },
-    { key: tenant, title: 'Logs', description: 'Log lines of the pods that the caller has access to.' },
+    {
+      key: tenant,
+      title: 'Logs, workspaces',
+      description: 'Log lines, events, workspaces and namespaces that the caller has access to.',
+    },
+    {
+      key: workspaces,
+      title: 'Workspaces',
+      description: 'Workspaces that the caller has access to, and their WorkspaceTemplates.',
+    },
     {
       key: logging,
       title: 'Logs of a container, and ingest',
@@ -63,6 +74,8 @@ export function describeApi(groupDomain: string): readonly DescribedSection[] {
     ...under(`/${oldResources}`, oldResourcePaths),
     ...under(`/${iam}`, iamPaths(groupDomain)),
     ...under(`/${tenant}`, tenantPaths),
+    ...under(`/${tenant}`, workspacePaths),
+    ...under(`/${workspaces}`, templatePaths),
     ...under(`/${logging}`, loggingPaths),
     ...publicPaths(groupDomain),
     ...anyPaths,

@@ -5,7 +5,7 @@ import type { Identity } from '../../apirequest/identity.ts'
 import type { AuthenticatedExchange, Handler } from '../../apirequest/request-context.ts'
 import type { RequestInfo } from '../../apirequest/request-info.ts'
 import type { GrantIndex } from '../../authz/rbac-index.ts'
-import { createVisibility } from '../../authz/visibility.ts'
+import { createVisibility, type FindVisible } from '../../authz/visibility.ts'
 import type { Config } from '../../config/config.ts'
 import { createDiscovery } from '../../extensionapi/discovery/discovery.ts'
 import { createKindSchemas } from '../../extensionapi/openapi/kind-schemas.ts'
@@ -24,6 +24,7 @@ import { isOwnKubeconfig } from '../../platformapi/resources/v1alpha2/kubeconfig
 import { serveOldResources } from '../../platformapi/resources/v1alpha2/serve.ts'
 import { createNativeKinds } from '../../platformapi/resources/v1alpha3/native-kind.ts'
 import { serveResources } from '../../platformapi/resources/v1alpha3/read.ts'
+import type { WorkspaceTools } from '../../platformapi/workspaces/serve.ts'
 import { createCatalog } from '../../resourcecache/informer/discovery-cache.ts'
 import { ResourceCache } from '../../resourcecache/informer/resource-cache.ts'
 import { waitForLatest } from '../../resourcecache/informer/wait-for-resource-version.ts'
@@ -50,6 +51,8 @@ export type Resources = {
   readonly generic: Handler
   /** The same reads, with lists as `{items, totalItems}`. */
   readonly items: Handler
+  /** Reads of namespaces and workspaces at other paths, as `platform` answers them. */
+  readonly narrowed: Pick<WorkspaceTools, 'read' | 'sees'> & { readonly visible: FindVisible }
   readonly documents: readonly DocumentRoute[]
   /**
    * Returns whether the handler applies the selectors of a request: only then may they affect
@@ -119,16 +122,17 @@ export function createResources(options: ResourcesOptions): Resources {
   }
   const collectionOf = (plural: string) =>
     cache.collection(plural) ?? obtain(aggregatedKinds.find(kind => kind.plural === plural))
+  async function followed(plural: string): Promise<Collection> {
+    const collection = await collectionOf(plural)
+    if (collection === undefined) throw new Error(`the extension API has no ${plural}`)
+    return collection
+  }
   const visible = createVisibility({
     client,
     groupDomain,
     index: grants,
     onClusterChange,
-    namespaces: async () => {
-      const namespaces = await collectionOf('namespaces')
-      if (namespaces === undefined) throw new Error('the extension API has no namespaces')
-      return namespaces
-    },
+    namespaces: () => followed('namespaces'),
   })
   const isConsistent = ({ prefix }: RequestInfo) =>
     prefix !== 'kapis' || live().cache.platformReads === 'consistent'
@@ -207,6 +211,21 @@ export function createResources(options: ResourcesOptions): Resources {
       const collection = await any.collectionOf(group, version, resource)
       if (collection === undefined) throw unavailable(`${resource}.${group} cannot be read yet; retry later`)
       await readCollection(collection, tools, exchange, { list: 'items' })
+    },
+    narrowed: {
+      visible,
+      async read(exchange, how) {
+        const seen = await visible(exchange.info, exchange.identity)
+        const style = { list: 'items', visible: seen, ...how } as const
+        await readCollection(await followed(exchange.info.resource), tools, exchange, style)
+      },
+      async sees({ info, identity }, only) {
+        const collection = await followed(info.resource)
+        await waitForLatest(collection, { namespace: '', name: info.name })
+        const seen = await visible(info, identity)
+        const entry = collection.get('', info.name)
+        return entry !== undefined && seen?.has(entry) !== false && only?.matches(entry) !== false
+      },
     },
     documents: [createDiscovery(groups), createOpenApi(groups, kindSchemas)],
     selects({ group, version, resource }) {

@@ -1,7 +1,7 @@
 import { badRequest } from '../../apierrors/status.ts'
 import { parseJsonPath } from '../../apirequest/json-path.ts'
 import { project, type Tree } from '../store/projection.ts'
-import type { Form } from './list-body.ts'
+import { type Form, objectBytes, platformForm } from './list-body.ts'
 
 const maxFields = 64
 
@@ -26,9 +26,10 @@ function splitPaths(text: string): readonly string[] {
  * The form of `fields=metadata.name,status.phase`: objects with these members alone. A path goes through lists to the
  * members of their items; `[0]` keeps one item. What an object does not have is left out.
  *
+ * @param form of the whole objects
  * @throws Status 400
  */
-export function createFieldsForm(text: string): Form {
+export function createFieldsForm(text: string, form: Form = platformForm): Form {
   const paths = splitPaths(text)
   if (paths.length > maxFields)
     throw badRequest(`fields names ${paths.length} paths; at most ${maxFields} are allowed`)
@@ -42,8 +43,8 @@ export function createFieldsForm(text: string): Form {
     }
   }
   return {
-    name: `fields ${JSON.stringify(paths)}`,
+    name: `fields of ${form.name} ${JSON.stringify(paths)}`,
     isComputed: true,
-    toParts: entry => [Buffer.from(project(`${entry.platformHead()}${entry.tail}`, tree) ?? '{}')],
+    toParts: entry => [Buffer.from(project(objectBytes(entry, form).toString('utf8'), tree) ?? '{}')],
   }
 }

@@ -20,6 +20,14 @@ export type Selecting = {
 /** What narrows a list besides its query. Two with one key select the same. */
 export type Narrowing = { readonly key: string; readonly matches: (entry: Entry) => boolean }
 
+/** What all of them leave. */
+export function joinNarrowings(narrowings: readonly Narrowing[]): Narrowing {
+  return {
+    key: JSON.stringify(narrowings.map(({ key }) => key)),
+    matches: entry => narrowings.every(({ matches }) => matches(entry)),
+  }
+}
+
 type Predicate = (entry: Entry) => boolean
 
 /** The filters that every kind has; `groupDomain` names the alias annotation. */

@@ -6,7 +6,7 @@ import { invalidUser } from '../../../iam/users/parse-user.ts'
 import { passwordProblem, problemAt } from '../../../iam/users/user-validation.ts'
 import type { Permit, UserWriter } from '../../../iam/users/user-writer.ts'
 import { isRecord } from '../../../kubeclient/object.ts'
-import { readJson } from './body.ts'
+import { readJson } from '../../body.ts'
 
 export type PasswordOptions = {
   readonly groupDomain: string

@@ -3,7 +3,7 @@ import type { AuthenticatedExchange } from '../../../apirequest/request-context.
 import { sendJson } from '../../../httpserver/respond.ts'
 import type { UserState } from '../../../iam/users/user.ts'
 import { isRecord } from '../../../kubeclient/object.ts'
-import { readJson } from './body.ts'
+import { readJson } from '../../body.ts'
 import { toAnswer, type UsersOptions } from './users.ts'
 
 const states: readonly UserState[] = ['Active', 'Disabled']

@@ -9,8 +9,8 @@ import { type KubeClient, readText } from '../../../kubeclient/client.ts'
 import { isRecord, type KubeObject } from '../../../kubeclient/object.ts'
 import { isConflict, retry } from '../../../kubeclient/retry.ts'
 import { users as userTraits } from '../../../resourcecache/kinds/platform.ts'
-import { readJson } from './body.ts'
-import { readDeleteOptions } from './delete-options.ts'
+import { readJson } from '../../body.ts'
+import { readDeleteOptions } from '../../delete-options.ts'
 import { mergePatch } from './merge-patch.ts'
 
 export type UsersOptions = {

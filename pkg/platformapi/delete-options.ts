@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
-import { badRequest } from '../../../apierrors/status.ts'
-import { hasBody } from '../../../httpserver/has-body.ts'
-import { isRecord } from '../../../kubeclient/object.ts'
+import { badRequest } from '../apierrors/status.ts'
+import { hasBody } from '../httpserver/has-body.ts'
+import { isRecord } from '../kubeclient/object.ts'
 import { readJson } from './body.ts'
 
 /** metav1.DeleteOptions, as far as kube-apiserver is to judge them; what is empty is left out. */
@@ -25,6 +25,15 @@ export async function readDeleteOptions(
 ): Promise<{ readonly options: DeleteOptions; readonly isDryRun: boolean } | undefined> {
   if (!hasBody(req)) return undefined
   return parseDeleteOptions(await readJson(req, mediaTypes))
+}
+
+/** The body of a DELETE that is handed on, of what readDeleteOptions has read; none without options. */
+export function toDeleteBody(given: Awaited<ReturnType<typeof readDeleteOptions>>): { body?: object } {
+  if (given === undefined) return {}
+  const { options, isDryRun } = given
+  return {
+    body: { kind: 'DeleteOptions', apiVersion: 'v1', ...options, ...(isDryRun && { dryRun: ['All'] }) },
+  }
 }
 
 /** @throws Status 400 */

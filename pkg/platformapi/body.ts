@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
-import { badRequest, Status, tooLarge } from '../../../apierrors/status.ts'
-import { JsonTooDeep, parseJson } from '../../../json/parse.ts'
+import { badRequest, Status, tooLarge } from '../apierrors/status.ts'
+import { JsonTooDeep, parseJson } from '../json/parse.ts'
 
 const limitBytes = 256 * 1024
 
@@ -11,11 +11,7 @@ const limitBytes = 256 * 1024
  * @throws Status 400, 413, 415
  */
 export async function readJson(req: IncomingMessage, mediaTypes: readonly string[]): Promise<unknown> {
-  const type = String(req.headers['content-type'] ?? '')
-    .split(';')[0]
-    ?.trim()
-    .toLowerCase()
-  if (type === undefined || !mediaTypes.includes(type)) {
+  if (!mediaTypes.includes(typeOf(req))) {
     const message = `the body must be ${mediaTypes.join(' or ')}`
     throw new Status(415, 'UnsupportedMediaType', message, { headers: { accept: mediaTypes.join(', ') } })
   }
@@ -32,4 +28,10 @@ export async function readJson(req: IncomingMessage, mediaTypes: readonly string
     // The parser would quote the body, and with it a password.
     throw badRequest(error instanceof JsonTooDeep ? error.message : 'the body is not valid JSON')
   }
+}
+
+/** The media type of a body without its parameters, in lower case; '' without one. */
+export function typeOf(req: IncomingMessage): string {
+  const [type = ''] = (req.headers['content-type'] ?? '').split(';')
+  return type.trim().toLowerCase()
 }

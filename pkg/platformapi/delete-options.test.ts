@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { refusalOf } from '../../../apierrors/fixtures.ts'
+import { refusalOf } from '../apierrors/fixtures.ts'
 import { parseDeleteOptions } from './delete-options.ts'
 
 describe('parseDeleteOptions', () => {

@@ -1,0 +1,71 @@
+import { badRequest, notFound, unauthorized, unknownResource } from '../../apierrors/status.ts'
+import { authenticatedGroup, hasNoCredential } from '../../apirequest/identity.ts'
+import type { AuthenticatedExchange, Handler } from '../../apirequest/request-context.ts'
+import type { RequestInfo } from '../../apirequest/request-info.ts'
+import type { User } from '../../iam/users/user.ts'
+import type { CallAs } from '../../platformapi/as-caller.ts'
+import type { RequireRight } from '../../platformapi/iam/v1alpha2/permit.ts'
+import { createWorkspaceViews } from '../../platformapi/workspaces/serve.ts'
+import { viewOf } from '../../platformapi/workspaces/views.ts'
+import type { Resources } from './resources.ts'
+
+export type TenantOptions = {
+  readonly groupDomain: string
+  readonly callAs: CallAs
+  readonly narrowed: Resources['narrowed']
+  readonly users: { readonly get: (name: string) => User | undefined }
+  readonly requireRight: RequireRight
+  /** Log, event and audit searches: what else is in tenant.<group domain>/v1alpha2. */
+  readonly searches: Handler
+}
+
+export type Tenant = {
+  readonly v1alpha2: Handler
+  readonly v1alpha3: Handler
+  /** The read of resources.<group domain> that a read of a view is authorized as. */
+  readonly attributesOf: (exchange: AuthenticatedExchange) => RequestInfo | undefined
+  /** Whether kube-apiserver judges the caller of a request, since it becomes one of theirs. @throws Status 401 */
+  readonly judgesItself: (exchange: AuthenticatedExchange) => boolean
+}
+
+/** Joins the views of workspaces and namespaces with what they show, and with what writes. */
+export function createTenant(options: TenantOptions): Tenant {
+  const { groupDomain, callAs, narrowed, users, requireRight, searches } = options
+  const serve = createWorkspaceViews({
+    groupDomain,
+    callAs,
+    ...narrowed,
+    async visibleTo({ identity, info }, member) {
+      if (member === identity.username) return undefined
+      const group = 'rbac.authorization.k8s.io'
+      await requireRight(identity, { verb: 'list', group, resource: 'rolebindings', name: '' })
+      const user = users.get(member)
+      if (user === undefined) throw notFound({ group: `iam.${groupDomain}`, resource: 'users' }, member)
+      if (info.verb === 'watch') throw badRequest('the namespaces of another user cannot be watched')
+      const seen = await narrowed.visible(
+        { verb: 'list', resource: 'namespaces', name: '' },
+        { username: user.name, uid: user.uid, groups: [...user.groups, authenticatedGroup], extra: {} },
+      )
+      return seen && { key: seen.key, matches: seen.has }
+    },
+  })
+  const isRead = ({ req }: AuthenticatedExchange) => req.method === 'GET' || req.method === 'HEAD'
+
+  return {
+    v1alpha2(exchange) {
+      const view = viewOf(groupDomain, exchange)
+      return view === undefined ? searches(exchange) : serve(exchange, view)
+    },
+    v1alpha3(exchange) {
+      const view = viewOf(groupDomain, exchange)
+      if (view === undefined) throw unknownResource()
+      return serve(exchange, view)
+    },
+    attributesOf: exchange => (isRead(exchange) ? viewOf(groupDomain, exchange)?.info : undefined),
+    judgesItself(exchange) {
+      if (isRead(exchange) || viewOf(groupDomain, exchange) === undefined) return false
+      if (hasNoCredential(exchange.identity)) throw unauthorized()
+      return true
+    },
+  }
+}

@@ -1,0 +1,117 @@
+import { callers, kubeErrors } from '../../openapi/kube-errors.ts'
+import {
+  content,
+  json,
+  type Operation,
+  type Parameter,
+  type PathRow,
+  query,
+  segment,
+  success,
+} from '../../openapi/operation.ts'
+import { anyObject, kubeObject, kubeRef, oneOfTexts, type Schema } from '../../openapi/schema.ts'
+import { listOperation, objectOperation } from '../list-description.ts'
+import type { ViewPath } from './views.ts'
+
+const workspace = segment('workspace', 'The name of the workspace.')
+const namespace = segment('namespace', 'The name of the namespace.')
+const ofNamespaces = [query('workspace', 'The workspace that they are in.')]
+const ofWorkspaces = [query('manager', 'The user who manages them.')]
+const asCaller = 'kube-apiserver judges the caller, as for its own objects.'
+const dryRun = query('dryRun', 'All: everything is checked and nothing is kept.', oneOfTexts(['All']))
+const template = anyObject(
+  'A WorkspaceTemplate of tenant.<group domain>/v1alpha2: spec.template.spec is the spec of the Workspace, spec.template.metadata adds labels and annotations. Placement on other clusters and overrides are refused.',
+)
+
+function write(summary: string, parameters: readonly Parameter[], types: readonly string[], schema: Schema) {
+  return {
+    summary,
+    description: asCaller,
+    parameters: [...parameters, dryRun],
+    body: { content: content(types, schema) },
+    answers: {
+      200: { description: 'It is written.', content: json(kubeObject) },
+      201: { description: 'It is made.', content: json(kubeObject) },
+      ...kubeErrors(404, 409, 413, 415, 422),
+    },
+    security: callers,
+  } satisfies Operation
+}
+
+function remove(summary: string, parameters: readonly Parameter[]): Operation {
+  return {
+    summary,
+    description: asCaller,
+    parameters: [...parameters, dryRun],
+    answers: { ...success, ...kubeErrors(404, 409) },
+    security: callers,
+  }
+}
+
+const jsonType = ['application/json']
+const patchTypes = ['application/merge-patch+json', 'application/json-patch+json']
+
+const templates: PathRow = {
+  get: listOperation('WorkspaceTemplates: the workspaces that the caller sees', {
+    form: 'items',
+    own: ofWorkspaces,
+  }),
+  post: write('Makes a workspace', [], jsonType, template),
+}
+const oneTemplate: PathRow = {
+  get: objectOperation('A workspace as a WorkspaceTemplate', [workspace]),
+  put: write('Replaces a workspace', [workspace], jsonType, template),
+  patch: write('Changes a workspace', [workspace], patchTypes, template),
+  delete: remove('Removes a workspace; its namespaces stay', [workspace]),
+}
+
+/** `/kapis/tenant.<group domain>/v1alpha2`, but for searches of logs and events. */
+export const workspacePaths: Readonly<Record<ViewPath<'v1alpha2'>, PathRow>> = {
+  '/workspaces': templates,
+  '/workspaces/{workspace}': oneTemplate,
+  '/namespaces': {
+    get: listOperation('The namespaces that the caller sees', { form: 'items', own: ofNamespaces }),
+  },
+  '/workspaces/{workspace}/namespaces': {
+    get: listOperation('Those of a workspace', { form: 'items', segments: [workspace] }),
+    post: write(
+      'Makes a namespace in a workspace',
+      [workspace],
+      jsonType,
+      kubeRef('io.k8s.api.core.v1.Namespace'),
+    ),
+  },
+  '/workspaces/{workspace}/namespaces/{namespace}': {
+    get: objectOperation('A namespace of a workspace', [workspace, namespace]),
+    put: write(
+      'Replaces a namespace of a workspace, in which it stays',
+      [workspace, namespace],
+      jsonType,
+      kubeRef('io.k8s.api.core.v1.Namespace'),
+    ),
+    patch: write('Changes a namespace of a workspace', [workspace, namespace], patchTypes, anyObject('')),
+    delete: remove('Removes a namespace of a workspace', [workspace, namespace]),
+  },
+  '/workspaces/{workspace}/workspacemembers/{workspacemember}/namespaces': {
+    get: listOperation('Those of a workspace that the caller and a user see', {
+      form: 'items',
+      segments: [
+        workspace,
+        segment(
+          'workspacemember',
+          'A user; for another than the caller it takes the right to list role bindings.',
+        ),
+      ],
+    }),
+  },
+}
+
+/** `/kapis/tenant.<group domain>/v1alpha3`. */
+export const templatePaths: Readonly<Record<ViewPath<'v1alpha3'>, PathRow>> = {
+  '/workspacetemplates': templates,
+  '/workspacetemplates/{workspace}': oneTemplate,
+  '/workspaces': {
+    get: listOperation('The workspaces that the caller sees', { form: 'items', own: ofWorkspaces }),
+  },
+  '/workspaces/{workspace}': { get: objectOperation('A workspace', [workspace]) },
+}

@@ -1,0 +1,89 @@
+import { methodNotAllowed, notFound } from '../../apierrors/status.ts'
+import type { AuthenticatedExchange } from '../../apirequest/request-context.ts'
+import { sendJson, sendJsonText } from '../../httpserver/respond.ts'
+import { addWarning } from '../../httpserver/warning.ts'
+import type { Form } from '../../resourcecache/list/list-body.ts'
+import { joinNarrowings, type Narrowing } from '../../resourcecache/list/list-predicate.ts'
+import type { CallAs, Called } from '../as-caller.ts'
+import { createTemplateForm } from './template.ts'
+import type { View } from './views.ts'
+import { createNamespace, isInWorkspace, writeNamespace } from './write-namespace.ts'
+import { writeTemplate } from './write-template.ts'
+
+export type WorkspaceTools = {
+  readonly groupDomain: string
+  readonly callAs: CallAs
+  /**
+   * Reads namespaces or workspaces as `resources.<group domain>/v1alpha3` does: those that the caller may see.
+   *
+   * @param exchange with the RequestInfo of that read
+   */
+  readonly read: (
+    exchange: AuthenticatedExchange,
+    how: { readonly only?: Narrowing | undefined; readonly form?: Form },
+  ) => Promise<void>
+  /** Whether the caller sees an object, which `only` matches, in the newest state. @param exchange as of `read` */
+  readonly sees: (exchange: AuthenticatedExchange, only?: Narrowing) => Promise<boolean>
+  /** The namespaces that a user sees. @throws Status 403 for a caller who may not know that, 404 */
+  readonly visibleTo: (exchange: AuthenticatedExchange, member: string) => Promise<Narrowing | undefined>
+}
+
+export type ServeView = (exchange: AuthenticatedExchange, view: View) => Promise<void>
+
+/**
+ * The tenant group for consoles of KubeSphere 3.4: workspaces, also as WorkspaceTemplates, and the namespaces in them. Reads show
+ * what the caller sees of both under `resources.<group domain>/v1alpha3`; writes are the caller's own at kube-apiserver.
+ */
+export function createWorkspaceViews(tools: WorkspaceTools): ServeView {
+  const { groupDomain } = tools
+  const templateForm = createTemplateForm(groupDomain)
+
+  async function read(exchange: AuthenticatedExchange, view: View): Promise<void> {
+    const { workspace, member, isTemplate, info } = view
+    const narrowings = [
+      workspace === '' ? undefined : isInWorkspace(groupDomain, workspace),
+      member === '' ? undefined : await tools.visibleTo({ ...exchange, info }, member),
+    ].filter(each => each !== undefined)
+    const only = narrowings.length === 0 ? undefined : joinNarrowings(narrowings)
+    if (isTemplate && exchange.query.get('managedFields') !== null)
+      addWarning(exchange.res, 'ignored managedFields: a WorkspaceTemplate is a view of a Workspace')
+    await tools.read({ ...exchange, info }, { only, ...(isTemplate && { form: templateForm }) })
+  }
+
+  function write(exchange: AuthenticatedExchange, view: View): Promise<Called | undefined> {
+    const { name } = view.info
+    if (view.isTemplate) return writeTemplate(tools, exchange, name)
+    return name === ''
+      ? createNamespace(tools, exchange, view.workspace)
+      : writeKnownNamespace(tools, exchange, view)
+  }
+
+  return async (exchange, view) => {
+    const { req, res } = exchange
+    const { method = '' } = req
+    if (method === 'GET' || method === 'HEAD') return read(exchange, view)
+    const allowed = writesAt(view)
+    if (!allowed.includes(method)) throw methodNotAllowed(['GET', 'HEAD', ...allowed])
+    const written = await write(exchange, view)
+    if (written === undefined) sendJson(res, 200, { message: 'success' })
+    else sendJsonText(res, written.code, written.text)
+  }
+}
+
+function writesAt({ info, workspace, member, isTemplate }: View): readonly string[] {
+  if (member !== '' || (!isTemplate && workspace === '')) return []
+  return info.name === '' ? ['POST'] : ['PUT', 'PATCH', 'DELETE']
+}
+
+/** @throws Status 404 for a namespace that the caller does not see, or that is in another workspace */
+async function writeKnownNamespace(
+  tools: WorkspaceTools,
+  exchange: AuthenticatedExchange,
+  { info, workspace }: View,
+): Promise<Called | undefined> {
+  const { name } = info
+  const read = { ...exchange, info: { ...info, verb: 'get' } }
+  if (!(await tools.sees(read, isInWorkspace(tools.groupDomain, workspace))))
+    throw notFound({ group: '', resource: 'namespaces' }, name)
+  return writeNamespace(tools, exchange, { name, workspace })
+}

@@ -1,0 +1,137 @@
+import { badRequest, invalid } from '../../apierrors/status.ts'
+import { memberText, withMembers, withoutMember } from '../../json/members.ts'
+import { isRecord, itemsOf, membersOf } from '../../kubeclient/object.ts'
+import { type Form, objectBytes, platformForm } from '../../resourcecache/list/list-body.ts'
+
+/** The version of WorkspaceTemplate, and the one of the Workspace that is stored. */
+const templateVersion = 'v1alpha2'
+const workspaceVersion = 'v1alpha1'
+
+export function workspacesPath(groupDomain: string): string {
+  return `/apis/tenant.${groupDomain}/${workspaceVersion}/workspaces`
+}
+
+/**
+ * Shows a Workspace as the WorkspaceTemplate that consoles of 3.4 read: what is in `spec` is in `spec.template.spec`. The rest
+ * stays as kube-apiserver sent it.
+ */
+export function createTemplateForm(groupDomain: string): Form {
+  return {
+    name: 'workspace template',
+    isComputed: true,
+    toParts: entry => [
+      Buffer.from(toTemplateText(objectBytes(entry, platformForm).toString('utf8'), groupDomain)),
+    ],
+  }
+}
+
+/** @param workspace JSON of a Workspace */
+export function toTemplateText(workspace: string, groupDomain: string): string {
+  const spec = memberText(workspace, 'spec') || '{}'
+  return withMembers(
+    withoutMember(workspace, ['metadata', 'managedFields']),
+    new Map([
+      ['kind', '"WorkspaceTemplate"'],
+      ['apiVersion', JSON.stringify(`tenant.${groupDomain}/${templateVersion}`)],
+      ['spec', `{"placement":{},"template":{"metadata":{},"spec":${spec}}}`],
+      ['status', undefined],
+    ]),
+  )
+}
+
+/** An object as a caller sends it, of which kube-apiserver judges what is not read here. */
+type Sent = Readonly<Record<string, unknown>>
+
+/**
+ * The Workspace that a WorkspaceTemplate stands for.
+ *
+ * @param name from the path; undefined for a new one
+ * @throws Status 400 when it is no WorkspaceTemplate, 422 for what workspaces here do not have
+ */
+export function toWorkspace(body: unknown, groupDomain: string, name?: string): Sent {
+  const group = `tenant.${groupDomain}`
+  if (!isRecord(body)) throw badRequest('the body must be a WorkspaceTemplate as a JSON object')
+  const { apiVersion = `${group}/${templateVersion}`, kind = 'WorkspaceTemplate' } = body
+  if (kind !== 'WorkspaceTemplate' || apiVersion !== `${group}/${templateVersion}`)
+    throw badRequest(`the body must be a WorkspaceTemplate of ${group}/${templateVersion}`)
+  const sent = membersOf(body.metadata)
+  if (name !== undefined && sent.name !== name)
+    throw badRequest(`metadata.name must be the name in the path, ${JSON.stringify(name)}`)
+  const { template } = readSpec(body.spec, group)
+  const own = membersOf(template?.metadata)
+  const merged = (key: string) => ({ ...membersOf(own[key]), ...membersOf(sent[key]) })
+  return {
+    apiVersion: `${group}/${workspaceVersion}`,
+    kind: 'Workspace',
+    metadata: { ...sent, labels: merged('labels'), annotations: merged('annotations') },
+    spec: template?.spec ?? {},
+  }
+}
+
+/**
+ * The same of a JSON Merge Patch (RFC 7396).
+ *
+ * @throws Status 400, 422
+ */
+export function toWorkspaceMergePatch(patch: unknown, groupDomain: string): Sent {
+  const group = `tenant.${groupDomain}`
+  if (!isRecord(patch)) throw badRequest('the body must be a JSON Merge Patch: an object')
+  const { apiVersion: _, kind: __, spec, ...rest } = patch
+  if (spec === undefined) return rest
+  const { template } = readSpec(spec, group)
+  return template?.spec === undefined ? rest : { ...rest, spec: template.spec }
+}
+
+/**
+ * The same of a JSON Patch (RFC 6902).
+ *
+ * @throws Status 400 for a path that workspaces here do not have
+ */
+export function toWorkspaceJsonPatch(patch: unknown): readonly Sent[] {
+  if (!Array.isArray(patch) || !patch.every(isRecord))
+    throw badRequest('the body must be a JSON Patch: a list of operations')
+  return patch.map(operation => ({
+    ...operation,
+    path: toWorkspacePointer(operation.path),
+    ...('from' in operation ? { from: toWorkspacePointer(operation.from) } : {}),
+  }))
+}
+
+function toWorkspacePointer(pointer: unknown): string {
+  if (typeof pointer === 'string') {
+    if (/^\/metadata(\/|$)/.test(pointer)) return pointer
+    const [, below] = /^\/spec\/template\/spec(\/.*)?$/s.exec(pointer) ?? ['', null]
+    if (below !== null) return `/spec${below ?? ''}`
+  }
+  throw badRequest(
+    `invalid path ${JSON.stringify(pointer)}: expected one below /metadata or /spec/template/spec`,
+  )
+}
+
+type Template = { readonly template: Sent | undefined }
+
+/** @throws Status 422: workspaces are of this cluster, and the same on all */
+function readSpec(spec: unknown, group: string): Template {
+  const { template, placement, overrides, ...unknown } = membersOf(spec)
+  const problems = [
+    ...Object.keys(unknown).map(key => `spec.${key}`),
+    ...(itemsOf(overrides).length > 0 ? ['spec.overrides'] : []),
+    ...(isElsewhere(placement) ? ['spec.placement'] : []),
+  ]
+  if (problems.length > 0)
+    throw invalid(
+      { group, kind: 'WorkspaceTemplate' },
+      problems.map(field => ({
+        reason: 'FieldValueForbidden',
+        message: 'a workspace is one of this cluster: only spec.template is supported',
+        field,
+      })),
+    )
+  return { template: isRecord(template) ? template : undefined }
+}
+
+function isElsewhere(placement: unknown): boolean {
+  const { clusters, ...unknown } = membersOf(placement)
+  const isHere = itemsOf(clusters).every(cluster => membersOf(cluster).name === 'host')
+  return !isHere || Object.values(unknown).some(value => Object.keys(membersOf(value)).length > 0)
+}

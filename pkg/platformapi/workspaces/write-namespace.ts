@@ -1,0 +1,88 @@
+import { badRequest, notFound } from '../../apierrors/status.ts'
+import type { AuthenticatedExchange } from '../../apirequest/request-context.ts'
+import { parseRequestInfo } from '../../apirequest/request-info.ts'
+import { isRecord, membersOf } from '../../kubeclient/object.ts'
+import type { Narrowing } from '../../resourcecache/list/list-predicate.ts'
+import { type Called, withQueryOf } from '../as-caller.ts'
+import { readJson, typeOf } from '../body.ts'
+import { readDeleteOptions, toDeleteBody } from '../delete-options.ts'
+import type { WorkspaceTools } from './serve.ts'
+
+type Tools = Pick<WorkspaceTools, 'groupDomain' | 'callAs' | 'sees'>
+
+const path = '/api/v1/namespaces'
+const patchTypes = [
+  'application/merge-patch+json',
+  'application/json-patch+json',
+  'application/strategic-merge-patch+json',
+]
+
+/** Namespaces that say by their label that they are in a workspace. */
+export function isInWorkspace(groupDomain: string, workspace: string): Narrowing {
+  const label = `${groupDomain}/workspace`
+  return {
+    key: `in workspace ${workspace}`,
+    matches: ({ meta }) => meta.labels?.[label] === workspace,
+  }
+}
+
+/**
+ * Makes a namespace in a workspace, as the caller.
+ *
+ * @throws Status 400, 404 for a workspace that the caller does not see, 413, 415, and what kube-apiserver sends
+ */
+export async function createNamespace(
+  { groupDomain, callAs, sees }: Tools,
+  exchange: AuthenticatedExchange,
+  workspace: string,
+): Promise<Called> {
+  const body = toNamespace(await readJson(exchange.req, ['application/json']), { groupDomain, workspace })
+  const info = parseRequestInfo('GET', `/kapis/resources.${groupDomain}/v1alpha3/workspaces/${workspace}`)
+  if (!(await sees({ ...exchange, info })))
+    throw notFound({ group: `tenant.${groupDomain}`, resource: 'workspaces' }, workspace)
+  return callAs(exchange, { method: 'POST', path: withQueryOf(exchange, path), body })
+}
+
+/**
+ * Writes a namespace of a workspace, as the caller.
+ *
+ * @returns undefined for one that was deleted
+ * @throws Status 400, 413, 415, and what kube-apiserver sends
+ */
+export async function writeNamespace(
+  { groupDomain, callAs }: Tools,
+  exchange: AuthenticatedExchange,
+  { name, workspace }: { readonly name: string; readonly workspace: string },
+): Promise<Called | undefined> {
+  const { req } = exchange
+  const one = withQueryOf(exchange, `${path}/${encodeURIComponent(name)}`)
+  switch (req.method) {
+    case 'PUT': {
+      const body = toNamespace(await readJson(req, ['application/json']), { groupDomain, workspace, name })
+      return callAs(exchange, { method: 'PUT', path: one, body })
+    }
+    case 'PATCH': {
+      const contentType = typeOf(req)
+      const body = await readJson(req, patchTypes)
+      return callAs(exchange, { method: 'PATCH', path: one, body, contentType })
+    }
+    default: {
+      await callAs(exchange, { method: 'DELETE', path: one, ...toDeleteBody(await readDeleteOptions(req)) })
+      return undefined
+    }
+  }
+}
+
+type Wanted = { readonly groupDomain: string; readonly workspace: string; readonly name?: string }
+
+/** The namespace as it was sent, with the label of the workspace. @throws Status 400 */
+function toNamespace(body: unknown, { groupDomain, workspace, name }: Wanted): object {
+  if (!isRecord(body)) throw badRequest('the body must be a Namespace as a JSON object')
+  const { apiVersion = 'v1', kind = 'Namespace' } = body
+  if (apiVersion !== 'v1' || kind !== 'Namespace') throw badRequest('the body must be a Namespace of v1')
+  const metadata = membersOf(body.metadata)
+  if (name !== undefined && metadata.name !== name)
+    throw badRequest(`metadata.name must be the name in the path, ${JSON.stringify(name)}`)
+  const labels = { ...membersOf(metadata.labels), [`${groupDomain}/workspace`]: workspace }
+  return { ...body, apiVersion, kind, metadata: { ...metadata, labels } }
+}

@@ -1,0 +1,57 @@
+import type { AuthenticatedExchange } from '../../apirequest/request-context.ts'
+import { addWarning } from '../../httpserver/warning.ts'
+import { type CallAs, type Called, withQueryOf } from '../as-caller.ts'
+import { readJson, typeOf } from '../body.ts'
+import { readDeleteOptions, toDeleteBody } from '../delete-options.ts'
+import {
+  toTemplateText,
+  toWorkspace,
+  toWorkspaceJsonPatch,
+  toWorkspaceMergePatch,
+  workspacesPath,
+} from './template.ts'
+
+type Tools = { readonly groupDomain: string; readonly callAs: CallAs }
+
+const jsonPatch = 'application/json-patch+json'
+const mergePatch = 'application/merge-patch+json'
+
+/**
+ * Writes the Workspace behind a WorkspaceTemplate, as the caller.
+ *
+ * @param name '' for a new one
+ * @returns the WorkspaceTemplate; undefined for one that was deleted
+ * @throws Status 400, 413, 415, 422, and what kube-apiserver sends
+ */
+export async function writeTemplate(
+  { groupDomain, callAs }: Tools,
+  exchange: AuthenticatedExchange,
+  name: string,
+): Promise<Called | undefined> {
+  const { req, res } = exchange
+  const all = workspacesPath(groupDomain)
+  const one = withQueryOf(exchange, `${all}/${encodeURIComponent(name)}`)
+  const shown = ({ code, text }: Called) => ({ code, text: toTemplateText(text, groupDomain) })
+  switch (req.method) {
+    case 'POST': {
+      const body = toWorkspace(await readJson(req, ['application/json']), groupDomain)
+      return shown(await callAs(exchange, { method: 'POST', path: withQueryOf(exchange, all), body }))
+    }
+    case 'PUT': {
+      const body = toWorkspace(await readJson(req, ['application/json']), groupDomain, name)
+      return shown(await callAs(exchange, { method: 'PUT', path: one, body }))
+    }
+    case 'PATCH': {
+      const contentType = typeOf(req)
+      const sent = await readJson(req, [mergePatch, jsonPatch])
+      const body =
+        contentType === jsonPatch ? toWorkspaceJsonPatch(sent) : toWorkspaceMergePatch(sent, groupDomain)
+      return shown(await callAs(exchange, { method: 'PATCH', path: one, body, contentType }))
+    }
+    default: {
+      await callAs(exchange, { method: 'DELETE', path: one, ...toDeleteBody(await readDeleteOptions(req)) })
+      addWarning(res, 'the namespaces of the workspace stay: a workspace does not own them')
+      return undefined
+    }
+  }
+}
