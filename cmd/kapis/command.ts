@@ -13,11 +13,14 @@ export type Command = {
   readonly usage: string
   /** Lines to copy, each with what it does. */
   readonly examples: string
-  /** For shell completion: the words that may follow those that are there; file names when it returns undefined. */
+  /** Shell completion: the words that may follow the given ones; undefined completes file names. */
   readonly complete?: (words: readonly string[], io: Io) => readonly string[] | undefined
   /** For shell completion: the values of options that take one of a few. */
   readonly values?: Readonly<Record<string, (io: Io) => readonly string[]>>
-  /** @returns the exit code. @throws UsageError when it was called wrongly, any other Error when it failed */
+  /**
+   * @returns the exit code
+   * @throws UsageError for wrong usage, any other Error for a failure
+   */
   readonly run: (args: readonly string[], io: Io) => Promise<number>
 }
 

@@ -3,11 +3,17 @@ import type { Command } from './command.ts'
 export type Entry = {
   readonly summary: string
   readonly load: () => Promise<Command>
-  /** Whether it ends by itself after a signal (`Io.signal`), with something to store or remove; others are ended by it. */
+  /**
+   * Whether the command handles a signal (`Io.signal`) itself to store or remove something; others
+   * are terminated.
+   */
   readonly endsItself?: boolean
 }
 
-/** The commands, as `kapis help` lists them. Loaded when called: a probe must not wait for libraries it does not use. */
+/**
+ * The commands, as `kapis help` lists them. Each is loaded on demand: a probe must not wait for
+ * libraries that it does not use.
+ */
 export const commands: Readonly<Record<string, Entry>> = {
   completion: {
     summary: 'print the completion script of a shell: bash, zsh or fish',

@@ -6,7 +6,11 @@ import { optionsOf } from './options.ts'
 // As a shell reports a command that a signal ended.
 const exitCodes: Readonly<Record<string, number>> = { SIGINT: 130, SIGTERM: 143 }
 
-/** Finds the command and runs it. @returns the exit code: 0, 1 when it failed, 2 when it was called wrongly, 130 or 143 */
+/**
+ * Finds and runs the command.
+ *
+ * @returns the exit code: 0; 1 for a failure; 2 for wrong usage; 130 or 143
+ */
 export async function dispatch(argv: readonly string[], io: Io): Promise<number> {
   const [name = 'help', ...args] = argv
   if (name === '--version' || name === 'version') {
@@ -47,7 +51,7 @@ function isUsage(error: unknown): boolean {
   return error instanceof Error && 'code' in error && String(error.code).startsWith('ERR_PARSE_ARGS_')
 }
 
-/** For an unknown option parseArgs explains other mistakes, and does not list the options that there are. */
+/** For an unknown option, parseArgs suggests other causes and does not list the options. */
 async function toMessage(error: unknown, { load }: Entry): Promise<string> {
   if (!(error instanceof Error)) return String(error)
   const [, option] = /^Unknown option '(--?[^']*)'/.exec(error.message) ?? []

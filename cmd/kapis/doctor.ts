@@ -17,7 +17,7 @@ import { service } from './doctor/service.ts'
 import { surroundings } from './doctor/surroundings.ts'
 import { findKubeconfig } from './find-kubeconfig.ts'
 
-/** In the order in which one would look: what is named first is often the cause of what comes after. */
+/** In the order of diagnosis: earlier findings are often the cause of later ones. */
 const checks: readonly Check[] = [
   surroundings,
   service,

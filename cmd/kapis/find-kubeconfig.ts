@@ -3,7 +3,10 @@ import { homedir } from 'node:os'
 import { join } from 'node:path'
 import type { Io } from './command.ts'
 
-/** The kubeconfig that kubectl would use; '' when there is none, which stands for the service account of the Pod. */
+/**
+ * Returns the kubeconfig that kubectl would use; '' if there is none, for the service account of
+ * the Pod.
+ */
 export function findKubeconfig({ env }: Io): string {
   // A list of files is for kubectl to merge: the first one that is there is taken.
   const named = (env.KUBECONFIG ?? '').split(':').find(file => file !== '' && existsSync(file))

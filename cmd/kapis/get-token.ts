@@ -27,7 +27,10 @@ ${serverUsage}`,
   },
 }
 
-/** Prints an ExecCredential of client.authentication.k8s.io/v1. kubectl calls again once the token has expired. */
+/**
+ * Prints an ExecCredential of client.authentication.k8s.io/v1. kubectl calls again when the token
+ * has expired.
+ */
 export async function printToken(values: ServerValues, io: Io): Promise<number> {
   const given = tokenFromEnvironment(io, serverOf(values))
   const status = given === undefined ? await storedToken(values, io) : { token: given }

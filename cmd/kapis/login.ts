@@ -128,7 +128,7 @@ async function logIn({ output: _output, ...values }: Parsed, io: Io): Promise<nu
       home: storeOverride(io),
       isOverwriting: values.overwrite,
     })
-  // Before a login is made that could not be used.
+  // Checked before a login is made that could not be used.
   if (paths.length > 0) await checkChanges(paths, planner, io)
   const key = { url: server.url, name }
   await withFileLock(loginFile(io.env, key), () => undefined, { signal: io.signal })
@@ -154,8 +154,8 @@ function begin(issuer: Issuer, client: Client, values: Values, io: Io): Promise<
 }
 
 /**
- * Passwords are for clients that the platform trusts with them, and that can authenticate: what the environment names is such a
- * client. A browser is sent back to a port of this machine, which only a public client may choose.
+ * Returns the OAuth client. The password grant requires a confidential, trusted client, which the
+ * environment may set. A browser login uses a loopback port, which only a public client may choose.
  */
 function findClient(values: Values, { env }: Io): Client {
   const isPassword = values.username !== undefined
@@ -181,7 +181,7 @@ function storeOverride({ env }: Io): string {
   return env.KAPIS_HOME || env.XDG_CONFIG_HOME ? storeFolder(env) : ''
 }
 
-/** The user's name as the issuer knows it; '' when it does not say. A login without it is as good. */
+/** Returns the user name from the issuer, or ''. A login without it works as well. */
 async function nameOf(issuer: Issuer, { accessToken }: Tokens): Promise<string> {
   try {
     const { preferred_username: name, sub } = parseJson(await issuer.get('userinfo', accessToken))

@@ -20,13 +20,21 @@ export function optionsOf(usage: string): readonly Option[] {
   })
 }
 
-/** Refuses options that are given and empty, as from a variable of a shell that is not set. @throws UsageError */
+/**
+ * Rejects options with an empty value, as from an unset shell variable.
+ *
+ * @throws UsageError
+ */
 export function assertNotEmpty(values: Readonly<Record<string, unknown>>): void {
   for (const [name, value] of Object.entries(values))
     if (value === '') throw new UsageError(`invalid --${name} "": expected a value`)
 }
 
-/** Refuses a format of --output that a command does not have; '' is text for people. @throws UsageError */
+/**
+ * Rejects an unsupported format of --output; '' is text for humans.
+ *
+ * @throws UsageError
+ */
 export function assertOutput(value: string): void {
   if (value !== '' && value !== 'json')
     throw new UsageError(`invalid --output ${JSON.stringify(value)}; supported: json`)

@@ -3,8 +3,9 @@ import { availableParallelism } from 'node:os'
 import { runOAuth } from '../../pkg/oauth/run.ts'
 import { runProgram } from '../program.ts'
 
-// Password hashes take a thread for each core. Signing and file access share the pool, and must not wait behind them.
-// The pool is made when it is first used, which is later than this.
+// Password hashes use one thread per core. Signing and file access share the thread pool, and must
+// not wait for them.
+// The pool is created on its first use, which is later than this.
 process.env.UV_THREADPOOL_SIZE ??= String(availableParallelism() + 4)
 
 const summary =

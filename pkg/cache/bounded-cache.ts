@@ -19,15 +19,15 @@ export type BoundedCacheOptions<Value> = {
   /** No limit when it is left out. */
   readonly maxEntries?: number
   /**
-   * The clock for `ttlMs`; performance.now when it is left out: with a clock that is set back nothing must be good for longer. What
-   * names a date itself until which it is good goes by Date.now.
+   * The clock for `ttlMs`; by default performance.now, so that setting the system clock back
+   * extends nothing. Entries with an absolute expiry must use Date.now.
    */
   readonly now?: () => number
 }
 
 // What a hash table takes for an entry.
 const overheadBytes = 200
-// Longer keys are replaced by their digests: what a caller sends must not stay because it was once asked for.
+// Longer keys are replaced by their digests, so that large input of callers is not kept in memory.
 const maxKeyLength = 512
 
 export function createBoundedCache<Value extends object | string | number | boolean>({

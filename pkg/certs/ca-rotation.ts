@@ -1,7 +1,10 @@
 import { X509Certificate } from 'node:crypto'
 import { createAuthority, issuedAtMs, type KeyPair } from './issue.ts'
 
-/** The authority in use, and while it is replaced the one that comes; `trusted` is what clients are to know. */
+/**
+ * The current CA, and the next one during a rotation; `trusted` contains all CAs that clients must
+ * trust.
+ */
 export type Authority = {
   readonly current: KeyPair
   readonly next: KeyPair | undefined
@@ -17,7 +20,10 @@ export type Circumstances = {
   readonly overlapMs: number
   /** Someone asks for a new one. */
   readonly isWanted: boolean
-  /** When the serving certificate was made that is in use; undefined when it was issued by another CA, or there is none. */
+  /**
+   * When the current serving certificate was issued; undefined if another CA has issued it, or
+   * there is none.
+   */
   readonly servingIssuedMs: number | undefined
 }
 
@@ -26,9 +32,10 @@ const authorityDays = 3650
 const replaceAfterFraction = 0.8
 
 /**
- * What is to be done with the authority now, and when to look again if nothing is. A new one is announced next to the old,
- * signs once everybody has had time to learn of it, and the old one is forgotten once nothing it signed is shown any more.
- * Every time comes from the certificates themselves, so that replicas agree without a word.
+ * Returns the next step of the CA rotation, or when to check again. A new CA is published next to
+ * the old one, signs after all clients had time to fetch it, and the old CA is removed when no
+ * certificate issued by it is in use any more. All times come from the certificates, so replicas
+ * agree without coordination.
  */
 export function planRollover(
   { current, next, trusted }: Authority,

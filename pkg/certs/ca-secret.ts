@@ -4,7 +4,10 @@ import { readSecret, secretData, writeSecret } from '../kubeclient/secret.ts'
 import type { Authority } from './ca-rotation.ts'
 import { pairSecretType, parsePair } from './tls-secret.ts'
 
-/** The Secret of the authority: `tls.*` signs, `next.*` is to sign, `ca.crt` is what clients are to trust. */
+/**
+ * The Secret of the CA: `tls.*` is the signing CA, `next.*` the next one, `ca.crt` the CAs that
+ * clients must trust.
+ */
 export type StoredAuthority = Authority & {
   readonly resourceVersion: string
   /** Made here; one that was put there is used as it is. */

@@ -5,10 +5,14 @@ import type { CertificateSource, ServingMaterial } from './serving-certificates.
 
 type Files = { readonly certFile: string; readonly keyFile: string; readonly caFile: string }
 
-// The kubelet brings a changed Secret into a Pod within a minute or so; events of such files are not to be relied on.
+// The kubelet updates a mounted Secret within about a minute; file system events of such files are
+// not reliable.
 const readEveryMs = 10_000
 
-/** A pair that someone else looks after. Read again and again; what does not fit together is not taken. */
+/**
+ * A serving certificate in files that another tool renews. The files are read periodically; an
+ * inconsistent set is not used.
+ */
 export class FileCertificates implements CertificateSource {
   readonly #files: Files
   readonly #logger: Logger

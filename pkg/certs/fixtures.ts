@@ -15,7 +15,9 @@ export type SecretStore = {
   readonly writes: readonly string[]
 }
 
-/** The Secrets of one namespace in memory, with kube-apiserver's list, watch and conditional update. */
+/**
+ * The Secrets of a namespace in memory, with list, watch and conditional update of kube-apiserver.
+ */
 export function createSecretStore(): SecretStore {
   const secrets = new Map<string, KubeObject>()
   const watches: IncomingMessage[] = []

@@ -7,7 +7,10 @@ import { readPair, type StoredPair, writePair } from './tls-secret.ts'
 
 const authoritySecret = 'kapis-front-proxy-ca'
 const clientSecret = 'kapis-front-proxy-client'
-/** Where components find the authority; the members are those of kube-system/extension-apiserver-authentication. */
+/**
+ * The ConfigMap from which components read the CA, with the fields of
+ * kube-system/extension-apiserver-authentication.
+ */
 export const frontProxyConfigMap = 'kapis-front-proxy'
 const commonName = 'kapis-front-proxy'
 const authorityDays = 3650
@@ -29,9 +32,9 @@ export type FrontProxyOptions = {
 }
 
 /**
- * The client certificate by which components know that identity headers come from Kapis, of an authority that is for
- * nothing else: anyone who has a serving certificate must not be able to speak for everybody. All replicas share both, and the
- * authority is published for components to read.
+ * The client certificate with which Kapis authenticates identity headers to components. Its CA
+ * issues nothing else, so that no serving certificate can be used to impersonate callers. All
+ * replicas share both, and the CA is published for components.
  */
 export class FrontProxyCertificates {
   readonly #options: FrontProxyOptions

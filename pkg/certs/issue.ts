@@ -21,12 +21,18 @@ export type CertificateOptions = Validity & {
 /** Clocks of the machines that check a new certificate may be a little behind. */
 const backdatedMs = 5 * 60_000
 const dayMs = 86_400_000
-/** The tag of an ASN.1 UTF8String: the type declarations want a tag class here, the library wants a tag. */
+/**
+ * The tag number of an ASN.1 UTF8String. The type declarations expect a tag class here, but the
+ * library expects a tag number.
+ */
 const utf8: number = 12
 
 const require = createRequire(import.meta.url)
 
-/** Loaded when a certificate is made, which most starts need not do: it takes 10 MB. Of its parts that for X.509 alone. */
+/**
+ * Loads the X.509 library when a certificate is issued, since it takes 10 MB and most starts issue
+ * none.
+ */
 function library(): typeof forge {
   // Puts what it exports, and what that needs, into one object.
   require('node-forge/lib/x509')
@@ -100,13 +106,19 @@ function attribute(name: string, value: string) {
   return { name, value, valueTagClass: utf8 }
 }
 
-/** A parsed attribute holds the raw bytes, but writing it encodes them: without this the issuer would differ. */
+/**
+ * A parsed attribute contains raw bytes, but writing encodes them again: without this the issuer
+ * name would differ.
+ */
 function decoded<A extends forge.pki.CertificateField>(attr: A): A {
   if (attr.valueTagClass !== utf8 || typeof attr.value !== 'string') return attr
   return { ...attr, value: library().util.decodeUtf8(attr.value) }
 }
 
-/** RFC 5280 4.1.2.2: positive, unique, at most 20 octets. The second-highest bit keeps the first octet from being 0. */
+/**
+ * RFC 5280 4.1.2.2: positive, unique, at most 20 octets. The second-highest bit ensures that the
+ * first octet is not 0.
+ */
 function newSerial(): string {
   const bytes = randomBytes(16)
   bytes[0] = ((bytes[0] ?? 0) & 0x3f) | 0x40

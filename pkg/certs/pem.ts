@@ -1,6 +1,9 @@
 const certificate = /-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g
 
-/** The certificates of a file in PEM (RFC 7468), each without its line end; whatever stands between them is left out. */
+/**
+ * Returns the certificates of a PEM file (RFC 7468) without final line breaks; other text is
+ * ignored.
+ */
 export function splitCertificates(pem: string): readonly string[] {
   return pem.match(certificate) ?? []
 }

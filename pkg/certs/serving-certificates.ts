@@ -25,7 +25,11 @@ export type ServingMaterial = {
 
 /** Where kapis-apiserver has its certificate from. */
 export type CertificateSource = {
-  /** Resolves once there is a pair to serve with. @throws Status, Error when there cannot be one yet */
+  /**
+   * Resolves when a serving certificate is available.
+   *
+   * @throws Status, Error if there cannot be one yet
+   */
   readonly start: () => Promise<void>
   readonly stop: () => void
   /** @throws Error before start */
@@ -46,9 +50,10 @@ export type ServingOptions = {
 }
 
 /**
- * The authority and the serving pair, kept in Secrets so that all replicas show the same. An authority that was put there is
- * used; one that was made here is replaced in time (see rollover.ts). A serving pair is renewed long before its end. Whichever
- * replica is first does it, and all follow.
+ * The CA and the serving certificate, stored in Secrets that all replicas share. A CA from
+ * elsewhere is used as it is; one that Kapis created is rotated (see ca-rotation.ts). Serving
+ * certificates are renewed long before they expire. The first replica does it, and the others
+ * follow.
  */
 export class ServingCertificates implements CertificateSource {
   readonly #options: ServingOptions
@@ -113,7 +118,8 @@ export class ServingCertificates implements CertificateSource {
   }
 
   #refresh(): void {
-    // Events come in bursts, and each is answered by reading everything: once more, after this one, is enough.
+    // Events come in bursts, and each refresh reads everything: one more refresh after the current
+    // one is enough.
     this.#isAskedAgain = this.#isBusy
     if (this.#isBusy) return
     this.#isBusy = true
@@ -144,7 +150,10 @@ export class ServingCertificates implements CertificateSource {
     for (const listener of this.#listeners) listener()
   }
 
-  /** Takes the step that is due; what was written comes back through the watch, and the next one is planned then. */
+  /**
+   * Performs the step that is due; the watch delivers what was written, and then the next step is
+   * scheduled.
+   */
   async #rollOver(authority: StoredAuthority, serving: KeyPair): Promise<number> {
     const { config, logger } = this.#options
     const now = new Date()

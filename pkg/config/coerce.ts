@@ -2,9 +2,9 @@ import { z } from 'zod'
 import { membersOf, unwrapped } from './shape.ts'
 
 /**
- * A document with text made what its schema wants there (numbers, booleans, lists separated by commas), since the environment
- * has nothing but text; members that are null, as YAML reads a key without a value, are left out. What does not fit stays for
- * the schema to refuse.
+ * Converts text to what the schema expects (numbers, booleans, comma-separated lists), since the
+ * environment contains only text, and removes null fields, which YAML produces for a key without a
+ * value. Invalid text is left for the schema to report.
  */
 export function coerce(schema: z.core.$ZodType, value: unknown): unknown {
   const wanted = unwrapped(schema)

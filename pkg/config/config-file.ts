@@ -14,19 +14,23 @@ export type Reloads = {
   readonly lastRead: () => LastRead
 }
 
-// The kubelet brings a changed ConfigMap within a minute or so, by renaming a link: events of such files are not to be relied on.
+// The kubelet updates a mounted ConfigMap within about a minute by renaming a symbolic link; file
+// system events are not reliable.
 const readEveryMs = 10_000
 
 /**
- * The configuration of a program, and its file for as long as the program runs. A file that has changed is read as a whole: it is taken
- * when nothing in it is wrong, and otherwise the last good one stays.
+ * The configuration of a running program and its file. A changed file replaces the configuration if
+ * it is valid; otherwise the previous configuration stays.
  */
 export class ConfigFile implements Reloads {
   readonly #source: ConfigSource
   readonly #everyMs: number
   readonly #started: Loaded
   #live: Config
-  /** What was looked at last, good or not, so that a mistake is told once; undefined when it could not be read. */
+  /**
+   * The last content that was read, valid or not, so that an error is reported once; undefined if
+   * it could not be read.
+   */
   #seen: string | undefined
   #last: LastRead = { isGood: true, goodAtMs: Date.now() }
   #logger: Logger | undefined

@@ -141,7 +141,7 @@ export type Secrets = {
   readonly logStore: LogStoreSecrets
 }
 
-/** The clients that consoles, scripts and `kapis login` know, unless the configuration names its own. */
+/** The default OAuth clients of consoles, scripts and `kapis login`. */
 const usualClients: readonly RegisteredClient[] = [
   { client: defaultClient, secret: defaultClient.name },
   { client: commandLineClient, secret: undefined },

@@ -70,9 +70,10 @@ const flags: readonly Flag[] = [
 ]
 
 /**
- * Reads the flags of a program as those of Kubernetes are read: `--flag value` or `--flag=value`, the last one wins.
+ * Parses the flags of a program like Kubernetes components: `--flag value` or `--flag=value`; the
+ * last one counts.
  *
- * @throws FlagError that names what is allowed
+ * @throws FlagError with the supported flags
  */
 export function readFlags(argv: readonly string[], program: Program): Call {
   const known = flags.filter(flag => program.listens || flag.ofListener !== true)

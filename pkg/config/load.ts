@@ -8,7 +8,10 @@ import { ConfigError } from './problem.ts'
 export type ConfigSource = {
   /** YAML or JSON; undefined for defaults and the environment alone. */
   readonly configFile?: string | undefined
-  /** Of the command line, which wins over everything: values by the environment variable in whose place they stand. */
+  /**
+   * Values of the command line, which take precedence, by the name of the corresponding environment
+   * variable.
+   */
   readonly flags?: Readonly<Record<string, string>>
   readonly env: Readonly<Record<string, string | undefined>>
 }

@@ -1,7 +1,7 @@
 import { type Config, document } from './config.ts'
 import { optionsOf } from './shape.ts'
 
-/** The paths of the options that follow the file while a program runs; all others need a restart. */
+/** The paths of options that can be changed while a program runs; all others need a restart. */
 export function reloadedPaths(): ReadonlySet<string> {
   return new Set(optionsOf(document).flatMap(({ path, isReloaded }) => (isReloaded ? [path] : [])))
 }

@@ -6,7 +6,8 @@ export function configSchema() {
   const schema = z.toJSONSchema(document, {
     io: 'input',
     override({ jsonSchema }) {
-      // Of the environment and of reloads, which are not JSON Schema's; and a mapping that is left out is not `{}` to readers.
+      // Removes our own annotations (environment, reloads), which are not part of JSON Schema, and
+      // the default `{}` of sections.
       delete jsonSchema.env
       delete jsonSchema.isReloaded
       if (jsonSchema.type === 'object') delete jsonSchema.default

@@ -5,9 +5,9 @@ import type { Problem } from './problem.ts'
 export const documentKey = 'configuration.yaml'
 
 /**
- * The YAML document that a Secret carries under `configuration.yaml`: OAuth clients and identity providers are kept so.
- * What is wrong with it goes to `problems`, by place and never by content: it holds secrets, and the parser's own
- * messages quote it.
+ * Parses the YAML document under `configuration.yaml` of a Secret, as for OAuth clients and
+ * identity providers. Errors are added to `problems` by position and without content: the document
+ * contains secrets, and messages of the parser quote it.
  */
 export function readSecretDocument(secret: KubeObject, problems: Problem[]): unknown {
   const encoded = isRecord(secret.data) ? secret.data[documentKey] : undefined

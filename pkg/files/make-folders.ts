@@ -2,10 +2,10 @@ import { mkdirSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 
 /**
- * Makes a folder and those above it. Unlike `mkdir` of node:fs with `recursive`, which tries again without end where a
- * file system answers ENOENT to every mkdir (/proc, automount points), it tries each folder once.
+ * Creates a folder and its parents, trying each once. `mkdir` of node:fs with `recursive` retries
+ * for ever if a file system returns ENOENT for every mkdir (/proc, automount points).
  *
- * @throws Error that names the folder which cannot be made
+ * @throws Error with the name of the folder that cannot be created
  */
 export function makeFolders(path: string, mode = 0o777): void {
   if (isFolder(path)) return

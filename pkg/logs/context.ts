@@ -4,7 +4,7 @@ import { tooMuchText } from './question/page.ts'
 import type { LogRecord } from './record.ts'
 import type { Hit, LogStore, Order, QueryLimits } from './store.ts'
 
-/** What the same container wrote right before and right after a record, each in the order of time. */
+/** The records of the same container before and after a record, each in order of time. */
 export type Context = { readonly before: readonly Hit[]; readonly after: readonly Hit[] }
 
 /**

@@ -1,8 +1,8 @@
 import type { Field } from './record.ts'
 
 /**
- * What is asked of a record. Every store translates it, with values as parameters and never as text of its own language;
- * `createMatcher` says what it means.
+ * A condition on a record. Every store translates it, with values as parameters and never as query
+ * text; `createMatcher` defines its meaning.
  */
 export type Expression =
   | { readonly op: 'and' | 'or'; readonly operands: readonly Expression[] }
@@ -14,8 +14,9 @@ export type Test =
   /** The whole value is one of these, with case. */
   | { readonly kind: 'in'; readonly values: readonly string[] }
   /**
-   * These words stand side by side, whatever is between them, case aside. With `prefix` the last need only begin so (the
-   * match_phrase_prefix of Elasticsearch). Words are those of `wordsOf`; a test without words passes everything.
+   * These words are adjacent, with any separators, ignoring case. With `prefix` the last one may be
+   * the beginning of a word (match_phrase_prefix of Elasticsearch). Words are defined by `wordsOf`;
+   * without words everything matches.
    */
   | { readonly kind: 'words'; readonly words: readonly string[]; readonly prefix: boolean }
   /** Contains the text, anywhere. */
@@ -23,8 +24,9 @@ export type Test =
   /** A regular expression finds something; its syntax is that of `compileRegex`. */
   | { readonly kind: 'regex'; readonly source: string; readonly caseSensitive: boolean }
   /**
-   * A text with wildcards, case aside: `*` stands for any number of characters, `?` for one. With `value` it is the whole value;
-   * with `part` it is somewhere in it, wildcards stand for no spaces, and an end that is `word` is one of a word.
+   * A text with wildcards, ignoring case: `*` for any number of characters, `?` for one. With
+   * `value` it is the whole value; with `part` it may be anywhere, wildcards do not match spaces,
+   * and an end marked `word` is a word boundary.
    */
   | {
       readonly kind: 'wildcard'
@@ -35,7 +37,10 @@ export type Test =
     }
   /** A number that is less or greater than this one; what is no number is neither. */
   | { readonly kind: 'compare'; readonly operator: '<' | '<=' | '>' | '>='; readonly number: string }
-  /** A pod name (the field is `pod`) that a workload of one of these names gives to its pods, or the name itself. */
+  /**
+   * A pod name (the field is `pod`) that a workload of one of these names generates, or the name
+   * itself.
+   */
   | { readonly kind: 'workload'; readonly names: readonly string[] }
 
 export function match(field: Field, test: Test): Expression {

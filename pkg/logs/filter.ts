@@ -1,6 +1,9 @@
 import type { Expression } from './expression.ts'
 
-/** A namespace that the caller may read, from the moment it was made: its predecessor of the same name is not theirs. */
+/**
+ * A namespace that the caller may read, since its creation: an earlier namespace of the same name
+ * may have belonged to others.
+ */
 export type PermittedNamespace = { readonly namespace: string; readonly sinceNs: bigint }
 
 /** What the caller may see. There may be ten thousand namespaces; an empty list permits nothing. */

@@ -27,7 +27,10 @@ export type MemoryStore = LogStore & {
   readonly records: readonly LogRecord[]
 }
 
-/** A store that keeps its records in an array and looks at each of them: what every other store is held against. */
+/**
+ * A reference store that keeps records in an array and checks each of them; other stores are
+ * compared with it.
+ */
 export function createMemoryStore(initial: readonly LogRecord[] = []): MemoryStore {
   const hits: Hit[] = []
   const listeners = new Set<(arrived: readonly Hit[]) => void>()

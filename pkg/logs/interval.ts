@@ -1,8 +1,8 @@
 import { badRequest } from '../apierrors/status.ts'
 
 /**
- * The width of a histogram's buckets. Fixed ones count from 1970; one week begins on a Monday and months, quarters and
- * years are those of the calendar, all in UTC (the `interval` of Elasticsearch 7).
+ * The width of histogram buckets, in UTC (the `interval` of Elasticsearch 7). Fixed widths count
+ * from 1970, weeks begin on Monday, and months, quarters and years follow the calendar.
  */
 export type Interval =
   | { readonly kind: 'fixed'; readonly ms: number }

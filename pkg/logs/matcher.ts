@@ -95,7 +95,7 @@ function createPhraseTest(phrase: readonly string[], prefix: boolean): (value: s
   if (first === undefined) return () => true
   const last = folded.length - 1
   return value => {
-    // Most values lack the first word altogether, which is found sooner than the bounds of the words.
+    // Most values do not contain the first word at all, which is checked before word boundaries.
     if (!fold(value).includes(first)) return false
     const words = wordsOf(value)
     return words.some((_, start) =>

@@ -7,7 +7,7 @@ import type { LogStore } from './store.ts'
 
 const megabyte = 1024 * 1024
 
-/** Log lines, the events of Kubernetes and the audit log: each a store of its own, with its own retention. */
+/** Log lines, Kubernetes events and the audit log are separate stores with their own retention. */
 export type LogStreams = {
   readonly lines: LogStore
   readonly events: LogStore
@@ -18,11 +18,12 @@ export type LogStreams = {
 type Means = { readonly logger: Logger; readonly turns: Turns }
 
 /**
- * Opens the log store of a configuration.
+ * Opens the configured log store.
  *
- * @param means turns: of all long work in this thread
- * @returns undefined when none is configured
- * @throws Error when a file that it names cannot be read, or the folder of the embedded store cannot be used
+ * @param means time slices of the main thread
+ * @returns undefined if none is configured
+ * @throws Error if a configured file cannot be read, or the folder of the embedded store cannot be
+ * used
  */
 export async function openLogStore(
   config: LogsConfig,
@@ -61,7 +62,7 @@ async function openEmbedded(config: LogsConfig, { logger }: Means): Promise<LogS
 
 type Kept = { readonly retentionDays: number; readonly retentionMegabytes: number }
 
-/** Indices for each: the dot, which no prefix has, separates those of events from those of lines. */
+/** Index prefixes. A prefix cannot contain a dot, which separates events from lines. */
 async function openOpenSearch(
   config: LogsConfig,
   secrets: LogStoreSecrets,

@@ -21,10 +21,13 @@ export type LogRecord = {
 /** A field that all lines of a container share; `label` is one of its pod. */
 export type OriginField = 'namespace' | 'pod' | 'container' | 'host' | 'dockerId' | { readonly label: string }
 
-/** What an expression can name: the text of a line, where it comes from, or one of its own fields. */
+/** What an expression can refer to: the text of a line, its origin, or one of its fields. */
 export type Field = 'log' | OriginField | { readonly field: string }
 
-/** The last moment that fits 64 bits of nanoseconds: in the year 2262. Nothing before 1970 is stored either. */
+/**
+ * The last time that fits 64-bit nanoseconds, in the year 2262. Times before 1970 are not supported
+ * either.
+ */
 export const maxTimeNs = 2n ** 63n - 1n
 
 /** How much text a record has of its own, in characters. */

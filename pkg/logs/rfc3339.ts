@@ -1,6 +1,9 @@
 const billion = 1_000_000_000n
 
-/** RFC 3339 in UTC, with as many digits of a second as it takes and nine at most (Go's RFC3339Nano). */
+/**
+ * Formats RFC 3339 in UTC, with at most nine fractional digits and without trailing zeros
+ * (RFC3339Nano of Go).
+ */
 export function formatTime(timeNs: bigint): string {
   const whole = new Date(Number(timeNs / 1_000_000n)).toISOString().slice(0, 19)
   const fraction = String(timeNs % billion)

@@ -11,11 +11,10 @@ import { makeLines } from './store-test-lines.ts'
 import { filters } from './store-test-queries.ts'
 
 /**
- * The same lines and the same questions for every store: what it answers is compared with going through all lines one by
- * one.
+ * The same lines and queries for every store; results are compared with a scan of all lines.
  *
- * @param firstNs the moment of the first line; the lines are of this day and the two after it
- * @param untilFound waits until what was stored is found
+ * @param firstNs time of the first line; the lines are of this day and the two after it
+ * @param untilFound waits until stored lines are searchable
  */
 export function testLogStore(
   open: () => Promise<LogStore>,
@@ -30,7 +29,7 @@ export function testLogStore(
   before(async function () {
     this.timeout(60_000)
     store = await open()
-    // In disorder, as several nodes send them: each batch is a stretch of the lines, the stretches are shuffled.
+    // Shuffled batches, as several nodes send them: each batch is a range of lines.
     for (let at = 0; at < lines.length; at += 250) {
       const records = lines.slice(at, at + 250)
       if (at % 500 === 0) await store.append({ records })

@@ -3,7 +3,7 @@ import type { Ingested, RawBatch } from './ingest/raw-batch.ts'
 import type { Bucket, Interval } from './interval.ts'
 import type { LogRecord } from './record.ts'
 
-/** By time; records of one moment in the order in which they arrived (`desc`: the other way round throughout). */
+/** By time; records with the same time in order of arrival (reversed for `desc`). */
 export type Order = 'asc' | 'desc'
 
 /** What one question may cost. */
@@ -14,16 +14,19 @@ export type QueryLimits = {
   readonly signal?: AbortSignal
 }
 
-/** A record and where it stands: an opaque text by which a query goes on after it, and which names it for good. */
+/**
+ * A record and its cursor: an opaque text with which a query continues after it, and which
+ * identifies it permanently.
+ */
 export type Hit = { readonly record: LogRecord; readonly cursor: string }
 
 export type LogQuery = {
   readonly filter: LogFilter
   readonly order: Order
   readonly size: number
-  /** Either how many to pass over, or the cursor of the record after which to go on, in the order asked for. */
+  /** Either the number of records to skip, or the cursor of the record to continue after. */
   readonly start: { readonly from: number } | { readonly after: string }
-  /** Count all that match the filter, wherever the page starts; without, total is undefined and a page is cheap. */
+  /** Whether to count all matching records; without it, total is undefined and a page is cheap. */
   readonly withTotal: boolean
 }
 
@@ -47,11 +50,14 @@ export type Histogram = { readonly total: number; readonly buckets: readonly Buc
 /** Lines that are stored together or not at all. */
 export type LogBatch = {
   readonly records: readonly LogRecord[]
-  /** A name for the batch, of its source or of the bytes that were sent; without, a retry is known by its records. */
+  /**
+   * A name for the batch, from its source or a digest of its bytes; without one, a retry is
+   * detected by record IDs.
+   */
   readonly id?: string
   /**
-   * A name for each of the records, where their source has one. A store that several programs write to keeps a record of a
-   * name once; the embedded one has a single writer, which knows what it has written.
+   * A name for each record, if the source has one. A store with several writers stores a name once;
+   * the embedded store has a single writer, which knows its records.
    */
   readonly ids?: readonly string[]
 }
@@ -64,13 +70,16 @@ export type AppendResult = {
 }
 
 /**
- * Where logs are kept. All methods reject with a Status: 400 a bad cursor, 429 too much at once, 503 the store does not
- * answer, 504 the time limit, 507 no space. Totals are exact.
+ * A log store. All methods reject with a Status: 400 invalid cursor, 429 too many requests, 503 not
+ * responding, 504 timeout, 507 no space. Totals are exact.
  */
 export type LogStore = {
   /** Resolves when the lines are durable, and not before; they are found within a second. */
   append(batch: LogBatch): Promise<AppendResult>
-  /** The same for a batch as its sender wrote it; 400 and 413 when it cannot be read, and then nothing is stored. */
+  /**
+   * Like append, for a batch in the format of its sender; 400 and 413 if it is invalid, and then
+   * nothing is stored.
+   */
   ingest(batch: RawBatch): Promise<Ingested>
   query(query: LogQuery, limits: QueryLimits): Promise<QueryResult>
   statistics(filter: LogFilter, limits: QueryLimits): Promise<Statistics>

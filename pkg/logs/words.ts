@@ -22,8 +22,8 @@ export function wordRole(codePoint: number): 'none' | 'part' | 'whole' {
 }
 
 /**
- * Without case: each code point by itself, so that a part of a text folds to a part of its fold (toLowerCase looks at
- * neighbours, for the final sigma), and only where that keeps its length.
+ * Folds case by code point, so that folding a substring gives a substring of the folded text
+ * (toLowerCase depends on neighbours for the final sigma), and only if that preserves its length.
  */
 export function fold(text: string): string {
   // Of all others toLowerCase of the whole text is that of each code point.
@@ -34,7 +34,8 @@ export function fold(text: string): string {
 }
 
 export function foldCharacter(character: string): string {
-  // Of ASCII letters only two have a third form: this one, and the Kelvin sign, of which toLowerCase knows.
+  // Only two ASCII letters have a third case variant: the long s, and the Kelvin sign, which
+  // toLowerCase handles.
   if (character === '\u017f') return 's'
   const lower = character.toLowerCase()
   return lower.length === character.length ? lower : character

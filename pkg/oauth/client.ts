@@ -20,15 +20,15 @@ type Credential = { readonly id: string; readonly secret: string | undefined; re
 /** @throws Status invalid_client, also 429 with Retry-After; invalid_request */
 export type AuthenticateClient = (req: IncomingMessage, form: Form) => ClientConfig
 
-// For one client from one address: a secret that was changed is noticed before, and nobody guesses one at this pace.
+// Per client and address. An operator notices a changed secret earlier, and guessing at this rate
+// is hopeless.
 const guesses = { maxTries: 30, durationSeconds: 60 }
 
 /**
- * Who asks for a token (RFC 6749 section 2.3.1): by HTTP Basic or by form, not by both. A public client only names itself.
- * A bearer token has no part in this: consoles send their refresh token along as one.
- *
- * Wrong secrets are counted for the client and the address together: anyone who guesses shuts out himself, and not the client
- * at its own address. Each replica counts for itself.
+ * Authenticates the client of a token request (RFC 6749 section 2.3.1), by HTTP Basic or by form,
+ * not by both. A public client only sends its client_id. A bearer token is ignored, since consoles
+ * send their refresh token as one. Wrong secrets are counted per client and address, so that an
+ * attacker locks out only their own address; each replica counts for itself.
  */
 export function createClientAuthentication(registry: ClientRegistry): AuthenticateClient {
   const lockout = createLockout({ rules: { user: guesses, address: guesses } })
@@ -74,7 +74,10 @@ function readCredential(form: Form, authorization = ''): Credential {
   return { ...basic, byBasic: true }
 }
 
-/** RFC 6749 section 5.2: a client that sent an Authorization header gets a challenge that names the scheme. */
+/**
+ * RFC 6749 section 5.2: a client that sent an Authorization header gets a challenge with the
+ * scheme.
+ */
 function invalidClient(description: string, why: string, byBasic: boolean): Status {
   const headers: Record<string, string> = byBasic ? { 'www-authenticate': basicChallenge } : {}
   return oauthError(401, 'invalid_client', description, { headers, why })
@@ -88,7 +91,10 @@ function parseBasic(authorization: string): { id: string; secret: string | undef
   return { id: formDecode(credential.id), secret: secret === '' ? undefined : secret }
 }
 
-/** Both halves are form-encoded before they are joined (RFC 6749 section 2.3.1); what is not is taken as it stands. */
+/**
+ * Both parts are form-encoded before they are joined (RFC 6749 section 2.3.1); invalid encoding is
+ * used unchanged.
+ */
 function formDecode(text: string): string {
   try {
     return decodeURIComponent(text.replaceAll('+', ' '))

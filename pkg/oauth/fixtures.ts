@@ -114,7 +114,10 @@ export type Answer = {
   readonly body: string
 }
 
-/** The listener's app on a free port of loopback, with users and logins in memory. A user's password is his hash. */
+/**
+ * The app of kapis-oauth on a free loopback port, with users and logins in memory. The password of
+ * a user is the hash itself.
+ */
 export async function startApp() {
   const keys = await memoryKeys()
   const users = new Map(
@@ -267,7 +270,10 @@ export async function startApp() {
     state,
     users,
     tools,
-    /** A form to the token endpoint; the client is `kapis` unless the form or a header says otherwise. */
+    /**
+     * Builds a form for the token endpoint; the client is `kapis` unless the form or a header names
+     * another.
+     */
     token(form: Readonly<Record<string, string>>, headers: Record<string, string> = {}) {
       const client = 'client_id' in form || 'authorization' in headers ? {} : kapis
       return ask('POST', '/oauth/token', {

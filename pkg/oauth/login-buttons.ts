@@ -5,8 +5,8 @@ export type LoginButton = {
   readonly name: string
   readonly displayName: string
   /**
-   * `redirect`: a link to `path`, with return_to, sends the browser to the provider. `password`: the page asks for user name
-   * and password itself, and posts them to `path`.
+   * `redirect`: a link to `path` with return_to sends the browser to the provider. `password`: the
+   * page asks for user name and password itself, and posts them to `path`.
    */
   readonly kind: 'redirect' | 'password'
   readonly path: string

@@ -85,8 +85,9 @@ export async function beginLogin(tools: GrantTools, login: Login): Promise<Grant
 }
 
 /**
- * RFC 6749 section 5.1: it has to be said only when it is not what was asked for. Where that was in another request it is said
- * anyhow, but not where nothing was asked for: an empty scope is none (section 3.3).
+ * RFC 6749 section 5.1: scope is only required in the response if it differs from the requested
+ * one. If that was in another request it is always included, unless none was requested: an empty
+ * scope is not valid (section 3.3).
  */
 function saidScope({ scope: before, requestedScope }: Login, scope: string) {
   const isKnown =

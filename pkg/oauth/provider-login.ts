@@ -23,8 +23,9 @@ export type ProviderTools = Admission & {
 }
 
 /**
- * @param code 404 where the path names it; a parameter of the token endpoint that is wrong is 400 (RFC 6749 section 5.2)
- * @throws Status for one that does not exist, that is disabled, or whose configuration is broken
+ * @param code 404 if the path contains the name, 400 for a parameter of the token endpoint (RFC
+ * 6749 section 5.2)
+ * @throws Status for a provider that does not exist, is disabled or has an invalid configuration
  */
 export function requireProvider({ store }: ProviderTools, name: string, code: 400 | 404 = 404): Provider {
   const provider = store.get(name)
@@ -38,9 +39,10 @@ export function requireProvider({ store }: ProviderTools, name: string, code: 40
 type LoginTools = { readonly providers: ProviderTools; readonly passwords: Pick<PasswordChecker, 'begin'> }
 
 /**
- * The user of a person who gives name and password for a provider. A newcomer is refused, since here is no page to ask him.
+ * Authenticates name and password at a provider and returns the linked user. An account without a
+ * user is rejected, since there is no page to register on.
  *
- * @throws Status invalid_grant, 429 with Retry-After, 503 for a provider that does not answer
+ * @throws Status invalid_grant, 429 with Retry-After, 503 if the provider is not responding
  */
 export async function logInAtProvider(tools: LoginTools, name: string, login: ProviderLogin): Promise<User> {
   return requireUser(tools.providers, await meetAtProvider(tools, name, login))

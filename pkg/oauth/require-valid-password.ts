@@ -3,10 +3,10 @@ import type { User } from '../iam/users/user.ts'
 import { oauthError } from './server/error.ts'
 
 /**
- * The user whose password was right.
+ * Returns the user if the password is correct.
  *
- * @throws Status invalid_grant: 400 for a wrong password, an unknown user and one without a password alike, 429 with
- * Retry-After for a name or an address that has failed too often
+ * @throws Status invalid_grant: 400 for a wrong password, an unknown user or a user without a
+ * password, with the same message; 429 with Retry-After if the name or address is locked
  */
 export function requireRight(verdict: PasswordVerdict): User {
   const { outcome, user } = verdict

@@ -2,10 +2,10 @@ import type { User } from '../iam/users/user.ts'
 import { oauthError } from './server/error.ts'
 
 /**
- * For logins, new ones and those that there are. A user who is locked out of logging in keeps them, or anybody could end
- * them by guessing; that no password of his is checked meanwhile is for the lockout to say.
+ * Checks the user of a new or existing login. Locked users keep their logins, since otherwise
+ * anyone could end them by guessing; the lockout prevents new logins by password.
  *
- * @throws Status invalid_grant for a user who is disabled
+ * @throws Status invalid_grant for a disabled user
  */
 export function assertMayStay(user: User): void {
   if (user.state === 'Disabled')

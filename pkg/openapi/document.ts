@@ -2,7 +2,10 @@ import { type Method, methods, type Operation, type Paths, type Scheme } from '.
 
 /** One document of the index: everything below a path. */
 export type Section = {
-  /** Where it is: `kapis/iam.<group domain>/v1alpha2` is at `/openapi/v3/kapis/iam.<group domain>/v1alpha2`. */
+  /**
+   * Path of the document: `kapis/iam.<group domain>/v1alpha2` is served at
+   * `/openapi/v3/kapis/iam.<group domain>/v1alpha2`.
+   */
   readonly key: string
   readonly title: string
   readonly description: string

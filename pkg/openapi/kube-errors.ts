@@ -34,7 +34,10 @@ function toAnswers(codes: readonly number[]): Readonly<Record<string, Answer>> {
   )
 }
 
-/** The failures of an operation that needs a login and a right; `codes` are those of its own. Each has a Status as its body. */
+/**
+ * The error responses of an operation that requires authentication and authorization; `codes` are
+ * additional ones. Each has a Status as body.
+ */
 export function kubeErrors(...codes: readonly number[]): Readonly<Record<string, Answer>> {
   return toAnswers([...everywhere, 401, 403, ...codes])
 }

@@ -1,7 +1,8 @@
 /**
- * Which of the templates, such as `/users/{user}`, a path is of: a literal segment goes before a parameter.
+ * Returns the path template, such as `/users/{user}`, that matches a path: literal segments take
+ * precedence over parameters.
  *
- * @param parts the segments of the path, decoded
+ * @param parts the decoded segments of the path
  */
 export function findRoute<T extends string>(
   templates: readonly T[],

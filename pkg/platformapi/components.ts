@@ -12,7 +12,11 @@ export type ComponentTools = {
   readonly groupDomain: string
   /** Kapis' own namespace, whose components come first. */
   readonly namespace: string
-  /** The collection of a kind that every kube-apiserver serves, as fresh as the read asks for. @throws Status 503 */
+  /**
+   * Returns the store of a built-in kind, as consistent as the read requires.
+   *
+   * @throws Status 503
+   */
   readonly collectionOf: (info: RequestInfo, plural: string) => Promise<Collection>
 }
 
@@ -27,16 +31,20 @@ type Component = {
   readonly healthyBackends: number
 }
 
-/** Whether a request is for one of the component paths, which take precedence over resources of these names. */
+/**
+ * Returns whether a request is for a component path, which takes precedence over resources with
+ * these names.
+ */
 export function isForComponents(resource: string): boolean {
   return resource === 'components' || resource === 'componenthealth'
 }
 
 /**
- * `/components`, `/components/{component}` and `/componenthealth`: Services with a selector in the namespaces of
- * kube-apiserver and the platform, and how many of the pods behind each are ready.
+ * Serves `/components`, `/components/{component}` and `/componenthealth`: the Services with a
+ * selector in the namespaces of kube-apiserver and the platform, with the number of ready pods of
+ * each.
  *
- * @throws Status 404 for a component that does not exist, 405, 503
+ * @throws Status 404 for an unknown component, 405, 503
  */
 export async function serveComponents(
   tools: ComponentTools,

@@ -74,7 +74,10 @@ const groupVersion = [
   segment('version', 'A version of the group.'),
 ]
 
-/** What serveAny answers: every resource of kube-apiserver, under its own group, and the core group under /kapi. */
+/**
+ * The paths of generic-resources.ts: every resource of kube-apiserver under its own group, and the
+ * core group under /kapi.
+ */
 export const anyPaths: Paths = {
   ...under('/kapis/{group}/{version}', below(groupVersion)),
   ...under('/kapi/v1', below([])),

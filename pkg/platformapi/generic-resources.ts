@@ -4,18 +4,22 @@ import type { Collection } from '../resourcecache/store/store.ts'
 import { type ReadTools, readCollection } from './read-collection.ts'
 
 export type AnyOptions = ReadTools & {
-  /** The collection of a resource by group, version and plural; undefined when kube-apiserver does not serve it. */
+  /**
+   * Returns the store of a resource by group, version and plural; undefined if kube-apiserver does
+   * not serve it.
+   */
   readonly collectionOf: (group: string, version: string, plural: string) => Promise<Collection | undefined>
   /** Hands a request on to kube-apiserver, as its caller, under kube-apiserver's own path. */
   readonly forward: Handler
 }
 
 /**
- * `/kapis/{group}/{version}/[namespaces/{namespace}/]{plural}[/{name}]` (and /kapi/{version}/… for the core group): any
- * resource that kube-apiserver serves, custom resources among them. Reads are answered from the cache in the list
- * language of the platform, as `<Kind>List`; writes and subresources go to kube-apiserver.
+ * Serves `/kapis/{group}/{version}/[namespaces/{namespace}/]{plural}[/{name}]` (and
+ * /kapi/{version}/… for the core group): any resource of kube-apiserver, including custom
+ * resources. Reads come from the cache with the list parameters of the platform, as `<Kind>List`;
+ * writes and subresources are proxied to kube-apiserver.
  *
- * @throws Status 400, 404 for what kube-apiserver does not serve, 503
+ * @throws Status 400, 404 for an unknown resource, 503
  */
 export async function serveAny(options: AnyOptions, exchange: AuthenticatedExchange): Promise<void> {
   const { info } = exchange

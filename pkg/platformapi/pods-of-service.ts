@@ -4,8 +4,9 @@ import type { Narrowing } from '../resourcecache/list/list-predicate.ts'
 import type { Collection } from '../resourcecache/store/store.ts'
 
 /**
- * The pods behind a Service (`serviceName=`): those in its namespace that its selector selects, as it is now. A Service
- * without a selector has none; in a list over all namespaces, Services of the name in each of them count.
+ * Filters pods by Service (`serviceName=`): those in its namespace that its current selector
+ * matches. A Service without a selector has none; in a list over all namespaces, Services of this
+ * name in all of them count.
  */
 export function podsOfService(
   services: Collection,

@@ -50,9 +50,9 @@ const knownFeatures = [
 ]
 
 /**
- * What is told to everybody, login pages among them: `/kapis/version` and `/kapis/config.<group domain>/v1alpha2/configs/…`.
- * Consoles read major and minor version from gitVersion and take another API for less than 3.3: it is the version of the API
- * contract that is served here; kapisVersion is that of the program.
+ * Serves the public documents for consoles and login pages: `/kapis/version` and
+ * `/kapis/config.<group domain>/v1alpha2/configs/…`. Consoles parse gitVersion and use another API
+ * below 3.3, so it is the version of the API contract; kapisVersion is that of the program.
  */
 export function createPublicDocuments(options: PublicDocumentsOptions): PublicDocuments {
   const configs = `/kapis/config.${options.groupDomain}/v1alpha2/configs`

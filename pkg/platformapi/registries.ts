@@ -31,11 +31,12 @@ export function isForRegistries(resource: string): boolean {
 }
 
 /**
- * `POST …/namespaces/{ns}/registrysecrets/{secret}/verify`, `GET …/imageconfig?image=&secret=` and
- * `GET …/repositorytags?repository=&secret=`: whether the logins of a Secret are good, an image's configuration, a
- * repository's tags. The named Secret is read only for callers who may read it themselves.
+ * Serves `POST …/namespaces/{ns}/registrysecrets/{secret}/verify`, `GET
+ * …/imageconfig?image=&secret=` and `GET …/repositorytags?repository=&secret=`: verifies the logins
+ * of a Secret, reads the configuration of an image, lists tags. A Secret is only used for callers
+ * who may read it.
  *
- * @throws Status 400, 401 for a login that the registry refuses, 403, 404, 405, 503
+ * @throws Status 400, 401 if the registry rejects the login, 403, 404, 405, 503
  */
 export async function serveRegistries(tools: RegistryTools, exchange: AuthenticatedExchange): Promise<void> {
   const serve = routeOf(routes, exchange.info.parts)
@@ -96,7 +97,8 @@ async function readSecret(req: IncomingMessage): Promise<{ sent: unknown; secret
   }
   try {
     const body: unknown = parseJson(Buffer.concat(chunks).toString('utf8'))
-    // A Secret that is yet to be made has no resource version, and its name stands in the path already.
+    // A Secret that does not exist yet has no resource version, and its name is already in the
+    // path.
     if (isRecord(body) && (body.metadata === undefined || isRecord(body.metadata))) {
       const secret = { ...body, metadata: { name: '', resourceVersion: '', ...body.metadata } }
       if (isKubeObject(secret)) return { sent: body, secret }

@@ -1,4 +1,7 @@
-/** One field of a protobuf message: a varint or fixed number, or the bytes of a string, of bytes or of a message. */
+/**
+ * One field of a protobuf message: a varint or fixed number, or the bytes of a string, of bytes or
+ * of a message.
+ */
 export type Field =
   | { readonly number: number; readonly value: bigint; readonly bytes?: never }
   | { readonly number: number; readonly bytes: Buffer; readonly value?: never }
@@ -7,8 +10,8 @@ export type Field =
 export class WireError extends Error {}
 
 /**
- * Reads the fields of a message (protobuf.dev, Encoding). Fields that the reader does not know are yielded too, and are
- * his to leave out. Groups are not read: no message of OTLP or Kubernetes has one.
+ * Iterates the fields of a message (protobuf.dev, Encoding), including unknown ones. Groups are not
+ * supported, since no message of OTLP or Kubernetes uses them.
  *
  * @throws WireError
  */

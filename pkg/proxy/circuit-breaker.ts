@@ -1,4 +1,7 @@
-/** Keeps requests away from someone who does not answer, and lets one through now and then to see whether he does again. */
+/**
+ * A circuit breaker: stops requests to a server that is not responding, and lets one through
+ * periodically to check it.
+ */
 export type Breaker = {
   /** Whether a request may be tried; who may tells how it went. */
   readonly mayTry: () => boolean

@@ -1,10 +1,10 @@
 import { badRequest, Status } from '../apierrors/status.ts'
 
 /**
- * An upstream that did not answer, as the caller is told. Proxy-Status (RFC 9209) says that it is the proxy who speaks:
- * an upstream's own 502, 503 or 504 is passed on without it.
+ * Converts a failure of an upstream server to a Status. Proxy-Status (RFC 9209) marks errors of the
+ * proxy; a 502, 503 or 504 of the upstream server itself is passed on without it.
  *
- * @param upstream what does not answer, in words
+ * @param upstream name of the server in the message
  */
 export function upstreamFailure(upstream: string, error: unknown): Status {
   // It never left here, and is the caller's own.
@@ -69,7 +69,9 @@ function classify(error: unknown): Failure {
   return { ...silent, token: 'destination_unavailable' }
 }
 
-/** Whether a connection that had stood idle turned out to be closed: the server has not seen the request. */
+/**
+ * Returns whether an idle connection turned out to be closed: the server has not seen the request.
+ */
 export function isStaleConnection(error: unknown): boolean {
   const code = errorCode(error)
   return code === 'ECONNRESET' || code === 'EPIPE' || code === 'UND_ERR_SOCKET'

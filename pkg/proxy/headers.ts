@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 
-/** Header lines as they go on the wire: name, value, name, value. Repeats and order stay as they came. */
+/** Header lines in wire format: name, value, name, value. Order and duplicates are preserved. */
 export type HeaderLines = readonly string[]
 
 // RFC 9110 section 7.6.1, and the older ones that some clients still send.
@@ -22,11 +22,11 @@ const reserved =
   /^(x[-_]remote[-_]|impersonate[-_]|x[-_]forwarded[-_]|forwarded$|x[-_]real[-_]ip$|x[-_]client[-_]ip$|x[-_]kapis[-_])/
 
 /**
- * The caller's headers as they may go on: without those of this hop, and without those in which a caller could claim an
- * identity or an address. Members that the Connection header names are dropped as well, credentials excepted, so that it
- * cannot be used to take away what the upstream relies on.
+ * Returns the headers of the caller to forward: without hop-by-hop headers, and without headers
+ * that claim an identity or address. Headers that Connection names are removed too, except for
+ * credentials, so that callers cannot remove headers that the upstream server relies on.
  *
- * @param without further names, in lower case, that the next hop must not see
+ * @param without additional names in lower case
  */
 export function forwardableHeaders(
   req: Pick<IncomingMessage, 'headers' | 'rawHeaders'>,

@@ -23,7 +23,10 @@ const impersonation: Names = {
   extraPrefix: 'Impersonate-Extra-',
 }
 
-/** The headers that the published front-proxy configuration names; components believe them only behind the client certificate. */
+/**
+ * The headers of the published front-proxy configuration; components trust them only with the
+ * client certificate.
+ */
 export const remoteHeaderNames = {
   user: 'X-Remote-User',
   uid: 'X-Remote-Uid',
@@ -48,9 +51,10 @@ export const toImpersonation = remembering(identity =>
 export const toRemoteHeaders = remembering(identity => write(remoteHeaderNames, identity, identity.groups))
 
 /**
- * The groups to name, so that kube-apiserver's impersonation filter gives the caller these and no others. The filter adds
- * `system:authenticated` by itself. To a service account without any named group it adds the groups of service accounts, which
- * a certificate with such a common name does not have.
+ * Returns the groups for the impersonation headers, so that the impersonation filter of
+ * kube-apiserver results in exactly the groups of the caller. It adds `system:authenticated`
+ * itself, and to a service account without any group it adds the groups of service accounts, which
+ * a client certificate with such a common name does not have.
  */
 function toImpersonatedGroups({ username, groups }: Identity): readonly string[] {
   const others = groups.filter(group => group !== authenticatedGroup)

@@ -13,12 +13,16 @@ export type KubeConnections = {
   readonly close: () => void
 }
 
-/** Connections at most. Watches and log streams each hold one, and must not starve what is answered at once. */
+/**
+ * Maximum number of connections. Watches and log streams each hold one, and must not starve short
+ * requests.
+ */
 export type ConnectionLimits = { readonly short: number; readonly long: number }
 
 const options = {
   connectMs: 10_000,
-  // kube-apiserver closes after 90 s of silence, and anyone who closes second loses the request that is on its way.
+  // kube-apiserver closes idle connections after 90 s; the proxy must close them first, or it may
+  // lose a request that is on its way.
   idleMs: 60_000,
   maxHeadBytes: 256 * 1024,
 }

@@ -15,9 +15,9 @@ import { type RefusalByBody, relay } from './reverse-proxy.ts'
 const kubeApiserver = 'kube-apiserver'
 
 /**
- * Forwards a request to kube-apiserver as its caller, and the answer as it comes.
+ * Proxies a request to kube-apiserver as the caller, with the response unchanged.
  *
- * @throws Status 502, 503 or 504 when kube-apiserver is not responding; what it answers itself is passed on
+ * @throws Status 502, 503 or 504 if kube-apiserver is not responding
  */
 export function createKubeProxy(endpoint: Endpoint, upstreams: KubeConnections): Handler {
   const base = basePath(endpoint)
@@ -36,7 +36,8 @@ export function createKubeProxy(endpoint: Endpoint, upstreams: KubeConnections):
   }
   return exchange => {
     const isLive = lastsAtKube(exchange)
-    // A log without lines has no head for hours: what kube-apiserver does not time is not timed here.
+    // A followed log without lines sends no headers for hours: no timeout applies where
+    // kube-apiserver has none.
     if (isLive) exchange.lasts?.()
     const line = upstreams.line(isLive ? 'long' : 'short')
     return line instanceof Promise
@@ -45,7 +46,10 @@ export function createKubeProxy(endpoint: Endpoint, upstreams: KubeConnections):
   }
 }
 
-/** The impersonation of a caller and the credential of Kapis: the same for each request of a caller, and checked once. */
+/**
+ * The impersonation headers of a caller and the credential of Kapis; cached and validated once per
+ * caller.
+ */
 function createCheckedHeaders(): (identity: Identity, credential: HeaderLines) => HeaderLines {
   const known = new WeakMap<Identity, { readonly credential: HeaderLines; readonly lines: HeaderLines }>()
   return (identity, credential) => {
@@ -77,13 +81,14 @@ function callerHeaders({ req, id }: AuthenticatedExchange): HeaderLines {
 }
 
 /**
- * Refusals that are not about the caller. A 401 is about Kapis: its credential has expired, or kube-apiserver starts and cannot
- * check it yet. A 403 may be: kube-apiserver that starts does not know the rights of Kapis yet, or cannot judge what is written, and
- * says so. The caller has lost nothing, and asks again.
+ * Converts errors about Kapis itself. A 401 means that its credential has expired, or that
+ * kube-apiserver is starting. A 403 may mean that kube-apiserver does not have the permissions of
+ * Kapis yet, or cannot evaluate admission yet. Callers get a 503 and retry.
  */
 export function createRefusalByBody(endpoint: Pick<Endpoint, 'refused'>): RefusalByBody {
   return (code, body) => {
-    // In JSON as in protobuf the message stands as it is, but for the quotes. Headers that impersonate are made here alone.
+    // The message is readable in JSON and in protobuf, except for quotes. Only the proxy sets
+    // impersonation headers.
     const text = body.toString('latin1')
     if (code === 401) {
       // What runs in a Pod, and is reached by its proxy subresource, has refusals of its own.

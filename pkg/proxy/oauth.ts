@@ -13,14 +13,17 @@ import { relay } from './reverse-proxy.ts'
 export type OAuthForwardOptions = {
   /** Unix socket of kapis-oauth. */
   readonly socket: string
-  /** The caller's address, without what he may say of it himself; the listener counts failed logins by it. */
+  /** The verified client address; kapis-oauth counts failed logins by it. */
   readonly clientAddress: (req: IncomingMessage) => string
   readonly logger: Logger
   /** How long the listener may say nothing. */
   readonly silenceMs?: number
   /** What is asked for at the listener, whatever path the caller asked for. */
   readonly path?: string
-  /** The form of the error when kapis-oauth is not responding: RFC 6749's, or a Status for paths of kapis-apiserver. */
+  /**
+   * The error format if kapis-oauth is not responding: that of RFC 6749, or a Status for paths of
+   * kapis-apiserver.
+   */
   readonly errors?: 'oauth' | 'status'
 }
 
@@ -28,15 +31,17 @@ const usualSilenceMs = 30_000
 // A redirect may carry a whole authorization request, encoded twice.
 const maxAnswerHead = 64 * 1024
 const doesNotAnswer = 'kapis-oauth is not responding'
-// The listener logs under the id that this program logs under. Expect is this hop's own: Node has answered it by now.
+// kapis-oauth logs with the same request ID. Expect is a hop-by-hop header that Node.js has already
+// answered.
 const notForward: ReadonlySet<string> = new Set(['x-request-id', 'expect'])
 
 const rootMetadata = '/.well-known/openid-configuration'
 const prefixes = ['/oauth', `${rootMetadata}/oauth`, '/.well-known/oauth-authorization-server']
 
 /**
- * Whether a path belongs to the OAuth server. The metadata at the root of the host is that of the cluster's service account
- * issuer, which kube-apiserver serves, unless the issuer of Kapis is the host alone (OpenID Connect Discovery section 4).
+ * Returns whether a path belongs to the OAuth server. Discovery metadata at the root of the host is
+ * that of the service account issuer of kube-apiserver, unless the issuer of Kapis has no path
+ * (OpenID Connect Discovery section 4).
  */
 export function isOAuthPath(path: string, issuer: string): boolean {
   if (path === rootMetadata) return new URL(issuer).pathname === '/'
@@ -46,8 +51,8 @@ export function isOAuthPath(path: string, issuer: string): boolean {
 }
 
 /**
- * Hands `/oauth/**` to kapis-oauth, body and answer as streams. The listener authenticates its callers itself:
- * their credentials are clients' and logins', not API tokens.
+ * Proxies `/oauth/**` to kapis-oauth with streamed bodies. kapis-oauth authenticates callers
+ * itself: their credentials belong to clients and logins.
  */
 export function createOAuthForward(options: OAuthForwardOptions): Handler<Exchange> {
   const silenceMs = options.silenceMs ?? usualSilenceMs
@@ -55,7 +60,7 @@ export function createOAuthForward(options: OAuthForwardOptions): Handler<Exchan
     new URL('http://localhost'),
     {},
     {
-      // As many as there are callers: were there fewer, as many who send their form slowly would keep everybody from logging in.
+      // No limit of connections: otherwise slow uploads could block all logins.
       connections: 0,
       ...{ connectMs: 10_000, headMs: silenceMs, bodyMs: silenceMs, idleMs: 4_000 },
       maxHeadBytes: maxAnswerHead,
@@ -102,7 +107,10 @@ function sendUnavailable(res: Exchange['res']): void {
   })
 }
 
-/** For people, who are on the way to log in. The listener has the style of its pages, too: this one does without. */
+/**
+ * The error page for users who are logging in. It has no style sheet, since kapis-oauth serves
+ * that.
+ */
 function sendUnavailablePage({ req, res }: Exchange): void {
   const again = req.method === 'GET' ? req.url : '/oauth/session'
   const title = 'Login is not available at the moment'

@@ -5,11 +5,11 @@ import type { HeaderLines } from './headers.ts'
 type Caller = { readonly headers: Pick<IncomingHttpHeaders, 'host'>; readonly socket: object }
 
 /**
- * Refuses the redirects by which a component would send its callers to another host: kubectl and client-go follow them with
- * their credentials (CVE-2022-3172). Those that stay at kapis-apiserver are handed on.
+ * Rejects redirects of a component to another host: kubectl and client-go follow them with their
+ * credentials (CVE-2022-3172). Redirects within kapis-apiserver are passed on.
  *
- * @param upstream who redirects, in words
- * @returns for status and headers of an answer the error to give in its place; undefined for an answer that is harmless
+ * @param upstream name of the component in the message
+ * @returns a function that returns the error for a response with these headers, or undefined
  */
 export function refuseRedirect(upstream: string, { headers, socket }: Caller) {
   const scheme = 'encrypted' in socket ? 'https' : 'http'

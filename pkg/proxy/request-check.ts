@@ -14,8 +14,8 @@ type RequestLines = {
 }
 
 /**
- * Checks a request before it goes to a connection: nothing in it may end a line or add one. What undici would refuse is found
- * here, since a request that it refuses blocks the connection that it was meant for.
+ * Validates a request before it is sent: no part of it may end a line or add one. Errors that
+ * undici would raise are found here, since a request that undici rejects blocks its connection.
  *
  * @throws Error REQUEST_INVALID
  */
@@ -44,7 +44,7 @@ export function isHeader(name: string, value: string): boolean {
   return token.test(name) && isHeaderText(value)
 }
 
-/** Whether a text ends neither its line nor the head: a line feed in it would begin a header of its own. */
+/** Returns whether a text contains no line break: it would begin another header. */
 export function isHeaderText(text: string): boolean {
   return !notInValue.test(text)
 }

@@ -12,8 +12,8 @@ export type Head = {
 type Raw = Dispatcher.DispatchController['rawHeaders']
 
 /**
- * Reads the head of a response as undici hands it on, and refuses what its parser lets pass: of two readings of one head someone
- * could make two responses (RFC 9112 sections 6.3 and 11.1).
+ * Parses the response headers from undici and rejects what its parser accepts: a message that two
+ * parsers read differently enables response smuggling (RFC 9112 sections 6.3 and 11.1).
  *
  * @throws Error UPSTREAM_PROTOCOL
  */

@@ -20,9 +20,10 @@ const holdMs = 5
 const holdBytes = 64 * 1024
 
 /**
- * Writes a response with as few writes as possible: each is a TLS record and a system call. kube-apiserver sends an object of
- * 8 kB in three pieces, the last of which is the end alone; they go out as one, with the head. A live response is held until the
- * end of the turn at most.
+ * Writes a response with as few writes as possible: each is a TLS record and a system call.
+ * kube-apiserver sends an object of 8 kB in three parts, of which the last is empty; they are sent
+ * in one write with the headers. Data of a streaming response waits at most until the end of the
+ * event-loop turn.
  */
 export function createResponseWriter(
   req: IncomingMessage,
@@ -102,7 +103,7 @@ function toEntries(lines: HeaderLines): [string, string][] {
 
 const bodiless = new Set([204, 304])
 
-/** @param length of the body, when all of it is there; a length that the upstream named stays as it is */
+/** @param length of the body if it is complete; a length from the upstream server is kept */
 function writeHead(res: ServerResponse, { code, message, lines }: Head, length: number | undefined): void {
   const isLengthKnown = length === undefined || bodiless.has(code) || hasLength(lines)
   const all = isLengthKnown ? [...lines] : [...lines, 'Content-Length', String(length)]

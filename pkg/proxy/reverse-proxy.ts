@@ -19,7 +19,7 @@ export type Outgoing = {
   readonly headers: HeaderLines
   /** Further ones, which {@link checkHeaders} has seen already. */
   readonly checked?: HeaderLines
-  /** Whether each piece of the response is to be seen as it comes: a watch, a log that is followed. */
+  /** Whether each part of the response must be sent immediately: a watch or a followed log. */
   readonly isLive: boolean
   /** Called when the response has begun and is not a refusal. */
   readonly begun?: () => void
@@ -27,12 +27,12 @@ export type Outgoing = {
   readonly upstream: string
   /** Why a response is not handed on; undefined when it is. Without it every response is. */
   readonly refusal?: (code: number, lines: HeaderLines) => Status | undefined
-  /** The same for a 401 and a 403, by the body; one that is too large for a refusal is handed on. */
+  /** The same for a 401 or 403, by its body; a larger body is passed on. */
   readonly refusalByBody?: RefusalByBody
   readonly upgrade?: Upgrade
 }
 
-/** Another protocol, which the request asks for. */
+/** The protocol of an upgrade request. */
 export type Upgrade = {
   /** As in the Upgrade header. */
   readonly protocol: string
@@ -50,11 +50,12 @@ const noTrailers: ReadonlySet<string> = new Set(['content-length', 'host', 'audi
 const maxHeldBytes = 65_536
 
 /**
- * Sends a request on and hands the response back as it comes: status, headers and bytes unchanged, both bodies as streams, at the
- * pace of the slower side. When either side goes, so does the other.
+ * Proxies a request and streams the response unchanged, at the speed of the slower side. If either
+ * side disconnects, so does the other.
  *
- * @throws Status 400 for a request that cannot be sent on; 502, 503 or 504 when the upstream did not answer; the refusal of a
- *   response that is not handed on. Any other response is, errors included
+ * @throws Status 400 for an invalid request; 502, 503 or 504 if the upstream server is not
+ * responding; the error for a response that is not passed on. Any other response is passed on,
+ * including errors
  */
 export function relay(outgoing: Outgoing, { req, res }: Pair): Promise<void> {
   const { path, upgrade, connections, refusalByBody } = outgoing
@@ -183,8 +184,9 @@ export function relay(outgoing: Outgoing, { req, res }: Pair): Promise<void> {
 }
 
 /**
- * The request's body; null when it has none. It is a stream between the two connections and not the request itself: an
- * upstream that refuses before it has read all ends the one, and the client must still be able to read why.
+ * The request body; null if there is none. It is piped and not the request itself: an upstream
+ * server that responds before it has read everything ends the pipe, and the client must still be
+ * able to read the response.
  */
 function toBody(req: IncomingMessage): Readable | null {
   if (!hasBody(req)) return null

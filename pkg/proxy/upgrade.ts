@@ -42,10 +42,10 @@ export function componentUpgrade(target: ComponentUpstream, exchange: Authentica
 }
 
 /**
- * Forwards an upgrade (exec, attach, port-forward: WebSocket and SPDY), and then joins the two connections. Nothing of the
- * stream is read here.
+ * Proxies an upgrade (exec, attach, port-forward: WebSocket and SPDY), and then connects the two
+ * sockets. The stream is not parsed.
  *
- * @throws Status 502, 503 or 504 when the other side does not answer
+ * @throws Status 502, 503 or 504 if the upstream server is not responding
  */
 export function forwardUpgrade(
   target: UpgradeTarget,
@@ -73,8 +73,9 @@ export function forwardUpgrade(
 const lingerMs = 30_000
 
 /**
- * Passes bytes both ways until both connections have closed. The end of one side ends the writing of the other, and what was
- * read before it is still written: the last frames of a WebSocket say how a command ended. A break of one breaks both.
+ * Copies bytes in both directions until both connections have closed. If one side ends, the other
+ * is ended after all data is written: the last frames of a WebSocket contain the exit status. An
+ * error on one destroys both.
  */
 export async function joinConnections(a: Duplex, b: Duplex): Promise<void> {
   a.pipe(b).pipe(a)

@@ -1,6 +1,6 @@
 import type { KubeObject } from '../kubeclient/object.ts'
 
-/** One column of a Table, as metav1.TableColumnDefinition. Priority 1 is shown by `-o wide` alone. */
+/** A column of a Table, as metav1.TableColumnDefinition. Priority 1 is only shown by `-o wide`. */
 export type Column = {
   readonly name: string
   readonly type: 'string' | 'integer'
@@ -10,8 +10,8 @@ export type Column = {
 }
 
 /**
- * A cell of a row. An age is stored as the time it is counted from, since it changes by itself; `ago` is one in parentheses
- * behind a text.
+ * A cell of a row. An age is stored as the time it is computed from; `ago` is one in parentheses
+ * after a text.
  */
 export type Cell =
   | string

@@ -23,13 +23,15 @@ export function resourcesGroup(groupDomain: string): string {
   return `resources.${groupDomain}`
 }
 
-/** Kinds that are followed from the start on: everybody asks for them, and what is computed for others rests on them. */
+/**
+ * Kinds that are cached from the start: they are used by most requests, or needed to compute
+ * annotations of others.
+ */
 export const alwaysFollowed: readonly Kind[] = [nodes]
 
 /**
- * Kinds that are served through aggregation too: discovery, OpenAPI and Tables are made from them.
- *
- * None has a short name: those are kube-apiserver's own, and kubectl warns when two resources claim one.
+ * Kinds of the extension API, from which discovery, OpenAPI and Tables are built. None has a short
+ * name: those belong to the built-in kinds, and kubectl warns if two resources have the same.
  */
 export function toAggregatedKinds(groupDomain: string): readonly Kind[] {
   const tenant = `tenant.${groupDomain}`
@@ -47,8 +49,9 @@ export function toAggregatedKinds(groupDomain: string): readonly Kind[] {
 type Row = { readonly group: string; readonly plural: string; readonly traits: Traits }
 
 /**
- * The table of kinds: what is special about each. A kind without a row is served all the same, by what discovery tells of
- * it. Where several groups serve one plural, the row says which of them is meant by the plural alone.
+ * The table of kinds with special behaviour. Kinds without a row are served generically by their
+ * discovery data. If several groups serve a plural, its row determines which one the plural refers
+ * to.
  */
 export function createKindTable(groupDomain: string): readonly Row[] {
   const iam = `iam.${groupDomain}`

@@ -1,7 +1,10 @@
 import type { Status } from '../apierrors/status.ts'
 
 export type WorkQueue = {
-  /** @throws what `refuse` makes when too many wait already; the signal's reason when it is aborted before its turn */
+  /**
+   * @throws the error of `refuse` if too many wait; the reason of the signal if it is aborted while
+   * waiting
+   */
   readonly run: <T>(work: () => Promise<T>, signal?: AbortSignal) => Promise<T>
   /** Under way and waiting. */
   readonly pending: () => number

@@ -1,6 +1,7 @@
 /**
- * Long work of several requests: of all of it, one slice runs between two looks at what has come in. Each by itself would
- * take a slice of every turn, and a short request would wait for all of them.
+ * A cooperative scheduler for long work of several requests: it runs one slice of all such work per
+ * event-loop turn. Otherwise each would take a slice of every turn, and a short request would wait
+ * for all of them.
  */
 export type Turns = {
   /** Resolves when it is the caller's turn to go on, for about `sliceMs`. */

@@ -2,8 +2,8 @@
 const plain = /^(?!=)[\w@%+=:,./-]+$/
 
 /**
- * A command line for a POSIX shell, to be printed and pasted: a word that is not plain is put between single quotes, in which
- * a shell expands nothing (POSIX.1-2024, Shell Command Language, section 2.2.2).
+ * Formats a command line for a POSIX shell: words with special characters are put in single quotes,
+ * in which a shell expands nothing (POSIX.1-2024, Shell Command Language, section 2.2.2).
  */
 export function commandLine(...words: readonly string[]): string {
   return words.map(quote).join(' ')

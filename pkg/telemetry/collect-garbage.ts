@@ -1,8 +1,7 @@
 /**
- * Lets V8 look for what nobody holds any more, and give it back. What the first lists of a large cluster leave behind would otherwise stay
- * for as long as there is little to do: V8 collects when something is allocated.
- *
- * It holds everything up for some tens of milliseconds: for a moment at which nobody waits.
+ * Runs a garbage collection and returns memory to the system. V8 only collects on allocation, so
+ * the garbage of the first lists of a large cluster would otherwise stay while there is little
+ * load. It blocks the event loop for tens of milliseconds: call it when no requests are in flight.
  */
 export async function collectGarbage(): Promise<void> {
   const { Session } = await import('node:inspector/promises')

@@ -7,10 +7,11 @@ export type Row = { readonly inc: () => void }
 type Kept<L extends string> = { readonly values: Readonly<Record<L, string>>; count: number }
 
 /**
- * A counter that each request moves. prom-client finds a row by its labels at each step, which costs as much as the rest of
- * a small answer's accounts; here the caller keeps the row, and its number reaches prom-client when someone asks.
+ * A counter for the hot path. prom-client looks up the label values at each increment, which costs
+ * as much as the other work of a small response; here the caller keeps the child, and its value is
+ * copied to prom-client at a scrape.
  *
- * @returns makes a row: once for each set of values
+ * @returns creates the child of a set of label values: call it once for each
  */
 export function tally<L extends string>(
   registry: Registry,

@@ -5,7 +5,8 @@ export type { Logger }
 export const logLevels = ['debug', 'info', 'warn', 'error'] as const
 export type LogLevel = (typeof logLevels)[number]
 
-// A second fence behind "never pass a credential to the logger": these keys are blanked wherever they stand.
+// A second defence, in addition to the rule that credentials are never logged: the values of these
+// keys are redacted.
 const secretKeys = [
   'password',
   'token',
@@ -18,7 +19,10 @@ const secretKeys = [
   'cookie',
 ]
 
-/** JSON lines on stderr (or `destination`): time in RFC 3339, level by name. Errors are logged under `err`. */
+/**
+ * Logs JSON lines to stderr (or `destination`), with RFC 3339 times and level names. Errors are
+ * logged as `err`.
+ */
 export function createLogger(options: {
   program: string
   level: LogLevel

@@ -4,7 +4,7 @@ export type { Counter, Gauge, Histogram, Registry } from 'prom-client'
 
 type Description<L extends string> = { name: string; help: string; labels?: readonly L[] }
 
-/** A registry of one program; rooms declare their metrics on it next to the code that moves them. */
+/** The metrics registry of a program; packages define their metrics on it. */
 export function createRegistry(): Registry {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
@@ -25,7 +25,7 @@ export function counter<L extends string>(registry: Registry, d: Description<L>)
   })
 }
 
-/** `collect` is called at each scrape; it is the way to expose a figure that something else keeps. */
+/** `collect` is called at each scrape, to report a value that is stored elsewhere. */
 export function gauge<L extends string>(
   registry: Registry,
   d: Description<L> & { collect?: (gauge: Gauge<L>) => void },

@@ -13,9 +13,10 @@ export type ProfileAnswer = (
 ) => Promise<void>
 
 /**
- * Answers with profiles of this process, one at a time: each slows it down a little. Who may ask is for others to judge.
+ * Serves profiles of this process, one at a time, since each slows it down. The caller must
+ * authorize requests.
  *
- * @param name of the file that a browser saves
+ * @param name of the downloaded file
  */
 export function createProfileAnswer(name: string, logger: Logger): ProfileAnswer {
   let isTaking = false

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 export const profileKinds = ['cpu', 'heap'] as const
 export type ProfileKind = (typeof profileKinds)[number]
 
-/** Where kapis-oauth has its own; kapis-apiserver hands requests for it on, once they are authorized. */
+/** Path of the profiles of kapis-oauth; kapis-apiserver proxies authorized requests for it. */
 export const listenerProfilePrefix = '/debug/profile/oauth/'
 
 /** The kind that a path names behind `prefix`. */
@@ -16,10 +16,10 @@ export function profileKindOf(path: string, prefix: string): ProfileKind | undef
 const heapInterval = 32_768
 
 /**
- * Watches this process for a while: where its time goes (a .cpuprofile), or who allocates what is kept (a .heapprofile). Both
- * name functions and sizes. There is no heap snapshot on purpose: it would hold every token in memory.
+ * Records a CPU profile (.cpuprofile) or a sampled heap profile (.heapprofile). Both contain
+ * function names and sizes only. Heap snapshots are not supported, since they contain tokens.
  *
- * @param signal ends it early; what was seen until then is the answer
+ * @param signal ends the recording early; the profile contains what was recorded until then
  */
 export async function takeProfile(kind: ProfileKind, seconds: number, signal: AbortSignal): Promise<string> {
   const { Session } = await import('node:inspector/promises')

@@ -1,6 +1,9 @@
 import { parse, parseAllDocuments, YAMLParseError } from 'yaml'
 
-/** Text that is not YAML. The message quotes the text, which may hold secrets; `place` and `code` do not. */
+/**
+ * Text that is not valid YAML. The message quotes the text, which may contain secrets; `place` and
+ * `code` do not.
+ */
 export class YamlError extends Error {
   /** Such as BAD_INDENT or DUPLICATE_KEY. */
   readonly code: string
@@ -11,14 +14,15 @@ export class YamlError extends Error {
     super(cause instanceof Error ? cause.message : String(cause), { cause })
     const isParseError = cause instanceof YAMLParseError
     const [start] = isParseError ? (cause.linePos ?? []) : []
-    // What else is thrown is about aliases: unknown ones, or so many that they would fill the memory.
+    // Other exceptions concern aliases: unknown ones, or too many.
     this.code = isParseError ? cause.code : 'BAD_ALIAS'
     this.place = start === undefined ? '' : `line ${start.line}, column ${start.col}`
   }
 }
 
 /**
- * The value of a YAML document (1.2 core schema), null for none. An integer that a number cannot hold exactly is a bigint.
+ * Parses a YAML document (1.2 core schema), null if it is empty. Integers beyond the precision of a
+ * number become bigint.
  *
  * @throws YamlError
  */

@@ -1,4 +1,6 @@
-/** Words that YAML 1.1 (yaml.org/type) or a reader of it takes for something else than text, in any case. */
+/**
+ * Words that YAML 1.1 (yaml.org/type) or one of its parsers does not read as text, ignoring case.
+ */
 const words = new Set([
   ...['y', 'n', 'yes', 'no', 'on', 'off', 'true', 'false', 'null'],
   ...['nan', 'inf', 'infinity'],
@@ -9,7 +11,8 @@ const words = new Set([
 // The yaml package reads e1 as a number of YAML 1.1.
 const almostNumber = /^e[+-]?[\d_]/i
 const plain = /^[A-Za-z/](?:[\w./@=+()%$~;<>?^|,*-]|[ :](?=[\w./@=+()%$~;<>?^|,*-]))*$/
-// Invisible or not printable: controls, line separators, format characters, surrogates, what is not assigned.
+// Invisible or not printable: controls, line separators, format characters, surrogates, unassigned
+// characters.
 const unseen = /[\p{C}\p{Zl}\p{Zp}]/gu
 const unseenInLines = /(?!\n)[\p{C}\p{Zl}\p{Zp}]/u
 
@@ -21,7 +24,8 @@ export function toScalar(text: string): string {
 }
 
 /**
- * A string in double quotes. A lone surrogate, which no UTF-8 can hold, becomes U+FFFD, as it does for every reader of the JSON.
+ * A string in double quotes. A lone surrogate, which UTF-8 cannot encode, becomes U+FFFD, as in
+ * other encoders of the JSON.
  */
 export function toQuoted(text: string): string {
   return JSON.stringify(text.toWellFormed()).replaceAll(unseen, toEscape)
@@ -35,8 +39,9 @@ function toEscape(character: string): string {
 }
 
 /**
- * Text of several lines as a block literal, each line behind `indent`; undefined where that could be read as something else:
- * a first line that is empty or indented, blanks at the end of a line, tabs, several line feeds at the end.
+ * Formats text of several lines as a block literal with `indent`; undefined if it could be read
+ * differently: with an empty or indented first line, trailing spaces, tabs, or several line feeds
+ * at the end.
  */
 export function toLiteral(text: string, indent: string): string | undefined {
   if (!text.includes('\n') || /^[ \n]|[ ]\n|[ ]$|\n\n$/.test(text) || unseenInLines.test(text))
@@ -47,8 +52,8 @@ export function toLiteral(text: string, indent: string): string | undefined {
 }
 
 /**
- * A number of JSON in the syntax that YAML 1.1 has for it: an exponent needs a fraction before it and a sign, and a zero keeps
- * its sign only as a float.
+ * Formats a JSON number in the syntax of YAML 1.1: an exponent needs a fraction before it and a
+ * sign, and a negative zero must be a float.
  */
 export function toNumber(source: string): string {
   if (source === '-0') return '-0.0'

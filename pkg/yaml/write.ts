@@ -2,16 +2,17 @@ import { decodeString, firstIn, nextIn, skipBlank, skipString, skipValue, valueA
 import { stringifyExactly } from '../json/stringify.ts'
 import { toLiteral, toNumber, toQuoted, toScalar } from './scalar.ts'
 
-// Indentation costs the square of the depth, and readers give up at some depth; what is deeper is written on one line.
+// The cost of indentation grows with the square of the depth, and parsers limit the depth; deeper
+// values are written on one line.
 const maxBlockDepth = 64
 // A key on one line with its value may have 1024 characters (YAML 1.1 section 9.3).
 const maxKeyLength = 512
 
 /**
- * Writes a value as a YAML document that every reader of YAML 1.1 (kubectl, go-yaml, PyYAML) and 1.2 reads as the same value.
- * Members that are undefined are left out, as in JSON.
+ * Writes a value as a YAML document that all parsers of YAML 1.1 (kubectl, go-yaml, PyYAML) and 1.2
+ * read as the same value. Undefined fields are omitted, as in JSON.
  *
- * @throws RangeError for a number that JSON cannot express: NaN and infinities
+ * @throws RangeError for NaN and infinities, which JSON cannot express
  */
 export function toYaml(value: unknown): string {
   return jsonToYaml(stringifyExactly(value))
@@ -39,7 +40,11 @@ class Writer {
     return this.#out.join('')
   }
 
-  /** Writes the value at `at`, behind what is on the line already. @returns the position after it */
+  /**
+   * Writes the value at `at` after what is already on the line.
+   *
+   * @returns the position after it
+   */
   value(at: number, { indent, depth, isRoot = false }: Place): number {
     const first = this.#json[at]
     const isCollection = (first === '{' || first === '[') && firstIn(this.#json, at) >= 0
@@ -98,7 +103,9 @@ class Writer {
     return skipBlank(json, end) + 1
   }
 
-  /** @param literalIndent that of the lines of a block literal; undefined where there cannot be one */
+  /**
+   * @param literalIndent indent of the lines of a block literal; undefined where none is possible
+   */
   #scalar(at: number, literalIndent: string | undefined): number {
     const json = this.#json
     const end = skipValue(json, at)

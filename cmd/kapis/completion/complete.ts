@@ -7,10 +7,10 @@ const files = ':files\n'
 const fileValues = new Set(['FILE', 'FOLDER'])
 
 /**
- * The words that may stand in the place of the last one, a line for each, with a tab before its description; `:files` for names
- * of files. What begins otherwise than the last word is left out.
+ * Returns the possible completions of the last word, one per line, with a tab before the
+ * description; `:files` completes file names.
  *
- * @param words what has been typed after `kapis`, with the word under the cursor, which may be ''
+ * @param words the words after `kapis`, including the one under the cursor, which may be ''
  */
 export async function complete(words: readonly string[], io: Io): Promise<string> {
   const [name = '', ...rest] = words

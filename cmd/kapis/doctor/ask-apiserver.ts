@@ -10,7 +10,10 @@ export type ApiserverAnswer = { readonly code: number; readonly body: string }
 const answersWithinMs = 5_000
 const silence = `timed out after ${answersWithinMs / 1000} s`
 
-/** Asks kapis-apiserver: directly, or through kube-apiserver, which reaches what the doctor's machine may not. */
+/**
+ * Sends a request to kapis-apiserver: directly, or through kube-apiserver, which may reach it when
+ * this machine cannot.
+ */
 export async function askApiserver(patient: Patient, path: string): Promise<ApiserverAnswer> {
   return patient.url === '' ? throughService(patient, path) : directly(patient, path)
 }

@@ -4,7 +4,10 @@ import { type Check, error, type Finding, read } from './check.ts'
 
 const path = '/api/v1/namespaces/kube-system/configmaps/extension-apiserver-authentication'
 
-/** What kube-apiserver publishes for servers behind it: without it nobody who comes through aggregation is known. */
+/**
+ * Checks what kube-apiserver publishes for extension API servers: without it, aggregated requests
+ * cannot be authenticated.
+ */
 export const authentication: Check = {
   name: 'authentication',
   async examine({ client, nowMs }) {

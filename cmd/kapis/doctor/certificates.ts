@@ -7,12 +7,12 @@ import { type Check, error, type Finding, type Patient, read, warning } from './
 
 const soonMs = 14 * 86_400_000
 
-/** The serving certificate, whether it is in its time, names the Service, and comes from what kube-apiserver was told. */
+/** Checks the serving certificate: its validity, its names, and that caBundle contains its CA. */
 export const certificates: Check = {
   name: 'certificates',
   async examine(patient) {
     const { client, namespace, service, nowMs, config } = patient
-    // Files that someone else looks after are not to be seen from here; what comes of them is (see apiservice).
+    // Certificate files are not readable from here; their effect is (see api-service.ts).
     if (config !== undefined && config.tls.certFile !== '') return []
     const pair = await readPair(client, { namespace, name: 'kapis-serving' })
     if (pair === undefined) {

@@ -5,7 +5,10 @@ import { isKubeObject, type KubeObject } from '../../../pkg/kubeclient/object.ts
 
 /** What is wrong, and what to do about it. */
 export type Finding = {
-  /** `error`: something does not work. `warning`: it will not for long, or could not be looked at. */
+  /**
+   * `error`: something does not work. `warning`: it will stop working soon, or could not be
+   * checked.
+   */
   readonly severity: 'error' | 'warning'
   readonly problem: string
   readonly fix: string

@@ -8,7 +8,10 @@ import { apply, error, type Finding, read } from './check.ts'
 
 export type Configuration = { readonly config: Config | undefined; readonly findings: readonly Finding[] }
 
-/** The configuration as the Pods read it: the ConfigMap or Secret that the Deployment mounts, and its environment over it. */
+/**
+ * Reads the configuration of the Pods: the mounted ConfigMap or Secret, and the environment
+ * variables of the Deployment.
+ */
 export async function readConfiguration(client: KubeClient, namespace: string): Promise<Configuration> {
   const deployment = await read(client, `/apis/apps/v1/namespaces/${namespace}/deployments/kapis`)
   const pod = membersOf(membersOf(membersOf(deployment?.spec).template).spec)

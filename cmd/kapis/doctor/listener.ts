@@ -18,7 +18,7 @@ async function answerProblems(patient: Patient): Promise<readonly Finding[]> {
     if (service === undefined || membersOf(service.spec).type === 'ExternalName') return []
   }
   const { code, body } = await askApiserver(patient, discovery)
-  // Without any endpoint the Service has been complained about already.
+  // A Service without endpoints is already reported by another check.
   if (code === 503 && /no endpoints available/.test(body)) return []
   if (code === 0) {
     const fix =
@@ -37,7 +37,10 @@ async function answerProblems(patient: Patient): Promise<readonly Finding[]> {
   return [error(`tokens are issued by ${issuer}, but the configuration says ${config.oauth.issuer}`, fix)]
 }
 
-/** A token tells what kube-apiserver makes of it: its own configuration cannot be read from outside. */
+/**
+ * Explains why kube-apiserver rejects a token, by a TokenReview: its configuration cannot be read
+ * from outside.
+ */
 async function tokenProblems({ client, token, config }: Patient): Promise<readonly Finding[]> {
   if (token === '') return []
   const claims = readClaims(token)

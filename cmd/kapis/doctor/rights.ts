@@ -12,7 +12,10 @@ type Right = {
   readonly namespace: string
 }
 
-/** What comes with the two roles of kube-apiserver that the manifests bind; the rest is read from the manifests. */
+/**
+ * Permissions of the two built-in roles that the manifests bind; all others are read from the
+ * manifests.
+ */
 const delegated: readonly Right[] = [
   { ...right('create', 'authentication.k8s.io', 'tokenreviews') },
   { ...right('create', 'authorization.k8s.io', 'subjectaccessreviews') },

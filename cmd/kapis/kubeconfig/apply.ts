@@ -11,7 +11,8 @@ import { assertWritable, replaceFile } from './replace-file.ts'
 export type Planner = (config: Kubeconfig) => Plan
 
 /**
- * Makes sure that changes can be made, before something else is done that only they make useful. Nothing is written.
+ * Checks that changes can be made, before a login that would be useless without them. Writes
+ * nothing.
  *
  * @param paths the files that kubectl merges
  * @throws Error

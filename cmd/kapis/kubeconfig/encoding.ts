@@ -4,9 +4,10 @@ export type Decoded = { readonly text: string; readonly encode: (text: string) =
 const bom = '\ufeff'
 
 /**
- * The text of a kubeconfig. go-yaml, and so kubectl, reads UTF-8 and UTF-16, which PowerShell writes, with a byte order mark.
+ * Decodes a kubeconfig: UTF-8, or UTF-16 with a byte order mark as PowerShell writes it; go-yaml
+ * and so kubectl reads both.
  *
- * @throws Error when the bytes are neither
+ * @throws Error for invalid bytes
  */
 export function decode(bytes: Buffer): Decoded {
   const [first, second] = bytes

@@ -2,9 +2,12 @@ import { type Change, field, fields, isList, type Path, type Value } from '../..
 import { bodyOf, entryOf, fileOf, type Kubeconfig, type ListName } from './files.ts'
 
 export type ContextSettings = {
-  /** Name of the context, and of its cluster and user. */
+  /** Name of the context, the cluster and the user. */
   readonly name: string
-  /** What kubectl talks to: the platform itself, or a kube-apiserver that takes its tokens. `ca` is PEM, '' for the system's. */
+  /**
+   * The server for kubectl: the platform, or a kube-apiserver that accepts its tokens. `ca` is PEM,
+   * '' for the system's.
+   */
   readonly cluster: { readonly url: string; readonly ca: string }
   /** URL of the platform where the login is. */
   readonly platform: string
@@ -12,7 +15,7 @@ export type ContextSettings = {
   readonly command: readonly [string, ...(readonly string[])]
   /** The folder of the logins when it is not the usual one, otherwise ''. */
   readonly home: string
-  /** Whether entries of others with these names are replaced. */
+  /** Whether to replace entries with these names that belong to others. */
   readonly isOverwriting: boolean
 }
 
@@ -22,10 +25,10 @@ export type Plan = ReadonlyMap<string, readonly Change[]>
 const apiVersion = 'client.authentication.k8s.io/v1'
 
 /**
- * The changes that make a context sign in by `kapis get-token`, each in the file where kubectl would make it. Of entries that
- * are ours only our fields change.
+ * Returns the changes for a context that authenticates with `kapis get-token`, each in the file
+ * that kubectl would change. Of existing entries of Kapis only our fields are changed.
  *
- * @throws Error when a name belongs to an entry of another server
+ * @throws Error if a name belongs to an entry of another server
  */
 export function planContext(config: Kubeconfig, settings: ContextSettings): Plan {
   const { name, cluster, platform, isOverwriting } = settings
@@ -48,7 +51,10 @@ export function planContext(config: Kubeconfig, settings: ContextSettings): Plan
   return plan.files
 }
 
-/** The change that makes our context of a platform the current one; none when there is no such context. */
+/**
+ * Returns the change that makes the context of a login the current one; none if there is no such
+ * context.
+ */
 export function planUse(config: Kubeconfig, name: string, platform: string): Plan {
   const plan = new Planned(config)
   const context = entryOf(config, 'contexts', name)
@@ -57,7 +63,10 @@ export function planUse(config: Kubeconfig, name: string, platform: string): Pla
   return plan.files
 }
 
-/** The changes that take away a context of ours, with its cluster and user where no other context has them. */
+/**
+ * Returns the changes that remove the context of a login, with its cluster and user if no other
+ * context uses them.
+ */
 export function planRemoval(config: Kubeconfig, name: string, platform: string): Plan {
   const plan = new Planned(config)
   const context = entryOf(config, 'contexts', name)
@@ -161,7 +170,10 @@ function toCluster({ cluster: { url, ca } }: ContextSettings): Value {
   return fields({ server: url, ...(ca === '' ? {} : { 'certificate-authority-data': encode(ca) }) })
 }
 
-/** As `kubectl config set-cluster` does: a CA replaces the file of one, and excludes insecure-skip-tls-verify. */
+/**
+ * As `kubectl config set-cluster` does: CA data replaces a CA file, and removes
+ * insecure-skip-tls-verify.
+ */
 function clusterChanges({ cluster: { url, ca } }: ContextSettings): readonly Change[] {
   if (ca === '') return toChanges([], { server: url })
   const superseded = ['certificate-authority', 'insecure-skip-tls-verify']

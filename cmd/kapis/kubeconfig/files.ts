@@ -10,7 +10,10 @@ import { assertLoadable } from './loadable.ts'
 type Env = Readonly<Record<string, string | undefined>>
 export type ListName = 'clusters' | 'contexts' | 'users'
 
-/** The files that kubectl merges, the first one before the others: --kubeconfig, KUBECONFIG, or ~/.kube/config. */
+/**
+ * Returns the files that kubectl merges, in order of precedence: --kubeconfig, KUBECONFIG, or
+ * ~/.kube/config.
+ */
 export function kubeconfigFiles(env: Env, explicit?: string): readonly string[] {
   if (explicit !== undefined) return [explicit]
   if (!env.KUBECONFIG) return [join(homedir(), '.kube', 'config')]

@@ -1,7 +1,8 @@
 import { isFields, isList, nameOf, type Value } from '../../../pkg/yaml/edit/value.ts'
 
 /**
- * Refuses what kubectl refuses to load, as far as names and lists go: an entry that is added to such a file is of no use.
+ * Rejects a kubeconfig that kubectl cannot load, as far as names and lists are concerned: an entry
+ * added to it would not work.
  *
  * @throws Error
  */

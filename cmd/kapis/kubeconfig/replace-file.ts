@@ -21,11 +21,12 @@ import {
 const noRename = new Set(['EACCES', 'EPERM', 'EROFS', 'EEXIST', 'EBUSY', 'EXDEV', 'ENOTSUP', 'EINVAL'])
 
 /**
- * Replaces the content of a file, or makes it for its owner alone. Readers see the old content or the new one, unless another
- * name (a hard link), another owner, a mount, or a folder that cannot be written to forbids a rename: then it is written in
- * place, as kubectl does. Symbolic links, hard links, mode and owner stay.
+ * Replaces the content of a file, or creates it with mode 0600. It renames a new file over the old
+ * one, so readers never see partial content; if a hard link, another owner, a mount or a read-only
+ * folder prevents that, it writes in place like kubectl. Symbolic links, hard links, mode and owner
+ * are preserved.
  *
- * @throws Error when it cannot be written; the old content is there then
+ * @throws Error if it cannot be written; the old content is then unchanged
  */
 export function replaceFile(file: string, content: Buffer): void {
   const target = realPath(file)

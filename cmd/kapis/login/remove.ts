@@ -7,7 +7,10 @@ import { findTarget, type ServerValues } from '../session/find-login.ts'
 import { removeLogin } from '../session/login-store.ts'
 import type { KubeconfigValues } from './options.ts'
 
-/** Ends a login, forgets it, and takes its context out of the kubeconfig. A server that is gone does not prevent that. */
+/**
+ * Ends and deletes a login, and removes its context from the kubeconfig. A server that is not
+ * reachable does not prevent that.
+ */
 export async function remove(name: string, values: ServerValues & KubeconfigValues, io: Io): Promise<void> {
   const { server, login } = findTarget({ ...values, context: name }, io)
   if (login === undefined) throw new Error(`unknown login ${JSON.stringify(name)} at ${server.url}`)

@@ -17,11 +17,11 @@ import type { ManifestSettings } from './settings.ts'
 export const manifestsFolder = resolve(import.meta.dirname, '../../../manifests')
 
 /**
- * Builds an overlay with the names, image and replicas of one installation. With none of them given it is what
- * `kubectl kustomize manifests/overlays/<overlay>` prints.
+ * Builds an overlay with the names, image and replicas of an installation. Without settings the
+ * result is that of `kubectl kustomize manifests/overlays/<overlay>`.
  *
- * @param kubectl the program, which has kustomize inside
- * @throws Error with the words of kubectl, or saying that there is none, or no place for the files that it builds from
+ * @param kubectl the program, which contains kustomize
+ * @throws Error of kubectl, or if kubectl or a folder for temporary files is missing
  */
 export async function buildManifests(settings: ManifestSettings, kubectl: string): Promise<string> {
   const folder = makeFolder(tmpdir())

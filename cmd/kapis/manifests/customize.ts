@@ -7,8 +7,8 @@ export const baseNames: Names = { groupDomain: 'kapis.io', namespace: 'kapis-sys
 export const platformNames: Names = { groupDomain: 'kubesphere.io', namespace: 'kubesphere-system' }
 
 /**
- * The text of a manifest with other names. Whole names only: `kapis.io` in `users.iam.kapis.io`, and neither in
- * `notkapis.io` nor in `kapis.iot`.
+ * Replaces names in a manifest. Only whole names: `kapis.io` in `users.iam.kapis.io`, but not in
+ * `notkapis.io` or `kapis.iot`.
  */
 export function customize(text: string, from: Names, to: Names): string {
   const replaced = { [from.groupDomain]: to.groupDomain, [from.namespace]: to.namespace }

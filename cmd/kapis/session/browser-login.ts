@@ -12,9 +12,10 @@ const waitMs = 300_000
 const secret = () => randomBytes(32).toString('base64url')
 
 /**
- * Authorization code with PKCE (RFC 7636), sent back to a port of the loopback interface (RFC 8252 section 7.3).
+ * Authorization code with PKCE (RFC 7636), with a redirect to a port of the loopback interface (RFC
+ * 8252 section 7.3).
  *
- * @param opens whether a browser is started; its URL is printed in any case
+ * @param opens whether to start a browser; the URL is printed in any case
  */
 export async function browserLogin(issuer: Issuer, client: Client, io: Io, opens: boolean): Promise<Tokens> {
   const state = secret()
@@ -58,7 +59,7 @@ function waitForCode(server: HttpServer, expected: Expected, signal: AbortSignal
   const { promise, resolve, reject } = Promise.withResolvers<string>()
   server.on('request', (req: IncomingMessage, res: ServerResponse) => {
     const { pathname, searchParams } = new URL(req.url ?? '/', 'http://127.0.0.1')
-    // Anybody on the machine may call this port: only who knows the state has been sent by the issuer.
+    // Any program on the machine can call this port: only the issuer's redirect contains the state.
     if (req.method !== 'GET' || pathname !== '/callback' || searchParams.get('state') !== expected.state)
       return returnPage(res, 404, 'Not found', '')
     const refusal = refusalOf(searchParams, expected.issuer)
@@ -82,7 +83,10 @@ function waitForCode(server: HttpServer, expected: Expected, signal: AbortSignal
   })
 }
 
-/** An error response (RFC 6749 section 4.1.2.1), or one of another issuer (RFC 9207 section 2.4). */
+/**
+ * Rejects an error response (RFC 6749 section 4.1.2.1), or one of another issuer (RFC 9207 section
+ * 2.4).
+ */
 function refusalOf(params: URLSearchParams, issuer: Issuer): string | undefined {
   const iss = params.get('iss')
   const isOther = iss === null ? issuer.isNamedInResponses : iss !== issuer.identifier

@@ -4,7 +4,11 @@ import { Connection, toError } from './http.ts'
 import { discover } from './issuer.ts'
 import { loginFile, readLogin, removeLogin, type StoredLogin } from './login-store.ts'
 
-/** Ends a login at its server (RFC 7009), and forgets it. @throws Error when it could not be ended; it is kept then */
+/**
+ * Ends a login at its server (RFC 7009) and deletes it.
+ *
+ * @throws Error if it could not be ended; it is then kept
+ */
 export async function endLogin(known: StoredLogin, ca: string, io: Io): Promise<void> {
   await withFileLock(
     loginFile(io.env, known),

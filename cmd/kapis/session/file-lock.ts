@@ -19,9 +19,9 @@ export type LockSettings = {
 }
 
 /**
- * Runs `work` while no other process does, guarded by `<file>.lock`, as kubectl guards a kubeconfig.
+ * Runs `work` with an exclusive lock file `<file>.lock`, as kubectl does for a kubeconfig.
  *
- * @throws Error when the lock cannot be had within a minute
+ * @throws Error if the lock cannot be acquired within a minute
  */
 export async function withFileLock<T>(
   file: string,
@@ -59,7 +59,10 @@ async function acquire(lock: string, { signal, onWait }: LockSettings): Promise<
   }
 }
 
-/** @returns the content of the lock, which is its owner's alone; undefined when another process has it */
+/**
+ * @returns the content of the lock, which identifies its owner; undefined if another process holds
+ * it
+ */
 function take(lock: string): string | undefined {
   const id = randomUUID()
   try {
@@ -77,7 +80,10 @@ function renew(lock: string, id: string): void {
   utimesSync(lock, now, now)
 }
 
-/** Removes a lock that a killed process has left. Of several that find it one removes it, and none a lock that is newer. */
+/**
+ * Removes a stale lock of a killed process. Only one of several processes removes it, and none
+ * removes a newer lock.
+ */
 function breakStale(lock: string): void {
   const seen = mtimeOf(lock)
   if (seen === undefined || Date.now() - seen < staleMs) return

@@ -22,10 +22,10 @@ export type Target = {
 }
 
 /**
- * The server and login that options, the environment and stored logins name.
+ * Returns the server and login by options, environment and stored logins.
  *
- * @param isExact whether the current login is not taken for one of several at a server: a context of kubectl whose plugin names
- * no login must not act as another user
+ * @param isExact whether to reject the current login if a server has several: a kubectl context
+ * without a login name must not act as another user
  * @throws UsageError
  */
 export function findTarget({ server, ca, context }: ServerValues, io: Io, isExact = false): Target {
@@ -45,7 +45,10 @@ export function findTarget({ server, ca, context }: ServerValues, io: Io, isExac
   return { server: found, login, name: login?.name ?? context }
 }
 
-/** Where to log in: at a server that is named, otherwise where the login of the context, or the current one, is. */
+/**
+ * Returns the server to log in at: the given one, otherwise that of the login of the context, or of
+ * the current login.
+ */
 export function findServer({ server, ca, context }: ServerValues, io: Io): Server {
   const values = { server, ca, context }
   assertNotEmpty(values)
@@ -60,7 +63,10 @@ export function findServer({ server, ca, context }: ServerValues, io: Io): Serve
   return { url, ca: readCa(values, io, url) ?? rememberedCa(logins, url) }
 }
 
-/** The token of KAPIS_TOKEN, which is for KAPIS_URL where that is set, and for any server otherwise. */
+/**
+ * Returns the token of KAPIS_TOKEN, which is only for KAPIS_URL if that is set, and otherwise for
+ * any server.
+ */
 export function tokenFromEnvironment({ env }: Io, url?: string): string | undefined {
   return isForServer(env.KAPIS_URL, url) ? env.KAPIS_TOKEN || undefined : undefined
 }

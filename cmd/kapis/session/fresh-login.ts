@@ -18,10 +18,10 @@ import { toTokens } from './token-response.ts'
 const earlyMs = 60_000
 
 /**
- * A login with an access token that is valid for a while. Refresh tokens are valid once: of several kubectls that find an old
- * token one refreshes it, and the others wait for what it gets.
+ * Returns a login with a valid access token, refreshing it if necessary. Refresh tokens are valid
+ * once: of several concurrent kubectl processes one refreshes, and the others wait for the result.
  *
- * @throws Error when there is no login, or it has ended
+ * @throws Error if there is no login, or it has ended
  */
 export async function freshLogin({ server, login: known, name }: Target, io: Io): Promise<StoredLogin> {
   if (known === undefined) throw notLoggedIn(server.url, name, io)
@@ -40,7 +40,8 @@ async function refresh(key: LoginKey, ca: string, io: Io): Promise<StoredLogin> 
   const login = readLogin(io.env, key)
   if (login === undefined) throw ended(key)
   if (isFresh(login)) return login
-  // Not to be interrupted: the server has exchanged the refresh token by then, and the new one must be stored.
+  // Must not be interrupted: the server has exchanged the refresh token by then, and the new one
+  // must be stored.
   const { signal } = new AbortController()
   const connection = new Connection({ url: login.url, ca }, { ...io, signal })
   const client = { id: login.clientId, secret: login.clientSecret }

@@ -27,10 +27,11 @@ const path = '/oauth'
 const formType = 'application/x-www-form-urlencoded'
 
 /**
- * Reads the discovery document, which must be of the issuer that was asked for (RFC 8414 section 3.3). All of its endpoints
- * must be there too, and use https.
+ * Reads the discovery document and checks that it belongs to the requested issuer (RFC 8414 section
+ * 3.3), and that all its endpoints are on the same origin and use https.
  *
- * @param expected the issuer that is reached at another address than its own, by port forwarding for example; otherwise ''
+ * @param expected the issuer, if it is reached at another address such as by port forwarding;
+ * otherwise ''
  * @throws Error
  */
 export async function discover(connection: Connection, expected = ''): Promise<Issuer> {
@@ -82,7 +83,10 @@ function checkIssuer(value: unknown, expected: string, url: string): { text: str
   return { text, origin: found.origin }
 }
 
-/** `localhost` and the addresses of the loopback interface are one machine: with the same port they are the same server. */
+/**
+ * `localhost` and the loopback addresses are the same machine: with the same port they are the same
+ * server.
+ */
 function withoutLoopbackName(url: URL): string {
   if (!isLoopback(url.hostname)) return url.href
   const copy = new URL(url)
@@ -90,7 +94,10 @@ function withoutLoopbackName(url: URL): string {
   return copy.href
 }
 
-/** @throws Error for a URL that is not one of the issuer's own over https; http is for this machine alone */
+/**
+ * @throws Error for a URL that is not on the origin of the issuer, or not https; http is only
+ * allowed for localhost
+ */
 function checkUrl(name: string, value: unknown, origin: string): URL {
   const url = typeof value === 'string' && URL.canParse(value) ? new URL(value) : undefined
   const isSafe = url?.protocol === 'https:' || (url?.protocol === 'http:' && isLoopback(url.hostname))

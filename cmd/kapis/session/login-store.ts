@@ -9,7 +9,10 @@ import type { Server } from './server.ts'
 type Env = Readonly<Record<string, string | undefined>>
 type Stored = Readonly<Record<string, unknown>>
 
-/** A login is known by its server and the name of its context: several users can be logged in at one server. */
+/**
+ * A login is identified by its server and the name of its context: several users can be logged in
+ * at one server.
+ */
 export type LoginKey = { readonly url: string; readonly name: string }
 
 /** A login as it is stored, readable by its owner alone. */
@@ -28,7 +31,7 @@ export type StoredLogin = LoginKey &
     readonly expiresAtMs: number
   }
 
-/** The context that is written when none is named. */
+/** The default name of the context. */
 export const defaultContext = 'kapis'
 
 /** The folder of logins: KAPIS_HOME, otherwise kapis in XDG_CONFIG_HOME or ~/.config. */

@@ -2,8 +2,9 @@ import { spawn } from 'node:child_process'
 import type { Io } from '../command.ts'
 
 /**
- * Opens a URL with the first command of BROWSER, in which `%s` stands for the URL (otherwise it is the last argument), or with
- * the desktop's own program. No shell is involved. That there is no such program is not an error: the URL is printed anyway.
+ * Opens a URL with the first command of BROWSER, in which `%s` stands for the URL (otherwise it is
+ * the last argument), or with the opener of the desktop. No shell is involved. A missing program is
+ * not an error, since the URL is also printed.
  */
 export function openBrowser(url: URL, { env }: Io): void {
   const usual = process.platform === 'darwin' ? 'open' : 'xdg-open'

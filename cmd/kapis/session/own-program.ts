@@ -15,8 +15,9 @@ export type OwnProgram = {
 const volatile = /^(_npx|dlx.*|xfs-.*|bunx-.*)$/
 
 /**
- * Finds the file that runs. A package in the cache of npx is kept as a copy in ~/.local/share/kapis (XDG_DATA_HOME): it brings
- * everything that it needs, and by its name alone npx could fetch another one.
+ * Returns the path of the running program for a kubeconfig. A package in the npx cache is copied to
+ * ~/.local/share/kapis (XDG_DATA_HOME), since the cache may be deleted and npx could fetch another
+ * version.
  *
  * @param started the path by which the program was started
  */

@@ -3,7 +3,9 @@ import type { Client, Issuer } from './issuer.ts'
 import { Prompt } from './prompt.ts'
 import { type Tokens, toTokens } from './token-response.ts'
 
-/** The password grant: for where there is no browser, and a client that is trusted with passwords. */
+/**
+ * The password grant, for machines without a browser and a client that is trusted with passwords.
+ */
 export async function passwordLogin(
   issuer: Issuer,
   client: Client,

@@ -7,7 +7,10 @@ import type { StoredLogin } from './login-store.ts'
 /** Calls to the platform as the user who has logged in. */
 export type Platform = {
   readonly url: string
-  /** @param what what the call does, as in "failed to list the users" @throws Error in the server's words */
+  /**
+   * @param what description of the call for errors, as in "failed to list the users"
+   * @throws Error with the message of the server
+   */
   readonly call: (what: string, path: string, request?: HttpRequest) => Promise<HttpResponse>
 }
 

@@ -1,4 +1,4 @@
-/** A text that a server sent, as it may be written to a terminal: control characters would be orders to it. */
+/** Makes text of a server safe for a terminal, by removing control characters. */
 export function printable(text: string): string {
   return text.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, ' ')
 }

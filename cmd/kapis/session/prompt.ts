@@ -2,7 +2,10 @@ import { createInterface, type Interface } from 'node:readline'
 import { Writable } from 'node:stream'
 import { InterruptedError, type Io } from '../command.ts'
 
-/** Asks for passwords: without an echo at a terminal, otherwise the lines of standard input; never on the command line. */
+/**
+ * Reads passwords: without echo on a terminal, otherwise lines of standard input; never from the
+ * command line.
+ */
 export class Prompt {
   readonly #io: Io
   readonly #lines: Lines
@@ -45,7 +48,7 @@ export class Prompt {
   }
 }
 
-/** The lines of standard input, each as soon as it is there: who pipes one may leave the pipe open. */
+/** Yields the lines of standard input as they arrive: the other end may leave the pipe open. */
 class Lines {
   readonly isTerminal = process.stdin.isTTY === true
   readonly #interface: Interface

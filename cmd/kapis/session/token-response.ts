@@ -8,7 +8,11 @@ export type Tokens = Pick<
   'clientId' | 'clientSecret' | 'accessToken' | 'refreshToken' | 'expiresAtMs'
 >
 
-/** Reads a token response (RFC 6749 section 5.1). @throws Error in the server's words when it is a refusal */
+/**
+ * Parses a token response (RFC 6749 section 5.1).
+ *
+ * @throws Error with the message of the server for an error response
+ */
 export function toTokens(client: Client, response: HttpResponse, what: string): Tokens {
   const { access_token: accessToken, refresh_token: refreshToken, expires_in: seconds } = parseJson(response)
   if (response.status !== 200 || typeof accessToken !== 'string') throw toError(response, what)

@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import { boolean, choice, integer, optionalInteger, section } from '../option.ts'
 
-/** How often a login with a password may fail, and what is kept of logins. Defaults are those of KubeSphere's installer. */
+/** Lockout and login history. Defaults are those of the KubeSphere installer. */
 export const authentication = section({
   multipleLogin: boolean({
     default: true,

@@ -21,8 +21,8 @@ const usualGrantTypes: readonly GrantType[] = [
 ]
 
 /**
- * An OAuth client (RFC 6749 section 2), from the configuration or from a Secret: the members are those of KubeSphere 4's
- * client Secrets and a few more.
+ * An OAuth client (RFC 6749 section 2) from the configuration or a Secret, with the fields of
+ * KubeSphere 4 client Secrets and a few more.
  */
 const members = section({
   name: requiredText({
@@ -111,7 +111,7 @@ export type ClientConfig = Readonly<
 > & {
   readonly redirectURIs: readonly string[]
   readonly postLogoutRedirectURIs: readonly string[]
-  /** Origins whose pages may read responses to the client (CORS), besides those of a public client's redirect URIs. */
+  /** Allowed CORS origins, in addition to those of the redirect URIs of a public client. */
   readonly allowedOrigins: readonly string[]
   readonly scopeRestrictions: readonly string[]
   readonly grantTypes: readonly GrantType[]
@@ -138,8 +138,8 @@ export const defaultClient: ClientConfig = {
 }
 
 /**
- * `kapis login`: it runs on the machine of its user, so it is public. It is nobody's secret, so users are asked before a
- * program that only bears its name gets a login of theirs (RFC 8252 section 8.6).
+ * The client of `kapis login`. It runs on the machine of its user, so it is public, and users are
+ * asked for consent, since any program can use its name (RFC 8252 section 8.6).
  */
 export const commandLineClient: ClientConfig = {
   ...defaultClient,
@@ -152,8 +152,8 @@ export const commandLineClient: ClientConfig = {
 }
 
 /**
- * The log page of kapis-apiserver: a public client with one redirect URI, on the host of the issuer. It is of the platform itself,
- * and its codes go nowhere else, so nobody is asked.
+ * The client of the log page: public, with one redirect URI on the host of the issuer. It is part
+ * of the platform and its codes go nowhere else, so consent is not asked for.
  */
 export function logPageClient(issuer: string): ClientConfig {
   return {
@@ -166,7 +166,7 @@ export function logPageClient(issuer: string): ClientConfig {
   }
 }
 
-/** A client from a document of its own, such as a Secret carries; undefined when something in it is wrong. */
+/** Parses a client from a separate document such as a Secret; undefined if it is invalid. */
 export function parseClientDocument(input: unknown, problems: Problem[]): RegisteredClient | undefined {
   return readDocument(client, input, problems)
 }
@@ -217,14 +217,16 @@ function toRegistered({ secret, user, grantTypes: asked, ...given }: Given): Reg
   }
 }
 
-/** As a browser writes the origin of a page (RFC 6454 section 6.2). Apps and extensions have schemes of their own. */
+/**
+ * An origin as browsers send it (RFC 6454 section 6.2). Apps and extensions have their own schemes.
+ */
 function isOrigin(origin: string): boolean {
   return /^https?:/i.test(origin)
     ? URL.parse(origin)?.origin === origin && !origin.includes('*')
     : /^[a-z][a-z0-9+.-]*:\/\/[a-z0-9.-]+$/.test(origin)
 }
 
-/** Redirect URIs are compared as they are written here: what could stand for more than one place is refused. */
+/** Redirect URIs are compared as text, so patterns and ambiguous ones are rejected. */
 function redirectProblem(uri: string, isPublic: boolean): string | undefined {
   if (uri === '*') return 'must be one URI; * would send authorization codes to any site'
   if (!URL.canParse(uri) || /[\s\\*]/.test(uri)) return 'must be an absolute URI without wildcards'
@@ -232,7 +234,8 @@ function redirectProblem(uri: string, isPublic: boolean): string | undefined {
   // RFC 6749 section 3.1.2: no fragment.
   if (uri.includes('#') || username !== '' || password !== '') return 'must not have a fragment or a user'
   const isWeb = protocol === 'https:' || protocol === 'http:'
-  // RFC 8252 section 7.1: schemes of native apps are reversed domain names, so javascript: and data: are not among them.
+  // RFC 8252 section 7.1: private-use schemes are reversed domain names, which excludes javascript:
+  // and data:.
   const isNative = isPublic && /^[a-z][a-z0-9+-]*\.[a-z0-9.+-]+:$/.test(protocol)
   return isWeb || isNative
     ? undefined

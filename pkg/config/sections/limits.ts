@@ -59,7 +59,8 @@ export const limits = section({
     max: 300,
     description: 'Seconds that a client has to send the request headers; then 408.',
   }),
-  // Twice what nginx takes (large_client_header_buffers): users with hundreds of groups come from kube-apiserver with as many headers.
+  // Twice the limit of nginx (large_client_header_buffers): kube-apiserver sends one header per
+  // group, and users may have hundreds.
   headerKilobytes: integer({
     default: 64,
     min: 16,

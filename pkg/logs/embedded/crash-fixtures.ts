@@ -1,6 +1,7 @@
 import { openTestStore, testDayNs } from './fixtures.ts'
 
-// A program that is to be killed: appends numbered batches of numbered lines and tells of each that was acknowledged.
+// A program to be killed: appends numbered batches of numbered lines and reports each acknowledged
+// one.
 // Usage: crash-fixtures.ts FOLDER FIRST_BATCH
 
 export const crashBatchLines = 20

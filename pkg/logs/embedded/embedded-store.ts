@@ -25,7 +25,8 @@ export type EmbeddedStores<Name extends string> = {
   readonly close: () => Promise<void>
 }
 
-// The one that writes goes last, so that queries do not wait for batches; both go behind the program itself.
+// The writer has the lowest priority, so that queries do not wait for ingest; both have a lower one
+// than the main process.
 const nice = { reader: 5, writer: 10 }
 const tidyMs = 60_000
 // So much more is free once a full disk is not full any more.

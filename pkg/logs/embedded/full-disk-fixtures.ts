@@ -1,7 +1,7 @@
 import { Status } from '../../apierrors/status.ts'
 import { line, openTestStore, testDayNs } from './fixtures.ts'
 
-// A program that may write no file beyond a size: appends until that is refused, and tells what it has then.
+// A program with a limit of file size: appends until that fails, and reports what is stored.
 // Usage: full-disk-fixtures.ts FOLDER
 
 export type FullDiskReport = {

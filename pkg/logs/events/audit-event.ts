@@ -24,7 +24,7 @@ export const auditEvents: EventKind = {
     response_code_filter: codes => hasValue('code', codes.map(checkCode)),
     response_status_filter: statuses => hasValue('status', statuses),
   },
-  /** Resources are requests, each of which ends once; one that is still going on counts when it has ended. */
+  /** Counts requests, each of which completes once; a long-running one counts when it completes. */
   async count(store, filter, limits) {
     const parts = [filter.expression, hasValue('stage', ['ResponseComplete', 'Panic'])]
     const expression = allOf(parts.filter(part => part !== undefined))
@@ -37,7 +37,8 @@ export const auditEvents: EventKind = {
 }
 
 /**
- * The record of an audit event. What is too long for the store is shorter there than in the audit log itself.
+ * Converts an audit event to a record. Parts that are too long for the store are truncated, unlike
+ * in the audit log.
  *
  * @param json the event as a line of JSON
  */

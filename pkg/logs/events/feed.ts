@@ -20,8 +20,9 @@ const lookTimeoutMs = 30_000
 const retryMs = 5_000
 
 /**
- * Follows kube-apiserver's events and hands each writing of each on to be stored. After a start the list has what was
- * stored before: the store is asked what it has of that time. Replicas that follow at the same time store under the same ids.
+ * Watches the events of kube-apiserver and stores each of their updates. After a start, the list
+ * contains events that are already stored: the store is queried for that time. Concurrent replicas
+ * store under the same IDs.
  */
 export class EventFeed {
   readonly #options: EventFeedOptions
@@ -40,7 +41,7 @@ export class EventFeed {
       sink: {
         replace: (items, _version, sources) =>
           this.#queue(items.map((item, i) => toWritten(item, sources[i] ?? JSON.stringify(item)))),
-        // Behind no list: the writer alone has a limit of how many may wait while the store is away.
+        // Not part of a list: only the writer limits how many are buffered while the store is down.
         apply: events => {
           for (const { type, object, json } of events) {
             if (type === 'ADDED' || type === 'MODIFIED') options.writer.write(toWritten(object, json))

@@ -23,7 +23,7 @@ const gatherMs = 300
 const maxBatch = 1_000
 const retryMs = { first: 500, max: 15_000 }
 
-/** Stores events in batches, in order, behind the back of anyone who has them. Nobody waits for the store. */
+/** Stores events in batches, in order and in the background. */
 export class EventWriter {
   readonly #options: EventWriterOptions
   readonly #stopping = new AbortController()

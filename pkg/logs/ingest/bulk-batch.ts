@@ -42,7 +42,10 @@ export function readBulk(
   }
 }
 
-/** Not the whole items: their texts are most of the batch. Without an id of its own each is as the one before. */
+/**
+ * Stores only the IDs, since the texts are most of the batch. An item without an ID has that of its
+ * predecessor.
+ */
 function* remember(items: Iterable<BulkItem>, names: Name[]): Generator<BulkItem> {
   let last: Name | undefined
   for (const item of items) {

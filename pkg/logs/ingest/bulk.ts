@@ -7,7 +7,7 @@ import { splitLines } from './lines.ts'
 
 export type BulkAction = 'create' | 'index'
 
-/** One item of a bulk request. `id` is the client's own for the document, '' when it leaves that to the server. */
+/** An item of a bulk request. `id` is the document ID of the client, or ''. */
 export type BulkItem = Line & {
   readonly action: BulkAction | 'update' | 'delete'
   readonly index: string
@@ -17,11 +17,11 @@ export type BulkItem = Line & {
 type Head = Pick<BulkItem, 'action' | 'index' | 'id'>
 
 /**
- * Reads the body of Elasticsearch's `_bulk`: for each item an action line, and for all but `delete` a line with the
- * document. Logs are only added to, so of the four actions create and index are taken.
+ * Parses the body of `_bulk` of Elasticsearch: an action line for each item, and a document line
+ * for all but `delete`. Logs are append-only, so only create and index are accepted.
  *
- * @param index the index of the path; an item may name its own
- * @throws Status 400 when an action line cannot be read: what follows it could be anything
+ * @param index the index of the path; an item may have its own
+ * @throws Status 400 for an invalid action line, since what follows is ambiguous
  */
 export function* parseBulk(body: Buffer, index: string, limits: IngestLimits): Generator<BulkItem> {
   let number = 0

@@ -9,8 +9,8 @@ import { createNotes, type LineNotes, type Notes } from './notes.ts'
 import { parseTimestamp } from './timestamp.ts'
 
 /**
- * A line, and what was changed of it; or why it is none. What is wrong with a line is no exception, since the rest of its batch is
- * taken.
+ * A line with the changes made to it, or the reason why it was rejected. An invalid line is not an
+ * exception, since the rest of its batch is stored.
  */
 export type Line =
   | { readonly record: LogRecord; readonly notes?: Notes; readonly problem?: never }
@@ -23,10 +23,10 @@ const textKeys = ['log', 'message', 'msg', '_msg', 'MESSAGE'] as const
 type Document = Readonly<Record<string, unknown>>
 
 /**
- * Reads a document of a log agent: Fluent Bit's Kubernetes filter, Filebeat, Vector, or a program's own JSON. All that is neither
- * the time, the text nor where it comes from is a field.
+ * Parses a document of a log shipper: the Kubernetes filter of Fluent Bit, Filebeat, Vector, or any
+ * JSON. Everything except time, text and origin becomes a field.
  *
- * @param text the JSON text of one document
+ * @param text the JSON text of the document
  */
 export function parseDocument(text: string, limits: IngestLimits): Line {
   let document: unknown
@@ -97,8 +97,8 @@ function readTime(document: Document, key: TimeKey, text: string): bigint | unde
 }
 
 /**
- * The first time that a line can have, and its member; in its place the container runtime's, where an agent cut that to
- * milliseconds.
+ * Returns the first valid time and its field; replaced by that of the container runtime if the
+ * shipper has cut it to milliseconds.
  */
 function chooseTime(
   document: Document,

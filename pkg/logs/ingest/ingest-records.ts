@@ -5,7 +5,10 @@ import { batchName } from './raw-batch.ts'
 import { readBatch } from './read-batch.ts'
 import { createOutcome, joinPieces } from './read-records.ts'
 
-/** For a store that takes records: reads batches in the thread that asks, in turns with all else that it does. */
+/**
+ * Ingest for a store that takes records: parses batches on the main thread, in turn with other long
+ * work.
+ */
 export function createIngestRecords(append: LogStore['append'], turns: Turns): LogStore['ingest'] {
   return async batch => {
     await turns.next()

@@ -4,7 +4,10 @@ import type { BatchReading, Problems } from './raw-batch.ts'
 
 const maxListed = 100
 
-/** Fluent Bit's http output: the answer counts, and lists the first lines that were refused or changed. */
+/**
+ * The http output of Fluent Bit: the response has counts, and the first lines that were rejected or
+ * changed.
+ */
 export function readJsonLines(body: Buffer, limits: IngestLimits): BatchReading {
   const numbers: number[] = []
   const toErrors = (problems: Problems) =>

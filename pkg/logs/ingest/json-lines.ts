@@ -7,8 +7,8 @@ import { splitLines } from './lines.ts'
 export type NumberedLine = Line & { readonly line: number }
 
 /**
- * Reads one document a line, as Fluent Bit's http output sends with `Format json_lines`; a body that is a JSON array, its
- * `Format json`, is read too. Lines are parsed as they are asked for.
+ * Parses one document per line (`Format json_lines` of the http output of Fluent Bit), or a JSON
+ * array (`Format json`). Lines are parsed lazily.
  */
 export function* parseJsonLines(sent: Buffer, limits: IngestLimits): Generator<NumberedLine> {
   const body = sent.subarray(hasMark(sent) ? 3 : 0)
@@ -39,10 +39,10 @@ function* parseArray(body: Buffer, limits: IngestLimits): Generator<NumberedLine
 }
 
 /**
- * The members of a JSON array as text, so that the digits of their numbers are kept. Each member is parsed later, and that
- * finds what is wrong inside it; here only strings and depth count.
+ * Yields the items of a JSON array as text, which preserves numbers. Items are validated when they
+ * are parsed; here only strings and depth are tracked.
  *
- * @returns undefined in place of a rest that is no member
+ * @returns undefined in place of an invalid rest
  */
 function* splitArray(text: string): Generator<string | undefined> {
   const change: Readonly<Record<string, number>> = { '[': 1, '{': 1, ']': -1, '}': -1 }

@@ -1,8 +1,11 @@
-/** What one request may hold; lines over their limits are shortened, and a batch over its own is refused. */
+/** Limits of a request: longer lines are truncated, and a larger batch is rejected. */
 export type IngestLimits = {
   /** UTF-8 bytes of `log`. */
   readonly lineBytes: number
-  /** UTF-8 bytes of the name of a namespace, pod, container or host, of a container id, of a label's value. */
+  /**
+   * Bytes (UTF-8) of the name of a namespace, pod, container or host, of a container ID, or of a
+   * label value.
+   */
   readonly fieldBytes: number
   readonly labels: number
   readonly labelKeyBytes: number
@@ -13,7 +16,9 @@ export type IngestLimits = {
   readonly fieldsBytes: number
   /** How many names and values of a line are looked at, to find its fields. */
   readonly lineValues: number
-  /** UTF-8 bytes of what is sent once and is stored with each of many lines, in all lines of a batch. */
+  /**
+   * Bytes (UTF-8) of shared data that is stored with many lines, summed over all lines of a batch.
+   */
   readonly sharedBytes: number
   /** How many values the JSON text of a document may have, or of a whole batch that is one. */
   readonly jsonValues: number
@@ -29,7 +34,7 @@ export const defaultLimits: IngestLimits = {
   lineBytes: 256 * 1024,
   // Kubernetes' own limit of a name.
   fieldBytes: 253,
-  // A pod with more labels than this is not known to exist; without a limit a line could be all labels.
+  // More labels than any known pod has; without a limit, a line could consist of labels.
   labels: 64,
   // Kubernetes' limit: a prefix of 253, a slash and a name of 63.
   labelKeyBytes: 317,
@@ -46,6 +51,7 @@ export const defaultLimits: IngestLimits = {
   // Fluent Bit sends 2 MiB at most unless told otherwise, Elasticsearch takes 100 MiB.
   batchBytes: 32 * 1024 * 1024,
   batchLines: 100_000,
-  // A clock that is wrong by years would stretch every histogram; VictoriaLogs takes as much (futureRetention).
+  // A clock that is wrong by years would stretch every histogram; VictoriaLogs has the same limit
+  // (futureRetention).
   aheadDays: 2,
 }

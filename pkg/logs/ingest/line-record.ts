@@ -8,10 +8,10 @@ import { takeOrigin } from './origin.ts'
 import { labelPrefixes } from './origin-names.ts'
 
 /**
- * The record of a line: where it comes from is taken out of what was said of it, and the rest is its fields. What is over a limit
- * is shortened or left out, and noted.
+ * Creates the record of a line: extracts the origin from its data, and keeps the rest as fields.
+ * Parts beyond a limit are truncated or dropped, and noted.
  *
- * @param flat is changed
+ * @param flat is modified
  */
 export function toRecord(
   { timeNs, log }: Pick<LogRecord, 'timeNs' | 'log'>,

@@ -29,7 +29,7 @@ export function createNotes(shared: Notes = []): LineNotes {
   }
 }
 
-/** The beginning of a text, of so many bytes of UTF-8 at most; `note` is called when that is not all. */
+/** Truncates a text to a number of UTF-8 bytes; `note` is called if that removes something. */
 export function shorten(text: string, bytes: number, note: () => void): string {
   // A UTF-16 code unit takes three bytes at most.
   if (text.length * 3 <= bytes || Buffer.byteLength(text) <= bytes) return text

@@ -1,6 +1,7 @@
 export type OriginName = 'namespace' | 'pod' | 'container' | 'host' | 'dockerId'
 
-// The names of Fluent Bit's Kubernetes filter, Filebeat (ECS), Vector and OpenTelemetry's semantic conventions.
+// Field names of the Kubernetes filter of Fluent Bit, Filebeat (ECS), Vector and OpenTelemetry
+// semantic conventions.
 const originNames: Readonly<Record<OriginName, readonly string[]>> = {
   namespace: [
     'kubernetes.namespace_name',

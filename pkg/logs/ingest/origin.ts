@@ -17,7 +17,10 @@ export function isOfPod(flat: Flat): boolean {
   return false
 }
 
-/** Takes out of what was said of a line where it comes from: by its members, else by the name of its file. */
+/**
+ * Extracts the origin of a line from its data: from its fields, otherwise from the name of its
+ * file.
+ */
 export function takeOrigin(flat: Flat): Origin {
   return withFile(takeMembers(flat), flat)
 }

@@ -6,7 +6,10 @@ import type { Note, Notes } from './notes.ts'
 /** A batch as its sender wrote it, decompressed. */
 export type RawBatch = { readonly body: Buffer; readonly limits: IngestLimits } & BatchForm
 
-/** By its bytes: lines have other times when they are sent again, where theirs is that of their arrival. */
+/**
+ * The name of a batch is a digest of its bytes: lines without a time get another one with each
+ * retry.
+ */
 export function batchName({ protocol, body }: Pick<RawBatch, 'protocol' | 'body'>): string {
   return createHash('sha256').update(`${protocol}\n`).update(body).digest('base64')
 }
@@ -30,7 +33,11 @@ export type Problems = ReadonlyMap<number, string>
 export type Changes = ReadonlyMap<number, Notes>
 
 export type BatchReading = {
-  /** Read as they are asked for. @throws Status 400 when the batch cannot be read, 413 when it has too many */
+  /**
+   * Parsed lazily.
+   *
+   * @throws Status 400 for an invalid batch, 413 for too many lines
+   */
   readonly lines: Iterable<Line>
   /**
    * The response once all lines are stored but those with a problem. Not before the last line was
@@ -39,7 +46,7 @@ export type BatchReading = {
    * @param isRepeat the same batch was stored before, and nothing is stored again
    */
   readonly answer: (problems: Problems, changes: Changes, isRepeat: boolean) => Iterable<string | Uint8Array>
-  /** What is said in its place by a protocol that refuses a batch of which nothing can be stored. */
+  /** The response for a protocol that rejects a batch if nothing of it can be stored. */
   readonly refusal?: (problems: Problems) => string | undefined
 }
 

@@ -4,7 +4,7 @@ import type { IngestLimits } from './limits.ts'
 import type { LineNotes } from './notes.ts'
 import { fileNames, isLabelName, isOriginName, meanings } from './origin-names.ts'
 
-/** Adds what is said of several lines; where a line says itself where it comes from, that counts. */
+/** Adds shared data to a line; its own origin takes precedence. */
 function putShared(flat: Flat, shared: Flat): void {
   for (const [name, value] of shared)
     if (!flat.has(name) || !(meanings.has(name) || isLabelName(name))) put(flat, name, value)
@@ -18,8 +18,8 @@ export type Shared = {
 }
 
 /**
- * Makes what several lines of a batch share, within a limit for all lines of the batch: a batch of some megabytes could
- * become gigabytes otherwise. Beyond it, where lines come from is all that they are given.
+ * Adds data that several lines of a batch share, within a limit for the batch: a few megabytes
+ * could otherwise become gigabytes. Beyond it, lines only get their origin.
  */
 export function createSharing(limits: IngestLimits): (flat: Flat, ofAll: LineNotes) => Shared {
   let left = limits.sharedBytes

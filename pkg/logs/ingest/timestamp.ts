@@ -1,6 +1,7 @@
 import { maxTimeNs } from '../record.ts'
 
-// The largest values that are still taken for seconds, milliseconds and microseconds: all three end in the year 5138.
+// The largest values that count as seconds, milliseconds and microseconds: all three are in the
+// year 5138.
 const maxSeconds = 100_000_000_000n
 const thousand = 1000n
 const billion = 1_000_000_000n
@@ -12,12 +13,12 @@ const decimal = /^(\d{1,19})(?:\.(\d{1,9})\d*)?$/
 const scientific = /^(\d)(?:\.(\d+))?[eE]\+?(\d{1,2})$/
 
 /**
- * The time of a log line in nanoseconds since 1970: RFC 3339 with up to nine digits of a second,
- * also without a zone, or a count since 1970 in seconds with up to nine decimals, in milliseconds,
- * in microseconds or in nanoseconds; the size of the count says which.
+ * Parses the time of a log line to nanoseconds since 1970: RFC 3339 with up to nine fractional
+ * digits, also without a time zone, or a number of seconds (with up to nine decimals),
+ * milliseconds, microseconds or nanoseconds since 1970, distinguished by size.
  *
- * @param text as it stood on the wire: a number's own digits, since a double does not hold nanoseconds
- * @returns undefined when it is none of these, or before 1970
+ * @param text the text as received, since a double cannot hold nanoseconds
+ * @returns undefined if it is invalid, or before 1970
  */
 export function parseTimestamp(text: string): bigint | undefined {
   const common = parseUtc(text)
@@ -34,7 +35,10 @@ export function parseTimestamp(text: string): bigint | undefined {
   return inRange(count)
 }
 
-/** What container runtimes write, without the objects that an expression makes for each line; undefined for all else. */
+/**
+ * A fast path for the format of container runtimes without allocations; undefined for other
+ * formats.
+ */
 function parseUtc(text: string): bigint | undefined {
   const end = text.length - 1
   if (end < 19 || end > 29 || !text.endsWith('Z') || text[10] !== 'T') return undefined

@@ -6,17 +6,17 @@ import { reasonOf, refusedCredentials, type SearchClient } from './client.ts'
 import { toDocument } from './document.ts'
 import { indexOf } from './indices.ts'
 
-// Far below http.max_content_length of 100 MB, and large enough that the engine has something to do at once.
+// Far below http.max_content_length of 100 MB, and large enough to be efficient.
 const chunkBytes = 8 * 1024 * 1024
 const timeoutMs = 30_000
 // What an engine calls a document that it can never take, as the type of its error.
 const ofDocument = /^(mapper_parsing|document_parsing|strict_dynamic_mapping|illegal_argument)_exception\b/
 
 /**
- * Stores a batch. Each document's id is made from its record's own, or from the whole batch and its place in it, so that a
- * batch that is sent again finds its documents there, whatever became of the first answer.
+ * Stores a batch. Document IDs are derived from record IDs, or from the batch and the position in
+ * it, so that a retry finds its documents even if the first response was lost.
  *
- * @throws Status 429, 503, 507; then parts may be stored, and sending the batch again completes it
+ * @throws Status 429, 503, 507; parts may then be stored, and a retry completes them
  */
 export async function appendBatch(
   client: SearchClient,
@@ -73,10 +73,12 @@ function readItem(item: unknown): string | undefined {
   if (/flood-stage|cluster_block/.test(said)) {
     throw insufficientStorage(`the log store takes no more lines: ${said}`)
   }
-  // A request that may be made can be of documents that may not: then it is answered with 200. The lines are not at fault.
+  // An authorized request may contain unauthorized documents, with status 200. The lines are not at
+  // fault.
   if (status === 401 || status === 403) throw refusedCredentials(new Error(said))
   if (status === 429) throw tooManyRequests('the log store is overloaded', 1)
-  // All else is of the engine: no shard may be added, an index is closed. A client that learns that a line is bad would drop it.
+  // Other errors concern the engine (shard limit, closed index). Reporting a line as invalid would
+  // make the client drop it.
   if (!ofDocument.test(said)) throw unavailable(`the log store answered ${status}: ${said}`, undefined, 5)
   return said
 }

@@ -34,7 +34,8 @@ export type SearchClient = {
   readonly close: () => Promise<void>
 }
 
-// A node's search threads are about as many; more would only wait there, where nobody can tell them to go.
+// About the number of search threads of a node; more would only queue there, where they cannot be
+// cancelled.
 const maxInFlight = 16
 const maxWaiting = 256
 // More than the answer to a batch has, which says of each line what became of it.
@@ -73,7 +74,8 @@ async function send(transport: Transport, call: SearchCall): Promise<unknown> {
   // As a stream: the client itself would read a response of any size, and refuses one with a record that has a field `__proto__`.
   const options = { requestTimeout: timeoutMs, asStream: true }
   const request = transport.request({ method, path, querystring, ...content }, options)
-  // Returning nothing: abort() returns the request, and what a listener's promise rejects with ends the process.
+  // A function without a result: abort() returns the request, and a rejected promise of a listener
+  // would crash the process.
   const abort = () => {
     request.abort()
   }
@@ -113,7 +115,8 @@ function toStatus(error: unknown): unknown {
 function toRefusal(code: number, answer: unknown): Status {
   const said = reasonOf(answer)
   const cause = new Error(`the log store answered ${code}: ${said}`)
-  // A part of an answer is not asked for, so the engine fails at its time limit: with 500, and Elasticsearch 9 with 429.
+  // Partial results are disabled, so the engine fails at its time limit: with 500, or 429 in
+  // Elasticsearch 9.
   if (said.endsWith(': Time exceeded')) return timedOut(tooSlow)
   if (code === 429 && !said.includes('flood-stage')) return tooManyRequests('the log store is overloaded', 1)
   if (said.includes('flood-stage') || said.includes('cluster_block'))
@@ -125,12 +128,14 @@ function toRefusal(code: number, answer: unknown): Status {
   return unavailable(cause.message, cause, 5)
 }
 
-/** It is Kapis that has no right, or no longer: anyone who asked has done nothing wrong, and may ask again once that is fixed. */
+/** Kapis lacks a permission; it is not the fault of the caller, who may retry after it is fixed. */
 export function refusedCredentials(cause: Error): Status {
   return unavailable('the log store refuses the credentials of Kapis', cause, 30)
 }
 
-/** What may stand in a log: the client's own errors hold the whole request, credentials included. */
+/**
+ * An error that is safe to log: errors of the client contain the whole request with credentials.
+ */
 function toCause(error: unknown): Error {
   return error instanceof Error ? new Error(`${error.name}: ${error.message}`) : new Error(String(error))
 }

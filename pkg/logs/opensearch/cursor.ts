@@ -4,9 +4,9 @@ import { formatTime } from '../rfc3339.ts'
 import type { Order } from '../store.ts'
 
 /**
- * Where a record stands: its time, where it stands in the order in which its shard took it, and how many of those that have both
- * in common come up to it, itself included. Each shard counts for itself, so there may be one in each; the engine gives
- * those in the order of the shards, always the same.
+ * The position of a record: its time, its sequence number in its shard, and the number of records
+ * with the same two values up to it, since shards count separately. The engine returns these in the
+ * order of the shards.
  */
 export type Place = { readonly time: string; readonly sequence: number; readonly nth: number }
 
@@ -14,13 +14,16 @@ export type Place = { readonly time: string; readonly sequence: number; readonly
 const maxNth = 1024
 
 export const sortFields = (order: Order) => [
-  // Indices that others made have milliseconds; compared as nanoseconds they stand in one order with ours.
+  // Indices of others have milliseconds; compared in nanoseconds they sort together with ours.
   { time: { order, numeric_type: 'date_nanos', unmapped_type: 'date' } },
   // An index without a line yet has no mapping, not even of its own fields.
   { _seq_no: { order, unmapped_type: 'long' } },
 ]
 
-/** What `search_after` is, to begin with all that are at a place: the first of them that go on after it are known already. */
+/**
+ * The `search_after` value that starts with all records of a position; those up to the cursor are
+ * skipped.
+ */
 export function searchAfter({ time, sequence }: Place, order: Order): readonly [string, number] {
   return [time, order === 'asc' ? sequence - 1 : sequence + 1]
 }

@@ -4,7 +4,10 @@ import { parseTimestamp } from '../ingest/timestamp.ts'
 import type { LogRecord } from '../record.ts'
 import { formatTime } from '../rfc3339.ts'
 
-/** The document of a record: what Fluent Bit's Kubernetes filter makes, with labels and fields as `key=value` too. */
+/**
+ * The document of a record: the format of the Kubernetes filter of Fluent Bit, with labels and
+ * fields also as `key=value`.
+ */
 export function toDocument(record: LogRecord): object {
   const time = formatTime(record.timeNs)
   const { namespace, pod, container, host, dockerId, labels, fields } = record

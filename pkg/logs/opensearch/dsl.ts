@@ -28,8 +28,8 @@ const latestNs = 2n ** 63n - 1n
 const maxExpansions = 20_000
 
 /**
- * A filter as a query of the search engine: a tree of objects in which values of the caller stand as values. Nothing here
- * scores, so that everything can be cached.
+ * Translates a filter to a query of the search engine, in filter context so that it can be cached.
+ * Values of the caller are always values in the tree.
  */
 export function toDsl({ scope, startNs, endNs, expression }: LogFilter): Dsl {
   // Elasticsearch 9 makes no histogram of times to the nanosecond that have an upper bound alone.
@@ -47,8 +47,8 @@ export function toDsl({ scope, startNs, endNs, expression }: LogFilter): Dsl {
 }
 
 /**
- * With nine digits always: as an upper bound, Elasticsearch 8 takes a time without a fraction for the end of its second. Times
- * to the nanosecond end in 2262, and a later one is refused.
+ * Always with nine digits: Elasticsearch 8 rounds an upper bound without a fraction up to the end
+ * of its second. Nanosecond times end in 2262; later ones are rejected.
  */
 function toBound(timeNs: bigint): string {
   const given = timeNs > latestNs ? latestNs : timeNs
@@ -56,8 +56,8 @@ function toBound(timeNs: bigint): string {
 }
 
 /**
- * One `terms` clause for all namespaces that were there before the time asked for; of the younger ones, one clause for each
- * moment of creation as long as these are few, and a script over a table of them when they are many.
+ * One `terms` clause for namespaces that existed before the requested time; for younger ones a
+ * clause for each creation time if they are few, otherwise a script with a table.
  */
 function toScope(scope: Scope, startNs: bigint | undefined): readonly Dsl[] {
   if (scope === 'everything') return []
@@ -85,7 +85,10 @@ function namespaces(permitted: readonly PermittedNamespace[]): Dsl {
   return anyOf(clauses)
 }
 
-/** The script is a constant, compiled once; the namespaces are its parameters. Creation times are whole seconds. */
+/**
+ * The script is constant and compiled once; the namespaces are its parameters. Creation times are
+ * whole seconds.
+ */
 function createdBefore(permitted: readonly PermittedNamespace[]): Dsl {
   const since = Object.fromEntries(
     permitted.map(({ namespace, sinceNs }) => [namespace, Number(sinceNs / 1_000_000n)]),
@@ -158,7 +161,7 @@ function noComparison(): Status {
 
 function toPhrase(field: string, words: readonly string[], prefix: boolean): Dsl {
   const [first = ''] = words
-  // What has no words passes whatever it is; a field that is missing is the empty text, and passes too.
+  // A pattern without words matches everything; a missing field counts as empty text.
   if (words.length === 0) return { match_all: {} }
   if (prefix && words.length === 1) return { prefix: { [field]: { value: first } } }
   const query = words.join(' ')

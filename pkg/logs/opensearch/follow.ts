@@ -11,8 +11,8 @@ const page = 1_000
 const overlapNs = 15_000_000_000n
 
 /**
- * What arrives, found by asking for the newest time again and again: search engines tell nobody of what they store. A line
- * that comes more than 15 seconds after it was written is not shown.
+ * Follows new lines by polling, since search engines have no notifications. A line that arrives
+ * more than 15 seconds after its time is missed.
  */
 export async function* followRecords(
   search: Search,

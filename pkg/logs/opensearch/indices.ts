@@ -8,11 +8,11 @@ export function indexOf(prefix: string, timeMs: number): string {
 }
 
 /**
- * The indices in which records of a time may be. Fluent Bit names the index by when it read a line, which may be the day after
- * the line was written.
+ * Returns the indices that may contain records of a time range. Fluent Bit names an index by the
+ * time of reading, which may be the next day.
  *
- * @param startMs undefined: since ever
- * @param endMs undefined: until now
+ * @param startMs undefined: no lower limit
+ * @param endMs undefined: now
  */
 export function indicesOf(
   prefix: string,

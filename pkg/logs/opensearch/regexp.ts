@@ -11,11 +11,12 @@ const maxCharacters = 256
 const [wordCharacter, otherCharacter] = ['[0-9A-Za-z_]', '[^0-9A-Za-z_]']
 
 /**
- * A regular expression in Lucene's syntax, which always stands for the whole text and has neither anchors nor boundaries.
- * Every character that is no ASCII letter or digit is escaped, but where a range begins, so none has a meaning of its own.
+ * Translates a regular expression to the syntax of Lucene, which always matches the whole text and
+ * has no anchors or boundaries. Every character except ASCII letters and digits is escaped, except
+ * at the start of a range, so none has a special meaning.
  *
- * @returns undefined when it has an assertion that cannot be said there: `\B`, `^` and `$` inside, and `\b` but at an end next to
- * what is surely a character of a word, or surely none
+ * @returns undefined for assertions that cannot be expressed: `\B`, inner `^` and `$`, and `\b`
+ * except at an end next to a certain word or non-word character
  */
 export function toLuceneRegexp(root: RegexNode, caseSensitive: boolean): string | undefined {
   const options = root.kind === 'choice' ? root.options : [root]
@@ -47,7 +48,11 @@ function toWhole(node: RegexNode, caseSensitive: boolean): string | undefined {
   return inner.every(text => text !== undefined) ? `${before}${inner.join('')}${after}` : undefined
 }
 
-/** Takes an assertion off an end of an expression. @returns what may stand outside of that end; undefined when it cannot be said */
+/**
+ * Removes an assertion from an end of an expression.
+ *
+ * @returns what may be outside of that end; undefined if it cannot be expressed
+ */
 function takeEdge(items: RegexNode[], side: 'first' | 'last'): string | undefined {
   const edge = items.at(side === 'first' ? 0 : -1)
   if (edge?.kind !== 'assert') return anything
@@ -62,7 +67,10 @@ function takeEdge(items: RegexNode[], side: 'first' | 'last'): string | undefine
   return beside === wordCharacter ? outside : `(${outside})?`
 }
 
-/** The characters that make a boundary next to a node; undefined where that depends on which character it stands for. */
+/**
+ * Returns the characters that form a boundary next to a node; undefined if that depends on the
+ * matched character.
+ */
 function characterBeside(node: RegexNode | undefined, side: 'first' | 'last'): string | undefined {
   if (node?.kind === 'sequence') return characterBeside(node.items.at(side === 'first' ? 0 : -1), side)
   if (node?.kind === 'repeat') return node.min > 0 ? characterBeside(node.item, side) : undefined
@@ -122,8 +130,8 @@ function toSet(
 }
 
 /**
- * Engines from Lucene 9 on take a character with a backslash for one that begins no range, so the lower bound stands as it is;
- * those that would mean something there come before it, each by itself.
+ * Since Lucene 9 an escaped character cannot start a range, so the lower bound is not escaped;
+ * special characters are put before it one by one.
  */
 function toRange(low: number, high: number): string {
   if (low === high) return escapePoint(low)

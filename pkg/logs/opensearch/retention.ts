@@ -27,7 +27,7 @@ export async function deleteExpired(
   return expired
 }
 
-/** Those that are named for a day, and for one that is over: what else begins so is someone else's. */
+/** Only indices with the name of a past day: others with the same prefix are not ours. */
 export function findExpired(
   names: readonly string[],
   prefix: string,

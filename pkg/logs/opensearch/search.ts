@@ -27,7 +27,8 @@ const maxBuckets = 10_000
 const maxWindow = 10_000
 // Larger than a page of as much text as it may have, with labels and the names of its pods.
 const maxResponseBytes = 2 * maxPageChars
-// Shards of a day's index; those of others that have more lose a cursor behind a page that was reached by from.
+// Maximum number of shards of an index; with more, the cursor after a page reached by `from` is not
+// exact.
 const maxAtPlace = 32
 const dockerId = 'kubernetes.docker_id.keyword'
 // Up to so many distinct values the engine counts them exactly, or nearly so.
@@ -114,7 +115,7 @@ async function queryPart(search: Search, query: LogQuery, limits: QueryLimits): 
   }
 }
 
-/** How many of those that were found come up to a place. */
+/** How many of the found records are at or before a position. */
 function countKnown(found: readonly Found[], { time, sequence, nth }: Place): number {
   const beyond = found.findIndex(
     ({ place }) => place.time !== time || place.sequence !== sequence || place.nth > nth,

@@ -19,7 +19,10 @@ export type OpenSearchOptions = {
   readonly logger: Logger
   /** Of all that is long in the thread that serves requests: to read a batch is. */
   readonly turns: Turns
-  /** Of indices that are Kapis' alone: the days that are kept, today included. Without it nothing is deleted. */
+  /**
+   * Retention in days including today, for indices that only Kapis writes. If not set, nothing is
+   * deleted.
+   */
   readonly retentionDays?: number
   /** After how long a template that the engine refused is tried again: a minute when left out. */
   readonly setUpAgainMs?: number
@@ -29,7 +32,7 @@ const setUpWithinMs = 10_000
 const setUpAgainAfterMs = 60_000
 const retentionMs = 3_600_000
 
-/** Logs in OpenSearch or Elasticsearch, in the indices that Fluent Bit itself makes and fills there. */
+/** The log store in OpenSearch or Elasticsearch, with the indices that Fluent Bit creates. */
 export function createOpenSearchStore(options: OpenSearchOptions): LogStore {
   const { engine, credentials, prefix, logger, turns, retentionDays } = options
   const { setUpAgainMs = setUpAgainAfterMs } = options
@@ -52,7 +55,8 @@ export function createOpenSearchStore(options: OpenSearchOptions): LogStore {
   async function prepare(): Promise<void> {
     const refusal = await putTemplate(client, prefix)
     if (refusal === undefined) return
-    // Someone else's template for these indices, or no right to make one: lines are stored as it says then. Either may change.
+    // Another template may apply, or the permission to create one is missing: lines are stored
+    // anyway. Either may change later.
     logger.warn({ err: refusal }, 'the index template of the log store cannot be set')
     retrying = setTimeout(() => {
       setUp = undefined

@@ -1,12 +1,12 @@
-// What wordsOf takes for a word, in Java's syntax (see words.ts). Terms have a length limit in Lucene.
+// The word pattern of wordsOf in Java syntax (see words.ts). Lucene limits the length of terms.
 const words = '[\\p{IsHan}\\p{IsHiragana}]|[\\p{L}\\p{N}\\p{M}&&[^\\p{IsHan}\\p{IsHiragana}]]+'
 const longestTerm = 8000
 
 /**
- * The index template of `<prefix>-*`: times to the nanosecond, words as Kapis has them, and the line as a whole for
- * substrings and regular expressions.
+ * The index template of `<prefix>-*`: nanosecond times, words as defined by Kapis, and the line as
+ * a whole for substrings and regular expressions.
  *
- * @param rawType `wildcard`, which finds parts by an index of their pieces; `keyword` for engines that are older
+ * @param rawType `wildcard`, which uses an n-gram index; `keyword` for older engines
  */
 export function indexTemplate(prefix: string, rawType: 'wildcard' | 'keyword'): object {
   const name = {
@@ -48,7 +48,8 @@ export function indexTemplate(prefix: string, rawType: 'wildcard' | 'keyword'): 
               container_name: name,
               host: name,
               docker_id: id,
-              // Every label its own field would make as many fields as there are labels in the cluster.
+              // A field per label would result in as many fields as there are labels in the
+              // cluster.
               labels: { type: 'object', enabled: false },
               label_pairs: { type: 'keyword', ignore_above: 1024 },
             },

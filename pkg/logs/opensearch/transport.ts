@@ -15,7 +15,10 @@ export type Transport = {
   readonly close: () => Promise<void>
 }
 
-/** The official client, whose methods for single APIs are not used: what is asked for differs between the engines. */
+/**
+ * The official client, without its methods for single APIs, since requests differ between the
+ * engines.
+ */
 export function createTransport(
   engine: SearchEngine,
   credentials: SearchCredentials,
@@ -24,7 +27,7 @@ export function createTransport(
   const proxy = readHttpProxy(new URL(engine.url), proxyFor)
   const client = new Client({
     node: engine.url,
-    // What is tried again is for the caller to say: a batch that is sent twice would be stored twice.
+    // The caller decides about retries: a batch that is sent twice could be stored twice.
     maxRetries: 0,
     requestTimeout: 30_000,
     ...(proxy === undefined ? {} : { proxy }),

@@ -1,9 +1,10 @@
 import type { Range } from '../regex/parse.ts'
 
 /**
- * What may stand next to a word without being joined to it: blanks, punctuation and symbols, and Han and Hiragana, of which each
- * is a word by itself. Code points that nobody uses lie within where that saves a range; punctuation of scripts that are
- * rare in logs is left out, since an engine takes a thousand characters of an expression and no more.
+ * Characters that separate words: spaces, punctuation and symbols, and Han and Hiragana characters,
+ * each of which is a word. Unassigned code points are included where that saves a range;
+ * punctuation of rare scripts is omitted, since an engine limits expressions to a thousand
+ * characters.
  */
 export const besideWords: readonly Range[] = [
   [0x00, 0x2f],

@@ -79,8 +79,8 @@ export function parseQuery(text: string): Expression | undefined {
 }
 
 /**
- * Parses log_query= of the platform API: phrases between commas, one of which must be found; the last word of each may be
- * the beginning of one. Empty phrases are left out.
+ * Parses log_query= of the platform API: comma-separated phrases, one of which must match; the last
+ * word of each may be the beginning of one. Empty phrases are ignored.
  */
 export function parsePhrases(text: string): Expression | undefined {
   const phrases = text.split(',').filter(phrase => phrase.trim() !== '')

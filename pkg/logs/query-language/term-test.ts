@@ -88,7 +88,10 @@ function checkRegex(source: string, caseSensitive: boolean, position: number): v
   }
 }
 
-/** Where a line comes from is compared whole and with case; wildcards make it a pattern, which is not. Fields are without case. */
+/**
+ * The origin of a line is compared as a whole and case-sensitively; with wildcards it is a pattern,
+ * which ignores case. Fields ignore case.
+ */
 function fieldTest(field: Field, pieces: readonly Piece[]): Test {
   const text = plainText(pieces)
   const isOwn = typeof field !== 'string' && 'field' in field
@@ -96,7 +99,7 @@ function fieldTest(field: Field, pieces: readonly Piece[]): Test {
   return { kind: 'wildcard', pieces: joined(pieces), extent: 'value', start: 'open', end: 'open' }
 }
 
-/** In a line, text without wildcards means words, and wildcards stay within what spaces separate. */
+/** In a line, text without wildcards matches words, and wildcards do not match spaces. */
 function logTest(pieces: readonly Piece[]): Test {
   const text = plainText(pieces)
   if (text !== undefined) return textTest(text, false)
@@ -143,7 +146,10 @@ function isOneWord(text: string): boolean {
   return words.length === 1 && words[0]?.length === text.length
 }
 
-/** Whether what it begins with must not be joined to a word before it; a wildcard at an end is a part of a word. */
+/**
+ * Returns whether the start of the text must be a word boundary; a wildcard at an end is part of a
+ * word.
+ */
 function beginsWord(piece: Piece | undefined): boolean {
   if (piece === undefined || typeof piece === 'string') return piece === '?'
   return wordRole(piece.text.codePointAt(0) ?? 0) === 'part'

@@ -1,6 +1,6 @@
 import { badRequest } from '../../apierrors/status.ts'
 
-/** A piece of a search text: text to be taken literally, `*` for any number of characters, or `?` for one. */
+/** A part of a search text: literal text, `*` for any number of characters, or `?` for one. */
 export type Piece = { readonly text: string; readonly quoted: boolean } | '*' | '?'
 
 export type Term = {
@@ -25,7 +25,8 @@ const fieldPattern = /([A-Za-z_@][A-Za-z0-9_@-]*(?:\.[A-Za-z0-9_./@-]+)?):(?!\/\
 const quotedFieldPattern = /((?:[A-Za-z_@][A-Za-z0-9_@.-]*\.)?"[^"\\]+"):/y
 const comparisonPattern =
   /([A-Za-z_@][A-Za-z0-9_@-]*(?:\.[A-Za-z0-9_./@-]+)?):?([<>]=?)(-?\d+(?:\.\d+)?)(?=[\s()]|$)/y
-// What closes a regular expression must end the term, so that a path like /api/v1 is taken for the text it is.
+// The slash that closes a regular expression must end the term, so that a path like /api/v1 is
+// plain text.
 const regexPattern = /\/((?:[^/\\\n]|\\.)+)\/(c?)(?=[\s()]|$)/y
 const operatorPattern = /(AND|OR|NOT)(?=[\s()]|$)/y
 const plainPattern = /[^\s()"*?\\]+/y

@@ -1,7 +1,10 @@
 import { badRequest } from '../../apierrors/status.ts'
 import type { QueryParameters } from '../../apirequest/query-parameters.ts'
 
-/** The query of a request, read strictly: each reader names the parameter that it refuses. Empty is as if not given. */
+/**
+ * The query of a request; each reader throws an error that names the parameter. An empty parameter
+ * counts as missing.
+ */
 export type Parameters = {
   readonly text: (name: string) => string
   /** A comma list without its empty members; undefined when nothing is left. */
@@ -21,10 +24,10 @@ export type Warn = (text: string) => void
 const mostNamed = 3
 
 /**
- * Reads the parameters of a question. Unknown ones are ignored with a warning: consoles of KubeSphere 3.4 send some that
- * were never read.
+ * Parses the parameters of a log query. Unknown ones are ignored with a warning, since consoles of
+ * KubeSphere 3.4 send some.
  *
- * @throws Status 400 for a parameter that is given more than once
+ * @throws Status 400 for a repeated parameter
  */
 export function readParameters(query: QueryParameters, known: readonly string[], warn: Warn): Parameters {
   query.refuseAmbiguous()

@@ -140,7 +140,7 @@ function readExpression({ list, text }: Parameters): Expression | undefined {
 
 function readForm({ choice, boolean }: Parameters) {
   const format = choice('format', ['text', 'jsonl', 'csv'])
-  // Plain text is the lines alone, as they were written; in the others anyone who reads them wants to know whose they are.
+  // Plain text contains only the lines; the other formats include the origin.
   const isTable = format !== 'text'
   return { format, withTime: boolean('with_time', isTable), withPod: boolean('with_pod', isTable) }
 }

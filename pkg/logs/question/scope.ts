@@ -8,12 +8,12 @@ export type Readable = 'everywhere' | readonly string[]
 const nsPerSecond = 1_000_000_000n
 
 /**
- * What is asked for, within what may be seen. Who may read everything sees the logs of namespaces that are gone too; anyone
- * else sees those that exist, each from the second of its creation on, because a namespace of that name may have been
- * someone else's before.
+ * Restricts a query to what the caller may see. Callers who may read everything also see logs of
+ * deleted namespaces; others see existing namespaces, each since its creation, because an earlier
+ * namespace of that name may have belonged to others.
  *
- * @param created creation times of the namespaces that there are, in Unix seconds
- * @returns undefined when there is nothing that may be seen
+ * @param created creation times of existing namespaces, in Unix seconds
+ * @returns undefined if nothing is visible
  */
 export function toFilter(
   { namespaces, namespaceParts, ...where }: Where,

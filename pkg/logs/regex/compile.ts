@@ -8,8 +8,9 @@ export class RegexError extends Error {}
 const maxInstructions = 5000
 
 /**
- * A test of whether a regular expression finds something, in time proportional to the text. The syntax is RE2's
- * (https://github.com/google/re2/wiki/Syntax), and \uHHHH besides. `$` also holds before the line break that ends a text.
+ * Compiles a regular expression that matches in time proportional to the text. The syntax is that
+ * of RE2 (https://github.com/google/re2/wiki/Syntax), plus \uHHHH. `$` also matches before a final
+ * line break.
  *
  * @throws RegexError
  */

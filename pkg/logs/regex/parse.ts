@@ -4,8 +4,8 @@ import { type AST, RegExpParser } from '@eslint-community/regexpp'
 export type Range = readonly [number, number]
 
 /**
- * The structure of a regular expression, as far as it matters for whether something is found: groups are gone from it, and so
- * is the difference between greedy and lazy.
+ * The structure of a regular expression as far as it affects whether something matches: without
+ * groups, and without the difference between greedy and lazy.
  */
 export type RegexNode =
   /** One character: of the ranges or, negated, of none of them. */
@@ -33,9 +33,9 @@ const classes: Readonly<Record<'digit' | 'space' | 'word', readonly Range[]>> = 
 }
 
 /**
- * Reads an expression that `compileRegex` takes.
+ * Parses an expression that `compileRegex` accepts.
  *
- * @returns undefined when it has something that RE2 knows and JavaScript does not, or that cannot be told by single
+ * @returns undefined for features of RE2 that JavaScript lacks, or that do not map to single
  * characters, such as flags and Unicode classes
  */
 export function parseRegex(source: string): RegexNode | undefined {

@@ -2,10 +2,10 @@ import { allOf, anyOf, type Expression, match } from '../expression.ts'
 import type { RegexNode } from './parse.ts'
 
 /**
- * What a text must contain for a regular expression to find anything in it: a store can look that up before it tries the
- * expression itself.
+ * Returns the literals that every match contains, which a store can look up before it runs the
+ * expression.
  *
- * @returns undefined when nothing can be said
+ * @returns undefined if there are none
  */
 export function requiredTexts(root: RegexNode, caseSensitive: boolean): Expression | undefined {
   const { parts, tail } = collect(root, '', caseSensitive)
@@ -50,7 +50,10 @@ function contains(text: string, caseSensitive: boolean): readonly Expression[] {
   return text === '' ? [] : [match('log', { kind: 'contains', text, caseSensitive })]
 }
 
-/** Undefined for one of several characters: without case, beyond ASCII, there may be more than two of a letter. */
+/**
+ * Undefined for one of several characters: outside of ASCII, a letter may have more than two case
+ * variants.
+ */
 function singleCharacter(
   { ranges, negated }: Extract<RegexNode, { kind: 'set' }>,
   caseSensitive: boolean,

@@ -9,10 +9,10 @@ const braced = /\{[^}]*\}/y
 type Read = { readonly size: number; readonly end: number }
 
 /**
- * How many instructions a regular expression compiles to, or more, without compiling it: `(a{30}){30}` takes eleven characters
- * and a thousand instructions. An expression that RE2 refuses has some size, too.
+ * Estimates the number of instructions of a regular expression without compiling it: `(a{30}){30}`
+ * has eleven characters and a thousand instructions. Works for invalid expressions too.
  *
- * @param limit what is larger is not counted to its end
+ * @param limit counting stops beyond it
  */
 export function regexSize(source: string, limit: number): number {
   const count = createCount()

@@ -4,8 +4,9 @@ import { isOAuthReason } from '../server/error.ts'
 import type { Target } from './request.ts'
 
 /**
- * Sends the browser back to the client: state as it came, and iss, so that the client can tell whose answer it is (RFC 9207,
- * mix-up). A form is answered with 303, so that no browser sends it on (RFC 9700 section 4.12).
+ * Redirects the browser back to the client with the unchanged state, and iss to identify the issuer
+ * (RFC 9207, mix-up attacks). A POST is answered with 303, so that browsers do not resend the form
+ * (RFC 9700 section 4.12).
  */
 export function sendBack(
   { req, res }: { req: Request; res: Response },
@@ -19,7 +20,10 @@ export function sendBack(
   res.set('location', `${redirectUri}${redirectUri.includes('?') ? '&' : '?'}${query}`).end()
 }
 
-/** What goes back to the client of an error (RFC 6749 section 4.1.2.1); undefined for one that is not for its eyes. */
+/**
+ * Returns the error parameters for the client (RFC 6749 section 4.1.2.1); undefined for an error
+ * that the client must not see.
+ */
 export function toAnswer(error: unknown): { error: string; error_description?: string } | undefined {
   if (!(error instanceof Status)) return undefined
   if (isOAuthReason(error.reason))

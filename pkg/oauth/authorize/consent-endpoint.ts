@@ -18,7 +18,10 @@ const path = '/oauth/consent'
 
 type Exchange = { readonly req: Request; readonly res: Response }
 
-/** Asks the user whether the client may. The form carries the whole request, which is judged again when it comes back. */
+/**
+ * Shows the consent page. Its form contains the whole authorization request, which is validated
+ * again when it is submitted.
+ */
 export function sendConsentPage(
   { productName }: BrowserOptions,
   { req, res }: Exchange,

@@ -3,8 +3,9 @@ import type { GrantTools } from '../tokens/grant.ts'
 import type { AuthorizeRequest } from './request.ts'
 
 /**
- * Whether the user has to be asked. Once he has allowed a client something, he is not asked again while a login of his at
- * that client lasts. Of a public client nobody knows whether it is the same again (RFC 6749 section 10.2): he is always asked.
+ * Returns whether the user must be asked for consent. After a consent they are not asked again
+ * while they have a login at this client. For a public client they are always asked, since its
+ * identity cannot be verified (RFC 6749 section 10.2).
  */
 export async function needsConsent(
   { sessions }: Pick<GrantTools, 'sessions'>,

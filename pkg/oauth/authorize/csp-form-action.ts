@@ -1,6 +1,7 @@
 /**
- * A redirect URI as a source of the CSP's form-action: browsers hold the redirects after a form to it as well. A host where
- * there can be one (not an IPv6 address, which a CSP cannot name), otherwise the scheme.
+ * Returns a redirect URI as a CSP form-action source, which browsers also apply to redirects after
+ * a form. It is the origin where CSP can express it (it cannot express IPv6 addresses), otherwise
+ * the scheme.
  */
 export function toFormTarget(redirectUri: string): string {
   const { protocol, origin, hostname } = new URL(redirectUri)

@@ -24,8 +24,9 @@ type Asked = {
 }
 
 /**
- * GET and POST /oauth/authorize (RFC 6749 section 4.1.1, OpenID Connect Core section 3.1.2): the browser comes from a client,
- * its user logs in, agrees where he is asked to, and goes back with a code.
+ * GET and POST /oauth/authorize (RFC 6749 section 4.1.1, OpenID Connect Core section 3.1.2): a
+ * client sends the browser here; its user logs in, gives consent if needed, and returns to the
+ * client with a code.
  */
 export function createAuthorize(options: BrowserOptions): RequestHandler {
   const { registry, audit, productName } = options
@@ -73,7 +74,8 @@ async function answer(
   try {
     for (const problem of problems.values()) throw problem
     const path = toPath(params)
-    // A form from another site comes without the cookie (SameSite); the same by GET brings it along.
+    // A cross-site POST has no session cookie (SameSite), so it is redirected to a GET, which has
+    // it.
     if (exchange.req.method === 'POST') return exchange.res.redirect(303, path)
     const request = readAuthorizeRequest(params, target.client)
     await decide(options, exchange, { ...asked, request }, event)
@@ -114,8 +116,8 @@ async function decide(
 }
 
 /**
- * Whom the client means. A hint that cannot be verified names nobody: it is ignored, unless there is no other way to make
- * sure of the user than what it says (OpenID Connect Core section 3.1.2.1).
+ * Returns the user that the client expects. A hint that cannot be verified is ignored, unless it is
+ * required to identify the user (OpenID Connect Core section 3.1.2.1).
  *
  * @throws Status login_required
  */
@@ -131,8 +133,8 @@ async function readHint(
 }
 
 /**
- * The browser's login; undefined when the user has to log in first. Once the user has done so for this request, nothing of
- * it asks for another login, or there would be no end to it.
+ * Returns the login of the browser; undefined if the user must log in first. After a login for this
+ * request, prompt and max_age are satisfied, so that it does not loop.
  */
 async function findLogin(
   { tools }: BrowserOptions,

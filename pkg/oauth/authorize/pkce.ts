@@ -7,8 +7,9 @@ const verifierSyntax = /^[A-Za-z0-9._~-]{43,128}$/
 const challengeSyntax = /^[A-Za-z0-9_-]{43}$/
 
 /**
- * The code challenge of an authorization request (RFC 7636), S256 alone: with `plain` anyone who reads the request can use the
- * code. '' for a client with a secret that sends none.
+ * Returns the code challenge of an authorization request (RFC 7636). Only S256 is supported: with
+ * `plain`, anyone who reads the request can redeem the code. '' for a confidential client without
+ * PKCE.
  *
  * @throws Status invalid_request
  */
@@ -28,8 +29,8 @@ export function readChallenge(params: Form, { isRequired }: { isRequired: boolea
 }
 
 /**
- * Whether anyone who brings a code is who asked for it. A verifier for a code without a challenge is refused too: it says that
- * the challenge was taken out of the request on the way (RFC 9700 section 4.8.2).
+ * Returns whether the code verifier matches. A verifier without a challenge is rejected too: the
+ * challenge was removed from the request by an attacker (RFC 9700 section 4.8.2).
  */
 export function isVerified(challenge: string, verifier: string | undefined): boolean {
   if (challenge === '' || verifier === undefined) return challenge === '' && verifier === undefined

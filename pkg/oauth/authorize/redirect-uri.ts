@@ -5,12 +5,12 @@ import { oauthError } from '../server/error.ts'
 const loopback = /^http:\/\/(127\.0\.0\.1|\[::1\]|localhost)(?::\d{1,5})?(\/[^\s#\\@]*)?$/
 
 /**
- * Where the browser goes back to: exactly what the client has registered (RFC 9700 section 2.1), but that a native app on
- * the loopback interface gets its port from the system (RFC 8252 section 7.3). That holds for `localhost` as well where a
- * client has registered that very name, though section 8.3 advises against it: it knows where it listens.
+ * Validates the redirect URI: it must equal a registered one (RFC 9700 section 2.1), except for the
+ * port of a loopback address, which native apps choose at run time (RFC 8252 section 7.3). The same
+ * applies to a registered `localhost`, although section 8.3 advises against it.
  *
- * @param given undefined when the request names none; then the client must have registered exactly one
- * @throws Status invalid_request, which must be shown here and never sent anywhere
+ * @param given undefined if the request has none; then the client must have registered exactly one
+ * @throws Status invalid_request, which must be shown here and not sent to a redirect URI
  */
 export function chooseRedirectUri(
   client: Pick<ClientConfig, 'redirectURIs' | 'public'>,

@@ -29,7 +29,8 @@ export type AuthorizeRequest = {
 }
 
 /**
- * The client and the place to go back to: until both are known nothing may be sent anywhere (RFC 6749 section 4.1.2.1).
+ * Returns the client and the redirect URI. Before both are validated, no error may be sent to the
+ * client (RFC 6749 section 4.1.2.1).
  *
  * @throws Status invalid_client, invalid_request
  */
@@ -46,7 +47,9 @@ export function findTarget(registry: ClientRegistry, params: Form): Target {
   }
 }
 
-/** One that is too long to be sent back is left out: the client is told that its request is too long. */
+/**
+ * A state that is too long to be returned is omitted; the error says that the request is too long.
+ */
 function readState(params: Form): string | undefined {
   const state = params.get('state')
   return state === undefined || state.length > maxReturnTo ? undefined : state

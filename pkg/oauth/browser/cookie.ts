@@ -2,19 +2,23 @@ import type { IncomingMessage } from 'node:http'
 import type { Response } from 'express'
 
 /**
- * Cookies with the `__Host-` prefix (RFC 6265bis section 4.1.3.2): the browser takes them from this very host over TLS alone,
- * so that neither a neighbouring domain nor someone on the wire can plant one (session fixation, login CSRF).
+ * Cookies with the `__Host-` prefix (RFC 6265bis section 4.1.3.2): browsers accept them only from
+ * this host over TLS, so neither a sibling domain nor a network attacker can set one (session
+ * fixation, login CSRF).
  */
 export type CookieName = `__Host-${string}`
 
 export type CookieOptions = {
-  /** Lax, since clients send the browser here from their own sites; what changes anything is a POST, and needs a token. */
+  /**
+   * Lax, since clients redirect the browser here from other sites. Changes require a POST with a
+   * CSRF token.
+   */
   readonly sameSite?: 'Lax' | 'Strict'
   /** Until the browser is closed without it. */
   readonly maxAgeSeconds?: number
 }
 
-/** @returns undefined without one, and for one that is there twice, since nobody could say which is meant */
+/** @returns undefined if the cookie is missing or given more than once */
 export function readCookie(req: IncomingMessage, name: CookieName): string | undefined {
   const found = (req.headers.cookie ?? '')
     .split(/; */)

@@ -3,7 +3,7 @@ import { findTarget } from '../authorize/request.ts'
 import type { ClientRegistry } from '../client.ts'
 import { readAuthorizationRequest } from './login-proof.ts'
 
-/** The login goes on to the client by redirects, which the CSP of the page with the form has to allow. */
+/** The login form ends in redirects to the client, which the CSP of the page must allow. */
 export function formTargetsOf(registry: ClientRegistry, returnTo: string): readonly string[] {
   const params = readAuthorizationRequest(returnTo)
   if (params === undefined) return []

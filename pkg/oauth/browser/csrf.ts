@@ -9,7 +9,10 @@ const cookie: CookieName = '__Host-kapis-form'
 const syntax = /^[A-Za-z0-9_-]{43}$/
 export const csrfField = 'csrf'
 
-/** The token for a form: the browser sends it back in the form and in a cookie, and no other site can know either. */
+/**
+ * Returns the CSRF token for a form: the browser sends it in the form and in a cookie, and other
+ * sites know neither.
+ */
 export function issueCsrfToken(req: IncomingMessage, res: Response): string {
   const known = readCookie(req, cookie)
   // The same in every tab: the last page that was opened must not spoil the others.
@@ -20,9 +23,10 @@ export function issueCsrfToken(req: IncomingMessage, res: Response): string {
 }
 
 /**
- * Whether a form was sent from one of our own pages. By the token, and by where the browser says that it comes from.
+ * Returns whether a form was submitted by a page of Kapis, by the token and by the Origin or
+ * Referer header.
  *
- * @param issuer whose origin is ours besides the host that was asked, which a proxy may have changed
+ * @param issuer its origin is accepted too, since a proxy may change the Host header
  * @throws Status invalid_request, 403
  */
 export function requireOwnForm(req: IncomingMessage, form: Form, issuer: string): void {

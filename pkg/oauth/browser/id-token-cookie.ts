@@ -7,8 +7,9 @@ const cookie: CookieName = '__Host-kapis-upstream-login'
 const maxLength = 3_500
 
 /**
- * Leaves the identity provider's ID token with the browser whose person it is about, so that it can be shown to the provider
- * at the logout. It is no credential of ours. One that is too long is not kept: the provider then asks the person.
+ * Stores the ID token of the identity provider in a cookie of its user, to send it as id_token_hint
+ * at a logout. Kapis does not accept it as a credential. If it is too long it is not stored, and
+ * the provider asks the user for confirmation.
  */
 export function keepIdToken(
   { req, res }: { req: IncomingMessage; res: Response },

@@ -38,7 +38,7 @@ export function createLoginPage(options: BrowserOptions): RequestHandler {
   })
 }
 
-/** The login that the user may go on with, where a client wants no more than that an account is chosen. */
+/** The login to continue with if the client only requires that the user selects an account. */
 async function findChoice(
   { tools }: BrowserOptions,
   req: Request,

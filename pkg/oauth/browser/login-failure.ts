@@ -6,10 +6,10 @@ export function isWrongLogin({ reason }: Status): boolean {
 }
 
 /**
- * What people read of it. One answer for an unknown user and a wrong password; a lock does not say whether there is such a
- * user either.
+ * The message of a failed login for users. It is the same for an unknown user and a wrong password,
+ * and a lock does not reveal whether the user exists.
  *
- * @param provider whose password it was; undefined for one of ours
+ * @param provider that checked the password; undefined for a local user
  */
 export function explainWrongLogin(
   error: Status,

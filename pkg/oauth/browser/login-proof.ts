@@ -5,18 +5,22 @@ import { type Form, parseQuery } from '../server/form.ts'
 /** The parameter of an authorization request by which it says that its login page was answered. */
 export const proofParameter = 'login_proof'
 
-/** `login`: the user has authenticated for this request. `choice`: the user has chosen the login that there is. */
+/**
+ * `login`: the user has authenticated for this request. `choice`: the user has selected the current
+ * login.
+ */
 export type ProofKind = 'login' | 'choice'
 
-// A login goes straight on to its request; a choice is a link on a page that someone has to read first.
+// A login continues with its request immediately; a choice is a link on a page that the user must
+// read first.
 const lifeSeconds: Readonly<Record<ProofKind, number>> = { login: 120, choice: 600 }
 
 type Proven = { readonly kind: ProofKind; readonly sid: string }
 
 /**
- * Adds to an authorization request that its login page was answered. The request keeps `prompt` and `max_age`: without the
- * proof, which is good for this request and this login alone, it leads to the login page again (OpenID Connect Core
- * section 3.1.2.3). Any other path is returned as it is.
+ * Adds a proof to an authorization request that its login page was answered. The request keeps
+ * `prompt` and `max_age`, so without the proof (valid for this request and login) it would lead to
+ * the login page again (OpenID Connect Core section 3.1.2.3). Other paths are returned unchanged.
  */
 export async function withLoginProof(
   statements: Statements,
@@ -41,7 +45,10 @@ export async function readLoginProof(
   return claims.kind === 'login' || claims.kind === 'choice' ? claims.kind : undefined
 }
 
-/** The parameters of the authorization request that a login page goes on to; undefined for any other path. */
+/**
+ * Returns the parameters of the authorization request that a login page continues with; undefined
+ * for any other path.
+ */
 export function readAuthorizationRequest(returnTo: string): Form | undefined {
   const [path, query = ''] = returnTo.split(/\?(.*)/s)
   if (path !== '/oauth/authorize') return undefined

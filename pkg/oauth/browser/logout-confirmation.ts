@@ -38,8 +38,8 @@ export async function toConfirmationPath(statements: Statements, request: Logout
 }
 
 /**
- * Logs the browser out, with the login of the hint. Who is logged in is asked first unless the hint is theirs (OpenID Connect
- * RP-Initiated Logout 1.0 section 2).
+ * Ends the browser session and the login of the hint. The user is asked for confirmation unless the
+ * hint is theirs (OpenID Connect RP-Initiated Logout 1.0 section 2).
  *
  * @returns whether the user is asked
  */
@@ -55,7 +55,9 @@ export async function logOutOrAsk(
   return isToAsk
 }
 
-/** GET /oauth/logout/confirm: where a form of another site goes on, which comes without the cookie of the browser's login. */
+/**
+ * GET /oauth/logout/confirm: a cross-site POST is redirected here, since it has no session cookie.
+ */
 export function createLogoutConfirmation(options: BrowserOptions): RequestHandler {
   const { tools, audit, productName } = options
   return withErrorPage(productName, async (req, res) => {
@@ -105,8 +107,8 @@ export function createLogoutDecision(options: BrowserOptions): RequestHandler {
 }
 
 /**
- * Ends the logins that are named and the browser's own, which is the user's, and sends the browser on. A program without a place
- * to go to gets JSON.
+ * Ends the given logins and the browser session of the same user, and redirects the browser.
+ * Programs without a redirect URI get JSON.
  */
 export async function logOut(
   { tools, issuer }: Pick<BrowserOptions, 'tools' | 'issuer'>,

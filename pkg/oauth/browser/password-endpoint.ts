@@ -40,7 +40,10 @@ export async function sendPasswordPage(
   })
 }
 
-/** POST /oauth/password: the password that the user has chosen. The ticket is worth nothing once the password is another. */
+/**
+ * POST /oauth/password: sets the password that the user has chosen. The ticket becomes invalid when
+ * the password changes.
+ */
 export function createPasswordChange(options: BrowserOptions): RequestHandler {
   const { tools, issuer, audit, productName, hasher, changePassword } = options
   return withErrorPage(productName, async (req, res) => {

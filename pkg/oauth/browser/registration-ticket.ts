@@ -6,8 +6,8 @@ import type { ProviderTools } from '../provider-login.ts'
 const lifeSeconds = 600
 
 /**
- * What a provider has said of a newcomer, for as long as he fills in a page: signed, in a hidden field of the page's form.
- * It is worth nothing once the person has a user.
+ * The account data of the provider while a new user fills in the registration page: signed, in a
+ * hidden field of the form. It becomes invalid once the account has a user.
  */
 export function issueNewcomerTicket(
   statements: Statements,
@@ -19,7 +19,9 @@ export function issueNewcomerTicket(
   return statements.sign('newcomer', { idp: config.name, wants, ...person, ...told }, { lifeSeconds })
 }
 
-/** @returns undefined for one that is not good, and when the provider no longer lets newcomers do what they were offered */
+/**
+ * @returns undefined if the ticket is invalid, or the provider no longer allows what was offered
+ */
 export async function readNewcomerTicket(
   { statements, providers }: { readonly statements: Statements; readonly providers: ProviderTools },
   ticket: string,

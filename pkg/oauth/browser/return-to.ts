@@ -3,12 +3,16 @@ const destinations: ReadonlySet<string> = new Set(['/oauth/authorize', '/oauth/d
 
 export const defaultReturnTo = '/oauth/session'
 
-/** An authorization request in full. In the link to the login page it may be three times as long. */
+/**
+ * Maximum length of an authorization request. Percent-encoded in the link to the login page it may
+ * be three times as long.
+ */
 export const maxReturnTo = 8 * 1024
 
 /**
- * Where to go after a login: a path of ours and nothing else, or anyone who makes up a link to our login page could have it end
- * at his own (open redirect). What is no such path becomes the page that says who is logged in.
+ * Validates where to continue after a login: only local paths, since otherwise a link to the login
+ * page could lead to another site (open redirect). Any other value becomes the page that shows the
+ * session.
  */
 export function readReturnTo(given: string | undefined): string {
   // A browser takes \ for /, and drops tabs and line ends, before it looks at the rest.

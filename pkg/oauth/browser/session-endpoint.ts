@@ -48,7 +48,10 @@ export function createSessionEnd({ tools, issuer, audit, productName }: BrowserO
   })
 }
 
-/** GET /oauth/logged-out: where a logout without a page of the client's ends, and where identity providers send back to. */
+/**
+ * GET /oauth/logged-out: the end of a logout without a page of the client, and the redirect URI
+ * after a logout at an identity provider.
+ */
 export function createLoggedOutPage({ tools, productName: product }: BrowserOptions): RequestHandler {
   return withErrorPage(product, async (req, res) => {
     const target = await readLogoutTarget(tools, readParameters(req).get('state') ?? '')

@@ -34,8 +34,8 @@ type Proof = {
 }
 
 /**
- * The login that the browser's cookie says, if it is good now: a LoginSession like any other, so that whatever ends logins
- * ends this one. A user who must change his password first is not logged in yet.
+ * Returns the valid login of the browser's cookie. It is a LoginSession like any other, so it ends
+ * with all of them. Users who must change their password first do not count as logged in.
  */
 export async function readBrowserLogin(
   tools: Tools,
@@ -54,11 +54,11 @@ export async function readBrowserLogin(
 }
 
 /**
- * Logs a browser in: for anyone who has made sure who is sitting there. The browser's earlier login ends, and its cookie gets a
- * value that nobody has seen before (session fixation).
+ * Starts a browser session for an authenticated user. An earlier session of the browser ends, and
+ * the cookie gets a new value (session fixation).
  *
  * @returns the sid of the login
- * @throws Status invalid_grant for a user who has to change his password first
+ * @throws Status invalid_grant for a user who must change the password first
  */
 async function beginBrowserLogin(
   tools: Tools,
@@ -99,7 +99,10 @@ async function beginBrowserLogin(
   return sid
 }
 
-/** Logs a browser in and sends it on to `returnTo`, which learns that the user has authenticated for it. */
+/**
+ * Starts a browser session and redirects to `returnTo`, with a proof that the user has
+ * authenticated for it.
+ */
 export async function logBrowserIn(
   tools: Tools,
   exchange: { req: IncomingMessage; res: Response },

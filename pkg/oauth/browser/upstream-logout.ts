@@ -9,16 +9,19 @@ const lifeSeconds = 600
 
 type Tools = Pick<GrantTools, 'providers' | 'statements'>
 
-/** How a browser is logged out at the provider of its login; undefined where there is none, or it does not want that. */
+/**
+ * How to log a browser out at the provider of its login; undefined without a provider, or if it is
+ * not configured.
+ */
 export function findLogoutUrl({ providers }: Tools, provider: string): RedirectProvider['logoutUrl'] {
   const client = provider === '' ? undefined : providers.store.get(provider)?.client
   return client?.kind === 'redirect' ? client.logoutUrl : undefined
 }
 
 /**
- * Where a browser whose login has just ended is sent, so that it is logged out at the identity provider too (OpenID Connect
- * RP-Initiated Logout). It comes back to the page that says so, or from there goes on to `target`, a place of a client's
- * that was judged before: the state that the provider hands back is signed.
+ * Redirects a browser after its logout to the identity provider, to log out there too (OpenID
+ * Connect RP-Initiated Logout). The provider redirects back to the logged-out page, which continues
+ * to `target`, a validated URI of the client: the state is signed.
  */
 export async function toUpstreamLogout(
   { tools, issuer, req }: { readonly tools: Tools; readonly issuer: string; readonly req: Request },

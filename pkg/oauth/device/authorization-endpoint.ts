@@ -15,10 +15,14 @@ import { pollIntervalSeconds } from './poll-pace.ts'
 import { newUserCode, toDeviceName } from './user-code.ts'
 
 const lifeSeconds = 600
-// Each is an object in kube-apiserver until it expires, and a public client needs nothing to make one.
+// Each is an object in kube-apiserver until it expires, and a public client can create them without
+// authentication.
 const perAddress = { maxTries: 60, durationSeconds: lifeSeconds }
 
-/** POST /oauth/device_authorization (RFC 8628 section 3.1): a device without a browser asks to be logged in by another. */
+/**
+ * POST /oauth/device_authorization (RFC 8628 section 3.1): starts the login of a device without a
+ * browser.
+ */
 export function createDeviceAuthorization({
   issuer,
   authenticateClient,
@@ -57,7 +61,7 @@ export function createDeviceAuthorization({
     const scope = grantScope(form.get('scope'), client)
     await limit(`address:${sourceNetwork(sourceOf(req).address)}`)
     const userCode = await create(client.name, scope)
-    // It outlives what it stands for: that has expired is another answer than that there never was such a code.
+    // The object outlives the code, so that an expired code can be told from an unknown one.
     const claims = { client_id: client.name, scope_asked: Number(form.has('scope')) }
     const options = { lifeSeconds: 2 * lifeSeconds, jti: toDeviceName(userCode) }
     const deviceCode = await tools.statements.sign('device', claims, options)

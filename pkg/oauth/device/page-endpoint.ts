@@ -33,8 +33,8 @@ export function createDevicePages(options: BrowserOptions): {
 }
 
 /**
- * GET /oauth/device (RFC 8628 section 3.3): for who is logged in. A code that comes in the link is not asked for again; the page
- * shows it, for the user to compare (section 3.3.1).
+ * GET /oauth/device (RFC 8628 section 3.3), for logged-in users. A user code in the link is not
+ * asked for again; the page shows it for comparison (section 3.3.1).
  */
 function createShow(
   { tools, audit, productName: product }: BrowserOptions,

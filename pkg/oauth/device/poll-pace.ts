@@ -6,8 +6,8 @@ export const pollIntervalSeconds = 5
 const maxCacheBytes = 4 * 1024 * 1024
 
 /**
- * How often each device may ask (RFC 8628 section 3.5). Kept by each replica for itself: a device that asks several of them
- * in turn is slowed by none, and would gain nothing but answers that say "not yet".
+ * Limits how often a device may poll (RFC 8628 section 3.5). Each replica counts for itself: a
+ * device that polls several is not slowed down, but gains nothing.
  */
 export function createPollPace(now: () => number = Date.now): (name: string) => boolean {
   const polls = createBoundedCache<{ lastMs: number; intervalMs: number }>({

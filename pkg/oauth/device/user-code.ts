@@ -1,6 +1,7 @@
 import { createHash, randomInt } from 'node:crypto'
 
-// RFC 8628 section 6.1: no vowels, so that no words come of it. 20^8 is 34 bits, for ten minutes and few tries.
+// RFC 8628 section 6.1: without vowels, to avoid words. 20^8 is 34 bits, valid for ten minutes and
+// few attempts.
 const letters = 'BCDFGHJKLMNPQRSTVWXZ'
 const length = 8
 

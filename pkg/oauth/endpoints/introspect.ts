@@ -7,8 +7,8 @@ import { judgeAccess, judgeRefresh, type Standing } from '../tokens/token-valida
 import type { EndpointOptions } from './options.ts'
 
 /**
- * POST /oauth/introspect (RFC 7662), for clients that can prove who they are. A client is told of its own tokens, a trusted
- * one of every access token; of any other token nobody is told more than that it is not active (section 2.2).
+ * POST /oauth/introspect (RFC 7662), for confidential clients. A client sees its own tokens, a
+ * trusted client all access tokens; any other token is reported as inactive (section 2.2).
  */
 export function createIntrospection({
   issuer,

@@ -26,16 +26,15 @@ type Presented = {
 }
 
 /**
- * GET and POST /oauth/logout. The login of the bearer ends, and with `all=true` every login of the
- * bearer's user (a personal access token ends itself and nothing else); or a client sends the browser
- * here to be logged out (OpenID Connect RP-Initiated Logout 1.0), with the ID token of the login as
- * hint. Without either there is nothing to end but the browser's own login, about which its user is
- * asked.
+ * GET and POST /oauth/logout. Ends the login of the bearer token, and with `all=true` all logins of
+ * its user (a personal access token only ends itself). Or a client redirects the browser here with
+ * id_token_hint (OpenID Connect RP-Initiated Logout 1.0). With neither, the user is asked whether
+ * to end the browser session.
  */
 export function createLogout(options: BrowserOptions): RequestHandler {
   const { registry, tools, audit, productName } = options
 
-  /** Where to go afterwards. It is judged first: a request that leads astray must not log anybody out either. */
+  /** Validates the redirect URI first: an invalid request must not end a login. */
   function findTarget(form: Form, clientId: string | undefined): string {
     const uri = form.get('post_logout_redirect_uri')
     if (uri === undefined) return ''

@@ -13,12 +13,12 @@ import { assertMayStay } from '../user-state.ts'
 export type PasswordCaller = { readonly user: User; readonly claims?: undefined }
 
 /**
- * Who calls with the password of a user (RFC 7617): judged, counted and locked as by the password grant. Nothing is begun by
- * it: no login, no token. That Basic would do is told to those alone who came with it: a browser that is told shows a dialog
- * of its own, and sends what is typed there along for as long as it is open.
+ * Authenticates a caller with the password of a user (RFC 7617), with the checks and locks of the
+ * password grant. It starts no login. Only requests with Basic get a Basic challenge: browsers
+ * would otherwise show their own login dialog, and send the password with every later request.
  *
  * @returns undefined for a request without Basic
- * @throws Status 401, in the same words for a wrong password and an unknown user; 429 with Retry-After, 503
+ * @throws Status 401, the same for a wrong password and an unknown user; 429 with Retry-After, 503
  */
 export async function readPasswordCaller(
   tools: Pick<GrantTools, 'passwords'>,

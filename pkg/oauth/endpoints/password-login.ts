@@ -9,9 +9,9 @@ import { goneSignal } from '../tokens/token-endpoint.ts'
 import type { EndpointOptions } from './options.ts'
 
 /**
- * POST /oauth/login/{idp}: the password grant under the path that consoles of release 3.4 know, with the provider in the
- * path. Unlike there the client has to say who it is, by form or by HTTP Basic: without that anybody could try passwords
- * of the directory from anywhere.
+ * POST /oauth/login/{idp}: the password grant on the path of KubeSphere 3.4, with the provider in
+ * the path. Unlike there the client must authenticate, by form or HTTP Basic: otherwise anyone
+ * could try passwords of the directory.
  */
 export function createPasswordLogin({ authenticateClient, tools, audit }: EndpointOptions): RequestHandler {
   return audited(audit, 'login', async (req, res, event) => {

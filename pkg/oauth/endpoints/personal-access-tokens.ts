@@ -22,10 +22,11 @@ export type PersonalAccessTokens = {
 }
 
 /**
- * Tokens for scripts: long-lived, with a name, and with the rights of their owner or to read alone. They are sessions, so they
- * end with their user, and where they are good each is looked up each time. Only a login can make one, and not before its user
- * has changed a password that someone else knows: a token that leaks must not be able to outlive itself. When the password is
- * changed, or the identity provider takes the login back, they end like the login that they were made by.
+ * Personal access tokens for scripts: long-lived, named, and with all permissions of their owner or
+ * read-only. They are sessions, so they end with their user and are checked for each request. Only
+ * a login can create one, after the user has changed a password that an administrator set: a leaked
+ * token must not be able to outlive itself. They end like the login that created them, when the
+ * password changes or the identity provider revokes the login.
  */
 export function createPersonalAccessTokens({ tools, audit }: EndpointOptions): PersonalAccessTokens {
   async function requireLogin(req: Request, event: TokenEvent): Promise<Standing & { login: Session }> {

@@ -18,9 +18,9 @@ export function platformConfigPath(groupDomain: string): string {
 const nanoseconds = 1_000_000_000
 
 /**
- * What a login page needs to know, for everybody: the wire form of the platform API, durations in nanoseconds. Of a provider
- * it tells what a browser is sent there with anyway, and nothing of how Kapis itself reaches it: 3.4 published its whole
- * configuration but the members whose names spoke of secrets.
+ * Public settings for login pages, in the format of the platform API with durations in nanoseconds.
+ * Of an identity provider it contains only what a browser sees anyway; KubeSphere 3.4 published the
+ * whole configuration except for fields with secret-like names.
  */
 export function createPlatformConfig(options: PlatformConfigOptions): RequestHandler {
   const { issuer, clients, providers, lifetimes } = options

@@ -9,8 +9,8 @@ import type { GrantTools } from '../tokens/grant.ts'
 import type { EndpointOptions } from './options.ts'
 
 /**
- * POST /oauth/revoke (RFC 7009). Either token of a login ends the whole login. A token that is unknown, expired or ended
- * already is answered like one that was good (section 2.2).
+ * POST /oauth/revoke (RFC 7009). Revoking either token of a login ends the login. Unknown, expired
+ * and revoked tokens get the same response as valid ones (section 2.2).
  */
 export function createRevocation({ authenticateClient, tools, audit }: EndpointOptions): RequestHandler {
   return audited(audit, 'revoke', async (req, res, event) => {

@@ -18,8 +18,9 @@ type Review = {
 const versions = ['authentication.k8s.io/v1', 'authentication.k8s.io/v1beta1']
 
 /**
- * POST /oauth/authenticate: the webhook by which a kube-apiserver asks whose a token is (TokenReview). Whatever is no good
- * token is 200 with `authenticated: false`: an error would say that nobody could find out. It answers in Kubernetes' words.
+ * POST /oauth/authenticate: the token authentication webhook of a kube-apiserver (TokenReview). An
+ * invalid token gets 200 with `authenticated: false`; an error would mean that the token could not
+ * be checked. Errors are Kubernetes Status objects.
  */
 export function createTokenReview({ tools, audit }: EndpointOptions): RequestHandler {
   const handler = audited(audit, 'authenticate', async (req, res, event) => {

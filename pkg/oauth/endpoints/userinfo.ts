@@ -12,9 +12,9 @@ import type { EndpointOptions } from './options.ts'
 import { readPasswordCaller } from './password-caller.ts'
 
 /**
- * GET and POST /oauth/userinfo (OpenID Connect Core section 5.3), with the access token as bearer, or in the form of a POST
- * (RFC 6750 section 2.2); programs that know nothing else read it with the password of a user (HTTP Basic). A login of OpenID
- * Connect shows what its scope names (section 5.4), any other one what release 3.4 of the platform shows.
+ * GET and POST /oauth/userinfo (OpenID Connect Core section 5.3), with the access token as bearer
+ * or in the form of a POST (RFC 6750 section 2.2), or with HTTP Basic. A login with scope openid
+ * gets the claims of its scope (section 5.4), any other one those of KubeSphere 3.4.
  */
 export function createUserinfo({ tools, audit }: EndpointOptions): RequestHandler {
   return audited(audit, 'userinfo', async (req, res, event) => {
@@ -35,10 +35,10 @@ export function createUserinfo({ tools, audit }: EndpointOptions): RequestHandle
 }
 
 /**
- * Who calls with the token in the form; undefined when there is none. In the URL it would stand in logs, and is not looked
- * for (RFC 9700 section 4.3.2).
+ * Returns the caller of the token in the form; undefined without one. A token in the URL would be
+ * logged and is not supported (RFC 9700 section 4.3.2).
  *
- * @throws Status 400 for a token in both places (RFC 6750 section 2), 401 for one that is not good
+ * @throws Status 400 for a token in both places (RFC 6750 section 2), 401 for an invalid one
  */
 async function readFormCaller(tools: GrantTools, req: Request): Promise<Standing | undefined> {
   const { authorization, 'content-type': contentType } = req.headers

@@ -9,7 +9,7 @@ import { requireParameter } from '../server/form.ts'
 import type { Grant, Granted, GrantRequest, GrantTools } from '../tokens/grant.ts'
 import { assertMayStay } from '../user-state.ts'
 
-/** RFC 6749 section 4.1.3, with PKCE (RFC 7636): what /oauth/authorize gave the browser, for a login of the client. */
+/** The authorization code grant (RFC 6749 section 4.1.3) with PKCE (RFC 7636). */
 export const authorizationCodeGrant: Grant = {
   grantType: 'authorization_code',
   alias: 'code',

@@ -6,8 +6,8 @@ import { grantScope } from '../tokens/scope.ts'
 import { assertMayStay } from '../user-state.ts'
 
 /**
- * RFC 6749 section 4.4: a client acts for itself, as the User that its registration names, and with that user's rights.
- * There is no refresh token: it can ask again.
+ * The client credentials grant (RFC 6749 section 4.4): the client acts as the User of its
+ * registration. There is no refresh token, since the client can request another access token.
  */
 export const clientCredentialsGrant: Grant = {
   grantType: 'client_credentials',

@@ -7,8 +7,8 @@ import { grantScope } from '../tokens/scope.ts'
 import { assertMayStay } from '../user-state.ts'
 
 /**
- * RFC 6749 section 4.3: user name or e-mail address, and password. With `provider` they are judged by that identity
- * provider.
+ * The password grant (RFC 6749 section 4.3) with user name or e-mail address. With `provider`, that
+ * identity provider checks the password.
  */
 export const passwordGrant: Grant = {
   grantType: 'password',

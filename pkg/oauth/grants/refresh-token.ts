@@ -11,11 +11,15 @@ import { type Lifetimes, lifetimesOf } from '../tokens/lifetimes.ts'
 import { narrowScope } from '../tokens/scope.ts'
 import { assertMayStay } from '../user-state.ts'
 
-// A client whose answer was lost asks again with the same token; later than this it is someone else (RFC 9700 section 4.14).
+// A client that lost the response retries with the same token; after this time reuse means theft
+// (RFC 9700 section 4.14).
 const graceMs = 10_000
 const attempts = 3
 
-/** RFC 6749 section 6, with rotation: each refresh token is good once, and one that comes back ends the login. */
+/**
+ * The refresh token grant (RFC 6749 section 6) with rotation: each refresh token is valid once, and
+ * reuse ends the login.
+ */
 export const refreshTokenGrant: Grant = {
   grantType: 'refresh_token',
   async handle(tools, { client, form }) {
@@ -25,7 +29,8 @@ export const refreshTokenGrant: Grant = {
     const user = tools.users.get(claims.sub)
     if (user === undefined) throw invalid('authenticated user does not exist', 'unknown_user')
     assertMayStay(user)
-    // Two replicas may be asked at once: the second finds the session changed, reads it again and judges again.
+    // With concurrent requests to two replicas, the second one gets a conflict, reads the session
+    // again and decides again.
     for (let attempt = 0; attempt < attempts; attempt++) {
       const session = await tools.sessions.read(claims.sid)
       if (session === undefined || session.ended !== '' || isLeftBehind(session, user))

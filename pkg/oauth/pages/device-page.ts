@@ -16,7 +16,10 @@ ${hiddenFields({ csrf })}
 </form>`
 }
 
-/** Someone else may have sent the link, for a device of his own: what is about to happen is said in full. */
+/**
+ * Another person may have sent the link for their own device, so the page says explicitly what
+ * happens.
+ */
 export function devicePage(page: {
   csrf: string
   userCode: string

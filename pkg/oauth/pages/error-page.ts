@@ -9,8 +9,8 @@ type Exchange = { readonly req: Request; readonly res: Response }
 export type WayOn = (exchange: Exchange) => Promise<Html> | Html
 
 /**
- * Shows people what programs get as JSON: a request that accepts HTML gets a page for an error that is meant for the caller.
- * Any other error stays with the error handler of the app, which logs it.
+ * Renders errors as a page for requests that accept HTML. Internal errors are left to the error
+ * handler of the app, which logs them.
  */
 export function withErrorPage(
   product: string,

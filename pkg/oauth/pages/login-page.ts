@@ -8,7 +8,9 @@ export type CurrentLogin = { readonly username: string; readonly href: string }
 export type LoginPage = {
   readonly csrf: string
   readonly returnTo: string
-  /** Whose password is asked for: an identity provider of kind `password`; undefined for our own. */
+  /**
+   * The identity provider of kind `password` that checks the password; undefined for local users.
+   */
   readonly provider: LoginButton | undefined
   readonly buttons: readonly LoginButton[]
   /** Where an account is to be chosen and there is one to choose. */

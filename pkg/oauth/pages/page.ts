@@ -18,7 +18,10 @@ export type Page = {
   readonly asksForPassword?: boolean
 }
 
-/** Writes a page: no style and no script but the files of ours, in nobody's frame, kept by nobody. */
+/**
+ * Writes a page with a CSP that only allows style sheet and scripts of Kapis and no frames, and
+ * without caching.
+ */
 export function sendPage(res: Response, page: Page): void {
   const { code = 200, formTargets = [], asksForPassword = false } = page
   res.set({

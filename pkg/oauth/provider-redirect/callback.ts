@@ -18,15 +18,14 @@ import { type Journey, withLoginErrorPage } from './error-page.ts'
 import { type LoginState, takeState } from './login-state.ts'
 
 /**
- * GET /oauth/callback/{idp}: the browser comes back from the provider, and goes on to where it was, logged in; or it gets
- * tokens for the client that the login was begun for.
- *
- * It has to be the browser that began it here, which its cookie says; there is no other way in. A console of release 3.4
- * lets the provider redirect to itself and hands on the code alone: such a code can be anybody's, put into the browser
- * of someone who then works in a stranger's account, and neither PKCE nor a nonce could be checked. A console that
- * wants its own redirect proxies `/oauth/login/{idp}` and `/oauth/callback/{idp}` under its own address, cookies
- * included, and is named in redirectURL; any other uses the authorization endpoint. The client need not authenticate:
- * what is given out is for the person in whose browser it arrives, and refreshing it takes the client's secret.
+ * GET /oauth/callback/{idp}: completes a login at an identity provider. The browser continues where
+ * it was, logged in, or gets tokens for the client that started the login. The browser must be the
+ * one that started the login, by its state cookie. Consoles of KubeSphere 3.4 that let the provider
+ * redirect to themselves and pass on only the code are not supported: such a code may come from an
+ * attacker (login CSRF), and neither PKCE nor a nonce could be checked. A console that wants its
+ * own redirect URI proxies `/oauth/login/{idp}` and `/oauth/callback/{idp}` including cookies, and
+ * is set as redirectURL; others use the authorization endpoint. The client does not authenticate
+ * here: the tokens are for the user of the browser, and refreshing them requires the client secret.
  */
 export function createCallback(options: BrowserOptions): RequestHandler {
   const { registry, tools, audit, productName } = options

@@ -9,8 +9,8 @@ import { errorNote, sendPage } from '../pages/page.ts'
 export type Journey = { returnTo: string }
 
 /**
- * Shows a login that has failed to anyone who is in the middle of it, with the way back to the other ways to log in. A provider
- * that does not answer is shown too: it is nothing of ours, and has been logged.
+ * Renders a failed login with a link back to the login page. A provider that is not responding is
+ * shown too: it is not an internal error, and already logged.
  */
 export function withLoginErrorPage(
   product: string,

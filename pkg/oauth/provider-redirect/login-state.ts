@@ -5,7 +5,9 @@ import type { Statements } from '../../jwt/internal-jwt.ts'
 import { type CookieName, clearCookie, readCookie, setCookie } from '../browser/cookie.ts'
 import { oauthError } from '../server/error.ts'
 
-/** A login that the browser was sent to a provider with, and where it goes on when it comes back. */
+/**
+ * The state of a login at an identity provider: how to verify the response, and where to continue.
+ */
 export type LoginState = {
   readonly provider: string
   readonly transaction: Transaction
@@ -26,12 +28,13 @@ export function newTransaction(redirectUri: string): Transaction {
 }
 
 /**
- * Hands the state to the browser that begins the login, signed, for ten minutes. Only this browser can finish it: anyone who
- * makes another one open the callback, with a code of his own, finds no state there (login CSRF, RFC 6749 section 10.12,
- * RFC 9700 section 4.7). There is a cookie for each login, so that two windows do not disturb each other. SameSite is
- * Lax, since the way back is a navigation from the provider's site.
+ * Stores the state in a signed cookie of the browser, for ten minutes. Only this browser can
+ * complete the login: a callback with the code of an attacker finds no state in the browser of a
+ * victim (login CSRF, RFC 6749 section 10.12, RFC 9700 section 4.7). Each login has its own cookie,
+ * so that two windows do not interfere. SameSite is Lax, since the provider redirects back from
+ * another site.
  *
- * @throws Status invalid_request for more than a cookie can hold
+ * @throws Status invalid_request if the state is too large for a cookie
  */
 export async function keepState(statements: Statements, res: Response, state: LoginState): Promise<void> {
   const { provider, returnTo, clientId, scope, transaction } = state
@@ -57,7 +60,10 @@ export async function keepState(statements: Statements, res: Response, state: Lo
   setCookie(res, name, value, { maxAgeSeconds: lifeSeconds })
 }
 
-/** The state that a callback says to belong to, and takes away with it. Undefined when this browser has none, or none any more. */
+/**
+ * Returns and deletes the state that a callback refers to. Undefined if this browser has none (any
+ * more).
+ */
 export async function takeState(
   statements: Statements,
   { req, res }: { req: Request; res: Response },

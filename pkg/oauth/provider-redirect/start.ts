@@ -16,8 +16,8 @@ import { type Journey, withLoginErrorPage } from './error-page.ts'
 import { keepState, type LoginState, newTransaction } from './login-state.ts'
 
 /**
- * GET /oauth/login/{idp}: sends the browser to the provider. With `return_to` it goes on there, logged in; without, it gets
- * tokens for the client that `client_id` names, good for what `scope` says.
+ * GET /oauth/login/{idp}: redirects the browser to the provider. With `return_to` the browser
+ * continues there after the login; without it, the client of `client_id` gets tokens for `scope`.
  */
 export function createRedirectStart(options: BrowserOptions): RequestHandler {
   const { tools, audit, productName, issuer } = options
@@ -57,8 +57,8 @@ export function createRedirectStart(options: BrowserOptions): RequestHandler {
 }
 
 /**
- * What an authorization request demands of its login holds for the provider too, which may have a login of the person already:
- * nobody knows how old that is.
+ * prompt and max_age of the authorization request are passed to the provider, which may have an
+ * older login of the user.
  */
 function toPrompt(returnTo: string): UpstreamPrompt | undefined {
   const params = readAuthorizationRequest(returnTo)

@@ -134,7 +134,8 @@ export function createOAuthApp(given: AppOptions): Express {
     .get(createLogoutConfirmation(options))
     .post(form, createLogoutDecision(options))
     .all(refuseMethod('GET, POST'))
-  // Express answers HEAD as GET, and HEAD must end, begin and redeem nothing (RFC 9110 section 9.2.1).
+  // Express routes HEAD to GET handlers, but HEAD must not end, start or redeem anything (RFC 9110
+  // section 9.2.1).
   app.head('/oauth/login/:idp', refuseMethod('GET, POST'))
   app.head('/oauth/callback/:idp', refuseMethod('GET'))
   app.post('/oauth/login/:idp', requireReady(isReady), form, createPasswordLogin(options))

@@ -22,11 +22,18 @@ export type TokenAudit = {
   readonly failed: (req: Request, event: TokenEvent, error: unknown) => void
   /** The same where a page answers and nothing is thrown. @param reason one word of a fixed set */
   readonly refused: (req: Request, event: TokenEvent, reason: string) => void
-  /** What was given is right, but the person has to do something more. @param reason what, in one word of a fixed set */
+  /**
+   * The credential is valid, but the user must do something else first.
+   *
+   * @param reason one of a fixed set of words
+   */
   readonly pending: (req: Request, event: TokenEvent, reason: string) => void
 }
 
-/** Every outcome of the token endpoint and of those next to it: one log line with a named reason, and one count. */
+/**
+ * Logs and counts every result of the token endpoint and the other authentication endpoints, with a
+ * reason code.
+ */
 export function createTokenAudit({ logger, metrics }: { logger: Logger; metrics: OAuthMetrics }): TokenAudit {
   const toLine = (req: Request, event: TokenEvent) => ({
     audit: event.endpoint ?? 'token',

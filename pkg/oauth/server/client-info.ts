@@ -5,8 +5,8 @@ import type { Source } from '../../iam/sessions/client-info.ts'
 const maxUserAgent = 256
 
 /**
- * Where a request comes from. kapis-apiserver replaces X-Forwarded-For by the one address that it vouches for, and is the only
- * one that this socket is for.
+ * The client address. kapis-apiserver replaces X-Forwarded-For by the verified address, and only
+ * kapis-apiserver can connect to this socket.
  */
 export function sourceOf(req: IncomingMessage): Source {
   const address = req.headers['x-forwarded-for']

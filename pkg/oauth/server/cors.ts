@@ -12,14 +12,15 @@ const clientOriginMaxAge = 600
 export const allowAnyOrigin: RequestHandler = (req, res, next) => {
   res.set('access-control-allow-origin', '*')
   if (!isPreflight(req.method, req.headers['access-control-request-method'])) return next()
-  // The wildcard does not cover Authorization, which a page may send along though nothing is asked of it.
+  // The wildcard does not include Authorization, which pages may send although the endpoint does
+  // not need it.
   sendPreflight(res, { methods: 'GET, HEAD', headers: '*, Authorization', maxAge: anyOriginMaxAge })
 }
 
 /**
- * CORS for endpoints that clients call themselves: the pages of clients that run in a browser may read
- * the responses. There are no cookies in them (credentials), and so nothing that a page could not have
- * asked for from elsewhere. The authorization endpoint and the pages have no CORS (RFC 9700 section 2.6).
+ * CORS for endpoints that browser-based clients call: pages of a client may read the responses.
+ * Cookies are not included, so a page gains nothing over a request from a server. The authorization
+ * endpoint and the pages have no CORS (RFC 9700 section 2.6).
  */
 export function allowClientOrigins(registry: ClientRegistry, methods: string): RequestHandler {
   return (req, res, next) => {
@@ -37,8 +38,8 @@ export function allowClientOrigins(registry: ClientRegistry, methods: string): R
 }
 
 /**
- * Whether pages of an origin belong to a client: those that it lists, and for a public client those of
- * its redirect URIs, with any port where the authorization endpoint takes any.
+ * Returns whether an origin belongs to a client: a listed origin, or for public clients that of a
+ * redirect URI, with any port where the authorization endpoint allows any.
  */
 function isOriginOf(
   { public: isPublic, allowedOrigins, redirectURIs }: ClientConfig,

@@ -4,7 +4,10 @@ import { endpointBase } from './endpoint-base.ts'
 
 const withSecret = ['client_secret_basic', 'client_secret_post']
 
-/** Discovery metadata (OpenID Connect Discovery 1.0 section 3, RFC 8414): what there is, and nothing that does not exist. */
+/**
+ * Builds the discovery metadata (OpenID Connect Discovery 1.0 section 3, RFC 8414) of the supported
+ * features.
+ */
 export function toDiscovery(issuer: string): object {
   const base = endpointBase(issuer)
   return {

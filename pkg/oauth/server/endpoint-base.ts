@@ -1,4 +1,7 @@
-/** What the URLs of the endpoints begin with. Some platforms name the host alone as their issuer; the endpoints are where they are. */
+/**
+ * Returns the prefix of endpoint URLs. Some platforms use the bare host as issuer; the endpoints
+ * are below /oauth in any case.
+ */
 export function endpointBase(issuer: string): string {
   return issuer.endsWith('/oauth') ? issuer : `${issuer}/oauth`
 }

@@ -8,8 +8,8 @@ import { oauthError, renderOAuth, toOAuth } from './error.ts'
 export const formLimit = '256kb'
 
 /**
- * The one place where errors of the OAuth server are written, and logged when they are ours. People read them on a page; what
- * asks for a bearer is for programs.
+ * The error handler of the OAuth server: writes errors as JSON or as a page, and logs internal
+ * ones. Bearer endpoints always get JSON.
  */
 export function toErrorHandler(logger: Logger, productName: string): ErrorRequestHandler {
   async function write({ req, res }: { req: Request; res: Response }, thrown: unknown): Promise<Status> {

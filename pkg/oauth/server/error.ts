@@ -2,7 +2,10 @@ import type { Response } from 'express'
 import { renderKube } from '../../apierrors/render-kube.ts'
 import { type OAuthReason, Status } from '../../apierrors/status.ts'
 
-/** Why a request was refused, in one word for the audit and the metrics; what the caller reads says less. */
+/**
+ * Reason code of a rejected request, for audit and metrics; the message for the caller contains
+ * less.
+ */
 export class Refusal extends Error {
   /** A user who exists; what else was typed as a name may be a password, and is not kept. */
   readonly user: string | undefined
@@ -69,9 +72,9 @@ export function isOAuthReason(reason: string): boolean {
   return oauthReasons.has(reason)
 }
 
-/** Writes anything thrown as an OAuth error; what was not meant for the caller says nothing of itself. */
+/** Writes a thrown value as an OAuth error; internal errors are opaque. */
 export function renderOAuth(res: Response, error: unknown): Status {
-  // A bad bearer is refused in Kubernetes' words on every path of the platform, this listener's too.
+  // An invalid bearer token gets a Kubernetes Status on every path of the platform, here too.
   if (error instanceof Status && error.reason === 'Unauthorized') return renderKube(res, error)
   const status = toOAuth(error)
   const description = status.message === '' ? {} : { error_description: status.message }

@@ -5,7 +5,9 @@ import { oauthError } from './error.ts'
 /** Parameters of a form, each given once; several values of `resource` are separated by spaces. */
 export type Form = ReadonlyMap<string, string>
 
-/** What was read, and what is wrong with single parameters, by their names ('' for a name that cannot be read). */
+/**
+ * The parsed parameters, and the problems by parameter name ('' for a name that cannot be parsed).
+ */
 export type ReadParameters = { readonly form: Form; readonly problems: ReadonlyMap<string, Status> }
 
 /** RFC 8707 section 2: its values are URIs, which have no spaces. */
@@ -14,9 +16,9 @@ const repeatable: ReadonlySet<string> = new Set(['resource'])
 const mediaType = 'application/x-www-form-urlencoded'
 
 /**
- * Reads the body that express has read as text. Parameters come from the body alone: in the URL they would stand in logs
- * (RFC 6749 section 2.3.1), and a repeated one is refused, since two readers could take different ones (section 3.2).
- * An empty parameter is as if it were not given.
+ * Parses the body that express has read as text. Parameters must be in the body: in the URL they
+ * would be logged (RFC 6749 section 2.3.1). A repeated parameter is rejected, since two readers
+ * could use different values (section 3.2). An empty parameter counts as missing.
  */
 export function readForm(req: Request): Form {
   assertForm(req)
@@ -24,14 +26,17 @@ export function readForm(req: Request): Form {
 }
 
 /**
- * For what a browser may be sent to as well (OpenID Connect): the query, and with it the form of a POST, which may have no
- * body at all.
+ * For endpoints that browsers are redirected to (OpenID Connect): parses the query, and the
+ * optional form of a POST.
  */
 export function readParameters(req: Request): Form {
   return requireSound(readEachParameter(req))
 }
 
-/** The same for an endpoint that reports what is wrong in another way. A parameter with a problem is not in the form. */
+/**
+ * Like the function above, for an endpoint that reports problems itself. An invalid parameter is
+ * not in the form.
+ */
 export function readEachParameter(req: Request): ReadParameters {
   const question = req.originalUrl.indexOf('?')
   const query = question < 0 ? '' : req.originalUrl.slice(question + 1)
@@ -95,7 +100,10 @@ function decode(text: string): string | undefined {
   }
 }
 
-/** A caller's text inside an error_description: RFC 6749 allows printable ASCII without quote and backslash. */
+/**
+ * Makes text of the caller safe for error_description: RFC 6749 allows printable ASCII without
+ * quotes and backslashes.
+ */
 function printable(text: string): string {
   return text.slice(0, 64).replace(/[^\x20-\x21\x23-\x5b\x5d-\x7e]/g, '?')
 }

@@ -11,10 +11,11 @@ const formWithinMs = 20_000
 const frontKilobytes = 16
 
 /**
- * Listens on a Unix socket, for kapis-apiserver alone. One that was left behind by a crash is removed; one that someone answers on is not.
+ * Listens on a Unix socket, only for kapis-apiserver. A stale socket of a crashed process is
+ * removed; a socket in use is not.
  *
- * @param headerKilobytes how large a head kapis-apiserver lets through
- * @throws Error when another process listens there, or the place cannot be written
+ * @param headerKilobytes limit of request headers in kapis-apiserver
+ * @throws Error if the socket is in use or cannot be created
  */
 export async function listenOnSocket(
   path: string,
@@ -30,9 +31,10 @@ export async function listenOnSocket(
     {
       // kapis-apiserver keeps idle connections; it must be the one that closes them.
       keepAliveTimeout: 130_000,
-      // What kapis-apiserver let through it has added to: who is refused for the size of his head is refused there.
+      // kapis-apiserver adds headers to requests that were within the limit, so the limit here must
+      // be higher.
       maxHeaderSize: (headerKilobytes + frontKilobytes) * 1024,
-      // A form is a few kilobytes. Anyone who trickles one in holds a connection of kapis-apiserver.
+      // A form is a few kilobytes. A slow upload would hold a connection of kapis-apiserver.
       requestTimeout: formWithinMs,
       connectionsCheckingInterval: formWithinMs / 5,
     },

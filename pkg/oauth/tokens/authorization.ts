@@ -8,10 +8,10 @@ export type AuthorizationCheck = {
 }
 
 /**
- * For the endpoints where a token gives rights: a credential that is not good is refused, and never
- * taken for none. Every other endpoint ignores a credential that it has no use for, as a console may
- * still send the token of another issuer: documents are public, clients authenticate for themselves,
- * and browsers have cookies.
+ * For endpoints that require authentication: an invalid credential is rejected and never treated as
+ * missing. Other endpoints ignore credentials that they do not need, since consoles may still send
+ * the token of another issuer: documents are public, clients authenticate themselves, and browsers
+ * have cookies.
  */
 export function requireGoodCredential({ authenticate }: AuthorizationCheck): RequestHandler {
   return async (req, _res, next) => {
@@ -22,8 +22,8 @@ export function requireGoodCredential({ authenticate }: AuthorizationCheck): Req
 }
 
 /**
- * Whether the endpoint itself verifies the password of a user. OpenID Connect has the form of a POST
- * for the access token; the password is for programs that read.
+ * Whether the endpoint also accepts the password of a user by HTTP Basic, for programs that only
+ * read. OpenID Connect defines the POST form for the access token.
  */
 function takesPassword({ baseUrl, method }: Request): boolean {
   return baseUrl === '/oauth/userinfo' && (method === 'GET' || method === 'HEAD')

@@ -6,11 +6,11 @@ import type { GrantTools } from './grant.ts'
 import type { Standing } from './token-validation.ts'
 
 /**
- * The login behind an access token, for what a token that was made without one must not do: it may be a leaked one, and one that
- * may only read.
+ * Requires the token of a login, for operations that personal access tokens must not perform: they
+ * may be leaked or read-only.
  *
- * @param message what the caller is told otherwise
- * @throws Status 401 for a login that has ended, 403 access_denied for a token that is none of a login
+ * @param message for other tokens
+ * @throws Status 401 if the login has ended, 403 access_denied for another token
  */
 export async function requireCallerLogin(
   { sessions }: Pick<GrantTools, 'sessions'>,
@@ -24,7 +24,10 @@ export async function requireCallerLogin(
   return session
 }
 
-/** @throws Status 403 access_denied for a user whose password was set by an administrator and was not changed since */
+/**
+ * @throws Status 403 access_denied for a user who has not changed a password that an administrator
+ * set
+ */
 export function requireOwnPassword({ user }: Standing): void {
   if (!user.mustChangePassword) return
   const message = 'the password of this user was set by an administrator: change it first'

@@ -16,7 +16,10 @@ export type IdTokenRequest = {
   readonly lifeSeconds: number
 }
 
-/** The ID token of a token response; nothing unless the scope has `openid` (OpenID Connect Core section 3.1.2.1). */
+/**
+ * Returns the ID token of a token response; undefined unless the scope includes `openid` (OpenID
+ * Connect Core section 3.1.2.1).
+ */
 export async function issueIdToken(
   { issuer }: Pick<GrantTools, 'issuer'>,
   { user, client, lifeSeconds, ...login }: IdTokenRequest,

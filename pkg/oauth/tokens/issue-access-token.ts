@@ -11,11 +11,17 @@ export type LoneToken = {
   readonly lifeSeconds: number
   readonly displayName?: string
   readonly isLive?: boolean
-  /** The login that it is made by: what ends that because of its password or its identity provider ends the token too. */
+  /**
+   * The login that creates the token: the token also ends when the password or the identity
+   * provider ends this login.
+   */
   readonly login?: Pick<Session, 'userGeneration' | 'credential' | 'provider'>
 }
 
-/** An access token without a refresh token. It has a session of its own, by which it can be ended like a login. */
+/**
+ * Issues an access token without a refresh token. It has its own session, so that it can be revoked
+ * like a login.
+ */
 export async function issueLoneToken(
   tools: Pick<GrantTools, 'issuer' | 'sessions'>,
   { user, type, clientId, scope, lifeSeconds, displayName = '', isLive = false, login }: LoneToken,

@@ -10,9 +10,11 @@ export type Lifetimes = {
 }
 
 /**
- * The lifetimes of a client's logins: its own, and for what it does not say those of the configuration.
+ * Returns the lifetimes for logins of a client: its own settings, otherwise those of the
+ * configuration.
  *
- * @param ageSeconds of the login; nothing outlives what is left of it. 0 or less says that nothing is.
+ * @param ageSeconds age of the login, whose maximum age limits all of them; a result of 0 or less
+ * means expired
  */
 export function lifetimesOf(client: ClientConfig, defaults: Lifetimes, ageSeconds = 0): Lifetimes {
   const left = Math.floor((client.loginMaxAgeSeconds ?? defaults.loginMaxAgeSeconds) - ageSeconds)

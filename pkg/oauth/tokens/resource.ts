@@ -2,10 +2,10 @@ import { oauthError } from '../server/error.ts'
 import type { Form } from '../server/form.ts'
 
 /**
- * Resource indicators (RFC 8707). Access tokens have the one audience of the platform, `oauth.audience`, whatever resources a
- * client names: they are checked, and change nothing.
+ * Validates resource indicators (RFC 8707). They do not change the token: access tokens always have
+ * the audience `oauth.audience`.
  *
- * @throws Status invalid_target for what is no absolute URI without a fragment
+ * @throws Status invalid_target unless it is an absolute URI without a fragment
  */
 export function assertResources(form: Form): void {
   for (const resource of form.get('resource')?.split(' ') ?? [])

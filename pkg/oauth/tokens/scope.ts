@@ -1,8 +1,8 @@
 import { oauthError } from '../server/error.ts'
 
 /**
- * The scopes that mean something here; others are left out of what is granted. Not `offline_access`: whether
- * a client gets refresh tokens is for its registration to say, and no login ends with that of the browser.
+ * The supported scopes; others are not granted. `offline_access` is not one: refresh tokens depend
+ * on the registration of the client, and no login ends with the browser session.
  */
 export const supportedScopes: readonly string[] = ['openid', 'profile', 'email']
 

@@ -27,7 +27,10 @@ export type TokenEndpointOptions = {
   readonly audit: TokenAudit
 }
 
-/** POST /oauth/token (RFC 6749 section 3.2): the client first, then the grant, then whatever it asks for. */
+/**
+ * POST /oauth/token (RFC 6749 section 3.2): authenticates the client, then checks that it may use
+ * the grant, then runs the grant.
+ */
 export function createTokenEndpoint({ authenticateClient, tools, audit }: TokenEndpointOptions) {
   async function handle(req: Request, res: Response, event: TokenEvent): Promise<Granted> {
     const form = readForm(req)

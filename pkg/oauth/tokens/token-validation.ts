@@ -16,7 +16,8 @@ export function judgeAccess(tools: Judge, token: string): Promise<Standing | und
 }
 
 /**
- * The same for a refresh token, which is good while it is the newest of its login. It is asked of kube-apiserver.
+ * The same for a refresh token, which is valid while it is the newest of its login. Reads the
+ * session from kube-apiserver.
  */
 export async function judgeRefresh(tools: Judge, token: string): Promise<Standing | undefined> {
   const standing = await judge(tools, () => tools.verifier.verifyRefresh(token))
@@ -25,7 +26,9 @@ export async function judgeRefresh(tools: Judge, token: string): Promise<Standin
   return session?.ended === '' && session.refreshId === standing.claims.jti ? standing : undefined
 }
 
-/** Who calls with an access token of ours in the Authorization header; undefined without a good one. */
+/**
+ * Returns the caller of an access token in the Authorization header; undefined without a valid one.
+ */
 export async function readCaller(tools: Judge, req: IncomingMessage): Promise<Standing | undefined> {
   const token = findBearer(req)
   return token === null ? undefined : judgeAccess(tools, token)

@@ -1,8 +1,8 @@
 import type { AuthenticatedExchange } from '../../apirequest/request-context.ts'
 
 /**
- * Serves with a signal that the client closed the connection: what nobody waits for any more is not looked for, and what was given up for
- * that is nobody's failure.
+ * Runs a handler with a signal that aborts when the client disconnects, and ignores the resulting
+ * abort errors.
  */
 export async function whileWaited(
   { res }: AuthenticatedExchange,

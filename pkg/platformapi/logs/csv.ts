@@ -9,8 +9,9 @@ const innerStart = new RegExp(`[;\\t]${skipped}`, 'gu')
 const startsWithSign = new RegExp(sign, 'uy')
 
 /**
- * A row of RFC 4180. A cell that a spreadsheet could take for a formula has an apostrophe before it, which makes it text there,
- * and so has what could be one behind a semicolon or a tab. docs/logs.md says how a program takes them off.
+ * Formats a row (RFC 4180). A cell that a spreadsheet could interpret as a formula is prefixed with
+ * an apostrophe, also after a semicolon or tab, which other spreadsheets use as separators.
+ * docs/logs.md says how programs remove it.
  */
 export function toCsvRow(values: readonly string[]): string {
   return `${values.map(toCell).join(',')}\r\n`

@@ -25,8 +25,8 @@ export function headOf({ format, withTime, withPod }: ExportForm): string {
 }
 
 /**
- * One record. Text is the line as it was written without the colours of terminals; log agents that take its line break away
- * do not make one line of all.
+ * Formats one record. Text is the original line without terminal colours; line breaks that shippers
+ * have removed are not restored.
  */
 export function toExportText(record: LogRecord, form: ExportForm): string {
   const { format, withTime, withPod } = form

@@ -13,8 +13,8 @@ export type Export = ExportForm & {
 }
 
 /**
- * Writes records page by page at the pace of the client. The first page is read before anything is written, so that what is
- * wrong with the question is an answer of its own; what fails later breaks the answer off.
+ * Writes records page by page at the speed of the client. The first page is read before any output,
+ * so that an invalid query gets an error response; a later failure aborts the response.
  */
 export async function sendExport(
   store: LogStore,

@@ -10,7 +10,10 @@ export type Follow = {
   /** So many of the newest records come first. */
   readonly size: number
   readonly withCursor: boolean
-  /** Whether the filter is still what the caller may see; asked now and then, since a tail may last for days. */
+  /**
+   * Returns whether the filter still matches the permissions of the caller; called periodically,
+   * since a tail may last for days.
+   */
   readonly isPermitted: () => Promise<boolean>
 }
 
@@ -19,9 +22,9 @@ const permissionEveryMs = 30_000
 const commentEveryMs = 15_000
 
 /**
- * Sends the newest records and then those that arrive, until the client goes, the program stops or the permission ends. One
- * JSON object a line, or server-sent events for who accepts them. A client that reads more slowly than lines arrive holds up
- * nobody: the store bounds what waits for it.
+ * Sends the newest records, and then new ones as they arrive, until the client disconnects, the
+ * program stops or the permission ends. One JSON object per line, or server-sent events if
+ * accepted. A slow client does not block others: the store limits what it buffers.
  */
 export async function sendFollow(
   store: LogStore,

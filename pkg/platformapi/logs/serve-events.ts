@@ -33,10 +33,10 @@ export type EventFaceOptions = {
 }
 
 /**
- * Answers the events API of platform-compatible consoles: query, statistics, histogram and export. Who may see nothing gets
- * the empty answer of each.
+ * Serves the events API of KubeSphere: query, statistics, histogram and export. Callers without
+ * access get empty results.
  *
- * @throws Status 400 naming the parameter, 405, 503, 504
+ * @throws Status 400 that names the parameter, 405, 503, 504
  */
 export function createEventFace(options: EventFaceOptions): Handler {
   async function serve(exchange: AuthenticatedExchange, signal: AbortSignal): Promise<void> {
@@ -88,7 +88,7 @@ function toEvent({ record, cursor }: Hit, withCursor: boolean): string {
   return withCursor ? withMembers(json, new Map([['cursor', JSON.stringify(cursor)]])) : json
 }
 
-/** One event a line, at the pace of the client. The first page is read before anything is written. */
+/** One event per line, at the speed of the client. The first page is read before any output. */
 async function sendEvents(
   { res }: AuthenticatedExchange,
   pages: AsyncGenerator<readonly Hit[]> | undefined,

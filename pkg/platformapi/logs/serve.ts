@@ -32,10 +32,10 @@ export type LogFaceOptions = {
 export type LogFace = (exchange: AuthenticatedExchange, place?: Expression) => Promise<void>
 
 /**
- * Answers the log API of platform-compatible consoles: query, statistics, histogram, export, and next to them a live tail
- * and context lines. Who may see nothing gets the empty answer of each.
+ * Serves the log API of KubeSphere: query, statistics, histogram and export, plus live tail and
+ * context lines. Callers without access get empty results.
  *
- * @throws Status 400 naming the parameter, 405, 429, 503, 504
+ * @throws Status 400 that names the parameter, 405, 429, 503, 504
  */
 export function createLogFace(options: LogFaceOptions): LogFace {
   async function serve(exchange: AuthenticatedExchange, place: Expression | undefined, left: AbortSignal) {

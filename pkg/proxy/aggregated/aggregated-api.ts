@@ -1,6 +1,9 @@
 import { isRecord, type KubeObject } from '../../kubeclient/object.ts'
 
-/** A component's API under /kapis/{group}/{version}, as an APIService of extensions.<group domain> has it. */
+/**
+ * The API of a component under /kapis/{group}/{version}, from an APIService of extensions.<group
+ * domain>.
+ */
 export type Component = {
   /** Name of the APIService. */
   readonly name: string
@@ -23,9 +26,9 @@ export type ParsedComponent =
 const defaultTimeoutSeconds = 30
 
 /**
- * Reads an APIService. What the schema of the CRD refuses is not looked for again, but what it cannot refuse is.
+ * Parses an APIService. It checks only what the schema of the CRD cannot.
  *
- * @param isReserved whether a group is served by Kapis or by kube-apiserver itself
+ * @param isReserved whether a group is served by Kapis or kube-apiserver
  */
 export function parseComponent(object: KubeObject, isReserved: (group: string) => boolean): ParsedComponent {
   const { name } = object.metadata

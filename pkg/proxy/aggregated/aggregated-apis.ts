@@ -22,8 +22,8 @@ const version = 'v1alpha1'
 const checkEveryMs = 10_000
 
 /**
- * The components whose APIs are served under /kapis/{group}/{version}: APIServices of extensions.<group domain>, as their
- * watch has them. Each is asked every few seconds whether it answers, and what comes of it is written to its status.
+ * The component APIs under /kapis/{group}/{version}: watches APIServices of extensions.<group
+ * domain>, checks each component every few seconds, and writes the result to its status.
  */
 export class Components {
   readonly #options: ComponentsOptions
@@ -85,7 +85,7 @@ export class Components {
   #put(object: KubeObject): void {
     const { name } = object.metadata
     const old = this.#entries.get(name)
-    // A status that was written changes nothing for requests, and must not cost them their connections.
+    // An update of the status does not affect requests, so connections are kept.
     if (old !== undefined && JSON.stringify(old.object.spec) === JSON.stringify(object.spec)) {
       this.#entries.set(name, { ...old, object })
       return
@@ -124,7 +124,7 @@ export class Components {
     if (current?.upstream === upstream) await this.#write(current, availability)
   }
 
-  /** Replicas see the same and write only what differs: a status does not flap because there are several. */
+  /** All replicas see the same health and only write differences, so the status does not flap. */
   async #write({ object }: Entry, availability: Availability): Promise<void> {
     const old = availableCondition(object)
     const isSame = old?.status === availability.status && old.reason === availability.reason

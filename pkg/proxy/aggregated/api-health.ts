@@ -10,7 +10,10 @@ export type Availability = {
 
 const withinMs = 5_000
 
-/** Asks a component for the root of its API: any answer that is no failure of its own says that it is there. */
+/**
+ * Checks a component with a request for the root of its API: any response below 500 means that it
+ * is available.
+ */
 export async function checkComponent({
   component,
   short,

@@ -11,11 +11,11 @@ import type { ComponentUpstream } from './api-upstream.ts'
 const notForward: ReadonlySet<string> = new Set(['authorization', 'cookie', 'host', 'expect', 'audit-id'])
 
 /**
- * Hands an authorized request to a component, with the caller told in headers that the front-proxy certificate vouches for.
- * The caller's own credential stays here.
+ * Proxies an authorized request to a component, with the caller in headers that the front-proxy
+ * certificate authenticates. The credential of the caller is not forwarded.
  *
- * @throws Status 502, 503, 504 when the component does not answer; 502 when it sends the caller to another host; 503 at once
- *   while it has not answered for a while
+ * @throws Status 502, 503, 504 if the component is not responding; 502 for a redirect to another
+ * host; 503 immediately while the circuit breaker is open
  */
 export async function forwardToComponent(
   upstream: ComponentUpstream,
@@ -62,7 +62,7 @@ export function componentHeaders(
   headers.push('X-Forwarded-Proto', 'encrypted' in req.socket ? 'https' : 'http')
   if (req.headers.host !== undefined) headers.push('X-Forwarded-Host', req.headers.host)
   if (req.socket.remoteAddress !== undefined) headers.push('X-Forwarded-For', req.socket.remoteAddress)
-  // Without TLS nobody could tell these from a stranger's, and there is nothing that vouches for them.
+  // Without TLS the component could not verify these headers, and nothing authenticates them.
   if (component.url.protocol === 'https:') headers.push(...toRemoteHeaders(identity))
   return headers
 }

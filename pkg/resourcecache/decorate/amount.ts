@@ -1,10 +1,10 @@
 /**
- * A number or a quantity (k8s.io/apimachinery/pkg/api/resource), exact whatever its size: sign × 0.digits × 10^point, where digits
- * neither begin nor end with 0.
+ * A number or a quantity (k8s.io/apimachinery/pkg/api/resource) of any precision: sign × 0.digits ×
+ * 10^point, where digits neither begin nor end with 0.
  */
 export type Amount = { readonly sign: -1 | 0 | 1; readonly point: number; readonly digits: string }
 
-// Longer than any number that kube-apiserver writes; what is longer is text, and costs no arithmetic.
+// Longer than any number of kube-apiserver; longer text is compared as text, to limit the cost.
 const maxLength = 64
 const syntax = /^([+-]?)(\d*)(?:\.(\d*))?(?:([KMGTPE]i|[numkMGTPE])|[eE]([+-]?\d{1,9}))?$/
 const decimalExponents: Readonly<Record<string, number>> = {

@@ -20,9 +20,10 @@ const namespaces = '/namespaces'
 const claims = '/persistentvolumeclaims'
 
 /**
- * Annotations that are computed from other objects. Of all pods only a few figures are kept, in one watch for all of them.
+ * Annotations that are computed from other objects. Only a few values of each pod are stored, from
+ * one watch of all pods.
  *
- * @param changed told which objects of a kind have to be decorated again; 'all' of them
+ * @param changed called with the objects of a kind to annotate again; 'all' for all of them
  */
 export function createDecorators(
   groupDomain: string,

@@ -11,9 +11,10 @@ export type PodRequests = {
 }
 
 /**
- * The node a pod weighs on and what it asks for, by the rule of kubectl and the scheduler: pod-level resources, else
- * containers and sidecars together, or the largest init container where that is more; plus the pod's overhead (KEP-688,
- * KEP-753, KEP-2837). Undefined for a pod that is not bound to a node, or has ended.
+ * Returns the node of a pod and its resource requests, by the rules of kubectl and the scheduler:
+ * pod-level resources, otherwise containers plus sidecars or the largest init container if that is
+ * more; plus overhead (KEP-688, KEP-753, KEP-2837). Undefined for a pod without a node, or one that
+ * has terminated.
  */
 export function toPodRequests(pod: KubeObject): PodRequests | undefined {
   const spec = record(pod.spec)

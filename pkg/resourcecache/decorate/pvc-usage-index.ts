@@ -9,7 +9,10 @@ export type MountIndex = {
   readonly sink: KindWatchOptions['sink']
 }
 
-/** Which claims are in use by pods, kept up as pods come and go. `changed` is told those for which it turned. */
+/**
+ * Tracks which persistent volume claims are used by pods. `changed` is called with claims whose
+ * state has changed.
+ */
 export function createMountIndex(changed: (claims: ReadonlySet<string>) => void): MountIndex {
   const claimsOfPod = new Map<string, readonly string[]>()
   const users = new Map<string, number>()

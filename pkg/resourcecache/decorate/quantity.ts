@@ -1,6 +1,6 @@
 /**
- * Kubernetes resource quantities (k8s.io/apimachinery/pkg/api/resource), exact down to the nano unit. The format is kept,
- * because a sum is printed in the format of its first term.
+ * Kubernetes resource quantities (k8s.io/apimachinery/pkg/api/resource), exact down to the nano
+ * unit. The format is preserved, because a sum is printed in the format of its first term.
  */
 export type Quantity = { readonly nano: bigint; readonly format: 'decimal' | 'binary' }
 
@@ -30,7 +30,9 @@ const binarySuffixes: readonly (readonly [string, bigint])[] = [
 const scales = new Map([...decimalSuffixes, ...binarySuffixes])
 const syntax = /^([+-]?)(\d*)(?:\.(\d*))?(?:([KMGTPE]i|[numkMGTPE])|[eE]([+-]?\d{1,3}))?$/
 
-/** Parses a quantity; what is no quantity counts as zero, since only kube-apiserver's own validated values come here. */
+/**
+ * Parses a quantity. Invalid text counts as zero, since values come validated from kube-apiserver.
+ */
 export function parseQuantity(text: unknown): Quantity {
   const match = syntax.exec(typeof text === 'number' ? String(text) : typeof text === 'string' ? text : '')
   if (!match) return zero
@@ -59,7 +61,10 @@ export function larger(a: Quantity, b: Quantity): Quantity {
   return b.nano > a.nano ? b : a
 }
 
-/** The canonical form: the largest suffix that leaves a whole number, such as `1250m`, `3` or `2Gi`. */
+/**
+ * Formats in canonical form: the largest suffix that leaves a whole number, such as `1250m`, `3` or
+ * `2Gi`.
+ */
 export function formatQuantity({ nano, format }: Quantity): string {
   if (nano === 0n) return '0'
   const suffixes = format === 'binary' ? [...binarySuffixes, ...decimalSuffixes.slice(6)] : decimalSuffixes

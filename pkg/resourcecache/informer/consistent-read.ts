@@ -15,16 +15,20 @@ export type VersionReader = {
 
 // As kube-apiserver waits for its watch cache.
 const waitMs = 3_000
-/** In which the events of a kind that changes all the time arrive, so that its objects need not be listed. */
+/**
+ * Objects of a frequently changing kind may be skipped in the comparison, since their events arrive
+ * anyway.
+ */
 export const momentMs = 25
 const pageSize = 1_000
 
 /**
- * Confirms a collection by a list of names and resource versions (docs/adr/0016-consistent-reads.md). The version of the list is the
- * revision of etcd, which moves with every write of every kind: the watch of a kind in which nothing happens does not arrive at it
- * before the next bookmark, up to a minute later. So the collection is compared with the list, too.
+ * Confirms that a store is current with a list of names and resource versions
+ * (docs/adr/0016-consistent-reads.md). The version of the list is the etcd revision, which grows
+ * with every write of any kind; the watch of an idle kind reaches it only with the next bookmark,
+ * up to a minute later. So the store is also compared with the list.
  *
- * @returns calls for one scope that wait together share one list
+ * @returns a function whose concurrent calls for a scope share one list
  */
 export function createConfirm(collection: Collection, reader: VersionReader): Confirm {
   const { kind } = collection.served
@@ -60,7 +64,8 @@ export function createConfirm(collection: Collection, reader: VersionReader): Co
     while (collection.version < version && different !== undefined) {
       if (!(await collection.waitFor(collection.version + 1, deadlineMs - performance.now())))
         throw tooLargeResourceVersion(String(version), String(collection.version))
-      // All objects are compared again only when this one is as it should be: a large kind may change all the time.
+      // All objects are compared again only if this one matches: a large kind may change all the
+      // time.
       if (isAsListed(collection, different, listed)) different = findDifference(collection, scope, listed)
     }
     if (isAll(scope) && version > collection.version) collection.advance(version)
@@ -89,7 +94,10 @@ function isAll({ namespace, name }: Scope): boolean {
 type ObjectName = Pick<ObjectVersion, 'namespace' | 'name'>
 type Listed = ReadonlyMap<string, ObjectVersion>
 
-/** An object of the scope whose version is another one than in the list, or that one of them lacks; undefined when there is none. */
+/**
+ * Returns an object of the scope whose version differs from the list, or that is missing on one
+ * side; undefined if there is none.
+ */
 function findDifference(collection: Collection, scope: Scope, listed: Listed): ObjectName | undefined {
   if (scope.name !== '') return isAsListed(collection, scope, listed) ? undefined : scope
   let count = 0

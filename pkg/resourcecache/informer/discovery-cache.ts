@@ -5,9 +5,15 @@ import { plain } from '../kinds/platform.ts'
 import { createKindTable, resourcesGroup } from '../kinds.ts'
 
 export type Catalog = {
-  /** The kind of one group and version; undefined when kube-apiserver does not serve it for listing. */
+  /**
+   * Returns the kind of a group and version; undefined if kube-apiserver does not serve it with
+   * list.
+   */
   readonly find: (group: string, version: string, plural: string) => Promise<Kind | undefined>
-  /** The kind that a plural alone means: the one of the table, else the platform's, else kube-apiserver's own. */
+  /**
+   * Returns the kind for a plural: that of the table of kinds, otherwise that of the platform,
+   * otherwise the built-in one.
+   */
   readonly findByPlural: (plural: string) => Promise<Kind | undefined>
 }
 
@@ -19,8 +25,9 @@ const accept = `${aggregatedDiscovery},${aggregatedDiscovery.replace('v=v2', 'v=
 type Found = { readonly kinds: readonly Kind[]; readonly atMs: number }
 
 /**
- * What kube-apiserver serves, by its own discovery (KEP-3352): built-in kinds and custom resources, as they come
- * and go. The aggregated group is left out, which is served from here.
+ * The resources of kube-apiserver by aggregated discovery (KEP-3352): built-in kinds and custom
+ * resources, kept up to date. The group of the extension API is excluded, since this server serves
+ * it.
  */
 export function createCatalog(options: {
   readonly client: KubeClient

@@ -19,7 +19,7 @@ export type LiveKindOptions = {
   readonly gone: () => void
 }
 
-// A watch is reopened within this time in ordinary life; after it, what is cached may be wrong and is not given out.
+// A watch is normally restarted within this time; after it the cache may be stale and is not used.
 const staleAfterMs = 5_000
 // As long as a client may be expected to wait for the first list of a large kind.
 const firstListMs = 20_000
@@ -95,10 +95,10 @@ export class LiveKind {
   }
 
   /**
-   * The collection, if it can be trusted now.
+   * Returns the store if it is current.
    *
-   * @throws Status 404 for a kind that is gone, 503 before the first list, and while the watch is broken for longer than a reconnection takes: an old
-   * answer would be a wrong one
+   * @throws Status 404 for a kind that was removed; 503 before the first list, and while the watch
+   * is down for longer than a restart takes, rather than serving stale data
    */
   current(): Collection {
     this.usedAtMs = performance.now()

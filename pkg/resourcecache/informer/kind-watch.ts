@@ -12,8 +12,9 @@ export type KindWatchOptions = {
 }
 
 /**
- * The objects of a kind for another part of the program, which stores little of each. While the kind is in the resource cache
- * the watch of the cache serves here too (`followed`); otherwise there is one for this alone.
+ * Watches a kind for another part of the program that stores little of each object. While the kind
+ * is in the resource cache, it shares the watch of the cache (`followed`); otherwise it has its
+ * own.
  */
 export class KindWatch {
   readonly #options: KindWatchOptions

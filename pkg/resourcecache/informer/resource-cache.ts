@@ -21,7 +21,10 @@ export type ResourceCacheOptions = {
 export type CacheLimits = {
   /** How long a kind that nobody asks for is still followed. */
   readonly idleSeconds: number
-  /** Estimated memory of all that is followed; beyond it what is idle goes first, and no further kind is begun. */
+  /**
+   * Limit for the estimated memory of all cached kinds; beyond it unused kinds are removed first,
+   * and no others are added.
+   */
   readonly maxMegabytes: number
 }
 
@@ -29,8 +32,8 @@ const sweepMs = 5_000
 const lookAgainMs = 10_000
 
 /**
- * The kinds that are followed: the aggregated ones from the start on, any other from the first time that it is asked for
- * until nobody asks any more.
+ * The cached kinds: those of the extension API from the start, all others from the first request
+ * until they are unused.
  */
 export class ResourceCache {
   readonly #options: ResourceCacheOptions
@@ -55,7 +58,7 @@ export class ResourceCache {
   }
 
   /**
-   * Follows a kind for another part of the program, by the watch of the cache while the kind is in it.
+   * Watches a kind for another part of the program, sharing the watch of the cache.
    *
    * @param path of the collection, such as /api/v1/namespaces
    */
@@ -75,7 +78,10 @@ export class ResourceCache {
     }
   }
 
-  /** Resolves once every aggregated kind has its first state. Pods come first, so that no node is shown without its sums. */
+  /**
+   * Resolves when all kinds of the extension API have synced. Pods are first, so that nodes are
+   * never shown without their sums.
+   */
   async start(): Promise<void> {
     this.#sweeper = setInterval(() => this.#sweep(), sweepMs)
     this.#sweeper.unref()
@@ -114,9 +120,10 @@ export class ResourceCache {
   }
 
   /**
-   * The collection of any kind that kube-apiserver serves, followed from now on.
+   * Returns the store of any kind of kube-apiserver, and caches it from now on.
    *
-   * @throws Status 503 while it cannot be trusted or the cache is full, 404 when kube-apiserver does not serve it
+   * @throws Status 503 while it is stale or the cache is full, 404 if kube-apiserver does not serve
+   * it
    */
   async obtain(kind: Kind): Promise<Collection> {
     const live = this.#live.get(toName(kind)) ?? this.#begin(kind)
@@ -156,7 +163,7 @@ export class ResourceCache {
       logger,
       ...(decorate === undefined ? {} : { decorate }),
       sinks: () => this.#watchesOf(kind).map(({ followed }) => followed),
-      // What is not there is not asked for again and again behind its back; if it comes back it is another kind.
+      // A removed kind is not requested again; if it comes back it is another kind.
       gone: () => {
         if (!alwaysFollowed.includes(kind)) this.#end(toName(kind), live)
       },
@@ -165,7 +172,10 @@ export class ResourceCache {
     return live
   }
 
-  /** Claims tell whether a snapshot of them can be taken: their driver must have a class of snapshots. */
+  /**
+   * A claim can be snapshotted if its driver has a VolumeSnapshotClass, which an annotation
+   * reports.
+   */
   async #followSnapshotClasses(claims: LiveKind): Promise<void> {
     if (claims.release !== undefined || performance.now() < this.#nextLookMs) return
     // Snapshots come with an operator, which may be installed later.

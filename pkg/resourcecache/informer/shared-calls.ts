@@ -1,6 +1,6 @@
 /**
- * Shares a call among all that ask for it before it starts. Who asks while one is running shares the next one: the running call
- * may have read what it reads before.
+ * Shares a call among all callers that ask before it starts. Callers that ask while it runs share
+ * the next one: the running one may already have read its data.
  */
 export class SharedCalls<T> {
   readonly #running = new Map<string, Promise<void>>()

@@ -2,12 +2,14 @@ import { tooLargeResourceVersion } from '../../apierrors/status.ts'
 import type { Collection, Scope } from '../store/store.ts'
 import { momentMs } from './consistent-read.ts'
 
-// As kube-apiserver: long enough for a watch event on its way, short enough for a client with a wrong version.
+// As in kube-apiserver: long enough for a delayed watch event, short enough for a client with a
+// wrong version.
 const waitMs = 3_000
 const all: Scope = { namespace: '', name: '' }
 
 /**
- * Waits until the collection has every write that was answered before the call: a consistent read (KEP-2340).
+ * Waits until the store includes every write that completed before the call: a consistent read
+ * (KEP-2340).
  *
  * @param scope the part of the kind that is read
  * @throws Status 503, 504
@@ -30,7 +32,10 @@ export async function waitForVersion(collection: Collection, resourceVersion: st
   throw tooLargeResourceVersion(resourceVersion, String(collection.version))
 }
 
-/** A kind in which nothing happens arrives at a version only by being compared. A failure shows in the version that it stays at. */
+/**
+ * The store of an idle kind reaches a version only by a comparison. A failure shows as an unchanged
+ * version.
+ */
 export function confirmSoon(collection: Collection): void {
   collection.confirm?.(all).catch(() => undefined)
 }

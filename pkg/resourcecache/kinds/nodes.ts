@@ -4,7 +4,7 @@ import { formatQuantity, parseQuantity, percent, type Quantity } from '../decora
 import { type Column, column, type Decoration, type Facts, type Kind } from '../kind.ts'
 import { oneOf } from '../list/filters.ts'
 
-// The first ten are kube-apiserver's own columns, name for name; the rest is what its own table does not tell.
+// The first ten are the columns of kube-apiserver with the same names; the others are additional.
 const columns: readonly Column[] = [
   column('Name', 0, 'Name of the node, unique in the cluster.', 'name'),
   column('Status', 0, 'Whether the node is ready, and whether pods may be scheduled on it.'),

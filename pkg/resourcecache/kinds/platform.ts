@@ -3,7 +3,10 @@ import { itemsOf, type KubeObject, membersOf, textOf } from '../../kubeclient/ob
 import type { Traits } from '../kind.ts'
 import { anyOf, caseless, exact, joinValues, noneOf } from '../list/filters.ts'
 
-/** A kind that nothing special is known of: its status is its phase, its state, or whether it is ready. */
+/**
+ * The default for kinds without special behaviour: the status is the phase, the state, or the Ready
+ * condition.
+ */
 export const plain: Traits = {
   toFacts: object => ({ status: plainStatus(object), cells: [], values: {} }),
   filters: {},

@@ -14,7 +14,10 @@ export type PodStatus = {
 
 const finalPhases = new Set(['Succeeded', 'Failed'])
 
-/** Follows kube-apiserver's own printer of pods, sidecars (KEP-753) and scheduling gates included. */
+/**
+ * Follows the printer of kube-apiserver for pods, including sidecars (KEP-753) and scheduling
+ * gates.
+ */
 export function toPodStatus(pod: KubeObject): PodStatus {
   const spec = membersOf(pod.spec)
   const status = membersOf(pod.status)

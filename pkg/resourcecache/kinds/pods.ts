@@ -5,7 +5,7 @@ import { type Cell, type Column, column, type Traits } from '../kind.ts'
 import { anyOf, exact, joinValues, oneOf } from '../list/filters.ts'
 import { type PodStatus, toPodStatus } from './pod-status.ts'
 
-// The first nine are kube-apiserver's own columns, name for name; the rest is what its own table does not tell.
+// The first nine are the columns of kube-apiserver with the same names; the others are additional.
 const columns: readonly Column[] = [
   column('Name', 0, 'Name of the pod, unique in its namespace.', 'name'),
   column('Ready', 0, 'Containers that are ready, of all.'),

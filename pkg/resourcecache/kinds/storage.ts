@@ -72,7 +72,10 @@ function toVolumeFacts(object: KubeObject): Facts {
   }
 }
 
-/** The two annotations that tell whether a claim is mounted, and whether a snapshot of it can be taken. */
+/**
+ * The two annotations that report whether a claim is mounted, and whether a snapshot of it can be
+ * taken.
+ */
 export function decorateClaim(
   facts: Facts,
   known: { readonly isMounted: boolean; readonly drivers: ReadonlySet<string>; readonly groupDomain: string },

@@ -23,8 +23,8 @@ function splitPaths(text: string): readonly string[] {
 }
 
 /**
- * The form of `fields=metadata.name,status.phase`: objects with these members alone. A path goes through lists to the
- * members of their items; `[0]` keeps one item. What an object does not have is left out.
+ * Creates the projection for `fields=metadata.name,status.phase`: objects with only these fields. A
+ * path applies to all items of lists; `[0]` keeps one item. Missing fields are omitted.
  *
  * @param form of the whole objects
  * @throws Status 400

@@ -2,14 +2,17 @@ import { constants, crc32, deflateRawSync } from 'node:zlib'
 import { ownBytes } from '../store/unpooled-buffer.ts'
 
 /**
- * A stretch of a gzip body that can stand anywhere in it: a deflate stream that ends byte-aligned with a full flush and
- * refers to nothing before itself (RFC 1951), with what joining its checksum to others takes.
+ * A relocatable piece of a gzip body: a deflate stream that ends byte-aligned with a full flush and
+ * has no references before its start (RFC 1951), with the data to combine its checksum with others.
  */
 export type GzipPiece = {
   readonly deflated: Buffer
   readonly length: number
   readonly crc: number
-  /** x^(8·length) modulo the CRC polynomial: what the checksum of everything before it is multiplied by. */
+  /**
+   * x^(8·length) modulo the CRC polynomial: the factor for the checksum of everything before the
+   * piece.
+   */
   readonly shift: number
 }
 
@@ -32,7 +35,7 @@ export function toGzipPiece(bytes: Buffer): GzipPiece {
   }
 }
 
-/** One gzip member (RFC 1952) that unpacks to the pieces in order, as they come; nothing is compressed again. */
+/** Assembles a gzip member (RFC 1952) from the pieces in order, without compressing again. */
 export function* joinGzip(pieces: Iterable<GzipPiece>): Generator<Buffer> {
   let crc = 0
   let length = 0

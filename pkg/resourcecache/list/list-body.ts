@@ -7,7 +7,10 @@ import { type GzipPiece, toGzipPiece } from './gzip.ts'
 export type Form = {
   /** Forms of one name show alike. */
   readonly name: string
-  /** The JSON of an object, in parts. Large ones are those of the entry, and shared by all who are shown it. */
+  /**
+   * The JSON of an object in parts. Large parts are those of the cached object, shared by all
+   * responses.
+   */
   readonly toParts: (entry: Entry) => readonly Buffer[]
   /** Made for each answer, of the whole object, and not stored with it. */
   readonly isComputed?: true
@@ -55,7 +58,10 @@ export function joinList(selection: Selection, form: Form, frame: Frame): Buffer
   return Buffer.concat([...listParts(selection, form, frame)])
 }
 
-/** The list in pieces, made one by one as they are written: small parts are joined, large ones stay as they are. */
+/**
+ * Generates the list in chunks while it is written: small parts are joined, large ones are passed
+ * on.
+ */
 export function* plainChunks(selection: Selection, form: Form, frame: Frame): Generator<Buffer> {
   yield* joinSmall(listParts(selection, form, frame))
 }
@@ -66,7 +72,7 @@ export type PieceCache = {
   readonly set: (leaf: Leaf, key: string, pieces: readonly GzipPiece[]) => void
 }
 
-/** The list as the pieces of one gzip body. What has not changed since the last time is not compressed again. */
+/** Generates the list as pieces of one gzip body. Unchanged pieces are compressed only once. */
 export function* gzipPieces(
   selection: Selection,
   form: Form,
@@ -110,7 +116,10 @@ function* itemParts(selection: Selection, form: Form, isFirst: boolean): Generat
   }
 }
 
-/** Joins small parts to chunks that are worth a write, or to what a slice of time has given; large parts stay as they are. */
+/**
+ * Joins small parts to chunks worth a write, or until the time slice ends; large parts are passed
+ * on.
+ */
 function* joinSmall(parts: Iterable<Buffer>): Generator<Buffer> {
   let small: Buffer[] = []
   let length = 0

@@ -58,9 +58,9 @@ const commonFilters: Readonly<Record<string, (value: string, groupDomain: string
 }
 
 /**
- * What the filters and selectors of a query select of a kind, in one namespace or ('') in all.
+ * Builds the predicate for the filters and selectors of a query, in one namespace or ('') in all.
  *
- * @throws Status 400 for a filter that the kind does not have, naming those it has, and for what cannot be read
+ * @throws Status 400 for an unknown filter, with the supported ones, and for an invalid value
  */
 export function toSelecting(
   kind: Kind,
@@ -115,8 +115,8 @@ function byLabels(requirements: readonly LabelRequirement[]): Predicate {
 }
 
 /**
- * Any path of an object may be named. One that leads nowhere matches neither `=` nor `!=`, but for `path=` alone, which asks
- * for what is not set.
+ * A field selector with any path. A missing field matches neither `=` nor `!=`, except for `path=`,
+ * which matches missing and empty fields.
  */
 function byFields(requirements: readonly FieldRequirement[]): Predicate {
   const paths = requirements.map(({ field }) => parseJsonPath(field, 'fieldSelector'))
@@ -132,7 +132,9 @@ function byFields(requirements: readonly FieldRequirement[]): Predicate {
 
 const jsonNumber = /^-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?$/
 
-/** Whether a value, given as source text, is the one that is asked for: numbers by what they are worth, to the last digit. */
+/**
+ * Compares a value, given as source text, with the wanted one; numbers are compared by exact value.
+ */
 function isValue(source: string, wanted: string): boolean {
   if (source.startsWith('"')) return decodeString(source, 0, source.length) === wanted
   const [found, asked] = [parseAmount(source), jsonNumber.test(wanted) ? parseAmount(wanted) : undefined]

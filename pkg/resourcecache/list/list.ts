@@ -28,10 +28,10 @@ export type Page = {
 }
 
 /**
- * Answers a platform list. What the filters select is kept ready by the collection, so that a page of a repeated query
- * costs the page.
+ * Serves a platform list. The store maintains a materialized view of the query, so a page of a
+ * repeated query costs only the page.
  *
- * @throws Status 400 for a filter or sort key that the kind does not have, naming those it has
+ * @throws Status 400 for an unknown filter or sort key, with the supported ones
  */
 export function listPage(collection: Collection, request: ListRequest, turns: Turns): Page | Promise<Page> {
   const { query } = request
@@ -43,7 +43,8 @@ export function listPage(collection: Collection, request: ListRequest, turns: Tu
 }
 
 /**
- * The same of the state of a version, if it is still known. Nothing is kept ready for it: it costs what all objects cost.
+ * The same for an earlier version, if it is still available. There is no view for it, so it costs a
+ * scan of all objects.
  *
  * @throws Status 400 as listPage, 410
  */

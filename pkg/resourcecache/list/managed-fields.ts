@@ -4,7 +4,10 @@ import { type Form, platformForm } from './list-body.ts'
 const member = Buffer.from(',"managedFields":')
 const brace = Buffer.from('}')
 
-/** The platform form with metadata.managedFields, for `?managedFields=true`: spliced in, since hardly anyone asks. */
+/**
+ * The projection with metadata.managedFields for `?managedFields=true`; inserted on demand, since
+ * it is rarely requested.
+ */
 export const managedFieldsForm: Form = {
   name: 'platform with managedFields',
   toParts(entry: Entry) {

@@ -14,11 +14,11 @@ export type Visible = {
 }
 
 /**
- * Tells a watcher of objects that come into sight (ADDED) and that go out of it (DELETED) although they themselves have not
- * changed.
+ * Sends events for objects that become visible (ADDED) or invisible (DELETED) to the caller without
+ * being changed.
  *
  * @param options `tell` writes one event to the watcher
- * @returns what ends it
+ * @returns a function that stops it
  */
 export function followSight(
   collection: Collection,

@@ -6,7 +6,10 @@ import type { Entry } from '../store/cached-object.ts'
 import { createReading } from '../store/field-extractor.ts'
 import type { Compare } from '../store/sorted-index.ts'
 
-/** An order of a list; `key` names it, and `rank` looks up in an object what `compare` needs of it, and remembers that. */
+/**
+ * A sort order; `key` identifies it, and `rank` extracts from an object what `compare` needs, with
+ * a cache.
+ */
 export type Order = {
   readonly key: string
   readonly compare: Compare
@@ -20,7 +23,7 @@ export const byKey: Compare = (a, b) => compareText(a.key, b.key)
 const byCreation = by(entry => entry.meta.creationTimestamp)
 const byUpdate = by(entry => entry.updated)
 
-/** Sort keys of the platform API (`sortBy`) that every kind has; some are two names of one thing. */
+/** Sort keys (`sortBy`) of all kinds in the platform API; some are aliases. */
 const orders: Readonly<Record<string, Order>> = {
   name: { key: 'name', compare: by(entry => entry.name) },
   createTime: { key: 'createTime', compare: byCreation },
@@ -38,10 +41,10 @@ export function isSortKey(sortBy: string): boolean {
 }
 
 /**
- * The order that `sortBy` names: one of the words above, or a path such as `.status.capacity.cpu`. Ties are broken by
- * namespace, then name, so that every order is total and stable.
+ * Returns the order for `sortBy`: one of the keys above, or a path such as `.status.capacity.cpu`.
+ * Ties are broken by namespace and name, so that the order is total and stable.
  *
- * @throws Status 400 naming what is allowed
+ * @throws Status 400 with the supported keys
  */
 export function toOrder(sortBy: string): Order {
   const known = Object.hasOwn(orders, sortBy) ? orders[sortBy] : undefined
@@ -66,7 +69,8 @@ function by(read: (entry: Entry) => string): Compare {
 /** What is missing comes first, then amounts, then text. */
 type Rank = { readonly place: 0 | 1 | 2; readonly amount: Amount; readonly text: string }
 
-// By so many characters is text sorted; there may be a hundred orders of objects with megabytes of it.
+// Number of characters that text is sorted by; there may be a hundred orders of objects with
+// megabytes of text.
 const maxTextLength = 256
 const none: Amount = { sign: 0, point: 0, digits: '' }
 

@@ -9,16 +9,17 @@ type Page = { readonly leaves: readonly Leaf[]; readonly frame: string; readonly
 type Compressed = { readonly leaf: Leaf; readonly pieces: readonly GzipPiece[] }
 
 const mebibyte = 1024 * 1024
-// Larger answers are streamed from the bytes of their objects: joined for one caller they would be memory of that caller.
+// Larger responses are streamed from the bytes of the objects, since a joined copy would only serve
+// one caller.
 const maxPageBytes = mebibyte / 2
 const maxRuns = 8
 const maxObjectBytes = 16 * 1024
 const maxObjects = 1024
 
 /**
- * What was joined or compressed lately. Consoles ask for the same first pages again and again, and joining one costs fresh memory
- * of its size each time, which is the most expensive part of answering. Leaves never change, so a page is good while it still
- * consists of the same leaves: nothing has to be invalidated.
+ * A cache of joined and compressed pages. Consoles repeat the same first pages, and allocating
+ * memory for a page is the most expensive part of a response. Chunks are immutable, so an entry is
+ * valid while its page consists of the same chunks: nothing is invalidated.
  */
 export class PageCache {
   readonly #pages = createBoundedCache<Page>({ maxBytes: 32 * mebibyte, sizeOf: ({ bytes }) => bytes.length })

@@ -6,8 +6,8 @@ const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration'
 const maxTerms = 16
 
 /**
- * Parses `q=`: words that must all be found in the name, the labels or the annotations, in any case, also inside other
- * words. Quotes hold several words together, and a word with - before it must not be found.
+ * Parses `q=`: words that must all occur in name, labels or annotations, ignoring case, also as
+ * part of words. Quotes make a phrase, and a word after - must not occur.
  *
  * @throws Status 400
  */

@@ -9,8 +9,8 @@ import type { PageCache } from './page-cache.ts'
 const headers = { 'content-type': 'application/json', vary: 'Accept-Encoding' }
 
 /**
- * Answers with a list as stored bytes, compressed where the client takes that and it is worth it. What one answer has in memory
- * next to them is a piece of it, however slowly its client reads.
+ * Writes a list from stored bytes, compressed if the client supports it and it is worthwhile. A
+ * response needs memory for one chunk only, however slow its client is.
  */
 export function sendList(
   { req, res }: { readonly req: IncomingMessage; readonly res: ServerResponse },

@@ -4,8 +4,8 @@ import { filterNames } from './list-predicate.ts'
 import { isSortKey, sortKeys } from './order.ts'
 
 /**
- * The query without what a kind does not have, as KubeSphere 3.4 takes it: an unknown sort key gives way to the time of creation,
- * and unknown filters are ignored. Warnings say so.
+ * Removes parameters that a kind does not support, as KubeSphere 3.4 does: an unknown sort key is
+ * replaced by the creation time, and unknown filters are ignored. Warnings report both.
  */
 export function toSupportedQuery(kind: Pick<Kind, 'plural' | 'filters'>, query: ListQuery): ListQuery {
   const names = filterNames(kind)

@@ -9,9 +9,9 @@ const pageSize = 500
 const pageMs = 30_000
 
 /**
- * The objects of a kind that can be listed and not watched, as they are now: read for one request, and not kept.
+ * Lists the objects of a kind that cannot be watched, for one request and without caching.
  *
- * @throws Status 404 for a kind that is not served, 503
+ * @throws Status 404 for an unknown kind, 503
  */
 export async function listUncached(client: KubeClient, served: ServedKind): Promise<Collection> {
   const collection = new Collection(served)
@@ -41,7 +41,9 @@ export async function listUncached(client: KubeClient, served: ServedKind): Prom
   return collection
 }
 
-/** What is computed for each list is often stored nowhere, and has no version, no uid and no time. */
+/**
+ * Objects that are computed for each list are often not stored, and have no version, uid and time.
+ */
 function isListed(item: unknown): item is KubeObject {
   return isRecord(item) && isRecord(item.metadata) && typeof item.metadata.name === 'string'
 }

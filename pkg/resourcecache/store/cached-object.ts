@@ -30,11 +30,11 @@ type Parts = {
 }
 
 /**
- * One version of one object. Its JSON is kept as it was received, cut at the outer members: numbers, escapes, the order of keys and
- * members that nobody knows are shown as kube-apiserver sent them. Entries do not change: a new version, or a new decoration, is a
- * new entry, so that a list that is being written keeps showing what it began with.
- *
- * What differs between the APIs is the head (kind, apiVersion and metadata); the bulk, spec and status, is one shared tail.
+ * One version of an object. Its JSON is stored as received, split at the top-level fields: numbers,
+ * escapes, the order of keys and unknown fields are returned as kube-apiserver sent them. It is
+ * immutable: a new version or annotation is a new CachedObject, so a list that is being written
+ * stays consistent. Only the head (kind, apiVersion and metadata) differs between the APIs; spec
+ * and status are one shared tail.
  */
 export class Entry {
   readonly served: ServedKind
@@ -104,7 +104,7 @@ export class Entry {
     return { ...this.meta.annotations, ...this.decoration.annotations }
   }
 
-  /** The object again, parsed from its bytes: for what is asked of it rarely. Numbers are rounded. */
+  /** Parses the object from its bytes, for rare access. Numbers are rounded. */
   parsed(): KubeObject {
     const { kind } = this.served
     const rest: unknown = JSON.parse(`{${this.tail.length > 1 ? this.tail.subarray(1) : '}'}`)
@@ -115,7 +115,10 @@ export class Entry {
     return new Entry({ ...this.#parts(), decoration })
   }
 
-  /** The same object at another resource version: what a watcher is told when an object leaves its selection. */
+  /**
+   * The object with another resource version, for the DELETED event of an object that leaves a
+   * selection.
+   */
   at(version: number): Entry {
     const resourceVersion = String(version)
     const metadata = withMembers(this.metadata(), new Map([['resourceVersion', `"${resourceVersion}"`]]))
@@ -137,8 +140,8 @@ export class Entry {
   }
 
   /**
-   * The same as the platform API shows it: kube-apiserver's own apiVersion, the selfLink that Kubernetes stopped sending, and the
-   * computed annotations among the object's own.
+   * The object for the platform API: with the apiVersion of kube-apiserver, selfLink (which
+   * Kubernetes has removed), and the computed annotations.
    */
   platformHead(): Buffer {
     if (this.#platformHead === undefined) {
@@ -166,7 +169,10 @@ export class Entry {
   }
 }
 
-/** What is kept of an object: on one line, since a watch ends an event with a line feed, and without what its kind hides. */
+/**
+ * Prepares the JSON of an object for storage: on one line, since a line feed ends a watch event,
+ * and without the hidden fields of its kind.
+ */
 function withoutHidden(kind: Kind, received: KubeObject, json: string) {
   const line = json.includes('\n') || json.includes('\r') ? compactJson(json) : json
   if (kind.hidden === undefined) return { object: received, text: line }
@@ -186,7 +192,7 @@ function splitParsed(object: KubeObject): SourceText {
   }
 }
 
-/** Servers note when each manager last wrote; what nobody noted has not changed since it was made. */
+/** The last update time by managedFields; without any, the creation time. */
 function toUpdated(creationTimestamp: string, managedFields: unknown): string {
   let latest = creationTimestamp
   for (const field of itemsOf(managedFields)) {

@@ -1,8 +1,9 @@
 import type { Entry } from './cached-object.ts'
 
 /**
- * A run of neighbours in a sorted index. Leaves are replaced and never changed, so that a copy of the list of leaves is a
- * snapshot, and what was made from a leaf (compressed bytes) stays good for as long as the leaf is in use.
+ * A range of neighbours in a sorted index. Chunks are immutable, so a copy of the list of chunks is
+ * a snapshot, and data derived from a chunk (compressed bytes) is valid as long as the chunk is in
+ * use.
  */
 export class Leaf {
   readonly entries: readonly Entry[]
@@ -15,13 +16,19 @@ export class Leaf {
 /** Neighbouring entries of one leaf, from `start` up to but not including `end`. */
 export type Run = { readonly leaf: Leaf; readonly start: number; readonly end: number }
 
-/** Part of a sorted sequence: where it lies, how many there are in all, and whether it is read from the end. */
+/**
+ * A part of a sorted sequence: its position, the total count, and whether it is read from the end.
+ */
 export type Selection = { readonly runs: readonly Run[]; readonly descending: boolean }
 
-// Small enough that one changed object costs little to compress again, large enough that neighbours share a dictionary.
+// Small enough that a changed object is cheap to compress again, large enough that neighbours share
+// a compression dictionary.
 const leafSize = 24
 
-/** Cuts sorted entries into leaves; up to twice the size stays one leaf, so that insertions do not split at each turn. */
+/**
+ * Splits sorted objects into chunks; up to twice the size stays one chunk, so that insertions
+ * rarely split.
+ */
 export function toLeaves(entries: readonly Entry[]): Leaf[] {
   if (entries.length > 0 && entries.length <= 2 * leafSize) return [new Leaf(entries)]
   const leaves: Leaf[] = []
@@ -33,7 +40,7 @@ export function countEntries(leaves: readonly Leaf[]): number {
   return leaves.reduce((sum, leaf) => sum + leaf.entries.length, 0)
 }
 
-/** `count` entries from `offset` on; counted from the end, and read towards the start, when `descending`. */
+/** Returns `count` objects from `offset`; counted from the end and in reverse if `descending`. */
 export function selectPage(
   leaves: readonly Leaf[],
   page: {
@@ -50,7 +57,10 @@ export function selectPage(
   return { runs: descending ? runs.reverse() : runs, descending }
 }
 
-/** Found from the nearer side: pages are read from an end on, and what they cost must not grow with what is behind them. */
+/**
+ * Searches from the nearer end: pages are read from an end, and their cost must not grow with the
+ * rest.
+ */
 function runsBetween(
   leaves: readonly Leaf[],
   { start, end, size }: { readonly start: number; readonly end: number; readonly size: number },

@@ -2,10 +2,11 @@ import { findPaths, type Steps } from '../../json/path.ts'
 import type { Entry } from './cached-object.ts'
 
 /**
- * Looks values up in the bytes of objects, once for each version of an object: what comes of them is remembered, and should be
- * small, since there is one for each object and query.
+ * Extracts values from the bytes of objects, once per version of an object: results are cached, and
+ * should be small, since there is one per object and query.
  *
- * @param judge is given the source text of one value for each path, in their order; undefined for a path that leads nowhere
+ * @param judge called with the source text of the value at each path, in order; undefined for a
+ * missing one
  */
 export function createReading<Result>(
   paths: readonly Steps[],

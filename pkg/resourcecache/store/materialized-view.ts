@@ -2,14 +2,20 @@ import type { Entry } from './cached-object.ts'
 import type { Leaf } from './chunk.ts'
 import { type Compare, SortedIndex } from './sorted-index.ts'
 
-/** What a view shows. `key` names the query: two queries with one key must select and order alike. */
+/**
+ * The query of a view. `key` identifies it: queries with the same key must select and sort in the
+ * same way.
+ */
 export type ViewQuery = {
   readonly key: string
   readonly matches: (entry: Entry) => boolean
   readonly order: Compare
 }
 
-/** The objects that a query selects, in its order, kept up as objects change: its total and its pages cost no search. */
+/**
+ * The sorted result of a query, maintained as objects change, so its total and its pages need no
+ * search.
+ */
 export class View {
   usedAt = 0
   readonly #query: ViewQuery

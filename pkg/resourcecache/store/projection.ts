@@ -1,11 +1,11 @@
 import { eachChild, skipBlank, skipValue } from '../../json/scan.ts'
 
-/** Which members are kept: those named, and below each what its own tree says; a tree without branches keeps everything. */
+/** A tree of fields to keep; an empty tree keeps everything below it. */
 export type Tree = Map<string | number, Tree>
 
 /**
- * A value with some of its members, as source text; undefined when none is left. Names go through lists to the members of their
- * items, a number keeps one item. The text is gone through once.
+ * Returns a value with only some of its fields, as source text; undefined if none is left. Names
+ * apply to all items of lists, a number keeps one item. The text is scanned once.
  */
 export function project(json: string, tree: Tree): string | undefined {
   return scan(json, skipBlank(json, 0), tree).kept

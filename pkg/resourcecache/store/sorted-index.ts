@@ -4,8 +4,8 @@ import { Leaf, toLeaves } from './chunk.ts'
 export type Compare = (a: Entry, b: Entry) => number
 
 /**
- * Entries in order, kept up as they come and go. An insertion or removal costs a search and one small copy; a page costs
- * a walk over the leaves between it and the nearer end, and the page itself.
+ * Sorted objects in chunks. An insertion or removal costs a search and one small copy; a page costs
+ * a walk over the chunks between it and the nearer end, plus the page.
  */
 export class SortedIndex {
   readonly #compare: Compare

@@ -14,13 +14,16 @@ export type SourceText = {
   readonly metadata: string
   /** '' when there are none. */
   readonly managedFields: string
-  /** Everything but kind, apiVersion and metadata, with the closing brace: `,"spec":{…},"status":{…}}`, or `}` alone. */
+  /**
+   * Everything except kind, apiVersion and metadata, with the closing brace:
+   * `,"spec":{…},"status":{…}}`, or `}`.
+   */
   readonly tail: string
 }
 
 /**
- * Splits an object at its outer members; nothing inside of them is parsed or changed. undefined when a member that Kapis reads
- * itself is given twice: then only the parsed object says which of them counts.
+ * Splits an object at its top-level fields without parsing their values. Returns undefined if a
+ * field that Kapis reads is duplicated: then only the parsed object tells which one counts.
  */
 export function splitObject(json: string): SourceText | undefined {
   const heads = new Set<string>()

@@ -8,7 +8,10 @@ import { View, type ViewQuery } from './materialized-view.ts'
 import { SortedIndex } from './sorted-index.ts'
 import { type Change, History } from './watch-window.ts'
 
-/** Told what happened, in order and once per turn; `reset` says that changes were missed and nothing can be resumed. */
+/**
+ * Called with the changes in order, once per turn; `reset` means that changes were missed and
+ * watches cannot be resumed.
+ */
 export type Subscriber = {
   readonly changed: (changes: readonly Change[]) => void
   readonly reset: () => void
@@ -20,9 +23,10 @@ export type Decorate = (entry: Entry) => Decoration
 export type Scope = { readonly namespace: string; readonly name: string }
 
 /**
- * Brings a collection up to kube-apiserver: resolves once it has every write to the scope that was answered before the call.
+ * Brings the store up to date with kube-apiserver: resolves once it includes every write to the
+ * scope that completed before the call.
  *
- * @throws Status 503, and 504 when the writes do not arrive
+ * @throws Status 503, and 504 on a timeout
  */
 export type Confirm = (scope: Scope) => Promise<void>
 
@@ -31,13 +35,17 @@ export type CollectionOptions = {
   readonly confirm?: (collection: Collection) => Confirm
 }
 
-// A view is an answer kept ready. More of them than this and keeping them costs more than computing them again.
+// Each view must be maintained; with more of them, maintenance would cost more than computing
+// results again.
 const maxViews = 64
 const viewIdleMs = 60_000
-// All views together may take so long over one change. Views of callers' selectors may look through the whole of a large object.
+// Time limit for all views together per change. Views of label selectors may have to scan a whole
+// large object.
 const maxPutMs = 20
 
-/** All objects of one kind, as kube-apiserver's events have them, with the sorted and filtered views that are asked for. */
+/**
+ * All objects of a kind, updated by events of kube-apiserver, with materialized views of queries.
+ */
 export class Collection {
   readonly served: ServedKind
   /** undefined for a collection that is read for one request, and is as fresh as that. */
@@ -49,7 +57,9 @@ export class Collection {
   #index = new SortedIndex(byKey, [])
   #history = new History(0)
   #version = 0
-  /** The state was compared with that of kube-apiserver at this version: events up to it add nothing. */
+  /**
+   * The version at which the state was compared with kube-apiserver: events up to it are ignored.
+   */
   #confirmedVersion = 0
   #bytes = 0
   #isEnded = false
@@ -103,7 +113,9 @@ export class Collection {
     return this.#history.since(version)
   }
 
-  /** The objects as they were at `version`, in key order; undefined when history does not reach back that far. */
+  /**
+   * Returns the objects at `version` in key order; undefined if the version is no longer available.
+   */
   at(version: number): readonly Leaf[] | undefined {
     if (version === this.#version) return this.snapshot()
     const changes = version > this.#version ? undefined : this.#history.since(version)
@@ -129,9 +141,9 @@ export class Collection {
   }
 
   /**
-   * The ready answer to a query; made on first use, kept up from then on, dropped when nobody asks any more.
+   * Returns the view of a query; created on first use, then maintained, and dropped when unused.
    *
-   * @param matches the same as that of the query, where that is known already
+   * @param matches the predicate of the query, if it is already known
    */
   view(query: ViewQuery, matches = query.matches): View {
     const found = this.#views.get(query.key)
@@ -152,7 +164,10 @@ export class Collection {
     return () => this.#subscribers.delete(subscriber)
   }
 
-  /** Resolves true once the state is at least `version`, false when it is not within `timeoutMs` or before `signal`. */
+  /**
+   * Resolves to true once the store reaches `version`, to false after `timeoutMs` or when `signal`
+   * aborts.
+   */
   async waitFor(version: number, timeoutMs: number, signal?: AbortSignal): Promise<boolean> {
     if (this.#version >= version) return true
     if (this.#isEnded) return false
@@ -168,9 +183,10 @@ export class Collection {
   }
 
   /**
-   * The whole state at a version: at the start, and when events were missed. Watches cannot be resumed across it.
+   * Replaces the state: at the start, and when events were missed. Watches cannot be resumed across
+   * it.
    *
-   * @param sources the JSON of each item, as it was received
+   * @param sources the received JSON of each item
    */
   replace(items: readonly KubeObject[], resourceVersion: string, sources: readonly string[]): void {
     this.#entries.clear()
@@ -187,7 +203,10 @@ export class Collection {
     for (const subscriber of this.#subscribers) subscriber.reset()
   }
 
-  /** Lets go of anyone who waits or watches: nothing will come any more. A list that is being answered still finds its objects. */
+  /**
+   * Ends all waits and watches, since no more events will come. A list that is being written keeps
+   * its objects.
+   */
   end(): void {
     this.#isEnded = true
     for (const waiter of this.#waiters) waiter.resolve()
@@ -207,8 +226,8 @@ export class Collection {
   }
 
   /**
-   * The state is that of kube-apiserver at a later version, too. Events up to it that are still on their way tell of objects that
-   * have come and gone since; they are left out, as after a list at that version.
+   * Marks the state as that of kube-apiserver at a later version. Delayed events up to it concern
+   * objects that have changed again since, and are ignored as after a list at that version.
    */
   advance(version: number): void {
     if (version <= this.#version) return
@@ -216,7 +235,10 @@ export class Collection {
     this.#setVersion(version)
   }
 
-  /** Decorates again, after what the decoration is made of has moved. No event: the object itself has not changed. */
+  /**
+   * Computes annotations again after their inputs have changed. There is no event, since the object
+   * has not changed.
+   */
   redecorate(names: Iterable<string> | 'all'): void {
     for (const key of names === 'all' ? [...this.#entries.keys()] : names) {
       const old = this.#entries.get(key)

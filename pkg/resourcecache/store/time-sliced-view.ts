@@ -7,10 +7,10 @@ import type { Collection } from './store.ts'
 const few = { objects: 200, bytes: 1024 * 1024 }
 
 /**
- * The objects that a query selects. What has to be looked through first is looked through in turns with the other requests that
- * do so: each request would take a slice of time, and all others would wait for the sum of them.
+ * Builds a view in time slices that it shares with other requests that build views: otherwise each
+ * would take a slice per turn, and all other requests would wait for their sum.
  *
- * @param rank looks up in an object what it is sorted by
+ * @param rank extracts the sort value of an object
  */
 export function viewInTurns(
   collection: Collection,

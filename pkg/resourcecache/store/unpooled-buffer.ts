@@ -1,7 +1,7 @@
 /**
- * Text as bytes that share their memory with nothing else. Buffer.from and Buffer.concat cut what is small from pools
- * (Buffer.poolSize, 64 KiB), and one byte that is kept keeps its pool: what lives for minutes among bytes that live for moments
- * would hold many times its size.
+ * Converts text to a Buffer with memory of its own. Buffer.from and Buffer.concat take small
+ * buffers from a pool (Buffer.poolSize, 64 KiB), and a single long-lived one would keep the whole
+ * pool in memory.
  */
 export function toOwnBytes(text: string): Buffer {
   const bytes = Buffer.allocUnsafeSlow(Buffer.byteLength(text))

@@ -1,6 +1,9 @@
 import type { Entry } from './cached-object.ts'
 
-/** One change of one object. `entry` is its state after it (of a deletion: the last state, at the deletion's version). */
+/**
+ * A change of an object. `entry` is the state after it (for a deletion the last state, at the
+ * version of the deletion).
+ */
 export type Change = {
   readonly version: number
   readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'
@@ -8,14 +11,16 @@ export type Change = {
   readonly old: Entry | undefined
 }
 
-// kube-apiserver keeps at least 75 s; clients that were cut off for a few minutes need no new list here.
+// kube-apiserver keeps at least 75 s; clients that were disconnected for a few minutes need no new
+// list here.
 const keepMs = 5 * 60_000
 const batchMs = 30_000
 const maxChanges = 100_000
-// A state that has been replaced is kept for this alone: who writes an object of a megabyte again and again must not fill memory.
+// Replaced states are only kept for resumed watches: frequent writes of a large object must not
+// fill the memory.
 const defaultMaxBytes = 64 * 1024 * 1024
 
-/** The changes of the last minutes, for watches that resume and lists that go on at an older version. */
+/** The changes of the last minutes, for watches that resume and lists at an older version. */
 export class History {
   #changes: { readonly change: Change; readonly at: number }[] = []
   /** Changes up to this version are no longer known. */
@@ -67,7 +72,7 @@ export class History {
     this.#changes = this.#changes.slice(drop)
   }
 
-  /** How many changes have to go so that there is room for others; their bytes are counted again. */
+  /** Returns how many changes must be removed to make room for others. */
   #tooLarge(): number {
     let over = this.#bytes > this.#maxBytes ? this.#bytes - (this.#maxBytes * 3) / 4 : 0
     let drop = 0

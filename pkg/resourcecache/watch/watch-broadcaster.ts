@@ -16,7 +16,7 @@ export type { ChannelOptions }
 export type Watcher = {
   /** Writes what comes before live events, at the client's pace; live events wait behind it. */
   readonly begin: (events: Iterable<Buffer>) => Promise<void>
-  /** @param opening how the event is told to who has been told nothing yet, when that is another way */
+  /** @param opening encodes the first event of a watcher, if it differs from later ones */
   readonly write: (event: Buffer, opening?: () => Buffer) => void
   readonly leave: () => void
 }
@@ -40,7 +40,10 @@ const sliceMs = 8
 const lookEveryMs = 1_000
 const maxBehindBytes = 256 * 1024 * 1024
 
-/** All watches of all collections: each change is encoded once for every channel and written to its members in one go. */
+/**
+ * All watches of a kind: each change is encoded once per channel and written to all watchers of the
+ * channel together.
+ */
 export class WatchHub {
   readonly #channels = new Map<Collection, Channels>()
   readonly #open = new Set<Writable>()
@@ -56,7 +59,10 @@ export class WatchHub {
     return this.#watchers
   }
 
-  /** Counts a watch in from its first moment, so that close() ends it even while it waits for its first state. */
+  /**
+   * Registers a watch immediately, so that close() also ends a watch that is waiting for its first
+   * state.
+   */
   admit(out: Writable): void {
     if (this.#open.has(out)) return
     this.#open.add(out)
@@ -136,7 +142,10 @@ function broadcast(channels: Channels, changes: readonly Change[]): void {
   if (!channels.isScheduled) encodeReady(channels)
 }
 
-/** Encodes for one channel after the other, and lets other requests in between: there may be as many channels as watches. */
+/**
+ * Encodes for one channel after the other and yields in between: there may be as many channels as
+ * watches.
+ */
 function encodeReady(channels: Channels): void {
   const { ready, shared } = channels
   const since = performance.now()

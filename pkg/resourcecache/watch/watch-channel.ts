@@ -11,7 +11,7 @@ export type ChannelOptions = {
   readonly encoder: Encoder
 }
 
-/** What stands for the first `bytes` of some events when they are the first that a watcher is told. */
+/** Replaces the first `bytes` of the first event of a watcher. */
 export type Opening = { readonly bytes: number; readonly make: () => Buffer }
 
 export type Member = {
@@ -28,16 +28,17 @@ export type Member = {
 /** Events of changes that several channels are told of, each encoded once. */
 export type SharedEvents = Map<Change, Map<string, Buffer>>
 
-// Writing to many watchers is expensive by the number of writes, of which each takes some 15 us. The first event goes out
-// immediately; those that follow it closely go together, so that no more than a quarter of the time goes into writing. Few watchers
-// never wait, many not longer than one notices, and nobody for a write that is expensive by its bytes.
+// Fan-out cost is dominated by the number of writes, about 15 µs each. The first event is sent
+// immediately, and events that follow it closely are batched, so that writing takes at most a
+// quarter of the time. With few watchers nothing waits, and large events are never delayed.
 const together = { members: 64, msEach: 0.06, mostMs: 250, bytes: 256 * 1024 }
-// A client that is this far behind gets its connection cut and resumes from its last version, instead of filling memory.
+// A client that is this far behind is disconnected and resumes from its last version, instead of
+// filling the memory.
 const maxBehindBytes = 16 * 1024 * 1024
 // As many changes wait to be encoded while the processor has no time for them; then the watch ends.
 const maxUnencoded = 4_096
 
-/** The watchers that select and encode alike: each change is encoded once for all of them, and written in one go. */
+/** Watchers with the same selection and encoding: each change is encoded once for all of them. */
 export class Channel {
   readonly members = new Set<Member>()
   readonly #options: ChannelOptions
@@ -111,7 +112,8 @@ export class Channel {
     this.#timer = undefined
     const events = this.#pending
     const opening = this.#opening
-    // Joined, many small ones are one write; large ones are shared with other channels and stay as they are.
+    // Small parts are joined into one write; large ones are shared with other channels and passed
+    // on.
     const joined =
       events.length > 1 && this.#pendingBytes < 2 * together.bytes ? [Buffer.concat(events)] : events
     this.#pending = []

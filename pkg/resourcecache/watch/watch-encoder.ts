@@ -18,7 +18,7 @@ export type Encoder = Telling & {
 
 export type Telling = {
   readonly event: (type: EventType, entry: Entry) => Buffer
-  /** The same in pieces: what is large of it is the entry's own, and shared by all who are told of the object. */
+  /** The same in parts: large ones belong to the cached object, and are shared by all watchers. */
   readonly pieces?: (type: EventType, entry: Entry) => Iterable<Buffer>
   readonly bookmark: (version: number, endsInitialEvents: boolean) => Buffer
 }
@@ -28,7 +28,10 @@ const initialEventsEnd = 'k8s.io/initial-events-end'
 /** What a change is for a selection. */
 export type Told = { readonly type: EventType; readonly entry: () => Entry; readonly isLeaving: boolean }
 
-/** The event that a change is for a selection: entering it is ADDED, leaving it is DELETED; undefined for neither. */
+/**
+ * Returns the event of a change for a selection: entering it is ADDED, leaving it is DELETED;
+ * undefined if neither state matches.
+ */
 export function toTold(
   { version, type, entry, old }: Change,
   matches: (entry: Entry) => boolean,

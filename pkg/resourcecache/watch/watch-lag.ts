@@ -12,7 +12,10 @@ type Progress = { readonly leftBytes: number; readonly sinceMs: number }
 // Anyone who is less far behind is not worth cutting off.
 const minBehindBytes = 256 * 1024
 
-/** Cuts off the clients that do not read, and when too much waits for all together, those for whom the most waits. */
+/**
+ * Disconnects clients that do not read, and if too much is buffered in total, those with the most
+ * buffered data.
+ */
 export class LagGuard {
   readonly #limits: LagLimits
   readonly #progress = new WeakMap<Member, Progress>()

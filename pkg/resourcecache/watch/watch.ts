@@ -36,22 +36,27 @@ export type WatchRequest = {
   readonly encoder: Encoder
   /** Watchers with one key select and encode alike, and share the work of it. */
   readonly channelKey: string
-  /** Narrows what is told to what one caller may see; such a watch shares nothing with others, but for one who sees all. */
+  /**
+   * Restricts a watch to what the caller may see; such a watch is not shared, unless the caller
+   * sees everything.
+   */
   readonly visible?: Visible | undefined
   /** Whether a state without a version may be as old as the cache. */
   readonly isCached?: boolean
   readonly stream: EventStream
 }
 
-// kube-apiserver ends a watch after 30 to 60 minutes; spread, so that clients do not all come back at once.
+// kube-apiserver ends a watch after 30 to 60 minutes; the random time avoids that all clients
+// reconnect together.
 const defaultSeconds = { min: 1_800, max: 3_600 }
 const bookmarkEveryMs = 60_000
 // The last bookmark lets a client resume without a gap when the watch has run its time.
 const bookmarkBeforeEndMs = 2_000
 
 /**
- * Serves a watch: the head at once, what the start version asks for, then every change until time, client or server end it.
- * The stream is never compressed, and each event is one JSON object and a line feed, or a message of a WebSocket.
+ * Serves a watch: sends the headers immediately, then the events for the start version, then every
+ * change until the timeout, the client or the server ends it. The stream is never compressed; each
+ * event is a JSON object and a line feed, or a WebSocket message.
  */
 export async function serveWatch(
   collection: Collection,
@@ -60,7 +65,8 @@ export async function serveWatch(
 ): Promise<void> {
   const { options, stream } = request
   const from = options.resourceVersion
-  // KEP-3157: "" asks for the latest. Without initial events it is any state, as kube-apiserver's watch cache has it.
+  // KEP-3157: "" requests the latest state. Without initial events any state is accepted, as in the
+  // watch cache of kube-apiserver.
   if (options.sendInitialEvents === true) {
     if (from === '' && request.isCached !== true) await waitForLatest(collection)
     await waitForVersion(collection, from)
@@ -73,7 +79,8 @@ export async function serveWatch(
   const endAtMs = performance.now() + watchMs(options)
   const end = setTimeout(() => out.end(), endAtMs - performance.now())
   out.once('close', () => clearTimeout(end))
-  // A version that another replica gave out may lie ahead of this one: events up to it have been seen by the client.
+  // A version from another replica may be ahead of this one: the client has already seen the events
+  // up to it.
   if (Number(from) > collection.version) {
     confirmSoon(collection)
     await collection.waitFor(Number(from), endAtMs - performance.now(), gone.signal)
@@ -123,7 +130,7 @@ async function follow(collection: Collection, hub: WatchHub, request: Followed):
   await watcher.begin(first)
 }
 
-/** What the client is told before live events: undefined when its version is too old to go on from. */
+/** Returns the events before the live ones; undefined if the start version is too old. */
 function firstEvents(
   collection: Collection,
   { options, matches, encoder }: Followed,
@@ -159,7 +166,10 @@ function* changed(changes: readonly Change[], matches: (entry: Entry) => boolean
   }
 }
 
-/** Small events together, and large ones in pieces: of what is read slowly no more than a piece is kept for each watch. */
+/**
+ * Joins small events, and splits large ones: only one chunk per watch is buffered for a slow
+ * reader.
+ */
 function* encodeAll(
   events: Iterable<Event>,
   { event, pieces }: Telling,

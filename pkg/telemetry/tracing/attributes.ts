@@ -4,7 +4,8 @@ import type { Peer } from './tracing.ts'
 
 const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'CONNECT', 'TRACE'])
 
-// The names are those of OpenTelemetry's semantic conventions for HTTP. The query is never among them: it may hold a code or a token.
+// Names of the OpenTelemetry semantic conventions for HTTP. The query is never included: it may
+// contain a code or a token.
 
 /** @returns `_OTHER` for what a caller has invented */
 export function toMethod(method: string | undefined): string {

@@ -41,7 +41,8 @@ export function traceWith(options: TracingOptions): Tracing {
       (req, res, ...more) => {
         if (probes.test(req.url ?? '')) return listen(req, res, ...more)
         const trace = createRequestTrace(req, readLine(req.method, req.url), tools)
-        // All who serve a request wait for its end, and with those from here they are more than node thinks usual.
+        // Several parts listen for the end of a response, more than the default limit of Node.js
+        // for listeners.
         res.setMaxListeners(maxEndings)
         if (isForAll) trace.begin(undefined)
         res.once('close', () => trace.end(toOutcome(res), auditId(ids.get(res) ?? res.getHeader('audit-id'))))

@@ -25,7 +25,7 @@ const stopWithinMs = 5_000
 /** Of a value that a caller may make as long as they like. */
 const maxValueLength = 512
 
-/** From a span that has ended to the collector: in batches, next to the requests, and never in their way. */
+/** Exports finished spans to the collector in batches, without delaying requests. */
 export function createPipeline(
   { config, program, version, logger, registry }: TracingOptions,
   proxyFor?: ProxyFor,
@@ -54,7 +54,8 @@ export function createPipeline(
       'service.version': version,
       'service.instance.id': randomUUID(),
     }),
-    // As component-base does it: who is continued decides, and the rate is for traces that begin here.
+    // As component-base does: a continued trace has its own sampling decision, and the rate applies
+    // to new traces.
     sampler: new ParentBasedSampler({
       root: new TraceIdRatioBasedSampler(config.samplingRatePerMillion / 1_000_000),
     }),

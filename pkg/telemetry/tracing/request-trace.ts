@@ -27,7 +27,9 @@ export type Child = {
 }
 
 export type RequestTrace = {
-  /** Begins the span of the request, once its caller is known or it is known that nobody asks; the first time counts. */
+  /**
+   * Starts the span of a request once authentication is done; only the first call has an effect.
+   */
   readonly begin: (identity: Identity | undefined) => void
   /** undefined once the request is over: what goes on after it is none of its doing. */
   readonly child: (method: string, route: string, attributes: Attributes) => Child | undefined
@@ -43,9 +45,9 @@ export type TraceTools = {
 }
 
 /**
- * The trace of one request. Its span begins where kube-apiserver's does: after the caller is known, since a stranger's
- * `traceparent` must neither make Kapis record nor add to a trace of someone else; it is only linked to. What was called
- * before that joins it afterwards.
+ * The trace of a request. Its span starts after authentication, as in kube-apiserver: the
+ * `traceparent` of an anonymous caller must neither enable recording nor extend another trace, and
+ * is only added as a link. Earlier calls are added to the span afterwards.
  */
 export function createRequestTrace(
   req: IncomingMessage,

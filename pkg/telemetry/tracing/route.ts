@@ -4,8 +4,8 @@ import type { RequestInfo } from '../../apirequest/request-info.ts'
 const maxRoutes = 1_000
 
 /**
- * The pattern of a path, without the names in it: `/apis/apps/v1/namespaces/{namespace}/deployments/{name}`, as kube-apiserver
- * has it in its own spans.
+ * Returns the pattern of a path without names:
+ * `/apis/apps/v1/namespaces/{namespace}/deployments/{name}`, as in spans of kube-apiserver.
  */
 export function toRoute({ isResource, path, prefix, group, version, ...target }: RequestInfo): string {
   const { isInNamespace, resource, namedBy, subresource } = target
@@ -31,8 +31,8 @@ function toPlainRoute(path: string): string {
 }
 
 /**
- * Routes that are known to be there: those on which a request has succeeded. A caller may invent paths without end, and each
- * would be a name that anyone who stores traces has to keep.
+ * Known routes: those with at least one successful request. Callers can invent any number of paths,
+ * and each would become a span name that the backend has to store.
  */
 export function createRouteNames(): (route: string, code: number | undefined) => string | undefined {
   const known = new Set<string>()
@@ -46,7 +46,8 @@ export function createRouteNames(): (route: string, code: number | undefined) =>
 }
 
 /**
- * The path for an attribute. Behind `proxy` it is that of some program in the cluster, which may have secrets in its links.
+ * Returns the path for an attribute. A path after `proxy` belongs to a program in the cluster and
+ * may contain secrets.
  */
 export function toPathAttribute({ path, isResource, verb, subresource }: RequestInfo): string {
   if (!isResource || (subresource !== 'proxy' && verb !== 'proxy')) return path

@@ -16,8 +16,8 @@ export type CountOptions = {
 const logEveryMs = 60_000
 
 /**
- * Counts what becomes of spans, and says once a minute at most when they are lost. The library drops what is too much without
- * a word: here the gate before it does, at the same number.
+ * Counts exported and dropped spans, and logs losses at most once a minute. The library drops spans
+ * silently when its queue is full, so a counter in front of it applies the same limit.
  */
 export function countSpans(
   inner: SpanExporter,

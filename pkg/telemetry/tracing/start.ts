@@ -10,10 +10,10 @@ const off: Tracing = {
 }
 
 /**
- * Traces a program as its configuration says. The libraries are loaded when there is an endpoint alone: they take a tenth of
- * a second and ten megabytes.
+ * Starts tracing if it is configured. The libraries are only loaded with an endpoint: they take 0.1
+ * s and 10 MB.
  *
- * @throws Error when the file of authorities cannot be read
+ * @throws Error if the CA file cannot be read
  */
 export async function startTracing(options: TracingOptions): Promise<Tracing> {
   if (options.config.endpoint === '') return off

@@ -22,8 +22,8 @@ export function toTraceParent({ traceId, spanId, traceFlags }: SpanContext): str
 }
 
 /**
- * Puts a span in the place of the caller's, in both forms in which a request is read: anyone who hands its headers on, or names
- * its trace in a log, need not know that anything is traced.
+ * Replaces the trace context of the caller by a span, in both forms in which handlers read headers,
+ * so that handlers that forward headers or log the trace ID need not know about tracing.
  */
 export function writeContext({ headers, rawHeaders }: Message, context: SpanContext): void {
   const state = context.traceState?.serialize()

@@ -17,8 +17,8 @@ type Forward<E extends Exchange, More extends unknown[]> = (
 type Authenticate<C> = (req: IncomingMessage) => C | Promise<C>
 
 /**
- * What a program lays around its parts so that they are traced. Each takes a function and gives one of the same kind: where
- * nothing is traced the same function, so that a request pays nothing for what is off.
+ * Wrappers that a program applies to its parts for tracing. Each takes a function and returns one
+ * of the same type; without tracing it returns the same function, at no cost.
  */
 export type Tracing = {
   /** A span for each request. */
@@ -42,6 +42,9 @@ export type TracingOptions = {
   readonly version: string
   readonly logger: Logger
   readonly registry: Registry
-  /** Whose trace is continued: of those who may have their way, or of everybody where only kapis-apiserver can come. */
+  /**
+   * Whose sampling decision is used: that of privileged callers, or of all callers where only
+   * kapis-apiserver can connect.
+   */
   readonly continues: 'privileged' | 'everybody'
 }

@@ -6,11 +6,12 @@ import { explicitChild, type Splice, splicesOf } from './splices.ts'
 import { type Change, changed, isFields, type Value, valueAt } from './value.ts'
 
 /**
- * Changes the first document of a YAML text. What a change does not name keeps its bytes, comments too: parts of the text are
- * replaced, and each result is parsed and compared before it is accepted. Where no part can be replaced, as behind aliases that
- * other fields share, the whole document is written from its values, without comments.
+ * Edits the first document of a YAML text. Everything that a change does not concern keeps its
+ * bytes, including comments: parts of the text are replaced, and each result is parsed and compared
+ * before it is accepted. If no part can be replaced, for example because of a shared alias, the
+ * whole document is written from its values, without comments.
  *
- * @throws Error when the text is not valid YAML, or what is written would not be read as it was meant
+ * @throws Error if the text is not valid YAML, or the result would be read differently
  */
 export function editYaml(text: string, changes: readonly Change[]): string {
   return changes.reduce(edit, readSource(text)).text
@@ -48,13 +49,16 @@ function* candidates(source: Source, { path }: Change, expected: Value): Iterabl
   yield* wholeDocument(source, expected)
 }
 
-/** The nodes along a path as far as they stand in the text itself; the last one is where something is added or replaced. */
+/**
+ * Returns the nodes along a path as far as they exist in the text; a value is added or replaced at
+ * the last one.
+ */
 function explicitNodes(source: Source, path: Change['path']): readonly Node[] {
   const nodes: Node[] = []
   let node = source.root
   for (const step of path) {
     if (node === undefined || isAlias(node)) break
-    // An empty `[]` or `{}` is replaced as a whole, so that what comes into it is written as its neighbours are.
+    // An empty `[]` or `{}` is replaced, so that its new content is written like its neighbours.
     if (nodes.length > 0 && isCollection(node) && node.items.length === 0) break
     nodes.push(node)
     node = explicitChild(node, step)

@@ -7,13 +7,14 @@ const nulls = new Set(['', '~', 'null', 'Null', 'NULL'])
 const notANumber = /^(\.nan|\.NaN|\.NAN|[-+]?(\.inf|\.Inf|\.INF))$/
 const integer = /^[-+]?(0[xX][\da-fA-F]+|0[bB][01]+|0[oO]?[0-7]+|0|[1-9]\d*)$/
 const decimal = /^[-+]?(\.\d+|\d+(\.\d*)?)([eE][-+]?\d+)?$/
-// Behind a leading point Go wants a digit on either side of `_`; elsewhere go-yaml drops them first.
+// After a leading point Go requires a digit on both sides of `_`; elsewhere go-yaml removes them
+// first.
 const badFraction = /^\..*(?:(?<!\d)_|_(?!\d))/
 const [least, most] = [-(2n ** 63n), 2n ** 64n - 1n]
 
 /**
- * Resolves a plain scalar without a tag as go-yaml 2.4 does (resolve.go). Unlike YAML 1.1 itself it takes `12:30:45` and dates
- * for strings.
+ * Resolves a plain scalar without a tag like go-yaml 2.4 (resolve.go). Unlike YAML 1.1 it treats
+ * `12:30:45` and dates as strings.
  */
 export function resolvePlain(text: string): PlainKind {
   if (nulls.has(text)) return 'null'

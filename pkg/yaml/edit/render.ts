@@ -9,7 +9,10 @@ export function toFlow(value: Value): string {
   return typeof value === 'string' ? toQuoted(value) : toOther(value)
 }
 
-/** The lines of a map or list that begin at `indent`; undefined for a scalar and for an empty collection. */
+/**
+ * Returns the lines of a mapping or list with an `indent`; undefined for a scalar or an empty
+ * collection.
+ */
 export function toLines(value: Value, indent = ''): readonly string[] | undefined {
   if (isList(value) && value.length > 0) return value.flatMap(item => toItem(item, indent))
   if (isFields(value) && value.size > 0)

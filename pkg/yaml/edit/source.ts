@@ -23,7 +23,10 @@ export type Source = {
   readonly root: Node | undefined
   /** null when the file is empty. */
   readonly value: Value
-  /** Where the first document ends; what follows is kept and not parsed for values, as in Go's `yaml.Unmarshal`. */
+  /**
+   * End of the first document; later documents are preserved and ignored, as in `yaml.Unmarshal` of
+   * Go.
+   */
   readonly end: number
   readonly eol: '\n' | '\r\n'
 }
@@ -41,9 +44,9 @@ const options = {
 } as const
 
 /**
- * Parses the first YAML document of a text with the types that go-yaml 2, and so kubectl, gives its scalars.
+ * Parses the first YAML document of a text with the scalar types of go-yaml 2, as kubectl does.
  *
- * @throws Error when it is not YAML
+ * @throws Error for invalid YAML
  */
 export function readSource(text: string): Source {
   // Line breaks of YAML 1.1 that the parser does not know about; the offsets stay.
@@ -141,7 +144,7 @@ class Reader {
     return text
   }
 
-  /** As go-yaml 2 does: in the order of the file, and of a list of maps the first one goes before. */
+  /** As in go-yaml 2: in file order, and of a list of mappings the first takes precedence. */
   #merge(node: Node | undefined, into: Map<string, Value>): void {
     const value = this.toValue(node)
     const maps = Array.isArray(value) ? value.toReversed() : [value]

@@ -6,7 +6,10 @@ import type { Step, Value } from './value.ts'
 /** Replaces a part of a text. */
 export type Splice = { readonly start: number; readonly end: number; readonly text: string }
 
-/** What stands at one step below a map or list in the file itself, and not by an alias or a merge key. */
+/**
+ * The node of a step below a mapping or list, if it is in the text itself and not from an alias or
+ * merge key.
+ */
 export function explicitChild(node: Node, step: Step): Node | undefined {
   if (isMap(node) && typeof step === 'string') {
     const pair = pairOf(node, step)
@@ -16,7 +19,10 @@ export function explicitChild(node: Node, step: Step): Node | undefined {
   return undefined
 }
 
-/** Ways to write `value` one step below a map or list; without one, to remove what is there. The best comes first. */
+/**
+ * Returns ways to write `value` at a step below a mapping or list (or to remove it, without a
+ * value), best first.
+ */
 export function* splicesOf(
   source: Source,
   node: Node,

@@ -1,4 +1,7 @@
-/** A scalar that is no string, bool or null, such as a number or what has a tag of its own: compared and written as it stands. */
+/**
+ * A scalar other than string, boolean and null, such as a number or one with a custom tag: compared
+ * and written unchanged.
+ */
 export type Opaque = { readonly source: string }
 export type Fields = ReadonlyMap<string, Value>
 /** A YAML value, as go-yaml 2 and so kubectl reads it. */

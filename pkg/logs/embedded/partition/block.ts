@@ -1,8 +1,9 @@
 import { constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib'
 
 /**
- * Consecutive lines of a partition, stored as one row: times, streams and lengths as compressed columns (`head`), texts as one
- * compressed text. Lines are numbered from 0 in each partition, in the order of arrival.
+ * Consecutive lines of a partition in one row: times, streams and lengths as compressed columns
+ * (`head`), texts as one compressed blob. Lines are numbered from 0 in each partition, in order of
+ * arrival.
  */
 export type Block = {
   /** Number of its first line. */

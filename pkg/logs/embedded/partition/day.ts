@@ -1,4 +1,4 @@
-/** Days are UTC, counted from 1970. A moment of 64 bits does not fit a number; one within a day does. */
+/** Days in UTC since 1970. A 64-bit timestamp does not fit a number; the time within a day does. */
 const dayNs = 86_400_000_000_000n
 
 export const dayMs = 86_400_000

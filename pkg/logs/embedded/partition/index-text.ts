@@ -8,8 +8,9 @@ const fieldMark = '\ue001'
 const maxFieldChars = 200
 
 /**
- * What FTS5 indexes of a line: its words, then a word of its stream and one of each field. Its tokenizer `ascii` takes letters
- * and digits of ASCII and all characters beyond for parts of words, and folds ASCII.
+ * Returns the text that FTS5 indexes for a line: its words, a word for its stream, and one for each
+ * field. The tokenizer `ascii` treats ASCII letters and digits and all non-ASCII characters as word
+ * characters, and folds ASCII case.
  */
 export function indexText({ log, fields }: Pick<LogRecord, 'log' | 'fields'>, stream: number): string {
   const words = Buffer.byteLength(log) === log.length ? log : wordsOf(log).join(' ')
@@ -25,7 +26,10 @@ export function streamWord(stream: number): string {
   return streamMark + stream
 }
 
-/** The word of a field that has a value; values that differ in case, or after 200 characters, have the same. */
+/**
+ * The word for a field with a value; values that differ only in case or after 200 characters share
+ * one.
+ */
 export function fieldWord(name: string, value: string): string {
   const word = fold(`${name}=${value}`).slice(0, maxFieldChars)
   return fieldMark + word.replaceAll(/[^a-z0-9\u0080-\uffff]/g, escapeCharacter)

@@ -33,7 +33,7 @@ type Row = ReturnType<StatementSync['get']>
 
 let lastSerial = 0
 
-/** One partition as it is read. Its database is opened when it is needed, and may be closed at any time. */
+/** Reads one partition. Its database is opened on demand and may be closed at any time. */
 export class PartitionReader {
   readonly id: PartitionId
   readonly day: number
@@ -133,7 +133,7 @@ export class PartitionReader {
     })
   }
 
-  /** All lines before `to` that a full-text query finds, as long as they are few; undefined when they are not. */
+  /** Returns all lines before `to` that match a full-text query, or undefined if there are many. */
   findFew(query: string, to: number, most: number): Uint32Array | undefined {
     const lines = this.#cached(`few ${most} ${to} ${query}`, () =>
       this.#list('some', query, { from: 0, to }, most + 1),

@@ -112,7 +112,11 @@ export class PartitionWriter {
     return rows.map(({ name }) => Buffer.from(name as Uint8Array).toString('base64'))
   }
 
-  /** Adds lines of its day to the open transaction, and begins one when there is none. @param batch its name, in base64 */
+  /**
+   * Adds lines of a day to the current transaction, and starts one if necessary.
+   *
+   * @param batch its name, in base64
+   */
   add(records: readonly LogRecord[], batch: string): void {
     noticeDamage(this.id, () => this.#add(records, batch))
   }
@@ -131,7 +135,11 @@ export class PartitionWriter {
     this.#statements.forget.run(Number(id) - rememberedBatches)
   }
 
-  /** Makes what was added durable. @returns the range of its lines; undefined when there was nothing */
+  /**
+   * Commits the transaction.
+   *
+   * @returns the range of its lines; undefined if it is empty
+   */
   commit(): { readonly from: number; readonly to: number } | undefined {
     if (!this.#db.isTransaction) return undefined
     noticeDamage(this.id, () => {
@@ -145,7 +153,8 @@ export class PartitionWriter {
   }
 
   /**
-   * Does a part of what can be done once nothing is added any more: puts the index together, then gives free pages back to the disk.
+   * Performs a part of the work after the last write of a day: merges the index, then returns free
+   * pages to the disk.
    *
    * @returns whether there is more to do
    */
@@ -153,7 +162,8 @@ export class PartitionWriter {
     return noticeDamage(this.id, () => {
       const count = () => Number(this.#db.prepare('SELECT total_changes() AS count').get()?.count)
       const before = count()
-      // Nothing is lost if this is. Negative: segments of all levels. As many pages take some 10 ms.
+      // Safe to skip. A negative number merges segments of all levels. This many pages take about
+      // 10 ms.
       this.#db.exec(`PRAGMA synchronous = NORMAL;
         INSERT INTO words(words, rank) VALUES ('merge', -100);
         PRAGMA synchronous = FULL`)
@@ -207,7 +217,10 @@ export class PartitionWriter {
     this.#statements.block.run(...values)
   }
 
-  /** Small batches leave small blocks, which compress badly: those at the end are merged when they are many. */
+  /**
+   * Small batches result in small blocks, which compress badly: many small ones at the end are
+   * merged.
+   */
   #mergeSmall(): void {
     const all = this.#small
     if (!fits(sumOf(all))) {

@@ -70,7 +70,7 @@ export function createPartition(folder: string, id: PartitionId): void {
   rmSync(file, { force: true })
   const db = new DatabaseSync(file)
   try {
-    // Pages that are free can be given back once nothing is added any more (see PartitionWriter.optimize).
+    // Allows to return free pages after the last write (see PartitionWriter.optimize).
     db.exec(`PRAGMA page_size = ${pageBytes}; PRAGMA auto_vacuum = INCREMENTAL; PRAGMA application_id = ${applicationId};
       PRAGMA user_version = ${version}; BEGIN; ${schema} COMMIT; PRAGMA journal_mode = WAL`)
   } finally {

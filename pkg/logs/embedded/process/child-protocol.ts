@@ -1,6 +1,8 @@
 import { Status } from '../../../apierrors/status.ts'
 
-/** What a child process sends to its parent: how its start went, responses to requests, and notices. */
+/**
+ * Messages of a child process to its parent: the result of its start, responses, and notifications.
+ */
 export type FromChild =
   | { readonly kind: 'ready' }
   | { readonly kind: 'broken'; readonly error: PlainError }

@@ -6,13 +6,16 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { type Status, unavailable } from '../../../apierrors/status.ts'
 import { type FromChild, fromPlainError } from './child-protocol.ts'
 
-/** A process that responds to requests. It is started with the first of them, and again when it ended. */
+/**
+ * A child process that responds to requests. It is started by the first request, and restarted
+ * after it ended.
+ */
 export type Child = {
   /** @throws Error with which it failed to start */
   readonly start: () => Promise<void>
   /**
-   * @param signal when it is aborted, the process is told so (`{ kind: 'cancel', of: id }`), and its reason is thrown
-   * @throws Status 503 when it ends meanwhile, or what the process throws
+   * @param signal aborting it sends a cancel message to the process, and throws the reason
+   * @throws Status 503 if the process ends meanwhile, or the error of the process
    */
   readonly request: (message: object, signal?: AbortSignal) => Promise<unknown>
   /** Lets it finish what it was sent, and end. */

@@ -7,7 +7,7 @@ import type { Work } from '../read/selection.ts'
 import { StoreReader } from '../read/store-reader.ts'
 import { type Parent, serveParent } from './serve-parent.ts'
 
-// The process that answers queries, several at a time in turns (see child.ts for how it is started).
+// The process that runs queries, several at a time in turn (child.ts starts it).
 
 type Message = (ReadRequest & { readonly id: number }) | CancelRequest
 

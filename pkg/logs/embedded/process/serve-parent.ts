@@ -14,9 +14,10 @@ export type Server<Message> = {
 }
 
 /**
- * Runs a child process: reads its settings, starts its server, and serves the parent until that disconnects.
+ * Runs a child process: reads its settings, starts its server, and serves the parent until it
+ * disconnects.
  *
- * @param start what it throws is reported to the parent, and the process ends
+ * @param start an error is reported to the parent, and ends the process
  */
 export async function serveParent<Settings, Message>(
   start: (settings: Settings, parent: Parent) => Promise<Server<Message>>,

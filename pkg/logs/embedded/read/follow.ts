@@ -7,7 +7,10 @@ import type { Arrivals, Arrived } from './search.ts'
 /** Tells followers what the writer has committed. */
 export type Feed = {
   readonly publish: (committed: readonly Committed[]) => void
-  /** What is committed from now on and passes the filter, in the order of arrival, until the signal. */
+  /**
+   * Yields newly committed lines that match the filter, in order of arrival, until the signal
+   * aborts.
+   */
   readonly follow: (filter: LogFilter, signal: AbortSignal) => AsyncGenerator<readonly Hit[]>
 }
 

@@ -9,15 +9,17 @@ import { fieldWord, streamWord } from '../partition/index-text.ts'
 import type { Stream } from '../partition/stream.ts'
 
 /**
- * How the full-text index helps with an expression: `query` finds all lines that pass, and perhaps others; those that it finds
- * pass when `rest` passes too. Without a query any line may pass, without a rest all of these do.
+ * How the full-text index answers an expression: `query` finds all matching lines and possibly
+ * others; of these, the lines that also match `rest` are the result. Without `query` all lines are
+ * candidates; without `rest` all found lines match.
  */
 export type IndexPlan = { readonly query?: string; readonly rest?: Expression }
 
 /** The query of a plan for which no line passes. */
 export const nothing = ''
 
-// FTS5 looks at all of them for each line that one of them finds; beyond, the column of streams is faster.
+// FTS5 checks all of them for each found line; beyond this number, scanning the stream column is
+// faster.
 const mostAlternatives = 32
 // Longer words are cut in the index.
 const longestWord = 1000
@@ -126,7 +128,10 @@ function planStreams(expression: Expression, passing: readonly boolean[]): Index
   }
 }
 
-/** The words of fields are without case, and those of long values are cut: what is found must still be looked at. */
+/**
+ * Words of fields are case-folded, and long values are cut, so the lines found must still be
+ * checked.
+ */
 function planField(expression: Expression, name: string, test: Test): IndexPlan {
   if (test.kind === 'wildcard' && test.extent === 'value') {
     const [piece, ...more] = test.pieces
@@ -147,7 +152,10 @@ function planWords(expression: Expression, test: Extract<Test, { readonly kind: 
   return { query: quote(words.join(' ')) + (test.prefix ? '*' : '') }
 }
 
-/** The words that a line has when it contains a text: all but the first and the last, which may be parts of longer ones. */
+/**
+ * Returns the words that a line with this text must have: all but the first and last, which may be
+ * parts of longer ones.
+ */
 function wordsWithin(given: string): string | undefined {
   const text = fold(given)
   const isOpen = (codePoint: number | undefined) => wordRole(codePoint ?? 0) === 'part'

@@ -20,7 +20,9 @@ export type OpenBlock = {
   readonly foldedFields: () => string
 }
 
-/** Whether a line, by its place in the block, passes. Lines of a block are asked for in their order. */
+/**
+ * Returns whether a line, by its position in the block, matches. Must be called in order of lines.
+ */
 export type LineCheck = (block: OpenBlock, place: number) => boolean
 
 /** @param isKept whether texts that are read are likely to be needed again */
@@ -53,7 +55,10 @@ export function lineFields({ columns: { fieldEnds }, fields }: OpenBlock, place:
   return json === '' ? undefined : parseFields(json)
 }
 
-/** What an expression means for the lines of a range: answered by the index where it can, else by the lines themselves. */
+/**
+ * The evaluation of an expression for a range of lines: by the index if possible, otherwise by the
+ * lines.
+ */
 export function createLineCheck(
   partition: PartitionReader,
   range: LineRange,
@@ -102,7 +107,7 @@ function createFieldCheck(name: string, test: Test): LineCheck {
   return (block, place) => mayPass(block, place) && check(block, place)
 }
 
-/** Searches a block as a whole: the next place where the text is found holds for all lines before it. */
+/** Searches a block as a whole: the next match also answers for all lines before it. */
 function createPartCheck(
   { text: given, caseSensitive }: Extract<Test, { readonly kind: 'contains' }>,
   column: 'text' | 'fields',

@@ -57,10 +57,11 @@ export type Search = {
 }
 
 /**
- * Searches partitions, window by window. Lines that were committed never change, so what was found of a window is cached.
+ * Searches partitions window by window. Committed lines never change, so results of a window are
+ * cached.
  *
  * @param results the cache
- * @param windowLines how many lines are searched together
+ * @param windowLines number of lines in a window
  */
 export function createSearch(results: LRUCache<string, object>, windowLines?: number): Search {
   return {

@@ -6,11 +6,11 @@ export type FolderLock = { readonly release: () => void }
 const busy = 5
 
 /**
- * Keeps every other process away from a folder for as long as this one lives. The lock is the kernel's, taken by SQLite on an
- * empty file, as Node.js has no call for it: it ends with the process, however that ends, and holds between containers, where
- * process numbers would say nothing.
+ * Locks a folder against other processes as long as this one lives. It is a kernel lock that SQLite
+ * takes on an empty file, since Node.js has no API for it: it ends with the process, and also works
+ * between containers, where process IDs are meaningless.
  *
- * @throws Error when someone has it
+ * @throws Error if another process holds it
  */
 export function lockFolder(folder: string): FolderLock {
   const file = join(folder, 'lock')

@@ -1,4 +1,4 @@
-/** Names of batches that were stored recently, so that one that is sent again is not stored twice. */
+/** Names of recently stored batches, so that a retry is not stored twice. */
 export type RecentBatches = {
   readonly has: (name: string) => boolean
   readonly add: (name: string) => void

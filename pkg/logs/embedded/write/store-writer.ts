@@ -18,7 +18,7 @@ import { findExpired, firstKeptDay, type Retention, rejectionOf } from './retent
 
 export type StoreSettings = { readonly folder: string; readonly retention: Retention }
 
-/** Lines of a partition that became durable: from the number `from` up to but not including `to`. */
+/** Committed lines of a partition: from number `from` up to but not including `to`. */
 export type Committed = { readonly partition: PartitionId; readonly from: number; readonly to: number }
 
 export type Report = (message: string, error?: unknown) => void
@@ -29,7 +29,10 @@ const partitionBytes = { min: 16 * 1024 * 1024, max: 1024 * 1024 * 1024 }
 // A day's last lines come a while after it.
 const lateMs = 3_600_000
 
-/** All writing to one store: appends in transactions, removes what is too old, and sets damaged partitions aside. */
+/**
+ * All writes to a store: appends in transactions, deletes expired partitions, and sets damaged ones
+ * aside.
+ */
 export class StoreWriter {
   readonly #folder: string
   readonly #retention: Retention
@@ -274,7 +277,7 @@ export class StoreWriter {
   }
 }
 
-/** What the store had before it used SQLite: a manifest, write-ahead logs and a folder for each day. */
+/** Files of versions before SQLite: a manifest, write-ahead logs and a folder for each day. */
 function isOfEarlierFormat(name: string): boolean {
   return /^(manifest\.json|\d{10}\.wal|\d{4}-\d{2}-\d{2})$/.test(name)
 }
@@ -285,7 +288,7 @@ function bytesOf(folder: string, id: PartitionId): number {
 }
 
 const [ioError, full] = [10, 13]
-// SQLITE_IOERR_WRITE and SQLITE_IOERR_SHMSIZE: how SQLite reports a quota or a limit on the size of files.
+// SQLITE_IOERR_WRITE and SQLITE_IOERR_SHMSIZE: how SQLite reports a quota or a limit of file size.
 const noRoom = new Set([ioError | (3 << 8), ioError | (19 << 8)])
 
 /** 507 while the disk is full, 503 for other failures of the disk. */

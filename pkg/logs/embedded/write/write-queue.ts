@@ -17,7 +17,8 @@ type Numbered = WriteRequest & { readonly id: number }
 type Write = Extract<Numbered, { readonly kind: 'ingest' | 'append' }>
 type Applied = { readonly id: number; readonly store: string; readonly result: Ingested | AppendResult }
 
-// Batches that arrive together share a transaction, and so the wait for the disk, for so long at most.
+// Concurrent batches share a transaction, and so one fsync; a batch waits for others at most this
+// long.
 const transactionMs = 100
 
 /** Applies requests in the order of arrival; what can wait is done in between. */

@@ -7,7 +7,10 @@ import { readExportRequestJson } from './json.ts'
 import { readExportRequest, writeExportResponse } from './protobuf.ts'
 import { toLines } from './records.ts'
 
-/** OTLP/HTTP: what was not stored, or was changed, is reported as a partial success, in the encoding of the request. */
+/**
+ * OTLP/HTTP: rejected and changed records are reported as a partial success, in the encoding of the
+ * request.
+ */
 export function readOtlp(body: Buffer, encoding: 'json' | 'protobuf', limits: IngestLimits): BatchReading {
   const isJson = encoding === 'json'
   return {
@@ -33,7 +36,9 @@ function* linesOf(body: Buffer, isJson: boolean, limits: IngestLimits): Generato
 
 const repeated = 'the same batch was stored before: nothing was stored again'
 
-/** Of the first record that was not taken, else of the first that was changed; empty when there is none. */
+/**
+ * The message for the first rejected record, otherwise the first changed one; '' if there is none.
+ */
 function toMessage(problems: Problems, changes: Changes): string {
   const [first] = [...problems].sort(([a], [b]) => a - b)
   if (first !== undefined) return `record ${first[0] + 1}: ${first[1]}`

@@ -18,10 +18,11 @@ import {
 type Message = Readonly<Record<string, unknown>>
 
 /**
- * Reads an ExportLogsServiceRequest in the JSON encoding of OTLP: lowerCamelCase names, 64-bit numbers as decimal digits in a
- * text or as numbers. The names of the protobuf files (`resource_logs`) are read too, as protobuf's own JSON parsers do.
+ * Parses an ExportLogsServiceRequest in the JSON encoding of OTLP: lowerCamelCase names, 64-bit
+ * numbers as decimal strings or numbers. The names of the protobuf files (`resource_logs`) are
+ * accepted too, as by JSON parsers of protobuf.
  *
- * @throws Status 400 that names the member, 413
+ * @throws Status 400 that names the field, 413
  */
 export function* readExportRequestJson(body: Buffer, limits: IngestLimits): Generator<OtlpGroup> {
   let parsed: unknown
@@ -78,7 +79,9 @@ function member(message: Message, name: string): unknown {
   return message[name] ?? message[name.replaceAll(/[A-Z]/g, letter => `_${letter.toLowerCase()}`)]
 }
 
-/** Members of a list that are no objects are an error of the whole request: nobody knows what they were meant to be. */
+/**
+ * A list item that is not an object is an error of the whole request, since its meaning is unknown.
+ */
 function listOf(value: Message, key: string, at: string): readonly Message[] {
   const list = membersOf(value, key, at)
   if (!list.every(isRecord)) throw badRequest(`${at}${key}: must be a list of objects`)

@@ -4,7 +4,10 @@ import type { LineNotes } from '../notes.ts'
 export type AnyValue = string | number | boolean | bigint | null | readonly AnyValue[] | AnyMap
 export type AnyMap = { readonly [key: string]: AnyValue }
 
-/** opentelemetry.proto.logs.v1.LogRecord. Times are nanoseconds since 1970, 0 when not given; ids are in hexadecimal digits. */
+/**
+ * opentelemetry.proto.logs.v1.LogRecord. Times are nanoseconds since 1970, or 0; IDs are
+ * hexadecimal.
+ */
 export type OtlpRecord = {
   readonly time: bigint
   readonly observedTime: bigint
@@ -34,7 +37,7 @@ export type OtlpGroup = {
   readonly records: Iterable<OtlpRecord | UnreadRecord>
 }
 
-/** The map of pairs as they were sent; a key that is given several times has a list of their values. */
+/** The map of the key-value pairs; a repeated key has a list of its values. */
 export function toAnyMap(pairs: Iterable<readonly [string, AnyValue]>): AnyMap {
   const lists = new Map<string, AnyValue[]>()
   for (const [key, value] of pairs) {

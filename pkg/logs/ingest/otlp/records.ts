@@ -10,8 +10,8 @@ import { createSharing, type Shared } from '../shared-fields.ts'
 import { type AnyMap, type AnyValue, type OtlpGroup, type OtlpRecord, toInteger } from './message.ts'
 
 /**
- * The lines of a request. Where they come from is said by the attributes that OpenTelemetry's semantic conventions have for
- * Kubernetes; all else are fields, by their own names.
+ * The lines of a request. The attributes of the OpenTelemetry semantic conventions for Kubernetes
+ * are the origin; all others are fields with their own names.
  */
 export function* toLines(groups: Iterable<OtlpGroup>, limits: IngestLimits): Generator<Line> {
   const share = createSharing(limits)

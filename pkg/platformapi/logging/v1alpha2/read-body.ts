@@ -26,10 +26,10 @@ export type BodyLimits = {
 }
 
 /**
- * Reads a whole body, decompressed. The limit holds as it arrives, so a small body that unpacks to a large one costs no more
- * than the limit.
+ * Reads and decompresses a whole body. The limit applies to the decompressed size while reading, so
+ * a decompression bomb costs no more than the limit.
  *
- * @throws Status 400 for one that is truncated or does not unpack, 408, 413, 415, 429
+ * @throws Status 400 for a truncated or corrupt body, 408, 413, 415, 429
  */
 export async function readBody(req: IncomingMessage, limits: BodyLimits): Promise<Buffer> {
   const { mediaTypes, limitBytes, withinMs, hold } = limits

@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 
 /**
- * Both cookies are sent below /logs alone, by this browser over TLS alone, and no script can read them. `token` never goes
- * along with what another site begins; `begun` has to, when the login comes back from an identity provider.
+ * Both cookies are limited to /logs and TLS, and scripts cannot read them. `token` is never sent
+ * with cross-site requests; `begun` must be, when an identity provider redirects back.
  */
 const cookies = {
   token: { name: '__Secure-kapis-logs', sameSite: 'Strict' },
@@ -11,7 +11,7 @@ const cookies = {
 
 export type CookieKind = keyof typeof cookies
 
-/** @returns undefined without one, and for one that is there twice, since nobody could say which is meant */
+/** @returns undefined if the cookie is missing or given more than once */
 export function readCookie(req: IncomingMessage, kind: CookieKind): string | undefined {
   const { name } = cookies[kind]
   const found = (req.headers.cookie ?? '')

@@ -30,8 +30,9 @@ const longestCookie = 3_900
 const longestReturn = 2_000
 
 /**
- * The login of the log page at our own issuer: authorization code with PKCE as a public client (RFC 9700). The code is
- * exchanged here, and the token stays in a cookie that no script can read (ADR 8).
+ * The login of the log page at the issuer of Kapis: authorization code with PKCE as a public client
+ * (RFC 9700). The server redeems the code, and the token stays in a cookie that scripts cannot read
+ * (ADR 8).
  */
 export function createLogin(options: LogPageLoginOptions): LogPageLogin {
   const { issuer, socket, clientId, redirectUri, clientAddress, documents } = options
@@ -114,7 +115,8 @@ export function createLogin(options: LogPageLoginOptions): LogPageLogin {
         const form = { client_id: clientId, token }
         await postForm(socket, '/oauth/revoke', { form, from: clientAddress(req) }).catch(toAnswer)
       }
-      // Where the browser's own login can be ended too, by which the next one here would go through at once.
+      // The page on which the browser session can be ended too; otherwise the next login would
+      // succeed without asking.
       redirect(res, `${issuer}/session`)
     },
   }

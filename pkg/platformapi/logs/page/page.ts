@@ -5,7 +5,10 @@ import { sendDocument } from '../../../httpserver/document.ts'
 import { escapeHtml, html } from '../../../httpserver/html.ts'
 import { send } from '../../../httpserver/respond.ts'
 
-/** What a page of ours may do: our one script, our one style, requests to this server; in nobody's frame. */
+/**
+ * The CSP of the page: only the script and style sheet of Kapis, requests to this server, and no
+ * frames.
+ */
 const policy = [
   "default-src 'none'",
   "script-src 'self'",

@@ -11,7 +11,10 @@ export type LogPageOptions = Omit<LogPageLoginOptions, 'documents'> & {
 }
 
 export type LogPage = {
-  /** Makes a request of the page for the platform API one that has its token; it goes the way of every other then. */
+  /**
+   * Converts a request of the page with a token cookie into a platform API request with a bearer
+   * token, before the handler chain.
+   */
   readonly admit: (req: IncomingMessage) => void
   readonly handles: (path: string) => boolean
   readonly isAudited: (path: string) => boolean
@@ -21,8 +24,8 @@ export type LogPage = {
 const api = /^\/logs\/api\/(?:(records)|(namespaces(?:\/[a-z0-9-]{1,63}\/pods)?))(\?.*)?$/
 
 /**
- * The log page at /logs. What it shows it asks of the platform API below /logs/api/, which leads to three addresses and for
- * reading alone: the cookie of a browser is good for no more than that.
+ * Serves the log page at /logs. It reads from the platform API through /logs/api/, which only
+ * allows reads of three paths: the cookie grants nothing else.
  */
 export function createLogPage(options: LogPageOptions): LogPage {
   const { groupDomain, productName } = options

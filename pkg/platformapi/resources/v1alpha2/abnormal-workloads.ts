@@ -1,6 +1,6 @@
 import type { Collection } from '../../../resourcecache/store/store.ts'
 
-/** The status words (pkg/resourcecache/kinds) of a kind that make an object count as abnormal, in lower case. */
+/** The status values (pkg/resourcecache/kinds) that count as abnormal, in lower case, by kind. */
 const abnormal: readonly (readonly [plural: string, words: readonly string[]])[] = [
   ['deployments', ['updating']],
   ['statefulsets', ['updating']],
@@ -10,8 +10,8 @@ const abnormal: readonly (readonly [plural: string, words: readonly string[]])[]
 ]
 
 /**
- * How many workloads and claims of a namespace (or, with '', of the whole cluster) are not as they are meant to be, by the
- * plural of their kind; 0 is told too.
+ * Counts unhealthy workloads and claims of a namespace (or, with '', of the cluster) by plural;
+ * includes zeros.
  *
  * @throws Status 503
  */

@@ -13,15 +13,19 @@ export type KubeconfigTools = {
   readonly isUser: (name: string) => boolean
 }
 
-/** Whether a request is for the caller's own kubeconfig, which everybody may have: it holds no credential. */
+/**
+ * Returns whether a request is for the kubeconfig of the caller, which needs no permission: it
+ * contains no credential.
+ */
 export function isOwnKubeconfig({ info, identity }: AuthenticatedExchange): boolean {
   return info.resource === 'users' && info.subresource === 'kubeconfig' && info.name === identity.username
 }
 
 /**
- * `GET …/users/{user}/kubeconfig`: a kubeconfig as YAML, with which kubectl reaches kube-apiserver through the platform
- * and logs in by `kapis get-token` (client.authentication.k8s.io/v1). Unlike 3.4's it carries no certificate: a login that
- * is ended, or a user who is disabled, leaves nothing that still works.
+ * Serves `GET …/users/{user}/kubeconfig`: a kubeconfig with which kubectl reaches kube-apiserver
+ * through the platform and logs in with `kapis get-token` (client.authentication.k8s.io/v1). Unlike
+ * that of KubeSphere 3.4 it contains no certificate, so nothing stays valid after a logout or when
+ * the user is disabled.
  *
  * @throws Status 404, 405
  */

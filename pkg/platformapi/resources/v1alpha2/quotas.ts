@@ -23,8 +23,8 @@ const counted: readonly (readonly [key: string, plural: string])[] = [
 ]
 
 /**
- * What a namespace (or, with '', the whole cluster) holds and may hold: objects of each kind as they are counted now, and
- * whatever its ResourceQuotas limit. Where several limit one thing the tightest counts, and its use is told.
+ * Counts the objects of a namespace (or, with '', of the cluster), with the limits of its
+ * ResourceQuotas. If several limit the same resource, the lowest limit and its usage are returned.
  *
  * @throws Status 503
  */

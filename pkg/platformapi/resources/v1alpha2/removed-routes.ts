@@ -24,7 +24,10 @@ const replacements: Readonly<Record<keyof typeof replacedPaths, (info: RequestIn
       : `${resource} have no revisions: deployments, daemonsets and statefulsets do, and kubectl rollout history shows them`,
 }
 
-/** 404 that says what to use instead, or 405; undefined for a path that 3.4 did not serve in this way. */
+/**
+ * Returns a 404 that names the replacement of a removed KubeSphere route, or a 405; undefined for
+ * any other path.
+ */
 export function refuseReplaced({ req, info }: AuthenticatedExchange): Status | undefined {
   const row = routeOf<PathRow>(replacedPaths, info.parts)
   const instead = routeOf(replacements, info.parts)

@@ -12,8 +12,8 @@ import { refuseReplaced } from './removed-routes.ts'
 import type { replacedPaths } from './removed-routes-description.ts'
 
 /**
- * What consoles still ask of `/kapis/resources.<group domain>/v1alpha2`: components, quotas, abnormal workloads and kubeconfigs. Lists of
- * resources are at v1alpha3.
+ * Serves the parts of `/kapis/resources.<group domain>/v1alpha2` that consoles still use:
+ * components, quotas, abnormal workloads and kubeconfigs. Lists of resources are in v1alpha3.
  *
  * @throws Status 404 that names the replacement, 405, 503
  */

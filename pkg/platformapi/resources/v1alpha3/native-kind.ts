@@ -10,26 +10,33 @@ export type NativeKindsOptions = {
   readonly version: string
   /** The kinds that discovery declares in this group: RBAC grants them here. */
   readonly isDeclared: (plural: string) => boolean
-  /** The kind that a plural means; undefined when kube-apiserver serves none of that name. @throws Status 503 */
+  /**
+   * Returns the kind of a plural; undefined if kube-apiserver serves none.
+   *
+   * @throws Status 503
+   */
   readonly find: (plural: string) => Promise<Kind | undefined>
 }
 
 export type NativeKinds = {
-  /** What a request is to be authorized as; undefined for one that asks for what this group declares itself. */
+  /**
+   * Returns the attributes to authorize a request with; undefined for the kinds of this group
+   * itself.
+   */
   readonly attributesOf: (exchange: AuthenticatedExchange) => Promise<RequestInfo> | undefined
   /** The kind that a request was authorized for; undefined where attributesOf has found none. */
   readonly of: (exchange: AuthenticatedExchange) => Kind | undefined
 }
 
 /**
- * Kinds that are served under resources.<group domain> although discovery does not declare them there, such as
- * `/kapis/resources.<group domain>/v1alpha3/secrets`. A read of one takes the right on the kind itself, `secrets` in the core
- * group: what `kubectl auth can-i` says of it. A plural is looked up once for each request, so that what was authorized is what
- * is served.
+ * Kinds of other groups that are served under resources.<group domain>, such as
+ * `/kapis/resources.<group domain>/v1alpha3/secrets`. A read requires the permission on the kind
+ * itself (`secrets` in the core group), as `kubectl auth can-i` reports it. The plural is resolved
+ * once per request, so that authorization and handler use the same kind.
  */
 export function createNativeKinds(options: NativeKindsOptions): NativeKinds {
   const { group, version, isDeclared, find } = options
-  // By the response: a request that becomes a WebSocket goes on as another exchange.
+  // Depends on the response: an upgraded request continues as another RequestContext.
   const found = new WeakMap<object, Kind>()
 
   function isNative({ info }: AuthenticatedExchange): boolean {

@@ -14,27 +14,35 @@ export type ReadOptions = ReadTools & {
   readonly components: ComponentTools
   readonly registries: RegistryTools
   /**
-   * The collection of a kind that this group declares, undefined for any other plural; at once for the kinds that are always
-   * followed.
+   * Returns the store of a kind of this group, undefined for any other plural. It returns
+   * synchronously for kinds that are always cached.
    *
-   * @throws Status 503 while it cannot be trusted
+   * @throws Status 503 while the cache is stale
    */
   readonly collectionOf: (plural: string) => Collection | undefined | Promise<Collection | undefined>
-  /** The collection of the kind that a request was authorized for. @throws Status 503 while it cannot be trusted */
+  /**
+   * Returns the store of the kind that a request was authorized for.
+   *
+   * @throws Status 503 while the cache is stale
+   */
   readonly nativeCollectionOf: (exchange: AuthenticatedExchange) => Promise<Collection> | undefined
   /** That of Services, for a read. @throws Status 503 */
   readonly services: (info: RequestInfo) => Promise<Collection>
   /** Whether a caller may get a Service; '' for one in any namespace. @throws Status 403, 503 */
   readonly mayService: (identity: Identity, namespace: string, name: string) => Promise<void>
-  /** What the caller may see of a kind, undefined for everything; asked for kinds of which not everybody sees the same. */
+  /**
+   * Returns the objects that the caller may see, undefined for all; called for kinds with
+   * restricted visibility.
+   */
   readonly visible: (info: RequestInfo, identity: Identity) => Promise<Visible | undefined> | undefined
 }
 
 /**
- * `GET /kapis/resources.<group domain>/v1alpha3/[namespaces/{namespace}/]{resources}[/{name}]`: a page as
- * `{items, totalItems}`, one object, or with `watch=true` the events of the list.
+ * Serves `GET /kapis/resources.<group
+ * domain>/v1alpha3/[namespaces/{namespace}/]{resources}[/{name}]`: a page as `{items, totalItems}`,
+ * one object, or with `watch=true` watch events.
  *
- * @throws Status 400 naming the parameter, 404 for the resource or the object, 405, 503
+ * @throws Status 400 that names the parameter, 404 for an unknown resource or object, 405, 503
  */
 export async function serveResources(options: ReadOptions, exchange: AuthenticatedExchange): Promise<void> {
   const { info } = exchange
