@@ -48,6 +48,16 @@ describe('uncompressSnappy', () => {
     expect(String(await uncompressSnappy(all, limit))).to.equal('abcdef')
   })
 
+  it('takes little time for a stream of many small chunks, and no more of them than lines', async () => {
+    const since = performance.now()
+    const chunk = frame(0x00, Buffer.concat([checksum, compressSync(Buffer.from('a'))]))
+    const of = (count: number, of: Buffer) => Buffer.concat([stream, ...Array<Buffer>(count).fill(of)])
+    expect(await uncompressSnappy(of(50_000, chunk), limit)).to.have.length(50_000)
+    for (const endless of [chunk, frame(0x01, checksum), frame(0xfe, Buffer.alloc(0)), stream])
+      expect(await rejectionOf(uncompressSnappy(of(1_000_000, endless), limit))).to.include({ code: 400 })
+    expect(performance.now() - since).to.be.below(15_000)
+  })
+
   const invalid: Readonly<Record<string, readonly number[]>> = {
     'nothing at all': [],
     'a length without an end': [0xff, 0xff, 0xff, 0xff, 0xff, 0xff],

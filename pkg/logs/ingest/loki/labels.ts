@@ -1,5 +1,7 @@
 // More are not read: none of Loki's streams has a hundredth.
 const maxLabels = 4096
+// What is longer is no label of anybody: Loki takes 2 KiB for a value.
+const maxChars = 256 * 1024
 // A name, or in quotes one with other characters, and a value as Go quotes texts.
 const pair = /\s*(?:([^\s=,{}"`]+)|"((?:[^"\\]|\\.)*)")\s*=\s*(?:"((?:[^"\\]|\\.)*)"|`([^`]*)`)\s*/y
 
@@ -9,20 +11,21 @@ const pair = /\s*(?:([^\s=,{}"`]+)|"((?:[^"\\]|\\.)*)")\s*=\s*(?:"((?:[^"\\]|\\.
  * @returns undefined for a text that is none
  */
 export function parseLabels(text: string): readonly (readonly [string, string])[] | undefined {
-  const inner = /^\s*\{(.*)\}\s*$/s.exec(text)?.[1]
-  if (inner === undefined) return undefined
+  if (text.length > maxChars) return undefined
+  const whole = text.trim()
+  if (!whole.startsWith('{') || !whole.endsWith('}') || whole.length < 2) return undefined
+  // Without blanks at its end: behind each comma they would be looked through again.
+  const inner = whole.slice(1, -1).trimEnd()
   const labels: (readonly [string, string])[] = []
   pair.lastIndex = 0
   while (pair.lastIndex < inner.length) {
-    const from = pair.lastIndex
     const found = pair.exec(inner)
-    if (found === null) return labels.length === 0 && inner.slice(from).trim() === '' ? [] : undefined
+    if (found === null) return undefined
     const [, name, quotedName = '', value, rawValue = ''] = found
     labels.push([name ?? unquote(quotedName), value === undefined ? rawValue : unquote(value)])
     if (pair.lastIndex === inner.length) return labels
     if (inner[pair.lastIndex] !== ',' || labels.length === maxLabels) return undefined
     pair.lastIndex += 1
-    if (inner.slice(pair.lastIndex).trim() === '') return labels
   }
   return labels
 }

@@ -194,6 +194,15 @@ describe('parseLabels', () => {
       '{a="\\"}',
     ].map(text => [text, undefined] as const),
   ]
+  it('takes no time for many labels and blanks, and no stack for a long text', () => {
+    const since = performance.now()
+    const many = Array.from({ length: 4000 }, () => ['a', '1'])
+    expect(parseLabels(`{${'a="1",'.repeat(4000)}${' '.repeat(200_000)}}`)).to.deep.equal(many)
+    for (const text of ['a="1', '{"', '{a="', '{a="\\', '{', ' ', '{a="1",'])
+      expect(parseLabels(`{${text.repeat(2_000_000)}"}`), text).to.equal(undefined)
+    expect(performance.now() - since).to.be.below(3_000)
+  })
+
   for (const [text, pairs] of table) {
     it(`reads ${text || 'nothing'}`, () => expect(parseLabels(text)).to.deep.equal(pairs))
   }
