@@ -1,3 +1,4 @@
+import { parse } from 'yaml'
 import type { Seen } from './ask.ts'
 import type { Generated } from './requests.ts'
 
@@ -7,6 +8,7 @@ const refusals: readonly (readonly [why: string, code: number, message: RegExp])
   ['a header cannot carry the identity', 403, /^the identity from \S+ authentication cannot be used: /],
   ['nor the identity to act as', 400, /^invalid impersonation headers: /],
   ['a header to impersonate with that nobody knows', 400, /^the header impersonate-\S+ is not known/],
+  ['and one whose bytes are no text', 400, /^the header impersonate-\S+ is not valid UTF-8$/],
   ['nor to act as nobody', 400, /^Impersonate-User must be given with every other /],
   ['the parser of Node.js does not know the method', 501, /^unknown method$/],
   ['the path has two readings', 400, /^the path contains /],
@@ -16,6 +18,15 @@ const refusals: readonly (readonly [why: string, code: number, message: RegExp])
 
 /** Whether Kapis refuses a request for a reason of its own. HEAD has none in its response. */
 export function isOwnRefusal({ method }: Generated, { code, text }: Seen): boolean {
-  const message = /"message":"((?:[^"\\]|\\.)*)"/.exec(text)?.[1] ?? ''
+  const message = messageIn(text)
   return refusals.some(([, ownCode, start]) => code === ownCode && (method === 'HEAD' || start.test(message)))
+}
+
+/** Of a Status in JSON, or in YAML, which JSON is too; '' in anything else. */
+function messageIn(text: string): string {
+  try {
+    return String(parse(text)?.message ?? '')
+  } catch {
+    return ''
+  }
 }
