@@ -63,7 +63,7 @@ function toRecord(record: unknown): OtlpRecord | UnreadRecord {
   return {
     time: toTime(member(record, 'timeUnixNano')),
     observedTime: toTime(member(record, 'observedTimeUnixNano')),
-    severityNumber: Number(member(record, 'severityNumber') ?? 0) || 0,
+    severityNumber: toNumber(member(record, 'severityNumber')),
     severityText: toText(member(record, 'severityText')),
     body: toValue(record.body, 0, notes),
     attributes: toMap(record.attributes, 0, notes),
@@ -98,6 +98,15 @@ function toText(value: unknown): string {
   return typeof value === 'string' ? value : ''
 }
 
+// The text or number of an object is for its own members to say, and an error where they cannot.
+function toKey(value: unknown): string {
+  return typeof value === 'object' ? '' : String(value ?? '')
+}
+
+function toNumber(value: unknown): number {
+  return typeof value === 'object' ? 0 : Number(value) || 0
+}
+
 /** A time that is none is 0, "not known", as the protocol has it. */
 function toTime(value: unknown): bigint {
   const text = typeof value === 'number' || typeof value === 'bigint' ? String(value) : value
@@ -107,7 +116,7 @@ function toTime(value: unknown): bigint {
 function toMap(value: unknown, depth: number, notes: LineNotes): AnyMap {
   if (!Array.isArray(value)) return {}
   const pairs = value.filter(isRecord)
-  return toAnyMap(pairs.map(pair => [String(pair.key ?? ''), toValue(pair.value, depth, notes)] as const))
+  return toAnyMap(pairs.map(pair => [toKey(pair.key), toValue(pair.value, depth, notes)] as const))
 }
 
 function toValue(value: unknown, depth: number, notes: LineNotes): AnyValue {

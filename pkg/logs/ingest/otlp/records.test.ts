@@ -125,6 +125,19 @@ describe('toLines of OTLP', () => {
     expect(line?.notes).to.have.members(['field_omitted', 'label_omitted'])
   })
 
+  it('takes objects where a name or a number is meant for none', () => {
+    const odd = '[{"toString":1,"valueOf":2},[{"toString":1}],7,null]'
+    const records = JSON.parse(odd).map((value: unknown) => ({
+      timeUnixNano: '5',
+      severityNumber: value,
+      attributes: [{ key: value, value: { intValue: value, doubleValue: value, stringValue: 'x' } }],
+    }))
+    const body = Buffer.from(JSON.stringify({ resourceLogs: [{ scopeLogs: [{ logRecords: records }] }] }))
+    expect(
+      linesOf(readExportRequestJson(body, defaultLimits)).map(({ record }) => record?.fields),
+    ).to.deep.equal([{ '': 'x' }, { '': 'x' }, { level: 'debug', severity_number: 7, 7: 'x' }, { '': 'x' }])
+  })
+
   it('refuses a body of more values than it reads', () => {
     const logRecords = Array(20).fill({ body: { stringValue: '{,[' } })
     const body = Buffer.from(JSON.stringify({ resourceLogs: [{ scopeLogs: [{ logRecords }] }] }))
