@@ -10,17 +10,21 @@ const maxInstructions = 5000
 /**
  * Compiles a regular expression that matches in time proportional to the text. The syntax is that
  * of RE2 (https://github.com/google/re2/wiki/Syntax), plus \uHHHH. `$` also matches before a final
- * line break.
+ * line break, unless it is `strict`.
  *
  * @throws RegexError
  */
-export function compileRegex(source: string, caseSensitive: boolean): (text: string) => boolean {
+export function compileRegex(
+  source: string,
+  caseSensitive: boolean,
+  end: 'lenient' | 'strict' = 'lenient',
+): (text: string) => boolean {
   const pattern = withCodePoints(source)
   // Before it is compiled: that would take seconds.
   if (regexSize(pattern, maxInstructions) > maxInstructions) throw tooLarge()
   const regex = compile(pattern, caseSensitive ? 0 : RE2JS.CASE_INSENSITIVE)
   if (regex.programSize() > maxInstructions) throw tooLarge()
-  const mayEnd = /\$|\\z/.test(source)
+  const mayEnd = end === 'lenient' && /\$|\\z/.test(source)
   return text => regex.test(text) || (mayEnd && text.endsWith('\n') && regex.test(text.slice(0, -1)))
 }
 

@@ -1,0 +1,30 @@
+import type { Tokens } from './tokens.ts'
+
+const maxDepth = 100
+const maxTerms = 2000
+
+/** How much a query may have of what can be nested or repeated. */
+export type Limits = {
+  /** Parses one level deeper. @throws Status 400 */
+  readonly nested: <T>(tokens: Tokens, parse: () => T) => T
+  /** @throws Status 400 */
+  readonly countTerm: (tokens: Tokens) => void
+}
+
+export function createLimits(): Limits {
+  let depth = 0
+  let terms = 0
+  return {
+    nested: (tokens, parse) => {
+      depth += 1
+      if (depth > maxDepth) throw tokens.error(`it is nested deeper than ${maxDepth} levels`)
+      const result = parse()
+      depth -= 1
+      return result
+    },
+    countTerm: tokens => {
+      terms += 1
+      if (terms > maxTerms) throw tokens.error(`it has more than ${maxTerms} terms`)
+    },
+  }
+}

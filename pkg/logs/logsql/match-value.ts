@@ -1,0 +1,127 @@
+import { compileRegex } from '../regex/compile.ts'
+import { parseIpv4, parseValue } from './numbers.ts'
+import { compareBytes } from './order.ts'
+import type { Bound, ValueTest } from './query.ts'
+
+const ofWord = /^[\p{L}\p{Nd}_]$/u
+
+/** A test of one value; that of a field that is missing is empty. */
+export function createValueTest(test: ValueTest): (value: string) => boolean {
+  switch (test.kind) {
+    case 'phrase':
+      return inCase(test.anyCase, test.text, text => value => hasPhrase(value, text))
+    case 'prefix':
+      return inCase(test.anyCase, test.text, text => value => hasPrefix(value, text))
+    case 'substring':
+      return value => value.includes(test.text)
+    case 'exact':
+      return value => value === test.text
+    case 'exactPrefix':
+      return value => value.startsWith(test.text)
+    case 'regexp':
+      return createRegexpTest(test.source)
+    case 'in': {
+      const values = new Set(test.values)
+      return value => values.has(value)
+    }
+    case 'containsAll':
+      return value => test.values.every(phrase => hasPhrase(value, phrase))
+    case 'containsAny':
+      return value => test.values.some(phrase => hasPhrase(value, phrase))
+    case 'sequence':
+      return value => hasSequence(value, test.values)
+    case 'range':
+      return createRangeTest(test.min, test.max)
+    case 'stringRange':
+      return value =>
+        compareBytes(value, test.min) >= 0 && (test.max === undefined || compareBytes(value, test.max) < 0)
+    case 'lengthRange':
+      return value => {
+        const length = lengthOf(value)
+        return length >= test.min && length <= test.max
+      }
+    case 'ipv4Range':
+      return value => {
+        const address = parseIpv4(value)
+        return address !== undefined && address >= test.min && address <= test.max
+      }
+  }
+}
+
+function inCase(
+  anyCase: boolean,
+  text: string,
+  create: (text: string) => (value: string) => boolean,
+): (value: string) => boolean {
+  if (!anyCase) return create(text)
+  const passes = create(text.toLowerCase())
+  return value => passes(value.toLowerCase())
+}
+
+/** What has no operators is found much sooner. */
+function createRegexpTest(source: string): (value: string) => boolean {
+  if (/^[\p{L}\p{N}_ -]*$/u.test(source)) return value => value.includes(source)
+  return compileRegex(source, true, 'strict')
+}
+
+function createRangeTest(min: Bound, max: Bound): (value: string) => boolean {
+  return text => {
+    const value = parseValue(text)
+    return (
+      (min.isIncluded ? value >= min.value : value > min.value) &&
+      (max.isIncluded ? value <= max.value : value < max.value)
+    )
+  }
+}
+
+function lengthOf(value: string): number {
+  let length = 0
+  for (const _ of value) length += 1
+  return length
+}
+
+function isOfWord(character: string | undefined): boolean {
+  return character !== undefined && character !== '' && ofWord.test(character)
+}
+
+/** The whole character that ends before a place. */
+function before(text: string, at: number): string {
+  const code = text.charCodeAt(at - 1)
+  return code >= 0xdc00 && code <= 0xdfff ? text.slice(at - 2, at) : text.slice(at - 1, at)
+}
+
+function after(text: string, at: number): string | undefined {
+  const code = text.codePointAt(at)
+  return code === undefined ? undefined : String.fromCodePoint(code)
+}
+
+/** Where a phrase begins, from a place on; -1 when it is nowhere. */
+function findPhrase(value: string, phrase: string, from = 0, isOpen = false): number {
+  const startsWord = isOfWord(after(phrase, 0))
+  const endsWord = !isOpen && isOfWord(before(phrase, phrase.length))
+  for (let at = value.indexOf(phrase, from); at !== -1; at = value.indexOf(phrase, at + 1)) {
+    if (startsWord && at > from && isOfWord(before(value, at))) continue
+    if (endsWord && isOfWord(after(value, at + phrase.length))) continue
+    return at
+  }
+  return -1
+}
+
+function hasPhrase(value: string, phrase: string): boolean {
+  return phrase === '' ? value === '' : findPhrase(value, phrase) !== -1
+}
+
+function hasPrefix(value: string, prefix: string): boolean {
+  return prefix === '' ? value !== '' : findPhrase(value, prefix, 0, true) !== -1
+}
+
+function hasSequence(value: string, phrases: readonly string[]): boolean {
+  let at = 0
+  for (const phrase of phrases) {
+    if (phrase === '') continue
+    const found = findPhrase(value, phrase, at)
+    if (found === -1) return false
+    at = found + phrase.length
+  }
+  return true
+}

@@ -1,0 +1,177 @@
+const nsOf: Readonly<Record<string, number>> = {
+  ns: 1,
+  µs: 1e3,
+  ms: 1e6,
+  s: 1e9,
+  m: 60e9,
+  h: 3600e9,
+  d: 86_400e9,
+  w: 7 * 86_400e9,
+  y: 365 * 86_400e9,
+}
+const bytesOf: Readonly<Record<string, number>> = {
+  '': 1,
+  B: 1,
+  K: 1e3,
+  KB: 1e3,
+  M: 1e6,
+  MB: 1e6,
+  G: 1e9,
+  GB: 1e9,
+  T: 1e12,
+  TB: 1e12,
+  Ki: 2 ** 10,
+  KiB: 2 ** 10,
+  Mi: 2 ** 20,
+  MiB: 2 ** 20,
+  Gi: 2 ** 30,
+  GiB: 2 ** 30,
+  Ti: 2 ** 40,
+  TiB: 2 ** 40,
+}
+// Nothing longer is a number of any kind.
+const longest = 64
+const plain = /^-?(?:0|[1-9][\d_]*)(?:\.[\d_]+)?$/
+const unsigned = /^(?:0|[1-9][\d_]*)(?:\.[\d_]+)?$/
+const general = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/
+const based = /^([+-]?)(0[xX][\da-fA-F_]+|0[bB][01_]+|0[oO][0-7_]+)$/
+const durationPart = /([\d._]+)(ns|µs|ms|s|m|h|d|w|y)/gy
+const sizePart = /([\d._]+)([KMGT]i?B?|B|$)/gy
+
+/**
+ * A number as LogsQL reads values of fields and of queries: decimal, a duration (in nanoseconds), or a size (in bytes).
+ *
+ * @returns undefined when it is none
+ */
+export function parseNumber(text: string): number | undefined {
+  if (text.length === 0 || text.length > longest) return undefined
+  const first = text.charCodeAt(0)
+  const isDigit = first >= 0x30 && first <= 0x39
+  if (!isDigit && !'+-.iI'.includes(text[0] ?? '')) return undefined
+  if (plain.test(text)) return Number(text.replaceAll('_', ''))
+  return parseDuration(text) ?? parseSize(text) ?? parseGeneral(text)
+}
+
+/** A plain decimal number, as `sum` and `avg` take it. */
+export function parseDecimal(text: string): number | undefined {
+  return text.length <= 27 && plain.test(text) ? Number(text.replaceAll('_', '')) : undefined
+}
+
+function parseGeneral(text: string): number | undefined {
+  if (general.test(text)) return Number(text)
+  if (/^[+-]?inf$/i.test(text)) return text.startsWith('-') ? -Infinity : Infinity
+  const found = based.exec(text)
+  if (found === null) return undefined
+  const value = Number((found[2] ?? '').replaceAll('_', ''))
+  return found[1] === '-' ? -value : value
+}
+
+/** In nanoseconds: `1h30m`, `-2.5s`. */
+export function parseDuration(text: string): number | undefined {
+  return sumOf(text, durationPart, nsOf)
+}
+
+/** In bytes: `1.5MiB`, `10KB`. */
+function parseSize(text: string): number | undefined {
+  return sumOf(text, sizePart, bytesOf)
+}
+
+function sumOf(text: string, part: RegExp, units: Readonly<Record<string, number>>): number | undefined {
+  if (text.length > longest) return undefined
+  const isNegative = text.startsWith('-')
+  let sum = 0
+  part.lastIndex = isNegative ? 1 : 0
+  if (part.lastIndex === text.length) return undefined
+  while (part.lastIndex < text.length) {
+    const found = part.exec(text)
+    const [, number = '', unit = ''] = found ?? []
+    if (found === null || !unsigned.test(number)) return undefined
+    const value = Number(number.replaceAll('_', ''))
+    if (unit === '' && !Number.isInteger(value)) return undefined
+    sum += Math.trunc(value * (units[unit] ?? 0))
+  }
+  return isNegative ? -sum : sum
+}
+
+/** A number, a time (in nanoseconds since 1970) or an IPv4 address; NaN when it is none. */
+export function parseValue(text: string): number {
+  const number = parseNumber(text)
+  if (number !== undefined) return number
+  const time = parseTime(text)
+  return time === undefined ? (parseIpv4(text) ?? Number.NaN) : Number(time)
+}
+
+/** A whole number without a sign; undefined when it is none. */
+export function parseCount(text: string): number | undefined {
+  const value = parseNumber(text)
+  return value !== undefined && value >= 0 && Number.isSafeInteger(value) ? value : undefined
+}
+
+/** An integer of 64 bits in decimal. */
+export function parseInteger(text: string): bigint | undefined {
+  if (text.length > 20 || !/^-?(?:0|[1-9]\d*)$/.test(text)) return undefined
+  return BigInt(text)
+}
+
+const address = /^(\d{1,3})\.(\d{1,3})\.(\d{1,3})\.(\d{1,3})$/
+
+export function parseIpv4(text: string): number | undefined {
+  const found = address.exec(text)
+  if (found === null) return undefined
+  const octets = found.slice(1).map(Number)
+  return octets.some(octet => octet > 255)
+    ? undefined
+    : octets.reduce((value, octet) => value * 256 + octet, 0)
+}
+
+export function formatIpv4(value: number): string {
+  return [24, 16, 8, 0].map(shift => Math.floor(value / 2 ** shift) % 256).join('.')
+}
+
+const rfc3339 =
+  /^(\d{4})-(\d{2})-(\d{2})[T ](\d{2}):(\d{2}):(\d{2})(?:\.(\d{1,9}))?(?:Z|([+-])(\d{2}):(\d{2}))?$/
+
+/** RFC 3339 to the nanosecond; without a zone it is UTC. */
+export function parseTime(text: string): bigint | undefined {
+  if (text.length < 19 || text[4] !== '-') return undefined
+  const found = rfc3339.exec(text)
+  if (found === null) return undefined
+  const [, year, month, day, hour, minute, second, fraction = '', sign, zoneHour, zoneMinute] = found
+  const date = Date.UTC(Number(year), Number(month) - 1, Number(day))
+  const isDay = new Date(date).getUTCDate() === Number(day)
+  if (!isDay || Number(hour) > 23 || Number(minute) > 59 || Number(second) > 59) return undefined
+  const zone = sign === undefined ? 0 : (Number(zoneHour) * 60 + Number(zoneMinute)) * (sign === '-' ? -1 : 1)
+  const seconds = date / 1000 + Number(hour) * 3600 + (Number(minute) - zone) * 60 + Number(second)
+  return BigInt(seconds) * 1_000_000_000n + BigInt(fraction.padEnd(9, '0'))
+}
+
+/** A number in decimal, without an exponent whatever its size. */
+export function formatNumber(value: number): string {
+  if (Number.isNaN(value)) return 'NaN'
+  if (!Number.isFinite(value)) return value > 0 ? '+Inf' : '-Inf'
+  const text = String(value)
+  if (!text.includes('e')) return Object.is(value, -0) ? '-0' : text
+  const [mantissa = '', exponent = ''] = text.split('e')
+  const sign = mantissa.startsWith('-') ? '-' : ''
+  const [whole = '', fraction = ''] = mantissa.replace('-', '').split('.')
+  const power = Number(exponent)
+  if (power > 0) return sign + (whole + fraction).padEnd(whole.length + power, '0')
+  return `${sign}0.${'0'.repeat(-power - 1)}${whole}${fraction}`
+}
+
+/** A duration of whole nanoseconds: `1w2d3h4m5.5s`, `20ms300µs`. */
+export function formatDuration(ns: bigint): string {
+  if (ns === 0n) return '0'
+  let rest = ns < 0n ? -ns : ns
+  let text = ns < 0n ? '-' : ''
+  const isLong = rest >= 1_000_000_000n
+  for (const unit of ['w', 'd', 'h', 'm', ...(isLong ? [] : ['ms', 'µs', 'ns'])]) {
+    const size = BigInt(nsOf[unit] ?? 1)
+    if (rest >= size) text += `${rest / size}${unit}`
+    rest %= size
+  }
+  // Less than a second is left out behind larger units, but the fraction of seconds is not.
+  if (isLong && rest >= 1_000_000_000n) return `${text}${formatNumber(Number(rest) / 1e9)}s`
+  if (isLong && rest > 0n) return text + formatDuration(rest)
+  return text
+}

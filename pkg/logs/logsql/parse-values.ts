@@ -1,0 +1,40 @@
+import { compileRegex, RegexError } from '../regex/compile.ts'
+import type { Limits } from './limits.ts'
+import type { Tokens } from './tokens.ts'
+
+export type FilterContext = { readonly tokens: Tokens; readonly limits: Limits; readonly nowNs: bigint }
+
+export const messageField = '_msg'
+const maxValues = 10_000
+
+/** @throws Status 400 */
+export function checkRegexp(tokens: Tokens, source: string): string {
+  try {
+    compileRegex(source, true)
+    return source
+  } catch (error) {
+    if (!(error instanceof RegexError)) throw error
+    throw tokens.error(error.message)
+  }
+}
+
+/** The values of `in(a, b)`; undefined for `in(*)`. */
+export function parseValues(tokens: Tokens, mayBeAll: boolean): readonly string[] | undefined {
+  const name = tokens.advance().text
+  tokens.expect('(')
+  const values: string[] = []
+  let isAll = false
+  while (!tokens.take(')')) {
+    if (mayBeAll && tokens.take('*')) isAll = true
+    else values.push(tokens.text('a value'))
+    if (values.length > maxValues) throw tokens.error(`${name}() has more than ${maxValues} values`)
+    if (tokens.is(')')) continue
+    if (!tokens.is(',')) {
+      throw tokens.error(
+        `expected , or ) in ${name}(), not ${tokens.shown}; queries within queries are not supported`,
+      )
+    }
+    tokens.advance()
+  }
+  return isAll ? undefined : values
+}

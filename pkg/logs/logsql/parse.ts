@@ -1,0 +1,37 @@
+import { badRequest } from '../../apierrors/status.ts'
+import { createLimits } from './limits.ts'
+import { parseFilter } from './parse-filter.ts'
+import { parsePipes } from './parse-pipes.ts'
+import type { FilterContext } from './parse-values.ts'
+import type { Filter, Query } from './query.ts'
+import { Tokens } from './tokens.ts'
+
+/**
+ * Reads a query of LogsQL (https://docs.victoriametrics.com/victorialogs/logsql/): filters, and pipes behind them.
+ *
+ * @param nowNs to which durations of `_time` are relative
+ * @throws Status 400 with the place, and with what is supported where something is not
+ */
+export function parseLogsql(text: string, nowNs: bigint): Query {
+  const context = contextOf(text, nowNs)
+  const { tokens } = context
+  if (tokens.is('')) throw badRequest('query is required; * finds all lines')
+  if (tokens.is('options') && tokens.next.raw === '(') throw tokens.error('options() is not supported')
+  const filter = parseFilter(context)
+  const pipes = parsePipes(context)
+  tokens.take(';')
+  if (!tokens.is('')) throw tokens.error(`expected the end, not ${tokens.shown}`)
+  return { filter, pipes }
+}
+
+/** Reads filters alone. @throws Status 400 */
+export function parseLogsqlFilter(text: string, nowNs: bigint): Filter {
+  const context = contextOf(text, nowNs)
+  const filter = parseFilter(context)
+  if (!context.tokens.is('')) throw context.tokens.error(`expected the end, not ${context.tokens.shown}`)
+  return filter
+}
+
+function contextOf(text: string, nowNs: bigint): FilterContext {
+  return { tokens: new Tokens(text), limits: createLimits(), nowNs }
+}

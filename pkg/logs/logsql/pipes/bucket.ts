@@ -1,0 +1,59 @@
+import { formatTime } from '../../rfc3339.ts'
+import {
+  formatDuration,
+  formatIpv4,
+  formatNumber,
+  parseDecimal,
+  parseDuration,
+  parseInteger,
+  parseIpv4,
+  parseTime,
+} from '../numbers.ts'
+import type { Bucket } from '../query.ts'
+
+const nsPerDay = 86_400_000_000_000n
+
+/** Where the bucket of a value begins; a value that is no number of any kind is its own. */
+export function bucketStart(value: string, bucket: Bucket): string {
+  if (!/^[-\d]/.test(value)) return value
+  const integer = parseInteger(value)
+  const { size, offset } = { size: whole(bucket.size) || 1n, offset: whole(bucket.offset) }
+  if (integer !== undefined) return String(truncate(integer, size, offset))
+  const decimal = parseDecimal(value)
+  if (decimal !== undefined) return formatNumber(truncateDecimal(decimal, bucket))
+  const time = parseTime(value)
+  if (time !== undefined) return formatTime(bucketOfTime(time, bucket))
+  const address = parseIpv4(value)
+  if (address !== undefined) return formatIpv4(Number(truncate(BigInt(address), size, offset)))
+  const duration = parseDuration(value)
+  return duration === undefined ? value : formatDuration(truncate(whole(duration), size, offset))
+}
+
+function whole(value: number): bigint {
+  return BigInt(Math.trunc(value))
+}
+
+function truncate(value: bigint, size: bigint, offset: bigint): bigint {
+  const shifted = value + offset
+  return shifted - (((shifted % size) + size) % size) - offset
+}
+
+/** @param time in nanoseconds */
+export function bucketOfTime(time: bigint, { size, offset, unit }: Bucket): bigint {
+  const shift = whole(offset)
+  if (unit !== 'month' && unit !== 'year') {
+    // 1970 began on a Thursday, three days after a Monday.
+    return truncate(time, whole(size) || 1n, unit === 'week' ? shift + 3n * nsPerDay : shift)
+  }
+  const date = new Date(Number((time + shift) / 1_000_000n))
+  const start = Date.UTC(date.getUTCFullYear(), unit === 'month' ? date.getUTCMonth() : 0)
+  return BigInt(start) * 1_000_000n - shift
+}
+
+function truncateDecimal(value: number, { size, offset }: Bucket): number {
+  // Both as whole numbers, so that 0.3 is a multiple of 0.1.
+  const decimals = /\.(\d+)$/.exec(formatNumber(size))?.[1]?.length ?? 0
+  const power = 10 ** decimals
+  const scaled = Math.floor((value + offset) * power)
+  return (scaled - (scaled % Math.round(size * power))) / power - offset
+}

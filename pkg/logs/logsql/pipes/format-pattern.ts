@@ -1,0 +1,63 @@
+import { parseTimestamp } from '../../ingest/timestamp.ts'
+import { formatTime } from '../../rfc3339.ts'
+import { formatDuration, formatIpv4, formatNumber, parseDuration, parseInteger } from '../numbers.ts'
+import type { PatternStep } from '../query.ts'
+import type { Row } from '../row.ts'
+import { syntaxError } from '../tokens.ts'
+
+/** A value that an option does not know is left as it is. */
+const options: Readonly<Record<string, (value: string) => string>> = {
+  '': value => value,
+  q: value => JSON.stringify(value),
+  uc: value => value.toUpperCase(),
+  lc: value => value.toLowerCase(),
+  duration: value => {
+    const ns = parseInteger(value)
+    return ns === undefined ? value : formatDuration(ns)
+  },
+  duration_seconds: value => {
+    const ns = parseDuration(value)
+    return ns === undefined ? value : formatNumber(ns / 1e9)
+  },
+  time: value => {
+    const ns = parseTimestamp(value)
+    return ns === undefined || !/^\d/.test(value) ? value : formatTime(ns)
+  },
+  ipv4: value => {
+    const address = parseInteger(value)
+    return address === undefined || address < 0n || address > 0xffffffffn
+      ? value
+      : formatIpv4(Number(address))
+  },
+  urlencode: value => new URLSearchParams({ v: value }).toString().slice('v='.length),
+  urldecode: value => new URLSearchParams(`v=${value.replaceAll('&', '%26')}`).get('v') ?? value,
+  hexencode: value => Buffer.from(value).toString('hex').toUpperCase(),
+  hexdecode: value => (/^(?:[\da-fA-F]{2})*$/.test(value) ? Buffer.from(value, 'hex').toString() : value),
+  base64encode: value => Buffer.from(value).toString('base64'),
+  base64decode: value =>
+    /^(?:[A-Za-z\d+/]{4})*(?:[A-Za-z\d+/]{2}==|[A-Za-z\d+/]{3}=)?$/.test(value)
+      ? Buffer.from(value, 'base64').toString()
+      : value,
+}
+
+/** @throws Status 400 on an unknown option */
+export function checkOptions(steps: readonly PatternStep[], position: number): void {
+  const unknown = steps.find(({ option }) => !Object.hasOwn(options, option))
+  if (unknown === undefined) return
+  const supported = Object.keys(options)
+    .filter(name => name !== '')
+    .join(', ')
+  throw syntaxError(
+    `unsupported option ${JSON.stringify(unknown.option)} in the pattern; supported: ${supported}`,
+    position,
+  )
+}
+
+export function formatPattern(steps: readonly PatternStep[], row: Row): string {
+  return steps
+    .map(({ prefix, field, option }) => {
+      if (field === '') return prefix
+      return prefix + (options[option]?.(row.get(field) ?? '') ?? '')
+    })
+    .join('')
+}

@@ -1,0 +1,143 @@
+import { createRowTest, type RowTest } from '../match-row.ts'
+import { compareNatural } from '../order.ts'
+import type { GroupField, Pipe } from '../query.ts'
+import type { Row } from '../row.ts'
+import { bucketStart } from './bucket.ts'
+import { type Budget, keyOf, type Stage, setField, sizeOf, valuesOf } from './stage.ts'
+import { createState, type StatsState } from './stats-state.ts'
+
+type PipeOf<Kind extends Pipe['kind']> = Extract<Pipe, { readonly kind: Kind }>
+
+function toRow(names: readonly string[], values: readonly string[]): Row {
+  const row: Row = new Map()
+  for (const [i, name] of names.entries()) setField(row, name, values[i] ?? '')
+  return row
+}
+
+function pushAll(rows: Iterable<Row>, next: Stage): void {
+  for (const row of rows) if (row.size > 0 && !next.push(row)) break
+  next.end()
+}
+
+export function createStatsStage({ by, entries }: PipeOf<'stats'>, next: Stage, budget: Budget): Stage {
+  type Group = { readonly values: readonly string[]; readonly states: readonly StatsState[] }
+  const groups = new Map<string, Group>()
+  const conditions: readonly (RowTest | undefined)[] = entries.map(
+    ({ condition }) => condition && createRowTest(condition),
+  )
+  const names = [...by.map(({ field }) => field), ...entries.map(({ result }) => result)]
+  const group = (values: readonly string[]): Group => {
+    const key = keyOf(values)
+    const known = groups.get(key)
+    if (known !== undefined) return known
+    budget.take(sizeOf([key, ...values, ...names]))
+    const states = entries.map(entry => createState(entry.function, budget))
+    const created = { values, states }
+    groups.set(key, created)
+    return created
+  }
+  // Without groups there is a result of no rows too.
+  if (by.length === 0) group([])
+  return {
+    push: row => {
+      const { states } = group(by.map(field => groupValue(row, field)))
+      for (const [i, state] of states.entries()) if (conditions[i]?.(row) ?? true) state.add(row)
+      return true
+    },
+    end: () => {
+      const rows = groups
+        .values()
+        .map(({ values, states }) => toRow(names, [...values, ...states.map(state => state.result())]))
+      pushAll(rows, next)
+    },
+  }
+}
+
+function groupValue(row: Row, { field, bucket }: GroupField): string {
+  const value = row.get(field) ?? ''
+  return bucket === undefined ? value : bucketStart(value, bucket)
+}
+
+/** Counts rows by the values of some fields, each set of them once. */
+function createCounter(by: readonly string[], budget: Budget, mayBeEmpty: boolean) {
+  const counts = new Map<string, { readonly values: readonly string[]; count: number }>()
+  return {
+    counts,
+    add: (row: Row): void => {
+      const values = valuesOf(row, by)
+      if (!mayBeEmpty && values.every(value => value === '')) return
+      const key = keyOf(values)
+      const known = counts.get(key)
+      if (known !== undefined) known.count += 1
+      else {
+        budget.take(sizeOf([key, ...values]))
+        counts.set(key, { values, count: 1 })
+      }
+    },
+  }
+}
+
+export function createUniqStage({ by, hits, limit }: PipeOf<'uniq'>, next: Stage, budget: Budget): Stage {
+  const { counts, add } = createCounter(by, budget, hits !== undefined)
+  return {
+    push: row => {
+      if (limit > 0 && counts.size > limit) return false
+      add(row)
+      return true
+    },
+    end: () => {
+      // Which values there are is known then, and not how often.
+      const isCut = limit > 0 && counts.size > limit
+      const names = hits === undefined ? by : [...by, hits]
+      const rows = [...counts.values()].slice(0, isCut ? limit : undefined)
+      pushAll(
+        rows.map(({ values, count }) => toRow(names, [...values, isCut ? '0' : String(count)])),
+        next,
+      )
+    },
+  }
+}
+
+export function createTopStage({ by, count, hits, rank }: PipeOf<'top'>, next: Stage, budget: Budget): Stage {
+  const { counts, add } = createCounter(by, budget, true)
+  return {
+    push: row => {
+      add(row)
+      return true
+    },
+    end: () => {
+      const rows = [...counts]
+        .sort(([a, x], [b, y]) => y.count - x.count || compareNatural(a, b))
+        .slice(0, count)
+      const names = [...by, hits, ...(rank === undefined ? [] : [rank])]
+      pushAll(
+        rows.map(([, entry], i) => toRow(names, [...entry.values, String(entry.count), String(i + 1)])),
+        next,
+      )
+    },
+  }
+}
+
+export function createFieldNamesStage(
+  { result, part }: PipeOf<'fieldNames'>,
+  next: Stage,
+  budget: Budget,
+): Stage {
+  const counts = new Map<string, number>()
+  return {
+    push: row => {
+      for (const name of row.keys()) {
+        if (!name.includes(part)) continue
+        const count = counts.get(name)
+        if (count === undefined) budget.take(sizeOf([name]))
+        counts.set(name, (count ?? 0) + 1)
+      }
+      return true
+    },
+    end: () =>
+      pushAll(
+        counts.entries().map(([name, count]) => toRow([result, 'hits'], [name, String(count)])),
+        next,
+      ),
+  }
+}

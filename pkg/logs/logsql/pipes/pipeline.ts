@@ -1,0 +1,80 @@
+import type { Pipe } from '../query.ts'
+import { createFieldNamesStage, createStatsStage, createTopStage, createUniqStage } from './group-stages.ts'
+import {
+  addExtracted,
+  addFormat,
+  addLength,
+  addMath,
+  addUnpacked,
+  createRowStage,
+  keepFields,
+  passFilter,
+} from './row-stages.ts'
+import { createSortStage } from './sort-stage.ts'
+import type { Budget, Stage } from './stage.ts'
+
+/** The first stage of some pipes, the last of which hands its rows on to `next`. */
+export function createPipeline(pipes: readonly Pipe[], next: Stage, budget: Budget): Stage {
+  return pipes.reduceRight((behind, pipe) => createStage(pipe, behind, budget), next)
+}
+
+function createStage(pipe: Pipe, next: Stage, budget: Budget): Stage {
+  switch (pipe.kind) {
+    case 'fields':
+      return createRowStage(keepFields(pipe), next)
+    case 'filter':
+      return createRowStage(passFilter(pipe), next)
+    case 'len':
+      return createRowStage(addLength(pipe), next)
+    case 'math':
+      return createRowStage(addMath(pipe), next)
+    case 'format':
+      return createRowStage(addFormat(pipe), next)
+    case 'extract':
+      return createRowStage(addExtracted(pipe), next)
+    case 'unpack':
+      return createRowStage(addUnpacked(pipe), next)
+    case 'limit':
+      return createLimit(pipe.count, next)
+    case 'offset':
+      return createOffset(pipe.count, next)
+    case 'sort':
+      return createSortStage(pipe, next, budget)
+    case 'uniq':
+      return createUniqStage(pipe, next, budget)
+    case 'top':
+      return createTopStage(pipe, next, budget)
+    case 'stats':
+      return createStatsStage(pipe, next, budget)
+    case 'fieldNames':
+      return createFieldNamesStage(pipe, next, budget)
+  }
+}
+
+function createLimit(count: number, next: Stage): Stage {
+  let passed = 0
+  return {
+    push: row => {
+      if (passed >= count) return false
+      passed += 1
+      return next.push(row) && passed < count
+    },
+    end: next.end,
+  }
+}
+
+function createOffset(count: number, next: Stage): Stage {
+  let passed = 0
+  return {
+    push: row => {
+      passed += 1
+      return passed <= count || next.push(row)
+    },
+    end: next.end,
+  }
+}
+
+/** Whether a pipe handles each row by itself, so that its rows come in the order of the lines. */
+export function isByRow({ kind }: Pipe): boolean {
+  return ['fields', 'filter', 'len', 'math', 'format', 'extract', 'unpack'].includes(kind)
+}

@@ -1,0 +1,63 @@
+import { badRequest } from '../../../apierrors/status.ts'
+import type { Row } from '../row.ts'
+
+/** Takes rows one after the other, and hands on what becomes of them. */
+export type Stage = {
+  /** @returns whether it takes more; false when whatever comes changes nothing any more */
+  readonly push: (row: Row) => boolean
+  /** No more rows come. */
+  readonly end: () => void
+}
+
+/** What a query holds until its end. */
+export type Budget = { readonly take: (bytes: number) => void }
+
+// An entry of a map, or of a row.
+const overhead = 64
+
+/** @throws Status 400 when it takes more */
+export function createBudget(maxBytes: number): Budget {
+  let taken = 0
+  return {
+    take: bytes => {
+      taken += bytes
+      if (taken > maxBytes) {
+        throw badRequest(
+          `query: it must hold more than ${maxBytes / 1024 / 1024} MiB until its end: sort with a limit, group by less, or ask for less time`,
+        )
+      }
+    },
+  }
+}
+
+export function sizeOf(texts: Iterable<string>): number {
+  let size = overhead
+  for (const text of texts) size += overhead + 2 * text.length
+  return size
+}
+
+export function sizeOfRow(row: Row): number {
+  return sizeOf(row.values())
+}
+
+/** Values of some fields as one text. */
+export function keyOf(values: readonly string[]): string {
+  return values.length === 1 ? (values[0] ?? '') : JSON.stringify(values)
+}
+
+export function valuesOf(row: Row, fields: readonly string[]): readonly string[] {
+  return fields.map(field => row.get(field) ?? '')
+}
+
+/** Sets a field; an empty value is none. */
+export function setField(row: Row, field: string, value: string): void {
+  if (value === '') row.delete(field)
+  else row.set(field, value)
+}
+
+/** Names of fields, each of which may be the beginning of names with `*`. */
+export function createNameTest(fields: readonly string[]): (name: string) => boolean {
+  const names = new Set(fields)
+  const prefixes = fields.flatMap(field => (field.endsWith('*') ? [field.slice(0, -1)] : []))
+  return name => names.has(name) || prefixes.some(prefix => name.startsWith(prefix))
+}

@@ -1,0 +1,198 @@
+import { allOf, anyOf, type Expression, isOneOf, match } from '../expression.ts'
+import { type Field, maxTimeNs } from '../record.ts'
+import { parseRegex } from '../regex/parse.ts'
+import { requiredTexts } from '../regex/required.ts'
+import { allFilters, type Filter, matchAll, type StreamMatcher, type ValueTest } from './query.ts'
+import { ownField } from './row.ts'
+
+/** A filter as a store applies it, and what rows must pass besides. */
+export type PushedDown = {
+  readonly startNs?: bigint
+  readonly endNs?: bigint
+  /** Finds all records that pass the filter, and perhaps others. */
+  readonly expression?: Expression
+  /** What is still to be looked at; `all` when the store finds exactly the records that pass. */
+  readonly rest: Filter
+  /** No record passes, whatever it is. */
+  readonly isNever: boolean
+}
+
+/** What a store can say of a filter: what its records must pass at least, and whether that is all of it. */
+type Necessary = { readonly expression?: Expression; readonly isExact: boolean }
+
+const nothing: Necessary = { isExact: false }
+const everything: Necessary = { isExact: true }
+
+/** Splits a filter into what the store does and what is left. */
+export function pushDown(filter: Filter): PushedDown {
+  const parts = filter.op === 'and' ? filter.operands : [filter]
+  let [startNs, endNs]: [bigint, bigint] = [0n, maxTimeNs]
+  const rest: Filter[] = []
+  const expressions: Expression[] = []
+  for (const part of parts) {
+    if (part.op === 'time') {
+      if (part.startNs > startNs) startNs = part.startNs
+      if (part.endNs < endNs) endNs = part.endNs
+      continue
+    }
+    const { expression, isExact } = necessary(part)
+    if (expression !== undefined) expressions.push(expression)
+    if (!isExact) rest.push(part)
+  }
+  const expression = allOf(expressions)
+  return {
+    ...(startNs > 0n ? { startNs } : {}),
+    ...(endNs < maxTimeNs ? { endNs } : {}),
+    ...(expression === undefined ? {} : { expression }),
+    rest: rest.length === 0 ? matchAll : allFilters(rest),
+    isNever: startNs > endNs,
+  }
+}
+
+function necessary(filter: Filter): Necessary {
+  switch (filter.op) {
+    case 'all':
+      return everything
+    case 'and': {
+      const parts = filter.operands.map(necessary)
+      return join(
+        allOf(parts.flatMap(({ expression }) => expression ?? [])),
+        parts.every(({ isExact }) => isExact),
+      )
+    }
+    case 'or': {
+      const parts = filter.operands.map(necessary)
+      if (parts.some(({ expression }) => expression === undefined)) {
+        return parts.some(({ expression, isExact }) => expression === undefined && isExact)
+          ? everything
+          : nothing
+      }
+      return join(
+        anyOf(parts.flatMap(({ expression }) => expression ?? [])),
+        parts.every(({ isExact }) => isExact),
+      )
+    }
+    case 'not': {
+      const { expression, isExact } = necessary(filter.operand)
+      return isExact && expression !== undefined
+        ? { expression: { op: 'not', operand: expression }, isExact }
+        : nothing
+    }
+    case 'field':
+      return ofField(filter.field, filter.test)
+    case 'stream': {
+      const lists = filter.any.map(all => all.map(ofStream))
+      const isExact = lists.flat().every(part => part.isExact)
+      const any = lists.map(all => allOf(all.flatMap(({ expression }) => expression ?? [])))
+      const known = any.flatMap(expression => expression ?? [])
+      return known.length < any.length ? { isExact: false } : { expression: anyOf(known), isExact }
+    }
+    default:
+      return nothing
+  }
+}
+
+function join(expression: Expression | undefined, isExact: boolean): Necessary {
+  return expression === undefined ? { isExact } : { expression, isExact }
+}
+
+const origins: Readonly<Record<string, Extract<Field, string>>> = {
+  _msg: 'log',
+  namespace: 'namespace',
+  pod: 'pod',
+  container: 'container',
+  host: 'host',
+  docker_id: 'dockerId',
+}
+
+/** Undefined when no field of a record is the one of rows. */
+function fieldOf(name: string): Field | undefined {
+  if (Object.hasOwn(origins, name)) return origins[name]
+  if (name.startsWith('labels.') && !name.endsWith('*')) return { label: name.slice('labels.'.length) }
+  const own = ownField(name)
+  return own === undefined ? undefined : { field: own }
+}
+
+function ofField(name: string, test: ValueTest): Necessary {
+  const field = name.endsWith('*') ? undefined : fieldOf(name)
+  if (field === undefined) return nothing
+  switch (test.kind) {
+    case 'exact':
+      return whole(field, [test.text])
+    case 'in':
+      return whole(field, test.values)
+    case 'phrase':
+      if (test.text === '') return whole(field, [''])
+      return isCaseSafe(test) ? inexact(part(field, test.text, !test.anyCase)) : nothing
+    case 'prefix':
+      return isCaseSafe(test) ? inexact(part(field, test.text, !test.anyCase)) : nothing
+    case 'substring':
+    case 'exactPrefix':
+      return inexact(part(field, test.text))
+    case 'containsAll':
+    case 'sequence':
+      return inexact(allOf(test.values.slice(0, maxParts).flatMap(value => part(field, value) ?? [])))
+    case 'containsAny':
+      return oneOfParts(field, test.values)
+    case 'regexp': {
+      const node = field === 'log' ? parseRegex(test.source) : undefined
+      return inexact(node && requiredTexts(node, true))
+    }
+    default:
+      return nothing
+  }
+}
+
+function isOwn(field: Field): boolean {
+  return typeof field === 'object' && 'field' in field
+}
+
+function inexact(expression: Expression | undefined): Necessary {
+  return join(expression, false)
+}
+
+/** A text that a value contains; undefined when nothing can be said. */
+function part(field: Field, given: string, caseSensitive = true): Expression | undefined {
+  const text = isOwn(field) ? partOfValue(given) : given
+  return text === '' ? undefined : match(field, { kind: 'contains', text, caseSensitive })
+}
+
+const maxParts = 100
+
+function oneOfParts(field: Field, values: readonly string[]): Necessary {
+  const parts = values.slice(0, maxParts + 1).flatMap(value => part(field, value) ?? [])
+  return parts.length < values.length ? nothing : inexact(anyOf(parts))
+}
+
+/** The whole value is one of these. */
+function whole(field: Field, values: readonly string[]): Necessary {
+  // The index has the words of a line, and not all of it.
+  if (field === 'log') return oneOfParts(field, values)
+  const isOrigin = typeof field === 'string'
+  // A field that is missing is an empty one, and a list is one text here and several in the store.
+  if (!isOrigin && values.some(value => value === '' || value.startsWith('['))) return nothing
+  return { expression: isOneOf(field, values), isExact: !isOwn(field) }
+}
+
+/** Outside of ASCII the store and LogsQL may differ in what is the same but for case. */
+function isCaseSafe({ text, anyCase }: { readonly text: string; readonly anyCase: boolean }): boolean {
+  return !anyCase || /^[\x20-\x7e]*$/.test(text)
+}
+
+/**
+ * What one value of a list has when the JSON of the list has a text: the escapes and commas of JSON are no part of any. Empty
+ * when nothing can be said.
+ */
+function partOfValue(text: string): string {
+  if (!/^[\p{L}\p{N} _.:;/+@#$%&*()=~|<>?!'{}^-]*$/u.test(text)) return ''
+  // The text may begin within an escape: `\n`, `\u0007`.
+  const begin = /^(?:u?[\da-f]{0,4}|[bfnrt])/.exec(text)?.[0].length ?? 0
+  return text.slice(begin)
+}
+
+function ofStream({ label, isNegated, test }: StreamMatcher): Necessary {
+  if (label !== 'namespace' && label !== 'pod' && label !== 'container') return nothing
+  if (!('values' in test)) return nothing
+  const expression = isOneOf(label, test.values)
+  return { expression: isNegated ? { op: 'not', operand: expression } : expression, isExact: true }
+}

@@ -1,0 +1,133 @@
+import type { MathExpression } from './math.ts'
+
+/** What a value of a field must be. Words are runs of letters, digits and `_`; all tests are with case unless they say otherwise. */
+export type ValueTest =
+  /** The text, not in the middle of words. The empty one is that of a field that is missing. */
+  | { readonly kind: 'phrase'; readonly text: string; readonly anyCase: boolean }
+  /** The same with an open end; the empty one is any value. */
+  | { readonly kind: 'prefix'; readonly text: string; readonly anyCase: boolean }
+  | { readonly kind: 'substring'; readonly text: string }
+  | { readonly kind: 'exact'; readonly text: string }
+  | { readonly kind: 'exactPrefix'; readonly text: string }
+  | { readonly kind: 'regexp'; readonly source: string }
+  | { readonly kind: 'in'; readonly values: readonly string[] }
+  | { readonly kind: 'containsAll' | 'containsAny' | 'sequence'; readonly values: readonly string[] }
+  | { readonly kind: 'range'; readonly min: Bound; readonly max: Bound }
+  /** From `min` on, in the order of bytes; `max` is not included. */
+  | { readonly kind: 'stringRange'; readonly min: string; readonly max?: string }
+  /** In characters, both included. */
+  | { readonly kind: 'lengthRange'; readonly min: number; readonly max: number }
+  | { readonly kind: 'ipv4Range'; readonly min: number; readonly max: number }
+
+export type Bound = { readonly value: number; readonly isIncluded: boolean }
+
+export type StreamMatcher = {
+  readonly label: string
+  readonly isNegated: boolean
+  readonly test: { readonly values: readonly string[] } | { readonly source: string }
+}
+
+export type Filter =
+  | { readonly op: 'all' }
+  | { readonly op: 'and' | 'or'; readonly operands: readonly Filter[] }
+  | { readonly op: 'not'; readonly operand: Filter }
+  /** A name that ends with `*` is all fields whose names begin so: one of them must pass. */
+  | { readonly op: 'field'; readonly field: string; readonly test: ValueTest }
+  /** Both included. */
+  | { readonly op: 'time'; readonly startNs: bigint; readonly endNs: bigint }
+  /** Of each day, in nanoseconds, both included. */
+  | { readonly op: 'dayRange'; readonly start: number; readonly end: number; readonly offsetNs: number }
+  /** Days of the week, Sunday is 0, both included. */
+  | { readonly op: 'weekRange'; readonly start: number; readonly end: number; readonly offsetNs: number }
+  /** One of the lists, all of whose matchers must pass. */
+  | { readonly op: 'stream'; readonly any: readonly (readonly StreamMatcher[])[] }
+
+export type StatsFunction =
+  | { readonly name: 'count' | 'sum' | 'avg' | 'min' | 'max'; readonly fields: readonly string[] }
+  | { readonly name: 'count_uniq'; readonly fields: readonly string[]; readonly limit: number }
+  | { readonly name: 'quantile'; readonly phi: number; readonly fields: readonly string[] }
+  | { readonly name: 'histogram'; readonly field: string }
+
+export type StatsEntry = {
+  readonly function: StatsFunction
+  readonly condition?: Filter
+  readonly result: string
+}
+
+/** A field by which rows are grouped, and of what width its buckets are. */
+export type GroupField = { readonly field: string; readonly bucket?: Bucket }
+export type Bucket = {
+  readonly size: number
+  readonly offset: number
+  /** Calendar units are not of one size, and weeks begin on a Monday. */
+  readonly unit?: 'week' | 'month' | 'year'
+}
+
+/** What becomes of fields that are there already. */
+export type Overwriting = { readonly keepOriginal: boolean; readonly skipEmpty: boolean }
+
+/** A step of a pattern: a text, and the field behind it, which may have an option (`uc:name`). */
+export type PatternStep = { readonly prefix: string; readonly field: string; readonly option: string }
+
+export type Pipe =
+  | { readonly kind: 'fields'; readonly fields: readonly string[] }
+  | {
+      readonly kind: 'sort'
+      readonly by: readonly { readonly field: string; readonly isDescending: boolean }[]
+      readonly offset: number
+      readonly limit?: number
+      readonly rank?: string
+      readonly partitionBy: readonly string[]
+    }
+  | { readonly kind: 'limit' | 'offset'; readonly count: number }
+  | { readonly kind: 'uniq'; readonly by: readonly string[]; readonly hits?: string; readonly limit: number }
+  | {
+      readonly kind: 'top'
+      readonly count: number
+      readonly by: readonly string[]
+      readonly hits: string
+      readonly rank?: string
+    }
+  | { readonly kind: 'stats'; readonly by: readonly GroupField[]; readonly entries: readonly StatsEntry[] }
+  | { readonly kind: 'filter'; readonly filter: Filter }
+  | ({
+      readonly kind: 'extract'
+      readonly condition?: Filter
+      readonly steps: readonly PatternStep[]
+      readonly from: string
+    } & Overwriting)
+  | ({
+      readonly kind: 'unpack'
+      readonly format: 'json' | 'logfmt'
+      readonly condition?: Filter
+      readonly from: string
+      readonly fields: readonly string[]
+      readonly preserveKeys: readonly string[]
+      readonly resultPrefix: string
+    } & Overwriting)
+  | {
+      readonly kind: 'math'
+      readonly entries: readonly { readonly result: string; readonly expression: MathExpression }[]
+    }
+  | ({
+      readonly kind: 'format'
+      readonly condition?: Filter
+      readonly steps: readonly PatternStep[]
+      readonly result: string
+    } & Overwriting)
+  | { readonly kind: 'len'; readonly field: string; readonly result: string }
+  | { readonly kind: 'fieldNames'; readonly result: string; readonly part: string }
+
+export type Query = { readonly filter: Filter; readonly pipes: readonly Pipe[] }
+
+export const matchAll: Filter = { op: 'all' }
+
+/** All of them, without the ones that pass everything. */
+export function allFilters(filters: readonly Filter[]): Filter {
+  const operands = filters.flatMap(filter =>
+    filter.op === 'all' ? [] : filter.op === 'and' ? filter.operands : [filter],
+  )
+  const [first] = operands
+  if (first === undefined) return matchAll
+  return operands.length === 1 ? first : { op: 'and', operands }
+}

@@ -1,0 +1,64 @@
+import { createHash } from 'node:crypto'
+import { LRUCache } from 'lru-cache'
+import { type FieldValue, formatJson } from '../fields.ts'
+import type { LogRecord } from '../record.ts'
+import { formatTime } from '../rfc3339.ts'
+
+/** Values by field; an empty value is as one that is missing. */
+export type Row = Map<string, string>
+
+/** The fields of a line's origin that make its stream, in the order in which they are shown. */
+export const streamLabels = ['container', 'namespace', 'pod'] as const
+
+const reserved = /^(?:_msg|_time|_stream|_stream_id|namespace|pod|container|host|docker_id|labels\..*)$/s
+
+/**
+ * The fields of a record: `_time`, `_msg`, `_stream`, `_stream_id`, where it comes from, `labels.*`, and its own. One of its own
+ * that has the name of another is `fields.<name>`. A list is JSON.
+ */
+export function toRow(record: LogRecord): Row {
+  const row: Row = new Map()
+  const set = (name: string, value: string) => {
+    if (value !== '') row.set(name, value)
+  }
+  const { namespace, pod, container, host, dockerId, labels, fields } = record
+  const stream = streamOf(record)
+  set('_time', formatTime(record.timeNs))
+  row.set('_stream_id', stream.id)
+  row.set('_stream', stream.name)
+  set('_msg', record.log)
+  set('namespace', namespace)
+  set('pod', pod)
+  set('container', container)
+  set('host', host)
+  set('docker_id', dockerId)
+  for (const name in labels) set(`labels.${name}`, labels[name] ?? '')
+  for (const name in fields) {
+    set(reserved.test(name) ? `fields.${name}` : name, textOf(fields[name] ?? ''))
+  }
+  return row
+}
+
+function textOf(value: FieldValue): string {
+  return typeof value === 'object' ? formatJson(value) : String(value)
+}
+
+/** The field of a record's own that a name of a row stands for; undefined when it is none of its own. */
+export function ownField(name: string): string | undefined {
+  return reserved.test(name) || name.startsWith('fields.') ? undefined : name
+}
+
+const streams = new LRUCache<string, { readonly name: string; readonly id: string }>({ max: 10_000 })
+
+function streamOf({ namespace, pod, container }: LogRecord): { readonly name: string; readonly id: string } {
+  const key = `${container}\0${namespace}\0${pod}`
+  const known = streams.get(key)
+  if (known !== undefined) return known
+  const values = { container, namespace, pod }
+  const labels = streamLabels.filter(label => values[label] !== '')
+  const name = `{${labels.map(label => `${label}=${JSON.stringify(values[label])}`).join(',')}}`
+  const id = '0'.repeat(16) + createHash('sha256').update(name).digest('hex').slice(0, 32)
+  const stream = { name, id }
+  streams.set(key, stream)
+  return stream
+}

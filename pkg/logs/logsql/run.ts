@@ -1,0 +1,150 @@
+import { timedOut } from '../../apierrors/status.ts'
+import type { Turns } from '../../scheduling/time-slices.ts'
+import { allOf } from '../expression.ts'
+import type { LogFilter } from '../filter.ts'
+import type { Hit, LogStore, Order, QueryLimits } from '../store.ts'
+import { createRowTest } from './match-row.ts'
+import { createPipeline } from './pipes/pipeline.ts'
+import { createBudget } from './pipes/stage.ts'
+import { pushDown } from './push-down.ts'
+import type { Pipe, Query } from './query.ts'
+import { type Row, toRow } from './row.ts'
+
+/** What running a query takes. */
+export type Run = {
+  readonly store: LogStore
+  /** What the caller may see, within which the query is run. */
+  readonly filter: LogFilter
+  /** The time is that between rows which are handed out, and that of a query which hands them out at its end. */
+  readonly limits: QueryLimits
+  readonly turns: Turns
+  /** What it may hold until its end. */
+  readonly maxBytes: number
+}
+
+const pageSize = 1000
+
+/** A query as a store is asked, and what is done with the records that it finds. */
+export type Plan = {
+  /** Undefined when no record passes. */
+  readonly filter: LogFilter | undefined
+  /** Whether the store finds exactly the records that pass. */
+  readonly isExact: boolean
+  readonly accepts: (row: Row) => boolean
+}
+
+export function planQuery(within: LogFilter, query: Pick<Query, 'filter'>): Plan {
+  const { startNs, endNs, expression, rest, isNever } = pushDown(query.filter)
+  const joined = allOf([within.expression, expression].flatMap(part => part ?? []))
+  const start = later(within.startNs, startNs)
+  const end = earlier(within.endNs, endNs)
+  const isEmpty = isNever || (start !== undefined && end !== undefined && start > end)
+  return {
+    filter: isEmpty
+      ? undefined
+      : {
+          scope: within.scope,
+          ...(start === undefined ? {} : { startNs: start }),
+          ...(end === undefined ? {} : { endNs: end }),
+          ...(joined === undefined ? {} : { expression: joined }),
+        },
+    isExact: rest.op === 'all',
+    accepts: createRowTest(rest),
+  }
+}
+
+function later(a: bigint | undefined, b: bigint | undefined): bigint | undefined {
+  return a === undefined || (b !== undefined && b > a) ? b : a
+}
+
+function earlier(a: bigint | undefined, b: bigint | undefined): bigint | undefined {
+  return a === undefined || (b !== undefined && b < a) ? b : a
+}
+
+/**
+ * The rows of a query, some at a time, in the order of time (the newest first) as far as its pipes keep it.
+ *
+ * @throws Status 400 when it must hold too much, 504 when it takes too long, and what the store throws
+ */
+export async function* runQuery(run: Run, query: Query): AsyncGenerator<readonly Row[]> {
+  const { order, pipes } = toScanOrder(query.pipes)
+  let rows: Row[] = []
+  const last = {
+    push: (row: Row) => {
+      rows.push(row)
+      return true
+    },
+    end: () => undefined,
+  }
+  const take = (): readonly Row[] => {
+    const taken = rows
+    rows = []
+    return taken
+  }
+  const first = createPipeline(pipes, last, createBudget(run.maxBytes))
+  const plan = planQuery(run.filter, query)
+  let wantsMore = true
+  let spentMs = 0
+  const pages = scan(run, plan.filter, order, () => run.limits.timeoutMs - spentMs)
+  while (wantsMore) {
+    const begin = performance.now()
+    const page = await pages.next()
+    if (page.done) break
+    let sliceEnd = performance.now() + run.turns.sliceMs
+    for (const { record } of page.value) {
+      const row = toRow(record)
+      if (plan.accepts(row)) wantsMore = first.push(row)
+      if (!wantsMore) break
+      if (performance.now() < sliceEnd) continue
+      await run.turns.next()
+      run.limits.signal?.throwIfAborted()
+      sliceEnd = performance.now() + run.turns.sliceMs
+    }
+    spentMs += performance.now() - begin
+    if (rows.length === 0) continue
+    // What the client takes its time for does not count.
+    yield take()
+    spentMs = 0
+  }
+  await pages.return(undefined)
+  first.end()
+  if (rows.length > 0) yield take()
+}
+
+async function* scan(
+  { store, limits }: Run,
+  filter: LogFilter | undefined,
+  order: Order,
+  leftMs: () => number,
+): AsyncGenerator<readonly Hit[]> {
+  if (filter === undefined) return
+  let start: { readonly from: number } | { readonly after: string } = { from: 0 }
+  for (;;) {
+    const timeoutMs = Math.ceil(leftMs())
+    if (timeoutMs <= 0) throw timedOut(`the query was stopped: it took longer than ${limits.timeoutMs} ms`)
+    const asked = { filter, order, size: pageSize, start, withTotal: false }
+    const { hits } = await store.query(asked, { ...limits, timeoutMs })
+    if (hits.length > 0) yield hits
+    const last = hits.at(-1)
+    if (last === undefined || hits.length < pageSize) return
+    start = { after: last.cursor }
+  }
+}
+
+/** Sorting by time alone is what the store does, as long as nothing before it changes the time. */
+function toScanOrder(pipes: readonly Pipe[]): { readonly order: Order; readonly pipes: readonly Pipe[] } {
+  const [first, ...others] = pipes
+  const isByTime =
+    first?.kind === 'sort' &&
+    first.by.length === 1 &&
+    first.by[0]?.field === '_time' &&
+    first.rank === undefined &&
+    first.partitionBy.length === 0
+  if (!isByTime) return { order: 'desc', pipes }
+  const { by, offset, limit } = first
+  const cuts: readonly Pipe[] = [
+    ...(offset > 0 ? [{ kind: 'offset', count: offset } as const] : []),
+    ...(limit === undefined ? [] : [{ kind: 'limit', count: limit } as const]),
+  ]
+  return { order: by[0]?.isDescending ? 'desc' : 'asc', pipes: [...cuts, ...others] }
+}

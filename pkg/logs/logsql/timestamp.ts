@@ -1,0 +1,72 @@
+import { parseTimestamp } from '../ingest/timestamp.ts'
+import { parseDuration } from './numbers.ts'
+
+/** A span of time in nanoseconds since 1970; `endNs` is its last moment. */
+export type Span = { readonly startNs: bigint; readonly endNs: bigint }
+
+const calendar =
+  /^(\d{4})(?:-(\d{2})(?:-(\d{2})(?:[T ](\d{2})(?::(\d{2})(?::(\d{2})(?:\.(\d{1,9}))?)?)?)?)?)?(?:[Zz]|([+-])(\d{2}):(\d{2}))?$/
+const nsPerMs = 1_000_000n
+
+/**
+ * A moment as the API and `_time` take it: `now`, `now-1h`, a duration before now, RFC 3339 as a whole or from its beginning
+ * (`2026-11`, UTC without a zone), or a number since 1970 in seconds to nanoseconds. What is less exact than a nanosecond is a
+ * span.
+ *
+ * @returns undefined when it is none of these
+ */
+export function parseMoment(text: string, nowNs: bigint): Span | undefined {
+  const relative = /^now(?:([+-].+))?$/i.exec(text)
+  if (relative !== null) {
+    const distance = relative[1] === undefined ? 0 : parseDuration(relative[1].replace('+', ''))
+    return distance === undefined ? undefined : at(nowNs + BigInt(distance))
+  }
+  const date = parseCalendar(text)
+  if (date !== undefined) return date
+  const duration = parseDuration(text)
+  if (duration !== undefined) return at(nowNs - BigInt(Math.abs(duration)))
+  return /^\d+(?:\.\d+)?$/.test(text) ? parseCount(text) : undefined
+}
+
+function at(ns: bigint): Span {
+  return { startNs: ns, endNs: ns }
+}
+
+function parseCount(text: string): Span | undefined {
+  const startNs = parseTimestamp(text)
+  if (startNs === undefined) return undefined
+  const [whole = '', fraction] = text.split('.')
+  const digits = fraction === undefined ? whole.length - 10 : fraction.length
+  const width = digits <= 0 ? 1_000_000_000n : digits <= 3 ? 1_000_000n : digits <= 6 ? 1000n : 1n
+  return { startNs, endNs: startNs + width - 1n }
+}
+
+function parseCalendar(text: string): Span | undefined {
+  const found = calendar.exec(text)
+  if (found === null) return undefined
+  const [, year = '', ...rest] = found
+  const [month, day, hour, minute, second, fraction, sign, zoneHour, zoneMinute] = rest
+  const [y, m, d] = [Number(year), Number(month ?? 1) - 1, Number(day ?? 1)]
+  const clock = [hour, minute, second].map(part => Number(part ?? 0))
+  const [h = 0, min = 0, s = 0] = clock
+  const start = Date.UTC(y, m, d, h, min, s)
+  const isReal = m < 12 && new Date(Date.UTC(y, m, d)).getUTCDate() === d && h < 24 && min < 60 && s < 60
+  if (!isReal) return undefined
+  const zone = (Number(zoneHour ?? 0) * 60 + Number(zoneMinute ?? 0)) * (sign === '-' ? -60_000 : 60_000)
+  const startNs = BigInt(start - zone) * nsPerMs + BigInt((fraction ?? '').padEnd(9, '0'))
+  const width =
+    day === undefined
+      ? BigInt((month === undefined ? Date.UTC(y + 1) : Date.UTC(y, m + 1)) - start) * nsPerMs
+      : widthOf([hour, minute, second], fraction)
+  return { startNs, endNs: startNs + width - 1n }
+}
+
+const widths = [86_400_000_000_000n, 3_600_000_000_000n, 60_000_000_000n]
+
+/** Of a day of which so much is given. */
+function widthOf(clock: readonly (string | undefined)[], fraction: string | undefined): bigint {
+  const width = widths[clock.indexOf(undefined)]
+  if (width !== undefined) return width
+  if (fraction === undefined) return 1_000_000_000n
+  return fraction.length === 3 ? nsPerMs : fraction.length === 6 ? 1000n : 1n
+}
