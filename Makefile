@@ -30,7 +30,7 @@ up: ## The same in the background; returns when all is ready
 down: ## Stop what `make up` started
 	@$(NODE) hack/controlplane/down.ts
 
-.PHONY: test test-unit test-e2e test-stores test-kubernetes test-shippers bench
+.PHONY: test test-unit test-e2e test-stores test-kubernetes test-shippers test-logsql bench
 test: ## Run all tests; the last line is `N passed, N failed`
 	@$(NODE) hack/test.ts
 test-unit: ## Run the tests that need no control plane
@@ -43,6 +43,8 @@ test-kubernetes: ## Run tests of Kubernetes itself straight and through Kapis, a
 	@$(NODE) hack/test-kubernetes.ts
 test-shippers: ## Run log shippers against Kapis: Fluent Bit, the OpenTelemetry Collector, Python's Elasticsearch clients (needs Go and Python)
 	@ONLY=e2e FOLDERS=shippers $(NODE) hack/test.ts
+test-logsql: ## Compare LINES (200000) lines and QUERIES (2000) generated LogsQL queries with VictoriaLogs, from SEED (needs Go)
+	@$(NODE) node_modules/mocha/bin/mocha.js --timeout 7200000 test/logsql/compare.test.ts
 bench: ## Measure against kube-apiserver and other peers, as ratios; ONLY=<name> one of them (ONLY=start: start and memory of kapis-apiserver)
 	@$(NODE) hack/bench/run.ts
 

@@ -255,6 +255,7 @@ export async function runApiserver(
     logger,
     request: tracing.listener((req, res) => {
       logPage?.admit(req)
+      logs.admit(req)
       chain.request(req, res)
     }),
     upgrade: tracing.listener(chain.upgrade),

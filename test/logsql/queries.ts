@@ -7,10 +7,52 @@ export type Asked = {
   readonly isCountOnly: boolean
 }
 
-const words = ['error', 'Error', 'GET', 'foo', 'foo_bar', 'bar', 'ms', '404', 'users', 'ошибка', 'größe_1', 'refused'] as const
-const phrases = ['connection refused', 'cannot open', 'foo-bar', 'foo.bar', '10.0.1', 'level=info', '"level":"error"', 'tcp 10.', 'of 10,', 'with\\ttabs'] as const
-const fields = ['level', 'status', 'bytes', 'duration', 'ratio', 'ip', 'http.path', '"trace id"', 'list', 'big', 'host', 'namespace', 'pod', 'labels.app', '_msg'] as const
+const words = [
+  'error',
+  'Error',
+  'GET',
+  'foo',
+  'foo_bar',
+  'bar',
+  'ms',
+  '404',
+  'users',
+  'ошибка',
+  'größe_1',
+  'refused',
+] as const
+const phrases = [
+  'connection refused',
+  'cannot open',
+  'foo-bar',
+  'foo.bar',
+  '10.0.1',
+  'level=info',
+  '"level":"error"',
+  'tcp 10.',
+  'of 10,',
+  'with\\ttabs',
+] as const
+const fields = [
+  'level',
+  'status',
+  'bytes',
+  'duration',
+  'ratio',
+  'ip',
+  'http.path',
+  '"trace id"',
+  'list',
+  'big',
+  'host',
+  'namespace',
+  'pod',
+  'labels.app',
+  '_msg',
+] as const
 const numeric = ['status', 'bytes', 'ratio', 'duration', 'big'] as const
+// Whether VictoriaLogs adds durations up depends on its blocks, and doubles do not hold sums of `big`.
+const summed = ['status', 'bytes', 'ratio'] as const
 const groups = ['level', 'status', 'namespace', 'pod', 'host', 'labels.app', 'container'] as const
 
 const quote = (text: string) => `'${text.replaceAll("'", "\\'")}'`
@@ -18,7 +60,7 @@ const quote = (text: string) => `'${text.replaceAll("'", "\\'")}'`
 function makeTest(r: Random): string {
   const word = r.one(words)
   const phrase = quote(r.one(phrases))
-  return r.one([
+  return one(r, [
     () => word,
     () => phrase,
     () => `${word.slice(0, 2 + r.below(3))}*`,
@@ -26,7 +68,8 @@ function makeTest(r: Random): string {
     () => `*${word.slice(1, 4)}*`,
     () => `i(${word})`,
     () => `i(${word.slice(0, 3)}*)`,
-    () => `~${quote(r.one(['err|warn', 'refused.*10\\\\.0\\\\.[12]', '^GET', 'ms$', '(?i)ERROR', '\\\\d{3} in', 'data_1?\\\\d\\\\.db', 'with.tabs', '.*']))}`,
+    () =>
+      `~${quote(r.one(['err|warn', 'refused.*10\\\\.0\\\\.[12]', '^GET', 'ms$', '(?i)ERROR', '\\\\d{3} in', 'data_1?\\\\d\\\\.db', 'with.tabs', '.*']))}`,
     () => `contains_all(${word}, ${r.one(words)})`,
     () => `contains_any(${word}, ${phrase})`,
     () => `seq(${word}, ${r.one(words)})`,
@@ -40,14 +83,17 @@ function makeTest(r: Random): string {
 
 function makeFieldFilter(r: Random): string {
   const field = r.one(fields)
-  return r.one([
+  return one(r, [
     () => `${field}:${makeTest(r)}`,
-    () => `${field}:=${r.one(['error', 'info', '200', '503', 'web-1', 'node-2', 'team-3', '"10.1.1.7"', '125ms'])}`,
+    () =>
+      `${field}:=${r.one(['error', 'info', '200', '503', 'web-1', 'node-2', 'team-3', '"10.1.1.7"', '125ms'])}`,
     () => `${field}:in(error, warn, 200, 404, "web-0", "team-1", "team-2", "/api/users/1")`,
     () => `${field}:""`,
     () => `${field}:*`,
-    () => `${r.one(numeric)}:${r.one(['>', '>=', '<', '<='])}${r.one(['200', '404', '50', '50000', '10KB', '1s', '500ms', '62.5', '9007199254740995', '0'])}`,
-    () => `${r.one(numeric)}:range${r.one(['[', '('])}${r.below(300)}, ${200 + r.below(50_000)}${r.one([']', ')'])}`,
+    () =>
+      `${r.one(numeric)}:${r.one(['>', '>=', '<', '<='])}${r.one(['200', '404', '50', '50000', '10KB', '1s', '500ms', '62.5', '9007199254740995', '0'])}`,
+    () =>
+      `${r.one(numeric)}:range${r.one(['[', '('])}${r.below(300)}, ${200 + r.below(50_000)}${r.one([']', ')'])}`,
     () => `ip:ipv4_range(${r.one(['"10.1.0.0/16"', '"10.1.1.0/24"', '10.1.0.5, 10.1.2.9'])})`,
     () => `ip:>=${r.one(['10.1.1.0', '10.1.2.200'])}`,
     () => `level:${r.one(['>', '<', '>=', '<='])}${r.one(['error', 'f', 'warn'])}`,
@@ -56,9 +102,14 @@ function makeFieldFilter(r: Random): string {
   ])()
 }
 
+/** One of the texts, of which only that one is made. */
+function one<T>(r: Random, choices: readonly [() => T, ...(() => T)[]]): () => T {
+  return r.one(choices)
+}
+
 export function makeFilter(r: Random, depth: number): string {
   if (depth === 0 || r.chance(0.35)) {
-    return r.one([
+    return one(r, [
       () => makeTest(r),
       () => makeFieldFilter(r),
       () => makeFieldFilter(r),
@@ -66,7 +117,7 @@ export function makeFilter(r: Random, depth: number): string {
     ])()
   }
   const inner = () => makeFilter(r, depth - 1)
-  return r.one([
+  return one(r, [
     () => `${inner()} ${inner()}`,
     () => `(${inner()} or ${inner()})`,
     () => `(${inner()} and not (${inner()}))`,
@@ -76,7 +127,7 @@ export function makeFilter(r: Random, depth: number): string {
 }
 
 function makeStream(r: Random): string {
-  return r.one([
+  return one(r, [
     () => `{namespace="team-${r.below(10)}"}`,
     () => `{namespace=~"team-[${r.below(5)}-9]",container!="db"}`,
     () => `_stream:{pod in ("web-0", "db-1")}`,
@@ -87,14 +138,14 @@ function makeStream(r: Random): string {
 
 function makeFunction(r: Random, name: string): string {
   const field = r.one(numeric)
-  const call = r.one([
+  const call = one(r, [
     () => 'count()',
     () => `count(${field})`,
     () => `count(${field}, level)`,
     () => `count_uniq(${r.one(fields)})`,
     () => `count_uniq(level, status)`,
-    () => `sum(${field})`,
-    () => `avg(${field})`,
+    () => `sum(${r.one(summed)})`,
+    () => `avg(${r.one(summed)})`,
     () => `min(${r.one(fields)})`,
     () => `max(${r.one(fields)})`,
     () => `histogram(${r.one(['bytes', 'ratio', 'status', 'duration'])})`,
@@ -118,13 +169,17 @@ function makeStats(r: Random): string {
 
 /** Pipes that change each row by itself. */
 function makeRowPipe(r: Random): string {
-  return r.one([
+  return one(r, [
     () => `filter ${makeFieldFilter(r)}`,
-    () => `extract ${r.one(["'GET <path> <code> in <took>ms'", "'file <file>: <why>'", "'user=<user> '", "'<method> '", "'\"code\":<code>,'"])}${r.one(['', ' keep_original_fields', ' skip_empty_results'])}`,
-    () => `unpack_json${r.one(['', ' fields (code, ok)', ' result_prefix "j_"', ' from _msg fields (user*)', ' keep_original_fields'])}`,
+    () =>
+      `extract ${r.one(["'GET <path> <code> in <took>ms'", "'file <file>: <why>'", "'user=<user> '", "'<method> '", '\'"code":<code>,\''])}${r.one(['', ' keep_original_fields', ' skip_empty_results'])}`,
+    () =>
+      `unpack_json${r.one(['', ' fields (code, ok)', ' result_prefix "j_"', ' from _msg fields (user*)', ' keep_original_fields'])}`,
     () => `unpack_logfmt${r.one([' fields (user, duration)', ' fields (msg) result_prefix "l_"'])}`,
-    () => `math ${r.one(['bytes / 1024 as kib', 'round(ratio, 0.5) as rounded', '(status + bytes) * 2 - 1 as x', 'abs(100 - status) as y, y % 7 as z', 'duration / 1ms as took', 'max(bytes, status, 1000) as m', 'ceil(ratio) + floor(ratio) as c', 'status default 7 as d', '-bytes ^ 2 as n', 'bytes & 255 as low'])}`,
-    () => `format ${r.one(["'<level>:<status>' as f", "'<uc:level> <lc:_msg>' as f", "'<q:_msg>' as f", "'<urlencode:http.path>' as f", "'<hexencode:level>' as f", "'<base64encode:level>' as f", "'<duration_seconds:duration>' as f", "'<duration:bytes>' as f", "'<ipv4:bytes>' as f"])}`,
+    () =>
+      `math ${r.one(['bytes / 1024 as kib', 'round(ratio, 0.5) as rounded', '(status + bytes) * 2 - 1 as x', 'abs(100 - status) as y, y % 7 as z', 'duration / 1ms as took', 'max(bytes, status, 1000) as m', 'ceil(ratio) + floor(ratio) as c', 'status default 7 as d', '-bytes ^ 2 as n', 'bytes & 255 as low'])}`,
+    () =>
+      `format ${r.one(["'<level>:<status>' as f", "'<uc:level> <lc:_msg>' as f", "'<q:_msg>' as f", "'<urlencode:http.path>' as f", "'<hexencode:level>' as f", "'<base64encode:level>' as f", "'<duration_seconds:duration>' as f", "'<duration:bytes>' as f", "'<ipv4:bytes>' as f"])}`,
     () => `len(${r.one(['_msg', 'level', 'list'])}) as n`,
   ])()
 }
@@ -133,7 +188,7 @@ function makeRowPipe(r: Random): string {
 export function makeQuery(r: Random): Asked {
   const filter = makeFilter(r, 2)
   const rowPipes = Array.from({ length: r.below(3) }, () => makeRowPipe(r))
-  const last = r.one([
+  const last = one(r, [
     () => [makeStats(r)],
     () => [makeStats(r), 'sort by (a desc, b)'],
     () => [`uniq by (${r.one(groups)})${r.one(['', ' with hits'])}`],
@@ -143,7 +198,6 @@ export function makeQuery(r: Random): Asked {
     () => [],
     () => ['sort by (_time desc, _stream, _msg) limit 20'],
     () => ['sort by (bytes desc, _time, _stream, _msg) offset 3 limit 10'],
-    () => ['field_names'],
     () => [`limit ${1 + r.below(30)}`],
     () => [`offset ${r.below(50)}`],
   ])()

@@ -30,7 +30,11 @@ export type VictoriaLogs = {
   readonly stop: () => Promise<void>
 }
 
-export async function startVictoriaLogs(program: string, folder: string, port: number): Promise<VictoriaLogs> {
+export async function startVictoriaLogs(
+  program: string,
+  folder: string,
+  port: number,
+): Promise<VictoriaLogs> {
   const url = `http://127.0.0.1:${port}`
   const child: ChildProcess = spawn(
     program,

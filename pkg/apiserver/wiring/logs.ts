@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http'
 import { tooManyRequests, unauthorized, unavailable } from '../../apierrors/status.ts'
 import { hasNoCredential } from '../../apirequest/identity.ts'
 import type { AuthenticatedExchange, Handler } from '../../apirequest/request-context.ts'
@@ -13,7 +14,9 @@ import type { Ingested } from '../../logs/ingest/raw-batch.ts'
 import { createSpaceCheck } from '../../logs/ingest/space.ts'
 import { openLogStore } from '../../logs/open-store.ts'
 import { createIngest, maxBodies } from '../../platformapi/logging/v1alpha2/ingest.ts'
+import { readForm } from '../../platformapi/logging/v1alpha2/read-form.ts'
 import { createLoggingFace } from '../../platformapi/logging/v1alpha2/serve.ts'
+import { createLogsqlFace } from '../../platformapi/logs/logsql/serve.ts'
 import { createLogFace } from '../../platformapi/logs/serve.ts'
 import { createTenantFace, isOfTenantFace } from '../../platformapi/tenant/v1alpha2/serve.ts'
 import { createTurns } from '../../scheduling/time-slices.ts'
@@ -27,6 +30,8 @@ import { createLogPlaces } from './log-places.ts'
 const version = 'v1alpha2'
 // Shippers log each refusal as an error: a burst of all nodes is to be waited out.
 const waitForPlaceMs = 10_000
+// Each may hold some 32 MiB.
+const maxLogsqlQueries = 8
 const right = { verb: 'get', group: '', resource: 'pods/log' }
 
 export type Logs = {
@@ -38,6 +43,8 @@ export type Logs = {
    * @throws Status 401 without a login
    */
   readonly judgesItself: (exchange: AuthenticatedExchange) => boolean
+  /** Makes a request for VictoriaLogs' own paths one for the logging API; it goes the way of every other then. */
+  readonly admit: (req: IncomingMessage) => void
   /** Keeps an event of the audit log too; undefined when there is nowhere to keep it. */
   readonly keepAuditEvent: ((event: string) => void) | undefined
   /** Whether lines are taken. */
@@ -98,19 +105,31 @@ export async function createLogs(options: LogsOptions): Promise<Logs> {
         ],
         [
           `${logging}/${version}`,
-          createLoggingFace({ groupDomain, logs: async exchange => none(exchange), ingest: none }),
+          createLoggingFace({
+            groupDomain,
+            logs: async exchange => none(exchange),
+            logsql: none,
+            ingest: none,
+          }),
         ],
       ])
     }
     const store = streams.lines
-    const logs = createLogFace({
+    const reading = {
       store,
       places,
       readable: createReachFinder({ client, index: bindings.of(right), right }),
       created: () => namespaces.created,
       limits: () => live().logs,
       closing: closing.signal,
+    }
+    const logs = createLogFace(reading)
+    const queries = createFairQueue({
+      most: () => maxLogsqlQueries,
+      waitMs: () => waitForPlaceMs,
+      refuse: () => tooManyRequests('too many LogsQL queries are running; try again', 1),
     })
+    const logsql = createLogsqlFace({ ...reading, turns, readForm, enter: queries.take })
     // Whatever the protocol, sending logs is one right: to create `ingest` in the logging group.
     const sending = toResourceInfo({
       prefix: 'kapis',
@@ -138,12 +157,15 @@ export async function createLogs(options: LogsOptions): Promise<Logs> {
     })
     return new Map([
       [`${tenant}/${version}`, createTenantFace({ ...events, logs })],
-      [`${logging}/${version}`, createLoggingFace({ groupDomain, logs, ingest })],
+      [`${logging}/${version}`, createLoggingFace({ groupDomain, logs, logsql, ingest })],
     ])
   }
 
   return {
     faces: createFaces(),
+    admit(req) {
+      if (req.url?.startsWith('/select/logsql/')) req.url = `/kapis/${logging}/${version}${req.url}`
+    },
     checks: space === undefined ? [] : [{ name: 'logs', problem: space.problem, isPartial: true }],
     keepAuditEvent: events?.keepAuditEvent,
     judgesItself({ info, identity }) {

@@ -51,7 +51,8 @@ export function createRouter(options: RouterOptions): Router {
     if (isPlatform(info.prefix)) {
       const face = options.platform.get(`${info.group}/${info.version}`)
       if (face) {
-        exchange.query.refuseAmbiguous()
+        // LogsQL's parameters may be repeated, and are read together with those of a form.
+        if (info.resource !== 'select') exchange.query.refuseAmbiguous()
         if (hasVerbPrefix(info) && info.verb !== 'watch')
           throw badRequest(`${info.verb} is not supported below ${info.parts[0]}`)
         return face(exchange)

@@ -52,7 +52,7 @@ export function parseNumber(text: string): number | undefined {
   return parseDuration(text) ?? parseSize(text) ?? parseGeneral(text)
 }
 
-/** A plain decimal number, as `sum` and `avg` take it. */
+/** A plain decimal number. */
 export function parseDecimal(text: string): number | undefined {
   return text.length <= 27 && plain.test(text) ? Number(text.replaceAll('_', '')) : undefined
 }

@@ -15,6 +15,10 @@ export type Follow = {
    * since a tail may last for days.
    */
   readonly isPermitted: () => Promise<boolean>
+  /** The text of records as they arrive; without it, that of the log API. */
+  readonly format?: (hits: readonly Hit[]) => string
+  /** What comes before those that arrive. */
+  readonly begin?: () => Promise<string>
 }
 
 const permissionEveryMs = 30_000
@@ -32,7 +36,7 @@ export async function sendFollow(
   wanted: Follow,
   limits: QueryLimits & { readonly signal: AbortSignal },
 ): Promise<void> {
-  const isEvents = (req.headers.accept ?? '').includes('text/event-stream')
+  const isEvents = wanted.format === undefined && (req.headers.accept ?? '').includes('text/event-stream')
   const head = {
     'content-type': isEvents ? 'text/event-stream; charset=utf-8' : 'application/x-ndjson',
     'cache-control': 'no-cache, private, no-transform',
@@ -49,16 +53,17 @@ export async function sendFollow(
   const arriving = filter && store.follow(filter, signal)[Symbol.asyncIterator]()
   const first = arriving?.next()
   first?.catch(() => undefined)
-  const newest = filter && wanted.size > 0 ? await readNewest(store, filter, wanted.size, limits) : []
+  const newest = await readNewest(store, wanted, limits)
+  const begin = (await wanted.begin?.()) ?? ''
   lasts?.()
   res.writeHead(200, head)
   res.flushHeaders()
   const write = createPacedWriter(res)
-  const send = (hits: readonly Hit[]) => {
-    const lines = hits.map(hit => toRecordJson(hit, wanted.withCursor))
-    const text = isEvents ? lines.map(line => `data: ${line}\n\n`) : lines.map(line => `${line}\n`)
-    return write(Buffer.from(text.join('')))
+  const format = wanted.format ?? createFormat(isEvents, wanted.withCursor)
+  const sendText = async (text: string) => {
+    if (text !== '') await write(Buffer.from(text))
   }
+  const send = (hits: readonly Hit[]) => sendText(format(hits))
   const timers = [
     setInterval(async () => {
       if (!(await wanted.isPermitted().catch(() => true))) end.abort()
@@ -66,7 +71,8 @@ export async function sendFollow(
     ...(isEvents ? [setInterval(() => res.write(':\n\n'), commentEveryMs)] : []),
   ]
   try {
-    if (newest.length > 0) await send(newest)
+    await sendText(begin)
+    await send(newest)
     const seen = new Set(newest.map(({ cursor }) => cursor))
     if (first === undefined) await untilAborted(signal)
     for (let next = await first; next !== undefined && !next.done; next = await arriving?.next()) {
@@ -81,7 +87,15 @@ export async function sendFollow(
   }
 }
 
-async function readNewest(store: LogStore, filter: LogFilter, size: number, limits: QueryLimits) {
+function createFormat(isEvents: boolean, withCursor: boolean): (hits: readonly Hit[]) => string {
+  return hits => {
+    const lines = hits.map(hit => toRecordJson(hit, withCursor))
+    return lines.map(line => (isEvents ? `data: ${line}\n\n` : `${line}\n`)).join('')
+  }
+}
+
+async function readNewest(store: LogStore, { filter, size }: Follow, limits: QueryLimits) {
+  if (filter === undefined || size === 0) return []
   const query = { filter, order: 'desc', size, start: { from: 0 }, withTotal: false } as const
   const { hits, isCut } = await store.query(query, limits)
   if (isCut) throw tooMuchText('size', hits.length)

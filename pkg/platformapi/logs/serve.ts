@@ -102,7 +102,8 @@ function within(where: Where, place: Expression | undefined): Where {
   return expression === undefined ? where : { ...where, expression }
 }
 
-function same(a: LogFilter | undefined, b: LogFilter | undefined): boolean {
+/** Whether two filters permit the same. */
+export function same(a: LogFilter | undefined, b: LogFilter | undefined): boolean {
   const text = (filter: LogFilter | undefined) =>
     JSON.stringify(filter?.scope ?? null, (_, value) => (typeof value === 'bigint' ? String(value) : value))
   return text(a) === text(b)

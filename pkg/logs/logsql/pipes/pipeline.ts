@@ -11,7 +11,7 @@ import {
   passFilter,
 } from './row-stages.ts'
 import { createSortStage } from './sort-stage.ts'
-import type { Budget, Stage } from './stage.ts'
+import { type Budget, createNameTest, type Stage } from './stage.ts'
 
 /** The first stage of some pipes, the last of which hands its rows on to `next`. */
 export function createPipeline(pipes: readonly Pipe[], next: Stage, budget: Budget): Stage {
@@ -77,4 +77,21 @@ function createOffset(count: number, next: Stage): Stage {
 /** Whether a pipe handles each row by itself, so that its rows come in the order of the lines. */
 export function isByRow({ kind }: Pipe): boolean {
   return ['fields', 'filter', 'len', 'math', 'format', 'extract', 'unpack'].includes(kind)
+}
+
+/** Whether there is a row for each line behind a pipe, with its time. */
+export function keepsTime(pipe: Pipe): boolean {
+  switch (pipe.kind) {
+    case 'fields':
+      return createNameTest(pipe.fields)('_time')
+    case 'len':
+    case 'format':
+      return pipe.result !== '_time'
+    case 'math':
+      return pipe.entries.every(({ result }) => result !== '_time')
+    case 'extract':
+      return pipe.steps.every(({ field }) => field !== '_time')
+    default:
+      return isByRow(pipe)
+  }
 }

@@ -1,5 +1,5 @@
-import { formatNumber, parseDecimal, parseNumber } from '../numbers.ts'
-import { compareKeys, type SortKey, sortKey } from '../order.ts'
+import { formatNumber, parseNumber } from '../numbers.ts'
+import { compareKeys, compareNatural, type SortKey, sortKey } from '../order.ts'
 import type { StatsFunction } from '../query.ts'
 import type { Row } from '../row.ts'
 import { type Budget, createNameTest, keyOf, sizeOf, valuesOf } from './stage.ts'
@@ -51,8 +51,8 @@ function createSum(name: 'sum' | 'avg', fields: readonly string[]): StatsState {
   return {
     add: row => {
       for (const value of read(row)) {
-        const number = parseDecimal(value)
-        if (number === undefined) continue
+        const number = parseNumber(value)
+        if (number === undefined || Number.isNaN(number)) continue
         sum += number
         count += 1
       }
@@ -140,8 +140,8 @@ function createHistogram(field: string, budget: Budget): StatsState {
       counts.set(bucket, (counts.get(bucket) ?? 0) + 1)
     },
     result: () => {
-      const buckets = [...counts].sort(([a], [b]) => a - b)
-      return `[${buckets.map(([bucket, hits]) => `{"vmrange":"${rangeOf(bucket)}","hits":${hits}}`).join(',')}]`
+      const buckets = [...counts].map(([bucket, hits]) => ({ vmrange: rangeOf(bucket), hits }))
+      return JSON.stringify(buckets.sort((a, b) => compareNatural(a.vmrange, b.vmrange)))
     },
   }
 }

@@ -10,6 +10,7 @@ import {
 } from '../../../openapi/operation.ts'
 import { anyObject, arrayOf, boolean, integer, object, type Schema, text } from '../../../openapi/schema.ts'
 import { logOperation } from '../../logs/description.ts'
+import { logsqlOperation } from '../../logs/logsql/description.ts'
 
 const index = segment('index', 'Accepted for compatibility with log shippers, and ignored.')
 
@@ -114,6 +115,7 @@ export const loggingPaths = {
   '/namespaces/{namespace}/pods/{pod}/containers/{container}': {
     get: logOperation('Log lines of one container', container),
   },
+  '/select/logsql/{endpoint}': { get: logsqlOperation, post: logsqlOperation },
   '/ingest': {
     get: {
       summary: 'Product information for clients and shippers of Elasticsearch',

@@ -12,6 +12,7 @@ describe('createLoggingFace', () => {
     const face = createLoggingFace({
       groupDomain: 'example.org',
       logs: async ({ res }, place) => sendJson(res, 200, { place: place ?? 'everywhere' }),
+      logsql: ({ res }) => sendJson(res, 200, { logsql: true }),
       ingest: ({ res }) => sendJson(res, 200, { ingest: true }),
     })
     loopback = await startLoopback(async (req, res) => {
@@ -35,6 +36,7 @@ describe('createLoggingFace', () => {
 
   it('serves the cluster, a container and ingest', async () => {
     expect(await ask('/cluster')).to.deep.equal({ code: 200, body: { place: 'everywhere' } })
+    expect(await ask('/select/logsql/query')).to.deep.equal({ code: 200, body: { logsql: true } })
     expect(await ask('/ingest/_bulk')).to.deep.equal({ code: 200, body: { ingest: true } })
     const operands = [isOneOf('namespace', 'a'), isOneOf('pod', 'b'), isOneOf('container', 'c')]
     expect(await ask('/namespaces/a/pods/b/containers/c')).to.deep.equal({

@@ -8,6 +8,7 @@ import type { loggingPaths } from './description.ts'
 export type LoggingFaceOptions = {
   readonly groupDomain: string
   readonly logs: LogFace
+  readonly logsql: Handler
   readonly ingest: Handler
 }
 
@@ -16,7 +17,7 @@ export type LoggingFaceOptions = {
  *
  * @throws Status 404; for paths of the platform's version 2 it names what took their place
  */
-export function createLoggingFace({ groupDomain, logs, ingest }: LoggingFaceOptions): Handler {
+export function createLoggingFace({ groupDomain, logs, logsql, ingest }: LoggingFaceOptions): Handler {
   const ofContainer: Handler = exchange => {
     const [, namespace = '', , pod = '', , container = ''] = exchange.info.parts
     const place = { namespace, pod, container }
@@ -26,6 +27,7 @@ export function createLoggingFace({ groupDomain, logs, ingest }: LoggingFaceOpti
   const routes: Readonly<Record<keyof typeof loggingPaths, Handler>> = {
     '/cluster': exchange => logs(exchange),
     '/namespaces/{namespace}/pods/{pod}/containers/{container}': ofContainer,
+    '/select/logsql/{endpoint}': logsql,
     '/ingest': ingest,
     '/ingest/_bulk': ingest,
     '/ingest/{index}/_bulk': ingest,

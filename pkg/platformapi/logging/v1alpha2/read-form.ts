@@ -1,0 +1,22 @@
+import { methodNotAllowed } from '../../../apierrors/status.ts'
+import { QueryParameters } from '../../../apirequest/query-parameters.ts'
+import type { AuthenticatedExchange } from '../../../apirequest/request-context.ts'
+import { readBody } from './read-body.ts'
+
+const formType = 'application/x-www-form-urlencoded'
+const maxBytes = 256 * 1024
+const withinMs = 10_000
+
+/**
+ * The parameters of the URL, and of a form that is posted.
+ *
+ * @throws Status 400, 405, 408, 413, 415
+ */
+export async function readForm({ req, rawQuery }: AuthenticatedExchange): Promise<QueryParameters> {
+  const { method } = req
+  if (method === 'GET' || method === 'HEAD') return new QueryParameters(rawQuery, maxBytes)
+  if (method !== 'POST') throw methodNotAllowed(['GET', 'HEAD', 'POST'])
+  const limits = { mediaTypes: [formType], limitBytes: maxBytes, withinMs, hold: () => undefined }
+  const body = (await readBody(req, limits)).toString('utf8')
+  return new QueryParameters([rawQuery, body].filter(text => text !== '').join('&'), maxBytes)
+}

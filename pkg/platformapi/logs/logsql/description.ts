@@ -1,0 +1,58 @@
+import { callers, kubeErrors } from '../../../openapi/kube-errors.ts'
+import { content, json, type Operation, query, segment } from '../../../openapi/operation.ts'
+import { anyObject, boolean, integer, text } from '../../../openapi/schema.ts'
+
+const endpoints = [
+  'query',
+  'tail',
+  'hits',
+  'facets',
+  'field_names',
+  'field_values',
+  'streams',
+  'stream_ids',
+  'stream_field_names',
+  'stream_field_values',
+  'stats_query',
+  'stats_query_range',
+]
+const count = integer('', { minimum: 0 })
+
+/** VictoriaLogs' query API; its parameters may also come as a form. */
+export const logsqlOperation: Operation = {
+  summary: 'Answers LogsQL queries as VictoriaLogs does',
+  description:
+    'The same is at /select/logsql/{endpoint}. Callers see the lines of the pods whose pods/log they may get. docs/logs.md has what is supported of the language.',
+  parameters: [
+    segment('endpoint', `What is wanted: ${endpoints.join(', ')}.`),
+    query('query', 'A query of LogsQL.'),
+    query('start', 'From this moment: RFC 3339, a Unix timestamp, or a duration before now.'),
+    query('end', 'Up to this moment, which is not included.'),
+    query('time', 'Of stats_query: the moment to which the query is relative.'),
+    query('limit', 'Rows or values at most.', count),
+    query('offset', 'Of query: rows to leave out. Of hits and stats_query_range: an offset of the steps.'),
+    query('step', 'Of hits and stats_query_range: the width of a step.', text('', { default: '1d' })),
+    query('field', 'Of field_values and stream_field_values the field; of hits one of those to group by.'),
+    query('fields_limit', 'Of hits: groups at most.', count),
+    query('filter', 'Of names and values: a part of them.'),
+    query('ignore_pipes', 'Whether the pipes of the query are left out.', boolean()),
+    query('extra_filters', 'More filters, or a JSON object of names and values.'),
+    query('extra_stream_filters', 'The same.'),
+    query('timeout', 'A duration; no longer than the limit of the server.'),
+    query('max_values_per_field', 'Of facets.', count),
+    query('max_value_len', 'Of facets.', count),
+    query('keep_const_fields', 'Of facets.', boolean()),
+    query('start_offset', 'Of tail: lines of this duration come first.'),
+  ],
+  answers: {
+    200: {
+      description: 'Rows, one a line, of query and tail; one JSON object of the others.',
+      content: {
+        ...json(anyObject('As VictoriaLogs has it.')),
+        ...content(['application/stream+json', 'application/x-ndjson'], text()),
+      },
+    },
+    ...kubeErrors(408, 413, 415),
+  },
+  security: callers,
+}

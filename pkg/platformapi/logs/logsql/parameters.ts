@@ -1,0 +1,171 @@
+import { badRequest } from '../../../apierrors/status.ts'
+import type { QueryParameters } from '../../../apirequest/query-parameters.ts'
+import { parseDuration } from '../../../logs/logsql/numbers.ts'
+import { parseLogsql, parseLogsqlFilter } from '../../../logs/logsql/parse.ts'
+import { bucketOfTime } from '../../../logs/logsql/pipes/bucket.ts'
+import { allFilters, type Bucket, type Filter, type Query } from '../../../logs/logsql/query.ts'
+import { parseMoment } from '../../../logs/logsql/timestamp.ts'
+import { maxTimeNs } from '../../../logs/record.ts'
+
+/** What may be given more than once. */
+const repeatable = ['field', 'extra_filters', 'extra_stream_filters']
+
+const known = [
+  ...[
+    'query',
+    'start',
+    'end',
+    'time',
+    'limit',
+    'offset',
+    'step',
+    'field',
+    'fields_limit',
+    'filter',
+    'format',
+  ],
+  ...[
+    'ignore_pipes',
+    'extra_filters',
+    'extra_stream_filters',
+    'timeout',
+    'max_values_per_field',
+    'max_value_len',
+  ],
+  ...['keep_const_fields', 'start_offset', 'refresh_interval', 'allow_partial_response'],
+]
+
+/** @param warn takes what the caller is to be warned of */
+export function warnOfUnknown(query: QueryParameters, warn: (text: string) => void): void {
+  const unknown = [...query].map(([name]) => name).filter(name => !known.includes(name))
+  const named = [...new Set(unknown)].slice(0, 3).map(name => JSON.stringify(name.slice(0, 32)))
+  if (named.length > 0) warn(`ignored unknown parameters ${named.join(', ')}`)
+}
+
+/** The parameters of an endpoint, read strictly. */
+export type LogsqlParameters = {
+  readonly text: (name: string) => string
+  readonly all: (name: string) => readonly string[]
+  /** A whole number, 0 when it is not given. */
+  readonly count: (name: string) => number
+  readonly flag: (name: string) => boolean
+  /** In nanoseconds. */
+  readonly duration: (name: string, fallback: string) => bigint
+  /** The first moment of a time, in nanoseconds; undefined when it is not given. */
+  readonly time: (name: string) => bigint | undefined
+}
+
+/** @throws Status 400 for what is given twice where one is expected */
+export function readLogsqlParameters(query: QueryParameters, nowNs: bigint): LogsqlParameters {
+  if (query.problem !== undefined) throw badRequest(query.problem)
+  const twice = [...query].find(([name]) => !repeatable.includes(name) && query.isRepeated(name))
+  if (twice !== undefined) throw badRequest(`${twice[0].slice(0, 100)} is given more than once`)
+  const text = (name: string) => query.first(name) ?? ''
+  const refuse = (name: string, expected: string) =>
+    badRequest(`invalid ${name} ${JSON.stringify(text(name).slice(0, 100))}: expected ${expected}`)
+  return {
+    text,
+    all: name => query.getAll(name).filter(value => value !== ''),
+    count(name) {
+      const given = text(name)
+      if (!/^\d{0,9}$/.test(given)) throw refuse(name, 'a whole number')
+      return Number(given)
+    },
+    flag(name) {
+      const given = text(name).toLowerCase()
+      if (!['', '0', '1', 'false', 'true'].includes(given)) throw refuse(name, '1 or 0')
+      return given === '1' || given === 'true'
+    },
+    duration(name, fallback) {
+      const duration = parseDuration(text(name) || fallback)
+      // Seconds without a unit are what Prometheus' clients send.
+      const seconds = /^\d{1,9}(?:\.\d{1,9})?$/.test(text(name)) ? Number(text(name)) * 1e9 : undefined
+      const value = duration ?? seconds
+      if (value === undefined) throw refuse(name, 'a duration such as 5m or 1h30m')
+      return BigInt(Math.trunc(value))
+    },
+    time(name) {
+      if (text(name) === '') return undefined
+      const moment = parseMoment(text(name), nowNs)
+      if (moment === undefined) throw refuse(name, 'RFC 3339, a Unix timestamp, or a duration before now')
+      return moment.startNs
+    },
+  }
+}
+
+export type Asked = {
+  readonly query: Query
+  readonly startNs: bigint | undefined
+  /** The last moment, included. */
+  readonly endNs: bigint | undefined
+  /** At which the query is asked. */
+  readonly timeNs: bigint
+}
+
+/** query, start, end, time, extra_filters, extra_stream_filters and ignore_pipes. @throws Status 400 */
+export function readQuery(parameters: LogsqlParameters, nowNs: bigint, bucket?: Bucket): Asked {
+  const { text, time, all, flag } = parameters
+  const endNs = before(time('end'))
+  const timeNs = time('time') ?? endNs ?? nowNs
+  const { filter, pipes } = parseLogsql(text('query'), timeNs)
+  const extra = [...all('extra_filters'), ...all('extra_stream_filters')].map(given =>
+    parseExtra(given, timeNs),
+  )
+  const span = align({ startNs: time('start'), endNs }, bucket)
+  const filters = allFilters([filter, ...extra, ...toTimeFilter(span)])
+  return { query: { filter: filters, pipes: flag('ignore_pipes') ? [] : pipes }, ...span, timeNs }
+}
+
+function before(time: bigint | undefined): bigint | undefined {
+  return time === undefined ? undefined : time - 1n
+}
+
+type Times = { readonly startNs: bigint | undefined; readonly endNs: bigint | undefined }
+
+/** Buckets are whole: from the beginning of the first to the end of the last. */
+function align({ startNs, endNs }: Times, bucket: Bucket | undefined): Times {
+  if (bucket === undefined) return { startNs, endNs }
+  return {
+    startNs: startNs === undefined ? undefined : bucketOfTime(startNs, bucket),
+    endNs: endNs === undefined ? undefined : bucketOfTime(endNs, bucket) + BigInt(bucket.size) - 1n,
+  }
+}
+
+function toTimeFilter({ startNs, endNs }: Times): readonly Filter[] {
+  if (startNs === undefined && endNs === undefined) return []
+  return [{ op: 'time', startNs: startNs ?? 0n, endNs: endNs ?? maxTimeNs }]
+}
+
+/** A filter, or a JSON object of names and values. */
+function parseExtra(text: string, nowNs: bigint): Filter {
+  if (!text.startsWith('{"')) return parseLogsqlFilter(text, nowNs)
+  const object = parseObject(text)
+  const filters = Object.entries(object).map(([field, given]): Filter => {
+    const values: readonly unknown[] = Array.isArray(given) ? given : [given]
+    const texts = values.filter(value => typeof value === 'string')
+    if (texts.length < values.length) throw invalidExtra()
+    return { op: 'field', field, test: { kind: 'in', values: texts } }
+  })
+  return allFilters(filters)
+}
+
+function parseObject(text: string): object {
+  try {
+    const parsed: unknown = JSON.parse(text)
+    if (typeof parsed === 'object' && parsed !== null) return parsed
+  } catch {
+    // Said below.
+  }
+  throw invalidExtra()
+}
+
+function invalidExtra(): Error {
+  return badRequest('invalid extra_filters: expected filters, or a JSON object of names and texts')
+}
+
+/** step and offset. @throws Status 400 */
+export function readBucket({ duration }: LogsqlParameters): Bucket {
+  const size = duration('step', '1d')
+  if (size <= 0n) throw badRequest('invalid step: it must be more than nothing')
+  return { size: Number(size), offset: Number(duration('offset', '0s')) }
+}

@@ -1,0 +1,267 @@
+import { expect } from 'chai'
+import { renderKube } from '../../../apierrors/render-kube.ts'
+import { type GetOptions, type Loopback, startLoopback, toExchange } from '../../../apirequest/fixtures.ts'
+import { QueryParameters } from '../../../apirequest/query-parameters.ts'
+import { createMemoryStore, record } from '../../../logs/fixtures.ts'
+import type { Readable } from '../../../logs/question/scope.ts'
+import { createTurns } from '../../../scheduling/time-slices.ts'
+import { freePlaces } from '../fixtures.ts'
+import { createLogsqlFace, type LogsqlOptions, logsqlEndpoints } from './serve.ts'
+
+const base = 1_700_000_000
+const at = (seconds: number) => BigInt(base + seconds) * 1_000_000_000n
+const records = [
+  record({ timeNs: at(0), log: 'one error', fields: { level: 'error', took: 5 } }),
+  record({ timeNs: at(60), log: 'two', fields: { level: 'info', took: 7 } }),
+  record({
+    timeNs: at(61),
+    log: 'secret error',
+    namespace: 'bank',
+    pod: 'vault-0',
+    fields: { level: 'secret' },
+  }),
+  // Of an earlier namespace of that name.
+  record({ timeNs: at(-5000), log: 'old error', pod: 'old-0' }),
+]
+const stream = '{container="web",namespace="shop",pod="web-0"}'
+
+describe('createLogsqlFace', () => {
+  let loopback: Loopback | undefined
+  let closing = new AbortController()
+  let left = 0
+  afterEach(() => loopback?.close())
+
+  async function start(readable: Readable, given: Partial<LogsqlOptions> = {}): Promise<void> {
+    closing = new AbortController()
+    left = 0
+    const face = createLogsqlFace({
+      store: createMemoryStore(records),
+      readable: async () => readable,
+      created: () => new Map([['shop', base - 100]]),
+      limits: () => ({ queryTimeoutSeconds: 10, exportLimit: 0 }),
+      closing: closing.signal,
+      places: freePlaces,
+      turns: createTurns(),
+      readForm: async ({ rawQuery }) => new QueryParameters(rawQuery),
+      enter: () => ({
+        leave: () => {
+          left += 1
+        },
+      }),
+      ...given,
+    })
+    loopback = await startLoopback(async (req, res) => {
+      try {
+        await face(toExchange(req, res))
+      } catch (error) {
+        renderKube(res, error)
+      }
+    })
+  }
+
+  async function ask(endpoint: string, parameters: Record<string, string>, options: GetOptions = {}) {
+    const path = `/kapis/logging.kapis.io/v1alpha2/select/logsql/${endpoint}?${new URLSearchParams(parameters)}`
+    const { code, text = '', headers = {} } = (await loopback?.get(path, options)) ?? {}
+    return { code, text, headers }
+  }
+
+  it('shows rows as JSON, one a line, with all their fields', async () => {
+    await start('everywhere')
+    const { code, text, headers } = await ask('query', { query: 'two' })
+    expect(code).to.equal(200)
+    expect(headers['content-type']).to.equal('application/stream+json')
+    const { _stream_id: id, ...row } = JSON.parse(text)
+    expect(id).to.match(/^0{16}[0-9a-f]{32}$/)
+    expect(row).to.deep.equal({
+      ...{ _msg: 'two', _stream: stream, _time: '2023-11-14T22:14:20Z', container: 'web' },
+      ...{ docker_id: 'shop/web-0/web', host: 'worker-1', level: 'info', namespace: 'shop', pod: 'web-0' },
+      took: '7',
+    })
+    expect(left).to.equal(1)
+  })
+
+  it('sends the newest rows of a limit, and those behind an offset', async () => {
+    await start('everywhere')
+    const rows = async (parameters: Record<string, string>) =>
+      (await ask('query', { query: '* | fields _msg', ...parameters })).text
+    expect(await rows({ limit: '1' })).to.equal('{"_msg":"secret error"}\n')
+    expect(await rows({ limit: '2', offset: '1' })).to.equal('{"_msg":"two"}\n{"_msg":"one error"}\n')
+    expect(await rows({ start: String(base), end: String(base + 60) })).to.equal('{"_msg":"one error"}\n')
+    expect(await rows({ extra_filters: '{"level":["info"]}' })).to.equal('{"_msg":"two"}\n')
+  })
+
+  it('shows nothing of what the caller may not see, by any endpoint', async () => {
+    const query = '* | stats by (namespace, level) count() as n'
+    const span = { start: String(base - 10_000), end: String(base + 10_000), step: '1h' }
+    const all: Readonly<Record<string, Record<string, string>>> = {
+      query: { query: '*' },
+      hits: { query: '*', field: 'namespace', ...span },
+      facets: { query: '*', keep_const_fields: '1' },
+      field_names: { query: '*' },
+      field_values: { query: '*', field: 'pod' },
+      streams: { query: '*' },
+      stream_ids: { query: '*' },
+      stream_field_names: { query: '*' },
+      stream_field_values: { query: '*', field: 'namespace' },
+      stats_query: { query },
+      stats_query_range: { query, ...span },
+    }
+    expect(Object.keys(all).sort()).to.deep.equal(logsqlEndpoints.filter(name => name !== 'tail').toSorted())
+    for (const [endpoint, parameters] of Object.entries(all)) {
+      await start(['shop'])
+      const { code, text } = await ask(endpoint, parameters)
+      expect(code, endpoint).to.equal(200)
+      expect(text, endpoint).not.to.match(/bank|vault|secret|old/)
+      // Of the two lines that may be seen.
+      if (/hits/.test(text)) expect(text, endpoint).not.to.match(/"(?:hits|total)":[34]/)
+      await loopback?.close()
+      await start([])
+      const none = await ask(endpoint, parameters)
+      expect(none.code, endpoint).to.equal(200)
+      expect(none.text, endpoint).not.to.match(/shop|web|error|info/)
+      await loopback?.close()
+    }
+  })
+
+  it('does not widen what may be seen by a filter', async () => {
+    await start(['shop'])
+    for (const query of [
+      'namespace:=bank',
+      '{namespace="bank"}',
+      'not namespace:shop',
+      '-{namespace="shop"}',
+    ])
+      expect(await ask('query', { query }), query).to.include({ code: 200, text: '' })
+    expect(
+      (await ask('query', { query: 'error | fields _msg', extra_filters: 'namespace:bank or *' })).text,
+    ).to.equal('{"_msg":"one error"}\n')
+  })
+
+  it('counts by time, the empty steps too', async () => {
+    await start('everywhere')
+    const span = { start: String(base - 20), end: String(base + 120), step: '1m', field: 'namespace' }
+    expect(JSON.parse((await ask('hits', { query: '*', ...span })).text)).to.deep.equal({
+      hits: [
+        {
+          fields: { namespace: 'bank' },
+          timestamps: ['2023-11-14T22:13:00Z', '2023-11-14T22:14:00Z', '2023-11-14T22:15:00Z'],
+          values: [0, 1, 0],
+          total: 1,
+        },
+        {
+          fields: { namespace: 'shop' },
+          timestamps: ['2023-11-14T22:13:00Z', '2023-11-14T22:14:00Z', '2023-11-14T22:15:00Z'],
+          values: [1, 1, 0],
+          total: 2,
+        },
+      ],
+    })
+  })
+
+  it('answers stats as Prometheus does', async () => {
+    await start(['shop'])
+    const query = '* | stats by (level) count() as n, sum(took) as s'
+    const time = String(base + 1000)
+    expect(JSON.parse((await ask('stats_query', { query, time })).text)).to.deep.equal({
+      status: 'success',
+      data: {
+        resultType: 'vector',
+        result: [
+          { metric: { __name__: 'n', level: 'info' }, value: [base + 1000, '1'] },
+          { metric: { __name__: 's', level: 'info' }, value: [base + 1000, '7'] },
+          { metric: { __name__: 'n', level: 'error' }, value: [base + 1000, '1'] },
+          { metric: { __name__: 's', level: 'error' }, value: [base + 1000, '5'] },
+        ],
+      },
+    })
+    const range = {
+      query: '* | stats count() as n',
+      step: '1m',
+      start: String(base),
+      end: String(base + 100),
+    }
+    expect(JSON.parse((await ask('stats_query_range', range)).text).data.result).to.deep.equal([
+      {
+        metric: { __name__: 'n' },
+        values: [
+          [base - 20, '1'],
+          [base + 40, '1'],
+        ],
+      },
+    ])
+  })
+
+  it('refuses what it does not know, and says why', async () => {
+    await start('everywhere')
+    const table: readonly (readonly [string, Record<string, string>, number, RegExp])[] = [
+      ['nothing', { query: '*' }, 404, /supported below \/select\/logsql: query, tail, hits/],
+      ['query', {}, 400, /query is required/],
+      ['query', { query: '* | replace ("a", "b")' }, 400, /unsupported pipe \\"replace\\"/],
+      ['query', { query: '*', start: 'soon' }, 400, /invalid start \\"soon\\"/],
+      ['query', { query: '*', limit: '-1' }, 400, /invalid limit \\"-1\\": expected a whole number/],
+      ['query', { query: '*', format: 'csv' }, 400, /unsupported format/],
+      ['query', { query: '*', ignore_pipes: 'maybe' }, 400, /invalid ignore_pipes/],
+      ['hits', { query: '*', step: '0s' }, 400, /invalid step/],
+      ['field_values', { query: '*' }, 400, /field is required/],
+      [
+        'stream_field_values',
+        { query: '*', field: 'host' },
+        400,
+        /expected a label of streams: container, namespace, pod/,
+      ],
+      ['stats_query', { query: '*' }, 400, /the pipe stats is missing/],
+      [
+        'stats_query_range',
+        { query: '* | limit 1 | stats count()' },
+        400,
+        /limit before stats may change or remove _time/,
+      ],
+      ['tail', { query: '* | sort by (_time)' }, 400, /the pipe sort needs all lines/],
+    ]
+    for (const [endpoint, parameters, expected, message] of table) {
+      const { code, text } = await ask(endpoint, parameters)
+      expect([code, text], text).to.satisfy(() => code === expected && message.test(text))
+    }
+    const tenant = await ask('query', { query: '*' }, { headers: { accountid: '7' } })
+    expect([tenant.code, tenant.text]).to.satisfy(() => tenant.code === 400 && /tenant/.test(tenant.text))
+  })
+
+  it('holds no more than it may, and says so', async () => {
+    const many = Array.from({ length: 3000 }, (_, i) =>
+      record({ timeNs: at(i), log: `${i} ${'x'.repeat(8000)}` }),
+    )
+    await start('everywhere', { store: createMemoryStore(many) })
+    const { code, text } = await ask('stats_query', { query: '* | stats by (_msg) count()' })
+    expect([code, text]).to.satisfy(
+      () => code === 400 && /must hold more than 32 MiB until its end/.test(text),
+    )
+    expect((await ask('stats_query', { query: '* | stats count_uniq(level)' })).code).to.equal(200)
+  })
+
+  it('breaks a response off beyond the limit of an export', async () => {
+    await start('everywhere', { limits: () => ({ queryTimeoutSeconds: 10, exportLimit: 2 }) })
+    expect((await ask('query', { query: '*' })).code).to.equal(400)
+    expect((await ask('query', { query: '*', limit: '2' })).code).to.equal(200)
+  })
+
+  it('follows what arrives, with what came before', async () => {
+    const store = createMemoryStore(records)
+    await start(['shop'], { store })
+    const parameters = new URLSearchParams({ query: 'error | fields _time, _msg', start_offset: '20y' })
+    const response = await loopback?.open(`/kapis/l/v/select/logsql/tail?${parameters}`)
+    const chunks: string[] = []
+    const { promise, resolve } = Promise.withResolvers<void>()
+    response?.on('data', (chunk: Buffer) => {
+      chunks.push(chunk.toString())
+      if (chunks.join('').includes('three')) resolve()
+    })
+    await store.append({ records: [record({ timeNs: at(90), log: 'no' })] })
+    await store.append({ records: [record({ timeNs: at(91), log: 'bank error', namespace: 'bank' })] })
+    await store.append({ records: [record({ timeNs: at(92), log: 'three error' })] })
+    await promise
+    response?.destroy()
+    expect(chunks.join('')).to.equal(
+      '{"_time":"2023-11-14T22:13:20Z","_msg":"one error"}\n{"_time":"2023-11-14T22:14:52Z","_msg":"three error"}\n',
+    )
+  })
+})

@@ -1,0 +1,216 @@
+import { badRequest, unknownResource } from '../../../apierrors/status.ts'
+import type { Identity } from '../../../apirequest/identity.ts'
+import type { QueryParameters } from '../../../apirequest/query-parameters.ts'
+import type { AuthenticatedExchange, Handler } from '../../../apirequest/request-context.ts'
+import { createPacedWriter, sendJsonText } from '../../../httpserver/respond.ts'
+import { addWarning } from '../../../httpserver/warning.ts'
+import type { LogFilter } from '../../../logs/filter.ts'
+import type { Pipe } from '../../../logs/logsql/query.ts'
+import type { Row } from '../../../logs/logsql/row.ts'
+import { type Run, runQuery } from '../../../logs/logsql/run.ts'
+import { toFilter } from '../../../logs/question/scope.ts'
+import type { Turns } from '../../../scheduling/time-slices.ts'
+import { whileWaited } from '../abort-on-disconnect.ts'
+import { sendFollow } from '../follow.ts'
+import { withPlaces } from '../places.ts'
+import { type LogFaceOptions, same } from '../serve.ts'
+import { createRowFormat } from './format-rows.ts'
+import { answerHits } from './hits.ts'
+import {
+  type Asked,
+  type LogsqlParameters,
+  readBucket,
+  readLogsqlParameters,
+  readQuery,
+  warnOfUnknown,
+} from './parameters.ts'
+import type { Rows } from './rows.ts'
+import { answerStats, answerStatsRange } from './stats.ts'
+import { planTail } from './tail.ts'
+import {
+  answerFacets,
+  answerFieldNames,
+  answerStreamFieldNames,
+  answerValues,
+  streamLabelOf,
+} from './values.ts'
+
+export type LogsqlOptions = LogFaceOptions & {
+  readonly turns: Turns
+  /** The parameters of a URL, and of a form. @throws Status 400, 405, 408, 413, 415 */
+  readonly readForm: (exchange: AuthenticatedExchange) => Promise<QueryParameters>
+  /** Takes a place for a query of a user. @throws Status 429 */
+  readonly enter: (user: string, gone: AuthenticatedExchange['res']) => Place | Promise<Place>
+}
+
+type Place = { readonly leave: () => void }
+
+const maxBytes = 32 * 1024 * 1024
+
+/** A request, and what it may see: without a filter that is nothing. */
+type Request = {
+  readonly exchange: AuthenticatedExchange
+  readonly parameters: LogsqlParameters
+  readonly filter: LogFilter | undefined
+  readonly nowNs: bigint
+  readonly run: Omit<Run, 'filter'>
+  readonly rows: Rows
+}
+
+type Answer = (request: Request) => Promise<string>
+
+const asked = ({ parameters, nowNs }: Request): Asked => readQuery(parameters, nowNs)
+
+const answers: Readonly<Record<string, Answer>> = {
+  hits: async request => {
+    const bucket = readBucket(request.parameters)
+    const question = readQuery(request.parameters, request.nowNs, bucket)
+    return answerHits(request.parameters, question, bucket, request.rows)
+  },
+  facets: request => answerFacets(request.parameters, asked(request).query, request.rows),
+  field_names: request => answerFieldNames(request.parameters, asked(request).query, request.rows),
+  field_values: request =>
+    answerValues(request.parameters, asked(request).query, request.rows, fieldOf(request.parameters)),
+  streams: request => answerValues(request.parameters, asked(request).query, request.rows, '_stream'),
+  stream_ids: request => answerValues(request.parameters, asked(request).query, request.rows, '_stream_id'),
+  stream_field_names: request =>
+    answerStreamFieldNames(request.parameters, asked(request).query, request.rows),
+  stream_field_values: request =>
+    answerValues(
+      request.parameters,
+      asked(request).query,
+      request.rows,
+      streamLabelOf(fieldOf(request.parameters)),
+    ),
+  stats_query: request => answerStats(asked(request), request.rows),
+  stats_query_range: request => {
+    const bucket = readBucket(request.parameters)
+    return answerStatsRange(readQuery(request.parameters, request.nowNs, bucket), bucket, request.rows)
+  },
+}
+
+export const logsqlEndpoints: readonly string[] = ['query', 'tail', ...Object.keys(answers)]
+
+/** @throws Status 400 */
+function fieldOf(parameters: LogsqlParameters): string {
+  const [field, ...more] = parameters.all('field')
+  if (field === undefined || more.length > 0) throw badRequest('field is required, once')
+  return field
+}
+
+/**
+ * The query API of VictoriaLogs (https://docs.victoriametrics.com/victorialogs/querying/#http-api), below
+ * `/select/logsql/`. Callers see the lines that they see by the log API.
+ *
+ * @throws Status 400, 404, 405, 429, 503, 504
+ */
+export function createLogsqlFace(options: LogsqlOptions): Handler {
+  async function serve(exchange: AuthenticatedExchange, left: AbortSignal): Promise<void> {
+    const { identity, res, info } = exchange
+    const endpoint = info.parts[2] ?? ''
+    if (info.parts.length !== 3 || info.parts[1] !== 'logsql' || !logsqlEndpoints.includes(endpoint)) {
+      throw unknownResource(`supported below /select/logsql: ${logsqlEndpoints.join(', ')}`)
+    }
+    refuseTenant(exchange)
+    const query = await options.readForm(exchange)
+    warnOfUnknown(query, text => addWarning(res, text))
+    const nowNs = BigInt(Date.now()) * 1_000_000n
+    const parameters = readLogsqlParameters(query, nowNs)
+    const filter = await permitted(identity)
+    const timeoutMs = timeoutOf(parameters, options.limits().queryTimeoutSeconds * 1000)
+    const run = {
+      ...{ store: withPlaces(options.store, options.places, exchange), turns: options.turns, maxBytes },
+      limits: { timeoutMs, signal: AbortSignal.any([left, options.closing]) },
+    }
+    // Who may see nothing runs the query on nothing.
+    const rows: Rows = given => runQuery({ ...run, filter: filter ?? { scope: [] } }, given)
+    const request = { exchange, parameters, filter, nowNs, run, rows }
+    if (endpoint === 'tail') return follow(request, left)
+    const place = await options.enter(identity.username, res)
+    try {
+      if (res.destroyed) return
+      if (endpoint === 'query') await sendQuery(request, options.limits().exportLimit)
+      else sendJsonText(res, 200, (await answers[endpoint]?.(request)) ?? '')
+    } finally {
+      place.leave()
+    }
+  }
+
+  async function permitted(identity: Identity): Promise<LogFilter | undefined> {
+    return toFilter({}, await options.readable(identity), options.created)
+  }
+
+  async function follow(request: Request, left: AbortSignal): Promise<void> {
+    const { exchange, parameters, filter, nowNs, run } = request
+    const question = readQuery(parameters, nowNs)
+    const offset = parameters.duration('start_offset', '0s')
+    const since = offset > 0n ? nowNs - offset : undefined
+    const within = filter ?? { scope: [] }
+    const plan = planTail(question, within, { ...run, filter: within }, since)
+    const tail = options.places.tail(exchange.identity.username)
+    const isPermitted = async () => same(await permitted(exchange.identity), filter)
+    const signal = AbortSignal.any([options.closing, left])
+    const wanted = {
+      filter: filter && plan.filter,
+      ...{ size: 0, withCursor: false, isPermitted },
+      ...{ format: plan.format, begin: plan.history },
+    }
+    await sendFollow(run.store, exchange, wanted, { ...run.limits, signal }).finally(tail.leave)
+  }
+
+  return exchange => whileWaited(exchange, left => serve(exchange, left))
+}
+
+/** There is one tenant. @throws Status 400 */
+function refuseTenant({ req }: AuthenticatedExchange): void {
+  const given = ['accountid', 'projectid'].find(name => !['', '0'].includes(String(req.headers[name] ?? '')))
+  if (given !== undefined) throw badRequest(`unsupported tenant: the header ${given} must be 0 or left out`)
+}
+
+function timeoutOf(parameters: LogsqlParameters, mostMs: number): number {
+  const given = Number(parameters.duration('timeout', '0s')) / 1e6
+  return given > 0 ? Math.min(given, mostMs) : mostMs
+}
+
+/** Sends rows as they are found; what fails after the first of them breaks the response off. */
+async function sendQuery(request: Request, exportLimit: number): Promise<void> {
+  const { exchange, parameters, rows } = request
+  const { res, req } = exchange
+  if (!['', 'json'].includes(parameters.text('format')))
+    throw badRequest('unsupported format: rows are JSON, one a line')
+  const { query } = asked(request)
+  const limit = parameters.count('limit')
+  const offset = parameters.count('offset')
+  const cuts: readonly Pipe[] = [
+    ...(offset > 0 ? [{ kind: 'offset', count: offset } as const] : []),
+    ...(limit > 0 ? [{ kind: 'limit', count: limit } as const] : []),
+  ]
+  const format = createRowFormat(query.pipes)
+  const pages = rows({ ...query, pipes: [...query.pipes, ...cuts] })[Symbol.asyncIterator]()
+  const most = exportLimit || Infinity
+  let count = 0
+  const next = async (): Promise<readonly Row[] | undefined> => {
+    const { done, value } = await pages.next()
+    if (done) return undefined
+    count += value.length
+    if (count > most) {
+      throw badRequest(
+        `the response has more than ${most} lines (logs.exportLimit): ask for less, by limit or _time for example`,
+      )
+    }
+    return value
+  }
+  let page = await next()
+  res.writeHead(200, {
+    'content-type': 'application/stream+json',
+    'cache-control': 'no-cache, private',
+    'x-content-type-options': 'nosniff',
+  })
+  const write = createPacedWriter(res)
+  while (page !== undefined && !res.destroyed && req.method !== 'HEAD') {
+    await write(Buffer.from(page.map(format).join('')))
+    page = await next()
+  }
+  await pages.return?.()
+  res.end()
+}
