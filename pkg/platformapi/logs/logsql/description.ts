@@ -52,7 +52,7 @@ export const logsqlOperation: Operation = {
         ...content(['application/stream+json', 'application/x-ndjson'], text()),
       },
     },
-    ...kubeErrors(408, 413, 415),
+    ...kubeErrors(404, 405, 408, 413, 415),
   },
   security: callers,
 }
