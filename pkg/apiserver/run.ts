@@ -36,6 +36,7 @@ import { shutDownGracefully } from './server/graceful-shutdown.ts'
 import { createHealthMetrics } from './server/health-metrics.ts'
 import { createProbes } from './server/probes.ts'
 import { createProfiles } from './server/profiles.ts'
+import { createAccessReviews } from './wiring/access-reviews.ts'
 import { createComponents } from './wiring/aggregated-apis.ts'
 import { createApiDocs } from './wiring/api-docs.ts'
 import { startAudit } from './wiring/audit.ts'
@@ -120,6 +121,7 @@ export async function runApiserver(
     hub,
     grants: bindings.of('any'),
     onClusterChange: listener => bindings.onClusterChange(listener),
+    reviews: createAccessReviews({ client, config, access, bindings }),
     proxy,
     authorizeSecretRead: access.authorizeSecretRead,
     authorizeServiceRead: access.authorizeServiceRead,

@@ -3,15 +3,39 @@ import type { Identity } from '../apirequest/identity.ts'
 import type { KubeClient } from '../kubeclient/client.ts'
 import { Informer } from '../kubeclient/informer.ts'
 import { type KubeObject, membersOf } from '../kubeclient/object.ts'
-import { Reflector } from '../kubeclient/reflector.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import { callerKeys, givesRight, type Right, subjectKeys } from './rbac-rules.ts'
+import { createRuleReader, type Rule } from './review/rule.ts'
 
-/**
- * A binding in one namespace. A Role is named with its namespace, since another Role of the same
- * name has other rules.
- */
-type Binding = { readonly namespace: string; readonly role: string; readonly subjects: readonly string[] }
+/** A RoleBinding, or a ClusterRoleBinding (`namespace` is ''). */
+export type Binding = {
+  readonly namespace: string
+  readonly name: string
+  /** `name` of a ClusterRole, `namespace/name` of a Role. */
+  readonly role: string
+  /** Keys of the subjects (subjectKeys). */
+  readonly subjects: readonly string[]
+}
+
+/** Roles and bindings as kube-apiserver stores them. Each method @throws Status 503 before the first lists. */
+export type RbacReader = {
+  readonly clusterBindings: () => Iterable<Binding>
+  /** RoleBindings in a namespace. */
+  readonly bindingsIn: (namespace: string) => readonly Binding[]
+  /** Bindings of both kinds, in all namespaces, of the caller or one of the caller's groups. */
+  readonly bindingsOf: (identity: Identity) => readonly Binding[]
+  /** The rules of a role (`Binding.role`); undefined when it does not exist. */
+  readonly rulesOf: (role: string) => readonly Rule[] | undefined
+  /** All ClusterRoles, and the Roles in a namespace ('' for none). */
+  readonly rolesFor: (namespace: string) => Iterable<readonly [role: string, rules: readonly Rule[]]>
+}
+
+type Role = {
+  readonly key: string
+  readonly namespace: string
+  readonly rights: ReadonlySet<Right | 'any'>
+  readonly rules: readonly Rule[]
+}
 
 /** The namespaces that a role gives a caller. */
 export type Grant = { readonly role: string; readonly namespaces: readonly string[] }
@@ -31,18 +55,18 @@ export type GrantIndex = {
 const rbac = '/apis/rbac.authorization.k8s.io/v1'
 
 /**
- * An index of role bindings by caller for some permissions, kept up to date by watching roles and
- * role bindings. Finding the namespaces of a caller is proportional to their bindings, instead of
- * one review per namespace. Only the indexed permissions of a role are stored.
+ * Roles and bindings, kept up to date by watches and indexed by caller. Finding the namespaces of a
+ * caller is proportional to their bindings, instead of one review per namespace. Roles with the same
+ * rules share them.
  */
 export class RbacIndex {
   readonly #listeners = new Set<() => void>()
   readonly #clusterListeners = new Set<() => void>()
   readonly #rights = new Set<Right | 'any'>()
-  readonly #clusterRoles: Informer<ReadonlySet<Right | 'any'>>
-  readonly #roles: Informer<ReadonlySet<Right | 'any'>>
-  readonly #bindings: Informer<Binding, 'subject'>
-  readonly #clusterBindings: Reflector
+  readonly #clusterRoles: Informer<Role>
+  readonly #roles: Informer<Role, 'namespace'>
+  readonly #bindings: Informer<Binding, 'subject' | 'namespace'>
+  readonly #clusterBindings: Informer<Binding, 'subject'>
   #isStarted = false
 
   constructor({ client, logger }: { client: KubeClient; logger: Logger }) {
@@ -53,10 +77,15 @@ export class RbacIndex {
       for (const listener of this.#clusterListeners) listener()
     }
     const of = (what: string) => ({ client, logger, what, path: `${rbac}/${what}` })
-    // A new set for each version of a role, since it may grant other permissions now that are not
+    const readRules = createRuleReader()
+    // A new value for each version of a role, since it may grant other permissions now that are not
     // indexed.
-    const parse = ({ rules }: KubeObject): ReadonlySet<Right | 'any'> =>
-      new Set([...this.#rights].filter(right => givesRight(rules, right)))
+    const parse = ({ metadata: { namespace = '', name }, rules }: KubeObject): Role => ({
+      key: namespace === '' ? name : `${namespace}/${name}`,
+      namespace,
+      rights: new Set([...this.#rights].filter(right => givesRight(rules, right))),
+      rules: readRules(rules),
+    })
     this.#clusterRoles = new Informer({
       ...of('clusterroles'),
       parse,
@@ -65,27 +94,31 @@ export class RbacIndex {
         clusterChanged()
       },
     })
-    this.#roles = new Informer({ ...of('roles'), parse, onChange: changed })
+    const subject = ({ subjects }: Binding) => subjects
+    const byNamespace = ({ namespace }: { readonly namespace: string }) => [namespace]
+    this.#roles = new Informer({
+      ...of('roles'),
+      parse,
+      indexers: { namespace: byNamespace },
+      onChange: changed,
+    })
     this.#bindings = new Informer({
       ...of('rolebindings'),
       parse: toBinding,
-      indexers: { subject: ({ subjects }) => subjects },
+      indexers: { subject, namespace: byNamespace },
       onChange: changed,
     })
-    this.#clusterBindings = new Reflector({
-      client,
-      path: `${rbac}/clusterrolebindings`,
-      sink: {
-        replace: clusterChanged,
-        apply: clusterChanged,
-        failed: err => logger.warn({ err }, 'failed to watch clusterrolebindings'),
-      },
+    this.#clusterBindings = new Informer({
+      ...of('clusterrolebindings'),
+      parse: toBinding,
+      indexers: { subject },
+      onChange: clusterChanged,
     })
   }
 
   async start(): Promise<void> {
     this.#isStarted = true
-    // Nothing is read of them, so that nothing has to wait for them.
+    // Lists of namespaces need none of them, and do not wait for them.
     void this.#clusterBindings.start()
     await Promise.all(this.#informers().map(informer => informer.start()))
   }
@@ -118,18 +151,53 @@ export class RbacIndex {
     this.#clusterListeners.add(listener)
   }
 
+  reader(): RbacReader {
+    const ready = <T>(read: () => T): T => {
+      this.#requireLists([...this.#informers(), this.#clusterBindings])
+      return read()
+    }
+    return {
+      clusterBindings: () => ready(() => this.#clusterBindings.all()),
+      bindingsIn: namespace => ready(() => this.#bindings.byIndex('namespace', namespace)),
+      bindingsOf: identity =>
+        ready(() => [
+          // A binding may have several subjects that the caller is.
+          ...new Set(
+            callerKeys(identity).flatMap(key => [
+              ...this.#clusterBindings.byIndex('subject', key),
+              ...this.#bindings.byIndex('subject', key),
+            ]),
+          ),
+        ]),
+      rulesOf: role => ready(() => this.#role(role)?.rules),
+      rolesFor: namespace =>
+        ready(() =>
+          [...this.#clusterRoles.all(), ...this.#roles.byIndex('namespace', namespace)].map(
+            ({ key, rules }) => [key, rules] as const,
+          ),
+        ),
+    }
+  }
+
+  #role(key: string): Role | undefined {
+    return (key.includes('/') ? this.#roles : this.#clusterRoles).get(key)
+  }
+
+  #requireLists(informers: readonly { readonly isReady: boolean }[]): void {
+    if (!informers.every(({ isReady }) => isReady))
+      throw unavailable('the cache for role bindings has not synced yet; retry later')
+  }
+
   #informers() {
     return [this.#clusterRoles, this.#roles, this.#bindings]
   }
 
   #grantsOf(right: Right | 'any', identity: Identity): readonly Grant[] {
-    if (!this.#informers().every(({ isReady }) => isReady))
-      throw unavailable('the cache for role bindings has not synced yet; retry later')
+    this.#requireLists(this.#informers())
     const namespaces = new Map<string, Set<string>>()
     for (const key of callerKeys(identity)) {
       for (const { role, namespace } of this.#bindings.byIndex('subject', key)) {
-        const roles = role.includes('/') ? this.#roles : this.#clusterRoles
-        if (!roles.get(role)?.has(right)) continue
+        if (!this.#role(role)?.rights.has(right)) continue
         const known = namespaces.get(role) ?? new Set()
         namespaces.set(role, known.add(namespace))
       }
@@ -145,5 +213,5 @@ function toBinding({ metadata, roleRef, subjects }: KubeObject): Binding | undef
   if (typeof name !== 'string') return undefined
   // The name of a role has no slash in it (RBAC names are path segments).
   const role = kind === 'Role' ? `${namespace}/${name}` : name
-  return { namespace, role, subjects: subjectKeys(subjects, namespace) }
+  return { namespace, name: metadata.name, role, subjects: subjectKeys(subjects, namespace) }
 }

@@ -40,7 +40,8 @@ export function subjectKeys(subjects: unknown, namespace: string): readonly stri
     if (kind === 'User') return [`user ${name}`]
     if (kind === 'Group') return [`group ${name}`]
     const place = typeof own === 'string' && own !== '' ? own : namespace
-    return kind === 'ServiceAccount' ? [`user system:serviceaccount:${place}:${name}`] : []
+    // A ClusterRoleBinding has no namespace for a service account that names none.
+    return kind === 'ServiceAccount' && place !== '' ? [`user system:serviceaccount:${place}:${name}`] : []
   })
 }
 

@@ -7,6 +7,8 @@ import type { RequestInfo } from '../../apirequest/request-info.ts'
 import type { GrantIndex } from '../../authz/rbac-index.ts'
 import { createVisibility, type FindVisible } from '../../authz/visibility.ts'
 import type { Config } from '../../config/config.ts'
+import { accessKinds } from '../../extensionapi/access/access-kinds.ts'
+import { accessSchemas } from '../../extensionapi/access/access-schemas.ts'
 import { createDiscovery } from '../../extensionapi/discovery/discovery.ts'
 import { createKindSchemas } from '../../extensionapi/openapi/kind-schemas.ts'
 import { createOpenApi } from '../../extensionapi/openapi/openapi.ts'
@@ -87,6 +89,8 @@ export type ResourcesOptions = {
   readonly grants: GrantIndex
   /** Told whenever what is given in the whole cluster may have changed. */
   readonly onClusterChange: (listener: () => void) => void
+  /** Reviews of access, which are created in the same group. */
+  readonly reviews: Handler
   /** To kube-apiserver itself, as the caller. */
   readonly proxy: Handler
   /** The CA of the issuer URL for clients; undefined if Kapis did not issue the certificate. */
@@ -103,7 +107,7 @@ const registryMs = 30_000
 
 /** Joins what is known of kube-apiserver's resources with the faces that show it. */
 export function createResources(options: ResourcesOptions): Resources {
-  const { client, config, live, logger, registry, hub, grants, proxy, caPem, isUser } = options
+  const { client, config, live, logger, registry, hub, grants, reviews, proxy, caPem, isUser } = options
   const { authorizeSecretRead: maySecret, authorizeServiceRead: mayService, onClusterChange } = options
   const { groupDomain } = config
   const aggregatedKinds = toAggregatedKinds(groupDomain)
@@ -145,7 +149,12 @@ export function createResources(options: ResourcesOptions): Resources {
     isConsistent,
   }
   const groups = [
-    { group: resourcesGroup(groupDomain), version: resourcesVersion, resources: aggregatedKinds },
+    {
+      group: resourcesGroup(groupDomain),
+      version: resourcesVersion,
+      resources: [...aggregatedKinds, ...accessKinds],
+      schemas: accessSchemas,
+    },
   ]
   const stopped = new AbortController()
   const kindSchemas = createKindSchemas({
@@ -179,6 +188,7 @@ export function createResources(options: ResourcesOptions): Resources {
     kubeconfig: { groupDomain, url: new URL(config.oauth.issuer), caPem, isUser },
   }
   const isAggregated = (plural: string) => aggregatedKinds.some(kind => kind.plural === plural)
+  const isReview = (plural: string) => accessKinds.some(kind => kind.plural === plural)
   const nativeKinds = createNativeKinds({
     group: resourcesGroup(groupDomain),
     version: resourcesVersion,
@@ -202,7 +212,8 @@ export function createResources(options: ResourcesOptions): Resources {
   measure(registry, cache)
 
   return {
-    aggregated: exchange => serveRead(aggregated, exchange),
+    aggregated: exchange =>
+      isReview(exchange.info.resource) ? reviews(exchange) : serveRead(aggregated, exchange),
     platform: exchange => serveResources(platform, exchange),
     v1alpha2: exchange => serveOldResources(old, exchange),
     generic: exchange => serveAny(any, exchange),
@@ -237,7 +248,7 @@ export function createResources(options: ResourcesOptions): Resources {
       exchange.info.version === 'v1alpha2' &&
       isOwnKubeconfig(exchange),
     attributesOf: nativeKinds.attributesOf,
-    isAggregated,
+    isAggregated: plural => isAggregated(plural) || isReview(plural),
     checks: [
       {
         name: 'informer-sync',

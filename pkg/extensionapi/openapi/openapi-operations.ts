@@ -8,18 +8,21 @@ export type Parameter = {
   readonly description: string
 }
 
-/** A GET, told in a way that both versions of OpenAPI are written from. */
+/** An operation, in a form that both versions of OpenAPI are written from. */
 export type Operation = {
   readonly path: string
+  readonly method: 'get' | 'post'
   readonly id: string
   readonly description: string
   /** x-kubernetes-action: kubectl's words for what an operation does. */
-  readonly action: 'get' | 'list' | 'watch' | 'watchlist'
+  readonly action: 'get' | 'list' | 'watch' | 'watchlist' | 'post'
   readonly kind: string
   /** Short name of the schema of the answer. */
   readonly answer: string
   readonly isDeprecated: boolean
   readonly parameters: readonly Parameter[]
+  /** Short name of the schema of the body; '' for none. */
+  readonly body: string
 }
 
 const query = (name: string, type: Parameter['type'], description: string): Parameter => ({
@@ -47,6 +50,12 @@ const listParameters: readonly Parameter[] = [
   query('timeoutSeconds', 'integer', 'Seconds after which a watch ends.'),
   query('watch', 'boolean', 'Whether changes are streamed instead of returning a list.'),
 ]
+const createParameters: readonly Parameter[] = [
+  query('dryRun', 'string', 'All, or nothing: what is created here is never stored.'),
+  query('fieldManager', 'string', 'Has no effect: nothing is stored.'),
+  query('fieldValidation', 'string', 'Fields are always validated strictly.'),
+  pretty,
+]
 const nameParameter = path('name', 'Name of the object.')
 const namespaceParameter = path('namespace', 'Namespace of the objects.')
 
@@ -69,10 +78,12 @@ function resourceOperations(served: ServedGroup, resource: ServedResource): Oper
   const name = `${toCamel(served.group)}${toCamel(served.version)}${namespaced ? 'Namespaced' : ''}${kind}`
   const operations: Operation[] = []
 
-  function add(verb: string, operation: Omit<Operation, 'kind' | 'isDeprecated'>): void {
+  type Given = Omit<Operation, 'kind' | 'isDeprecated' | 'method' | 'body'>
+  function add(verb: string, operation: Given): void {
     if (!verbs.has(verb)) return
     const isDeprecated = operation.path.startsWith(`${root}/watch/`)
-    operations.push({ ...operation, kind, isDeprecated })
+    const body = verb === 'create' ? kind : ''
+    operations.push({ ...operation, kind, isDeprecated, method: body === '' ? 'get' : 'post', body })
   }
 
   for (const { at, suffix } of namespaced ? [own, all] : [own]) {
@@ -94,6 +105,14 @@ function resourceOperations(served: ServedGroup, resource: ServedResource): Oper
       parameters,
     })
   }
+  add('create', {
+    path: `${root}${own.at}`,
+    id: `create${name}`,
+    description: `Creates an object of kind ${kind}, which is answered with its status and not stored.`,
+    action: 'post',
+    answer: kind,
+    parameters: [...inNamespace, ...createParameters],
+  })
   add('get', {
     path: `${root}${own.at}/{name}`,
     id: `read${name}`,

@@ -1,4 +1,4 @@
-import type { ServedGroup } from '../discovery/served-group.ts'
+import { isListed, type ServedGroup } from '../discovery/served-group.ts'
 import { schemasOfGroup } from './schema/of-group.ts'
 import type { Schema, Schemas } from './schema/schema.ts'
 
@@ -33,7 +33,12 @@ export function schemaName({ group, version }: ServedGroup, name: string): strin
  */
 export function writeSchemas(served: ServedGroup, known: Schemas, { ref, oneOf, values }: Dialect): Json {
   const { group, version } = served
-  const kinds = new Set(served.resources.flatMap(({ kind }) => [kind, `${kind}List`]))
+  const kinds = new Set(
+    served.resources.flatMap(resource => [
+      resource.kind,
+      ...(isListed(resource) ? [`${resource.kind}List`] : []),
+    ]),
+  )
   const dialect = {
     oneOf,
     values,

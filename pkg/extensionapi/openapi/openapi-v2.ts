@@ -15,9 +15,7 @@ const dialect: Dialect = { ref: writeRef, oneOf: () => ({ type: 'string' }), val
  */
 export function toSwagger(groups: readonly ServedGroup[], known: Schemas, title: string) {
   const paths = groups.flatMap(served =>
-    operationsOf(served).map(
-      operation => [operation.path, { get: writeOperation(served, operation) }] as const,
-    ),
+    operationsOf(served).map(operation => [operation.path, itemOf(served, operation)] as const),
   )
   const definitions = groups.map(served => writeSchemas(served, known, dialect))
   return {
@@ -28,9 +26,21 @@ export function toSwagger(groups: readonly ServedGroup[], known: Schemas, title:
   }
 }
 
+type PathItem = { readonly [method in Operation['method']]?: ReturnType<typeof writeOperation> }
+
+function itemOf(served: ServedGroup, operation: Operation): PathItem {
+  return { [operation.method]: writeOperation(served, operation) }
+}
+
 function writeOperation(served: ServedGroup, operation: Operation) {
   const { group, version } = served
-  const isWatch = operation.action !== 'get'
+  const isWatch = operation.action !== 'get' && operation.action !== 'post'
+  const body = {
+    name: 'body',
+    in: 'body',
+    required: true,
+    schema: writeRef(schemaName(served, operation.body), {}),
+  }
   return {
     tags: [`${group}_${version}`],
     description: operation.description,
@@ -38,9 +48,12 @@ function writeOperation(served: ServedGroup, operation: Operation) {
     consumes: ['*/*'],
     produces: ['application/json', 'application/yaml', ...(isWatch ? ['application/json;stream=watch'] : [])],
     schemes: ['https'],
-    parameters: operation.parameters.map(writeParameter),
+    parameters: [...(operation.body === '' ? [] : [body]), ...operation.parameters.map(writeParameter)],
     responses: {
-      200: { description: 'OK', schema: writeRef(schemaName(served, operation.answer), {}) },
+      [operation.body === '' ? 200 : 201]: {
+        description: operation.body === '' ? 'OK' : 'Created',
+        schema: writeRef(schemaName(served, operation.answer), {}),
+      },
       401: { description: 'Unauthorized' },
       default: { description: 'Failure', schema: writeRef(schemaName(served, 'Status'), {}) },
     },

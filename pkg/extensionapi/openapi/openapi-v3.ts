@@ -14,9 +14,7 @@ const dialect: Dialect = { ref: writeRef, oneOf: oneOf => ({ oneOf }), values: v
 
 /** One group and version as OpenAPI 3.0. */
 export function toOpenApi3(served: ServedGroup, known: Schemas, title: string) {
-  const paths = operationsOf(served).map(
-    operation => [operation.path, { get: writeOperation(served, operation) }] as const,
-  )
+  const paths = operationsOf(served).map(operation => [operation.path, itemOf(served, operation)] as const)
   return {
     openapi: '3.0.0',
     info: { title, version: 'v1' },
@@ -25,19 +23,29 @@ export function toOpenApi3(served: ServedGroup, known: Schemas, title: string) {
   }
 }
 
+type PathItem = { readonly [method in Operation['method']]?: ReturnType<typeof writeOperation> }
+
+function itemOf(served: ServedGroup, operation: Operation): PathItem {
+  return { [operation.method]: writeOperation(served, operation) }
+}
+
 function writeOperation(served: ServedGroup, operation: Operation) {
   const { group, version } = served
   const answer = { schema: reference(schemaName(served, operation.answer)) }
   const failure = { schema: reference(schemaName(served, 'Status')) }
-  const streamed = operation.action === 'get' ? {} : { 'application/json;stream=watch': answer }
+  const isWatch = operation.action !== 'get' && operation.action !== 'post'
+  const isCreate = operation.body !== ''
+  const body = { schema: reference(schemaName(served, operation.body)) }
+  const streamed = !isWatch ? {} : { 'application/json;stream=watch': answer }
   return {
     tags: [`${group}_${version}`],
     description: operation.description,
     operationId: operation.id,
     parameters: operation.parameters.map(writeParameter),
+    ...(isCreate ? { requestBody: { required: true, content: bodyContent(body) } } : {}),
     responses: {
-      200: {
-        description: 'OK',
+      [isCreate ? 201 : 200]: {
+        description: isCreate ? 'Created' : 'OK',
         content: { 'application/json': answer, 'application/yaml': answer, ...streamed },
       },
       401: { description: 'Unauthorized' },
@@ -47,6 +55,10 @@ function writeOperation(served: ServedGroup, operation: Operation) {
     'x-kubernetes-action': operation.action,
     'x-kubernetes-group-version-kind': { group, kind: operation.kind, version },
   }
+}
+
+function bodyContent(body: object) {
+  return { 'application/json': body, 'application/yaml': body }
 }
 
 function writeParameter({ name, in: place, type, description }: Parameter) {

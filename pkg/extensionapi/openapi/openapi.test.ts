@@ -13,7 +13,12 @@ const served: ServedGroup = {
   resources: [
     { plural: 'nodes', singular: 'node', kind: 'Node', namespaced: false },
     { plural: 'widgets', singular: 'widget', kind: 'Widget', namespaced: true },
+    { plural: 'reviews', singular: 'review', kind: 'Review', namespaced: false, verbs: ['create'] },
   ],
+  schemas: {
+    Review: object('A question.', { spec: ref('ReviewSpec') }),
+    ReviewSpec: object('Its spec.', {}),
+  },
 }
 const known: Schemas = {
   Node: object('A machine.', { spec: ref('NodeSpec', 'How it is meant to be.') }),
@@ -118,7 +123,7 @@ const swaggerKeys = {
   operation: 'tags description operationId consumes produces schemes parameters responses deprecated'.split(
     ' ',
   ),
-  parameter: ['name', 'in', 'type', 'description', 'uniqueItems', 'required'],
+  parameter: ['schema', 'name', 'in', 'type', 'description', 'uniqueItems', 'required'],
   schema: 'type format description enum required properties items additionalProperties $ref maxItems'.split(
     ' ',
   ),
@@ -134,6 +139,7 @@ const paths = [
   `${root}/watch/namespaces/{namespace}/widgets`,
   `${root}/watch/namespaces/{namespace}/widgets/{name}`,
   `${root}/watch/widgets`,
+  `${root}/reviews`,
 ]
 
 describe('toSwagger', () => {
@@ -146,9 +152,9 @@ describe('toSwagger', () => {
 
   it('uses no key that Swagger does not know', () => {
     expect(swagger).to.have.all.keys(swaggerKeys.document)
-    for (const { get } of Object.values(swagger.paths)) {
-      expect(unknownKeys(get, swaggerKeys.operation)).to.deep.equal([])
-      for (const parameter of get.parameters)
+    for (const operation of Object.values(swagger.paths).flatMap(item => Object.values(item))) {
+      expect(unknownKeys(operation, swaggerKeys.operation)).to.deep.equal([])
+      for (const parameter of operation.parameters)
         expect(unknownKeys(parameter, swaggerKeys.parameter)).to.deep.equal([])
     }
     for (const definition of Object.values(swagger.definitions)) checkSchema(definition)
@@ -186,6 +192,22 @@ describe('toOpenApi3', () => {
     })
   })
 
+  it('has what is created and never stored, without a list', () => {
+    const review = { schema: { $ref: `#/components/schemas/${prefix}Review` } }
+    const content = { 'application/json': review, 'application/yaml': review }
+    const { get, post } = document.paths[`${root}/reviews`] ?? {}
+    expect(get).to.equal(undefined)
+    expect(post).to.deep.include({
+      operationId: 'createResourcesExampleIoV1alpha3Review',
+      'x-kubernetes-action': 'post',
+      requestBody: { required: true, content },
+    })
+    expect(post?.responses).to.have.property('201').that.deep.includes({ content })
+    const names = Object.keys(document.components.schemas)
+    expect(names).to.include.members([`${prefix}Review`, `${prefix}ReviewSpec`])
+    expect(names).to.not.include(`${prefix}ReviewList`)
+  })
+
   it('describes nodes, and lets unknown kinds be', () => {
     expect(document.components.schemas[`${prefix}NodeSpec`]).to.deep.equal({
       type: 'object',
@@ -219,7 +241,9 @@ describe('toOpenApi3', () => {
   })
 
   it('gives each operation an id of its own', () => {
-    const ids = Object.values(document.paths).map(({ get }) => get.operationId)
+    const ids = Object.values(document.paths).flatMap(item =>
+      Object.values(item).map(({ operationId }) => operationId),
+    )
     expect(new Set(ids).size).to.equal(paths.length)
     expect(ids).to.include.members([
       'listResourcesExampleIoV1alpha3Node',

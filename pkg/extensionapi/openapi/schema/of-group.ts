@@ -1,4 +1,4 @@
-import type { ServedGroup, ServedResource } from '../../discovery/served-group.ts'
+import { isListed, type ServedGroup, type ServedResource } from '../../discovery/served-group.ts'
 import { metaSchemas, typeMeta } from './meta.ts'
 import { anyObject, array, ref, refsOf, type Schema, type Schemas } from './schema.ts'
 
@@ -11,14 +11,15 @@ const roots = ['Status', 'WatchEvent']
  * @param known schemas of kinds and their references; a kind without one becomes an object with any
  * fields
  */
-export function schemasOfGroup({ resources }: ServedGroup, known: Schemas): Schemas {
-  const all: Record<string, Schema> = { ...metaSchemas, ...known }
+export function schemasOfGroup({ resources, schemas }: ServedGroup, known: Schemas): Schemas {
+  const all: Record<string, Schema> = { ...metaSchemas, ...schemas, ...known }
   for (const resource of resources) {
     all[resource.kind] = kindSchema(resource, all[resource.kind])
-    all[`${resource.kind}List`] = listSchema(resource)
+    if (isListed(resource)) all[`${resource.kind}List`] = listSchema(resource)
   }
   const reachable = new Set<string>()
-  for (const name of [...resources.map(({ kind }) => `${kind}List`), ...roots]) reach(name, all, reachable)
+  const kinds = resources.map(resource => (isListed(resource) ? `${resource.kind}List` : resource.kind))
+  for (const name of [...kinds, ...roots]) reach(name, all, reachable)
   return Object.fromEntries([...reachable].sort().map(name => [name, schemaOf(name, all)]))
 }
 

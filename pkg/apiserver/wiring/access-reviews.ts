@@ -1,0 +1,41 @@
+import type { Handler } from '../../apirequest/request-context.ts'
+import { decidingExtra } from '../../authz/authorization-extra.ts'
+import type { RbacIndex } from '../../authz/rbac-index.ts'
+import { createRuleResolution } from '../../authz/review/rule-resolution.ts'
+import { review } from '../../authz/subject-access-review.ts'
+import type { Config } from '../../config/config.ts'
+import { type AccessOptions, serveAccess } from '../../extensionapi/access/serve-access.ts'
+import type { KubeClient } from '../../kubeclient/client.ts'
+import { resourcesGroup, resourcesVersion } from '../../resourcecache/kinds.ts'
+import type { Auth } from './auth.ts'
+
+/** Joins the reviews of access with the roles and bindings that they are made from. */
+export function createAccessReviews(parts: {
+  readonly client: KubeClient
+  readonly config: Config
+  readonly access: Pick<Auth, 'authorize' | 'users'>
+  readonly bindings: Pick<RbacIndex, 'reader'>
+}): Handler {
+  const { client, config, access, bindings } = parts
+  const options: AccessOptions = {
+    group: resourcesGroup(config.groupDomain),
+    version: resourcesVersion,
+    reader: bindings.reader(),
+    authorize: access.authorize,
+    resolution: createRuleResolution(client),
+    judge(identity, attributes) {
+      const { username: user, uid, groups } = identity
+      const of = { user, uid, groups, extra: decidingExtra(identity) }
+      const { isResource, ...asked } = attributes
+      if (!attributes.isResource) {
+        const { path, verb } = attributes
+        return review(client, { ...of, nonResourceAttributes: { path, verb } })
+      }
+      const given = Object.entries(asked).filter(([, value]) => value !== '')
+      return review(client, { ...of, resourceAttributes: Object.fromEntries(given) })
+    },
+    userGroup: `iam.${config.groupDomain}`,
+    groupsOfUser: name => access.users.get(name)?.groups,
+  }
+  return exchange => serveAccess(options, exchange)
+}

@@ -1,0 +1,82 @@
+import { type Identity, isSuperuser } from '../../apirequest/identity.ts'
+import type { Binding, RbacReader } from '../rbac-index.ts'
+import { type Grant, type ObjectRef, refsOf, toRoleRef } from './grant.ts'
+import { type AccessAttributes, type Rule, ruleAllows, toPolicyRule } from './rule.ts'
+
+type BindingWithRole = Pick<Grant, 'binding' | 'role'>
+
+/** What a caller may do. Rules are listed once for each role: many namespaces have bindings of the same few. */
+export type AccessReport = {
+  /** Bindings that count in the whole cluster. */
+  readonly cluster: readonly BindingWithRole[]
+  /** Bindings that count in one namespace, in addition. */
+  readonly namespaces: readonly {
+    readonly namespace: string
+    readonly bindings: readonly BindingWithRole[]
+  }[]
+  /** Each role that a binding names; one that does not exist has no rules and gives nothing. */
+  readonly roles: readonly {
+    readonly role: ObjectRef
+    readonly isMissing?: true
+    readonly rules: readonly Partial<Rule>[]
+  }[]
+  readonly notes: readonly string[]
+}
+
+/**
+ * @param namespace the report is for this namespace; '' for all
+ * @throws Status 503 before the first lists
+ */
+export function accessReport(
+  reader: Pick<RbacReader, 'bindingsOf' | 'rulesOf'>,
+  identity: Identity,
+  namespace: string,
+): AccessReport {
+  const bindings = reader
+    .bindingsOf(identity)
+    .filter(binding => namespace === '' || binding.namespace === '' || binding.namespace === namespace)
+  const byNamespace = Map.groupBy(bindings, binding => binding.namespace)
+  const cluster = sorted(byNamespace.get('') ?? [])
+  byNamespace.delete('')
+  return {
+    cluster,
+    namespaces: [...byNamespace]
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([name, inside]) => ({ namespace: name, bindings: sorted(inside) })),
+    roles: [...new Set(bindings.map(({ role }) => role))].sort().map(role => toRole(reader, role)),
+    notes: notesOf(reader, identity, bindings),
+  }
+}
+
+function sorted(bindings: readonly Binding[]): readonly BindingWithRole[] {
+  return [...bindings].sort((a, b) => (a.name < b.name ? -1 : 1)).map(refsOf)
+}
+
+function toRole(reader: Pick<RbacReader, 'rulesOf'>, role: string): AccessReport['roles'][number] {
+  const rules = reader.rulesOf(role)
+  if (rules === undefined) return { role: toRoleRef(role), isMissing: true, rules: [] }
+  return { role: toRoleRef(role), rules: rules.map(toPolicyRule) }
+}
+
+const impersonation = ['users', 'groups', 'serviceaccounts'].map((resource): AccessAttributes => {
+  const nothing = { subresource: '', name: '', namespace: '' }
+  return { isResource: true, verb: 'impersonate', group: '', resource, ...nothing }
+})
+
+function notesOf(
+  reader: Pick<RbacReader, 'rulesOf'>,
+  identity: Identity,
+  bindings: readonly Binding[],
+): readonly string[] {
+  const notes: string[] = []
+  if (isSuperuser(identity)) notes.push('the group "system:masters" may do everything, without a binding')
+  const inCluster = bindings.filter(({ namespace }) => namespace === '')
+  const impersonated = impersonation.filter(attributes =>
+    inCluster.some(({ role }) => reader.rulesOf(role)?.some(rule => ruleAllows(rule, attributes))),
+  )
+  if (impersonated.length > 0) {
+    const what = impersonated.map(attributes => (attributes.isResource ? attributes.resource : ''))
+    notes.push(`may impersonate ${what.join(', ')}, and so do what these may do`)
+  }
+  return notes
+}

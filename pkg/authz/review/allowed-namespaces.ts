@@ -1,0 +1,29 @@
+import { type Identity, isSuperuser } from '../../apirequest/identity.ts'
+import type { RbacReader } from '../rbac-index.ts'
+import { createRuleFinder } from './grant.ts'
+import type { AccessAttributes } from './rule.ts'
+
+export type AllowedNamespaces = {
+  /** A right in the whole cluster: in every namespace, those that are made later too. `namespaces` is empty then. */
+  readonly allNamespaces: boolean
+  readonly namespaces: readonly string[]
+}
+
+/**
+ * Where a caller may make a request for a resource.
+ *
+ * @param attributes its namespace does not matter
+ * @throws Status 503 before the first lists
+ */
+export function allowedNamespaces(
+  reader: Pick<RbacReader, 'bindingsOf' | 'rulesOf'>,
+  identity: Identity,
+  attributes: AccessAttributes,
+): AllowedNamespaces {
+  if (isSuperuser(identity)) return { allNamespaces: true, namespaces: [] }
+  const findRule = createRuleFinder(reader, attributes)
+  const allowing = reader.bindingsOf(identity).filter(({ role }) => findRule(role) !== undefined)
+  if (allowing.some(({ namespace }) => namespace === '')) return { allNamespaces: true, namespaces: [] }
+  const namespaces = [...new Set(allowing.map(({ namespace }) => namespace))].sort()
+  return { allNamespaces: false, namespaces }
+}

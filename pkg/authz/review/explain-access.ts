@@ -1,0 +1,145 @@
+import { type Identity, isSuperuser } from '../../apirequest/identity.ts'
+import type { Binding, RbacReader } from '../rbac-index.ts'
+import { type Grant, grantsOf, isInReach, type ObjectRef, refsOf, toRoleRef } from './grant.ts'
+import {
+  type AccessAttributes,
+  hasGroup,
+  hasName,
+  hasResource,
+  hasVerb,
+  type Rule,
+  ruleAllows,
+  toPolicyRule,
+} from './rule.ts'
+
+/** A binding of the caller that does not give access, and each thing that keeps it from doing so. */
+export type NearMiss = {
+  readonly binding: ObjectRef
+  readonly role: ObjectRef
+  /** Left out when the role does not exist. */
+  readonly rule?: Partial<Rule>
+  readonly missing: readonly string[]
+}
+
+export type Explanation = {
+  /** Whether RBAC allows it. */
+  readonly isAllowed: boolean
+  readonly grants: readonly Grant[]
+  /** Of a refusal: the bindings that are closest to giving access, the closest first. */
+  readonly nearest: readonly NearMiss[]
+  /** Of a refusal: the smallest rule that would allow it, in a role that is bound in the namespace or the cluster. */
+  readonly missingRule?: Partial<Rule>
+}
+
+const maxNearest = 5
+// A rule that differs in more has nothing to do with the request.
+const maxMissing = 2
+
+/**
+ * Why RBAC allows or refuses a request of a caller.
+ *
+ * @throws Status 503 before the first lists
+ */
+export function explainAccess(
+  reader: Pick<RbacReader, 'bindingsOf' | 'rulesOf'>,
+  identity: Identity,
+  attributes: AccessAttributes,
+): Explanation {
+  const grants = grantsOf(reader, identity, attributes)
+  if (grants.length > 0 || isSuperuser(identity)) return { isAllowed: true, grants, nearest: [] }
+  const nearest = reader
+    .bindingsOf(identity)
+    .flatMap(binding => nearMissOf(reader, binding, attributes) ?? [])
+    .sort((a, b) => a.missing.length - b.missing.length || compareNames(a.binding, b.binding))
+    .slice(0, maxNearest)
+  return { isAllowed: false, grants, nearest, missingRule: toMissingRule(attributes) }
+}
+
+/** Roles that exist and would allow the request, those with the fewest rules first; Kubernetes' own components' are left out. */
+export function rolesThatAllow(
+  reader: Pick<RbacReader, 'rolesFor'>,
+  attributes: AccessAttributes,
+): readonly ObjectRef[] {
+  const namespace = attributes.isResource ? attributes.namespace : ''
+  return [...reader.rolesFor(namespace)]
+    .filter(
+      ([role, rules]) => !role.startsWith('system:') && rules.some(rule => ruleAllows(rule, attributes)),
+    )
+    .sort(([a, x], [b, y]) => x.length - y.length || (a < b ? -1 : 1))
+    .slice(0, maxNearest)
+    .map(([role]) => toRoleRef(role))
+}
+
+function compareNames(a: ObjectRef, b: ObjectRef): number {
+  const [x, y] = [a, b].map(({ namespace = '', name }) => `${namespace}/${name}`)
+  return (x ?? '') < (y ?? '') ? -1 : 1
+}
+
+function nearMissOf(
+  reader: Pick<RbacReader, 'rulesOf'>,
+  binding: Binding,
+  attributes: AccessAttributes,
+): NearMiss | undefined {
+  const refs = refsOf(binding)
+  const place = isInReach(binding, attributes) ? [] : [placeText(binding, attributes)]
+  const rules = reader.rulesOf(binding.role)
+  // What such a role would allow is not known; it counts where the binding does.
+  if (rules === undefined)
+    return place.length > 0 ? undefined : { ...refs, missing: [`the ${refs.role.kind} does not exist`] }
+  const [best] = rules
+    .flatMap(rule => {
+      const missing = gapsOf(rule, attributes)
+      return missing === undefined ? [] : [{ rule, missing: [...place, ...missing] }]
+    })
+    .sort((a, b) => a.missing.length - b.missing.length)
+  if (best === undefined || best.missing.length > maxMissing) return undefined
+  return { ...refs, rule: toPolicyRule(best.rule), missing: best.missing }
+}
+
+function placeText({ namespace }: Binding, attributes: AccessAttributes): string {
+  const given = `the binding counts in the namespace ${JSON.stringify(namespace)}`
+  if (!attributes.isResource || attributes.namespace === '') return `${given} alone, not at the cluster scope`
+  return `${given}, not in ${JSON.stringify(attributes.namespace)}`
+}
+
+/** What a rule lacks for a request; undefined for one that is about something else. */
+function gapsOf(rule: Rule, attributes: AccessAttributes): readonly string[] | undefined {
+  const verb = hasVerb(rule, attributes)
+    ? []
+    : [`the verbs are ${rule.verbs.join(', ')}, not ${attributes.verb}`]
+  if (!attributes.isResource) {
+    const { nonResourceURLs } = rule
+    return ruleAllows({ ...rule, verbs: ['*'] }, attributes) && nonResourceURLs.length > 0 ? verb : undefined
+  }
+  const { resource, subresource, group, name } = attributes
+  const full = subresource === '' ? resource : `${resource}/${subresource}`
+  const isRelated = rule.resources.some(given => given === '*' || given.split('/')[0] === resource)
+  if (!isRelated && !hasResource(rule, attributes)) return undefined
+  const gaps = [...verb]
+  if (!hasResource(rule, attributes)) gaps.push(`the resources are ${rule.resources.join(', ')}, not ${full}`)
+  if (!hasGroup(rule, attributes))
+    gaps.push(`the API groups are ${rule.apiGroups.map(quoted).join(', ')}, not ${quoted(group)}`)
+  if (!hasName(rule, attributes)) {
+    const names = rule.resourceNames.map(quoted).join(', ')
+    gaps.push(
+      name === '' ? `it is for the names ${names} alone` : `the names are ${names}, not ${quoted(name)}`,
+    )
+  }
+  return gaps
+}
+
+function quoted(text: string): string {
+  return JSON.stringify(text)
+}
+
+function toMissingRule(attributes: AccessAttributes): Partial<Rule> {
+  const verbs = [attributes.verb]
+  if (!attributes.isResource) return { verbs, nonResourceURLs: [attributes.path] }
+  const { group, resource, subresource, name } = attributes
+  return {
+    verbs,
+    apiGroups: [group],
+    resources: [subresource === '' ? resource : `${resource}/${subresource}`],
+    ...(name === '' ? {} : { resourceNames: [name] }),
+  }
+}

@@ -1,0 +1,70 @@
+import type { Identity } from '../../apirequest/identity.ts'
+import type { Binding, RbacReader } from '../rbac-index.ts'
+import { type AccessAttributes, type Rule, ruleAllows, toPolicyRule } from './rule.ts'
+
+/** A binding or a role, as it is written in the status of a review. */
+export type ObjectRef = { readonly kind: string; readonly name: string; readonly namespace?: string }
+
+/** What gives access: a binding, its role and the first rule of it that allows the request. */
+export type Grant = {
+  readonly binding: ObjectRef
+  readonly role: ObjectRef
+  readonly rule: Partial<Rule>
+}
+
+/** Whether a binding counts for a request at all: RoleBindings count inside their own namespace. */
+export function isInReach({ namespace }: Binding, attributes: AccessAttributes): boolean {
+  return namespace === '' || (attributes.isResource && namespace === attributes.namespace)
+}
+
+/** Finds the rule by which a role allows a request; each role is looked at once. */
+export function createRuleFinder(
+  reader: Pick<RbacReader, 'rulesOf'>,
+  attributes: AccessAttributes,
+): (role: string) => Rule | undefined {
+  const found = new Map<string, Rule | undefined>()
+  return role => {
+    if (!found.has(role))
+      found.set(
+        role,
+        reader.rulesOf(role)?.find(rule => ruleAllows(rule, attributes)),
+      )
+    return found.get(role)
+  }
+}
+
+/** What allows a request of a caller, as the RBAC authorizer of kube-apiserver decides. */
+export function grantsOf(
+  reader: Pick<RbacReader, 'bindingsOf' | 'rulesOf'>,
+  identity: Identity,
+  attributes: AccessAttributes,
+): readonly Grant[] {
+  const findRule = createRuleFinder(reader, attributes)
+  return reader.bindingsOf(identity).flatMap(binding => {
+    const rule = isInReach(binding, attributes) ? findRule(binding.role) : undefined
+    return rule === undefined ? [] : [toGrant(binding, rule)]
+  })
+}
+
+export function toGrant(binding: Binding, rule: Rule): Grant {
+  return { ...refsOf(binding), rule: toPolicyRule(rule) }
+}
+
+export function refsOf({ namespace, name, role }: Binding): Pick<Grant, 'binding' | 'role'> {
+  const binding =
+    namespace === '' ? { kind: 'ClusterRoleBinding', name } : { kind: 'RoleBinding', name, namespace }
+  return { binding, role: toRoleRef(role) }
+}
+
+/** @param role `name` of a ClusterRole, `namespace/name` of a Role */
+export function toRoleRef(role: string): ObjectRef {
+  const slash = role.indexOf('/')
+  if (slash < 0) return { kind: 'ClusterRole', name: role }
+  return { kind: 'Role', name: role.slice(slash + 1), namespace: role.slice(0, slash) }
+}
+
+/** Such as `ClusterRoleBinding "admins"` and `RoleBinding "dev" in the namespace "shop"`. */
+export function refText({ kind, name, namespace }: ObjectRef): string {
+  const place = namespace === undefined ? '' : ` in the namespace ${JSON.stringify(namespace)}`
+  return `${kind} ${JSON.stringify(name)}${place}`
+}

@@ -1,0 +1,56 @@
+import { Status } from '../../apierrors/status.ts'
+import type { Identity } from '../../apirequest/identity.ts'
+import { type RequestInfo, toResourceInfo } from '../../apirequest/request-info.ts'
+import type { Authorize } from '../authorizer.ts'
+
+/** Whose roles and bindings are read: those of the cluster always, and those of one namespace or of every one. */
+export type RbacPlace = 'cluster' | 'everywhere' | { readonly namespace: string }
+
+const group = 'rbac.authorization.k8s.io'
+
+/**
+ * Requires what it takes to list the roles and bindings that a review is made from.
+ *
+ * @throws Status 403, 401, 503
+ */
+export async function requireRbacRead(
+  authorize: Authorize,
+  identity: Identity,
+  place: RbacPlace,
+): Promise<void> {
+  for (const info of rightsFor(place)) await authorize(info, identity)
+}
+
+/** @throws Status 503 */
+export async function mayReadRbac(
+  authorize: Authorize,
+  identity: Identity,
+  place: RbacPlace,
+): Promise<boolean> {
+  for (const info of rightsFor(place)) if (!(await isAllowed(authorize, info, identity))) return false
+  return true
+}
+
+/** @throws Status 503 */
+export async function isAllowed(
+  authorize: Authorize,
+  info: RequestInfo,
+  identity: Identity,
+): Promise<boolean> {
+  try {
+    await authorize(info, identity)
+    return true
+  } catch (error) {
+    if (error instanceof Status && (error.code === 403 || error.code === 401)) return false
+    throw error
+  }
+}
+
+function rightsFor(place: RbacPlace): readonly RequestInfo[] {
+  const list = (resource: string, namespace = '') =>
+    toResourceInfo({ verb: 'list', group, version: 'v1', resource, namespace })
+  const cluster = [list('clusterroles'), list('clusterrolebindings')]
+  if (place === 'cluster') return cluster
+  const namespace = place === 'everywhere' ? '' : place.namespace
+  return [...cluster, list('roles', namespace), list('rolebindings', namespace)]
+}

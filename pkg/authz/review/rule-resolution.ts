@@ -1,0 +1,41 @@
+import type { KubeClient } from '../../kubeclient/client.ts'
+import { membersOf, textOf } from '../../kubeclient/object.ts'
+
+/** Whether RBAC is all that kube-apiserver decides by, as far as it says so. */
+export type RuleResolution = { readonly incomplete: boolean; readonly evaluationError?: string }
+
+const cacheMs = 60_000
+const path = '/apis/authorization.k8s.io/v1/selfsubjectrulesreviews'
+
+/**
+ * Finds out whether kube-apiserver has authorizers whose rules cannot be listed (webhooks): it says so in the
+ * SelfSubjectRulesReview of any caller, so that Kapis asks for its own. The answer is good for a minute.
+ */
+export function createRuleResolution(client: KubeClient): () => Promise<RuleResolution> {
+  let known: { readonly resolution: Promise<RuleResolution>; readonly atMs: number } | undefined
+  return () => {
+    const now = performance.now()
+    if (known !== undefined && now - known.atMs < cacheMs) return known.resolution
+    const resolution = resolve(client).catch((): RuleResolution => {
+      known = undefined
+      return {
+        incomplete: true,
+        evaluationError: 'the authorizers of kube-apiserver could not be determined',
+      }
+    })
+    known = { resolution, atMs: now }
+    return resolution
+  }
+}
+
+async function resolve(client: KubeClient): Promise<RuleResolution> {
+  const body = {
+    apiVersion: 'authorization.k8s.io/v1',
+    kind: 'SelfSubjectRulesReview',
+    spec: { namespace: 'default' },
+  }
+  const status = membersOf(membersOf(await client.call({ method: 'POST', path, body })).status)
+  if (status.incomplete !== true) return { incomplete: false }
+  const evaluationError = textOf(status.evaluationError)
+  return { incomplete: true, evaluationError: evaluationError || 'not all authorizers list their rules' }
+}

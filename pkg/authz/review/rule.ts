@@ -1,0 +1,106 @@
+import { createBoundedCache } from '../../cache/bounded-cache.ts'
+import { isRecord, itemsOf } from '../../kubeclient/object.ts'
+
+/** rbac.authorization.k8s.io/v1 PolicyRule; a list that is not there is empty. */
+export type Rule = {
+  readonly verbs: readonly string[]
+  readonly apiGroups: readonly string[]
+  readonly resources: readonly string[]
+  readonly resourceNames: readonly string[]
+  readonly nonResourceURLs: readonly string[]
+}
+
+/** What access is asked about, with the fields of a SubjectAccessReview: '' is what it leaves out. */
+export type AccessAttributes =
+  | {
+      readonly isResource: true
+      readonly verb: string
+      readonly group: string
+      readonly resource: string
+      readonly subresource: string
+      readonly name: string
+      /** '' for the cluster scope, and for all namespaces. */
+      readonly namespace: string
+    }
+  | { readonly isResource: false; readonly verb: string; readonly path: string }
+
+/**
+ * Whether a rule allows a request, by k8s.io/kubernetes/pkg/apis/rbac/v1 (VerbMatches, APIGroupMatches, ResourceMatches,
+ * ResourceNameMatches, NonResourceURLMatches).
+ */
+export function ruleAllows(rule: Rule, attributes: AccessAttributes): boolean {
+  if (!hasVerb(rule, attributes)) return false
+  if (!attributes.isResource) return rule.nonResourceURLs.some(url => urlMatches(url, attributes.path))
+  return hasGroup(rule, attributes) && hasResource(rule, attributes) && hasName(rule, attributes)
+}
+
+type ResourceAttributes = Extract<AccessAttributes, { isResource: true }>
+
+export function hasVerb({ verbs }: Rule, { verb }: AccessAttributes): boolean {
+  return verbs.includes('*') || verbs.includes(verb)
+}
+
+export function hasGroup({ apiGroups }: Rule, { group }: ResourceAttributes): boolean {
+  return apiGroups.includes('*') || apiGroups.includes(group)
+}
+
+export function hasResource({ resources }: Rule, { resource, subresource }: ResourceAttributes): boolean {
+  if (resources.includes('*')) return true
+  if (subresource === '') return resources.includes(resource)
+  return resources.includes(`${resource}/${subresource}`) || resources.includes(`*/${subresource}`)
+}
+
+export function hasName({ resourceNames }: Rule, { name }: ResourceAttributes): boolean {
+  return resourceNames.length === 0 || resourceNames.includes(name)
+}
+
+function urlMatches(url: string, path: string): boolean {
+  return url === '*' || url === path || (url.endsWith('*') && path.startsWith(trimStars(url)))
+}
+
+/** Go's strings.TrimRight: all of the stars at the end. */
+function trimStars(url: string): string {
+  let end = url.length
+  while (url[end - 1] === '*') end--
+  return url.slice(0, end)
+}
+
+// Hundreds of namespaces have the same few roles.
+const maxSharedBytes = 4 * 1024 * 1024
+
+/** Reads the `rules` of roles; the same rules are one value. */
+export function createRuleReader(): (rules: unknown) => readonly Rule[] {
+  const shared = createBoundedCache<readonly Rule[]>({
+    maxBytes: maxSharedBytes,
+    sizeOf: rules => 400 * rules.length,
+  })
+  return rules => {
+    const read = parseRules(rules)
+    const key = JSON.stringify(read)
+    const known = shared.get(key)
+    if (known !== undefined) return known
+    shared.set(key, read)
+    return read
+  }
+}
+
+export function parseRules(rules: unknown): readonly Rule[] {
+  return itemsOf(rules)
+    .filter(isRecord)
+    .map(rule => ({
+      verbs: textsOf(rule.verbs),
+      apiGroups: textsOf(rule.apiGroups),
+      resources: textsOf(rule.resources),
+      resourceNames: textsOf(rule.resourceNames),
+      nonResourceURLs: textsOf(rule.nonResourceURLs),
+    }))
+}
+
+function textsOf(value: unknown): readonly string[] {
+  return itemsOf(value).filter(item => typeof item === 'string')
+}
+
+/** A rule as a PolicyRule is written: without the lists that are empty. */
+export function toPolicyRule(rule: Rule): Partial<Rule> {
+  return Object.fromEntries(Object.entries(rule).filter(([, values]) => values.length > 0))
+}

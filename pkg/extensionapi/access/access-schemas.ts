@@ -1,0 +1,159 @@
+import { array, boolean, object, ref, type Schemas, string } from '../openapi/schema/schema.ts'
+
+const texts = (description: string) => array(description, { type: 'string' })
+
+const attributes = {
+  verb: string('Verb of the request, such as list; "*" for all.'),
+  group: string('API group of the resource; empty for the core group.'),
+  version: string('Version of the resource. Rules of RBAC have none.'),
+  resource: string('Resource in the plural, such as pods.'),
+  subresource: string('Subresource, such as log; empty for the resource itself.'),
+  name: string('Name of one object; empty for all.'),
+}
+const subject = {
+  user: string('User whose access it is. Without a user and groups it is the caller.'),
+  groups: texts(
+    'Groups of the user. Without them a service account has the groups of service accounts, and a user of Kapis its own.',
+  ),
+}
+const resourceAttributes = ref('AccessResourceAttributes', 'The request, when it is for a resource.')
+const nonResourceAttributes = ref('AccessNonResourceAttributes', 'The request, when it is for another path.')
+const evaluated = {
+  user: string('User that was looked at.'),
+  groups: texts('Groups that were looked at.'),
+}
+const resolution = {
+  incomplete: boolean(
+    'Whether kube-apiserver has other authorizers than RBAC, whose rules cannot be listed.',
+  ),
+  evaluationError: string('Why the answer may be incomplete.'),
+}
+const notes = texts('What else gives access, such as a right to impersonate.')
+
+/** The schemas of the kinds that tell of access, by short names. */
+export const accessSchemas: Schemas = {
+  WhoCan: object('WhoCan finds the subjects that may make a request, with the bindings that allow it.', {
+    spec: ref('WhoCanSpec', 'The request.'),
+    status: ref('WhoCanStatus', 'The subjects. Filled in by the server.'),
+  }),
+  WhoCanSpec: object('The request; exactly one of the two fields is set.', {
+    resourceAttributes,
+    nonResourceAttributes,
+  }),
+  WhoCanStatus: object('The subjects that may make the request.', {
+    subjects: array('The subjects. Every user who is in a group that is listed may.', ref('AccessSubject')),
+    notes,
+    ...resolution,
+  }),
+  AccessibleNamespaces: object('AccessibleNamespaces finds the namespaces in which a user has a right.', {
+    spec: ref('AccessibleNamespacesSpec', 'The user and the right.'),
+    status: ref('AccessibleNamespacesStatus', 'The namespaces. Filled in by the server.'),
+  }),
+  AccessibleNamespacesSpec: object('The user and the right.', {
+    ...subject,
+    resourceAttributes: ref('AccessClusterAttributes', 'The request, in whatever namespace.'),
+  }),
+  AccessibleNamespacesStatus: object('The namespaces in which a user has a right.', {
+    ...evaluated,
+    allNamespaces: boolean('Whether the right counts in every namespace; namespaces is empty then.'),
+    namespaces: texts('Names of the namespaces.'),
+    ...resolution,
+  }),
+  SubjectAccessReport: object('SubjectAccessReport lists what a user may do, and by which bindings.', {
+    spec: ref('SubjectAccessReportSpec', 'The user.'),
+    status: ref('SubjectAccessReportStatus', 'What the user may do. Filled in by the server.'),
+  }),
+  SubjectAccessReportSpec: object('The user.', {
+    ...subject,
+    namespace: string('Namespace that the report is for; empty for all.'),
+  }),
+  SubjectAccessReportStatus: object('What a user may do.', {
+    ...evaluated,
+    cluster: array('Bindings that count in the whole cluster.', ref('AccessBinding')),
+    namespaces: array('Bindings that count in one namespace, in addition.', ref('AccessNamespace')),
+    roles: array('The roles of these bindings with their rules.', ref('AccessRole')),
+    notes,
+    ...resolution,
+  }),
+  ExplainAccess: object('ExplainAccess says why a request is allowed or refused.', {
+    spec: ref('ExplainAccessSpec', 'The user and the request.'),
+    status: ref('ExplainAccessStatus', 'The reasons. Filled in by the server.'),
+  }),
+  ExplainAccessSpec: object('The user and the request; exactly one of the two kinds of attributes is set.', {
+    ...subject,
+    resourceAttributes,
+    nonResourceAttributes,
+  }),
+  ExplainAccessStatus: object('Why a request is allowed or refused.', {
+    ...evaluated,
+    allowed: boolean('Whether kube-apiserver allows the request (SubjectAccessReview).'),
+    reason: string('The reason in the words of kube-apiserver.'),
+    grants: array('The bindings and rules that allow it.', ref('AccessGrant')),
+    nearest: array('Bindings of the user that are closest to allowing it.', ref('AccessNearMiss')),
+    missingRule: ref('AccessPolicyRule', 'The smallest rule that would allow it.'),
+    rolesThatAllow: array(
+      'Roles that would allow it if they were bound, for callers who may read roles.',
+      ref('AccessObjectReference'),
+    ),
+    ...resolution,
+  }),
+  AccessResourceAttributes: object(
+    'A request for a resource, with the fields of a SubjectAccessReview.',
+    {
+      ...attributes,
+      namespace: string('Namespace of the request; empty for the cluster scope and for all namespaces.'),
+    },
+    ['verb', 'resource'],
+  ),
+  AccessClusterAttributes: object('A request for a resource, in whatever namespace.', attributes, [
+    'verb',
+    'resource',
+  ]),
+  AccessNonResourceAttributes: object(
+    'A request for a path that is not a resource.',
+    { verb: string('Method of HTTP in lower case.'), path: string('Path of the URL.') },
+    ['verb', 'path'],
+  ),
+  AccessSubject: object('A subject that may make the request.', {
+    kind: string('User, Group or ServiceAccount.'),
+    name: string('Name of the subject.'),
+    namespace: string('Namespace of a service account.'),
+    grants: array('What allows it.', ref('AccessGrant')),
+  }),
+  AccessGrant: object('A binding with its role and the rule that allows the request.', {
+    binding: ref('AccessObjectReference', 'The binding.'),
+    role: ref('AccessObjectReference', 'The role that is bound.'),
+    rule: ref('AccessPolicyRule', 'The rule of the role.'),
+  }),
+  AccessNearMiss: object('A binding that does not allow the request, and why.', {
+    binding: ref('AccessObjectReference', 'The binding.'),
+    role: ref('AccessObjectReference', 'The role that is bound.'),
+    rule: ref('AccessPolicyRule', 'The rule that is closest; not there when the role does not exist.'),
+    missing: texts('Each thing that keeps the binding from allowing the request.'),
+  }),
+  AccessBinding: object('A binding and its role.', {
+    binding: ref('AccessObjectReference', 'The binding.'),
+    role: ref('AccessObjectReference', 'The role that is bound.'),
+  }),
+  AccessNamespace: object('The bindings in one namespace.', {
+    namespace: string('Name of the namespace.'),
+    bindings: array('The bindings.', ref('AccessBinding')),
+  }),
+  AccessRole: object('A role with its rules.', {
+    role: ref('AccessObjectReference', 'The role.'),
+    isMissing: boolean('Whether a binding names the role and it does not exist.'),
+    rules: array('The rules.', ref('AccessPolicyRule')),
+  }),
+  AccessObjectReference: object('Names a binding or a role.', {
+    kind: string('ClusterRoleBinding, RoleBinding, ClusterRole or Role.'),
+    name: string('Name of the object.'),
+    namespace: string('Namespace of a RoleBinding or Role.'),
+  }),
+  AccessPolicyRule: object('A rule of a role, as rbac.authorization.k8s.io/v1 PolicyRule.', {
+    verbs: texts('Verbs; "*" is all.'),
+    apiGroups: texts('API groups; "*" is all, "" the core group.'),
+    resources: texts('Resources; "*" is all, "*/log" a subresource of all.'),
+    resourceNames: texts('Names of the objects that the rule is for; without them it is for all.'),
+    nonResourceURLs: texts('Paths that are not resources; a "*" at the end is anything.'),
+  }),
+}

@@ -1,0 +1,47 @@
+import type { Identity } from '../../apirequest/identity.ts'
+import type { RbacReader } from '../../authz/rbac-index.ts'
+import { explainAccess, rolesThatAllow } from '../../authz/review/explain-access.ts'
+import type { AccessAttributes } from '../../authz/review/rule.ts'
+import type { RuleResolution } from '../../authz/review/rule-resolution.ts'
+import type { Decision } from '../../authz/subject-access-review.ts'
+
+/** kube-apiserver's decision (SubjectAccessReview). @throws Status 503 */
+export type Judge = (identity: Identity, attributes: AccessAttributes) => Promise<Decision>
+
+/**
+ * The status of an ExplainAccess. kube-apiserver decides; RBAC says why. Where the two differ another authorizer has decided, and
+ * the status says so.
+ */
+export async function explanationStatus(
+  options: {
+    readonly reader: RbacReader
+    readonly judge: Judge
+    readonly resolution: () => Promise<RuleResolution>
+  },
+  request: {
+    readonly identity: Identity
+    readonly attributes: AccessAttributes
+    readonly showsRoles: boolean
+  },
+): Promise<object> {
+  const { reader, judge, resolution } = options
+  const { identity, attributes, showsRoles } = request
+  const { isAllowed, ...explanation } = explainAccess(reader, identity, attributes)
+  const [decision, resolved] = await Promise.all([judge(identity, attributes), resolution()])
+  const roles = !decision.isAllowed && showsRoles ? rolesThatAllow(reader, attributes) : []
+  return {
+    allowed: decision.isAllowed,
+    ...(decision.reason === '' ? {} : { reason: decision.reason }),
+    ...explanation,
+    ...(roles.length > 0 ? { rolesThatAllow: roles } : {}),
+    ...(decision.isAllowed === isAllowed ? resolved : differing(isAllowed)),
+  }
+}
+
+function differing(isAllowed: boolean): RuleResolution {
+  const [rbac, decided] = isAllowed ? ['allows', 'refuses'] : ['does not allow', 'allows']
+  return {
+    incomplete: true,
+    evaluationError: `RBAC ${rbac} the request and kube-apiserver ${decided} it: another authorizer decides, or a change of a role or binding is a moment old`,
+  }
+}

@@ -1,0 +1,54 @@
+import type { IncomingMessage } from 'node:http'
+import { badRequest, Status, tooLarge } from '../../apierrors/status.ts'
+import { JsonTooDeep, parseJson } from '../../json/parse.ts'
+import { isRecord } from '../../kubeclient/object.ts'
+import { parseYaml } from '../../yaml/read.ts'
+
+const limitBytes = 256 * 1024
+const mediaTypes = ['application/json', 'application/yaml']
+
+/**
+ * The object in the body of a create, as JSON or YAML, which must say its apiVersion and kind.
+ *
+ * @throws Status 400, 413, 415
+ */
+export async function readReview(
+  req: IncomingMessage,
+  expected: { readonly apiVersion: string; readonly kind: string },
+): Promise<Readonly<Record<string, unknown>>> {
+  const value = parse(await readText(req), mediaTypeOf(req))
+  if (!isRecord(value)) throw badRequest('the body must be an object')
+  for (const name of ['apiVersion', 'kind'] as const)
+    if (value[name] !== expected[name])
+      throw badRequest(`invalid ${name}: expected ${JSON.stringify(expected[name])}`)
+  return value
+}
+
+function mediaTypeOf(req: IncomingMessage): string {
+  const [type = ''] = String(req.headers['content-type'] ?? 'application/json').split(';')
+  const name = type.trim().toLowerCase()
+  if (mediaTypes.includes(name)) return name
+  throw new Status(415, 'UnsupportedMediaType', `the body must be ${mediaTypes.join(' or ')}`, {
+    headers: { accept: mediaTypes.join(', ') },
+  })
+}
+
+async function readText(req: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = []
+  let size = 0
+  for await (const chunk of req) {
+    size += chunk.length
+    if (size > limitBytes) throw tooLarge(limitBytes)
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks).toString('utf8')
+}
+
+function parse(text: string, mediaType: string): unknown {
+  try {
+    return mediaType === 'application/json' ? parseJson(text) : parseYaml(text)
+  } catch (error) {
+    if (error instanceof JsonTooDeep) throw badRequest(error.message)
+    throw badRequest(`the body is not valid ${mediaType === 'application/json' ? 'JSON' : 'YAML'}`)
+  }
+}

@@ -1,0 +1,121 @@
+import { badRequest, invalid } from '../../apierrors/status.ts'
+import type { AccessAttributes } from '../../authz/review/rule.ts'
+import { isRecord } from '../../kubeclient/object.ts'
+
+/** The spec of a review, whatever its kind. */
+export type ReviewSpec = {
+  /** '' and no groups for the caller. */
+  readonly user: string
+  readonly groups: readonly string[]
+  /** '' for all namespaces. */
+  readonly namespace: string
+  readonly attributes: AccessAttributes | undefined
+}
+
+export type SpecField = 'user' | 'groups' | 'namespace' | 'resourceAttributes' | 'nonResourceAttributes'
+
+/** What a kind has in its spec. */
+export type SpecForm = {
+  readonly kind: { readonly group: string; readonly kind: string }
+  readonly fields: readonly SpecField[]
+  /** Fields of resourceAttributes; `verb` and `resource` are required. */
+  readonly attributeFields: readonly string[]
+}
+
+const textAttributes = ['verb', 'group', 'version', 'resource', 'subresource', 'name', 'namespace'] as const
+
+/**
+ * Reads the spec of a review strictly: a field that is not known is refused, because the answer would be about something else.
+ *
+ * @throws Status 400 for fields that are unknown or of the wrong type, 422 for what is missing or contradicts itself
+ */
+export function parseReviewSpec(review: Readonly<Record<string, unknown>>, form: SpecForm): ReviewSpec {
+  refuseUnknown(review, ['apiVersion', 'kind', 'metadata', 'spec', 'status'], '')
+  const spec = recordOf(review.spec ?? {}, 'spec')
+  refuseUnknown(spec, form.fields, 'spec.')
+  const user = textOf(spec.user, 'spec.user')
+  const groups = textsOf(spec.groups, 'spec.groups')
+  const namespace = textOf(spec.namespace, 'spec.namespace')
+  return { user, groups, namespace, attributes: parseAttributes(spec, form) }
+}
+
+function parseAttributes(
+  spec: Readonly<Record<string, unknown>>,
+  form: SpecForm,
+): AccessAttributes | undefined {
+  const allowed = form.fields.filter(field => field.endsWith('Attributes'))
+  const given = allowed.filter(field => spec[field] !== undefined && spec[field] !== null)
+  const [field, second] = given
+  if (allowed.length === 0) return undefined
+  if (field === undefined || second !== undefined)
+    throw invalid(form.kind, [
+      {
+        reason: 'FieldValueInvalid',
+        message: `Invalid value: exactly one of ${allowed.join(', ')} must be given`,
+        field: 'spec',
+      },
+    ])
+  const path = `spec.${field}`
+  const attributes = recordOf(spec[field], path)
+  if (field === 'nonResourceAttributes') {
+    refuseUnknown(attributes, ['verb', 'path'], `${path}.`)
+    const verb = textOf(attributes.verb, `${path}.verb`)
+    const url = textOf(attributes.path, `${path}.path`)
+    requireFields(form, path, { verb, path: url })
+    return { isResource: false, verb, path: url }
+  }
+  refuseUnknown(attributes, form.attributeFields, `${path}.`)
+  // The version is a field of a SubjectAccessReview; rules have none.
+  const [verb, group, , resource, subresource, name, namespace] = textAttributes.map(key =>
+    textOf(attributes[key], `${path}.${key}`),
+  )
+  const read = { verb: verb ?? '', resource: resource ?? '' }
+  requireFields(form, path, read)
+  return {
+    isResource: true,
+    ...read,
+    group: group ?? '',
+    subresource: subresource ?? '',
+    name: name ?? '',
+    namespace: namespace ?? '',
+  }
+}
+
+function requireFields(form: SpecForm, path: string, fields: Readonly<Record<string, string>>): void {
+  const causes = Object.entries(fields)
+    .filter(([, value]) => value === '')
+    .map(([name]) => ({
+      reason: 'FieldValueRequired',
+      message: 'Required value',
+      field: `${path}.${name}`,
+    }))
+  if (causes.length > 0) throw invalid(form.kind, causes)
+}
+
+function refuseUnknown(
+  value: Readonly<Record<string, unknown>>,
+  known: readonly string[],
+  prefix: string,
+): void {
+  const unknown = Object.keys(value).filter(key => !known.includes(key))
+  if (unknown.length === 0) return
+  const names = unknown.map(key => `unknown field ${JSON.stringify(prefix + key)}`).join(', ')
+  throw badRequest(`strict decoding error: ${names}; supported: ${known.join(', ')}`)
+}
+
+function recordOf(value: unknown, path: string): Readonly<Record<string, unknown>> {
+  if (isRecord(value)) return value
+  throw badRequest(`invalid ${path}: expected an object`)
+}
+
+function textOf(value: unknown, path: string): string {
+  if (value === undefined || value === null) return ''
+  if (typeof value === 'string') return value
+  throw badRequest(`invalid ${path}: expected a string`)
+}
+
+function textsOf(value: unknown, path: string): readonly string[] {
+  if (value === undefined || value === null) return []
+  if (Array.isArray(value) && value.every(item => typeof item === 'string')) return value
+  throw badRequest(`invalid ${path}: expected a list of strings`)
+}

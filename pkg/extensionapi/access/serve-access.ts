@@ -1,0 +1,102 @@
+import { badRequest, methodNotAllowed, notAcceptable, unknownResource } from '../../apierrors/status.ts'
+import type { Identity } from '../../apirequest/identity.ts'
+import type { AuthenticatedExchange } from '../../apirequest/request-context.ts'
+import { toResourceInfo } from '../../apirequest/request-info.ts'
+import type { Authorize } from '../../authz/authorizer.ts'
+import type { RbacReader } from '../../authz/rbac-index.ts'
+import { accessReport } from '../../authz/review/access-report.ts'
+import { allowedNamespaces } from '../../authz/review/allowed-namespaces.ts'
+import { isAllowed, mayReadRbac, requireRbacRead } from '../../authz/review/rbac-read.ts'
+import type { AccessAttributes } from '../../authz/review/rule.ts'
+import type { RuleResolution } from '../../authz/review/rule-resolution.ts'
+import { whoCan } from '../../authz/review/who-can.ts'
+import { send } from '../../httpserver/respond.ts'
+import { negotiate } from '../read/accept.ts'
+import { contentType, reencode, toEncoding } from '../read/encoding.ts'
+import { type AccessKind, accessKinds } from './access-kinds.ts'
+import { explanationStatus, type Judge } from './explanation-status.ts'
+import { readReview } from './read-review.ts'
+import { parseReviewSpec, type ReviewSpec } from './review-spec.ts'
+import { findSubject } from './subject.ts'
+
+export type AccessOptions = {
+  readonly group: string
+  readonly version: string
+  readonly reader: RbacReader
+  readonly authorize: Authorize
+  readonly resolution: () => Promise<RuleResolution>
+  /** What kube-apiserver says to a request of a user. */
+  readonly judge: Judge
+  /** The API group of users of Kapis. */
+  readonly userGroup: string
+  /** The groups of a user of Kapis; undefined for any other name. */
+  readonly groupsOfUser: (name: string) => readonly string[] | undefined
+}
+
+/**
+ * Answers the create of a review: the object with its status, which is not stored. Rights to create were decided before; what a
+ * review reveals of others takes the right to read RBAC.
+ *
+ * @throws Status 400, 403, 404, 405, 406, 413, 415, 422, 503
+ */
+export async function serveAccess(options: AccessOptions, exchange: AuthenticatedExchange): Promise<void> {
+  const { req, res, info, query } = exchange
+  const kind = accessKinds.find(({ plural }) => plural === info.resource)
+  if (kind === undefined || info.isInNamespace || info.name !== '') throw unknownResource()
+  if (info.verb !== 'create') throw methodNotAllowed(['POST'])
+  const wanted = negotiate(req.headers.accept, 'object')
+  if (wanted.as !== 'object') throw notAcceptable(['application/json', 'application/yaml'])
+  const dryRun = query.get('dryRun')
+  if (dryRun !== null && dryRun !== 'All') throw badRequest('invalid dryRun: expected All')
+  const { group, version } = options
+  const review = await readReview(req, { apiVersion: `${group}/${version}`, kind: kind.kind })
+  const form = { kind: { group, kind: kind.kind }, fields: kind.spec, attributeFields: kind.attributeFields }
+  const spec = parseReviewSpec(review, form)
+  const status = await statusOf(options, kind, spec, exchange.identity)
+  const { apiVersion, metadata = {} } = review
+  const answer = { kind: kind.kind, apiVersion, metadata, spec: review.spec ?? {}, status }
+  const encoding = toEncoding(wanted, req, query)
+  send(res, 201, reencode(`${JSON.stringify(answer)}\n`, encoding), { 'content-type': contentType(encoding) })
+}
+
+async function statusOf(
+  options: AccessOptions,
+  kind: AccessKind,
+  spec: ReviewSpec,
+  caller: Identity,
+): Promise<object> {
+  const { reader, authorize, resolution } = options
+  if (kind.plural === 'whocans') {
+    const attributes = attributesOf(spec)
+    // Only these bindings are shown: a right in the cluster is given by ClusterRoleBindings alone.
+    const namespace = attributes.isResource ? attributes.namespace : ''
+    const place = namespace === '' ? 'cluster' : { namespace }
+    await requireRbacRead(authorize, caller, place)
+    return { ...whoCan(reader, attributes), ...(await resolution()) }
+  }
+  const groupsOfUser = async (name: string) => {
+    const right = toResourceInfo({ verb: 'get', group: options.userGroup, resource: 'users', name })
+    return (await isAllowed(authorize, right, caller)) ? options.groupsOfUser(name) : undefined
+  }
+  const { identity, isSelf } = await findSubject({ groupsOfUser }, spec, caller)
+  if (!isSelf) {
+    const isOfNamespace = kind.plural === 'subjectaccessreports' && spec.namespace !== ''
+    await requireRbacRead(authorize, caller, isOfNamespace ? { namespace: spec.namespace } : 'everywhere')
+  }
+  const evaluated = { user: identity.username, groups: identity.groups }
+  if (kind.plural === 'accessiblenamespaces') {
+    const found = allowedNamespaces(reader, identity, attributesOf(spec))
+    return { ...evaluated, ...found, ...(await resolution()) }
+  }
+  if (kind.plural === 'subjectaccessreports')
+    return { ...evaluated, ...accessReport(reader, identity, spec.namespace), ...(await resolution()) }
+  const attributes = attributesOf(spec)
+  const showsRoles = await mayReadRbac(authorize, caller, 'everywhere')
+  const explained = await explanationStatus(options, { identity, attributes, showsRoles })
+  return { ...evaluated, ...explained }
+}
+
+function attributesOf({ attributes }: ReviewSpec): AccessAttributes {
+  if (attributes === undefined) throw new Error('the review has no attributes')
+  return attributes
+}

@@ -1,0 +1,41 @@
+import { Status } from '../../apierrors/status.ts'
+import { type Identity, splitServiceAccount, withAuthenticatedGroup } from '../../apirequest/identity.ts'
+
+export type SubjectOptions = {
+  /** The groups of a user of Kapis, for those who may read users; undefined for any other name. */
+  readonly groupsOfUser: (name: string) => Promise<readonly string[] | undefined>
+}
+
+export type Subject = { readonly identity: Identity; readonly isSelf: boolean }
+
+/**
+ * Whose access a review is about: the caller, or a user who is named. Their groups are those that impersonation would give: a
+ * service account has the groups of service accounts, and everyone is authenticated. A user of Kapis has its own.
+ *
+ * @throws Status 403 when the caller's names may have been altered on their way
+ */
+export async function findSubject(
+  { groupsOfUser }: SubjectOptions,
+  { user, groups }: { readonly user: string; readonly groups: readonly string[] },
+  caller: Identity,
+): Promise<Subject> {
+  const isSelf = groups.length === 0 && (user === '' || user === caller.username)
+  if (isSelf) {
+    if (caller.isTrimmed)
+      throw new Status(
+        403,
+        'Forbidden',
+        'kube-apiserver named the caller over HTTP/1.1, which loses blanks around names; it must use HTTP/2',
+      )
+    return { identity: caller, isSelf }
+  }
+  const account = splitServiceAccount(user)
+  const given =
+    groups.length > 0
+      ? groups
+      : account === undefined
+        ? ((await groupsOfUser(user)) ?? [])
+        : ['system:serviceaccounts', `system:serviceaccounts:${account.namespace}`]
+  const named = { username: user, uid: '', groups: [...new Set(given)], extra: {} }
+  return { identity: withAuthenticatedGroup(named), isSelf }
+}
