@@ -15,6 +15,11 @@ export type Entry = {
  * libraries that it does not use.
  */
 export const commands: Readonly<Record<string, Entry>> = {
+  'can-i': {
+    summary: 'check whether a request is allowed, and why',
+    load: async () => (await import('./can-i.ts')).canI,
+    endsItself: true,
+  },
   completion: {
     summary: 'print the completion script of a shell: bash, zsh or fish',
     load: async () => (await import('./completion.ts')).completion,
@@ -59,6 +64,11 @@ export const commands: Readonly<Record<string, Entry>> = {
   user: {
     summary: 'users: create, list, get, disable, enable, unlock, set-password, delete',
     load: async () => (await import('./user.ts')).user,
+    endsItself: true,
+  },
+  'who-can': {
+    summary: 'list who may make a request, and by which binding',
+    load: async () => (await import('./who-can.ts')).whoCan,
     endsItself: true,
   },
   whoami: {

@@ -43,7 +43,7 @@ describe('shell completion', function () {
 
   // What is typed, with a TAB at its end, and the line that it becomes.
   const lines: readonly [string, string, string][] = [
-    ['a command', 'kapis who\t', 'kapis whoami '],
+    ['a command', 'kapis whoa\t', 'kapis whoami '],
     ['an option', 'kapis login --kube-c\t', 'kapis login --kube-ca '],
     ['an action', 'kapis login us\t', 'kapis login use '],
     ['a login', 'kapis login use pr\t', 'kapis login use prod '],

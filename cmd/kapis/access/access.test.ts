@@ -1,0 +1,101 @@
+import { expect } from 'chai'
+import { reasonsOf } from '../can-i.ts'
+import { UsageError } from '../command.ts'
+import type { Platform } from '../session/platform.ts'
+import { readAttributes, readPositionals } from './resource.ts'
+import { ruleText } from './review.ts'
+
+const resource = (name: string, singular: string, kind: string, shortNames: readonly string[] = []) => ({
+  resource: name,
+  singularResource: singular,
+  responseKind: { kind },
+  shortNames,
+})
+const documents: Readonly<Record<string, object>> = {
+  '/api': { items: [{ metadata: {}, versions: [{ resources: [resource('pods', 'pod', 'Pod', ['po'])] }] }] },
+  '/apis': {
+    items: [
+      {
+        metadata: { name: 'apps' },
+        versions: [{ resources: [resource('deployments', 'deployment', 'Deployment', ['deploy'])] }],
+      },
+    ],
+  },
+}
+const platform: Platform = {
+  url: '',
+  call: async (_what, path) => ({ status: 200, headers: {}, text: JSON.stringify(documents[path]) }),
+}
+
+describe('arguments of who-can and can-i', () => {
+  const read = async (...positionals: readonly string[]) => {
+    const warnings: string[] = []
+    const given = { positionals, namespace: 'shop', subresource: '' }
+    const attributes = await readAttributes(platform, given, text => warnings.push(text))
+    return { attributes, warnings }
+  }
+
+  const found: readonly [readonly string[], object][] = [
+    [['get', 'pods'], { verb: 'get', resource: 'pods', namespace: 'shop' }],
+    [['get', 'po', 'web-0'], { verb: 'get', resource: 'pods', name: 'web-0', namespace: 'shop' }],
+    [['get', 'Pod/web-0'], { verb: 'get', resource: 'pods', name: 'web-0', namespace: 'shop' }],
+    [['list', 'deploy'], { verb: 'list', group: 'apps', resource: 'deployments', namespace: 'shop' }],
+    [
+      ['list', 'things.example.io'],
+      { verb: 'list', group: 'example.io', resource: 'things', namespace: 'shop' },
+    ],
+    [['*', '*'], { verb: '*', resource: '*', namespace: 'shop' }],
+  ]
+  for (const [positionals, resourceAttributes] of found) {
+    it(`are ${positionals.join(' ')}`, async () => {
+      expect(await read(...positionals)).to.deep.equal({ attributes: { resourceAttributes }, warnings: [] })
+    })
+  }
+
+  it('are a path', async () => {
+    const nonResourceAttributes = { verb: 'get', path: '/metrics' }
+    expect((await read('get', '/metrics')).attributes).to.deep.equal({ nonResourceAttributes })
+  })
+
+  it('are warned about where there is no such resource', async () => {
+    const { warnings } = await read('get', 'frobs')
+    expect(warnings).to.deep.equal(['Warning: the server does not have a resource type "frobs"\n'])
+  })
+
+  for (const wrong of [[], ['get'], ['get', 'pods', 'a', 'b'], ['get', 'pods/a', 'b'], ['get', '/a', 'b']]) {
+    it(`are not ${JSON.stringify(wrong)}`, () => {
+      expect(() => readPositionals(wrong)).to.throw(UsageError)
+    })
+  }
+})
+
+describe('reasonsOf', () => {
+  const binding = { kind: 'RoleBinding', namespace: 'shop', name: 'dev' }
+  const role = { kind: 'ClusterRole', name: 'view' }
+
+  it('names what allows a request', () => {
+    const rule = { verbs: ['get'], apiGroups: [''], resources: ['pods'] }
+    expect(reasonsOf({ grants: [{ binding, role, rule }] })).to.deep.equal([
+      '  RoleBinding/shop/dev gives ClusterRole/view: get pods',
+    ])
+  })
+
+  it('names what is missing', () => {
+    const status = {
+      nearest: [{ binding, role, missing: ['the verbs are get, not delete'] }],
+      missingRule: {
+        verbs: ['delete'],
+        apiGroups: ['apps'],
+        resources: ['deployments'],
+        resourceNames: ['a'],
+      },
+      rolesThatAllow: [{ kind: 'ClusterRole', name: 'edit' }],
+    }
+    expect(reasonsOf(status)).to.deep.equal([
+      '  RoleBinding/shop/dev gives ClusterRole/view, but the verbs are get, not delete',
+      '  missing rule: delete deployments in apps named a',
+      '  roles that would allow it: ClusterRole/edit',
+    ])
+    expect(ruleText({ verbs: ['get'], nonResourceURLs: ['/metrics'] })).to.equal('get /metrics')
+  })
+})

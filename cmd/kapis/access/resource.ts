@@ -1,0 +1,98 @@
+import { UsageError } from '../command.ts'
+import { parseJson } from '../session/http.ts'
+import type { Platform } from '../session/platform.ts'
+
+/** The attributes of a review. */
+export type Attributes =
+  | { readonly resourceAttributes: Readonly<Record<string, string>> }
+  | { readonly nonResourceAttributes: { readonly verb: string; readonly path: string } }
+
+export type AccessArguments = {
+  readonly positionals: readonly string[]
+  readonly namespace: string
+  readonly subresource: string
+}
+
+export const accessOptions = {
+  namespace: { type: 'string', short: 'n', default: '' },
+  subresource: { type: 'string', default: '' },
+  output: { type: 'string', short: 'o', default: '' },
+} as const
+
+export const accessUsage = `  --namespace NAME, -n   in this namespace (default: the cluster scope, that is all namespaces)
+  --subresource NAME     such as log or scale
+`
+
+const aggregated = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList'
+
+/**
+ * Reads `VERB RESOURCE [NAME]`, `VERB RESOURCE/NAME` or `VERB /path`, as kubectl auth can-i. A resource without a group is looked up
+ * in discovery, by its plural, singular, kind or short name.
+ *
+ * @param warn called with a warning when kube-apiserver does not serve the resource
+ * @throws UsageError
+ */
+export async function readAttributes(
+  platform: Platform,
+  { positionals, namespace, subresource }: AccessArguments,
+  warn: (text: string) => void,
+): Promise<Attributes> {
+  const { verb, target, name } = readPositionals(positionals)
+  if (target.startsWith('/')) return { nonResourceAttributes: { verb, path: target } }
+  const found = await findResource(platform, target)
+  if (found === undefined)
+    warn(`Warning: the server does not have a resource type ${JSON.stringify(target)}\n`)
+  const { resource, group } = found ?? splitGroup(target)
+  const given = Object.entries({ verb, group, resource, subresource, name, namespace })
+  return { resourceAttributes: Object.fromEntries(given.filter(([, value]) => value !== '')) }
+}
+
+/** @throws UsageError */
+export function readPositionals(positionals: readonly string[]) {
+  const [verb = '', given = '', named = '', ...more] = positionals
+  if (verb === '' || given === '' || more.length > 0)
+    throw new UsageError('expected VERB RESOURCE [NAME] or VERB /path')
+  if (given.startsWith('/')) {
+    if (named !== '') throw new UsageError('a path takes no NAME')
+    return { verb, target: given, name: '' }
+  }
+  const slash = given.indexOf('/')
+  if (slash < 0) return { verb, target: given, name: named }
+  if (named !== '') throw new UsageError('the name is given twice: RESOURCE/NAME and NAME')
+  return { verb, target: given.slice(0, slash), name: given.slice(slash + 1) }
+}
+
+type Resource = { readonly resource: string; readonly group: string }
+
+/** `deployments.apps`: the group is what follows the first dot. */
+function splitGroup(target: string): Resource {
+  const dot = target.indexOf('.')
+  if (dot < 0) return { resource: target, group: '' }
+  return { resource: target.slice(0, dot), group: target.slice(dot + 1) }
+}
+
+async function findResource(platform: Platform, target: string): Promise<Resource | undefined> {
+  if (target === '*' || target.includes('.')) return splitGroup(target)
+  const wanted = target.toLowerCase()
+  for (const path of ['/api', '/apis']) {
+    const answer = await platform.call('find the resource', path, { headers: { accept: aggregated } })
+    for (const group of listOf(parseJson(answer).items)) {
+      for (const version of listOf(group.versions)) {
+        const found = listOf(version.resources).find(resource => namesOf(resource).includes(wanted))
+        if (found !== undefined)
+          return { resource: String(found.resource), group: String(Object(group.metadata).name ?? '') }
+      }
+    }
+  }
+  return undefined
+}
+
+function listOf(value: unknown): readonly Readonly<Record<string, unknown>>[] {
+  return Array.isArray(value) ? value.map(Object) : []
+}
+
+function namesOf(resource: Readonly<Record<string, unknown>>): readonly string[] {
+  const { shortNames, responseKind } = resource
+  const names = [resource.resource, resource.singularResource, Object(responseKind).kind]
+  return [...names, ...(Array.isArray(shortNames) ? shortNames : [])].map(name => String(name).toLowerCase())
+}

@@ -1,0 +1,45 @@
+import { parseJson } from '../session/http.ts'
+import type { Platform } from '../session/platform.ts'
+
+export type Members = Readonly<Record<string, unknown>>
+
+/** Creates a review in `resources.<domain>`. @returns its status. @throws Error in the server's words */
+export async function createReview(
+  platform: Platform,
+  domain: string,
+  review: { readonly plural: string; readonly kind: string; readonly spec: object },
+): Promise<Members> {
+  const { plural, kind, spec } = review
+  const apiVersion = `resources.${domain}/v1alpha3`
+  const answer = await platform.call('review the access', `/apis/${apiVersion}/${plural}`, {
+    method: 'POST',
+    body: JSON.stringify({ apiVersion, kind, spec }),
+  })
+  return Object(parseJson(answer).status)
+}
+
+export function itemsOf(value: unknown): readonly Members[] {
+  return Array.isArray(value) ? value.map(Object) : []
+}
+
+/** Such as `RoleBinding/shop/dev`. */
+export function refText(value: unknown): string {
+  const { kind, namespace, name } = Object(value)
+  return [kind, namespace, name].filter(part => part !== undefined).join('/')
+}
+
+/** A rule in one line: `get,list pods,pods/log`. */
+export function ruleText(value: unknown): string {
+  const rule = Object(value)
+  const joined = (list: unknown) => (Array.isArray(list) ? list.map(each => each || '""').join(',') : '')
+  const groups = joined(rule.apiGroups)
+  const names = joined(rule.resourceNames)
+  return [
+    joined(rule.verbs),
+    joined(rule.resources) || joined(rule.nonResourceURLs),
+    groups === '' || groups === '""' ? '' : `in ${groups}`,
+    names === '' ? '' : `named ${names}`,
+  ]
+    .filter(part => part !== '')
+    .join(' ')
+}

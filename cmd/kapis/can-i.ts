@@ -1,0 +1,80 @@
+import { parseArgs } from 'node:util'
+import { accessOptions, accessUsage, readAttributes, readPositionals } from './access/resource.ts'
+import { createReview, itemsOf, type Members, refText, ruleText } from './access/review.ts'
+import { verbs } from './access/verbs.ts'
+import type { Command } from './command.ts'
+import { loginNames } from './login/names.ts'
+import { assertOutput } from './options.ts'
+import { connectPlatform, findGroupDomain } from './session/platform.ts'
+import { printable } from './session/printable.ts'
+import { serverOptions, serverUsage } from './session/server.ts'
+
+export const canI: Command = {
+  usage: `VERB RESOURCE [NAME] [OPTION]…
+
+Prints yes or no: whether you, or another user, may make a request, as kube-apiserver decides. Exits with 1 for no.
+
+${serverUsage}${accessUsage}  --why                  the bindings that allow it, or those that come closest and the rule that is missing
+  --user NAME            another user (takes the right to list roles and bindings)
+  --group NAME           group of that user (may be repeated)
+  --output FORMAT, -o    json: the status of the ExplainAccess
+`,
+  examples: `
+  kapis can-i delete pods -n shop --why
+  kapis can-i get deployments.apps web -n shop
+  kapis can-i list secrets --user system:serviceaccount:shop:ci --why
+`,
+  complete: words => (words.length === 0 ? verbs : []),
+  values: { '--context': loginNames, '--output': () => ['json'] },
+  async run(args, io) {
+    const { values, positionals } = parseArgs({
+      args: [...args],
+      allowPositionals: true,
+      options: {
+        ...serverOptions,
+        ...accessOptions,
+        why: { type: 'boolean', default: false },
+        user: { type: 'string', default: '' },
+        group: { type: 'string', multiple: true, default: [] },
+      },
+    })
+    assertOutput(values.output)
+    readPositionals(positionals)
+    const platform = await connectPlatform(values, io)
+    const domain = await findGroupDomain(platform, io)
+    const attributes = await readAttributes(platform, { ...values, positionals }, io.err)
+    const subject = { user: values.user, groups: values.group }
+    const status = await createReview(platform, domain, {
+      plural: 'explainaccesses',
+      kind: 'ExplainAccess',
+      spec: { ...subject, ...attributes },
+    })
+    if (values.output === 'json') io.out(`${JSON.stringify(status, null, 2)}\n`)
+    else {
+      io.out(status.allowed === true ? 'yes\n' : 'no\n')
+      if (values.why)
+        io.out(
+          reasonsOf(status)
+            .map(line => `${printable(line)}\n`)
+            .join(''),
+        )
+    }
+    return status.allowed === true ? 0 : 1
+  },
+}
+
+/** The reasons in lines, each indented by two blanks. */
+export function reasonsOf(status: Members): readonly string[] {
+  const grants = itemsOf(status.grants).map(
+    ({ binding, role, rule }) => `  ${refText(binding)} gives ${refText(role)}: ${ruleText(rule)}`,
+  )
+  const nearest = itemsOf(status.nearest).map(({ binding, role, missing }) => {
+    const gaps = Array.isArray(missing) ? missing.join('; ') : ''
+    return `  ${refText(binding)} gives ${refText(role)}, but ${gaps}`
+  })
+  const rule = status.missingRule === undefined ? [] : [`  missing rule: ${ruleText(status.missingRule)}`]
+  const roles = itemsOf(status.rolesThatAllow).map(refText)
+  const would = roles.length === 0 ? [] : [`  roles that would allow it: ${roles.join(', ')}`]
+  const incomplete = status.incomplete === true ? [`  incomplete: ${String(status.evaluationError)}`] : []
+  return [...grants, ...nearest, ...rule, ...would, ...incomplete]
+}

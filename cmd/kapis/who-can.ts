@@ -1,0 +1,56 @@
+import { parseArgs } from 'node:util'
+import { accessOptions, accessUsage, readAttributes, readPositionals } from './access/resource.ts'
+import { createReview, itemsOf, refText, ruleText } from './access/review.ts'
+import { verbs } from './access/verbs.ts'
+import type { Command } from './command.ts'
+import { loginNames } from './login/names.ts'
+import { assertOutput } from './options.ts'
+import { connectPlatform, findGroupDomain } from './session/platform.ts'
+import { printable } from './session/printable.ts'
+import { serverOptions, serverUsage } from './session/server.ts'
+import { toTable } from './session/table.ts'
+
+export const whoCan: Command = {
+  usage: `VERB RESOURCE [NAME] [OPTION]…
+
+Lists the users, groups and service accounts that may make a request, with the binding, role and rule that allow it. Takes the
+right to list roles and bindings.
+
+${serverUsage}${accessUsage}  --output FORMAT, -o    json: the status of the WhoCan
+`,
+  examples: `
+  kapis who-can delete pods -n shop
+  kapis who-can get pods web-0 --subresource log -n shop
+  kapis who-can list secrets                     # in all namespaces
+  kapis who-can get /metrics
+`,
+  complete: words => (words.length === 0 ? verbs : []),
+  values: { '--context': loginNames, '--output': () => ['json'] },
+  async run(args, io) {
+    const { values, positionals } = parseArgs({
+      args: [...args],
+      allowPositionals: true,
+      options: { ...serverOptions, ...accessOptions },
+    })
+    assertOutput(values.output)
+    readPositionals(positionals)
+    const platform = await connectPlatform(values, io)
+    const domain = await findGroupDomain(platform, io)
+    const spec = await readAttributes(platform, { ...values, positionals }, io.err)
+    const status = await createReview(platform, domain, { plural: 'whocans', kind: 'WhoCan', spec })
+    if (values.output === 'json') {
+      io.out(`${JSON.stringify(status, null, 2)}\n`)
+      return 0
+    }
+    const rows = itemsOf(status.subjects).flatMap(subject => {
+      const name = [subject.namespace, subject.name].filter(part => part !== undefined).join('/')
+      const grants = itemsOf(subject.grants)
+      const cells = grants.map(({ binding, role, rule }) => [refText(binding), refText(role), ruleText(rule)])
+      return (cells.length > 0 ? cells : [['', '', '']]).map(more => [String(subject.kind), name, ...more])
+    })
+    io.out(toTable([['KIND', 'NAME', 'BINDING', 'ROLE', 'RULE'], ...rows]))
+    for (const note of Array.isArray(status.notes) ? status.notes : []) io.err(printable(`Note: ${note}\n`))
+    if (status.incomplete === true) io.err(printable(`Incomplete: ${String(status.evaluationError)}\n`))
+    return 0
+  },
+}
