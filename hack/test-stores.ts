@@ -1,12 +1,14 @@
-import { engineNames, findEngine } from './opensearch/engines.ts'
+import { engineNames, findEngine, findSecured } from './opensearch/engines.ts'
 import { createQueue, runMocha } from './test/mocha-process.ts'
 import { createPlanes } from './test/plane.ts'
 import { isSuccess, none, type Outcome, sum, toLine } from './test/totals.ts'
 
 // make test-stores: the tests of the log store on each search engine of hack/opensearch, one after the other, or on the one that
-// STORE names; through kapis-apiserver of one control plane too. GREP=text runs the tests whose title matches.
+// STORE names; through kapis-apiserver of one control plane too, and on Elasticsearch 9.5 with its security. GREP=text runs the
+// tests whose title matches.
 
 const files = ['test/integration/opensearch-store.test.ts', 'test/e2e/logs-opensearch.test.ts']
+const securedFiles = ['test/stores/elasticsearch-security.test.ts']
 const timeoutMs = 180_000
 const runDir = `${process.env.RUN_DIR || '.run'}-stores`
 
@@ -23,10 +25,8 @@ const outcomes = new Map<string, Outcome>()
 const all = await planes.with(runDir, async env => {
   for (const name of names) {
     console.log(`\n${name} ${findEngine(name).version}`)
-    outcomes.set(
-      name,
-      await runMocha(createQueue([files]), { name, timeoutMs, env: { ...env, STORE: name } }),
-    )
+    const jobs = name === findSecured().engine.name ? [files, securedFiles] : [files]
+    outcomes.set(name, await runMocha(createQueue(jobs), { name, timeoutMs, env: { ...env, STORE: name } }))
   }
   return sum([...outcomes.values()])
 })

@@ -15,6 +15,8 @@ const filesOf = (folder: string) => testFiles([`test/${folder}/**/*.test.ts`])
 const trust = ['fuzz', 'faults', 'soak']
 /** Their files share a cluster of their own to install Kapis in. */
 const installations = ['installation', 'manifests']
+/** Takes longest of all: it is begun first. */
+const longest = 'test/integration/opensearch-store.test.ts'
 const unitTimeoutMs = 60_000
 const timeoutMs = 120_000
 // Next to the folder of `make up`, so that one's own cluster and its state are left alone.
@@ -72,12 +74,15 @@ async function runEndToEnd(binaries: ReturnType<typeof ensureBinaries>): Promise
   const { kubectl } = await binaries
   const PATH = [dirname(kubectl), process.env.PATH].join(delimiter)
   // All of them mostly wait: side by side they take half of the time. Each control plane has one file at a time.
-  const queue = createQueue(jobsOf(['integration', 'e2e']))
+  const [first, standalone] = [[longest], filesOf('integration').filter(file => file !== longest)]
+  // These need no control plane: the first that has nothing else to do takes them.
+  const last = createQueue(standalone.map(file => [file]))
+  const queue = thenFrom(createQueue([first, ...jobsOf(['e2e'])]), last)
   const runs = await Promise.all([
     runOnPlane('e2e-1', queue),
     runOnPlane('e2e-2', queue),
     runOnPlane('trust', thenFrom(createQueue(jobsOf(trust)), queue)),
-    runMocha(createQueue(jobsOf(installations)), {
+    runMocha(thenFrom(createQueue(jobsOf(installations)), last), {
       name: 'installation',
       timeoutMs,
       env: { ...childEnvironment(), PATH, RUN_DIR: `${runDir}-installation` },

@@ -48,17 +48,14 @@ describe('cheap requests', function () {
     const objects = 18
 
     before(async () => {
-      for (let i = 0; i < objects; i++) {
-        const data = { text: `${i} ${'x'.repeat(1_000_000)}` }
-        await output('kubectl', ['create', '-f', '-'], {
-          stdin: JSON.stringify({
-            apiVersion: 'v1',
-            kind: 'ConfigMap',
-            metadata: { name: `large-${i}`, namespace },
-            data,
-          }),
-        })
-      }
+      const items = Array.from({ length: objects }, (_, i) => ({
+        apiVersion: 'v1',
+        kind: 'ConfigMap',
+        metadata: { name: `large-${i}`, namespace },
+        data: { text: `${i} ${'x'.repeat(1_000_000)}` },
+      }))
+      const stdin = JSON.stringify({ apiVersion: 'v1', kind: 'List', items })
+      await output('kubectl', ['create', '-f', '-'], { stdin })
     })
 
     const inNamespace = `namespaces/${namespace}/configmaps`

@@ -25,13 +25,16 @@ describe('certificates of two replicas, under load', function () {
   before(async () => {
     cluster = await bareCluster()
     await cluster.output(['apply', '-k', overlay])
-    const env = { KAPIS_TLS_ROLLOVER_SECONDS: String(overlapSeconds) }
+    const env = {
+      KAPIS_TLS_ROLLOVER_SECONDS: String(overlapSeconds),
+      KAPIS_SHUTDOWN_DELAY_SECONDS: '0',
+    }
     pods.push(...(await Promise.all(['e', 'f'].map(name => startPod(cluster, { name, namespace, env })))))
     await untilServed(cluster)
   })
 
   after(async () => {
-    for (const pod of pods) await pod.stop()
+    await Promise.all(pods.map(pod => pod.stop()))
     await takeAway(cluster, ['-k', overlay])
   })
 

@@ -17,6 +17,7 @@ const apiService = 'v1alpha3.resources.kapis.io'
 const overlay = join(repository, 'manifests/overlays/default')
 
 type Finding = { severity: string; problem: string; fix: string }
+type Named = readonly [check: string, problem: RegExp, fix: RegExp]
 type Report = { healthy: boolean; checks: { check: string; findings: Finding[] }[] }
 
 describe('kapis doctor', function () {
@@ -38,20 +39,27 @@ describe('kapis doctor', function () {
   const look = () =>
     cluster.kubectl(['annotate', 'apiservice', apiService, `looks=${++looks}`, '--overwrite'])
 
-  /** It is named, with its fix, and the exit code says that something is broken. */
-  async function names(check: string, problem: RegExp, fix: RegExp, ...args: readonly string[]) {
+  /** One report names all of them, with their fixes, and the exit code says that something is broken. */
+  async function names(expected: readonly Named[], ...args: readonly string[]): Promise<Report> {
+    let last: Report | undefined
     await eventually(
       async () => {
         await look()
         const { code, report } = await doctor(...args)
-        const found = findingsOf(report, check)
-        const match = found.some(one => problem.test(one.problem) && fix.test(one.fix))
-        expect(match, JSON.stringify(report.checks.filter(one => one.findings.length > 0))).to.equal(true)
+        for (const [check, problem, fix] of expected) {
+          const found = findingsOf(report, check)
+          const match = found.some(one => problem.test(one.problem) && fix.test(one.fix))
+          const findings = JSON.stringify(report.checks.filter(one => one.findings.length > 0))
+          expect(match, `${problem}: ${findings}`).to.equal(true)
+        }
         expect([code, report.healthy]).to.deep.equal([1, false])
+        last = report
       },
       150_000,
       1_000,
     )
+    if (last === undefined) throw new Error('there is no report')
+    return last
   }
 
   async function healthy() {
@@ -77,7 +85,7 @@ describe('kapis doctor', function () {
   before(async () => {
     cluster = await bareCluster()
     await restore()
-    pod = await startPod(cluster, { name: 'doctor', namespace })
+    pod = await startPod(cluster, { name: 'doctor', namespace, env: { KAPIS_SHUTDOWN_DELAY_SECONDS: '0' } })
   })
 
   after(async () => {
@@ -136,24 +144,46 @@ describe('kapis doctor', function () {
     })
   })
 
-  it('admission policies that are missing, or deny nothing', async () => {
+  it('what the manifests install otherwise: policies, schemas, rights, a configuration', async () => {
     const name = 'users.iam.kapis.io'
     const binding = `validatingadmissionpolicybinding/${name}`
     await patch(binding, { spec: { validationActions: ['Audit'] } })
-    await names('admission', /Binding users\.iam\.kapis\.io denies nothing/, /apply the manifests again/)
+    const schema = '/spec/versions/0/schema/openAPIV3Schema/properties/spec/properties'
+    const remove = JSON.stringify([{ op: 'remove', path: `${schema}/credential` }])
+    await kubectl('patch', 'crd', name, '--type=json', '-p', remove)
+    const mark = ['-l', 'app.kubernetes.io/name=kapis', '-o', 'name']
+    const config = await kubectl('-n', namespace, 'get', 'configmap', ...mark)
+    await patch(config.trim(), { data: { 'kapis.yaml': 'oauth: {accessTokenSeconds: 5}\n' } })
+    // With a right to everything the ConfigMap of the front proxy could be read too.
+    await kubectl('delete', 'clusterrolebinding', 'kapis', 'kapis:auth-delegator')
+    await kubectl('-n', 'kube-system', 'delete', 'rolebinding', 'kapis:authentication-reader')
+    await names([
+      ['admission', /Binding users\.iam\.kapis\.io denies nothing/, /apply the manifests again/],
+      ['custom-resources', /users\.iam\.kapis\.io is one of an older release/, /apply the manifests/],
+      ['configuration', /oauth\.accessTokenSeconds: must be a whole number from 60/, /edit configmap/],
+      [
+        'rights',
+        /lacks \d+ of \d+ rights of the ClusterRole kapis and its ClusterRoleBinding: get .*, /,
+        /restore the ClusterRole kapis/,
+      ],
+      [
+        'rights',
+        /lacks 2 of 2 rights .*: create tokenreviews\.authentication\.k8s\.io, /,
+        /kapis:auth-delegator/,
+      ],
+      [
+        'rights',
+        /get configmaps\/extension-apiserver-authentication/,
+        /RoleBinding kapis:authentication-reader in kube-system/,
+      ],
+    ])
     await kubectl('delete', `validatingadmissionpolicy/${name}`)
-    await names('admission', /Policy users\.iam\.kapis\.io is missing/, /apply the manifests again/)
+    await names([['admission', /Policy users\.iam\.kapis\.io is missing/, /apply the manifests again/]])
     await restore()
     await healthy()
   })
 
-  it('a schema of users of an older release, and a Secret with a password hash that is lost', async () => {
-    const schema = '/spec/versions/0/schema/openAPIV3Schema/properties/spec/properties'
-    const remove = JSON.stringify([{ op: 'remove', path: `${schema}/credential` }])
-    await kubectl('patch', 'crd', 'users.iam.kapis.io', '--type=json', '-p', remove)
-    await names('custom-resources', /users\.iam\.kapis\.io is one of an older release/, /apply the manifests/)
-    await restore()
-    await healthy()
+  it('a Secret with a password hash that is lost', async () => {
     await kubectl('-n', namespace, 'delete', 'secret', 'kapis-user-admin')
     const { code, report } = await doctor()
     expect(code).to.equal(0)
@@ -165,60 +195,19 @@ describe('kapis doctor', function () {
       },
     ])
     await kubectl('delete', 'users.iam.kapis.io', 'admin')
-    await healthy()
-  })
-
-  it('rights that are missing, by name', async () => {
-    await kubectl('delete', 'clusterrolebinding', 'kapis')
-    await names(
-      'rights',
-      /lacks \d+ of \d+ rights of the ClusterRole kapis and its ClusterRoleBinding: get .*, /,
-      /restore the ClusterRole kapis/,
-    )
-    await restore()
-    await healthy()
-  })
-
-  it('reviews that may not be asked for', async () => {
-    await kubectl('delete', 'clusterrolebinding', 'kapis:auth-delegator')
-    await names(
-      'rights',
-      /lacks 2 of 2 rights .*: create tokenreviews\.authentication\.k8s\.io, /,
-      /kapis:auth-delegator/,
-    )
-    await restore()
-  })
-
-  it('the ConfigMap of the front proxy, when it may not be read', async () => {
-    await kubectl('-n', 'kube-system', 'delete', 'rolebinding', 'kapis:authentication-reader')
-    // Anyone who may read everything may read this too.
-    await kubectl('delete', 'clusterrolebinding', 'kapis')
-    await names(
-      'rights',
-      /get configmaps\/extension-apiserver-authentication/,
-      /RoleBinding kapis:authentication-reader in kube-system/,
-    )
-    await restore()
-    await healthy()
-  })
-
-  it('a kapis-oauth that is down', async () => {
-    const pid = pod?.pids.get('oauth') ?? 0
-    process.kill(pid, 'SIGSTOP')
-    process.kill(pid, 'SIGKILL')
-    await names('token-listener', /kapis-oauth is not responding: 50/, /logs deployment\/kapis -c oauth/)
-    await pod?.stop()
-    pod = await startPod(cluster, { name: 'doctor-again', namespace })
-    await healthy()
   })
 
   it('a token of another issuer', async () => {
     const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
     const token = `${part({ alg: 'none' })}.${part({ iss: 'https://old.example.org/oauth' })}.x`
     await names(
-      'token-listener',
-      /issued by https:\/\/old\.example\.org\/oauth, but the configuration says/,
-      /log in again/,
+      [
+        [
+          'token-listener',
+          /issued by https:\/\/old\.example\.org\/oauth, but the configuration says/,
+          /log in again/,
+        ],
+      ],
       '--token',
       token,
     )
@@ -239,46 +228,28 @@ describe('kapis doctor', function () {
       writeFileSync(keyFile, keyPem)
     }
     put(pair.certPem, pair.keyPem)
-    await names(
-      'apiservice',
-      /FailedDiscoveryCheck: .*40[13]/,
-      /does not accept the front-proxy certificate of kube-apiserver/,
-    )
+    await names([
+      [
+        'apiservice',
+        /FailedDiscoveryCheck: .*40[13]/,
+        /does not accept the front-proxy certificate of kube-apiserver/,
+      ],
+    ])
     put(old[0] ?? '', old[1] ?? '')
     await healthy()
   })
 
   it('a Service without the port that the APIService names', async () => {
     await patch('service/kapis', { spec: { ports: [{ name: 'https', port: 8443, targetPort: 'https' }] } })
-    await names('service', /has no port 443 \(it has 8443\)/, /apply the manifests again/)
-    await names('apiservice', /ServicePortError/, /give the Service kapis-system\/kapis the port 443/)
-    await kubectl('-n', namespace, 'delete', 'service', 'kapis')
-    await restore()
+    await names([
+      ['service', /has no port 443 \(it has 8443\)/, /apply the manifests again/],
+      ['apiservice', /ServicePortError/, /give the Service kapis-system\/kapis the port 443/],
+    ])
+    await patch('service/kapis', { spec: { ports: [{ name: 'https', port: 443, targetPort: 'https' }] } })
     await healthy()
   })
 
-  it('a configuration that the programs do not take', async () => {
-    const name = await kubectl(
-      '-n',
-      namespace,
-      'get',
-      'configmap',
-      '-l',
-      'app.kubernetes.io/name=kapis',
-      '-o',
-      'name',
-    )
-    await patch(name.trim(), { data: { 'kapis.yaml': 'oauth: {accessTokenSeconds: 5}\n' } })
-    await names(
-      'configuration',
-      /oauth\.accessTokenSeconds: must be a whole number from 60/,
-      /edit configmap/,
-    )
-    await restore()
-    await healthy()
-  })
-
-  it('the same in a Secret', async () => {
+  it('a configuration in a Secret that the programs do not take', async () => {
     const path = 'jsonpath={.spec.template.spec.volumes[?(@.name=="config")].configMap.name}'
     const name = await kubectl('-n', namespace, 'get', 'deployment', 'kapis', '-o', path)
     const mount = (from: object) => {
@@ -289,19 +260,26 @@ describe('kapis doctor', function () {
     const literal = '--from-literal=kapis.yaml=oauth: {accessTokenSeconds: 5}'
     await kubectl('-n', namespace, 'create', 'secret', 'generic', 'own-config', literal)
     await mount({ secret: { secretName: 'own-config' } })
-    await names(
-      'configuration',
-      /own-config: oauth\.accessTokenSeconds: must be a whole number from 60/,
-      /another kapis\.yaml into the Secret own-config/,
-    )
+    await names([
+      [
+        'configuration',
+        /own-config: oauth\.accessTokenSeconds: must be a whole number from 60/,
+        /another kapis\.yaml into the Secret own-config/,
+      ],
+    ])
     await kubectl('-n', namespace, 'delete', 'secret', 'own-config')
-    await names(
-      'configuration',
-      /the Secret kapis-system\/own-config is missing/,
-      /apply the manifests again/,
-    )
+    await names([
+      ['configuration', /the Secret kapis-system\/own-config is missing/, /apply the manifests again/],
+    ])
     await mount({ configMap: { name: name.trim() } })
     await healthy()
+  })
+
+  it('a kapis-oauth that is down', async () => {
+    const pid = pod?.pids.get('oauth') ?? 0
+    process.kill(pid, 'SIGSTOP')
+    process.kill(pid, 'SIGKILL')
+    await names([['token-listener', /kapis-oauth is not responding: 50/, /logs deployment\/kapis -c oauth/]])
   })
 
   describe('without a Pod that could fix anything', () => {
@@ -319,18 +297,19 @@ describe('kapis doctor', function () {
         await endpoint.set(true)
         await older.make()
         const fix = /open their port 10250 to the control plane \(firewall,/
-        await names('apiservice', /FailedDiscoveryCheck: .*(timeout|deadline)/, fix)
-        const reached = await doctor()
-        expect(findingsOf(reached.report, 'service')).to.deep.equal([])
+        const reached = await names([
+          ['apiservice', /FailedDiscoveryCheck: .*(timeout|deadline)/, fix],
+          ['token-listener', /kapis-apiserver is not responding: (timed out after 5 s|.*timeout)/, fix],
+        ])
+        expect(findingsOf(reached, 'service')).to.deep.equal([])
         await names(
-          'token-listener',
-          /kapis-apiserver is not responding: (timed out after 5 s|.*timeout)/,
-          fix,
-        )
-        await names(
-          'token-listener',
-          /kapis-apiserver is not responding: timed out after 5 s/,
-          /a firewall blocks https:/,
+          [
+            [
+              'token-listener',
+              /kapis-apiserver is not responding: timed out after 5 s/,
+              /a firewall blocks https:/,
+            ],
+          ],
           ...['--url', `https://${hostAddress()}:${port}`],
         )
       } finally {
@@ -341,19 +320,23 @@ describe('kapis doctor', function () {
     })
 
     it('a Service without endpoints', async () => {
-      await names('service', /has no ready endpoint: \d+ Pods, none of them ready/, /describe pods/)
-      await names('apiservice', /MissingEndpoints|EndpointsNotFound/, /see why no Pod is ready/)
+      await names([
+        ['service', /has no ready endpoint: \d+ Pods, none of them ready/, /describe pods/],
+        ['apiservice', /MissingEndpoints|EndpointsNotFound/, /see why no Pod is ready/],
+      ])
     })
 
     it('a caBundle with another CA', async () => {
       const other = createAuthority({ commonName: 'someone else', validityDays: 1 })
       const caBundle = Buffer.from(other.certPem).toString('base64')
       await patch(`apiservice/${apiService}`, { spec: { caBundle } })
-      await names(
-        'certificates',
-        /caBundle .* does not contain the CA of the serving certificate/,
-        /kapis-apiserver writes it while it runs/,
-      )
+      await names([
+        [
+          'certificates',
+          /caBundle .* does not contain the CA of the serving certificate/,
+          /kapis-apiserver writes it while it runs/,
+        ],
+      ])
     })
 
     it('a serving certificate that has expired, and that names another Service', async () => {
@@ -375,19 +358,19 @@ describe('kapis doctor', function () {
       await patch('secret/kapis-serving', {
         data: { 'tls.crt': encode(pair.certPem), 'tls.key': encode(pair.keyPem) },
       })
-      await names('certificates', /the serving certificate expired on/, /delete secret kapis-serving/)
-      await names('certificates', /does not name kapis\.kapis-system\.svc/, /delete secret kapis-serving/)
+      await names([
+        ['certificates', /the serving certificate expired on/, /delete secret kapis-serving/],
+        ['certificates', /does not name kapis\.kapis-system\.svc/, /delete secret kapis-serving/],
+      ])
       await kubectl('-n', namespace, 'delete', 'secret', 'kapis-serving')
-      await names(
-        'certificates',
-        /the Secret kapis-system\/kapis-serving is missing/,
-        /kapis-apiserver creates it/,
-      )
+      await names([
+        ['certificates', /the Secret kapis-system\/kapis-serving is missing/, /kapis-apiserver creates it/],
+      ])
     })
 
     it('an APIService that is gone, or belongs to someone else', async () => {
       await kubectl('delete', 'apiservice', apiService)
-      await names('apiservice', /the APIService .* is missing/, /apply the manifests again/)
+      await names([['apiservice', /the APIService .* is missing/, /apply the manifests again/]])
       const theirs = {
         apiVersion: 'apiregistration.k8s.io/v1',
         kind: 'APIService',
@@ -401,22 +384,20 @@ describe('kapis doctor', function () {
         },
       }
       await cluster.output(['create', '-f', '-'], JSON.stringify(theirs))
-      await names('apiservice', /belongs to the Service default\/theirs/, /kubectl delete apiservice/)
+      await names([['apiservice', /belongs to the Service default\/theirs/, /kubectl delete apiservice/]])
       await kubectl('delete', 'apiservice', apiService)
     })
 
     it('custom resources and a Service that are missing', async () => {
       await kubectl('delete', 'crd', 'users.iam.kapis.io')
-      await names('custom-resources', /users\.iam\.kapis\.io is missing/, /apply the manifests again/)
+      await names([['custom-resources', /users\.iam\.kapis\.io is missing/, /apply the manifests again/]])
       await kubectl('-n', namespace, 'delete', 'service', 'kapis')
-      await names('service', /the Service kapis-system\/kapis is missing/, /apply the manifests again/)
+      await names([['service', /the Service kapis-system\/kapis is missing/, /apply the manifests again/]])
     })
 
     it('a namespace where nothing is', async () => {
       await names(
-        'service',
-        /the namespace nowhere not found: Kapis is not installed there/,
-        /--namespace/,
+        [['service', /the namespace nowhere not found: Kapis is not installed there/, /--namespace/]],
         '-n',
         'nowhere',
       )

@@ -46,8 +46,8 @@ describe('an installation of an older version', function () {
     await takeAway(cluster, ['-k', overlay(today, 'default')])
   })
 
-  async function start(name: string, { programs }: Version, delaySeconds = 3): Promise<Pod> {
-    const env = { KAPIS_SHUTDOWN_DELAY_SECONDS: String(delaySeconds) }
+  async function start(name: string, { programs }: Version): Promise<Pod> {
+    const env = { KAPIS_SHUTDOWN_DELAY_SECONDS: '3' }
     const pod = await startPod(cluster, { name, namespace, env, ...(programs === '' ? {} : { programs }) })
     pods.set(name, pod)
     return pod
@@ -112,7 +112,7 @@ describe('an installation of an older version', function () {
   })
 
   it('is gone back to by its Pod template alone, and nobody notices', async () => {
-    await applyDeployment('ha')
+    await applyDeployment()
     await roll(older, [
       ['new-a', 'old-c'],
       ['new-b', 'old-d'],
@@ -121,54 +121,11 @@ describe('an installation of an older version', function () {
   })
 
   /** What `kubectl rollout undo` puts back: definitions, rights and all else stay as they are. */
-  async function applyDeployment(name: string): Promise<void> {
-    const objects = parseAllDocuments(await cluster.output(['kustomize', overlay(older, name)]))
+  async function applyDeployment(): Promise<void> {
+    const objects = parseAllDocuments(await cluster.output(['kustomize', overlay(older, 'ha')]))
       .map(document => document.toJSON())
       .filter(({ kind }) => kind === 'Deployment')
     expect(objects).to.have.length(1)
     await cluster.output(['apply', '-f', '-'], JSON.stringify(objects[0]))
-  }
-
-  // The older version has another format, which today's does not read. Neither touches the files of the other.
-  it('keeps the log lines of both formats through an upgrade, the way back and another upgrade', async () => {
-    await Promise.all([...pods.keys()].map(stop))
-    const words = new Map<Version, readonly string[]>()
-    // One replica, which goes before the next comes: the store is in its volume.
-    async function runWith(version: Version, word: string): Promise<void> {
-      const pod = await start('logs', version, 0)
-      const token = (await logIn(pod, admin)).token
-      const own = words.get(version) ?? []
-      for (const before of own) await expectLine(pod, token, before)
-      await sendLine(pod, token, word)
-      words.set(version, [...own, word])
-      await expectLine(pod, token, word)
-      await stop('logs')
-    }
-    await cluster.output(['apply', '-k', overlay(older, 'default')])
-    await runWith(older, 'beforeupgrade')
-    await cluster.output(['apply', '-k', overlay(today, 'default')])
-    await runWith(today, 'afterupgrade')
-    await applyDeployment('default')
-    await runWith(older, 'afterdowngrade')
-    await cluster.output(['apply', '-k', overlay(today, 'default')])
-    await runWith(today, 'aftersecondupgrade')
-  })
-
-  async function sendLine({ url }: Pod, token: string, word: string): Promise<void> {
-    const names = { namespace_name: 'default', pod_name: 'web-0', container_name: 'web', docker_id: 'web-0' }
-    const line = { time: new Date().toISOString(), log: `said ${word}\n`, kubernetes: names }
-    const path = '/kapis/logging.kapis.io/v1alpha2/ingest/jsonlines'
-    const answer = await get(`${url}${path}`, { method: 'POST', token, body: JSON.stringify(line) })
-    expect(answer.code, answer.body).to.equal(200)
-  }
-
-  async function expectLine({ url }: Pod, token: string, word: string): Promise<void> {
-    await eventually(async () => {
-      const path = `/kapis/tenant.kapis.io/v1alpha2/logs?namespaces=default&q=${word}`
-      const { code, body } = await get(`${url}${path}`, { token })
-      expect(code, body).to.equal(200)
-      const { total, records } = JSON.parse(body).query
-      expect([total, records?.[0]?.log], body).to.deep.equal([1, `said ${word}\n`])
-    }, 90_000)
   }
 })

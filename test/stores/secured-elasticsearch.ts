@@ -6,7 +6,7 @@ import { json } from 'node:stream/consumers'
 import { securedCommand, type Where } from '../../hack/opensearch/command.ts'
 import { createAuthority, issueCertificate } from '../../pkg/certs/issue.ts'
 import { isRecord } from '../../pkg/kubeclient/object.ts'
-import { startNode } from './open-search.ts'
+import { startNode } from '../integration/open-search.ts'
 
 export type SecuredElasticsearch = {
   readonly url: string
