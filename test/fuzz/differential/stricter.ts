@@ -7,7 +7,7 @@ const refusals: readonly (readonly [why: string, code: number, message: RegExp])
   ['the APIs of others take a credential', 401, /^Unauthorized$/],
   ['a header cannot carry the identity', 403, /^the identity from \S+ authentication cannot be used: /],
   ['nor the identity to act as', 400, /^invalid impersonation headers: /],
-  ['a header to impersonate with that nobody knows', 400, /^the header impersonate-\S+ is not known/],
+  ['a header to impersonate with that nobody knows', 400, /^unknown header impersonate-\S+; supported: /],
   ['and one whose bytes are no text', 400, /^the header impersonate-\S+ is not valid UTF-8$/],
   ['nor to act as nobody', 400, /^Impersonate-User must be given with every other /],
   ['the parser of Node.js does not know the method', 501, /^unknown method$/],
