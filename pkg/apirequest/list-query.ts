@@ -9,6 +9,7 @@ export type ListQuery = {
   readonly page: number
   /** -1 is everything. */
   readonly limit: number
+  /** One key, or several with their directions: `status,-name` (splitSortKeys). */
   readonly sortBy: string
   readonly ascending: boolean
   readonly managedFields: boolean
@@ -53,11 +54,13 @@ export function parseListQuery(query: QueryParameters, others: readonly string[]
   for (const [key, value] of query) {
     if (value !== '' && !ownParameters.has(key) && !others.includes(key)) filters.set(key, value)
   }
+  const sortBy = query.get('sortBy') || 'createTime'
   return {
     page: integer(query, 'page', { min: 1, fallback: 1, warn }),
     limit: integer(query, 'limit', { min: -1, fallback: -1, warn }),
-    sortBy: query.get('sortBy') || 'createTime',
-    ascending: boolean(query, 'ascending', warn),
+    sortBy,
+    // Keys with directions of their own are meant as they are written.
+    ascending: query.get('ascending') ? boolean(query, 'ascending', warn) : hasDirections(sortBy),
     managedFields: boolean(query, 'managedFields', warn),
     labelSelector: query.labelSelector,
     fieldSelector: query.fieldSelector,
@@ -65,6 +68,31 @@ export function parseListQuery(query: QueryParameters, others: readonly string[]
     filters,
     warnings,
   }
+}
+
+/** Splits `a,-b` at its commas, but for those inside of brackets and quotes of a path. */
+export function splitSortKeys(sortBy: string): readonly string[] {
+  const keys: string[] = []
+  let depth = 0
+  let quoted = ''
+  let start = 0
+  for (let at = 0; at < sortBy.length; at++) {
+    const character = sortBy[at] ?? ''
+    if (quoted !== '') {
+      if (character === quoted) quoted = ''
+    } else if (character === "'" || character === '"') quoted = character
+    else if (character === '[' || character === '{') depth++
+    else if (character === ']' || character === '}') depth--
+    else if (character === ',' && depth === 0) {
+      keys.push(sortBy.slice(start, at))
+      start = at + 1
+    }
+  }
+  return [...keys, sortBy.slice(start)]
+}
+
+function hasDirections(sortBy: string): boolean {
+  return sortBy.startsWith('-') || splitSortKeys(sortBy).length > 1
 }
 
 type Warn = (text: string) => void

@@ -2,6 +2,7 @@ import type { AuthenticatedExchange } from '../apirequest/request-context.ts'
 import { withoutSelectors } from '../apirequest/request-info.ts'
 import { createAuthorizeRequest } from '../authz/authorize-request.ts'
 import { RbacIndex } from '../authz/rbac-index.ts'
+import { createRefusalExplanation } from '../authz/review/explain-refusal.ts'
 import { assertMayUpgrade } from '../authz/token-scope.ts'
 import { FileCertificates } from '../certs/file-certificates.ts'
 import { isForHost } from '../certs/renewal-reason.ts'
@@ -96,8 +97,9 @@ export async function runApiserver(
   const kubeApiserver = { name: 'kube-apiserver', url: endpoint.url }
   const client = tracing.client(createKubeClient(endpoint), kubeApiserver)
   const clientAddress = createClientAddress(() => live().listen.trustedProxies)
-  const access = createAuth({ client, config, logger, registry, group, clientAddress })
   const bindings = new RbacIndex({ client, logger })
+  const explain = createRefusalExplanation(bindings.reader())
+  const access = createAuth({ client, config, logger, registry, group, clientAddress, explain })
   const { authorize } = access
   const certificates =
     config.tls.certFile === ''

@@ -6,14 +6,14 @@ import type { Identity } from '../apirequest/identity.ts'
 import { anonymous } from '../apirequest/identity.ts'
 import { QueryParameters } from '../apirequest/query-parameters.ts'
 import { parseRequestInfo } from '../apirequest/request-info.ts'
-import { createAuthorizer } from './authorizer.ts'
+import { createAuthorizer, type Explain } from './authorizer.ts'
 import type { ReviewSpec } from './subject-access-review.ts'
 
 const jane: Identity = { username: 'jane', uid: 'u-1', groups: ['dev', 'system:authenticated'], extra: {} }
 const group = 'resources.kapis.io'
 const collection = `/apis/${group}/v1alpha3/nodes`
 
-function start(answer: (spec: ReviewSpec) => unknown = () => ({ allowed: true })) {
+function start(answer: (spec: ReviewSpec) => unknown = () => ({ allowed: true }), explain?: Explain) {
   const specs: ReviewSpec[] = []
   const observed: string[] = []
   const client = {
@@ -28,6 +28,7 @@ function start(answer: (spec: ReviewSpec) => unknown = () => ({ allowed: true })
   const authorize = createAuthorizer({
     client,
     group,
+    ...(explain === undefined ? {} : { explain }),
     observe: (decision, source) => void observed.push(`${decision} ${source}`),
   })
   const ask = async (identity: Identity, method: string, url: string) => {
@@ -44,6 +45,28 @@ describe('createAuthorizer', () => {
     await ask(jane, 'GET', collection)
     expect(specs.length).to.equal(1)
     expect(observed.at(-1)).to.equal('allowed cache')
+  })
+
+  it('explains a refusal, and asks for the rights that this takes', async () => {
+    const explain: Explain = async (_info, _identity, isAllowed) => {
+      const right = parseRequestInfo('GET', '/apis/rbac.authorization.k8s.io/v1/clusterroles')
+      return (await isAllowed(right)) ? 'the rule is missing' : ''
+    }
+    const isRoles = ({ resourceAttributes }: ReviewSpec) => resourceAttributes?.resource === 'clusterroles'
+    const { ask } = start(spec => ({ allowed: isRoles(spec), reason: 'no' }), explain)
+    for (let i = 0; i < 2; i++) {
+      const { message } = await rejectionOf(ask(jane, 'GET', collection))
+      expect(message).to.match(/ at the cluster scope: no; the rule is missing$/)
+    }
+    const other = start(() => ({ allowed: false }), explain)
+    const { message } = await rejectionOf(other.ask(jane, 'GET', collection))
+    expect(message).to.match(/ at the cluster scope$/)
+  })
+
+  it('refuses also when it cannot say why', async () => {
+    const explain: Explain = () => Promise.reject(unavailable('not yet'))
+    const { ask } = start(() => ({ allowed: false }), explain)
+    expect(await rejectionOf(ask(jane, 'GET', collection))).to.include({ code: 403 })
   })
 
   it('remembers a refusal as well', async () => {

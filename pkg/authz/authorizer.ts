@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import { type Identity, isSuperuser } from '../apirequest/identity.ts'
+import { hasNoCredential, type Identity, isSuperuser } from '../apirequest/identity.ts'
 import type { RequestInfo } from '../apirequest/request-info.ts'
 import { createBoundedCache } from '../cache/bounded-cache.ts'
 import type { KubeClient } from '../kubeclient/client.ts'
@@ -13,13 +13,23 @@ export type AuthorizerOptions = {
   readonly client: KubeClient
   /** The aggregated group, where an anonymous caller is refused as kube-apiserver refuses. */
   readonly group: string
+  /** Why RBAC refuses a request, for callers who may read RBAC; '' for all others. */
+  readonly explain?: Explain
   readonly observe: (decision: 'allowed' | 'denied' | 'error', source: 'rule' | 'cache' | 'review') => void
 }
+
+/** @param isAllowed whether the caller has another right. @throws Status 503 */
+export type Explain = (
+  info: RequestInfo,
+  identity: Identity,
+  isAllowed: (right: RequestInfo) => Promise<boolean>,
+) => Promise<string>
 
 export type Authorize = (info: RequestInfo, identity: Identity) => Promise<void> | void
 
 const cacheMs = 10_000
 const maxCacheBytes = 8 * 1024 * 1024
+const allowedByRule: Decision = { isAllowed: true, reason: '' }
 
 /**
  * Authorizes a request with a SubjectAccessReview.
@@ -36,9 +46,20 @@ export function createAuthorizer(options: AuthorizerOptions): Authorize {
   const identityKey = createIdentityKey()
   const requestKey = createRequestKey()
 
-  function judge(decision: Decision, info: RequestInfo, identity: Identity): void {
+  function judge(decision: Decision, info: RequestInfo, identity: Identity): Promise<void> | void {
     if (decision.isAllowed) return
-    throw refusalFor(info, identity, { reason: decision.reason, group: options.group })
+    const { group, explain } = options
+    const { reason } = decision
+    if (explain === undefined || hasNoCredential(identity)) throw refusalFor(info, identity, { reason, group })
+    return refuse(explain, reason, info, identity)
+  }
+
+  async function refuse(explain: Explain, reason: string, info: RequestInfo, identity: Identity) {
+    const isAllowed = async (right: RequestInfo) => (await decide(right, identity)).isAllowed
+    // A refusal stays one when it cannot be explained.
+    const why = await explain(info, identity, isAllowed).catch(() => '')
+    const reasons = [reason, why].filter(text => text !== '')
+    throw refusalFor(info, identity, { reason: reasons.join('; '), group: options.group })
   }
 
   async function ask(key: string, spec: ReviewSpec): Promise<Decision> {
@@ -55,19 +76,23 @@ export function createAuthorizer(options: AuthorizerOptions): Authorize {
     }
   }
 
-  return (info, identity) => {
-    assertInScope(info, identity)
+  function decide(info: RequestInfo, identity: Identity): Promise<Decision> | Decision {
     if (isSuperuser(identity)) {
       options.observe('allowed', 'rule')
-      return
+      return allowedByRule
     }
     const key = `${identityKey(identity)} ${requestKey(info)}`
     const known = decisions.get(key)
-    if (known !== undefined) {
-      options.observe(known.isAllowed ? 'allowed' : 'denied', 'cache')
-      return judge(known, info, identity)
-    }
-    return ask(key, toReviewSpec(info, identity)).then(decision => judge(decision, info, identity))
+    if (known === undefined) return ask(key, toReviewSpec(info, identity))
+    options.observe(known.isAllowed ? 'allowed' : 'denied', 'cache')
+    return known
+  }
+
+  return (info, identity) => {
+    assertInScope(info, identity)
+    const decision = decide(info, identity)
+    if (!(decision instanceof Promise)) return judge(decision, info, identity)
+    return decision.then(decided => judge(decided, info, identity))
   }
 }
 

@@ -11,7 +11,7 @@ import { impersonate } from '../../authn/impersonate.ts'
 import { createKapisTokenAuthenticator } from '../../authn/kapis-token.ts'
 import { stripCredentials } from '../../authn/strip-credentials.ts'
 import { createTokenReviewAuthenticator } from '../../authn/token-review.ts'
-import { type Authorize, createAuthorizer } from '../../authz/authorizer.ts'
+import { type Authorize, createAuthorizer, type Explain } from '../../authz/authorizer.ts'
 import type { Config } from '../../config/config.ts'
 import type { ClientAddress } from '../../httpserver/client-address.ts'
 import type { PasswordChecker } from '../../iam/passwords/password-check.ts'
@@ -66,11 +66,13 @@ export type AccessOptions = {
   readonly registry: Registry
   readonly group: string
   readonly clientAddress: ClientAddress
+  /** Why RBAC refuses a request, for callers who may read RBAC. */
+  readonly explain: Explain
 }
 
 /** Joins what finds out who calls and what decides whether they may. */
 export function createAuth(options: AccessOptions): Auth {
-  const { client, config, logger, registry, group, clientAddress } = options
+  const { client, config, logger, registry, group, clientAddress, explain } = options
   const { groupDomain } = config
   const { issuer, audience, clockSkewSeconds, accessTokenSeconds, refreshTokenSeconds } = config.oauth
   const authentication = new AuthenticationConfigSource({ client, logger })
@@ -152,6 +154,7 @@ export function createAuth(options: AccessOptions): Auth {
   const authorize = createAuthorizer({
     client,
     group,
+    explain,
     observe: byTwo((decision, source) => decisions({ decision, source })),
   })
 

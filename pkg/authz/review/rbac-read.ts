@@ -46,7 +46,8 @@ export async function isAllowed(
   }
 }
 
-function rightsFor(place: RbacPlace): readonly RequestInfo[] {
+/** The rights to list them. */
+export function rightsFor(place: RbacPlace): readonly RequestInfo[] {
   const list = (resource: string, namespace = '') =>
     toResourceInfo({ verb: 'list', group, version: 'v1', resource, namespace })
   const cluster = [list('clusterroles'), list('clusterrolebindings')]

@@ -1,10 +1,12 @@
 import { expect } from 'chai'
 import { jane } from '../../apirequest/fixtures.ts'
 import type { Identity } from '../../apirequest/identity.ts'
+import { parseRequestInfo } from '../../apirequest/request-info.ts'
 import type { RbacIndex, RbacReader } from '../rbac-index.ts'
 import { accessReport } from './access-report.ts'
 import { allowedNamespaces } from './allowed-namespaces.ts'
 import { explainAccess, rolesThatAllow } from './explain-access.ts'
+import { createRefusalExplanation } from './explain-refusal.ts'
 import { binding, groupOf, indexOf, role, user } from './fixtures.ts'
 import type { AccessAttributes } from './rule.ts'
 import { whoCan } from './who-can.ts'
@@ -213,5 +215,29 @@ describe('reviews of access', () => {
       )
       expect(names).to.deep.equal(['Role own', 'ClusterRole edit'])
     })
+  })
+
+  describe('createRefusalExplanation', () => {
+    const explained = (path: string, lacks = '') =>
+      createRefusalExplanation(reader)(
+        parseRequestInfo('DELETE', path),
+        jane,
+        async ({ verb, resource }) => verb === 'list' && resource !== lacks,
+      )
+
+    it('names the closest binding, or the rule', async () => {
+      expect(await explained('/api/v1/namespaces/shop/pods/web-0')).to.equal(
+        'RoleBinding "dev" in the namespace "shop" gives ClusterRole "view", but the verbs are get, list, not delete',
+      )
+      expect(await explained('/api/v1/namespaces/shop/secrets/a')).to.equal(
+        'no binding gives the rule {"verbs":["delete"],"apiGroups":[""],"resources":["secrets"],"resourceNames":["a"]}',
+      )
+    })
+
+    for (const lacks of ['clusterroles', 'clusterrolebindings', 'roles', 'rolebindings']) {
+      it(`says nothing to a caller who may not list ${lacks}`, async () => {
+        expect(await explained('/api/v1/namespaces/shop/pods/web-0', lacks)).to.equal('')
+      })
+    }
   })
 })

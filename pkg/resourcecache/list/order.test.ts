@@ -23,6 +23,33 @@ describe('toOrder', () => {
       ['y/b', 'x/b', 'y/a', 'x/a'],
     ],
   ]
+  const several: readonly [string, readonly string[]][] = [
+    ['name,createTime', ['y/a', 'x/a', 'y/b', 'x/b']],
+    ['-name,createTime', ['y/b', 'x/b', 'y/a', 'x/a']],
+    ['name,-createTime', ['x/a', 'y/a', 'x/b', 'y/b']],
+    ['-name', ['x/b', 'y/b', 'x/a', 'y/a']],
+    ['-createTime,.metadata.namespace', ['x/a', 'x/b', 'y/a', 'y/b']],
+    ['-.metadata.namespace,-name', ['y/b', 'y/a', 'x/b', 'x/a']],
+  ]
+  for (const [sortBy, expected] of several) {
+    it(`is by ${sortBy}`, () => {
+      const { compare } = toOrder(sortBy)
+      for (const given of [entries, entries.toReversed()])
+        expect([...given].sort(compare).map(({ key }) => key)).to.deep.equal(expected)
+    })
+  }
+
+  it('has another key for another direction or order of keys', () => {
+    const keys = ['name', '-name', 'name,status', 'status,name', 'name,-status', '-name,status']
+    expect(new Set(keys.map(sortBy => toOrder(sortBy).key)).size).to.equal(keys.length)
+    expect(toOrder('createTime,name').key).to.equal(toOrder('creationTimestamp,name').key)
+  })
+
+  it('knows each of several keys, and takes four', () => {
+    for (const sortBy of ['name,size', '--name', 'name,', ',', '-', 'name,name,name,name,name'])
+      expect(() => toOrder(sortBy), sortBy).to.throw(/sortBy/)
+  })
+
   for (const [what, order, expected] of table) {
     it(`is by ${what}`, () => {
       expect([...entries].sort(order).map(({ key }) => key)).to.deep.equal(expected)

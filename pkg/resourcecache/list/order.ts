@@ -1,5 +1,6 @@
 import { badRequest } from '../../apierrors/status.ts'
 import { parseJsonPath } from '../../apirequest/json-path.ts'
+import { splitSortKeys } from '../../apirequest/list-query.ts'
 import { decodeString } from '../../json/scan.ts'
 import { type Amount, compareAmounts, parseAmount } from '../decorate/amount.ts'
 import type { Entry } from '../store/cached-object.ts'
@@ -19,51 +20,93 @@ export type Order = {
 /** The order of keys, which is kube-apiserver's own: namespace, then name. */
 export const byKey: Compare = (a, b) => compareText(a.key, b.key)
 
+/** The order by one key, with the comparison of its values alone. */
+type PlainOrder = Order & { readonly compareValues: Compare }
+
 // RFC 3339 in UTC with whole seconds sorts as text.
-const byCreation = by(entry => entry.meta.creationTimestamp)
-const byUpdate = by(entry => entry.updated)
+const byCreation = by('createTime', entry => entry.meta.creationTimestamp)
+const byUpdate = by('updateTime', entry => entry.updated)
 
 /** Sort keys (`sortBy`) of all kinds in the platform API; some are aliases. */
-const orders: Readonly<Record<string, Order>> = {
-  name: { key: 'name', compare: by(entry => entry.name) },
-  createTime: { key: 'createTime', compare: byCreation },
-  creationTimestamp: { key: 'createTime', compare: byCreation },
-  updateTime: { key: 'updateTime', compare: byUpdate },
-  lastUpdateTimestamp: { key: 'updateTime', compare: byUpdate },
-  status: { key: 'status', compare: by(entry => entry.facts.status) },
+const orders: Readonly<Record<string, PlainOrder>> = {
+  name: by('name', entry => entry.name),
+  createTime: byCreation,
+  creationTimestamp: byCreation,
+  updateTime: byUpdate,
+  lastUpdateTimestamp: byUpdate,
+  status: by('status', entry => entry.facts.status),
 }
 
 export const sortKeys: readonly string[] = Object.keys(orders)
 
-/** Whether `toOrder` takes it for a key or a path. */
+// A list that needs more is sorted for nobody.
+const maxKeys = 4
+
+/** Whether `toOrder` takes it: a key or a path, or some of them, each with a `-` for the other direction. */
 export function isSortKey(sortBy: string): boolean {
-  return sortKeys.includes(sortBy) || /^[.{$]/.test(sortBy)
+  const keys = splitSortKeys(sortBy)
+  return keys.length <= maxKeys && keys.every(key => isPlainKey(withoutSign(key)))
+}
+
+function isPlainKey(key: string): boolean {
+  return sortKeys.includes(key) || /^[.{$]/.test(key)
+}
+
+function withoutSign(key: string): string {
+  return key.startsWith('-') ? key.slice(1) : key
 }
 
 /**
- * Returns the order for `sortBy`: one of the keys above, or a path such as `.status.capacity.cpu`.
- * Ties are broken by namespace and name, so that the order is total and stable.
+ * Returns the order for `sortBy`: one of the keys above, or a path such as `.status.capacity.cpu`; or several, such as
+ * `status,-name`. Ties are broken by namespace and name, so that the order is total and stable.
  *
  * @throws Status 400 with the supported keys
  */
 export function toOrder(sortBy: string): Order {
+  const keys = splitSortKeys(sortBy)
+  if (keys.length > maxKeys) throw badRequest(`sortBy takes ${maxKeys} keys at most, not ${keys.length}`)
+  const [only] = keys
+  if (only !== undefined && keys.length === 1 && !only.startsWith('-')) return toPlainOrder(only)
+  const parts = keys.map(key => {
+    const order = toPlainOrder(withoutSign(key))
+    return { ...order, sign: key.startsWith('-') ? -1 : 1 }
+  })
+  const ranks = parts.flatMap(({ rank }) => rank ?? [])
+  return {
+    key: JSON.stringify(parts.map(({ key, sign }) => [key, sign])),
+    compare(a, b) {
+      for (const { compareValues, sign } of parts) {
+        const difference = sign * compareValues(a, b)
+        if (difference !== 0) return difference
+      }
+      return byKey(a, b)
+    },
+    ...(ranks.length > 0 ? { rank: (entry: Entry) => ranks.map(rank => rank(entry)) } : {}),
+  }
+}
+
+function toPlainOrder(sortBy: string): PlainOrder {
   const known = Object.hasOwn(orders, sortBy) ? orders[sortBy] : undefined
   if (known !== undefined) return known
-  if (!isSortKey(sortBy))
+  if (!isPlainKey(sortBy))
     throw badRequest(
       `sortBy must be one of ${sortKeys.join(', ')}, or a path such as .spec.nodeName, not ${JSON.stringify(sortBy)}`,
     )
   const path = parseJsonPath(sortBy, 'sortBy')
   const rank = createReading([path], ([value]) => toRank(value))
   return {
-    key: `path ${JSON.stringify(path)}`,
-    compare: (a, b) => compareRanks(rank(a), rank(b)) || byKey(a, b),
+    ...orderOf(`path ${JSON.stringify(path)}`, (a, b) => compareRanks(rank(a), rank(b))),
     rank,
   }
 }
 
-function by(read: (entry: Entry) => string): Compare {
-  return (a, b) => compareText(read(a), read(b)) || byKey(a, b)
+/** @param compareValues without the tie-break */
+function orderOf(key: string, compareValues: Compare): PlainOrder {
+  return { key, compareValues, compare: (a, b) => compareValues(a, b) || byKey(a, b) }
+}
+
+function by(key: string, read: (entry: Entry) => string): PlainOrder {
+  return orderOf(key, (a, b) => compareText(read(a), read(b)))
 }
 
 /** What is missing comes first, then amounts, then text. */

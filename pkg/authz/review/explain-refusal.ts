@@ -1,0 +1,30 @@
+import type { RequestInfo } from '../../apirequest/request-info.ts'
+import type { Explain } from '../authorizer.ts'
+import type { RbacReader } from '../rbac-index.ts'
+import { explainAccess } from './explain-access.ts'
+import { refText } from './grant.ts'
+import { rightsFor } from './rbac-read.ts'
+import type { AccessAttributes } from './rule.ts'
+
+/**
+ * Explains refusals to callers who may list all roles and bindings: the binding that is closest to allowing the request, or the
+ * rule that is missing.
+ */
+export function createRefusalExplanation(reader: Pick<RbacReader, 'bindingsOf' | 'rulesOf'>): Explain {
+  return async (info, identity, isAllowed) => {
+    for (const right of rightsFor('everywhere')) if (!(await isAllowed(right))) return ''
+    const explanation = explainAccess(reader, identity, toAttributes(info))
+    // RBAC allows it: another authorizer has refused.
+    if (explanation.isAllowed) return ''
+    const [closest] = explanation.nearest
+    if (closest === undefined) return `no binding gives the rule ${JSON.stringify(explanation.missingRule)}`
+    const { binding, role, missing } = closest
+    return `${refText(binding)} gives ${refText(role)}, but ${missing.join('; ')}`
+  }
+}
+
+function toAttributes(info: RequestInfo): AccessAttributes {
+  if (!info.isResource) return { isResource: false, verb: info.verb, path: info.path }
+  const { verb, group, resource, subresource, name, namespace } = info
+  return { isResource: true, verb, group, resource, subresource, name, namespace }
+}
