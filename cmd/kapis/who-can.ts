@@ -49,7 +49,8 @@ ${serverUsage}${accessUsage}  --output FORMAT, -o    json: the status of the Who
       return (cells.length > 0 ? cells : [['', '', '']]).map(more => [String(subject.kind), name, ...more])
     })
     io.out(toTable([['KIND', 'NAME', 'BINDING', 'ROLE', 'RULE'], ...rows]))
-    for (const note of Array.isArray(status.notes) ? status.notes : []) io.err(`${printable(`Note: ${note}`)}\n`)
+    for (const note of Array.isArray(status.notes) ? status.notes : [])
+      io.err(`${printable(`Note: ${note}`)}\n`)
     if (status.incomplete === true) io.err(`${printable(`Incomplete: ${String(status.evaluationError)}`)}\n`)
     return 0
   },

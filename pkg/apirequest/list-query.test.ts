@@ -21,6 +21,10 @@ describe('parseListQuery', () => {
   const valid: readonly [string, Partial<ListQuery>][] = [
     ['', {}],
     ['page=&limit=&sortBy=&ascending=&managedFields=&labelSelector=', {}],
+    ['sortBy=-name', { sortBy: '-name', ascending: true }],
+    ['sortBy=status,-name', { sortBy: 'status,-name', ascending: true }],
+    ['sortBy=status,-name&ascending=false', { sortBy: 'status,-name' }],
+    ["sortBy=.metadata.labels['a,b']", { sortBy: ".metadata.labels['a,b']" }],
     ['page=3&limit=20', { page: 3, limit: 20 }],
     ['page=999999999&limit=999999999', { page: 999_999_999, limit: 999_999_999 }],
     ['page=01', { page: 1 }],

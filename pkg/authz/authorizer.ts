@@ -50,7 +50,8 @@ export function createAuthorizer(options: AuthorizerOptions): Authorize {
     if (decision.isAllowed) return
     const { group, explain } = options
     const { reason } = decision
-    if (explain === undefined || hasNoCredential(identity)) throw refusalFor(info, identity, { reason, group })
+    if (explain === undefined || hasNoCredential(identity))
+      throw refusalFor(info, identity, { reason, group })
     return refuse(explain, reason, info, identity)
   }
 

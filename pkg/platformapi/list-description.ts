@@ -23,10 +23,14 @@ const ofLists: readonly Parameter[] = [
   ),
   query(
     'sortBy',
-    'createTime, creationTimestamp, name, updateTime, lastUpdateTimestamp, status, or a path such as .status.capacity.memory.',
+    'createTime, creationTimestamp, name, updateTime, lastUpdateTimestamp, status, or a path such as .status.capacity.memory; or several, such as status,-name.',
     text('', { default: 'createTime' }),
   ),
-  query('ascending', 'Sorts in ascending order: the oldest or smallest first.', flag),
+  query(
+    'ascending',
+    'Sorts in ascending order: the oldest or smallest first; the default where sortBy has several keys or a -.',
+    flag,
+  ),
   query('labelSelector', 'A Kubernetes label selector.'),
   query(
     'fieldSelector',

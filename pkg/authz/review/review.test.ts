@@ -229,7 +229,7 @@ describe('reviews of access', () => {
       expect(await explained('/api/v1/namespaces/shop/pods/web-0')).to.equal(
         'RoleBinding "dev" in the namespace "shop" gives ClusterRole "view", but the verbs are get, list, not delete',
       )
-      expect(await explained('/api/v1/namespaces/shop/secrets/a')).to.equal(
+      expect(await explained('/api/v1/namespaces/bank/secrets/a')).to.equal(
         'no binding gives the rule {"verbs":["delete"],"apiGroups":[""],"resources":["secrets"],"resourceNames":["a"]}',
       )
     })
