@@ -107,12 +107,13 @@ function fieldOf(parameters: LogsqlParameters): string {
 export function createLogsqlFace(options: LogsqlOptions): Handler {
   async function serve(exchange: AuthenticatedExchange, left: AbortSignal): Promise<void> {
     const { identity, res, info } = exchange
+    // First: the method is refused on every path.
+    const query = await options.readForm(exchange)
     const endpoint = info.parts[2] ?? ''
     if (info.parts.length !== 3 || info.parts[1] !== 'logsql' || !logsqlEndpoints.includes(endpoint)) {
       throw unknownResource(`supported below /select/logsql: ${logsqlEndpoints.join(', ')}`)
     }
     refuseTenant(exchange)
-    const query = await options.readForm(exchange)
     warnOfUnknown(query, text => addWarning(res, text))
     const nowNs = BigInt(Date.now()) * 1_000_000n
     const parameters = readLogsqlParameters(query, nowNs)

@@ -1,0 +1,53 @@
+import { request } from 'node:http'
+import { expect } from 'chai'
+import { renderKube } from '../../../apierrors/render-kube.ts'
+import {
+  type Answer,
+  type Loopback,
+  readAnswer,
+  startLoopback,
+  toExchange,
+} from '../../../apirequest/fixtures.ts'
+import { sendJson } from '../../../httpserver/respond.ts'
+import { readForm } from './read-form.ts'
+
+describe('readForm', () => {
+  let loopback: Loopback | undefined
+  before(async () => {
+    loopback = await startLoopback(async (req, res) => {
+      try {
+        sendJson(res, 200, [...(await readForm(toExchange(req, res)))])
+      } catch (error) {
+        renderKube(res, error)
+      }
+    })
+  })
+  after(() => loopback?.close())
+
+  function ask(method: string, body?: string, type = 'application/x-www-form-urlencoded'): Promise<Answer> {
+    const { promise, resolve, reject } = Promise.withResolvers<Answer>()
+    const options = {
+      ...{ host: '127.0.0.1', port: loopback?.port, path: '/x?limit=1', method, agent: false },
+      headers: body === undefined ? {} : { 'content-type': type },
+    }
+    request(options, res => readAnswer(res).then(resolve, reject))
+      .on('error', reject)
+      .end(body)
+    return promise
+  }
+
+  it('joins the parameters of the URL and of a form', async () => {
+    expect((await ask('GET')).text).to.equal('[["limit","1"]]\n')
+    expect(JSON.parse((await ask('POST', 'query=a+%7C+b')).text)).to.deep.equal([
+      ['limit', '1'],
+      ['query', 'a | b'],
+    ])
+  })
+
+  it('refuses other methods, other types and long forms', async () => {
+    const put = await ask('PUT', 'query=a')
+    expect([put.code, put.headers.allow]).to.deep.equal([405, 'GET, HEAD, POST'])
+    expect((await ask('POST', '{}', 'application/json')).code).to.equal(415)
+    expect((await ask('POST', `query=${'a'.repeat(300_000)}`)).code).to.equal(413)
+  })
+})
