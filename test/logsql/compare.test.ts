@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { expect } from 'chai'
 import { createPortFinder } from '../../hack/controlplane/ports.ts'
 import { openTestStore } from '../../pkg/logs/embedded/fixtures.ts'
+import { toComparable } from '../../pkg/logs/logsql/fixtures.ts'
 import { parseLogsql } from '../../pkg/logs/logsql/parse.ts'
 import { runQuery } from '../../pkg/logs/logsql/run.ts'
 import type { LogStore } from '../../pkg/logs/store.ts'
@@ -150,18 +151,6 @@ function differenceOf(
 function toRows(text: string): readonly string[] {
   const rows = text.split('\n').filter(line => line !== '')
   return rows.map(line => toComparable(JSON.parse(line))).sort()
-}
-
-/** Ids of streams are each one's own, and the last digits of floating-point sums depend on the order of lines. */
-function toComparable(row: Record<string, string>): string {
-  const members = Object.entries(row)
-    .filter(([name]) => name !== '_stream_id')
-    .map(([name, value]) => [
-      name,
-      /^-?\d+\.\d+$/.test(value) ? String(Number(Number(value).toPrecision(12))) : value,
-    ])
-    .sort(([a = ''], [b = '']) => (a < b ? -1 : 1))
-  return JSON.stringify(members)
 }
 
 /** Lists whose order means nothing, sorted. */

@@ -186,7 +186,7 @@ function isCaseSafe({ text, anyCase }: { readonly text: string; readonly anyCase
 function partOfValue(text: string): string {
   if (!/^[\p{L}\p{N} _.:;/+@#$%&*()=~|<>?!'{}^-]*$/u.test(text)) return ''
   // The text may begin within an escape: `\n`, `\u0007`.
-  const begin = /^(?:u?[\da-f]{0,4}|[bfnrt])/.exec(text)?.[0].length ?? 0
+  const begin = /^(?:u[\da-f]{0,4}|[\da-f]{1,4}|[nrt])/.exec(text)?.[0].length ?? 0
   return text.slice(begin)
 }
 

@@ -123,10 +123,10 @@ async function* scan(
     const timeoutMs = Math.ceil(leftMs())
     if (timeoutMs <= 0) throw timedOut(`the query was stopped: it took longer than ${limits.timeoutMs} ms`)
     const asked = { filter, order, size: pageSize, start, withTotal: false }
-    const { hits } = await store.query(asked, { ...limits, timeoutMs })
+    const { hits, isCut } = await store.query(asked, { ...limits, timeoutMs })
     if (hits.length > 0) yield hits
     const last = hits.at(-1)
-    if (last === undefined || hits.length < pageSize) return
+    if (last === undefined || (hits.length < pageSize && !isCut)) return
     start = { after: last.cursor }
   }
 }

@@ -1,0 +1,168 @@
+import { readFileSync } from 'node:fs'
+import { expect } from 'chai'
+import { Status } from '../../apierrors/status.ts'
+import { createTurns } from '../../scheduling/time-slices.ts'
+import { createMemoryStore, record } from '../fixtures.ts'
+import type { LogRecord } from '../record.ts'
+import type { LogStore } from '../store.ts'
+import { toComparable } from './fixtures.ts'
+import { parseLogsql } from './parse.ts'
+import { planQuery, runQuery } from './run.ts'
+
+// Lines, and what VictoriaLogs 1.52.1 finds in them: RECORD=test/fixtures/logsql.json LINES=120 QUERIES=400 SEED=7 make test-logsql
+const file = new URL('../../../test/fixtures/logsql.json', import.meta.url)
+type Recorded = { readonly query: string; readonly rows: readonly string[] }
+const nowNs = 1_700_001_000_000_000_000n
+const everything = { scope: 'everything' } as const
+
+async function rowsOf(store: LogStore, query: string, more: { maxBytes?: number; timeoutMs?: number } = {}) {
+  const { maxBytes = 1024 ** 3, timeoutMs = 30_000 } = more
+  const run = { store, filter: everything, limits: { timeoutMs }, turns: createTurns(), maxBytes }
+  const found: string[] = []
+  for await (const rows of runQuery(run, parseLogsql(query, nowNs)))
+    found.push(...rows.map(row => toComparable(Object.fromEntries(row))))
+  return found
+}
+
+async function refusalOf(work: Promise<unknown>): Promise<string> {
+  try {
+    await work
+  } catch (error) {
+    if (error instanceof Status) return `${error.code} ${error.message}`
+    throw error
+  }
+  return 'none'
+}
+
+describe('runQuery', () => {
+  const parsed: readonly (LogRecord | Recorded)[] = JSON.parse(readFileSync(file, 'utf8'), (_, value) =>
+    typeof value?.bigint === 'string' ? BigInt(value.bigint) : value,
+  )
+  const records = parsed.filter(entry => 'log' in entry)
+  const recorded = parsed.filter(entry => 'query' in entry)
+  const store = createMemoryStore(records)
+
+  it(`finds what VictoriaLogs finds`, async () => {
+    expect(recorded.length).to.be.greaterThan(100)
+    for (const { query, rows } of recorded)
+      expect((await rowsOf(store, query)).sort(), query).to.deep.equal(rows)
+  })
+
+  it('leaves to the store what it can say, and looks at the rest', () => {
+    const planOf = (query: string) => {
+      const { filter, isExact } = planQuery(everything, parseLogsql(query, nowNs))
+      return { expression: filter?.expression, isExact }
+    }
+    const contains = (text: string, field: unknown = 'log') => ({
+      ...{ op: 'match', field },
+      test: { kind: 'contains', text, caseSensitive: true },
+    })
+    const isOneOf = (field: unknown, ...values: string[]) => ({
+      op: 'match',
+      field,
+      test: { kind: 'in', values },
+    })
+    const table: Readonly<Record<string, object>> = {
+      '*': { expression: undefined, isExact: true },
+      error: { expression: contains('error'), isExact: false },
+      'namespace:=shop': { expression: isOneOf('namespace', 'shop'), isExact: true },
+      '{namespace="shop"} -pod:in(a, b)': {
+        expression: {
+          op: 'and',
+          operands: [isOneOf('namespace', 'shop'), { op: 'not', operand: isOneOf('pod', 'a', 'b') }],
+        },
+        isExact: true,
+      },
+      // Not all that has the text is left out.
+      '-error': { expression: undefined, isExact: false },
+      'error or level:*': { expression: undefined, isExact: false },
+      'labels.app:=web': { expression: isOneOf({ label: 'app' }, 'web'), isExact: true },
+      // A list is JSON here and several values in the store.
+      'level:=error': { expression: isOneOf({ field: 'level' }, 'error'), isExact: false },
+      'level:="[\\"a\\"]"': { expression: undefined, isExact: false },
+      'level:error': { expression: contains('rror', { field: 'level' }), isExact: false },
+      'level:new': { expression: contains('ew', { field: 'level' }), isExact: false },
+    }
+    for (const [query, plan] of Object.entries(table)) expect(planOf(query), query).to.deep.equal(plan)
+  })
+
+  it('finds in lists what their JSON has, escapes too', async () => {
+    const lists = createMemoryStore([
+      record({ timeNs: nowNs, log: 'a', fields: { list: ['new', 'line\nnext', 'u0041'] } }),
+      record({ timeNs: nowNs, log: 'b', fields: { list: 'next' } }),
+    ])
+    const found = async (query: string) => (await rowsOf(lists, `${query} | fields _msg`)).sort()
+    const [a, b] = ['[["_msg","a"]]', '[["_msg","b"]]']
+    expect(await found('list:next')).to.deep.equal([b])
+    expect(await found('list:nnext')).to.deep.equal([a])
+    expect(await found('list:new')).to.deep.equal([a])
+    expect(await found('list:~"^.\\"new"')).to.deep.equal([a])
+    expect(await found(`list:='["new","line\\\\nnext","u0041"]'`)).to.deep.equal([a])
+  })
+
+  it('goes from page to page, newest first, until it has what it wants', async () => {
+    let pages = 0
+    const many = createMemoryStore(
+      Array.from({ length: 3500 }, (_, i) => record({ timeNs: nowNs + BigInt(i), log: `n${i}` })),
+    )
+    const counted: LogStore = {
+      ...many,
+      query: (query, limits) => {
+        pages += 1
+        return many.query(query, limits)
+      },
+    }
+    expect(await rowsOf(counted, '* | limit 2 | fields _msg')).to.deep.equal([
+      '[["_msg","n3499"]]',
+      '[["_msg","n3498"]]',
+    ])
+    expect(pages).to.equal(1)
+    expect(await rowsOf(counted, '* | sort by (_time) offset 1 limit 1 | fields _msg')).to.deep.equal([
+      '[["_msg","n1"]]',
+    ])
+    expect(pages).to.equal(2)
+    expect(await rowsOf(counted, '* | stats count() n')).to.deep.equal(['[["n","3500"]]'])
+    expect(pages).to.equal(6)
+  })
+
+  it('goes on behind a page that ends before it is full', async () => {
+    const cutting: LogStore = {
+      ...store,
+      query: async (query, limits) => {
+        const { total, hits } = await store.query({ ...query, size: 7 }, limits)
+        return { total, hits, isCut: hits.length === 7 }
+      },
+    }
+    expect(await rowsOf(cutting, '* | stats count() n')).to.deep.equal([`[["n","${records.length}"]]`])
+  })
+
+  it('gives up what takes too long or holds too much', async () => {
+    const slow: LogStore = {
+      ...store,
+      query: async (query, limits) => {
+        await new Promise(resolve => setTimeout(resolve, 30))
+        return store.query({ ...query, size: 1 }, limits)
+      },
+    }
+    // A page that is not full is the last one.
+    const endless: LogStore = {
+      ...slow,
+      query: async (query, limits) => {
+        const { hits } = await slow.query(query, limits)
+        return {
+          ...{ total: undefined, isCut: false },
+          hits: Array.from({ length: query.size }, () => hits[0]).flatMap(hit => hit ?? []),
+        }
+      },
+    }
+    expect(await refusalOf(rowsOf(endless, '* | stats count()', { timeoutMs: 100 }))).to.equal(
+      '504 the query was stopped: it took longer than 100 ms',
+    )
+    expect(await refusalOf(rowsOf(store, '* | sort by (_msg)', { maxBytes: 50_000 }))).to.match(
+      /^400 query: it must hold more than/,
+    )
+    expect(await refusalOf(rowsOf(store, '* | sort by (_msg) limit 5', { maxBytes: 500_000 }))).to.equal(
+      'none',
+    )
+  })
+})
