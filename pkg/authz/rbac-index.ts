@@ -17,7 +17,10 @@ export type Binding = {
   readonly subjects: readonly string[]
 }
 
-/** Roles and bindings as kube-apiserver stores them. Each method @throws Status 503 before the first lists. */
+/**
+ * Roles and bindings as kube-apiserver stores them. Each method throws Status 503 before the first
+ * lists.
+ */
 export type RbacReader = {
   readonly clusterBindings: () => Iterable<Binding>
   /** RoleBindings in a namespace. */
@@ -56,8 +59,8 @@ const rbac = '/apis/rbac.authorization.k8s.io/v1'
 
 /**
  * Roles and bindings, kept up to date by watches and indexed by caller. Finding the namespaces of a
- * caller is proportional to their bindings, instead of one review per namespace. Roles with the same
- * rules share them.
+ * caller is proportional to their bindings, instead of one review per namespace. Roles with the
+ * same rules share them.
  */
 export class RbacIndex {
   readonly #listeners = new Set<() => void>()

@@ -26,8 +26,8 @@ export const accessUsage = `  --namespace NAME, -n   in this namespace (default:
 const aggregated = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList'
 
 /**
- * Reads `VERB RESOURCE [NAME]`, `VERB RESOURCE/NAME` or `VERB /path`, as kubectl auth can-i. A resource without a group is looked up
- * in discovery, by its plural, singular, kind or short name.
+ * Reads `VERB RESOURCE [NAME]`, `VERB RESOURCE/NAME` or `VERB /path`, as kubectl auth can-i. A
+ * resource without a group is looked up in discovery, by its plural, singular, kind or short name.
  *
  * @param warn called with a warning when kube-apiserver does not serve the resource
  * @throws UsageError

@@ -3,7 +3,11 @@ import type { Platform } from '../session/platform.ts'
 
 export type Members = Readonly<Record<string, unknown>>
 
-/** Creates a review in `resources.<domain>`. @returns its status. @throws Error in the server's words */
+/**
+ * Creates a review in `resources.<domain>`.
+ * @returns its status.
+ * @throws Error in the server's words
+ */
 export async function createReview(
   platform: Platform,
   domain: string,

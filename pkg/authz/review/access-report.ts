@@ -5,7 +5,10 @@ import { type AccessAttributes, type Rule, ruleAllows, toPolicyRule } from './ru
 
 type BindingWithRole = Pick<Grant, 'binding' | 'role'>
 
-/** What a caller may do. Rules are listed once for each role: many namespaces have bindings of the same few. */
+/**
+ * What a caller may do. Rules are listed once for each role: many namespaces have bindings of the
+ * same few.
+ */
 export type AccessReport = {
   /** Bindings that count in the whole cluster. */
   readonly cluster: readonly BindingWithRole[]

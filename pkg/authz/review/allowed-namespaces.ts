@@ -4,7 +4,10 @@ import { createRuleFinder } from './grant.ts'
 import type { AccessAttributes } from './rule.ts'
 
 export type AllowedNamespaces = {
-  /** A right in the whole cluster: in every namespace, those that are made later too. `namespaces` is empty then. */
+  /**
+   * A right in the whole cluster: in every namespace, those that are made later too. `namespaces`
+   * is empty then.
+   */
   readonly allNamespaces: boolean
   readonly namespaces: readonly string[]
 }

@@ -12,7 +12,9 @@ import {
   toPolicyRule,
 } from './rule.ts'
 
-/** A binding of the caller that does not give access, and each thing that keeps it from doing so. */
+/**
+ * A binding of the caller that does not give access, and each thing that keeps it from doing so.
+ */
 export type NearMiss = {
   readonly binding: ObjectRef
   readonly role: ObjectRef
@@ -27,7 +29,10 @@ export type Explanation = {
   readonly grants: readonly Grant[]
   /** Of a refusal: the bindings that are closest to giving access, the closest first. */
   readonly nearest: readonly NearMiss[]
-  /** Of a refusal: the smallest rule that would allow it, in a role that is bound in the namespace or the cluster. */
+  /**
+   * Of a refusal: the smallest rule that would allow it, in a role that is bound in the namespace
+   * or the cluster.
+   */
   readonly missingRule?: Partial<Rule>
 }
 
@@ -55,7 +60,10 @@ export function explainAccess(
   return { isAllowed: false, grants, nearest, missingRule: toMissingRule(attributes) }
 }
 
-/** Roles that exist and would allow the request, those with the fewest rules first; Kubernetes' own components' are left out. */
+/**
+ * Roles that exist and would allow the request, those with the fewest rules first; Kubernetes' own
+ * components' are left out.
+ */
 export function rolesThatAllow(
   reader: Pick<RbacReader, 'rolesFor'>,
   attributes: AccessAttributes,

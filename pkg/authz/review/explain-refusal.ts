@@ -7,8 +7,8 @@ import { rightsFor } from './rbac-read.ts'
 import type { AccessAttributes } from './rule.ts'
 
 /**
- * Explains refusals to callers who may list all roles and bindings: the binding that is closest to allowing the request, or the
- * rule that is missing.
+ * Explains refusals to callers who may list all roles and bindings: the binding that is closest to
+ * allowing the request, or the rule that is missing.
  */
 export function createRefusalExplanation(reader: Pick<RbacReader, 'bindingsOf' | 'rulesOf'>): Explain {
   return async (info, identity, isAllowed) => {

@@ -3,7 +3,10 @@ import type { Identity } from '../../apirequest/identity.ts'
 import { type RequestInfo, toResourceInfo } from '../../apirequest/request-info.ts'
 import type { Authorize } from '../authorizer.ts'
 
-/** Whose roles and bindings are read: those of the cluster always, and those of one namespace or of every one. */
+/**
+ * Whose roles and bindings are read: those of the cluster always, and those of one namespace or of
+ * every one.
+ */
 export type RbacPlace = 'cluster' | 'everywhere' | { readonly namespace: string }
 
 const group = 'rbac.authorization.k8s.io'

@@ -8,8 +8,9 @@ const cacheMs = 60_000
 const path = '/apis/authorization.k8s.io/v1/selfsubjectrulesreviews'
 
 /**
- * Finds out whether kube-apiserver has authorizers whose rules cannot be listed (webhooks): it says so in the
- * SelfSubjectRulesReview of any caller, so that Kapis asks for its own. The answer is good for a minute.
+ * Finds out whether kube-apiserver has authorizers whose rules cannot be listed (webhooks): it says
+ * so in the SelfSubjectRulesReview of any caller, so that Kapis asks for its own. The answer is
+ * good for a minute.
  */
 export function createRuleResolution(client: KubeClient): () => Promise<RuleResolution> {
   let known: { readonly resolution: Promise<RuleResolution>; readonly atMs: number } | undefined

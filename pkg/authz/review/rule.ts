@@ -10,7 +10,9 @@ export type Rule = {
   readonly nonResourceURLs: readonly string[]
 }
 
-/** What access is asked about, with the fields of a SubjectAccessReview: '' is what it leaves out. */
+/**
+ * What access is asked about, with the fields of a SubjectAccessReview: '' is what it leaves out.
+ */
 export type AccessAttributes =
   | {
       readonly isResource: true
@@ -25,8 +27,8 @@ export type AccessAttributes =
   | { readonly isResource: false; readonly verb: string; readonly path: string }
 
 /**
- * Whether a rule allows a request, by k8s.io/kubernetes/pkg/apis/rbac/v1 (VerbMatches, APIGroupMatches, ResourceMatches,
- * ResourceNameMatches, NonResourceURLMatches).
+ * Whether a rule allows a request, by k8s.io/kubernetes/pkg/apis/rbac/v1 (VerbMatches,
+ * APIGroupMatches, ResourceMatches, ResourceNameMatches, NonResourceURLMatches).
  */
 export function ruleAllows(rule: Rule, attributes: AccessAttributes): boolean {
   if (!hasVerb(rule, attributes)) return false

@@ -3,7 +3,10 @@ import type { Binding, RbacReader } from '../rbac-index.ts'
 import { createRuleFinder, type Grant, isInReach, toGrant } from './grant.ts'
 import type { AccessAttributes } from './rule.ts'
 
-/** rbac.authorization.k8s.io/v1 Subject, and what gives it access; nothing for what kube-apiserver allows without RBAC. */
+/**
+ * rbac.authorization.k8s.io/v1 Subject, and what gives it access; nothing for what kube-apiserver
+ * allows without RBAC.
+ */
 export type SubjectWithGrants = {
   readonly kind: 'User' | 'Group' | 'ServiceAccount'
   readonly name: string
@@ -21,7 +24,8 @@ type Reader = Pick<RbacReader, 'clusterBindings' | 'bindingsIn' | 'rulesOf'>
 const superusers = 'group system:masters'
 
 /**
- * The subjects that may make a request. Anyone in a group that is named may too, and the group of superusers is always there.
+ * The subjects that may make a request. Anyone in a group that is named may too, and the group of
+ * superusers is always there.
  *
  * @throws Status 503 before the first lists
  */

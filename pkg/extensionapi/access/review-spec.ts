@@ -25,9 +25,11 @@ export type SpecForm = {
 const textAttributes = ['verb', 'group', 'version', 'resource', 'subresource', 'name', 'namespace'] as const
 
 /**
- * Reads the spec of a review strictly: a field that is not known is refused, because the answer would be about something else.
+ * Reads the spec of a review strictly: a field that is not known is refused, because the answer
+ * would be about something else.
  *
- * @throws Status 400 for fields that are unknown or of the wrong type, 422 for what is missing or contradicts itself
+ * @throws Status 400 for fields that are unknown or of the wrong type, 422 for what is missing or
+ * contradicts itself
  */
 export function parseReviewSpec(review: Readonly<Record<string, unknown>>, form: SpecForm): ReviewSpec {
   refuseUnknown(review, ['apiVersion', 'kind', 'metadata', 'spec', 'status'], '')

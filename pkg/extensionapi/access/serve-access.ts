@@ -34,8 +34,8 @@ export type AccessOptions = {
 }
 
 /**
- * Answers the create of a review: the object with its status, which is not stored. Rights to create were decided before; what a
- * review reveals of others takes the right to read RBAC.
+ * Answers the create of a review: the object with its status, which is not stored. Rights to create
+ * were decided before; what a review reveals of others takes the right to read RBAC.
  *
  * @throws Status 400, 403, 404, 405, 406, 413, 415, 422, 503
  */

@@ -9,8 +9,9 @@ export type SubjectOptions = {
 export type Subject = { readonly identity: Identity; readonly isSelf: boolean }
 
 /**
- * Whose access a review is about: the caller, or a user who is named. Their groups are those that impersonation would give: a
- * service account has the groups of service accounts, and everyone is authenticated. A user of Kapis has its own.
+ * Whose access a review is about: the caller, or a user who is named. Their groups are those that
+ * impersonation would give: a service account has the groups of service accounts, and everyone is
+ * authenticated. A user of Kapis has its own.
  *
  * @throws Status 403 when the caller's names may have been altered on their way
  */

@@ -42,7 +42,10 @@ export const sortKeys: readonly string[] = Object.keys(orders)
 // A list that needs more is sorted for nobody.
 const maxKeys = 4
 
-/** Whether `toOrder` takes it: a key or a path, or some of them, each with a `-` for the other direction. */
+/**
+ * Whether `toOrder` takes it: a key or a path, or some of them, each with a `-` for the other
+ * direction.
+ */
 export function isSortKey(sortBy: string): boolean {
   const keys = splitSortKeys(sortBy)
   return keys.length <= maxKeys && keys.every(key => isPlainKey(withoutSign(key)))
@@ -57,8 +60,9 @@ function withoutSign(key: string): string {
 }
 
 /**
- * Returns the order for `sortBy`: one of the keys above, or a path such as `.status.capacity.cpu`; or several, such as
- * `status,-name`. Ties are broken by namespace and name, so that the order is total and stable.
+ * Returns the order for `sortBy`: one of the keys above, or a path such as `.status.capacity.cpu`;
+ * or several, such as `status,-name`. Ties are broken by namespace and name, so that the order is
+ * total and stable.
  *
  * @throws Status 400 with the supported keys
  */
