@@ -139,9 +139,10 @@ export async function runApiserver(
   })
   const logSearches = logs.faces.get(`tenant.${groupDomain}/v1alpha2`)
   if (logSearches === undefined) throw new Error('the tenant group has no searches')
+  const callAs = createCallAs(client)
   const tenant = createTenant({
     groupDomain,
-    callAs: createCallAs(client),
+    callAs,
     narrowed: resources.narrowed,
     users: access.users,
     requireRight: access.requireRight,
@@ -152,6 +153,8 @@ export async function runApiserver(
     config,
     clientAddress,
     access,
+    callAs,
+    views: resources.views,
     list: resources.items,
     rest: resources.generic,
     logger,
@@ -240,7 +243,7 @@ export async function runApiserver(
     authorize: createAuthorizeRequest({
       isProxied: isElsewhere,
       isOwn: exchange => iam.isOwn(exchange) || resources.isOwn(exchange),
-      judgesItself: exchange => logs.judgesItself(exchange) || tenant.judgesItself(exchange),
+      judgesItself: exchange => [logs, tenant, iam].some(part => part.judgesItself(exchange)),
       attributesOf,
       authorize: access.authorize,
     }),

@@ -3,6 +3,7 @@ import { type DescribedSection, divide, type Section } from '../../openapi/docum
 import { type Paths, under } from '../../openapi/operation.ts'
 import { anyPaths } from '../../platformapi/generic-resources-description.ts'
 import { iamPaths } from '../../platformapi/iam/v1alpha2/description.ts'
+import { rolePaths } from '../../platformapi/iam/v1alpha2/roles-description.ts'
 import { loggingPaths } from '../../platformapi/logging/v1alpha2/description.ts'
 import { publicPaths } from '../../platformapi/public-description.ts'
 import { oldResourcePaths } from '../../platformapi/resources/v1alpha2/description.ts'
@@ -73,6 +74,7 @@ export function describeApi(groupDomain: string): readonly DescribedSection[] {
     ...under(`/${resources}`, resourcePaths),
     ...under(`/${oldResources}`, oldResourcePaths),
     ...under(`/${iam}`, iamPaths(groupDomain)),
+    ...under(`/${iam}`, rolePaths),
     ...under(`/${tenant}`, tenantPaths),
     ...under(`/${tenant}`, workspacePaths),
     ...under(`/${workspaces}`, templatePaths),

@@ -1,4 +1,5 @@
 import type { Handler } from '../../apirequest/request-context.ts'
+import { toResourceInfo } from '../../apirequest/request-info.ts'
 import type { Config } from '../../config/config.ts'
 import type { ClientAddress } from '../../httpserver/client-address.ts'
 import { createPasswordHasher } from '../../iam/passwords/password.ts'
@@ -6,16 +7,20 @@ import { createPasswordGuard } from '../../iam/passwords/password-service.ts'
 import { PasswordStore } from '../../iam/passwords/password-store.ts'
 import { createUserWriter } from '../../iam/users/user-writer.ts'
 import type { KubeClient } from '../../kubeclient/client.ts'
+import type { CallAs } from '../../platformapi/as-caller.ts'
 import { createIamFace, type IamFace } from '../../platformapi/iam/v1alpha2/serve.ts'
 import type { Logger } from '../../telemetry/logger.ts'
 import type { Registry } from '../../telemetry/metrics.ts'
 import type { Auth } from './auth.ts'
+import type { Resources } from './resources.ts'
 
 export type IamParts = {
   readonly client: KubeClient
   readonly config: Config
   readonly clientAddress: ClientAddress
-  readonly access: Pick<Auth, 'users' | 'onUserChange' | 'acceptPasswords' | 'requireRight'>
+  readonly access: Pick<Auth, 'users' | 'onUserChange' | 'acceptPasswords' | 'requireRight' | 'authorize'>
+  readonly callAs: CallAs
+  readonly views: Resources['views']
   readonly list: Handler
   readonly rest: Handler
   readonly logger: Logger
@@ -32,7 +37,7 @@ const hashThreads = 1
 
 /** Joins the face of users with what checks and writes them. */
 export async function createIam(parts: IamParts): Promise<Iam> {
-  const { client, config, clientAddress, access, list, rest, logger, registry } = parts
+  const { client, config, clientAddress, access, callAs, views, list, rest, logger, registry } = parts
   const { users } = access
   const { groupDomain, authentication } = config
   const { namespace } = config.kubernetes
@@ -54,6 +59,13 @@ export async function createIam(parts: IamParts): Promise<Iam> {
     clientAddress,
     list,
     rest,
+    roles: {
+      callAs,
+      ...views,
+      async require({ identity }, right) {
+        await access.authorize(toResourceInfo(right), identity)
+      },
+    },
     logger,
   })
   return {

@@ -20,6 +20,7 @@ import { type KubeClient, readText } from '../../kubeclient/client.ts'
 import { untilDone } from '../../kubeclient/retry.ts'
 import { isForComponents } from '../../platformapi/components.ts'
 import { serveAny, toNativePath } from '../../platformapi/generic-resources.ts'
+import type { RoleTools } from '../../platformapi/iam/v1alpha2/roles-serve.ts'
 import { readCollection } from '../../platformapi/read-collection.ts'
 import { isForRegistries } from '../../platformapi/registries.ts'
 import { isOwnKubeconfig } from '../../platformapi/resources/v1alpha2/kubeconfig.ts'
@@ -41,6 +42,7 @@ import type { Logger } from '../../telemetry/logger.ts'
 import { type Gauge, gauge, type Registry } from '../../telemetry/metrics.ts'
 import type { Check } from '../server/probes.ts'
 import type { DocumentRoute } from './router.ts'
+import { createViews } from './views.ts'
 
 export type Resources = {
   /** `/apis/resources.<group domain>/v1alpha3` */
@@ -54,6 +56,8 @@ export type Resources = {
   /** The same reads, with lists as `{items, totalItems}`. */
   readonly items: Handler
   /** Reads of namespaces and workspaces at other paths, as `platform` answers them. */
+  /** Reads of objects that are made of those of kube-apiserver. */
+  readonly views: Pick<RoleTools, 'latest' | 'show'>
   readonly narrowed: Pick<WorkspaceTools, 'read' | 'sees'> & { readonly visible: FindVisible }
   readonly documents: readonly DocumentRoute[]
   /**
@@ -223,6 +227,7 @@ export function createResources(options: ResourcesOptions): Resources {
       if (collection === undefined) throw unavailable(`${resource}.${group} cannot be read yet; retry later`)
       await readCollection(collection, tools, exchange, { list: 'items' })
     },
+    views: createViews(tools, byPlural),
     narrowed: {
       visible,
       async read(exchange, how) {

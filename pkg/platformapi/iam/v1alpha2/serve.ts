@@ -1,4 +1,5 @@
-import { methodNotAllowed, unknownResource } from '../../../apierrors/status.ts'
+import { methodNotAllowed, unauthorized, unknownResource } from '../../../apierrors/status.ts'
+import { hasNoCredential } from '../../../apirequest/identity.ts'
 import type { AuthenticatedExchange, Handler } from '../../../apirequest/request-context.ts'
 import type { PasswordChecker } from '../../../iam/passwords/password-check.ts'
 import type { Source } from '../../../iam/sessions/client-info.ts'
@@ -11,6 +12,7 @@ import type { iamPaths } from './description.ts'
 import { getLoginRecords } from './login-records.ts'
 import { putPassword } from './password.ts'
 import { createPermits, type RequireRight } from './permit.ts'
+import { createRoleRoutes, type RoleTools } from './roles-serve.ts'
 import { putState } from './state.ts'
 import { createUser, serveUser } from './users.ts'
 
@@ -26,6 +28,8 @@ export type IamOptions = {
   readonly list: Handler
   /** Everything else of the group: kube-apiserver's own. */
   readonly rest: Handler
+  /** What views of roles and members are made of. */
+  readonly roles: Pick<RoleTools, 'callAs' | 'require' | 'latest' | 'show'>
   readonly logger: Logger
 }
 
@@ -33,6 +37,8 @@ export type IamFace = {
   readonly serve: Handler
   /** What everybody may do without a right of RBAC: read one's own user, and change one's own password. */
   readonly isOwn: (exchange: AuthenticatedExchange) => boolean
+  /** Whether a request is for roles or members, which ask for the caller's rights by themselves. @throws Status 401 */
+  readonly judgesItself: (exchange: AuthenticatedExchange) => boolean
 }
 
 /**
@@ -47,10 +53,11 @@ export function createIamFace(options: IamOptions): IamFace {
   const group = `iam.${groupDomain}`
 
   /** By uid: a certificate or a service account that only bears the name is someone else. */
-  function isOwnUser({ info, identity }: AuthenticatedExchange): boolean {
-    const user = users.get(info.name)
+  function isCaller({ identity }: AuthenticatedExchange, name: string): boolean {
+    const user = users.get(name)
     return user !== undefined && user.name === identity.username && user.uid === identity.uid
   }
+  const isOwnUser = (exchange: AuthenticatedExchange) => isCaller(exchange, exchange.info.name)
 
   function audit(
     { id, identity, impersonator, req }: AuthenticatedExchange,
@@ -80,8 +87,12 @@ export function createIamFace(options: IamOptions): IamFace {
     '/users/{user}/loginrecords': exchange => getLoginRecords(tools, exchange),
   }
 
+  const roleRoutes = createRoleRoutes({ groupDomain, users, isCaller, audit, ...options.roles })
+
   function serve(exchange: AuthenticatedExchange): Promise<void> | void {
     const { info } = exchange
+    const ofRoles = routeOf(roleRoutes, info.parts)
+    if (ofRoles !== undefined) return ofRoles(exchange)
     if (info.resource !== 'users' || info.namespace !== '') return options.rest(exchange)
     if (info.verb === 'watch') return options.list(exchange)
     const route = routeOf(routes, info.parts)
@@ -96,12 +107,21 @@ export function createIamFace(options: IamOptions): IamFace {
     return createUser(tools, exchange)
   }
 
+  function isHere({ info, isAggregated }: AuthenticatedExchange): boolean {
+    const isPlatform = info.prefix === 'kapis' || info.prefix === 'kapi'
+    return isPlatform && !isAggregated && info.group === group && info.version === 'v1alpha2'
+  }
+
   return {
     serve,
+    judgesItself(exchange) {
+      if (!isHere(exchange) || routeOf(roleRoutes, exchange.info.parts) === undefined) return false
+      if (hasNoCredential(exchange.identity)) throw unauthorized()
+      return true
+    },
     isOwn(exchange) {
-      const { info, isAggregated } = exchange
-      const isHere = (info.prefix === 'kapis' || info.prefix === 'kapi') && info.group === group
-      if (!isHere || isAggregated || info.version !== 'v1alpha2' || info.resource !== 'users') return false
+      const { info } = exchange
+      if (!isHere(exchange) || info.resource !== 'users') return false
       const isRead = info.verb === 'get' && info.parts.length === 2
       const isPassword = info.verb === 'update' && info.parts.length === 3 && info.subresource === 'password'
       return (isRead || isPassword) && info.namespace === '' && isOwnUser(exchange)

@@ -1,0 +1,135 @@
+import { badRequest, invalid, Status } from '../../../apierrors/status.ts'
+import type { AuthenticatedExchange } from '../../../apirequest/request-context.ts'
+import {
+  isRecord,
+  itemsOf,
+  type KubeObject,
+  membersOf,
+  parseObject,
+  textOf,
+} from '../../../kubeclient/object.ts'
+import { type CallAs, withQueryOf } from '../../as-caller.ts'
+import type { Place, RoleRef } from './role-bindings.ts'
+
+export type Member = { readonly username: string; readonly roleRef: string }
+
+const rbac = '/apis/rbac.authorization.k8s.io/v1'
+const group = 'rbac.authorization.k8s.io'
+
+/**
+ * Members as consoles send them: `[{"username", "roleRef"}]`.
+ *
+ * @throws Status 400
+ */
+export function parseMembers(body: unknown): readonly Member[] {
+  if (!Array.isArray(body) || body.length === 0 || body.length > 256)
+    throw badRequest('the body must be a list of 1 to 256 members')
+  return body.map(parseMember)
+}
+
+/** @throws Status 400 */
+export function parseMember(body: unknown): Member {
+  const { username, roleRef, ...unknown } = membersOf(body)
+  const isText = (value: unknown): value is string => typeof value === 'string' && value !== ''
+  if (!isRecord(body) || !isText(username) || !isText(roleRef))
+    throw badRequest('a member must be {"username": …, "roleRef": …}')
+  const [other] = Object.keys(unknown)
+  if (other !== undefined)
+    throw badRequest(`unknown member ${JSON.stringify(other)}; supported: username, roleRef`)
+  if (username.startsWith('system:'))
+    throw badRequest(`invalid username ${JSON.stringify(username)}: it is one of kube-apiserver's own`)
+  return { username, roleRef }
+}
+
+/** 422 for a role that a place does not have. */
+export function unknownRole(role: string, known: readonly string[]): Status {
+  const message = `unknown role ${JSON.stringify(role)}; supported: ${known.join(', ')}`
+  return invalid({ group, kind: 'RoleBinding' }, [
+    { reason: 'FieldValueNotFound', message, field: 'roleRef' },
+  ])
+}
+
+function bindingsPath(namespace: string): string {
+  return namespace === '' ? `${rbac}/clusterrolebindings` : `${rbac}/namespaces/${namespace}/rolebindings`
+}
+
+/**
+ * Gives a user a role, by a binding that the caller makes: kube-apiserver lets nobody give more than they have. One that is there
+ * already is left as it is.
+ *
+ * @param namespace '' for the whole cluster
+ * @throws Status as kube-apiserver sends it
+ */
+export async function bind(
+  callAs: CallAs,
+  exchange: AuthenticatedExchange,
+  to: {
+    readonly user: string
+    readonly namespace: string
+    readonly roleRef: RoleRef
+    readonly labels: Readonly<Record<string, string>>
+  },
+): Promise<void> {
+  const { user, namespace, roleRef, labels } = to
+  const body = {
+    apiVersion: `${group}/v1`,
+    kind: namespace === '' ? 'ClusterRoleBinding' : 'RoleBinding',
+    metadata: {
+      generateName: `${user}-${roleRef.name}-`
+        .toLowerCase()
+        .replaceAll(/[^a-z0-9.-]/g, '-')
+        .slice(0, 200),
+      labels: { 'app.kubernetes.io/managed-by': 'kapis', ...labels },
+    },
+    roleRef: { apiGroup: group, ...roleRef },
+    subjects: [{ apiGroup: group, kind: 'User', name: user }],
+  }
+  await callAs(exchange, { method: 'POST', path: withQueryOf(exchange, bindingsPath(namespace)), body })
+}
+
+/** Takes a user out of a binding, as the caller; a binding of nobody else goes. @throws Status as kube-apiserver sends it */
+export async function unbind(
+  callAs: CallAs,
+  exchange: AuthenticatedExchange,
+  { metadata }: Pick<KubeObject, 'metadata'>,
+  user: string,
+): Promise<void> {
+  const path = `${bindingsPath(metadata.namespace ?? '')}/${encodeURIComponent(metadata.name)}`
+  const binding = await read(callAs, exchange, path)
+  if (binding === undefined) return
+  const subjects = itemsOf(binding.subjects)
+  const others = subjects.filter(
+    subject => !(membersOf(subject).kind === 'User' && textOf(membersOf(subject).name) === user),
+  )
+  if (others.length === subjects.length) return
+  const { uid, resourceVersion } = binding.metadata
+  const written = withQueryOf(exchange, path)
+  // What another writer has added in between stays: the version says so.
+  if (others.length > 0)
+    await callAs(exchange, { method: 'PUT', path: written, body: { ...binding, subjects: others } })
+  else
+    await callAs(exchange, {
+      method: 'DELETE',
+      path: written,
+      body: { kind: 'DeleteOptions', apiVersion: 'v1', preconditions: { uid, resourceVersion } },
+    })
+}
+
+async function read(
+  callAs: CallAs,
+  exchange: AuthenticatedExchange,
+  path: string,
+): Promise<KubeObject | undefined> {
+  try {
+    return parseObject(JSON.parse((await callAs(exchange, { path })).text))
+  } catch (error) {
+    if (error instanceof Status && error.code === 404) return undefined
+    throw error
+  }
+}
+
+/** What a place is called in a message. */
+export function placeText({ scope, namespace, workspace }: Place): string {
+  if (scope === 'namespace') return `namespace ${JSON.stringify(namespace)}`
+  return scope === 'workspace' ? `workspace ${JSON.stringify(workspace)}` : 'cluster'
+}

@@ -1,0 +1,60 @@
+import type { KubeObject } from '../../../kubeclient/object.ts'
+import { parseObject } from '../../../kubeclient/object.ts'
+import { objectBytes, platformForm } from '../../../resourcecache/list/list-body.ts'
+import type { Entry } from '../../../resourcecache/store/cached-object.ts'
+import type { Held, Place } from './role-bindings.ts'
+import { workspaceRolesOf } from './role-bindings.ts'
+
+/** How consoles name the members of a place, and the annotation in which they find the role of each. */
+export const memberKinds = {
+  cluster: { plural: 'clustermembers', role: 'clusterrole' },
+  workspace: { plural: 'workspacemembers', role: 'workspacerole' },
+  namespace: { plural: 'members', role: 'role' },
+} as const
+
+export type MemberScope = keyof typeof memberKinds
+
+/** The roles that each member has at a place, joined by commas where they are several. */
+export function rolesByMember(
+  held: readonly Held[],
+  { scope, workspace }: Place,
+  namespaces: readonly string[],
+): ReadonlyMap<string, string> {
+  if (scope === 'workspace')
+    return new Map([...workspaceRolesOf(held, workspace, namespaces)].map(([user, { role }]) => [user, role]))
+  const roles = new Map<string, Set<string>>()
+  for (const { user, role } of held) roles.set(user, (roles.get(user) ?? new Set()).add(role))
+  return new Map([...roles].map(([user, names]) => [user, [...names].sort().join(',')]))
+}
+
+/**
+ * Members as Users with their role in an annotation.
+ *
+ * @param userOf the stored user, where the caller may read users; without it a member is a name
+ */
+export function toMembers(
+  roles: ReadonlyMap<string, string>,
+  { groupDomain, scope }: { readonly groupDomain: string; readonly scope: MemberScope },
+  userOf: (name: string) => Entry | undefined,
+): readonly KubeObject[] {
+  const annotation = `iam.${groupDomain}/${memberKinds[scope].role}`
+  return [...roles].map(([name, role]) => {
+    const entry = userOf(name)
+    const user = entry === undefined ? unknown(groupDomain, name) : shown(entry)
+    const annotations = { ...user.metadata.annotations, [annotation]: role }
+    return { ...user, metadata: { ...user.metadata, annotations } }
+  })
+}
+
+/** Without what nobody reads. */
+function shown(entry: Entry): KubeObject {
+  return parseObject(JSON.parse(objectBytes(entry, platformForm).toString('utf8')))
+}
+
+function unknown(groupDomain: string, name: string): KubeObject {
+  return {
+    kind: 'User',
+    apiVersion: `iam.${groupDomain}/v1alpha2`,
+    metadata: { name, uid: '', resourceVersion: '0', creationTimestamp: '1970-01-01T00:00:00Z' },
+  }
+}

@@ -1,0 +1,92 @@
+/** Where a role of consoles of KubeSphere 3.4 holds. */
+export type RoleScope = 'global' | 'cluster' | 'workspace' | 'namespace'
+
+/** A role that consoles know by its name, and the ClusterRole that gives its rights. */
+export type Preset = {
+  readonly name: string
+  /** undefined for one that no binding gives. */
+  readonly clusterRole: string | undefined
+  /** What consoles show to those who have the role, by module of theirs; rights are RBAC's alone. */
+  readonly modules: Readonly<Record<string, readonly string[]>>
+}
+
+const view = ['view']
+const manage = ['view', 'create', 'edit', 'delete', 'manage']
+
+const modules = {
+  global: ['clusters', 'workspaces', 'users', 'roles', 'platform-settings'],
+  cluster: [
+    ...['nodes', 'components', 'projects', 'app-workloads', 'deployments', 'statefulsets', 'daemonsets'],
+    ...['jobs', 'cronjobs', 'pods', 'services', 'ingresses', 'configmaps', 'secrets', 'serviceaccounts'],
+    ...[
+      'networkpolicies',
+      'customresources',
+      'volumes',
+      'storageclasses',
+      'cluster-settings',
+      'members',
+      'roles',
+    ],
+  ],
+  workspace: ['projects', 'members', 'roles', 'workspace-settings'],
+  namespace: [
+    ...['app-workloads', 'applications', 'deployments', 'statefulsets', 'daemonsets', 'jobs', 'cronjobs'],
+    ...['pods', 'services', 'ingresses', 'configmaps', 'secrets', 'serviceaccounts', 'volumes'],
+    ...['project-settings', 'members', 'roles'],
+  ],
+} satisfies Readonly<Record<RoleScope, readonly string[]>>
+
+function each(names: readonly string[], actions: readonly string[]): Preset['modules'] {
+  return Object.fromEntries(names.map(name => [name, actions]))
+}
+
+/** What `view` and `edit` leave out: Secrets (view alone), and who has which rights. */
+const withoutRights = (names: readonly string[], ...also: readonly string[]) =>
+  names.filter(name => !['members', 'roles', ...also].includes(name))
+
+/**
+ * The roles of each scope, the strongest first. Kubernetes' own ClusterRoles give their rights: cluster-admin, admin, edit and view.
+ *
+ * @param workspace before the name of each role of a workspace
+ */
+export function presetsOf(scope: RoleScope, workspace = ''): readonly Preset[] {
+  const all = each(modules[scope], manage)
+  switch (scope) {
+    case 'global':
+      return [
+        { name: 'platform-admin', clusterRole: 'cluster-admin', modules: all },
+        // What everybody who has logged in may do.
+        { name: 'platform-regular', clusterRole: 'kapis:visible-namespaces', modules: {} },
+      ]
+    case 'cluster':
+      return [
+        { name: 'cluster-admin', clusterRole: 'cluster-admin', modules: all },
+        {
+          name: 'cluster-viewer',
+          clusterRole: 'view',
+          modules: each(withoutRights(modules.cluster, 'secrets', 'nodes'), view),
+        },
+      ]
+    case 'workspace':
+      return [
+        { name: `${workspace}-admin`, clusterRole: 'admin', modules: all },
+        { name: `${workspace}-self-provisioner`, clusterRole: 'edit', modules: { projects: view } },
+        { name: `${workspace}-viewer`, clusterRole: 'view', modules: { projects: view } },
+        { name: `${workspace}-regular`, clusterRole: undefined, modules: { projects: view } },
+      ]
+    default:
+      return [
+        { name: 'admin', clusterRole: 'admin', modules: all },
+        {
+          name: 'operator',
+          clusterRole: 'edit',
+          modules: each(withoutRights(modules.namespace), manage),
+        },
+        {
+          name: 'viewer',
+          clusterRole: 'view',
+          modules: each(withoutRights(modules.namespace, 'secrets'), view),
+        },
+      ]
+  }
+}

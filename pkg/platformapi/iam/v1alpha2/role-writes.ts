@@ -1,0 +1,97 @@
+import { badRequest, methodNotAllowed, notFound } from '../../../apierrors/status.ts'
+import type { AuthenticatedExchange } from '../../../apirequest/request-context.ts'
+import { sendJson, sendJsonText } from '../../../httpserver/respond.ts'
+import { addWarning } from '../../../httpserver/warning.ts'
+import { isRecord, membersOf } from '../../../kubeclient/object.ts'
+import { type CallAs, withQueryOf } from '../../as-caller.ts'
+import { readJson, typeOf } from '../../body.ts'
+import { readDeleteOptions, toDeleteBody } from '../../delete-options.ts'
+import { type Place, scopeLabel } from './role-bindings.ts'
+import { roleKinds } from './roles.ts'
+
+export type RoleWriteTools = {
+  readonly groupDomain: string
+  readonly callAs: CallAs
+  /** Whether a ClusterRole is labelled for the place. */
+  readonly isLabelled: (place: Place, name: string) => Promise<boolean>
+}
+
+const version = 'rbac.authorization.k8s.io/v1'
+const patchTypes = ['application/merge-patch+json', 'application/json-patch+json']
+
+/**
+ * Writes the native role behind one that consoles know, as the caller: a Role of the namespace, or a ClusterRole, with a label that says
+ * of which place it is.
+ *
+ * @param name '' for a new one
+ * @throws Status 400, 404, 405, 413, 415, and what kube-apiserver sends
+ */
+export async function writeRole(
+  { groupDomain, callAs, isLabelled }: RoleWriteTools,
+  exchange: AuthenticatedExchange,
+  { place, name }: { readonly place: Place; readonly name: string },
+): Promise<void> {
+  const { req, res } = exchange
+  const { method = '' } = req
+  const allowed = name === '' ? ['POST'] : ['PUT', 'PATCH', 'DELETE']
+  if (!allowed.includes(method)) throw methodNotAllowed(['GET', 'HEAD', ...allowed])
+  const { scope, namespace } = place
+  const all = `/apis/${version}/${scope === 'namespace' ? `namespaces/${namespace}/roles` : 'clusterroles'}`
+  const path = withQueryOf(exchange, name === '' ? all : `${all}/${encodeURIComponent(name)}`)
+  if (name !== '' && !roleKinds[scope].isNative && !(await isLabelled(place, name)))
+    throw notFound({ group: `iam.${groupDomain}`, resource: roleKinds[scope].plural }, name)
+  if (method === 'DELETE') {
+    await callAs(exchange, { method, path, ...toDeleteBody(await readDeleteOptions(req)) })
+    return sendJson(res, 200, { message: 'success' })
+  }
+  const isPatch = method === 'PATCH'
+  const sent = await readJson(req, isPatch ? patchTypes : ['application/json'])
+  warnOfTemplates(exchange, sent, groupDomain)
+  const body = isPatch ? toPatch(sent) : toNative(sent, { groupDomain, place, name })
+  const contentType = isPatch ? { contentType: typeOf(req) } : {}
+  const { code, text } = await callAs(exchange, { method: toMethod(method), path, body, ...contentType })
+  sendJsonText(res, code, text)
+}
+
+function toMethod(method: string): 'POST' | 'PUT' | 'PATCH' {
+  return method === 'POST' || method === 'PUT' ? method : 'PATCH'
+}
+
+type Wanted = { readonly groupDomain: string; readonly place: Place; readonly name: string }
+
+/** @throws Status 400 */
+function toNative(sent: unknown, { groupDomain, place, name }: Wanted): object {
+  const { kind } = roleKinds[place.scope]
+  if (!isRecord(sent) || (sent.kind ?? kind) !== kind)
+    throw badRequest(`the body must be a ${kind} as a JSON object`)
+  const metadata = membersOf(sent.metadata)
+  if (name !== '' && metadata.name !== name)
+    throw badRequest(`metadata.name must be the name in the path, ${JSON.stringify(name)}`)
+  const { rules = [], aggregationRule } = sent
+  return {
+    apiVersion: version,
+    kind: place.scope === 'namespace' ? 'Role' : 'ClusterRole',
+    metadata: { ...metadata, labels: { ...membersOf(metadata.labels), ...labelsOf(groupDomain, place) } },
+    rules,
+    ...(aggregationRule !== undefined && { aggregationRule }),
+  }
+}
+
+/** The labels that say of which place a ClusterRole is. */
+export function labelsOf(groupDomain: string, { scope, workspace }: Place): Readonly<Record<string, string>> {
+  if (scope === 'global') return { [scopeLabel(groupDomain)]: 'global' }
+  return scope === 'workspace' ? { [`${groupDomain}/workspace`]: workspace } : {}
+}
+
+/** A merge patch may say of which kind it is, which is not that of the native role. */
+function toPatch(sent: unknown): unknown {
+  if (!isRecord(sent)) return sent
+  const { kind: _, apiVersion: __, ...rest } = sent
+  return rest
+}
+
+function warnOfTemplates({ res }: AuthenticatedExchange, sent: unknown, groupDomain: string): void {
+  const annotations = membersOf(membersOf(membersOf(sent).metadata).annotations)
+  if (annotations[`iam.${groupDomain}/aggregation-roles`] !== undefined)
+    addWarning(res, 'the annotation aggregation-roles gives no rights: say them in rules')
+}

@@ -1,0 +1,139 @@
+import { callers, kubeErrors } from '../../../openapi/kube-errors.ts'
+import {
+  content,
+  json,
+  type Operation,
+  ok,
+  type Parameter,
+  type PathRow,
+  query,
+  segment,
+  success,
+} from '../../../openapi/operation.ts'
+import { arrayOf, kubeObject, object, oneOfTexts, text } from '../../../openapi/schema.ts'
+import { listOperation, objectOperation } from '../../list-description.ts'
+
+const workspace = segment('workspace', 'The name of the workspace.')
+const namespace = segment('namespace', 'The name of the namespace.')
+const dryRun = query('dryRun', 'All: everything is checked and nothing is kept.', oneOfTexts(['All']))
+const member = object({ username: text(), roleRef: text('The name of a role of the place.') })
+const asCaller =
+  'A binding of RBAC, which the caller makes: kube-apiserver lets nobody give more than they have.'
+
+function roles(summary: string, segments: readonly Parameter[]): PathRow {
+  return {
+    get: listOperation(summary, { form: 'items', segments }),
+    post: writeRole('Makes a role', segments, ['application/json']),
+  }
+}
+
+function role(segments: readonly Parameter[], name: string): PathRow {
+  const parameters = [...segments, segment(name, 'The name of the role.')]
+  return {
+    get: objectOperation('A role', parameters),
+    put: writeRole('Replaces a role', parameters, ['application/json']),
+    patch: writeRole('Changes a role', parameters, patchTypes),
+    delete: {
+      summary: 'Removes a role',
+      parameters: [...parameters, dryRun],
+      answers: { ...success, ...kubeErrors(404, 409) },
+      security: callers,
+    },
+  }
+}
+
+const patchTypes = ['application/merge-patch+json', 'application/json-patch+json']
+
+function writeRole(summary: string, parameters: readonly Parameter[], types: readonly string[]): Operation {
+  return {
+    summary,
+    description:
+      'The native Role or ClusterRole behind it, written by the caller: kube-apiserver lets nobody give more than they have.',
+    parameters: [...parameters, dryRun],
+    body: { content: content(types, kubeObject) },
+    answers: {
+      200: { description: 'It is written.', content: json(kubeObject) },
+      201: { description: 'It is made.', content: json(kubeObject) },
+      ...kubeErrors(404, 409, 413, 415, 422),
+    },
+    security: callers,
+  }
+}
+
+function rolesOf(summary: string, segments: readonly Parameter[], user: string): PathRow {
+  return {
+    get: {
+      summary,
+      description: 'By name or by a group. Everybody may ask for their own.',
+      parameters: [...segments, segment(user, 'The name of the user.')],
+      answers: { ...ok(arrayOf(kubeObject)), ...kubeErrors(404) },
+      security: callers,
+    },
+  }
+}
+
+function members(summary: string, segments: readonly Parameter[]): PathRow {
+  const list = arrayOf(member)
+  return {
+    get: listOperation(summary, { form: 'items', segments }),
+    post: {
+      summary: 'Gives users roles',
+      description: asCaller,
+      parameters: [...segments, dryRun],
+      body: { content: json(list) },
+      answers: { ...ok(list), ...kubeErrors(409, 413, 415, 422) },
+      security: callers,
+    },
+  }
+}
+
+function oneMember(segments: readonly Parameter[], name: string): PathRow {
+  const parameters = [...segments, segment(name, 'The name of the user.')]
+  return {
+    get: objectOperation('A member', parameters),
+    put: {
+      summary: 'Gives a member another role, in place of those that there are',
+      description: asCaller,
+      parameters: [...parameters, dryRun],
+      body: { content: json(member) },
+      answers: { ...ok(member), ...kubeErrors(404, 409, 413, 415, 422) },
+      security: callers,
+    } satisfies Operation,
+    delete: {
+      summary: 'Takes a user out of the bindings that make them a member',
+      parameters: [...parameters, dryRun],
+      answers: { ...success, ...kubeErrors(404, 409) },
+      security: callers,
+    },
+  }
+}
+
+/** Roles and members, below `/kapis/iam.<group domain>/v1alpha2`. */
+export const rolePaths = {
+  '/globalroles': roles('Roles of the whole platform', []),
+  '/globalroles/{globalrole}': role([], 'globalrole'),
+  '/users/{user}/globalroles': rolesOf('Those that a user has', [], 'user'),
+  '/clusterroles': roles('Roles of the cluster', []),
+  '/clusterroles/{clusterrole}': role([], 'clusterrole'),
+  '/clustermembers': members('Users who have a role in the whole cluster', []),
+  '/clustermembers/{clustermember}': oneMember([], 'clustermember'),
+  '/clustermembers/{clustermember}/clusterroles': rolesOf('The roles of a member', [], 'clustermember'),
+  '/workspaces/{workspace}/workspaceroles': roles('Roles of a workspace', [workspace]),
+  '/workspaces/{workspace}/workspaceroles/{workspacerole}': role([workspace], 'workspacerole'),
+  '/workspaces/{workspace}/workspacemembers': members('Users who have a role in namespaces of a workspace', [
+    workspace,
+  ]),
+  '/workspaces/{workspace}/workspacemembers/{workspacemember}': oneMember([workspace], 'workspacemember'),
+  '/workspaces/{workspace}/workspacemembers/{workspacemember}/workspaceroles': rolesOf(
+    'The roles of a member',
+    [workspace],
+    'workspacemember',
+  ),
+  '/namespaces/{namespace}/roles': roles('Roles of a namespace', [namespace]),
+  '/namespaces/{namespace}/roles/{role}': role([namespace], 'role'),
+  '/namespaces/{namespace}/members': members('Users who have a role in a namespace', [namespace]),
+  '/namespaces/{namespace}/members/{member}': oneMember([namespace], 'member'),
+  '/namespaces/{namespace}/members/{member}/roles': rolesOf('The roles of a member', [namespace], 'member'),
+} satisfies Readonly<Record<string, PathRow>>
+
+export type RolePath = keyof typeof rolePaths

@@ -1,0 +1,83 @@
+import type { KubeObject } from '../../../kubeclient/object.ts'
+import type { Entry } from '../../../resourcecache/store/cached-object.ts'
+import { type Place, scopeLabel } from './role-bindings.ts'
+import { type Preset, presetsOf } from './role-presets.ts'
+
+/** How consoles name the roles of a scope. */
+export const roleKinds = {
+  global: { plural: 'globalroles', kind: 'GlobalRole', isNative: false },
+  cluster: { plural: 'clusterroles', kind: 'ClusterRole', isNative: true },
+  workspace: { plural: 'workspaceroles', kind: 'WorkspaceRole', isNative: false },
+  namespace: { plural: 'roles', kind: 'Role', isNative: true },
+} as const
+
+export type RoleSources = {
+  readonly groupDomain: string
+  readonly clusterRoles: { readonly get: (namespace: string, name: string) => Entry | undefined } & {
+    readonly entries: () => Iterable<Entry>
+  }
+  /** Those of the namespace. */
+  readonly roles: readonly Entry[]
+  /** The caller may read ClusterRoles: what they say, and those that are labelled for a workspace. */
+  readonly mayReadClusterRoles: boolean
+}
+
+/**
+ * The roles of a place: those that consoles know by name, and the native ones of other names: of a namespace its Roles, of the cluster
+ * its ClusterRoles, else the ClusterRoles that are labelled for it.
+ */
+export function listRoles(sources: RoleSources, place: Place): readonly KubeObject[] {
+  const presets = presetsOf(place.scope, place.workspace).flatMap(
+    preset => presetRole(sources, place, preset) ?? [],
+  )
+  const shown = new Set(presets.map(({ metadata }) => metadata.name))
+  return [...presets, ...nativeRoles(sources, place).filter(({ metadata }) => !shown.has(metadata.name))]
+}
+
+function nativeRoles(sources: RoleSources, place: Place): readonly KubeObject[] {
+  const { groupDomain, clusterRoles, roles, mayReadClusterRoles } = sources
+  const { scope, workspace } = place
+  if (scope === 'namespace') return roles.map(entry => toRole(groupDomain, place, entry.parsed()))
+  if (!mayReadClusterRoles) return []
+  return [...clusterRoles.entries()]
+    .filter(({ meta }) => {
+      const of = meta.labels?.[`${groupDomain}/workspace`]
+      if (scope === 'workspace') return of === workspace
+      const isGlobal = meta.labels?.[scopeLabel(groupDomain)] === 'global'
+      return scope === 'global' ? isGlobal : !isGlobal && of === undefined
+    })
+    .map(entry => toRole(groupDomain, place, entry.parsed()))
+}
+
+function presetRole(
+  { groupDomain, clusterRoles, mayReadClusterRoles }: RoleSources,
+  place: Place,
+  { name, clusterRole, modules }: Preset,
+): KubeObject | undefined {
+  const found = clusterRole === undefined ? unbound : clusterRoles.get('', clusterRole)?.parsed()
+  if (found === undefined) return undefined
+  const source = mayReadClusterRoles ? found : unbound
+  const annotations = {
+    ...source.metadata.annotations,
+    [`${groupDomain}/creator`]: 'system',
+    [`iam.${groupDomain}/role-template-rules`]: JSON.stringify(modules),
+  }
+  const metadata = { ...source.metadata, name, annotations }
+  return toRole(groupDomain, place, { ...source, metadata })
+}
+
+const unbound: KubeObject = {
+  metadata: { name: '', uid: '', resourceVersion: '0', creationTimestamp: '1970-01-01T00:00:00Z' },
+}
+
+function toRole(groupDomain: string, { scope, namespace }: Place, source: KubeObject): KubeObject {
+  const { kind, isNative } = roleKinds[scope]
+  const { managedFields: _, namespace: __, ...metadata } = source.metadata
+  return {
+    kind,
+    apiVersion: isNative ? 'rbac.authorization.k8s.io/v1' : `iam.${groupDomain}/v1alpha2`,
+    metadata: { ...metadata, ...(scope === 'namespace' && { namespace }) },
+    ...(source.aggregationRule !== undefined && { aggregationRule: source.aggregationRule }),
+    rules: source.rules ?? [],
+  }
+}
