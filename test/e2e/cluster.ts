@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { readFileSync, writeFileSync } from 'node:fs'
-import { request } from 'node:https'
+import { Agent, request } from 'node:https'
 import { join } from 'node:path'
 import { output, type Ran, run, scratch, setting } from './run.ts'
 
@@ -121,10 +121,17 @@ export async function accessToken(): Promise<string> {
   return token
 }
 
+/** A connection for each request. TLS sessions are resumed, which halves the processor time of both sides. */
+export const oneRequestEach = new Agent({ keepAlive: false })
+
 function ask(base: string, caPath: string, path: string, asked: Ask) {
   const { method = 'GET', headers = {}, body, localAddress } = asked
   const { promise, resolve, reject } = Promise.withResolvers<Answer>()
-  const how = { agent: false, timeout: 20_000, ...(localAddress === undefined ? {} : { localAddress }) }
+  const how = {
+    agent: oneRequestEach,
+    timeout: 20_000,
+    ...(localAddress === undefined ? {} : { localAddress }),
+  }
   const options = { method, headers, ca: readFileSync(caPath), ...how }
   const req = request(new URL(path, base), options, async res => {
     try {

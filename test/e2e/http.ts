@@ -4,7 +4,16 @@ import { request } from 'node:https'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { createPasswordHasher } from '../../pkg/iam/passwords/password.ts'
-import { type Answer, type Ask, askKapis, group, kubeCa, kubectlJson, version } from './cluster.ts'
+import {
+  type Answer,
+  type Ask,
+  askKapis,
+  group,
+  kubeCa,
+  kubectlJson,
+  oneRequestEach,
+  version,
+} from './cluster.ts'
 import { output, setting } from './run.ts'
 
 export const groupDomain = group.slice('resources.'.length)
@@ -30,14 +39,17 @@ function askRawAt(url: string, caFile: string, target: string, ask: Ask): Promis
   const { promise, resolve, reject } = Promise.withResolvers<Answer>()
   const { hostname, port } = new URL(url)
   const options = { hostname, port, path: target, method, headers, ca: readFileSync(caFile) }
-  const req = request({ ...options, agent: false, timeout: 30_000 }, async (res: IncomingMessage) => {
-    try {
-      const text = Buffer.concat(await res.toArray()).toString('utf8')
-      resolve({ code: res.statusCode ?? 0, headers: res.headers, body: text })
-    } catch (error) {
-      reject(error)
-    }
-  })
+  const req = request(
+    { ...options, agent: oneRequestEach, timeout: 30_000 },
+    async (res: IncomingMessage) => {
+      try {
+        const text = Buffer.concat(await res.toArray()).toString('utf8')
+        resolve({ code: res.statusCode ?? 0, headers: res.headers, body: text })
+      } catch (error) {
+        reject(error)
+      }
+    },
+  )
   req.on('timeout', () => req.destroy(new Error(`no answer to ${target}`)))
   req.on('error', reject)
   req.end(body)
