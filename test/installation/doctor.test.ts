@@ -159,7 +159,7 @@ describe('kapis doctor', function () {
     await kubectl('-n', 'kube-system', 'delete', 'rolebinding', 'kapis:authentication-reader')
     await names([
       ['admission', /Binding users\.iam\.kapis\.io denies nothing/, /apply the manifests again/],
-      ['custom-resources', /users\.iam\.kapis\.io is one of an older release/, /apply the manifests/],
+      ['custom-resources', /users\.iam\.kapis\.io is from an older release/, /apply the manifests/],
       ['configuration', /oauth\.accessTokenSeconds: must be a whole number from 60/, /edit configmap/],
       [
         'rights',
@@ -243,7 +243,7 @@ describe('kapis doctor', function () {
     await patch('service/kapis', { spec: { ports: [{ name: 'https', port: 8443, targetPort: 'https' }] } })
     await names([
       ['service', /has no port 443 \(it has 8443\)/, /apply the manifests again/],
-      ['apiservice', /ServicePortError/, /give the Service kapis-system\/kapis the port 443/],
+      ['apiservice', /ServicePortError/, /add port 443 to the Service kapis-system\/kapis/],
     ])
     await patch('service/kapis', { spec: { ports: [{ name: 'https', port: 443, targetPort: 'https' }] } })
     await healthy()
@@ -264,7 +264,7 @@ describe('kapis doctor', function () {
       [
         'configuration',
         /own-config: oauth\.accessTokenSeconds: must be a whole number from 60/,
-        /another kapis\.yaml into the Secret own-config/,
+        /correct kapis\.yaml in the Secret own-config/,
       ],
     ])
     await kubectl('-n', namespace, 'delete', 'secret', 'own-config')
@@ -322,7 +322,7 @@ describe('kapis doctor', function () {
     it('a Service without endpoints', async () => {
       await names([
         ['service', /has no ready endpoint: \d+ Pods, none of them ready/, /describe pods/],
-        ['apiservice', /MissingEndpoints|EndpointsNotFound/, /see why no Pod is ready/],
+        ['apiservice', /MissingEndpoints|EndpointsNotFound/, /find out why no Pod is ready/],
       ])
     })
 
@@ -360,7 +360,7 @@ describe('kapis doctor', function () {
       })
       await names([
         ['certificates', /the serving certificate expired on/, /delete secret kapis-serving/],
-        ['certificates', /does not name kapis\.kapis-system\.svc/, /delete secret kapis-serving/],
+        ['certificates', /is not valid for kapis\.kapis-system\.svc/, /delete secret kapis-serving/],
       ])
       await kubectl('-n', namespace, 'delete', 'secret', 'kapis-serving')
       await names([
