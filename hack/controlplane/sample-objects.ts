@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 
-export const kubeletVersion = 'v1.36.3'
+export const kubeletVersion = 'v1.37.2'
 const zones = ['a', 'b', 'c']
 const mebibyte = 1024 ** 2
 

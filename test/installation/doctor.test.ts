@@ -8,7 +8,7 @@ import { eventually } from '../e2e/http.ts'
 import { run, scratch } from '../e2e/run.ts'
 import { startSilentPort } from '../peers/silent-port.ts'
 import { bareCluster, type Cluster, hostAddress } from './control-plane.ts'
-import { createEndpoint, createOlderEndpoint } from './endpoint.ts'
+import { createEndpoint, createPod } from './endpoint.ts'
 import { type Pod, startPod } from './pod.ts'
 import { takeAway } from './take-away.ts'
 
@@ -290,12 +290,12 @@ describe('kapis doctor', function () {
 
     it('a firewall that drops what comes to the Pods', async () => {
       const { port, stop } = await startSilentPort(hostAddress())
-      const place = { name: 'firewalled', namespace, port }
-      const endpoint = createEndpoint(cluster, place)
-      const older = createOlderEndpoint(cluster, place)
+      const name = 'firewalled'
+      const addressed = createPod(cluster, { name, namespace, port })
+      const endpoint = createEndpoint(cluster, { name, namespace, port, pod: name })
       try {
+        await addressed.make()
         await endpoint.set(true)
-        await older.make()
         const fix = /open their port 10250 to the control plane \(firewall,/
         const reached = await names([
           ['apiservice', /FailedDiscoveryCheck: .*(timeout|deadline)/, fix],
@@ -314,7 +314,7 @@ describe('kapis doctor', function () {
         )
       } finally {
         await endpoint.remove()
-        await older.remove()
+        await addressed.remove()
         await stop()
       }
     })

@@ -1,18 +1,22 @@
 import { type Cluster, hostAddress } from './control-plane.ts'
 
-/** What the kubelet and the endpoint controllers make of a Pod's readiness. */
-export function createEndpoint(cluster: Cluster, o: { name: string; namespace: string; port: number }) {
+type Place = { readonly name: string; readonly namespace: string }
+
+/**
+ * What the endpoint controllers make of a Pod's readiness.
+ *
+ * @param o.pod the Pod that has the address; kube-apiserver's proxy to Services takes no endpoint without one
+ */
+export function createEndpoint(cluster: Cluster, o: Place & { port: number; pod?: string }) {
+  const { name, namespace, port, pod } = o
+  const targetRef = pod === undefined ? {} : { targetRef: { kind: 'Pod', name: pod, namespace } }
   const slice = (ready: boolean) => ({
     apiVersion: 'discovery.k8s.io/v1',
     kind: 'EndpointSlice',
-    metadata: {
-      name: `kapis-${o.name}`,
-      namespace: o.namespace,
-      labels: { 'kubernetes.io/service-name': 'kapis' },
-    },
+    metadata: { name: `kapis-${name}`, namespace, labels: { 'kubernetes.io/service-name': 'kapis' } },
     addressType: 'IPv4',
-    ports: [{ name: 'https', port: o.port, protocol: 'TCP' }],
-    endpoints: [{ addresses: [hostAddress()], conditions: { ready } }],
+    ports: [{ name: 'https', port, protocol: 'TCP' }],
+    endpoints: [{ addresses: [hostAddress()], conditions: { ready }, ...targetRef }],
   })
   return {
     set: async (ready: boolean) => {
@@ -21,15 +25,13 @@ export function createEndpoint(cluster: Cluster, o: { name: string; namespace: s
       await cluster.output(['apply', '--server-side', '-f', '-'], JSON.stringify(wanted))
     },
     remove: async () => {
-      const name = `endpointslice/kapis-${o.name}`
-      await cluster.output(['-n', o.namespace, 'delete', name, '--ignore-not-found'])
+      await cluster.output(['-n', namespace, 'delete', `endpointslice/kapis-${name}`, '--ignore-not-found'])
     },
   }
 }
 
-/** The same as kube-apiserver's proxy to Services wants it: the older Endpoints, of a Pod that has the address. */
-export function createOlderEndpoint(cluster: Cluster, o: { name: string; namespace: string; port: number }) {
-  const { name, namespace } = o
+/** A Pod with this machine's address, as the kubelet and the endpoints controller report it. */
+export function createPod(cluster: Cluster, { name, namespace, port }: Place & { port: number }) {
   const ip = hostAddress()
   const pod = {
     apiVersion: 'v1',
@@ -37,12 +39,14 @@ export function createOlderEndpoint(cluster: Cluster, o: { name: string; namespa
     metadata: { name, namespace },
     spec: { serviceAccountName: 'kapis', containers: [{ name: 'none', image: 'none.invalid/none' }] },
   }
-  const targetRef = { kind: 'Pod', name, namespace }
+  // What the proxy to Services goes by before Kubernetes 1.37.
   const endpoints = {
     apiVersion: 'v1',
     kind: 'Endpoints',
     metadata: { name: 'kapis', namespace },
-    subsets: [{ addresses: [{ ip, targetRef }], ports: [{ name: 'https', port: o.port }] }],
+    subsets: [
+      { addresses: [{ ip, targetRef: { kind: 'Pod', name, namespace } }], ports: [{ name: 'https', port }] },
+    ],
   }
   const within = ['-n', namespace]
   return {
@@ -53,15 +57,8 @@ export function createOlderEndpoint(cluster: Cluster, o: { name: string; namespa
       await cluster.output([...within, 'patch', 'pod', name, '--subresource=status', '-p', status])
     },
     remove: async () => {
-      await cluster.output([
-        ...within,
-        'delete',
-        'endpoints/kapis',
-        `pod/${name}`,
-        '--ignore-not-found',
-        '--grace-period=0',
-        '--force',
-      ])
+      const now = ['--ignore-not-found', '--grace-period=0', '--force']
+      await cluster.output([...within, 'delete', 'endpoints/kapis', `pod/${name}`, ...now])
     },
   }
 }

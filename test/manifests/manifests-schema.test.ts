@@ -7,7 +7,7 @@ import { output } from '../e2e/run.ts'
 import { loadSchemas } from '../installation/schemas.ts'
 
 /** The last patch release of every Kubernetes that Kapis is installed on. */
-const versions = ['v1.30.14', 'v1.31.14', 'v1.32.13', 'v1.33.13', 'v1.34.4', 'v1.35.4', 'v1.36.3']
+const versions = ['v1.30.14', 'v1.31.14', 'v1.32.13', 'v1.33.13', 'v1.34.4', 'v1.35.4', 'v1.36.3', 'v1.37.2']
 const overlays = ['default', 'ha', 'kubesphere', 'monitoring', 'opensearch']
 /** Not of Kubernetes itself; overlays are applied with their real definitions in manifests.test.ts. */
 const others = ['ServiceMonitor', 'PrometheusRule']
@@ -45,7 +45,7 @@ describe('the OpenAPI document of each Kubernetes', function () {
   }
 
   it('would tell of mistakes', async () => {
-    const { problems } = await loadSchemas('v1.36.3')
+    const { problems } = await loadSchemas('v1.37.2')
     const bad = {
       apiVersion: 'apps/v1',
       kind: 'Deployment',
