@@ -1,0 +1,36 @@
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, symlinkSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect } from 'chai'
+import { childEnvironment } from '../../hack/controlplane/settings.ts'
+import { runKubectlSuite } from '../../hack/kubernetes/suites.ts'
+import { createToken } from '../../hack/kubernetes/token.ts'
+import { output, scratch, setting } from './run.ts'
+
+// All groups, compared with kube-apiserver itself, and the end-to-end tests of Kubernetes: make test-kubernetes.
+describe("groups of kubectl's command suite through Kapis", () => {
+  after(async () => {
+    const namespaces = await output('kubectl', ['get', 'namespaces', '-o', 'name'])
+    const made = namespaces.split('\n').filter(name => name.startsWith('namespace/namespace-'))
+    const others = ['clusterrolebinding/kubernetes-tests', 'node/127.0.0.1']
+    await output('kubectl', ['delete', '--wait=false', ...made, ...others])
+    await output('kubectl', ['-n', 'kube-system', 'delete', 'serviceaccount', 'kubernetes-tests'])
+  })
+
+  it('pass', async () => {
+    const folder = join(scratch, 'kubectl-suite')
+    const binFolder = join(folder, 'bin')
+    mkdirSync(binFolder, { recursive: true })
+    const kubectl = execFileSync('sh', ['-c', 'command -v kubectl'], { encoding: 'utf8' }).trim()
+    symlinkSync(kubectl, join(binFolder, 'kubectl'))
+    const env = { ...childEnvironment(), KUBECONFIG: setting('KUBECONFIG') }
+    const server = { name: 'kapis', url: setting('KAPIS_URL'), token: createToken(kubectl, env) }
+    const groups = 'kubectl_auth_whoami kubectl_server_side_apply certificates'
+    const results = await runKubectlSuite({ folder, binFolder, env }, server, groups)
+    expect([...results]).to.have.deep.members([
+      ['run_kubectl_auth_whoami_tests', 'passed'],
+      ['run_kubectl_server_side_apply_tests', 'passed'],
+      ['run_certificates_tests', 'passed'],
+    ])
+  }).timeout(240_000)
+})
