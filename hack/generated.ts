@@ -23,7 +23,10 @@ export function generatedFiles(): ReadonlyMap<string, string> {
   ])
 }
 
-/** manifests/base with KubeSphere's names: kustomize cannot change a group domain that is part of many fields. */
+/**
+ * manifests/base with the names of KubeSphere: kustomize cannot change a group domain that is part
+ * of many fields.
+ */
 function platformManifests(): readonly (readonly [string, string])[] {
   const source = join(repository, 'manifests/base')
   const notice = '# Made by `make update` from manifests/base.\n'

@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { expect } from 'chai'
 
-// What is asked of buildx: no Docker is where most people run these tests. Real builds are those of make kind in CI.
+// Tests the arguments of buildx, since most machines that run these tests have no Docker. `make
+// kind` in CI runs real builds.
 describe('make image', () => {
   let folder: string
   beforeEach(() => {

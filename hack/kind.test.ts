@@ -6,7 +6,8 @@ import { expect } from 'chai'
 import { parse } from 'yaml'
 import { repository } from './controlplane/settings.ts'
 
-// Which cluster is asked for: no Docker is where most people run these tests. Real clusters are those of make kind in CI.
+// Tests the arguments of kind, since most machines that run these tests have no Docker. `make kind`
+// in CI creates real clusters.
 describe('make kind', () => {
   const { jobs } = parse(readFileSync(join(repository, '.github/workflows/ci.yaml'), 'utf8'))
   const images: readonly string[] = jobs.kind.strategy.matrix.node

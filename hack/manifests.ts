@@ -10,7 +10,10 @@ import { childEnvironment } from './controlplane/settings.ts'
 /** What runs inside a cluster only: here the programs run next to it, and register themselves. */
 const insideOnly = /(deployment|service|api-?service|pdb|disruption-budget|network-?policy)\.ya?ml$/
 
-/** The manifests that a control plane outside of a cluster needs too, for the group domain in use. */
+/**
+ * The manifests that a control plane outside of a cluster needs too, for the configured group
+ * domain.
+ */
 export function renderManifests(groupDomain: string): string {
   const folder = join(manifestsFolder, 'base')
   const { resources = [] }: { resources?: string[] } = parse(
@@ -36,7 +39,8 @@ export async function applyManifests(
       return await apply(kubectl, kubeconfig, text)
     } catch (error) {
       if (attempt === attempts) throw error
-      // A kube-apiserver that has just started may serve a definition a moment after it has taken it.
+      // A kube-apiserver that has just started may serve a CRD only a moment after it has accepted
+      // it.
       await sleep(pauseMs)
     }
   }

@@ -6,8 +6,9 @@ import packageJson from '../package.json' with { type: 'json' }
 import { repository } from './controlplane/settings.ts'
 import { findReachable } from './pack/reachable.ts'
 
-// make pack: the command line alone as an npm package, so that `npx kapis login` works. node hack/pack.ts [FOLDER]
-// Compiled, with no more of the code than it uses, and with its library inside: it installs without a registry.
+// make pack: packs the command line as an npm package for `npx kapis login`. node hack/pack.ts
+// [FOLDER]. It contains only the compiled code that it uses and its bundled library, so it installs
+// without a registry.
 
 const entry = 'cmd/kapis/main.js'
 const target = resolve(process.argv[2] ?? join(repository, 'dist'))

@@ -9,9 +9,10 @@ import { createToken } from './kubernetes/token.ts'
 import { createPlanes } from './test/plane.ts'
 import { brokeOff, isSuccess, none, type Outcome, sum, toLine } from './test/totals.ts'
 
-// make test-kubernetes: tests of Kubernetes itself, in the version of the control plane, straight at kube-apiserver and through Kapis. What
-// differs is printed, and is a failure. ONLY=kubectl or ONLY=e2e runs one of the suites, WHAT="pod rs" groups of kubectl's, or
-// with ONLY=e2e specs by a regular expression.
+// make test-kubernetes: runs tests of Kubernetes itself, in the version of the control plane,
+// directly at kube-apiserver and through Kapis. Differences are printed and are failures.
+// ONLY=kubectl or ONLY=e2e runs one of the suites, WHAT="pod rs" groups of kubectl's, or with
+// ONLY=e2e specs by a regular expression.
 
 const runDir = join(repository, `${process.env.RUN_DIR || '.run'}-kubernetes`)
 const { ONLY: only = '', WHAT: what = '' } = process.env

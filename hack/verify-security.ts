@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { repository } from './controlplane/settings.ts'
 import { faultOf, findNamedTests } from './security/named-tests.ts'
 
-// The threat model names a test for each answer: one that is gone or renamed proves nothing any more.
+// Each row of the threat model names its tests; a test that was removed or renamed proves nothing.
 
 const name = 'docs/security.md'
 const read = (file: string) =>

@@ -1,7 +1,8 @@
 import { spawnSync } from 'node:child_process'
 import { repository } from './controlplane/settings.ts'
 
-// Words that CONTRIBUTING.md replaces by the field's own appear in no name, comment, message or document.
+// Words that CONTRIBUTING.md replaces by standard terms must not appear in names, comments,
+// messages or documents.
 
 const exempt = ['CHANGELOG.md', 'CONTRIBUTING.md', 'hack/words', 'docs/adr/*-*', 'docs/benchmarks*']
 const args = [

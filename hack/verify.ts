@@ -3,7 +3,7 @@ import { globSync } from 'node:fs'
 import { join } from 'node:path'
 import { repository } from './controlplane/settings.ts'
 
-// make verify: all checks, each of them even when an earlier one fails. Whatever is called hack/verify-*.ts is one.
+// make verify: runs all checks, even if an earlier one fails. Every hack/verify-*.ts is a check.
 
 const tool = (name: string) => join(repository, 'node_modules/.bin', name)
 const checks: readonly (readonly [string, ...string[]])[] = [

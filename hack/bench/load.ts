@@ -31,7 +31,7 @@ export async function buildLoadClient(output: string): Promise<string> {
 /**
  * Keeps `connections` requests in flight for `seconds`.
  *
- * @throws Error when anything but 200 came back: the figure of a server that refuses is worth nothing
+ * @throws Error for any status but 200, since the throughput of errors is worthless
  */
 export async function measure(hey: string, load: Load): Promise<Outcome> {
   const command = [...(load.cores === undefined ? [] : ['taskset', '-c', load.cores]), hey, ...toArgs(load)]

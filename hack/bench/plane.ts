@@ -89,7 +89,10 @@ export async function requestToken(kapisUrl: string, body: URLSearchParams): Pro
   throw new Error(`the token request was answered with ${response.status}: ${text}`)
 }
 
-/** A token that kube-apiserver accepts by itself, so that its figures hold no detour to Kapis' issuer. */
+/**
+ * A token that kube-apiserver verifies itself, so that its results include no request to the issuer
+ * of Kapis.
+ */
 function createKubeToken(env: NodeJS.ProcessEnv): string {
   const kubectl = (...args: string[]) => execFileSync('kubectl', args, { encoding: 'utf8', env }).trim()
   const account = 'system:serviceaccount:default:bench'

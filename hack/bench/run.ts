@@ -31,7 +31,7 @@ async function main(): Promise<void> {
       `no benchmark ${unknown.join(', ')}; there are ${names}, and alone ${Object.keys(alone).join(', ')}`,
     )
   }
-  // What is shipped into a log store is work that the peers do not do: it is there when logs are measured.
+  // Shipping logs is work that the peers do not do: it is only enabled for the log benchmarks.
   const logStore = only.length === 0 || only.includes('logs') ? 'embedded' : 'none'
   const settings = {
     ...sizeFor(only),

@@ -26,8 +26,9 @@ const idleMs = 10_000
 const readyWithinMs = 60_000
 
 /**
- * From the start of kapis-apiserver to the first 200 of /readyz, and what it holds in memory ten seconds later with nothing to do:
- * compiled and in the environment of the image, next to kapis-oauth that runs. No peer: the targets are absolute.
+ * Time from the start of kapis-apiserver to the first 200 of /readyz, and its memory ten seconds
+ * later when idle: compiled, with the environment of the image, and with kapis-oauth running. There
+ * is no peer; the targets are absolute.
  */
 export async function benchStart(env: BenchEnv): Promise<void> {
   const folder = mkdtempSync(join(env.runDir, 'start-'))

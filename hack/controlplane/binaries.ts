@@ -13,8 +13,8 @@ const archived: readonly BinaryName[] = ['etcd', 'kube-apiserver', 'kubectl']
 export type Binaries = Readonly<Record<BinaryName, string>>
 
 /**
- * The programs of a real control plane: from KUBEBUILDER_ASSETS, else from the cache that all clones share, else
- * downloaded, else built.
+ * Finds the programs of a real control plane: in KUBEBUILDER_ASSETS, otherwise in the shared cache,
+ * otherwise by a download, otherwise by a build.
  */
 export async function ensureBinaries(making: Making): Promise<Binaries> {
   const { say } = making
@@ -49,7 +49,10 @@ function cacheFolder(): string {
   return join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'kapis')
 }
 
-/** Makes what is missing in a folder next to the cache; each program appears there whole or not at all. */
+/**
+ * Builds or downloads missing programs in a folder next to the cache, and renames each into the
+ * cache when it is complete.
+ */
 async function fill(cache: string, missing: () => BinaryName[], making: Making): Promise<void> {
   const { say } = making
   mkdirSync(cache, { recursive: true })

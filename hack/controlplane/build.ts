@@ -5,7 +5,7 @@ import { loadVersions, type Versions } from './versions.ts'
 export type BinaryName = 'etcd' | 'kube-apiserver' | 'kubectl' | 'kube-controller-manager' | 'kwok'
 /** What Kubernetes' own tests need besides (make test-kubernetes). */
 export type TestBinaryName = 'kubectl-convert' | 'e2e.test'
-/** How the making of programs tells of itself, and how it is broken off. */
+/** Reports the progress of a build, and cancels it. */
 export type Making = { readonly say: (line: string) => void; readonly signal: AbortSignal }
 
 type Source = {
@@ -68,7 +68,8 @@ export async function buildBinary(
 }
 
 function run(args: readonly string[], folder: string, signal: AbortSignal): Promise<void> {
-  // Programs without cgo run on every Linux, whatever its C library; the cache may be shared by containers.
+  // Programs without cgo run on every Linux, whatever its C library; containers may share the
+  // cache.
   const env = { ...process.env, CGO_ENABLED: '0' }
   const child = spawn('go', args, {
     cwd: join(import.meta.dirname, folder),

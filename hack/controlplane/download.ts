@@ -5,8 +5,9 @@ import { gunzipSync } from 'node:zlib'
 import { parse } from 'yaml'
 import { loadVersions, platform } from './versions.ts'
 
-// A program of its own, because whether Node uses a proxy is settled when it starts, and nothing else here wants one.
-// Usage: NODE_USE_ENV_PROXY=1 node download.ts <folder>. Ends with 1 and one line of reason when there is no way.
+// A separate program, because Node.js decides at its start whether to use a proxy, and nothing else
+// here needs one. Usage: NODE_USE_ENV_PROXY=1 node download.ts <folder>. On failure it prints a
+// line with the reason and exits with 1.
 
 const index =
   process.env.KAPIS_ENVTEST_INDEX ||
@@ -75,7 +76,10 @@ async function get(url: string): Promise<Buffer> {
   }
 }
 
-/** The regular files of a tar archive: a header of 512 bytes each, then the content padded to a multiple of that. */
+/**
+ * The regular files of a tar archive: a header of 512 bytes each, then the content padded to a
+ * multiple of that.
+ */
 function* filesOf(tar: Buffer): Generator<{ name: string; content: Buffer }> {
   for (let at = 0; at + 512 <= tar.length && tar[at] !== 0; ) {
     const field = (from: number, length: number) =>

@@ -7,8 +7,9 @@ import type { Pki } from './pki.ts'
 const askedWithinMs = 3000
 
 /**
- * Answers for the token issuer while kube-apiserver starts, with the document that the issuer itself will give:
- * kube-apiserver asks for it once at its start, and then only every ten seconds, during which it would refuse all tokens.
+ * Serves the discovery document of the token issuer while kube-apiserver starts: kube-apiserver
+ * fetches it once at its start, and then only every ten seconds, during which it would reject all
+ * tokens.
  */
 export async function createIssuerStandIn(pki: Pki, issuer: string, port: number) {
   const { certPem, keyPem } = issueCertificate(pki.kapis, {

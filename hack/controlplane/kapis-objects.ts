@@ -14,7 +14,10 @@ const availableWithinMs = 120_000
 const touchEveryMs = 3_000
 const apiServicePath = '/apis/apiregistration.k8s.io/v1/apiservices'
 
-/** What an installation brings besides the manifests: the authority that this launcher made, and a way to kapis-apiserver. */
+/**
+ * The objects of an installation in addition to the manifests: the CA of this launcher, and a
+ * Service for kapis-apiserver.
+ */
 export async function createKapisObjects(client: KubeClient, pki: Pki): Promise<void> {
   await create(client, '/api/v1/namespaces', { metadata: { name: namespace } })
   await create(client, `${inNamespace}/serviceaccounts`, { metadata: { name: 'kapis' } })
@@ -23,7 +26,8 @@ export async function createKapisObjects(client: KubeClient, pki: Pki): Promise<
     type: 'kubernetes.io/tls',
     stringData: { 'tls.crt': pki.kapis.certPem, 'tls.key': pki.kapis.keyPem },
   })
-  // Without a Service network kube-apiserver still follows a name, to the port that the APIService gives.
+  // Without a Service network, kube-apiserver follows an external name, with the port of the
+  // APIService.
   await create(client, `${inNamespace}/services`, {
     metadata: { name: 'kapis' },
     spec: { type: 'ExternalName', externalName: 'localhost' },
@@ -59,7 +63,10 @@ async function createToken(client: KubeClient, serviceAccount: string): Promise<
   return token
 }
 
-/** @throws Error with kube-apiserver's own reason when the aggregated API is not available within two minutes */
+/**
+ * @throws Error with the reason of kube-apiserver if the extension API is not available within two
+ * minutes
+ */
 export async function waitAvailable(
   client: KubeClient,
   groupDomain: string,
@@ -81,7 +88,9 @@ export async function waitAvailable(
   }
 }
 
-/** kube-apiserver looks again at an APIService that has changed, and by itself only every 30 or 60 seconds. */
+/**
+ * kube-apiserver checks an APIService when it changes, and otherwise only every 30 or 60 seconds.
+ */
 async function touch(client: KubeClient, name: string): Promise<void> {
   const annotations = { 'kapis.io/touched-at': new Date().toISOString() }
   await client.call({
@@ -93,8 +102,8 @@ async function touch(client: KubeClient, name: string): Promise<void> {
 }
 
 /**
- * Whether kube-apiserver tells its clients of the group already, in discovery and in OpenAPI: it learns of both on its own
- * time, a second or two after it has found the server available, and kubectl would remember that there is no such group.
+ * Returns whether discovery and OpenAPI of kube-apiserver contain the group, which takes a second
+ * or two after the server is available; kubectl would cache that there is no such group.
  */
 async function isDiscovered(client: KubeClient, groupDomain: string): Promise<boolean> {
   const accept = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList'

@@ -3,14 +3,17 @@ import { stages } from './kwok-stages.ts'
 import type { Settings } from './settings.ts'
 
 /**
- * How often a node reports: like a small cluster's when there are few nodes; at 5,000 every five minutes, as a kubelet
- * does whose state has not changed. Leases are renewed four times per duration.
+ * How often a node reports its status: frequently with few nodes; at 5,000 every five minutes, as a
+ * kubelet without changes. Leases are renewed four times per duration.
  */
 function pace(nodes: number) {
   return { heartbeatMs: Math.max(20_000, nodes * 60), leaseSeconds: Math.max(40, Math.ceil(nodes / 5)) }
 }
 
-/** The configuration of kwok, which plays the kubelets of the sample nodes: YAML documents, written as JSON. */
+/**
+ * The configuration of kwok, which simulates the kubelets of the sample nodes: YAML documents,
+ * written as JSON.
+ */
 export function kwokConfig(settings: Settings, port: number): string {
   const { heartbeatMs, leaseSeconds } = pace(settings.nodes)
   const documents = [

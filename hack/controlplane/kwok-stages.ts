@@ -11,7 +11,8 @@ const phase = '.status.phase'
 export function stages(heartbeatMs: number): Stage[] {
   return [
     {
-      // Sample nodes come with their whole status; this is for nodes that a user or a test creates by name alone.
+      // Sample nodes are created with their whole status; this stage is for nodes that a user or
+      // test creates by name.
       name: 'node-initialize',
       kind: 'Node',
       when: [[ready, 'NotIn', 'True']],
@@ -56,7 +57,10 @@ export function stages(heartbeatMs: number): Stage[] {
   ]
 }
 
-/** A strategic patch, which is kwok's default, would add to the pod's addresses when it is applied twice: refused. */
+/**
+ * kwok uses a strategic merge patch by default, which would add the addresses twice and be
+ * rejected.
+ */
 function replaceStatus(template: string): object {
   return { patches: [{ subresource: 'status', root: 'status', type: 'merge', template }] }
 }

@@ -3,7 +3,10 @@ import { closeSync, openSync } from 'node:fs'
 import { identify, type ProcessId } from './processes.ts'
 import type { Part, Records } from './records.ts'
 
-/** Starts a part in a process group of its own, so that Ctrl-C in a terminal does not reach it, and records it. */
+/**
+ * Starts a process in its own process group, so that Ctrl-C in a terminal does not reach it, and
+ * records it.
+ */
 export async function launch(part: Part, records: Records): Promise<{ child: ChildProcess; id: ProcessId }> {
   const log = openSync(part.log, 'a', 0o600)
   try {

@@ -4,10 +4,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { identify, isAlive } from './processes.ts'
 
 /**
- * Takes a lock file for this process, or says who holds it, which may be this process itself. A file whose owner is dead
- * counts for nothing.
+ * Takes a lock file for this process, or returns its owner (which may be this process). A lock of a
+ * dead process is ignored.
  *
- * @returns the number of the process that holds it, or undefined when it has just become ours
+ * @returns the process ID of the owner, or undefined if the lock is ours now
  */
 export function tryLock(file: string): number | undefined {
   mkdirSync(dirname(file), { recursive: true })

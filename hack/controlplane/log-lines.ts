@@ -13,8 +13,8 @@ const rfc3339 = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:?\d\d)/
 const klog = /^[IWEF](\d\d)(\d\d) (\d\d):(\d\d):(\d\d)\.(\d{6})/
 
 /**
- * Turns what is added to a log file into documents as Fluent Bit's Kubernetes filter makes them, one JSON text for each whole
- * line; what is no whole line yet waits for its rest. A line has the time that stands in it, or that at which it was read.
+ * Converts text appended to a log file into documents like the Kubernetes filter of Fluent Bit, one
+ * JSON text per complete line. The time is that in the line, or the time of reading.
  */
 export function createLineReader(source: LogSource): LineReader {
   const { namespace, pod, container } = source

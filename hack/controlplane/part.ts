@@ -4,7 +4,8 @@ import { isAlive, stopProcess } from './processes.ts'
 import { createRecords, type Part } from './records.ts'
 import { loadSettings } from './settings.ts'
 
-// Stops and starts one part of what is up, as a fault would: part.ts stop|start|restart NAME [--no-wait]
+// Stops and starts a component of a running control plane: part.ts stop|start|restart NAME
+// [--no-wait]
 
 const [verb = '', name = '', option] = process.argv.slice(2)
 const settings = loadSettings(process.env)

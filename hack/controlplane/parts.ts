@@ -37,7 +37,7 @@ export function etcd({ settings, binaries, ports }: Plan): Part {
       'listen-peer-urls': peer,
       'initial-advertise-peer-urls': peer,
       'initial-cluster': `default=${peer}`,
-      // The data lives no longer than the run: not waiting for the disk makes writes several times faster.
+      // The data is temporary: writes are several times faster without fsync.
       'unsafe-no-fsync': 'true',
       'quota-backend-bytes': String(4 * 1024 ** 3),
       'log-level': 'warn',
@@ -51,10 +51,12 @@ export function kubeApiserver({ settings, binaries, ports, pki }: Plan): Part {
     'etcd-servers': `http://127.0.0.1:${ports.etcd}`,
     'bind-address': '127.0.0.1',
     'advertise-address': '127.0.0.1',
-    // Loopback may not be an endpoint, and nobody here asks for the endpoints of the `kubernetes` Service.
+    // Endpoints cannot be loopback addresses, and nothing here uses the endpoints of the
+    // `kubernetes` Service.
     'endpoint-reconciler-type': 'none',
-    // Where Kapis is installed as in any cluster, its Service has endpoints; nobody routes the Service's own address here.
-    // Next to a cluster it is reached by a name, which kube-apiserver does not follow when it looks for endpoints.
+    // If Kapis is installed as in a cluster, its Service has endpoints; the cluster IP of the
+    // Service is not routed here. Next to a cluster it is reached by an external name, which
+    // kube-apiserver does not follow when it uses endpoints.
     'enable-aggregator-routing': String(settings.onlyControlPlane),
     'secure-port': String(ports.kubeApiserver),
     'tls-cert-file': pki.file('serving.crt'),
@@ -80,7 +82,10 @@ export function kubeApiserver({ settings, binaries, ports, pki }: Plan): Part {
   })
 }
 
-/** Not needed by samples: they would mark nodes, take addresses or wait for clouds, and each keeps caches of its own. */
+/**
+ * Controllers that samples do not need: they would taint nodes, allocate addresses or wait for
+ * clouds, and each has its own caches.
+ */
 const controllersOff = [
   'node-lifecycle-controller',
   'node-ipam-controller',

@@ -6,10 +6,10 @@ import type { KubeClient } from '../../pkg/kubeclient/client.ts'
 export type Patience = { readonly withinMs: number; readonly everyMs: number }
 
 /**
- * Repeats calls that are not answered, or refused with 429 or 5xx: on a busy machine a kube-apiserver that has just started
- * does so now and then, ready or not. Whatever is called so must be good to do twice.
+ * Retries calls that fail with 429, 5xx or no response: on a busy machine, a kube-apiserver that
+ * has just started does so occasionally, even when ready. Calls must be idempotent.
  *
- * @throws Status the last one, when time is up; at once for any other refusal
+ * @throws Status the last one, when time is up; immediately for any other error
  */
 export function createPatientClient(
   client: KubeClient,

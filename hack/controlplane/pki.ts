@@ -14,8 +14,8 @@ export type Pki = {
 }
 
 /**
- * Makes all certificates of a control plane. The front proxy has an authority of its own: under a shared one, every
- * client certificate of the cluster could claim to be the front proxy and speak for anyone.
+ * Creates all certificates of a control plane. The front proxy has its own CA: with a shared one,
+ * every client certificate could be used as the front proxy to impersonate anyone.
  */
 export function createPki(folder: string): Pki {
   mkdirSync(folder, { recursive: true, mode: 0o700 })

@@ -3,12 +3,13 @@ import { tmpdir, userInfo } from 'node:os'
 import { join } from 'node:path'
 import { tryLock, unlock } from './lock.ts'
 
-/** Below the range from which systems take the ports of outgoing connections, so that none of these is in the way. */
+/** Below the range of ephemeral ports, so that no outgoing connection uses one of them. */
 const range = { from: 20_000, to: 32_000 }
 
 /**
- * Finds ports on loopback and reserves them against other control planes that start at this moment: between choosing a
- * port and listening on it lie seconds. A reservation lives as long as its owner.
+ * Finds ports on loopback and reserves them against other control planes that start at the same
+ * time: seconds pass between choosing a port and listening on it. A reservation lives as long as
+ * its owner.
  */
 export function createPortFinder() {
   const reserved = (port: number) => join(tmpdir(), `kapis-ports-${userInfo().uid}`, String(port))
@@ -48,7 +49,7 @@ export function createPortFinder() {
 }
 
 async function isFree(port: number): Promise<boolean> {
-  // A listener on the wildcard address does not keep others from binding loopback, so both are tried.
+  // A listener on the wildcard address does not prevent binding to loopback, so both are tried.
   return (await canListen(port, '127.0.0.1')) && (await canListen(port, undefined))
 }
 

@@ -6,7 +6,10 @@ import type { Ports } from './parts.ts'
 import { type Pki, toKubeconfig } from './pki.ts'
 import { namespace, type Settings } from './settings.ts'
 
-/** Names in a run folder that belong to one run and go when the next one starts. Nothing else there is touched. */
+/**
+ * Names in a run folder that belong to one run and are deleted when the next one starts. Other
+ * files are not touched.
+ */
 const ofOneRun = [
   'admin.kubeconfig',
   'authentication.yaml',
@@ -35,7 +38,10 @@ export function clearRunDir({ runDir }: Settings): void {
 /** The longest path that every system takes for a Unix socket. */
 const socketPathBytes = 100
 
-/** Where kapis-oauth listens. A folder made for it elsewhere is noted, so that it can be removed (see stop.ts). */
+/**
+ * The socket of kapis-oauth. A folder created for it elsewhere is recorded, so that it can be
+ * removed (see stop.ts).
+ */
 export function createSocketPath({ runDir }: Settings): string {
   const path = join(runDir, 'oauth.sock')
   if (Buffer.byteLength(path) <= socketPathBytes) return path
@@ -68,7 +74,7 @@ export function issuerUrl({ kapis }: Ports): string {
   return `https://localhost:${kapis}/oauth`
 }
 
-/** With this kube-apiserver itself takes Kapis' tokens, so that one token works on every address. */
+/** kube-apiserver itself accepts tokens of Kapis, so that one token works at every address. */
 function authentication(settings: Settings, ports: Ports, pki: Pki) {
   return {
     apiVersion: 'apiserver.config.k8s.io/v1',

@@ -5,7 +5,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { isAlive, type ProcessId } from './processes.ts'
 import type { Part, Probe } from './records.ts'
 
-/** It takes seconds; but four control planes at once on two cores, read from a cold disk, have taken half a minute. */
+/**
+ * It takes seconds, but four control planes on two cores with a cold disk have taken half a minute.
+ */
 const readyWithinMs = 180_000
 
 /**

@@ -13,7 +13,7 @@ describe('processStamp', () => {
 })
 
 describe('stopProcess', () => {
-  /** The script prints a process number, or nothing of use, when it has come so far that it can be stopped. */
+  /** The script prints a process ID, or nothing of interest, when it is ready to be stopped. */
   const start = async (script: string) => {
     const child = spawn('sh', ['-c', script], { detached: true, stdio: ['ignore', 'pipe', 'ignore'] })
     const [printed] = await once(child.stdout, 'data')

@@ -2,17 +2,21 @@ import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** A process that was started here. The stamp tells it from a later one that was given the same number. */
+/**
+ * A process that was started here. The stamp distinguishes it from a later process with the same
+ * ID.
+ */
 export type ProcessId = { readonly pid: number; readonly stamp: string }
 
-/** When the process began, as its system tells it; undefined when there is none or it is only waiting to be reaped. */
+/** Start time of the process from the system; undefined if it does not exist or is a zombie. */
 export function processStamp(pid: number): string | undefined {
   try {
     if (process.platform !== 'linux') {
       const line = execFileSync('ps', ['-o', 'stat=,lstart=', '-p', String(pid)], { encoding: 'utf8' }).trim()
       return line.startsWith('Z') ? undefined : line.replace(/^\S+\s+/, '').replaceAll(/\s+/g, '_')
     }
-    // The second field is the program's name in parentheses, which may itself hold blanks and parentheses.
+    // The second field is the program name in parentheses, which may itself contain spaces and
+    // parentheses.
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
     return fields[0] === 'Z' || fields[0] === 'X' ? undefined : fields[19]
@@ -29,7 +33,10 @@ export function isAlive({ pid, stamp }: ProcessId): boolean {
   return processStamp(pid) === stamp
 }
 
-/** SIGTERM, then SIGKILL after the grace period, to the whole group that the process leads. Returns when it is gone. */
+/**
+ * Sends SIGTERM, then SIGKILL after the grace period, to the whole process group. Returns when it
+ * is gone.
+ */
 export async function stopProcess(id: ProcessId, graceMs = 5000): Promise<void> {
   if (!isAlive(id)) return
   signalGroup(id.pid, 'SIGTERM')

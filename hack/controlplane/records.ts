@@ -51,7 +51,10 @@ const pidOrder: readonly PartName[] = [
   'opensearch',
 ]
 
-/** The records in a run folder: what runs (`pids`), how it was started (`parts.json`) and what users source (`env`). */
+/**
+ * The records in a run folder: running processes (`pids`), how they were started (`parts.json`) and
+ * the file for users to source (`env`).
+ */
 export function createRecords(runDir: string) {
   const pidsFile = join(runDir, 'pids')
   const partsFile = join(runDir, 'parts.json')

@@ -9,7 +9,8 @@ import { findSupervisor } from './stop.ts'
 const parent = process.ppid
 const terminals = [0, 1, 2].filter(fd => isatty(fd))
 const settings = loadSettings(process.env)
-// A terminal window that is closed takes both with it (EIO); what was started has still to be stopped.
+// Closing the terminal window closes both streams (EIO); the started processes must still be
+// stopped.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined)
 if (findSupervisor(settings) !== undefined) {
   console.error(`${settings.runDir} is in use already: \`make down\` first, or choose another RUN_DIR`)

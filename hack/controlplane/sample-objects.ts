@@ -4,7 +4,7 @@ export const kubeletVersion = 'v1.37.2'
 const zones = ['a', 'b', 'c']
 const mebibyte = 1024 ** 2
 
-/** A node as a kubelet would have registered it, of the size that nodes have in clusters that are in use. */
+/** A node as a kubelet registers it, with the size of nodes in production clusters. */
 export function sampleNode(i: number, kubeletPort: number, now: Date) {
   const name = i === 0 ? 'control-plane-0' : `worker-${i}`
   const zone = `local-${zones[i % zones.length]}`
@@ -114,7 +114,7 @@ function images(i: number) {
   })
 }
 
-/** A pod of a small web application; `node` is where it runs, since a sample cluster has no scheduler. */
+/** A pod of a small web application; `node` is set, since a sample cluster has no scheduler. */
 export function samplePod(i: number, node: string) {
   const app = ['web', 'api', 'queue', 'cache'][i % 4] ?? 'web'
   return {

@@ -8,7 +8,7 @@ import type { Settings } from './settings.ts'
 const inFlight = 32
 const progressMs = 5000
 
-/** Creates the sample nodes, and pods spread over them. Names that exist already are left as they are. */
+/** Creates the sample nodes and pods on them. Existing objects are not changed. */
 export async function createSamples(
   client: KubeClient,
   { nodes, pods }: Settings,
@@ -23,7 +23,7 @@ export async function createSamples(
     return node
   })
   if (pods === 0 || nodes === 0) return
-  // Admission refuses pods without it, and the controller manager takes seconds to get round to making it.
+  // Admission requires a service account, which the controller manager takes seconds to create.
   await create(client, '/api/v1/namespaces/default/serviceaccounts', { metadata: { name: 'default' } })
   await createAll('pods', pods, client, '/api/v1/namespaces/default/pods', say, i =>
     samplePod(i, names[i % nodes] ?? ''),
@@ -69,7 +69,8 @@ export async function waitRunning(client: KubeClient, signal: AbortSignal): Prom
     if (pending.length === 0) return
     if (Date.now() - startedAt > 120_000) throw new Error('sample pods are still pending after 120 s')
     if (Date.now() - nudgedAt > nudgeAfterMs) {
-      // kwok now and then misses a pod that came before it had taken on its node; any change makes it look again.
+      // kwok occasionally misses a pod that was created before it managed the node; any change
+      // triggers it.
       const body = { metadata: { annotations: { 'kapis.io/nudged': new Date().toISOString() } } }
       const contentType = 'application/merge-patch+json'
       const nudge = (name: string) =>

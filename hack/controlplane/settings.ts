@@ -44,8 +44,8 @@ function count(env: NodeJS.ProcessEnv, name: string, fallback: number): number {
 }
 
 /**
- * The environment of everything that is started here: without proxies, which would swallow calls to loopback, and
- * without settings of a control plane that the calling shell happens to have sourced.
+ * The environment of all started processes: without proxies, which would intercept loopback
+ * connections, and without the settings of another control plane from the calling shell.
  */
 export function childEnvironment(env: NodeJS.ProcessEnv = process.env): Record<string, string> {
   const unwanted =

@@ -31,10 +31,10 @@ function sources({ logsDir }: Settings): readonly LogSource[] {
 export type Shipper = { readonly stop: () => Promise<void> }
 
 /**
- * Sends what the programs write to Kapis, as a log agent would, for as long as they run. What is refused with "later" (429,
- * 503) or not answered is sent again.
+ * Ships the logs of the programs to Kapis like a log shipper, as long as they run. Batches that
+ * fail with 429, 503 or no response are sent again.
  *
- * @param token of a service account that may send logs
+ * @param token of a service account with permission to ingest
  */
 export function shipLogs(
   settings: Settings,

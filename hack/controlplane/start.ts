@@ -36,9 +36,9 @@ export type Start = {
 }
 
 /**
- * Starts everything in the order in which each needs the other, and writes the env file when all is ready.
+ * Starts everything in order of dependencies, and writes the env file when all is ready.
  *
- * @returns what goes on sending the programs' own logs to Kapis; undefined when it keeps none
+ * @returns the log shipper of the programs; undefined without a log store
  */
 export async function start(o: Start): Promise<Shipper | undefined> {
   const { settings, records, say, signal } = o
@@ -131,7 +131,7 @@ async function writeEnv({ settings, records }: Start, client: KubeClient, ports:
       ...(settings.logStore === 'opensearch'
         ? { OPENSEARCH_URL: `http://127.0.0.1:${ports.opensearch}` }
         : {}),
-      // kubectl remembers what a server serves by its address, and another one may have had this port before.
+      // kubectl caches discovery by address, and another server may have used this port before.
       KUBECACHEDIR: join(settings.runDir, 'kube-cache'),
     },
     bin,

@@ -18,7 +18,9 @@ export function isUp(settings: Settings): boolean {
   return findSupervisor(settings) !== undefined && existsSync(join(settings.runDir, 'env'))
 }
 
-/** Stops what the records name, last started first, and removes what must not be found by who comes later. */
+/**
+ * Stops the recorded processes in reverse order, and removes files that later runs must not find.
+ */
 export async function stopParts({ runDir }: Settings): Promise<string[]> {
   rmSync(join(runDir, 'env'), { force: true })
   const records = createRecords(runDir)
@@ -35,7 +37,10 @@ export async function stopParts({ runDir }: Settings): Promise<string[]> {
   return stopped
 }
 
-/** Stops all of a run folder, whether its supervisor still lives or was killed. Does nothing when nothing runs. */
+/**
+ * Stops all of a run folder, whether its supervisor is alive or was killed. Does nothing if nothing
+ * runs.
+ */
 export async function down(settings: Settings): Promise<string[]> {
   const supervisor = findSupervisor(settings)
   const pids = createRecords(settings.runDir).pids()

@@ -29,7 +29,7 @@ function goArch(arch: string): string {
   return arch === 'x64' ? 'amd64' : arch
 }
 
-/** Names a set of binaries in the cache: other versions or another kind of machine lie in another folder. */
+/** The cache folder of a set of binaries, by version and platform. */
 export function cacheKey({ kubernetes, etcd, kwok }: Versions): string {
   const { os, arch } = platform()
   return `kubernetes-${kubernetes}_etcd-${etcd}_kwok-${kwok}_${os}-${arch}`

@@ -7,10 +7,10 @@ import { promisify } from 'node:util'
 import { withLock } from '../controlplane/lock.ts'
 
 /**
- * Helm, built from its Go module the first time (some 30 s on two cores, after kube-apiserver) and kept in the cache that
- * all clones share.
+ * Builds Helm from its Go module the first time (about 30 s on two cores) and keeps it in the
+ * shared cache.
  *
- * @throws Error when there is no Go, or with the words of the compiler
+ * @throws Error without Go, or with the output of the compiler
  */
 export async function ensureHelm(say: (line: string) => void): Promise<string> {
   const sums = readFileSync(join(import.meta.dirname, 'go.sum'))

@@ -5,7 +5,7 @@ export type Results = ReadonlyMap<string, 'passed' | 'failed'>
 
 export type Difference = { readonly test: string; readonly straight: string; readonly kapis: string }
 
-/** The tests that do not end through Kapis as they do straight at kube-apiserver. */
+/** The tests with different results through Kapis and directly at kube-apiserver. */
 export function findDifferences(straight: Results, kapis: Results): readonly Difference[] {
   const names = [...new Set([...straight.keys(), ...kapis.keys()])].sort()
   return names
@@ -17,14 +17,18 @@ export function countPassed(results: Results): string {
   return `${[...results.values()].filter(state => state === 'passed').length} of ${results.size} passed`
 }
 
-/** The groups of kubectl's command suite, from what it prints (test/cmd/legacy-script.sh and shell2junit). */
+/**
+ * Parses the groups of kubectl's command suite from its output (test/cmd/legacy-script.sh and
+ * shell2junit).
+ */
 export function parseKubectlSuite(output: string): Results {
   const results = new Map<string, 'passed' | 'failed'>()
   let group: string | undefined
   const plain = stripVTControlCharacters(output)
   for (const [, name, exitCode] of plain.matchAll(/^(?:Recording: (\S+)|\+\+\+ exit code: (\d+))$/gm)) {
     if (name !== undefined) group = name
-    // One that did not come to its end has failed. The canary is the suite's own check that a failure is seen as one.
+    // A group that did not complete has failed. The canary is the suite's check that failures are
+    // detected.
     if (group !== undefined && group !== 'record_command_canary')
       results.set(group, exitCode === '0' ? 'passed' : 'failed')
   }

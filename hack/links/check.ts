@@ -35,7 +35,10 @@ function linksOf(text: string): readonly string[] {
     .filter(target => !/^[a-z][a-z0-9+.-]*:/i.test(target))
 }
 
-/** As GitHub makes them: lower case, without punctuation, blanks as hyphens, the second of a name with -1. */
+/**
+ * Anchors as GitHub generates them: lower case, without punctuation, hyphens for spaces, and -1 for
+ * a repeated heading.
+ */
 function anchorsOf(text: string): ReadonlySet<string> {
   const anchors = new Set<string>()
   const prose = withoutCode(text)

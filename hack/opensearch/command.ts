@@ -6,7 +6,7 @@ import { findJava } from './java.ts'
 
 export type Command = { readonly command: string; readonly args: readonly string[] }
 
-/** Whether there is a Java for the engine: of what it needs, that alone is not to be had everywhere. */
+/** Whether there is a Java for the engine, the only requirement that may be missing. */
 export function hasJava(): boolean {
   return hasJavaFor(findEngine())
 }
@@ -18,10 +18,10 @@ export function hasJavaFor({ oldestJava }: Engine): boolean {
 export type Where = { readonly folder: string; readonly port: number; readonly heapMb?: number }
 
 /**
- * How a node is started that keeps its data in a folder and listens on a port of loopback: OpenSearch 3, or the engine that
- * STORE names.
+ * The command of a single node with its data in a folder, on a loopback port: OpenSearch 3, or the
+ * engine of STORE.
  *
- * @throws Error when there is no Java, or the engine cannot be had
+ * @throws Error without Java, or if the engine cannot be downloaded
  */
 export async function openSearchCommand(where: Where, say: (line: string) => void): Promise<Command> {
   const engine = findEngine()
@@ -30,8 +30,9 @@ export async function openSearchCommand(where: Where, say: (line: string) => voi
 }
 
 /**
- * How an Elasticsearch is started that asks who calls. Its folder has in `config` what it presents (`http.crt` and `http.key`,
- * as PEM) and its users (`users` and `users_roles`, of Elasticsearch's file realm).
+ * The command of an Elasticsearch with security enabled. Its folder contains in `config` the TLS
+ * files (`http.crt` and `http.key`, PEM) and the users (`users` and `users_roles` of the file
+ * realm).
  *
  * @throws Error as {@link openSearchCommand} does
  */

@@ -9,12 +9,15 @@ export type Libraries = {
   readonly checksums: string
 }
 
-/** A search engine that can be started here: what it is started by, and the oldest Java that runs it. */
+/** A search engine that can be started here, with its main class and minimum Java version. */
 export type Engine = Libraries & {
   /** A source next to this file. */
   readonly launcher: 'OpenSearchNode.java' | 'ElasticsearchRunnerNode.java' | 'ElasticsearchNode.java'
   readonly oldestJava: number
-  /** Whether it runs Painless, whose module is not published for the later Elasticsearch. */
+  /**
+   * Whether it supports Painless, whose module is not published for later versions of
+   * Elasticsearch.
+   */
   readonly hasScripts: boolean
 }
 
@@ -43,7 +46,10 @@ export function findEngine(given = process.env.STORE): Engine {
   return { name, version: String(version), ...found[1], pom, checksums }
 }
 
-/** The engine that can also be started with TLS, users and API keys, and what it needs for that next to its own libraries. */
+/**
+ * The engine that can also be started with TLS, users and API keys, and the additional libraries
+ * for that.
+ */
 export function findSecured(): { readonly engine: Engine; readonly security: Libraries } {
   const engine = findEngine('elasticsearch-9.5')
   const name = `${engine.name}-security`

@@ -7,10 +7,10 @@ import { withLock } from '../controlplane/lock.ts'
 import type { Libraries } from './engines.ts'
 
 /**
- * The folder with libraries of an engine: from the cache that all clones share, else resolved by Maven from its pom.xml, each
- * file held against its checksums.txt.
+ * Returns the folder with the libraries of an engine: from the shared cache, otherwise resolved by
+ * Maven from its pom.xml and verified by its checksums.txt.
  *
- * @throws Error when Maven is missing or fails, or a file is another one
+ * @throws Error if Maven is missing or fails, or a checksum differs
  */
 export async function ensureLibraries(
   { name, version, pom, checksums }: Libraries,
@@ -51,7 +51,10 @@ function resolve(pom: string, folder: string): Promise<void> {
   return promise
 }
 
-/** Maven's own checksums come from where the files come from; these were written down when the version was chosen. */
+/**
+ * Checksums of Maven come from the same server as the files; these were recorded when the version
+ * was chosen.
+ */
 function check(folder: string, checksums: string): void {
   const lines = readFileSync(checksums, 'utf8').trim().split('\n')
   const wanted = new Map(lines.map(line => [line.slice(66), line.slice(0, 64)]))

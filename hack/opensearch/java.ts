@@ -4,7 +4,10 @@ import { join } from 'node:path'
 
 const folders = ['/usr/lib/jvm', '/opt', '/Library/Java/JavaVirtualMachines']
 
-/** A `java` that is new enough: of JAVA_HOME, of PATH, or from the usual folders, where it may stand next to an older default. */
+/**
+ * Finds a recent enough `java`: of JAVA_HOME, of PATH, or in the usual folders, where it may be
+ * next to an older default.
+ */
 export function findJava(oldest: number, env: NodeJS.ProcessEnv = process.env): string | undefined {
   const homes = folders
     .filter(folder => existsSync(folder))

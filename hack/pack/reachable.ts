@@ -5,7 +5,10 @@ export type Reachable = { readonly files: readonly string[]; readonly packages: 
 
 const imports = /(?:\bfrom|\bimport\s*\(?)\s*['"]([^'"]+)['"]/g
 
-/** The files of a compiled program, by what imports what from `entry` on, and the packages that they need. */
+/**
+ * Returns the files of a compiled program that are reachable by imports from `entry`, and the
+ * packages that they need.
+ */
 export function findReachable(folder: string, entry: string): Reachable {
   const files = new Set<string>()
   const packages = new Set<string>()

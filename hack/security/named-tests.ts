@@ -11,9 +11,10 @@ export function findNamedTests(text: string): readonly NamedTest[] {
 }
 
 /**
- * What is wrong with a named test; undefined when it is there. Words alone are not enough: they must stand in a title.
+ * Returns what is wrong with a reference to a test; undefined if the test exists. The text must be
+ * in a title.
  *
- * @param source the text of its file; undefined when there is none
+ * @param source the text of the test file; undefined if it does not exist
  */
 export function faultOf({ file, title }: NamedTest, source: string | undefined): string | undefined {
   if (source === undefined) return `there is no ${file}`

@@ -1,8 +1,9 @@
 const pinned = /^[^@\s]+@sha256:[0-9a-f]{64}$/
 
 /**
- * Faults of what a Dockerfile is built upon: images that are not pinned to their bytes, a frontend that would be fetched, and a
- * Node.js that is not the one of the tests. Arguments stand for their defaults, which is what is built when nobody says otherwise.
+ * Checks the base images of a Dockerfile: images that are not pinned by digest, a downloaded
+ * frontend, and a Node.js version other than that of the tests. Build arguments have their
+ * defaults.
  *
  * @param nodeVersion of hack/node, such as 24.21.0
  */

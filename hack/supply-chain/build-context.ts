@@ -1,8 +1,8 @@
 /**
- * Faults of what a Dockerfile takes from its context: a file that does not exist, one that .dockerignore keeps back, and one that
- * .dockerignore lets in for nobody. Anyone who has no Docker learns of them nowhere else.
+ * Checks the build context of a Dockerfile: missing files, files that .dockerignore excludes, and
+ * entries of .dockerignore that nothing uses. Without Docker such errors would not be noticed.
  *
- * @param ignore the text of a .dockerignore that begins with `*` and then lets in by `!path`
+ * @param ignore text of a .dockerignore that begins with `*` and re-includes by `!path`
  */
 export function contextFaults(
   { file, text }: { readonly file: string; readonly text: string },

@@ -32,7 +32,7 @@ function directDependencies(
   })
 }
 
-/** Actions of a workflow that are not pinned to a commit: a tag is whatever its owner says today. */
+/** Returns actions of a workflow that are not pinned to a commit, since tags can be moved. */
 export function unpinnedActions(file: string, text: string): readonly string[] {
   return text.split('\n').flatMap((line, i) => {
     const used = /^\s*(?:- )?uses:\s*["']?([^\s"'#]+)/.exec(line)?.[1]

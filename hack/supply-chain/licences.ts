@@ -1,6 +1,9 @@
 import type { Locked } from './lockfile.ts'
 
-/** docs/licences.md: what is in the image, and under which licence. What builds and tests it is counted. */
+/**
+ * Generates docs/licences.md: the packages of the image with their licences. Build and test
+ * dependencies are only counted.
+ */
 export function renderLicences(packages: readonly Locked[]): string {
   const shipped = packages.filter(({ isShipped }) => isShipped)
   const others = packages.filter(({ isShipped }) => !isShipped)

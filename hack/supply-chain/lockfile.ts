@@ -50,7 +50,10 @@ const permissive = new Set([
   ...['Python-2.0', 'CC0-1.0'],
 ])
 
-/** Whether an SPDX expression permits use: every term of AND, one of OR. Nested parentheses are not permissive. */
+/**
+ * Returns whether an SPDX expression permits use: all terms of AND, one of OR. Nested parentheses
+ * count as not permissive.
+ */
 export function isPermissive(license: string): boolean {
   return license
     .replace(/^\((.*)\)$/, '$1')
@@ -59,8 +62,9 @@ export function isPermissive(license: string): boolean {
 }
 
 /**
- * What is wrong with a lock file: each package is pinned to its bytes, and may be used. Those for other machines are there
- * too: a registry that lacks them leaves them out of a lock file made with it, which `npm ci` refuses everywhere else.
+ * Checks a lock file: each package must have a checksum and an allowed licence. Optional packages
+ * for other platforms must be included: a registry that lacks them produces a lock file that `npm
+ * ci` rejects everywhere else.
  */
 export function lockfileFaults(file: string, packages: readonly Locked[]): readonly string[] {
   const names = new Set(packages.map(({ name }) => name))

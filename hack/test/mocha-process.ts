@@ -13,7 +13,9 @@ export function testFiles(patterns: readonly string[]): string[] {
   return globSync(patterns, { cwd: repository }).sort()
 }
 
-/** What several processes of tests work off together, each taking the next when it is done with one. */
+/**
+ * A queue of test files for several processes, each taking the next file when it is done with one.
+ */
 export type Queue = { readonly take: () => Job | undefined; readonly isEmpty: () => boolean }
 
 export function createQueue(jobs: readonly Job[]): Queue {
@@ -34,7 +36,9 @@ export type MochaRun = {
   readonly print?: (line: string) => void
 }
 
-/** A process of its own, so that what breaks it (a bad import, an endless loop's memory) is one more failed test. */
+/**
+ * A separate process, so that a crash (a bad import, out of memory) becomes one more failed test.
+ */
 export async function runMocha(queue: Queue, run: MochaRun): Promise<Outcome> {
   if (queue.isEmpty()) return none
   const { timeoutMs, env, name, print = console.log } = run

@@ -18,7 +18,8 @@ class Reporter extends Mocha.reporters.Spec {
 
 // Who started this is gone, and has taken the control plane along: nobody is left to report to.
 process.once('disconnect', () => process.exit(1))
-// A test may leave one behind, and no test has failed by it. Mocha emits each once more while it runs.
+// A test may leave an unhandled rejection that makes no test fail. Mocha emits each once more while
+// it runs.
 const reported = new WeakSet<Promise<unknown>>()
 process.on('unhandledRejection', (reason, promise) => {
   if (!reported.has(promise)) console.error('unhandled rejection:', reason)
@@ -34,7 +35,7 @@ for (let job = await nextJob(); job.length > 0; job = await nextJob()) {
   const [only = '', ...more] = job.map(file => relative(process.cwd(), file))
   console.log(`  ${seconds} s for ${more.length === 0 ? only : `${job.length} files`}`)
 }
-// Not process.exitCode: a test that leaves a timer or a socket behind must not keep the rest waiting.
+// Not process.exitCode: a leaked timer or socket must not keep the process alive.
 report({ end: true }, () => process.exit(isPassed ? 0 : 1))
 
 function nextJob(): Promise<Job> {

@@ -5,7 +5,10 @@ import { findSupervisor } from '../controlplane/stop.ts'
 import { brokeOff, type Outcome } from './totals.ts'
 
 export type Planes = {
-  /** Runs tests against a control plane of their own, with its addresses in the environment. What does not start is one failure. */
+  /**
+   * Runs tests against a dedicated control plane, with its addresses in the environment. A failure
+   * to start counts as one failed test.
+   */
   readonly with: (runDir: string, test: (env: Record<string, string>) => Promise<Outcome>) => Promise<Outcome>
   readonly stop: () => Promise<void>
 }

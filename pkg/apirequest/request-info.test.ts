@@ -182,7 +182,8 @@ describe('parseRequestInfo', () => {
     [`GET ${g}/watch/nodes?fieldSelector=metadata.name=n1`, { ...nodes, verb: 'watch' }],
     [`DELETE ${g}/nodes?fieldSelector=metadata.name=n1`, { ...nodes, verb: 'deletecollection' }],
     [`POST ${g}/nodes?fieldSelector=metadata.name=n1`, { ...nodes, verb: 'create' }],
-    // Selectors that let other names through, that cannot be read, or whose name is not one of an object.
+    // Selectors that also match other names, that are invalid, or whose name is not valid for an
+    // object.
     ...[
       ...[
         'metadata.name!=n1',
@@ -213,7 +214,7 @@ describe('parseRequestInfo', () => {
       `GET ${g}/nodes?fieldSelector=metadata.name=n1&limit=%2B5&timeoutSeconds=-1`,
       { ...nodes, verb: 'list', name: 'n1', ...bySelector },
     ],
-    // Of a repeated one kube-apiserver takes the first; everybody else refuses it.
+    // kube-apiserver uses the first of repeated values; Kapis rejects them.
     [
       `GET ${g}/nodes?fieldSelector=metadata.name=n1&fieldSelector=metadata.name=n2`,
       { ...nodes, verb: 'list', name: 'n1', ...bySelector },

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { expect } from 'chai'
 
-/** Each takes a tenth of a second and tens of megabytes, and a Pod needs none of them to become ready. */
+/** Each takes 0.1 s and tens of megabytes to load, and a Pod does not need it to become ready. */
 const later = [
   '@kubernetes/client-node',
   '@opensearch-project/opensearch',

@@ -4,7 +4,10 @@ import { parseRequestInfo } from '../apirequest/request-info.ts'
 import { parsePolicy } from './policy.ts'
 import { judge } from './policy-evaluator.ts'
 
-/** The level that one rule, with Request as its level, gives to a request; None when it does not match. */
+/**
+ * Returns the level that a single rule with level Request gives to a request; None if it does not
+ * match.
+ */
 function levelOf(rule: string, method: string, path: string): string {
   return judge(policyOf(rule), parseRequestInfo(method, path), jane).level
 }

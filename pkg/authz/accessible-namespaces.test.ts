@@ -8,7 +8,9 @@ import { createReachFinder } from './accessible-namespaces.ts'
 const right = { verb: 'get', group: '', resource: 'pods/log' }
 const names = (count: number) => Array.from({ length: count }, (_, i) => `ns-${String(i).padStart(5, '0')}`)
 
-/** A kube-apiserver that allows by namespace ('' is all), and the attributes that it was asked for. */
+/**
+ * A kube-apiserver that allows by namespace ('' is all), and records the attributes of its reviews.
+ */
 function kubeApiserver(isAllowed: (namespace: string) => boolean) {
   const asked: unknown[] = []
   const client: KubeClient = {

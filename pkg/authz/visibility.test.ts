@@ -35,7 +35,10 @@ function object(
   }
 }
 
-/** Role bindings that can be changed, and a kube-apiserver that lets nobody (or everybody) list everything. */
+/**
+ * Role bindings that can be changed, and a kube-apiserver that allows nobody (or everybody) to list
+ * everything.
+ */
 function start(bound: readonly string[], mayList = false) {
   let namespaces = bound
   let answer: (asked: unknown) => boolean = () => mayList

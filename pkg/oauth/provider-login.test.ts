@@ -17,7 +17,7 @@ function provider(name: string, client: ProviderClient): Provider {
   return { config, client }
 }
 
-/** A directory in which everybody's password is his name, but for nobody, with people who are in trouble. */
+/** A directory in which the password of each user is the name, with some users for error cases. */
 const directory: ProviderClient = {
   kind: 'password',
   async authenticate({ username, password }, _signal, found) {

@@ -193,7 +193,8 @@ describe('relay', function () {
   })
 
   it('an early refusal reaches a client that is still sending', async () => {
-    // As kube-apiserver does it: the rest is still read for a while, so that the answer is not lost.
+    // As kube-apiserver does: the rest is read for a while, so that the client receives the
+    // response.
     upstream = (req, res) => {
       res.writeHead(413).end('too large')
       req.resume()

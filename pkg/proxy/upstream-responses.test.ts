@@ -26,7 +26,9 @@ describe('relay: responses byte by byte', function () {
     await upstream.close()
   })
 
-  /** What a client gets for a response that comes in these pieces; `undefined` for a body that breaks off. */
+  /**
+   * Returns what a client receives for a response in these pieces; `undefined` for an aborted body.
+   */
   async function read(pieces: readonly string[], { method = 'GET', isClosed = false } = {}) {
     upstream.answer = async (_text, socket) => {
       await writePieces(socket, pieces)

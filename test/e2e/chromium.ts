@@ -17,8 +17,8 @@ export function startChromium(): Promise<Browser> {
 }
 
 /**
- * A window of its own, with its own cookies. JavaScript is off unless a test asks for it: the pages have to do without. The
- * authority of the control plane is none that Chromium knows.
+ * Opens a browser window with its own cookies, without JavaScript unless a test enables it: the
+ * pages must work without. Chromium does not know the CA of the control plane.
  */
 export async function openWindow(browser: Browser, options: BrowserContextOptions = {}): Promise<Page> {
   const context = await browser.newContext({

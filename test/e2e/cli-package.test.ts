@@ -106,7 +106,8 @@ describe('the npm package of the command line', function () {
     expect(ran.stderr).to.match(
       /^kapis needs Node\.js 24\.9 or newer; this is v\S+ \(\/.*\)\. See https:\/\/nodejs\.org\n$/,
     )
-    // The first file has no syntax that an old one does not know, and imports nothing before it has looked.
+    // The first file avoids syntax that an old Node.js does not know, and imports nothing before
+    // the version check.
     expect(readFileSync(main, 'utf8')).to.not.match(/^import|\?\?|\?\./m)
   })
 

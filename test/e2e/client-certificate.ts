@@ -18,7 +18,10 @@ type CertificateAsk = Omit<Ask, 'headers'> & {
 
 const utf8: number = 12
 
-/** Has the cluster sign a client certificate: a CertificateSigningRequest, approved by the administrator. */
+/**
+ * Creates a client certificate signed by the cluster: a CertificateSigningRequest, approved by the
+ * administrator.
+ */
 export async function signClientCertificate(subject: Subject): Promise<ClientCertificate> {
   const { publicKey, privateKey: key } = generateKeyPairSync('rsa', {
     modulusLength: 2048,

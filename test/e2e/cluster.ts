@@ -49,8 +49,8 @@ export async function tokenOf(namespace: string, serviceAccount: string): Promis
 }
 
 /**
- * The arguments by which kubectl signs on with a token and nothing else. The administrator's kubeconfig would not do: its
- * client certificate comes before any token.
+ * The kubectl arguments to authenticate with only a token. The administrator's kubeconfig cannot be
+ * used, since its client certificate takes precedence over a token.
  */
 export async function withToken(token: string): Promise<readonly string[]> {
   return [

@@ -1,6 +1,6 @@
 /**
- * Reads a table that kubectl printed: a row for each line, by column name. Columns are recognized by where their headers
- * begin, since cells may contain spaces.
+ * Parses a table that kubectl printed: a row per line, by column name. Columns are located by the
+ * start of their headers, since cells may contain spaces.
  */
 export function parseColumns(text: string): readonly Readonly<Record<string, string>>[] {
   const [header = '', ...lines] = text.split('\n').filter(line => line !== '')

@@ -44,7 +44,9 @@ describe('the API of another component', function () {
   let token: string
   let serve: (req: IncomingMessage, res: ServerResponse) => unknown = () => undefined
 
-  /** A component that knows Kapis by the authority that Kapis publishes, and shows what it was told. */
+  /**
+   * A component that trusts the front-proxy CA of Kapis and returns the headers that it received.
+   */
   async function startComponent(wantedPort: number): Promise<void> {
     const published = await kubectlOutput(
       ...['-n', setting('KAPIS_NAMESPACE'), 'get', 'configmap', 'kapis-front-proxy'],
@@ -90,7 +92,10 @@ describe('the API of another component', function () {
 
   const create = (object: object) => run('kubectl', ['create', '-f', '-'], { stdin: JSON.stringify(object) })
 
-  /** Waits until the component is, or is not, available, for such a reason: the first may be that it answers badly, on its way out. */
+  /**
+   * Waits until the component is (or is not) available for a reason; the first reason may be a
+   * failing health check during its shutdown.
+   */
   async function available(name: string, status: string, reason = ''): Promise<void> {
     const condition = '{.status.conditions[?(@.type=="Available")]'
     const path = `jsonpath=${condition}.status} ${condition}.reason}: ${condition}.message}`
@@ -286,7 +291,7 @@ describe('the API of another component', function () {
     serve = show
   })
 
-  /** Opens a connection that goes on in another protocol, or tells the code with which it is refused. */
+  /** Opens an upgraded connection, or returns the status of the rejection. */
   function openEcho(bearer: string): Promise<{ user: string; socket: Duplex } | number> {
     const { promise, resolve, reject } = Promise.withResolvers<{ user: string; socket: Duplex } | number>()
     const upgrade = httpsRequest(new URL(`${widgets}/x/terminal`, setting('KAPIS_URL')), {

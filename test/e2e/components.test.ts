@@ -133,7 +133,7 @@ describe('components, quotas and what everybody may know', function () {
         selector: { matchLabels: { app: kind } },
         template: {
           metadata: { labels: { app: kind } },
-          // No node has this label, so none of its pods is ever ready; the quota wants to be told of the CPU.
+          // No node has this label, so no pod becomes ready; the quota requires a CPU request.
           spec: { nodeSelector: { none: 'such' }, containers: [container] },
         },
         ...more,

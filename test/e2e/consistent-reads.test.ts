@@ -119,7 +119,7 @@ describe('reads without a version (KEP-2340)', function () {
     const watch = `watch=true&sendInitialEvents=true&allowWatchBookmarks=true&timeoutSeconds=1&${newer}`
     const events = (await askAs(token, `/apis/${group}/${version}/${claims}?${watch}`)).body
     expect(events).to.contain('"k8s.io/initial-events-end":"true"')
-    // Both wait up to a tenth of a second for kube-apiserver; the next bookmark comes after up to a minute.
+    // Both wait up to 0.1 s for kube-apiserver; the next bookmark comes after up to a minute.
     expect(performance.now() - since).to.be.lessThan(10_000)
   })
 

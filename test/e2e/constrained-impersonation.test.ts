@@ -9,7 +9,10 @@ const modes = ['user-info', 'serviceaccount', 'arbitrary-node', 'associated-node
 
 type Headers = Readonly<Record<string, string>>
 
-/** KEP-5284, held against kube-apiserver in the same run: one that does not know it allows nothing of it. */
+/**
+ * KEP-5284, compared with kube-apiserver in the same run: a version without it grants nothing by
+ * it.
+ */
 describe('constrained impersonation', function () {
   this.timeout(60_000)
   const tokens: Record<string, string> = {}
@@ -114,7 +117,8 @@ describe('constrained impersonation', function () {
       const [here, there] = [await askAs(token, reviews, request), await askKube(token, reviews, request)]
       const shown = ({ code, body: text }: typeof here) => {
         const { status, message } = JSON.parse(text)
-        // Which of its modes kube-apiserver names to a caller with the older right depends on what it did before.
+        // Which mode kube-apiserver names in the message to a caller with the verb impersonate
+        // depends on earlier requests.
         return [code, code === 201 ? status.userInfo : who === 'legacy' || message]
       }
       expect(shown(here)).to.deep.equal(shown(there))

@@ -93,7 +93,7 @@ describe('discovery, through kube-apiserver', function () {
     it(`explain tells of ${plural} what it tells of kube-apiserver’s own`, async () => {
       const own = sources[plural] ?? 'v1'
       for (const args of [...paths.map(path => [path]), [plural, '--recursive']]) {
-        // kube-apiserver asks for the documents once a minute: a kind may have come since it last did.
+        // kube-apiserver fetches the documents once a minute: a kind may have been added since.
         await eventually(
           async () => {
             const [ours, theirs] = await Promise.all([

@@ -31,7 +31,7 @@ const namespace = uniqueName('exact')
 const blobs = 'blobs.exact.example.com'
 const count = 120
 
-/** The members of an object as source text; those of metadata by themselves, and before the others. */
+/** Returns the fields of an object as source text; those of metadata separately, and first. */
 type Parts = ReadonlyMap<string, string>
 
 /** @param isPlatform selfLink and computed annotations are added there */

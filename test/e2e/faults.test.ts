@@ -20,7 +20,8 @@ import { follow, setting } from './run.ts'
 const namespace = uniqueName('faults')
 const healMs = 10_000
 
-// These stop and start parts of what is up. Each test leaves everything running, whether it passes or not.
+// These tests stop and start running processes. Each leaves everything running, whether it passes
+// or not.
 describe('when something fails', function () {
   this.timeout(120_000)
 

@@ -14,9 +14,10 @@ export async function hasGo(what: string): Promise<boolean> {
 }
 
 /**
- * Runs a command of Go that builds a program, and says so.
+ * Runs a Go command that builds a program, and reports it.
  *
- * @param folder of its go.mod, whose versions are kube-apiserver's (hack/controlplane/versions.test.ts)
+ * @param folder with the go.mod, whose versions are those of kube-apiserver
+ * (hack/controlplane/versions.test.ts)
  */
 export async function buildGo(what: string, args: readonly string[], folder: string): Promise<void> {
   const startedAt = Date.now()
@@ -25,7 +26,8 @@ export async function buildGo(what: string, args: readonly string[], folder: str
     console.error(`      still building, ${Math.round((Date.now() - startedAt) / 1000)} s`)
   }, 15_000)
   const [command = '', ...rest] = args
-  // As hack/controlplane/build.ts builds, so that the compiler's cache has what kube-apiserver is made of too.
+  // With the flags of hack/controlplane/build.ts, so that the compiler cache of kube-apiserver is
+  // used.
   const options = { cwd: folder, env: { CGO_ENABLED: '0' }, timeoutMs: goBuildTimeoutMs }
   await output('go', [command, '-trimpath', ...rest], options).finally(() => clearInterval(progress))
 }

@@ -21,7 +21,7 @@ export const platformPath = `/kapis/${group}/${version}/nodes`
 /** The path with the prefix that SDKs of the platform also know. */
 export const shortPath = `/kapi/${group}/${version}/nodes`
 
-/** Two seconds are promised for the end of a login; a machine with other work to do takes some to ask. */
+/** A login ends within two seconds; a loaded machine takes some more to poll. */
 export const endsWithinSeconds = 8
 
 /** One request to Kapis with its target as it stands: nothing is cleaned up on the way. */
@@ -104,7 +104,7 @@ export async function eventually(
   }
 }
 
-/** A user of the platform with the password of the first administrator, and no rights of its own. */
+/** Creates a user with the password of the first administrator and without permissions. */
 export async function makeUser(name: string): Promise<void> {
   const password = await (await createPasswordHasher()).hash(setting('KAPIS_PASSWORD'))
   await apply({

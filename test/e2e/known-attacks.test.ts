@@ -12,7 +12,8 @@ const namespace = uniqueName('attacks')
 const resources = `/kapis/resources.${groupDomain}/v1alpha3`
 const iam = `/kapis/iam.${groupDomain}/v1alpha2`
 
-// What peers have fallen to, tried here as an attacker would; docs/security.md lists each with its test.
+// Vulnerabilities of similar products, tried here as an attacker would; docs/security.md lists each
+// with its test.
 describe('attacks that peers have fallen to', function () {
   this.timeout(60_000)
   let owner = ''

@@ -4,7 +4,7 @@ import { askAs, askRaw } from './http.ts'
 
 const namespace = uniqueName('paths')
 
-/** Paths of kube-apiserver that are neither resources nor discovery, and that clients call all the same. */
+/** Paths of kube-apiserver that are neither resources nor discovery, and that clients use. */
 describe('a path that kube-apiserver alone has', function () {
   this.timeout(60_000)
   const tokens: Record<string, string> = {}

@@ -118,7 +118,8 @@ describe('what the aggregated API refuses', function () {
     })
   }
 
-  // The native nodes are the measure: what kube-apiserver answers there has to be answered here, word for word.
+  // The native nodes are the reference: responses here must equal those of kube-apiserver word for
+  // word.
   const sameBody = [
     'resourceVersionMatch=Exact',
     'resourceVersionMatch=Exact&resourceVersion=0',
@@ -136,7 +137,8 @@ describe('what the aggregated API refuses', function () {
     })
   }
 
-  // Here kube-apiserver shows what its parsers say in Go; the code and the reason are the same, the words are clearer.
+  // kube-apiserver returns messages of its Go parsers here; code and reason are the same, the
+  // messages of Kapis are clearer.
   const sameReason = [
     'resourceVersion=abc',
     'resourceVersion=-1',

@@ -18,8 +18,9 @@ type Way = 'front' | 'direct'
 const spdy = { KUBECTL_REMOTE_COMMAND_WEBSOCKETS: 'false', KUBECTL_PORT_FORWARD_WEBSOCKETS: 'false' }
 
 /**
- * All of kubectl through kapis-apiserver and straight at kube-apiserver, with the same token. What differs by nature (the
- * namespace, uids, times, versions, names that were made up) is written alike on both sides; all else must be the same.
+ * Runs kubectl commands through kapis-apiserver and directly at kube-apiserver, with the same
+ * token. Expected differences (namespace, uids, times, versions, generated names) are normalized on
+ * both sides; everything else must be the same.
  */
 describe('kubectl through kapis-apiserver and next to it', function () {
   this.timeout(180_000)
@@ -49,14 +50,17 @@ describe('kubectl through kapis-apiserver and next to it', function () {
     await kubectl('delete', 'namespace', ...Object.values(namespaces), '--wait=false')
   })
 
-  /** Runs a step both ways, each in a namespace of its own, and holds one result against the other. */
+  /** Runs a step both ways, each in its own namespace, and compares the results. */
   async function same(step: Step): Promise<Ran> {
     const [front, direct] = [await ranOneWay('front', step), await ranOneWay('direct', step)]
     expect(front, step.args.join(' ')).to.deep.equal(direct)
     return front
   }
 
-  /** The same of a command that prints something: next to kapis-apiserver, over SPDY, one in sixty loses that, and none through it. */
+  /**
+   * The same for a command with output: directly at kube-apiserver over SPDY, one in sixty runs
+   * loses it, and none through Kapis.
+   */
   async function samePrinted(step: Step): Promise<void> {
     const front = await ranOneWay('front', step)
     let direct = await ranOneWay('direct', step)
@@ -257,7 +261,7 @@ describe('kubectl through kapis-apiserver and next to it', function () {
     }
   })
 
-  /** As `same`, but how often a state was seen on its way is a matter of timing. */
+  /** Like `same`, but how often an intermediate state was observed depends on timing. */
   async function sameLoosely(step: Step): Promise<Ran> {
     const isOnItsWay = step.args[0] === 'rollout' && step.args[1] === 'status'
     if (!isOnItsWay && step.args[0] !== 'wait') return same(step)
@@ -351,7 +355,8 @@ describe('kubectl through kapis-apiserver and next to it', function () {
       }
     })
 
-    // kwok, which stands for the kubelet here, does not pass on that the input has ended, and so neither way comes to its end.
+    // kwok, which simulates the kubelet, does not pass on the end of the input, so the command
+    // never ends either way.
     it(`cp into a pod over ${protocol} brings the same bytes`, async () => {
       const folder = mkdtempSync(join(scratch, 'cp-'))
       const bytes = randomBytes(300_000)
@@ -425,7 +430,10 @@ describe('kubectl through kapis-apiserver and next to it', function () {
     }
   })
 
-  /** Writes to the log that all sample pods show, until it is seen: what came before the stream began is not. */
+  /**
+   * Writes to the log that all sample pods show until the line arrives: earlier lines are not part
+   * of the stream.
+   */
   async function seesNewLine(stream: Running, text: string): Promise<void> {
     const file = join(dirname(setting('KUBECONFIG')), 'sample-pod.log')
     const write = () =>

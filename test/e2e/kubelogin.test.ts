@@ -12,7 +12,10 @@ import { follow, output, scratch, setting } from './run.ts'
 const source = join(import.meta.dirname, '..', 'kubelogin')
 const program = join(scratch, 'kubelogin')
 
-/** The credential plugin of other OpenID providers, with its default flags: each grant, and the refresh of each. */
+/**
+ * The credential plugin for other OpenID providers with its default flags: each grant, and its
+ * refresh.
+ */
 describe('kubelogin, as it is', function () {
   this.timeout(120_000)
   const user = { username: uniqueName('kubelogin'), password: 'Correct horse 1' }

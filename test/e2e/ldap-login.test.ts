@@ -234,7 +234,8 @@ describe('logins at a directory, through kapis-apiserver', function () {
   it('refuse a wrong password and an unknown user alike, and an empty one', async () => {
     const answers = [await logIn(alice, 'wrong'), await logIn('nobody', 'wrong')]
     for (const answer of answers) expect(refusal(answer)).to.deep.equal([400, invalid('incorrect password')])
-    // A directory would take it for an anonymous bind. RFC 6749 section 3.2: a parameter without a value is as omitted.
+    // A directory would treat it as an anonymous bind. RFC 6749 section 3.2: a parameter without a
+    // value counts as omitted.
     const missing = { error: 'invalid_request', error_description: 'the parameter password is required' }
     expect(refusal(await logIn(alice, ''))).to.deep.equal([400, missing])
   })

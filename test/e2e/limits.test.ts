@@ -16,7 +16,7 @@ import { speak } from './raw-front.ts'
 import { setting } from './run.ts'
 
 const namespace = uniqueName('limits')
-// What kapis-apiserver takes on at once by default (docs/config.md): requests that change something.
+// The default limit of concurrent write requests in kapis-apiserver (docs/config.md).
 const places = 200
 const configMaps = `/api/v1/namespaces/${namespace}/configmaps`
 

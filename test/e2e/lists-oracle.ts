@@ -1,6 +1,6 @@
 /**
- * What a platform list must answer, by the plainest reading of its contract over the objects as kubectl prints them. Written
- * apart from the server, and on purpose without any of its code.
+ * Computes what a platform list must return, by a simple implementation of its contract on the
+ * objects as kubectl prints them. It intentionally shares no code with the server.
  */
 
 // biome-ignore lint/suspicious/noExplicitAny: objects of any kind, as kubectl prints them

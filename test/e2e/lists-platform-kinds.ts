@@ -1,4 +1,7 @@
-/** Kinds of the platform that others bring with them, as custom resources: how each is served, and an object or two of it. */
+/**
+ * Kinds of the platform that are custom resources of others: how each is served, and an object or
+ * two of it.
+ */
 
 type Manifest = { readonly metadata: object; readonly [member: string]: unknown }
 type Example = { readonly [member: string]: unknown; readonly metadata?: object }

@@ -1,4 +1,4 @@
-/** Objects of many kinds, such that every filter has something to find and something to leave out. */
+/** Objects of many kinds, such that every filter matches some and excludes some. */
 
 import { crd } from './lists-platform-kinds.ts'
 

@@ -227,7 +227,9 @@ describe('lists of every kind, against kubectl', function () {
     })
   }
 
-  /** An object alone is what kubectl prints, but for what is computed, and for what is nobody's business. */
+  /**
+   * A single object equals what kubectl prints, except for computed annotations and hidden fields.
+   */
   async function getsSame(plural: string, object: Printed): Promise<void> {
     if (object === undefined) return
     const { namespace: inside, name } = object.metadata

@@ -60,7 +60,7 @@ describe('the lockout of two kapis-oauths', function () {
     const username = uniqueName(`lockout-${made.length}`)
     made.push(username)
     await createUser({ username, password })
-    // By the address: while the user is not known, each try is a failure under the name that it was made with.
+    // By address: while the user is unknown, each attempt counts for the name that was entered.
     const isKnown = (replica: Replica) => login(replica, `${username}@e2e.test`, password)
     for (const replica of [a, b])
       await eventually(async () => expect(await isKnown(replica)).to.include({ code: 200 }), 20_000, 1_000)

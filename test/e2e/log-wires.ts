@@ -105,7 +105,7 @@ export function lokiWire(namespace: string): LogWire {
   }
 }
 
-/** A line as _bulk takes it. */
+/** A line in the format of _bulk. */
 export function bulkOf(line: object): string {
   return `{"create":{"_index":"logstash-2026.11.21"}}\n${JSON.stringify(line)}\n`
 }

@@ -130,7 +130,7 @@ async function apply(...objects: readonly object[]): Promise<void> {
   await output('kubectl', ['apply', '--server-side', '-f', '-'], { stdin: list })
 }
 
-/** As that platform's own are: cluster-scoped, and with less of a schema than users of Kapis have. */
+/** Like KubeSphere's own CRD: cluster-scoped, and with less of a schema than users of Kapis. */
 function definition(domain: string, plural: string, kind: string): object {
   return {
     apiVersion: 'apiextensions.k8s.io/v1',

@@ -120,7 +120,10 @@ async function metricsAt(path: string, token: string): Promise<ReadonlySet<strin
   return new Set([...body.matchAll(/^# TYPE (\w+) /gm)].map(([, name = '']) => name))
 }
 
-/** Names that are followed by a selector, with the jobs that it names, or that have the colons of a recorded rule. */
+/**
+ * Metric names in an expression, with the jobs of their selectors; recording rules are recognized
+ * by their colons.
+ */
 function metricsIn(expression: string): readonly { readonly name: string; readonly of: readonly string[] }[] {
   const selected = [...expression.matchAll(/\b([a-z_:][\w:]*)\{([^}]*)\}/g)].map(
     ([, name = '', selector = '']) => ({

@@ -10,7 +10,7 @@ import { setting } from './run.ts'
 
 const domain = setting('KAPIS_GROUP_DOMAIN')
 
-/** What is on the wire of /oauth/authorize, of the code grant, of discovery and of login records, row by row. */
+/** Whole responses of /oauth/authorize, the code grant, discovery and login records, row by row. */
 describe('the wire of /oauth, for browsers and those who send them', function () {
   this.timeout(60_000)
   const user = { username: uniqueName('authorize'), password: 'Correct horse 1' }

@@ -17,7 +17,7 @@ function withoutRandom(text: string | readonly string[]): string {
     .replaceAll(/\b[A-Z]{4}-[A-Z]{4}\b/g, '…')
 }
 
-/** What a caller brings along in Authorization: where it gives rights, one that is not good is refused. */
+/** Authorization headers of callers: where they are used, an invalid one is rejected. */
 describe('Authorization at /oauth', function () {
   this.timeout(60_000)
   const user = { username: uniqueName('bearing'), password: 'Correct horse 1' }
@@ -90,7 +90,8 @@ describe('Authorization at /oauth', function () {
   for (const row of ignoring) {
     it(`is ignored at ${titleOf(row)}, which has no use for it`, async () => {
       const expected = gist(await send(row))
-      // What a console may still have of the issuer before, what proxies add, and what is no credential at all.
+      // What a console may still have from the previous issuer, what proxies add, and what is no
+      // credential.
       for (const authorization of [
         `Bearer ${foreign}`,
         'Bearer garbage',

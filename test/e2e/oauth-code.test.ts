@@ -51,7 +51,8 @@ describe('a code', function () {
     const code = await newCode({ client_id: one.name })
     const answer = await exchange(one.name, code)
     const { access_token, refresh_token, ...rest } = JSON.parse(answer.body)
-    // Without the scope openid there is no ID token; and no scope was asked for of which something could be said.
+    // Without the scope openid there is no ID token; without a requested scope the response has no
+    // scope.
     expect([answer.code, rest]).to.deep.equal([200, { token_type: 'Bearer', expires_in: 7200 }])
     expect(claimsOf(access_token)).to.include({ sub: user.username, scope: '' })
     expect(claimsOf(refresh_token)).to.include({ sub: user.username, token_type: 'refresh_token' })

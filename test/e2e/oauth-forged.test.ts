@@ -11,7 +11,10 @@ const domain = setting('KAPIS_GROUP_DOMAIN')
 
 type Key = { readonly kid: string; readonly alg: string; readonly jwk: JWK }
 
-/** Tokens that are wrong in one thing each, signed by the platform's own keys where that is not the thing. */
+/**
+ * Tokens with one invalid part each, signed with the keys of the platform unless the signature is
+ * that part.
+ */
 describe('tokens that are forged', function () {
   this.timeout(60_000)
   const user = { username: uniqueName('forged'), password: 'Correct horse 1' }

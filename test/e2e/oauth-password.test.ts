@@ -99,7 +99,8 @@ describe('a login by password', function () {
         disabled: () => disabled,
       }
       const times = new Map(Object.keys(kinds).map(kind => [kind, [] as number[]]))
-      // One after the other, in turn: whatever else the machine does meets all of them. Fewer tries than lock a name.
+      // In turn, so that other load on the machine affects all of them. Fewer attempts than lock a
+      // name.
       for (let i = 0; i < 4; i++) {
         for (const [kind, name] of Object.entries(kinds)) {
           const startedAt = performance.now()
@@ -113,7 +114,8 @@ describe('a login by password', function () {
       }
       const medians = new Map([...times].map(([kind, each]) => [kind, medianOf(each)]))
       if (process.env.E2E_FIGURES) console.log(`      ${JSON.stringify(Object.fromEntries(medians))}`)
-      // A hash takes tens of milliseconds and everything else a few: without it one would be far from the others.
+      // A hash takes tens of milliseconds and everything else a few: a missing hash would be
+      // clearly visible.
       const wrong = medians.get('wrong') ?? 0
       for (const [kind, each] of medians) expect(each / wrong, kind).to.be.within(0.2, 5)
     } finally {

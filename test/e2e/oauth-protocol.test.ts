@@ -104,7 +104,8 @@ describe('kapis-oauth', function () {
           },
         ])
         expect(Number(answer.headers['retry-after'])).to.be.within(1, 60)
-        // No other client is, nor is this one elsewhere: see the unit test, since all tests have one address.
+        // Other clients and other addresses are not affected: see the unit test, since all tests
+        // here have one address.
         expect(await token({ grant_type: 'password', ...user })).to.include({ code: 200 })
       } finally {
         await removeClient(guessed.name)

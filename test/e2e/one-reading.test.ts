@@ -18,7 +18,9 @@ const resources = `resources.${groupDomain}`
 const rbac = 'rbac.authorization.k8s.io'
 const encoded = (name: string) => `fieldSelector=metadata.name%3D${name}`
 
-/** A ClusterRole, bound to a service account in the namespace alone unless it is for the whole cluster. */
+/**
+ * A ClusterRole, bound to a service account in its namespace or, if wanted, in the whole cluster.
+ */
 async function grant(account: string, rules: readonly object[], isClusterWide = false): Promise<void> {
   const name = `${namespace}-${account}${isClusterWide ? '-all' : ''}`
   const metadata = { name, labels: { test: namespace } }

@@ -29,7 +29,8 @@ export async function readDocuments(token: string): Promise<Documents> {
   const { paths } = await read('/openapi/v3')
   const own = Object.keys(paths).filter(key => /^(kapis|oauth)(\/|$)/.test(key))
   const byKey = new Map<string, OpenApiDocument>()
-  // kube-apiserver's schemas are of OpenAPI 3.0, whose own words a validator of JSON Schema need not know.
+  // Schemas of kube-apiserver are OpenAPI 3.0, with keywords that a JSON Schema validator does not
+  // know.
   const ajv = new Ajv2020({ strict: false, allErrors: true, logger: false, validateSchema: false })
   formats.default(ajv)
   for (const key of own) {

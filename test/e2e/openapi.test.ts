@@ -66,7 +66,8 @@ describe('OpenAPI', function () {
   })
 
   it('holds up nobody at kube-apiserver, whose own documents wait while it reads those of the group', async () => {
-    // It reads them again about once a minute: by itself this test comes before that, in the whole run behind several.
+    // kube-apiserver fetches them again about once a minute, which may be before or after this
+    // test.
     const metrics = await kubectlOutput('get', '--raw', '/metrics')
     const queue = 'name="open_api_v3_aggregation_controller"'
     const read = (kind: string, labels: string) => {
@@ -77,7 +78,8 @@ describe('OpenAPI', function () {
     }
     const all = read('count', queue)
     expect(all).to.be.greaterThan(0)
-    // A read that waits for an answer takes its whole timeout of 60 s; one of a busy machine may take seconds.
+    // A fetch that waits for a response has a timeout of 60 s; on a busy machine it may take
+    // seconds.
     expect(all - read('bucket', `${queue},le="10"`), 'those that took more than 10 s').to.equal(0)
   })
 

@@ -72,7 +72,8 @@ describe('pages, in a browser', function () {
     await createClient(native)
     issuer = await issuerUrl()
     config = await discover(web.name, web.secret)
-    // The signature of ID tokens too, which may be left out where they come straight from the issuer.
+    // The signature of ID tokens is verified too, although it is optional for tokens that come
+    // directly from the issuer.
     oidc.enableNonRepudiationChecks(config)
     browser = await startChromium()
   })

@@ -9,7 +9,10 @@ const reading = ['get', 'list', 'watch']
 const keys = `namespaces/${setting('KAPIS_NAMESPACE')}/secrets`
 const iam = `/apis/iam.${groupDomain}/v1alpha2`
 
-/** Kinds that resources.<group domain> serves and does not declare: a read takes the right on the kind itself. */
+/**
+ * Kinds of other groups under resources.<group domain>: a read requires the permission on the kind
+ * itself.
+ */
 describe('the platform API, of rights,', function () {
   this.timeout(60_000)
   let accounts: Accounts

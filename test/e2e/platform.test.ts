@@ -527,7 +527,7 @@ function byName(list: readonly NodeObject[]): readonly NodeObject[] {
   return list.toSorted((a, b) => (named(a) < named(b) ? -1 : 1))
 }
 
-/** Names in the order wanted; descending is the ascending order read from its end, ties included. */
+/** Sorts names in the wanted order; descending is the reverse of ascending, including ties. */
 function ordered(list: readonly NodeObject[], key: (node: NodeObject) => string, isAscending: boolean) {
   const keys = list.map(node => [key(node), named(node)] as const)
   const names = keys
@@ -637,7 +637,10 @@ function ofPod({ spec }: Pod, kind: string, resource: string): number {
   return most + thousandths(spec.overhead?.[resource])
 }
 
-/** Nodes with what samples lack: an alias, an owner, empty labels, a cordon, a condition off its healthy value. */
+/**
+ * Nodes with properties that the samples lack: an alias, an owner, empty labels, a cordon, a bad
+ * condition.
+ */
 async function makeNodes(): Promise<void> {
   const uid = await kubectlOutput('get', 'namespace', 'default', '-o', 'jsonpath={.metadata.uid}')
   const owner = { apiVersion: 'v1', kind: 'Namespace', name: 'default', uid }

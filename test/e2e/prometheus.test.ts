@@ -99,7 +99,10 @@ describe('Prometheus, with the rights and settings of the manifests', function (
   }
 })
 
-/** What prometheus-operator makes of the ServiceMonitor, with the one Pod that is here, every two seconds. */
+/**
+ * The scrape configuration that prometheus-operator generates from the ServiceMonitor, with the one
+ * Pod that exists here and an interval of two seconds.
+ */
 function configuration(tokenFile: string): object {
   const endpoints: readonly Endpoint[] = read('service-monitor.yaml').spec.endpoints
   const label = (target_label: string, replacement: string) => ({ target_label, replacement })

@@ -19,7 +19,9 @@ type Outcome = {
   readonly reason: string
 }
 
-/** Everything that a callback of a provider can come to, for programs and for people, with the whole answer. */
+/**
+ * All results of a callback of a provider, for programs and for browsers, with the whole response.
+ */
 describe('the callback of an identity provider', function () {
   this.timeout(120_000)
   const provider = uniqueName('lies')

@@ -20,7 +20,8 @@ describe('a path below a proxy subresource', function () {
   let base = ''
 
   before(async () => {
-    // kube-apiserver repeats the path in X-Forwarded-Uri. A head that is too large is answered with a reset now and then.
+    // kube-apiserver repeats the path in X-Forwarded-Uri. It occasionally resets a connection with
+    // too large headers.
     server = createServer({ maxHeaderSize: 64 * 1024 }, (req, res) => res.end(`${req.method} ${req.url}`))
     const listening = Promise.withResolvers<void>()
     server.listen(0, ownAddress(), listening.resolve)

@@ -13,9 +13,9 @@ type SpeakOptions = {
 }
 
 /**
- * Writes bytes to kapis-apiserver as they stand, and reads until it closes, or says nothing more for a while.
+ * Writes bytes to kapis-apiserver unchanged, and reads until it closes the connection or is silent.
  *
- * @param silenceMs after an answer: nothing more comes
+ * @param silenceMs how long to wait for more after a response
  */
 export function speak(bytes: string, silenceMs = 1_000, options: SpeakOptions = {}): Promise<Spoken> {
   const { hostname, port } = new URL(setting('KAPIS_URL'))

@@ -3,7 +3,10 @@ import { createReadStream } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** A client's own server, on a site that is not ours: browsers are sent back to it, and may be sent here by it. */
+/**
+ * The server of a client on another site: browsers are redirected back to it, and it may send them
+ * here.
+ */
 export async function startRelyingParty() {
   const pages = new Map<string, string>()
   const scripts = new Map<string, string>()

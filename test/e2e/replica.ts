@@ -23,7 +23,10 @@ export const env = Object.fromEntries(
   Object.entries(process.env).filter(([name]) => !name.startsWith('KAPIS_')),
 )
 
-/** A kapis-oauth of its own, next to the one that runs: signing keys in `namespace`, users and logins shared. */
+/**
+ * Another kapis-oauth next to the running one: with signing keys in `namespace`, and the same users
+ * and logins.
+ */
 export function start(
   name: string,
   { namespace, issuer = 'https://replicas.test/oauth', clockSkewSeconds = 10, ...options }: ReplicaOptions,

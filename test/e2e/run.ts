@@ -18,7 +18,7 @@ export type RunOptions = {
 export const scratch = mkdtempSync(join(tmpdir(), 'kapis-e2e-'))
 process.once('exit', () => rmSync(scratch, { recursive: true, force: true }))
 
-// kubectl remembers discovery between runs; what another control plane answered yesterday must not decide here.
+// kubectl caches discovery between runs; the cache of another control plane must not be used.
 const ownEnv = { KUBECACHEDIR: join(scratch, 'kubectl-cache') }
 
 /** A value of .run/env, which `make up` writes and `make test` sources. */
@@ -61,7 +61,11 @@ export async function output(command: string, args: readonly string[], options: 
 /** A command that goes on until it is stopped, with the lines that it has printed. */
 export type Running = {
   readonly lines: readonly string[]
-  /** The first line, old or new, that is looked for. @throws Error when it has not come in time, or the command ended */
+  /**
+   * Returns the first line that matches, already printed or new.
+   *
+   * @throws Error on a timeout, or if the command ended
+   */
   readonly line: (matches: (line: string) => boolean, timeoutMs?: number) => Promise<string>
   readonly ended: Promise<number | null>
   readonly stop: () => Promise<void>

@@ -24,7 +24,10 @@ const administrator = [rule(['users', 'users/status'], writing), rule(['users/pa
 
 type Ask = (method: string, path: string, body?: object, type?: string) => Promise<Answer>
 
-/** The rule of the platform API for users, held by kube-apiserver: whatever way a User is written, nobody becomes anybody by it. */
+/**
+ * The rules of the platform API for users, enforced by admission of kube-apiserver: writing a User
+ * directly gives no access to another user.
+ */
 describe('users at kube-apiserver', function () {
   this.timeout(90_000)
   const made: string[] = []

@@ -27,8 +27,9 @@ const only = (verbs: readonly string[], ...resources: readonly string[]): Rule =
 })
 
 /**
- * Anyone who may write users becomes nobody by it: a group, a password, an e-mail address and a name that RBAC knows take the right
- * to impersonate, and a password or a state takes the right to the subresource that is for it.
+ * Write access to users does not allow privilege escalation: a group, password, e-mail address or
+ * known RBAC name requires permission to impersonate, and a password or state requires access to
+ * its subresource.
  */
 describe('who may write users', function () {
   this.timeout(60_000)

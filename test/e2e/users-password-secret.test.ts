@@ -14,7 +14,10 @@ const namespace = setting('KAPIS_NAMESPACE')
 const hash = /\$2[aby]\$\d\d\$/
 const password = 'Correct horse 1'
 
-/** bcrypt hashes are for nobody who may only read users: each is in a Secret of Kapis' namespace. */
+/**
+ * Read access to users does not expose bcrypt hashes: each is in a Secret in the namespace of
+ * Kapis.
+ */
 describe('password hashes', function () {
   this.timeout(60_000)
   let accounts: Accounts

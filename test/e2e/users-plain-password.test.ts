@@ -5,8 +5,8 @@ import { iamVersion } from './oauth.ts'
 import { type Ran, run } from './run.ts'
 
 /**
- * A User that someone writes past Kapis: its schema refuses a plain-text password, and kube-apiserver does not repeat it to
- * the screen, and to the logs of whatever applied it.
+ * A User written directly at kube-apiserver: its schema rejects a plain-text password, and the
+ * error does not repeat it on the screen or in logs.
  */
 describe('a plain-text password in a User', function () {
   this.timeout(60_000)

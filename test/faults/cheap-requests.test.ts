@@ -14,7 +14,8 @@ const namespace = uniqueName('cheap')
 const resources = `/kapis/resources.${groupDomain}/v1alpha3`
 const accounts = ['a', 'b', 'c', 'd', 'e']
 
-// Requests that cost their sender nothing. None may stop or fill the server: others are answered within a second meanwhile.
+// Requests that are cheap for an attacker. None may block the server or fill its memory: other
+// requests complete within a second meanwhile.
 describe('cheap requests', function () {
   this.timeout(isLong ? 600_000 : 180_000)
   const open = new Set<TLSSocket>()
@@ -88,7 +89,7 @@ describe('cheap requests', function () {
   })
 
   describe('that look through everything', () => {
-    // The client of a flood takes a processor of its own: `make faults` runs it on a machine that has no other work.
+    // The flooding client uses one core: `make faults` runs this on an idle machine.
     if (!isLong) return
     before(async () => {
       const labels = Object.fromEntries(Array.from({ length: 20 }, (_, i) => [`l${i}`, `v${i}`]))
@@ -196,7 +197,10 @@ describe('cheap requests', function () {
     )
   })
 
-  /** Others are answered within a second while something goes on, and memory grows by no more than is bounded. */
+  /**
+   * Checks that other requests complete within a second meanwhile, and that memory growth is
+   * bounded.
+   */
   async function withstands(
     attack: () => Promise<void>,
     { maxMegabytes = 400, path = `${platformPath}?limit=1` } = {},
@@ -236,7 +240,7 @@ describe('cheap requests', function () {
     expect(most - before, 'MB more').to.be.below(maxMegabytes)
   }
 
-  /** Sends one request after the other on so many connections, for so many seconds; what is under way then is given up. */
+  /** Sends requests in sequence on several connections for some seconds, and aborts the rest. */
   async function flood(
     connections: number,
     seconds: number,

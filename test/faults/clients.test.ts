@@ -89,7 +89,7 @@ describe('clients that misbehave', function () {
     await kubectl('annotate', 'node', name, 'pad-')
     const after = frontProcess()
     note(`10 watches that nobody reads, ${rounds} events of 100 KB: ${after.megabytes - before.megabytes} MB`)
-    // One encoded event is shared by all of them, and none waits for longer than the bound of a watcher.
+    // All of them share one encoded event, and none buffers more than the limit of a watcher.
     expect(after.megabytes - before.megabytes).to.be.below(250)
     await served()
   })

@@ -24,7 +24,10 @@ import { type Replica, startReplica } from './replica.ts'
 
 const users = `/kapis/iam.${groupDomain}/v1alpha2/users`
 
-/** The end of a login reaches each front by its own watch; one that was down meanwhile learns of it as it starts. */
+/**
+ * The end of a login reaches each replica by its own watch; a replica that was down sees it when it
+ * starts.
+ */
 describe('a login that is ended, at two fronts', function () {
   this.timeout(120_000)
   const user = { username: uniqueName('ended'), password: 'Correct horse 1' }

@@ -7,13 +7,16 @@ import { createAuthority, issueCertificate } from '../../pkg/certs/issue.ts'
 /** By which its own answers are known again. */
 export const faultMessage = 'made by the fault proxy'
 
-/** What stands between Kapis and kube-apiserver, and passes everything on until it is told otherwise. */
+/** A proxy between Kapis and kube-apiserver that passes everything on until a fault is set. */
 export type FaultProxy = {
   readonly url: string
   /** The same by a name that only preload.ts knows. */
   readonly namedUrl: string
   readonly caPem: string
-  /** Answers with this status instead, as kube-apiserver does when it is overloaded or broken; 0 passes on. */
+  /**
+   * Responds with this status instead, like an overloaded or failing kube-apiserver; 0 passes
+   * requests on.
+   */
   readonly answerWith: (code: number) => void
   readonly delayBy: (ms: number) => void
   /** Cuts every answer that is under way: watches above all. @returns how many */

@@ -21,8 +21,8 @@ const recoversWithinSeconds = process.env.FAULTS === 'long' ? 10 : 30
 const maxGrowthMegabytes = 200
 
 /**
- * A fault with traffic running. Nobody may be answered wrongly meanwhile, everybody is answered within ten seconds of its end,
- * what was acknowledged is there, and memory is bounded.
+ * Runs a fault under traffic and checks: no wrong responses meanwhile, full recovery within ten
+ * seconds after its end, no loss of acknowledged data, and bounded memory.
  */
 export async function withstand(fault: Fault, options: TrafficOptions): Promise<void> {
   const before = heldBy(fault.pid()).megabytes

@@ -87,7 +87,7 @@ describe('where a login comes from', function () {
     const ways: readonly ((client: string) => Record<string, string>)[] = [
       client => forwarded(client),
       client => forwarded('6.6.6.6', '6.6.6.7', client),
-      // Both of these proxies are known: the way is followed to the first that is not, from the right.
+      // Both proxies are trusted: the address is the first untrusted one from the right.
       client => forwarded('6.6.6.6', client, '198.51.100.7'),
     ]
     const clients = ['203.0.113.1', '203.0.113.2', '2001:db8::5']

@@ -51,8 +51,8 @@ describe('keys that are rotated on a schedule', function () {
     return JSON.parse(body).keys
   }
   /**
-   * As if the keys had signed for a day, even where new ones were asked for before: long enough for the replica to rotate them, and
-   * not for the other kapis-oauth, which would publish new ones for an hour before they sign.
+   * Makes the keys a day old, even if new ones were already requested: the replica then rotates
+   * them, and not the other kapis-oauth, which would publish new ones an hour before they sign.
    */
   async function setBack(): Promise<void> {
     const secret = ['-n', setting('KAPIS_NAMESPACE'), 'get', 'secret', 'kapis-signing-keys', '-o']
@@ -164,7 +164,8 @@ describe('keys that are rotated on a schedule', function () {
     ])
     for (const tokens of [await loginAs(user), await logInThere()])
       await eventually(() => isGoodEverywhere(tokens), 20_000)
-    // kube-apiserver reads the keys again when it meets one that it does not know, and remembers a token for ten seconds.
+    // kube-apiserver fetches the keys again for an unknown key ID, and caches a token for ten
+    // seconds.
     await eventually(
       async () => expect(await askKube(gone.access_token, '/api')).to.include({ code: 401 }),
       40_000,

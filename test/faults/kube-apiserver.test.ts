@@ -12,7 +12,8 @@ const namespace = uniqueName('faulty')
 const runDir = dirname(setting('KAPIS_CA'))
 const holdSeconds = process.env.FAULTS === 'long' ? 8 : 1.5
 
-// Faults that the real thing cannot be brought to on demand: a replica of its own behind a proxy that makes them.
+// Faults that a real kube-apiserver does not show on demand: a separate replica behind a proxy that
+// injects them.
 describe('kube-apiserver, when it answers wrongly', function () {
   this.timeout(120_000)
   let proxy: FaultProxy

@@ -12,8 +12,8 @@ const deviceGrant = 'urn:ietf:params:oauth:grant-type:device_code'
 type Device = { readonly device_code: string; readonly user_code: string }
 
 /**
- * kill -9 of a kapis-oauth at which everything is under way: pages that are open, a code that was given, devices that
- * wait. Nothing of it is in the listener.
+ * kill -9 of a kapis-oauth with everything in progress: open pages, issued codes, waiting devices.
+ * None of that state is in the process.
  */
 describe('what was under way at a kapis-oauth that is killed', function () {
   this.timeout(120_000)

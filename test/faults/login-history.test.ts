@@ -5,7 +5,10 @@ import { askAs, eventually, groupDomain } from '../e2e/http.ts'
 import { createUser, loginAs, parsed, removeUser, token } from '../e2e/oauth.ts'
 import { type Replica, startReplica } from './replica.ts'
 
-/** Login records go when they are too old, or too many for their user. A kapis-oauth looks when it starts, and every few minutes. */
+/**
+ * Login records are deleted when they are too old, or too many for their user. kapis-oauth checks
+ * at its start and every few minutes.
+ */
 describe('the history of logins', function () {
   this.timeout(120_000)
   const busy = { username: uniqueName('busy'), password: 'Correct horse 1' }

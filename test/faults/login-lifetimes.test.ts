@@ -9,13 +9,15 @@ import { type Replica, startReplica } from './replica.ts'
 
 const redirectUri = 'https://app.test/cb'
 const deviceGrant = 'urn:ietf:params:oauth:grant-type:device_code'
-// Shorter than those that are used elsewhere: what has expired here and is removed is nobody else's.
+// Shorter than lifetimes elsewhere, so that only objects of this test expire and are removed.
 const oauth = { accessTokenSeconds: 600, refreshTokenSeconds: 1_800 }
 const codeSeconds = 60
 const deviceSeconds = 600
 const graceSeconds = 10
 
-/** What a login goes by has an end too, and so has what is kept of it: of a kapis-oauth whose clock is set forward. */
+/**
+ * Objects of a login expire and are deleted, as seen by a kapis-oauth with its clock set forward.
+ */
 describe('the life of what a login goes by', function () {
   this.timeout(120_000)
   const user = { username: uniqueName('way'), password: 'Correct-Horse-1' }

@@ -20,7 +20,9 @@ import { part } from '../e2e/part.ts'
 const redirectUri = 'https://app.test/cb'
 const state = 'some state'
 
-/** Logins are in kube-apiserver: without it none begins and none ends, and none is taken for ended either. */
+/**
+ * Logins are stored in kube-apiserver: without it none can start or end, and none counts as ended.
+ */
 describe('/oauth while kube-apiserver is down', function () {
   this.timeout(120_000)
   const user = { username: uniqueName('down'), password: 'Correct-Horse-1' }

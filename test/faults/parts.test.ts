@@ -65,7 +65,7 @@ if (process.env.FAULTS === 'long') {
   })
 }
 
-/** kill -9, as the kernel does when memory is short; then restarted by anyone who looks after it. */
+/** kill -9, like the out-of-memory killer; then restarted by a supervisor. */
 function killed(name: string, holdSeconds: number): Omit<Fault, 'pid'> {
   return {
     name: `${name} killed`,
@@ -79,8 +79,9 @@ function killed(name: string, holdSeconds: number): Omit<Fault, 'pid'> {
 }
 
 /**
- * kube-apiserver dials etcd after 1, 1.6, 2.6, 4.1 and 6.6 seconds, give or take a fifth (gRPC's connection backoff): for eight
- * seconds after etcd is there it may serve nobody, Kapis or not. The cause has ended when it serves others.
+ * kube-apiserver dials etcd after 1, 1.6, 2.6, 4.1 and 6.6 seconds, plus or minus a fifth
+ * (connection backoff of gRPC): for eight seconds after etcd is back it may fail for everyone. The
+ * fault has ended when it serves other clients.
  */
 async function etcdIsBack(): Promise<void> {
   await part('start', 'etcd')

@@ -19,7 +19,8 @@ const runDir = dirname(setting('KAPIS_CA'))
 const kapisNamespace = setting('KAPIS_NAMESPACE')
 const dayMs = 86_400_000
 
-// What Kapis stands on, next to kube-apiserver: its log store, its disk, its credential and certificates. For `make faults`.
+// The dependencies of Kapis other than kube-apiserver: log store, disk, credential and
+// certificates. For `make faults`.
 if (process.env.FAULTS === 'long') {
   describe('what Kapis stands on, when it fails under traffic', function () {
     this.timeout(300_000)

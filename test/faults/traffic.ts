@@ -17,19 +17,22 @@ export type TrafficOptions = {
   readonly hasLogs?: boolean
 }
 
-/** What a stretch of traffic came to. Wrong is every answer that is neither right nor an honest refusal. */
+/**
+ * The result of a period of traffic. A response counts as wrong if it is neither correct nor a
+ * proper error.
+ */
 export type Report = {
   readonly asked: number
   readonly right: number
   /** By status: 429, 503, 504, and 502 of Kapis itself. */
   readonly refused: Readonly<Record<string, number>>
   readonly wrong: readonly string[]
-  /** Names of objects whose creation was answered with 201, and log lines that were answered with 200. */
+  /** Names of objects created with 201, and log lines acknowledged with 200. */
   readonly acknowledged: { readonly objects: readonly string[]; readonly lines: readonly string[] }
 }
 
 export type Traffic = {
-  /** The seconds from `since` until everybody is answered rightly again, and stays so for a second. */
+  /** Seconds from `since` until all requests succeed again for at least a second. */
   readonly recovered: (since: number, withinSeconds: number) => Promise<number>
   readonly stop: () => Promise<Report>
 }
@@ -50,8 +53,8 @@ type Asker = {
 }
 
 /**
- * Users of every kind at once: the platform's lists, the aggregated API, the proxy, writes, keys and logins. Each asks, waits a
- * moment, and asks again.
+ * Users of all kinds at once: platform lists, the extension API, the proxy, writes, keys and
+ * logins. Each repeats requests with a pause.
  */
 export function startTraffic(options: TrafficOptions): Traffic {
   const agent = new Agent({ keepAlive: true, ca: readFileSync(setting('KAPIS_CA')) })
@@ -203,7 +206,8 @@ function createLogAskers(namespace: string, run: string): readonly Asker[] {
         path: () => `/kapis/tenant.${groupDomain}/v1alpha2/logs?size=1&namespaces=${namespace}`,
         pauseMs: 200,
       },
-      // Nothing goes while this runs: an answer that knows of fewer than one before has left some out.
+      // Nothing is deleted during the run: a response with fewer objects than an earlier one is
+      // incomplete.
       isRight({ body }) {
         const { total } = JSON.parse(body).query
         const isRight = total >= most
@@ -214,7 +218,10 @@ function createLogAskers(namespace: string, run: string): readonly Asker[] {
   ]
 }
 
-/** RFC 9110: not now, or not in time. A 502 is one when Kapis says that it is its own (RFC 9209), or is OAuth's 503. */
+/**
+ * Proper errors by RFC 9110: not now, or not in time. A 502 counts if Kapis says that it is its own
+ * (RFC 9209), or it is the 503 of kapis-oauth.
+ */
 function honestRefusal({ code, body, proxyStatus }: Answer): string | undefined {
   if (code === 429 || code === 503 || code === 504) return String(code)
   // RFC 4918 section 11.5: for lines that have no room.

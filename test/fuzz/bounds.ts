@@ -1,14 +1,18 @@
 import type { Parameters } from 'fast-check'
 
-/** How long `make fuzz` goes on with each property; 0 in `make test`, where a few seconds have to do. */
+/**
+ * Seconds that `make fuzz` spends on each property; 0 in `make test`, which runs for a few seconds.
+ */
 export const fuzzSeconds = Number(process.env.FUZZ_SECONDS ?? 0)
 
-// The same inputs in each run: what is new is looked for by `make fuzz`, and not by chance in a change that has no part in it.
+// The same inputs in each run: only `make fuzz` looks for new ones, so that a change does not fail
+// by chance.
 const shortSeed = 34
 
 /**
- * How much of a property is tried: the same inputs each time, or as many new ones as fit into FUZZ_SECONDS. A failure prints its seed;
- * what it found belongs into test/fuzz/corpus.ts, or next to the code that was wrong.
+ * How much of a property is tried: the same inputs each time, or as many new ones as fit into
+ * FUZZ_SECONDS. A failure prints its seed; add the input to test/fuzz/corpus.ts or next to the
+ * faulty code.
  *
  * @param runs of the short form
  */

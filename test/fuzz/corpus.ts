@@ -1,4 +1,7 @@
-/** Bytes that kapis-apiserver once answered wrongly, and what is right. {token} stands for a token of the administrator. */
+/**
+ * Raw requests that kapis-apiserver once answered wrongly, with the correct response. {token} is
+ * replaced by a token of the administrator.
+ */
 export const corpus: readonly {
   readonly what: string
   readonly bytes: string

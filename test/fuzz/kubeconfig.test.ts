@@ -49,7 +49,10 @@ const settings: fc.Arbitrary<ContextSettings> = fc.record({
   isOverwriting: fc.boolean(),
 })
 
-/** Entries that a login of ours, of this version or an older one, may have left, and what people add to them. */
+/**
+ * Entries that a login of this or an older version may have created, and typical additions of
+ * users.
+ */
 const ours = fc
   .record({
     name: fc.oneof({ weight: 2, arbitrary: usualNames }, names),

@@ -41,7 +41,8 @@ describe('whole bodies of which one member is another', function () {
   })
   after(() => kubectl('delete', `users.iam.${groupDomain}`, himself, other, '--ignore-not-found'))
 
-  // By the operations' own paths. What nobody may try without keeping it is sent by someone without rights.
+  // By the paths of the operations. Requests that would change something are sent by a caller
+  // without permissions.
   const ways = (): Readonly<Record<string, Way>> => {
     const tried = { as: 'admin', query: '?dryRun=All' } as const
     const metadata = { name: other, labels: { a: 'b' }, annotations: { a: 'b' } }

@@ -105,7 +105,8 @@ describe('generated requests', function () {
       fc.asyncProperty(requests, fc.nat(callers.length - 1), async (given, who) => {
         // A watch has no end, and users are not to be removed by chance.
         if (/[?&](watch|follow)=/.test(given.target) || /\/watch\//.test(given.target)) return
-        // What changes something is for who may not: an administrator's would stay. Logging out is a change.
+        // Requests that change something are sent without permission, since changes of an
+        // administrator would persist. A logout is a change.
         const isHarmless = given.method === 'GET' && !given.target.startsWith('/oauth/')
         // Image registries are elsewhere.
         if (given.target.includes('/registry/')) return

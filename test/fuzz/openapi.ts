@@ -145,7 +145,10 @@ function valueFor(given: Schema, resolve: (value: unknown) => unknown, depth: nu
 
 export type Resolver = (value: unknown) => unknown
 
-/** Follows `$ref`, into other documents too, and an `allOf` of one, which is how a `$ref` is given a default. */
+/**
+ * Resolves `$ref`, also into other documents, and an `allOf` with one entry, which gives a `$ref` a
+ * default.
+ */
 export function createResolver(document: unknown, others: Others): Resolver {
   const at = (ref: string) => {
     const [path = '', pointer = ''] = ref.split('#')

@@ -6,7 +6,7 @@ import { pidOf } from '../faults/process.ts'
 import { bounds, propertyTimeoutMs } from './bounds.ts'
 import { corpus } from './corpus.ts'
 
-/** A piece of a head, and whether RFC 9112 lets it be there. */
+/** A part of the request headers, and whether RFC 9112 allows it there. */
 type Piece = { readonly text: string; readonly isGood: boolean }
 
 const good = (text: string): Piece => ({ text, isGood: true })
@@ -47,7 +47,8 @@ const lines: readonly Piece[] = [
 
 type Framing = { readonly lines: string; readonly body: string; readonly isGood: boolean }
 
-// The marker is inside of what the head calls the body: anyone who answers it has read the head in another way.
+// The marker is inside what the headers declare as body: a server that answers it has parsed the
+// headers differently.
 const whole = `${marker.length.toString(16)}\r\n${marker}\r\n0\r\n\r\n`
 const framings: readonly Framing[] = [
   { lines: '', body: '', isGood: true },

@@ -15,7 +15,10 @@ const piece = fc.oneof(
 )
 const answer = fc.array(piece, { maxLength: 12 }).map(parts => `HTTP/1.1 200 OK\r\n${parts.join('')}`)
 
-/** Head, body and trailers of a response that comes in these pieces before its connection ends, or that it is refused. */
+/**
+ * Headers, body and trailers of a response in these pieces before its connection ends; or that it
+ * was rejected.
+ */
 function read(upstream: RawUpstream, pieces: readonly Buffer[]): Promise<string> {
   upstream.answer = async (_text, socket) => {
     await writePieces(socket, pieces)
@@ -25,7 +28,8 @@ function read(upstream: RawUpstream, pieces: readonly Buffer[]): Promise<string>
   let head = ''
   let body = ''
   upstream.pool.dispatch(
-    // Another connection for each: this upstream ends them, and the end may come behind the next request.
+    // A new connection for each: this upstream server closes them, and the close may arrive during
+    // the next request.
     { method: 'GET', path: '/', reset: true },
     {
       onRequestStart: () => undefined,

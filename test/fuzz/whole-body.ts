@@ -1,12 +1,15 @@
 import fc, { type Arbitrary } from 'fast-check'
 import { members, type Resolver, type Schema, scalar } from './openapi.ts'
 
-/** Values of members by name, undefined for one that is left out, where a document cannot tell what is allowed: names, passwords, credentials. */
+/**
+ * Values of fields by name where the schema does not say what is allowed: names, passwords,
+ * credentials; undefined omits the field.
+ */
 export type Known = Readonly<Record<string, unknown>>
 
 const maxDepth = 5
 
-/** Values that are whole by their schema: every member is there, and each is what its schema allows. */
+/** Generates complete values by schema: every field is present, and each has an allowed value. */
 export function wholeOf(given: Schema, resolve: Resolver, known: Known, depth = 0): Arbitrary<unknown> {
   const schema = members(resolve(given))
   const { type, properties, items, pattern, format, const: only } = schema
@@ -47,7 +50,9 @@ function typeOf({ group, version, kind }: Readonly<Record<string, unknown>>): Kn
 
 type Way = readonly (string | number)[]
 
-/** A copy in which one member, wherever it is, is another value, is gone, or has one next to it that is not known. */
+/**
+ * Returns a copy in which one field at any depth is replaced, removed, or has an unknown sibling.
+ */
 export function oneChanged(whole: unknown): Arbitrary<unknown> {
   const ways = waysOf(whole)
   if (ways.length === 0) return hostile

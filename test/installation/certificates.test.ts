@@ -48,13 +48,14 @@ describe('certificates of two replicas, under load', function () {
     return pem.match(/-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g) ?? []
   }
 
-  /** Nothing fails while it happens, and the registration never flaps. */
+  /** Nothing fails during the rotation, and the registration does not flap. */
   async function underLoad(work: () => Promise<void>): Promise<void> {
     const load = startLoad(cluster)
     const availability = watchAvailability(cluster, apiService)
     await sleep(1_000)
     await work()
-    // kube-apiserver looks at each APIService every thirty seconds, and its connections live on for a while.
+    // kube-apiserver checks each APIService every thirty seconds, and keeps connections for a
+    // while.
     await sleep(3_000)
     const { failures, ...figures } = await load.stop()
     console.log(`      ${JSON.stringify(figures)}`)

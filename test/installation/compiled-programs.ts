@@ -6,7 +6,10 @@ import { output, scratch } from '../e2e/run.ts'
 
 let folder: Promise<string> | undefined
 
-/** What the image has in /kapis: the compiled programs and their production dependencies. Made once for a test run. */
+/**
+ * The contents of /kapis in the image: compiled programs and production dependencies. Built once
+ * per test run.
+ */
 export function compiledPrograms(): Promise<string> {
   folder ??= compile(join(scratch, 'kapis'))
   return folder

@@ -64,7 +64,10 @@ async function start(): Promise<Cluster> {
   }
 }
 
-/** Endpoints may not be loopback addresses: what runs here is reached at an address of this machine. */
+/**
+ * Endpoints cannot be loopback addresses, so local servers are reached at an address of this
+ * machine.
+ */
 export function hostAddress(): string {
   const all = Object.values(networkInterfaces()).flatMap(addresses => addresses ?? [])
   const found = all.find(({ family, internal }) => family === 'IPv4' && !internal)

@@ -10,7 +10,10 @@ export type GetOptions = {
   readonly body?: string
 }
 
-/** One request on a connection of its own. Which certificate was shown is part of the answer, and for the test to judge. */
+/**
+ * Sends one request on a new connection. The serving certificate is part of the result, and not
+ * verified.
+ */
 export function get(url: string, { token, method = 'GET', form, body }: GetOptions = {}): Promise<Got> {
   const { promise, resolve, reject } = Promise.withResolvers<Got>()
   const headers = {

@@ -4,7 +4,10 @@ import { output } from '../e2e/run.ts'
 
 const folders = new Map<string, Promise<string>>()
 
-/** A file of a Go module, from the module cache or the module proxy, whose checksum database vouches for it. */
+/**
+ * Reads a file of a Go module from the module cache or the module proxy, verified by the checksum
+ * database.
+ */
 export async function moduleFile(module: string, file: string): Promise<string> {
   let folder = folders.get(module)
   if (folder === undefined) {

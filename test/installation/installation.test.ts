@@ -70,7 +70,8 @@ describe('two replicas, installed by the manifests', function () {
   it('never lack a right that they need', () => {
     for (const pod of pods.values()) {
       for (const container of ['apiserver', 'oauth']) {
-        // As kube-apiserver words it. A watch may well fail at first, while the definitions are not served yet.
+        // With the message of kube-apiserver. A watch may fail at first, while the CRDs are not
+        // served yet.
         const refused = pod
           .log(container)
           .split('\n')

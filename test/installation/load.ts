@@ -14,7 +14,9 @@ export type LoadReport = {
   readonly requests: number
   readonly watchesStarted: number
   readonly events: number
-  /** Watches that had to begin again: a new replica does not know what was before it. Clients list again, as they should. */
+  /**
+   * Watches that had to list again: a new replica does not have earlier events, as clients expect.
+   */
   readonly expired: number
   readonly kubectlRuns: number
 }
@@ -24,8 +26,9 @@ const readers = 4
 const watchers = 50
 
 /**
- * What a busy cluster asks of the aggregated API, all of it through kube-apiserver: readers without a pause, watches that
- * begin again where they ended, and kubectl. Everything but 200 is a failure, and so is a connection that breaks.
+ * The load of a busy cluster on the extension API, all through kube-apiserver: continuous reads,
+ * watches that resume, and kubectl. Everything except 200 is a failure, and so is an aborted
+ * connection.
  */
 export function startLoad(cluster: Cluster): Load {
   const base = cluster.env.KUBE_URL ?? ''

@@ -23,7 +23,7 @@ export async function readAdministrator(cluster: Cluster, namespace: string): Pr
   return { username: 'admin', password: Buffer.from(encoded, 'base64').toString('utf8') }
 }
 
-/** Logs someone in. kapis-apiserver is ready without kapis-oauth, which may be starting: it is waited for. */
+/** Logs in a user. kapis-apiserver becomes ready without kapis-oauth, so this waits for it. */
 export function logIn(pod: Pod, login: Login): Promise<Tokens> {
   return ask(pod, { grant_type: 'password', ...login })
 }

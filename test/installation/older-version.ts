@@ -4,8 +4,9 @@ import { repository } from '../../hack/controlplane/settings.ts'
 import { output, run, scratch } from '../e2e/run.ts'
 
 /**
- * What is upgraded from: the last release, and before there is one an earlier commit. Its libraries are today's, so that nothing has to
- * be installed: a library with another interface moves it to the commit that brought it.
+ * The version to upgrade from: the last release, or an earlier commit before there is one. It uses
+ * the current libraries, so that nothing is installed; a library with a changed interface moves it
+ * to a later commit.
  */
 const commit = '19433819f5aef7f8ba1ec792f87ac48337f2d387'
 
@@ -17,9 +18,10 @@ export type Version = {
 }
 
 /**
- * Checks the older version out of this repository's own history and compiles it, next to today's libraries.
+ * Checks out the older version from the history of this repository and compiles it with the current
+ * libraries.
  *
- * @throws Error in a clone that is not deep enough: nothing is fetched
+ * @throws Error in a shallow clone, since nothing is fetched
  */
 export async function olderVersion(): Promise<Version> {
   const git = (...args: readonly string[]) => run('git', ['-C', repository, ...args])

@@ -11,7 +11,7 @@ import { type Cluster, hostAddress } from './control-plane.ts'
 import { createEndpoint } from './endpoint.ts'
 import { get } from './get.ts'
 
-/** One replica: the containers of the Deployment's Pod as processes of this machine, and its endpoint. */
+/** A replica: the containers of the Deployment as local processes, and its endpoint. */
 export type Pod = {
   readonly name: string
   /** Where its front is. */
@@ -20,7 +20,10 @@ export type Pod = {
   readonly log: (container: string) => string
   /** From the start of the first process to the first 200 of /readyz. */
   readonly readyMs: number
-  /** As the kubelet does: no new connections, SIGTERM to kapis-apiserver, and to the sidecar once that has ended. */
+  /**
+   * Stops like the kubelet: no new connections, SIGTERM to kapis-apiserver, and to the sidecar
+   * after that has ended.
+   */
   readonly stop: () => Promise<readonly (number | null)[]>
 }
 
@@ -55,11 +58,12 @@ process.once('exit', () => {
 })
 
 /**
- * Runs what the Deployment in the cluster says: its commands, environment and configuration, as its ServiceAccount and with
- * no other right. Only places differ: the programs are compiled as for the image, folders of this test stand for those that the Pod mounts, a free port for the
- * container's, a kubeconfig for the mounted token.
+ * Runs the Pod of the Deployment: its commands, environment and configuration, with the permissions
+ * of its ServiceAccount. Only locations differ: the programs are compiled as for the image, local
+ * folders replace its volumes, a free port that of the container, and a kubeconfig the mounted
+ * token.
  *
- * @throws Error when it does not become ready; none of its processes is left then
+ * @throws Error if it does not become ready; none of its processes is left then
  */
 export async function startPod(
   cluster: Cluster,
@@ -108,7 +112,7 @@ export async function startPod(
   let readiness: ReturnType<typeof follow> | undefined
   const stop = async () => {
     readiness?.stop()
-    // The namespace may be gone, and with it what there is to tell.
+    // The namespace may already be deleted, and with it the objects to report.
     await endpoint.set(false).catch(() => undefined)
     const codes: (number | null)[] = []
     for (const [, child] of children.toReversed()) codes.push(await end(child))

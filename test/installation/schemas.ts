@@ -32,7 +32,10 @@ export async function loadSchemas(version: string): Promise<Schemas> {
   }
 }
 
-/** Kubernetes' documents use few words: $ref, type, properties, required, items, additionalProperties, format. */
+/**
+ * The documents of Kubernetes use few keywords: $ref, type, properties, required, items,
+ * additionalProperties, format.
+ */
 function check(
   value: unknown,
   unresolved: Schema,

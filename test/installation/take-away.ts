@@ -7,16 +7,18 @@ const lasting =
   'crd,namespaces,apiservices,clusterroles,clusterrolebindings,rolebindings,serviceaccounts,deployments'
 
 /**
- * Deletes an installation, and returns when nothing of any is left: what is still being deleted is in the way of the next.
+ * Deletes an installation and waits until all its objects are gone, since objects that are still
+ * being deleted block the next installation.
  *
- * @param what  as kubectl wants it: -k and a folder, or -f and a file or `-` for `stdin`
- * @throws Error with what is left after minutes
+ * @param what arguments of kubectl: -k and a folder, or -f and a file, or `-` for `stdin`
+ * @throws Error with the remaining objects after some minutes
  */
 export async function takeAway(cluster: Cluster, what: readonly string[], stdin?: string): Promise<void> {
   // When nobody serves the aggregated API any more, the namespace controller cannot tell what a namespace holds while its
   // APIService is there, and waits longer after each attempt, up to a minute.
   await cluster.output(['delete', 'apiservices', ...mark, '--timeout=60s'])
-  // With Pods in it, a namespace waits for half of their terminationGracePeriodSeconds before it looks again.
+  // With Pods in it, a namespace waits for half of their terminationGracePeriodSeconds before it is
+  // checked again.
   await cluster.output(['delete', 'deployments', '-A', ...mark, '--cascade=foreground', '--timeout=60s'])
   await cluster.output(['delete', ...what, '--ignore-not-found', '--wait=false'], stdin)
   let looks = 0

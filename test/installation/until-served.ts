@@ -2,10 +2,10 @@ import { eventually } from '../e2e/http.ts'
 import type { Cluster } from './control-plane.ts'
 
 /**
- * Returns when kubectl finds the aggregated API. kube-apiserver calls its APIService available a moment before it tells of the
- * resources.
+ * Waits until kubectl finds the extension API. kube-apiserver reports the APIService as available a
+ * moment before its resources are in discovery.
  *
- * @throws Error after minutes
+ * @throws Error after some minutes
  */
 export async function untilServed(cluster: Cluster): Promise<void> {
   const apiService = 'apiservice/v1alpha3.resources.kapis.io'

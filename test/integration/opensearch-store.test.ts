@@ -314,7 +314,7 @@ describe('the OpenSearch store next to a look at every record', function () {
       for (let at = 0; at < records.length; at += 1_000)
         await costly.append({ records: records.slice(at, at + 1_000) })
       await refresh()
-      // So many that it takes longer than the 200 ms after which an engine looks at its clock again.
+      // Enough to take longer than 200 ms, the interval in which an engine checks its time limit.
       const endings = [...'ghijklmnopqrstuvwxyzGHIJKLMNOPQRSTUVWXYZ']
       const expression = anyOf(
         endings.map(end =>

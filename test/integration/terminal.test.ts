@@ -21,7 +21,8 @@ describe('make run, in a terminal window that is closed', function () {
     it(`stops everything, ${when}`, async () => {
       const env = { RUN_DIR: runDir, KAPIS_ONLY_CONTROLPLANE: '1', NODES: '1', PODS: '0' }
       const options = { env, cwd: repository, timeoutMs: 120_000 }
-      // Collected while it runs: on a busy machine all may have stopped before the window is known to be closed.
+      // Collected while it runs: on a busy machine all may have ended before the closed window is
+      // noticed.
       const pids = new Map<string, ProcessId>()
       const look = setInterval(() => {
         for (const [name, id] of createRecords(runDir).pids()) pids.set(name, id)

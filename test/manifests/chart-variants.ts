@@ -13,7 +13,10 @@ export const ownNames: Readonly<Partial<Record<(typeof chartOverlays)[number], N
   kubesphere: platformNames,
 }
 
-/** What may be switched on with any overlay, by its value in the chart: folders of manifests/components. */
+/**
+ * Components that can be combined with any overlay, by chart value: folders of
+ * manifests/components.
+ */
 const chartComponents = { monitoring: 'monitoring', certManager: 'cert-manager' } as const
 
 type Component = keyof typeof chartComponents
@@ -32,7 +35,10 @@ const allChoices: readonly (readonly string[])[] = [
   ['monitoring', 'certManager'],
 ]
 
-/** Every overlay with every choice of components. Those name what is in kapis-system: the overlay for KubeSphere goes without. */
+/**
+ * Every overlay with every combination of components. Components contain the namespace
+ * kapis-system, so the KubeSphere overlay has none.
+ */
 export const variants: readonly Variant[] = chartOverlays.flatMap(overlay =>
   (overlay in ownNames ? [[]] : allChoices).map(list => {
     const components = componentNames.filter(name => list.includes(name))

@@ -13,7 +13,7 @@ type Objects = Readonly<Record<string, unknown>>
 const chart = join(repository, 'charts/kapis')
 /** As `helm install` without values is not: the definitions may go with the release. */
 const likeManifests = ['--set', 'keepCustomResources=false']
-/** Without a cluster Helm takes the version of the library that it was built with, unless its makers tell it another. */
+/** Without a cluster, Helm assumes the Kubernetes version of its own library. */
 const template = ['template', 'kapis', chart, '--kube-version', '1.36.0']
 
 describe('charts/kapis', function () {
@@ -178,8 +178,8 @@ describe('charts/kapis', function () {
 })
 
 /**
- * Objects by kind and name. The Namespace is Helm's affair, and the hash in the name of the configuration is made by
- * different programs: what must agree is that those who name it name the same.
+ * Indexes objects by kind and name. The Namespace is left to Helm, and the hash in the name of the
+ * ConfigMap differs between the tools: only references to it must be consistent.
  */
 function toObjects(text: string): Objects {
   const name = /kapis-config-\w+/.exec(text)?.[0] ?? ''

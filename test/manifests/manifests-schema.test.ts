@@ -9,7 +9,10 @@ import { loadSchemas } from '../installation/schemas.ts'
 /** The last patch release of every Kubernetes that Kapis is installed on. */
 const versions = ['v1.30.14', 'v1.31.14', 'v1.32.13', 'v1.33.13', 'v1.34.4', 'v1.35.4', 'v1.36.3', 'v1.37.2']
 const overlays = ['default', 'ha', 'kubesphere', 'monitoring', 'opensearch']
-/** Not of Kubernetes itself; overlays are applied with their real definitions in manifests.test.ts. */
+/**
+ * Custom resources, whose schemas are not part of Kubernetes; manifests.test.ts applies them with
+ * their CRDs.
+ */
 const others = ['ServiceMonitor', 'PrometheusRule']
 
 type Manifest = Readonly<Record<string, unknown>>

@@ -11,7 +11,10 @@ export type GitHubAccount = {
   readonly teams?: readonly object[]
 }
 
-/** GitHub's web application flow and the REST API behind it, as far as a login asks; it cannot be had itself. */
+/**
+ * The web application flow of GitHub and the REST API that a login uses, since GitHub itself cannot
+ * be run here.
+ */
 export function startGitHub(account: () => GitHubAccount) {
   return startForge(
     { authorize: '/login/oauth/authorize', token: '/login/oauth/access_token' },

@@ -22,7 +22,7 @@ export function json(res: ServerResponse, code: number, body: unknown): void {
   res.writeHead(code, { 'content-type': 'application/json' }).end(JSON.stringify(body))
 }
 
-/** A provider of which a certified one cannot be made: everything that it answers can be another thing. */
+/** An OpenID provider whose responses can all be replaced by invalid ones. */
 export async function startLyingProvider(clientId: string) {
   const pair = await generateKeyPair('RS256', { extractable: true })
   const jwk = { ...(await exportJWK(pair.publicKey)), kid: 'k1', alg: 'RS256', use: 'sig' }

@@ -13,7 +13,9 @@ export type Account = {
 
 export const upstreamClient = { clientID: 'kapis-at-upstream', clientSecret: 'upstream secret' }
 
-/** A certified OpenID provider with its own pages for login and consent; anyone who names an account is let in. */
+/**
+ * A certified OpenID provider with its own login and consent pages; any account name is accepted.
+ */
 export async function startOpenIdProvider(redirectUris: readonly string[], accounts: readonly Account[]) {
   const people = new Map(accounts.map(account => [account.sub, account]))
   const server = await startTlsServer(url => {

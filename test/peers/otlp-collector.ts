@@ -28,7 +28,7 @@ export type Collector = {
   readonly stop: () => Promise<void>
 }
 
-/** What an exporter sees of an OpenTelemetry collector: OTLP over HTTP in protobuf, at /v1/traces. */
+/** A collector as exporters see it: OTLP over HTTP in protobuf, at /v1/traces. */
 export async function startCollector(): Promise<Collector> {
   const spans: CollectedSpan[] = []
   const bodies: Buffer[] = []

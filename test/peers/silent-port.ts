@@ -14,8 +14,8 @@ const answersWithinMs = 1_000
 const mostConnections = 50
 
 /**
- * A port behind a firewall that drops: anyone who connects waits until he has waited long enough. It is that of a process that is
- * stopped and whose queue of connections is full, so that the kernel drops what comes.
+ * A port that drops packets, like behind a firewall: clients wait until their timeout. It belongs
+ * to a stopped process with a full accept queue, so that the kernel drops connections.
  */
 export async function startSilentPort(address: string): Promise<SilentPort> {
   const child = spawn(process.execPath, ['-e', program, address], { stdio: ['ignore', 'pipe', 'inherit'] })

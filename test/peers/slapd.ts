@@ -22,7 +22,9 @@ const serving = issueCertificate(authority, {
 
 type Attributes = Readonly<Record<string, string | readonly string[]>>
 
-/** OpenLDAP's own server on free ports of loopback, with a certificate for `localhost` and for no address. */
+/**
+ * slapd of OpenLDAP on free loopback ports, with a certificate for `localhost` and for no address.
+ */
 export async function startSlapd(entries: readonly (readonly [dn: string, Attributes])[]) {
   const folder = mkdtempSync(join(tmpdir(), 'kapis-slapd-'))
   const ports = createPortFinder()
@@ -33,7 +35,8 @@ export async function startSlapd(entries: readonly (readonly [dn: string, Attrib
   mkdirSync(join(folder, 'data'))
   writeFileSync(join(folder, 'slapd.conf'), toConfiguration(folder))
   writeFileSync(join(folder, 'entries.ldif'), toLdif([...tree, ...entries]))
-  // Ubuntu's AppArmor profile is for the program at its own path, and leaves it no file outside of /etc/ldap and /var/lib/ldap.
+  // The AppArmor profile of Ubuntu applies to the program at its own path, and allows no files
+  // outside of /etc/ldap and /var/lib/ldap.
   const program = join(folder, 'slapd')
   copyFileSync('/usr/sbin/slapd', program)
   const files = ['-f', join(folder, 'slapd.conf')]

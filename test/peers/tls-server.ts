@@ -14,7 +14,10 @@ const serving = issueCertificate(authority, {
 /** PEM of anyone who vouches for these servers. */
 export const authorityPem = authority.certPem
 
-/** An HTTPS server on a free port of loopback; `toListener` gets its URL, which some must know to answer. */
+/**
+ * An HTTPS server on a free loopback port; `toListener` is called with its URL, which some handlers
+ * need.
+ */
 export async function startTlsServer(toListener: (url: string) => RequestListener) {
   const server = createServer({ cert: serving.certPem, key: serving.keyPem })
   server.listen(0, '127.0.0.1')

@@ -7,7 +7,7 @@ export type Page = {
   readonly body: string
 }
 
-/** As much of a browser as logins need: it keeps cookies for each host and port, and follows redirects. */
+/** A minimal browser for logins: it stores cookies by host and port, and follows redirects. */
 export function createUserAgent(ca: readonly string[], accept = 'application/json') {
   const jars = new Map<string, Map<string, string>>()
 

@@ -26,7 +26,10 @@ type Exported = {
   readonly fields?: Readonly<Record<string, unknown>>
 }
 
-/** A Kapis with a log store of its own, behind a connection that can be cut, and a service account that may send. */
+/**
+ * A Kapis with its own log store behind a connection that can be cut, and a service account that
+ * may ingest.
+ */
 export type ShipperScene = {
   /** Where shippers send. */
   readonly url: string

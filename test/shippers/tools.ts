@@ -10,7 +10,10 @@ const timeoutMs = 1_800_000
 export const fluentBitVersion = '4.1.1'
 const collectorVersion = '0.165.0'
 
-/** Fluent Bit: what FLUENT_BIT names, or a build of its sources (CMake, flex, bison and SQLite are needed). */
+/**
+ * Fluent Bit: the program of FLUENT_BIT, or a build from source (requires CMake, flex, bison and
+ * SQLite).
+ */
 export async function fluentBit(): Promise<string> {
   const given = process.env.FLUENT_BIT
   const program = given ?? join(cache, `fluent-bit-${fluentBitVersion}/build/bin/fluent-bit`)

@@ -13,7 +13,8 @@ import {
 } from '../e2e/cluster.ts'
 import { setting } from '../e2e/run.ts'
 
-// Writes at kube-apiserver, each followed by a read of the extension API that must include it (KEP-2340): 50,000 pairs in `make soak`.
+// Writes at kube-apiserver, each followed by a read of the extension API that must include it
+// (KEP-2340): 50,000 pairs in `make soak`.
 const pairs = Number(process.env.PAIRS ?? 12)
 const connections = 2
 const namespace = uniqueName('pairs')
@@ -69,7 +70,8 @@ describe(`${pairs} writes, each followed by a read`, function () {
     ) => {
       const name = `c${at.connection}-${Math.floor(at.turn / 3)}`
       const native = `/api/v1/${pods}`
-      // The list of the namespace and that of all namespaces are compared with different lists of kube-apiserver.
+      // The list of a namespace and that of all namespaces are compared with separate lists of
+      // kube-apiserver.
       const list = `/apis/${group}/${version}/${at.turn % 2 === 0 ? pods : 'pods'}`
       const read = async (path: string) => {
         const since = performance.now()

@@ -38,7 +38,9 @@ export function laterHalf(samples: readonly Sample[]): readonly Sample[] {
   return samples.filter(({ seconds }) => seconds >= middle)
 }
 
-/** The value of a metric without labels, or the sum over its labels; `label` picks those that have it. */
+/**
+ * Returns the value of a metric without labels, or the sum over its labels; `label` filters them.
+ */
 export function metric(text: string, name: string, label = ''): number {
   const values = [...text.matchAll(new RegExp(`^${name}(?:\\{[^}]*${label}[^}]*\\})? ([0-9.e+]+)$`, 'gm'))]
   if (values.length === 0) throw new Error(`there is no metric ${name}`)

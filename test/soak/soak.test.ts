@@ -24,11 +24,13 @@ import { openWatch } from './watch.ts'
 // pages that a burst of garbage has needed. That has a highest level, which must be reached: it is judged in the later half.
 const seconds = Number(process.env.SOAK_SECONDS ?? 15)
 const everyMs = Math.max(1_000, (seconds * 1_000) / 120)
-// The cache keeps five minutes of history: until then memory grows, and after that it is flat, or it leaks.
+// The cache keeps five minutes of history: memory grows until then, and after that it must be flat.
 const settledAfter = 330
 const isLong = seconds >= 900
 const maxMegabytesPerHour = 60
-/** What a garbage collector and the changes of five minutes may differ by from one moment to another. */
+/**
+ * How much two measurements may differ because of garbage collection and five minutes of changes.
+ */
 const noiseMegabytes = 15
 const maxMegabytesInAll = 300
 const kubeletStatusSeconds = 300
@@ -167,7 +169,10 @@ describe(`${seconds} s of mixed load`, function () {
     }
   }
 
-  /** What is in use after a collection, in MB: to take a profile of the heap, V8 collects all garbage. */
+  /**
+   * Memory in use after a garbage collection, in MB: V8 collects all garbage before it records a
+   * heap profile.
+   */
   async function live(): Promise<number> {
     const profile = await askAs(token, '/debug/profile/heap?seconds=1')
     expect(profile.code, profile.body.slice(0, 200)).to.equal(200)

@@ -22,7 +22,7 @@ export type SecuredElasticsearch = {
 
 const username = 'operator'
 
-/** A real Elasticsearch with its own security: TLS with a certificate of an authority of its own, users, and API keys. */
+/** A real Elasticsearch with security enabled: TLS with its own CA, users, and API keys. */
 export async function startSecuredElasticsearch(): Promise<SecuredElasticsearch> {
   const authority = createAuthority({ commonName: 'elasticsearch', validityDays: 2 })
   const serving = issueCertificate(authority, {

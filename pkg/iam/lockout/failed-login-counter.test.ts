@@ -22,7 +22,7 @@ const user = (status: object = {}) =>
     status,
   })
 
-/** @param stored version and age in seconds of each failure that there is; the new one is of version 100 */
+/** @param stored version and age in seconds of each stored failure; the new one has version 100 */
 function make(stored: readonly (readonly [string, number])[], provider = '') {
   const calls: Call[] = []
   const record = (resourceVersion: string, creationTimestamp: string) => ({

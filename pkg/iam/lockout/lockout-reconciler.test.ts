@@ -12,7 +12,7 @@ const object = (status: object, resourceVersion = '1') => ({
 })
 
 describe('createLockKeeper', () => {
-  /** A kube-apiserver with one user, which refuses the first writes as if someone else had been faster. */
+  /** A kube-apiserver with one user, which rejects the first writes with a conflict. */
   function make(status: object, conflicts = 0) {
     const written: unknown[] = []
     let refusals = conflicts

@@ -65,7 +65,8 @@ describe('a store whose disk is full', () => {
 
   it('answers 507, and loses nothing of what it acknowledged', async function () {
     this.timeout(60_000)
-    // A limit on the size of a file stands in for the end of the disk; without the trap the signal would end the process.
+    // A limit of file size simulates a full disk; the signal must be ignored, or it would end the
+    // process.
     const command = `trap '' XFSZ; ulimit -f 2048; exec "$0" "$@"`
     const script = join(import.meta.dirname, 'full-disk-fixtures.ts')
     const child = spawn('bash', ['-c', command, process.execPath, script, folder()], {

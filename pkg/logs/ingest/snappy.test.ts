@@ -28,7 +28,8 @@ describe('uncompressSnappy', () => {
   })
 
   it('unpacks a literal of each size, and a copy of each kind', async () => {
-    // Literals whose length follows in one to four bytes, then copies with an offset of one, two and four bytes.
+    // Literals with a length in one to four bytes, then copies with an offset of one, two and four
+    // bytes.
     const literal = (bytes: number) => {
       const head = Buffer.alloc(1 + bytes)
       head[0] = (59 + bytes) << 2

@@ -49,7 +49,7 @@ describe('GET /oauth/callback/{idp}', () => {
       statements.sign(purpose, { ...claims, ...more }, { lifeSeconds })
     const ask = (value: string) =>
       app.ask('GET', `/oauth/callback/sso?code=x&state=${state}`, { headers: { cookie: `${name}=${value}` } })
-    // What is refused is refused for what is wrong with it: this one goes on, and only the user is at fault.
+    // Errors are specific: this login continues, and only the user is rejected.
     expect(JSON.parse((await ask(await sign('provider-login', 600))).body)).to.include({
       error_description:
         'the password of this user was set by an administrator: log in with it and change it first',

@@ -217,7 +217,8 @@ describe('tracing', function () {
     })
     await front.get('/api/v1/nodes', { headers: { traceparent: traceparent('01') } })
     const spans = await spansOf(tracing)
-    // By what the request is known as: of a head that is handed on as a list of lines node keeps none.
+    // By the attributes of the request: Node.js does not keep headers that are written as a flat
+    // list.
     expect(spans[0]?.attributes).to.include({ 'audit-id': 'a-2' })
     const sent = spans.find(({ attributes }) => attributes['peer.service'] === 'kapis-oauth')
     expect(sent).to.include({ kind: 'client', name: 'GET /api/v1/nodes' })

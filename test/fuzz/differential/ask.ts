@@ -28,7 +28,7 @@ const timeoutMs = 20_000
 const maxText = 1_000_000
 const nothing: Seen = { code: 0, text: '', reason: '', auditId: '' }
 
-/** Sends requests to one server with one client certificate, or none. Nothing of a request is changed on its way. */
+/** Sends requests to a server with a client certificate or none, unchanged. */
 export function createAsker({ url, ca }: Server, pair?: Pair): Asker {
   const agent = new Agent({ keepAlive: true, maxSockets: 8, ca, ...pair })
   const { hostname, port, host } = new URL(url)

@@ -39,7 +39,8 @@ export function compareAudits(pairs: readonly Pair[], kubeLog: string, kapisLog:
     if (expected === undefined || event === undefined) continue
     if (event.user.username === undefined && pair.isOwnRefusal) continue
     compared++
-    // Below /watch/ kube-apiserver calls any method a watch (docs/adr/0013-one-reading-of-a-request.md).
+    // Below /watch/ kube-apiserver reports any method as a watch
+    // (docs/adr/0013-one-reading-of-a-request.md).
     const isRenamed = pair.isWrite && expected.verb === 'watch'
     if (isRenamed) expect(event.verb, pair.what).to.not.be.oneOf(['get', 'list', 'watch'])
     const verb = isRenamed ? event.verb : expected.verb

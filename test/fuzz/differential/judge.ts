@@ -11,7 +11,11 @@ import { isOwnRefusal } from './stricter.ts'
 export type Servers = { readonly kube: Asker; readonly kapis: Asker }
 
 export type Judge = {
-  /** Sends a request to both servers. @throws AssertionError when Kapis shows or allows more, or says something else */
+  /**
+   * Sends a request to both servers and compares.
+   *
+   * @throws AssertionError if Kapis shows or allows more, or responds differently
+   */
   readonly judge: (caller: Caller, servers: Servers, request: Generated) => Promise<void>
   readonly pairs: readonly Pair[]
   /** Of each API: how often an object was shown to who may see it. */
@@ -89,13 +93,17 @@ export function createJudge({ objects, names }: Pick<Scene, 'objects' | 'names'>
 const toText = ({ code, text }: Seen) => `${code} ${code < 400 ? '' : text.slice(0, 400)}`
 const isSuccess = (code: number) => code === 101 || (code >= 200 && code < 300)
 const isTooBusy = ({ code }: Seen) => code === 0 || code === 429
-/** No answer about the caller's rights: too busy, or named over HTTP/1.1 by the aggregator, as for an upgrade. */
+/**
+ * Responses that say nothing about permissions: 429, or named over HTTP/1.1 by the aggregator, as
+ * for an upgrade.
+ */
 const isUnclear = (seen: Seen) => isTooBusy(seen) || seen.code >= 500 || seen.text.includes('over HTTP/1.1')
 const isServedByBoth = (root: string) => /^\/apis?(\/|$)/.test(root)
 
 /**
- * The same request at kube-apiserver; undefined for one that it does not have. What the platform's own APIs show is judged by
- * its objects; a write there needs a right on the same path at kube-apiserver.
+ * Returns the corresponding request at kube-apiserver; undefined if there is none. Reads of the
+ * platform API are judged by the objects that they return; a write there requires a permission on
+ * the same path at kube-apiserver.
  */
 function targetAtKube({ method, root, target }: Generated): string | undefined {
   if (isServedByBoth(root)) return target

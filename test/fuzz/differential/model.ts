@@ -4,7 +4,10 @@ import type { Pair } from './ask.ts'
 export const resourcesGroup = `resources.${groupDomain}`
 export const iamGroup = `iam.${groupDomain}`
 
-/** An object that some may see and others may not. Anyone who is shown the marker has been shown the object. */
+/**
+ * An object that only some callers may see. Its marker in a response proves that the object was
+ * exposed.
+ */
 export type Marked = {
   readonly group: string
   readonly resource: string
@@ -30,7 +33,10 @@ export type Caller = {
   readonly sees?: readonly string[]
   /** Names of objects that the caller has rights to, which are asked for more often. */
   readonly near?: readonly string[]
-  /** What comes of a write: it is refused, or a dry run; none is tried where the caller has own rights to write. */
+  /**
+   * The result of a write: rejected, or a dry run; no write is tried where the caller has
+   * permission.
+   */
   readonly writes: 'refused' | 'dry run' | 'none'
 }
 

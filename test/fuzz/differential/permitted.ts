@@ -2,10 +2,13 @@ import type { Asker } from './ask.ts'
 import { type Caller, type Marked, resourcesGroup, type User } from './model.ts'
 
 const verbs = ['get', 'list', 'watch']
-// Kinds that are rights of the platform's own group too (docs/adr/0010-rights-of-platform-reads.md).
+// Kinds that are also resources of the group of the platform
+// (docs/adr/0010-rights-of-platform-reads.md).
 const ofPlatform = new Set(['nodes', 'namespaces', 'pods'])
 
-/** Says, and remembers, whether a caller may read an object by some right or other, as kube-apiserver sees it. */
+/**
+ * Returns whether a caller may read an object by any permission, as kube-apiserver decides; cached.
+ */
 export function createPermitted(admin: Asker): (caller: Caller, object: Marked) => Promise<boolean> {
   const known = new Map<string, Promise<boolean>>()
   return (caller, object) => {

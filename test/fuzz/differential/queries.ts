@@ -2,7 +2,10 @@ import fc from 'fast-check'
 import { encodeAt, of, weighted, words } from './arbitraries.ts'
 import type { Marked, Scene } from './model.ts'
 
-/** Queries about an object, with their `?`: parameters that are none, once, repeated, or spelled oddly. */
+/**
+ * Generates queries about an object, with their `?`: parameters that are missing, single, repeated,
+ * or misspelt.
+ */
 export function queriesAbout(object: Marked, { objects, namespaces }: Scene): fc.Arbitrary<string> {
   const name = weighted(
     [3, fc.constant(object.name)],

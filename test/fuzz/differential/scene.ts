@@ -11,7 +11,10 @@ const hex = () => randomBytes(6).toString('hex')
 const password = 'Correct horse 1'
 const accounts = ['named', 'viewer', 'watcher', 'nobody', 'platform', 'impersonator', 'reviewer', 'editor']
 
-/** Objects in two namespaces and outside of any, and callers with the least rights on some of them. */
+/**
+ * Objects in two namespaces and cluster-scoped ones, and callers with minimal permissions on some
+ * of them.
+ */
 export async function makeScene(): Promise<Scene> {
   const run = uniqueName('diff')
   const labels = { test: run }

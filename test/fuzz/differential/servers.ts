@@ -30,7 +30,7 @@ rules: [{ level: Metadata }]
 // On a busy machine.
 const startMs = 240_000
 
-/** Further replicas of kube-apiserver and of Kapis, on the state of those that run, which write audit logs. */
+/** More replicas of kube-apiserver and Kapis with audit logs, on the state of the running ones. */
 export async function startAudited(): Promise<AuditedServers> {
   const policyFile = join(scratch, 'differential-policy.yaml')
   writeFileSync(policyFile, policy)

@@ -2,7 +2,7 @@ import { parse } from 'yaml'
 import type { Seen } from './ask.ts'
 import type { Generated } from './requests.ts'
 
-/** What Kapis refuses by itself, where kube-apiserver may answer otherwise: its code, and how its message starts. */
+/** What Kapis rejects although kube-apiserver may not: the status, and the start of the message. */
 const refusals: readonly (readonly [why: string, code: number, message: RegExp])[] = [
   ['the APIs of others take a credential', 401, /^Unauthorized$/],
   ['a header cannot carry the identity', 403, /^the identity from \S+ authentication cannot be used: /],
