@@ -1,9 +1,9 @@
 import { Status } from './status.ts'
 
-/** What a caller sees of a refusal. */
+/** The parts of an error that a caller sees. */
 export type Refusal = { readonly code: number; readonly reason: string; readonly message: string }
 
-/** The Status that `f` throws; anything else it does is an error of the test. */
+/** Returns the Status that `f` throws; any other result fails the test. */
 export function statusOf(f: () => unknown): Status {
   try {
     f()

@@ -111,7 +111,7 @@ export function notFound(resource: { group: string; resource: string }, name: st
   })
 }
 
-/** 404 of a path below a known prefix that nothing serves. */
+/** 404 for an unknown path below a known prefix. */
 export function unknownResource(message = 'the server could not find the requested resource'): Status {
   return new Status(404, 'NotFound', message, { details: {} })
 }
@@ -124,7 +124,7 @@ export function methodNotAllowed(
   return new Status(405, 'MethodNotAllowed', message, { details: {}, headers: { allow: allow.join(', ') } })
 }
 
-/** 406: nothing that the Accept header names can be served. */
+/** 406: none of the media types in Accept is supported. */
 export function notAcceptable(mediaTypes: readonly string[]): Status {
   const message = `only the following media types are accepted: ${mediaTypes.join(', ')}`
   return new Status(406, 'NotAcceptable', message)
@@ -143,7 +143,7 @@ export function tooLarge(limitBytes: number): Status {
   return new Status(413, 'RequestEntityTooLarge', message)
 }
 
-/** 422: well-formed, but against the rules of one field. */
+/** 422: well-formed, but a field is invalid. */
 export function invalid(kind: { group: string; kind: string }, causes: readonly Cause[]): Status {
   const text = causes.map(c => (c.field ? `${c.field}: ${c.message}` : c.message)).join(', ')
   const list = causes.length > 1 ? `[${text}]` : text
@@ -171,7 +171,7 @@ export function unavailable(message: string, cause?: unknown, retryAfterSeconds 
   })
 }
 
-/** 504 as kube-apiserver answers when a resource version lies ahead of what the server has seen. */
+/** 504, as in kube-apiserver, for a resource version that is newer than the state of the server. */
 export function tooLargeResourceVersion(wanted: string, current: string): Status {
   return new Status(504, 'Timeout', `Timeout: Too large resource version: ${wanted}, current: ${current}`, {
     details: {
@@ -182,12 +182,12 @@ export function tooLargeResourceVersion(wanted: string, current: string): Status
   })
 }
 
-/** 504: a question took longer than it may. The message says what and how long. */
+/** 504: a timeout. The message says of what, and after how long. */
 export function timedOut(message: string): Status {
   return new Status(504, 'Timeout', message)
 }
 
-/** 507 (RFC 4918 section 11.5): nothing more can be stored until there is space again. */
+/** 507 (RFC 4918 section 11.5): the storage is full. */
 export function insufficientStorage(message: string, cause?: unknown): Status {
   return new Status(507, 'InsufficientStorage', message, { cause })
 }

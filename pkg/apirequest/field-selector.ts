@@ -24,7 +24,7 @@ export function parseFieldSelector(text: string): readonly FieldRequirement[] {
   })
 }
 
-/** @throws Status 400 when a field is not among the known ones */
+/** @throws Status 400 for an unknown field */
 export function requireKnownFields(
   requirements: readonly FieldRequirement[],
   known: readonly string[],
@@ -36,7 +36,7 @@ export function requireKnownFields(
   }
 }
 
-/** The value that a field must have, if the requirements name one. */
+/** Returns the value that the selector requires for a field, if any. */
 export function requiredValue(requirements: readonly FieldRequirement[], field: string): string | undefined {
   return requirements.find(required => required.field === field && required.operator === '=')?.value
 }

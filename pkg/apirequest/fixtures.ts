@@ -17,7 +17,7 @@ export type Listener = (req: IncomingMessage, res: ServerResponse) => unknown
 export type Loopback = {
   readonly port: number
   readonly get: (path: string, options?: GetOptions) => Promise<Answer>
-  /** The answer while it is still coming in. */
+  /** The partial response. */
   readonly open: (path: string, options?: GetOptions) => Promise<IncomingMessage>
   readonly close: () => Promise<void>
 }

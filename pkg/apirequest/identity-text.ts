@@ -37,7 +37,7 @@ function contentProblem(text: string): string | undefined {
   return /\p{Cc}/u.test(text) ? 'must not contain control characters' : undefined
 }
 
-/** A key is percent-encoded where a header name would not keep it. */
+/** Keys are percent-encoded where a header name would not preserve them. */
 function keyProblem(key: string): string | undefined {
   if (key === '') return 'must not be empty'
   return key.isWellFormed() ? undefined : 'must be valid Unicode'

@@ -1,10 +1,12 @@
-/** Who calls: authentication.k8s.io/v1 UserInfo. `extra` keys are lower case. */
+/**
+ * The authenticated user: UserInfo of authentication.k8s.io/v1. Keys of `extra` are in lower case.
+ */
 export type Identity = {
   readonly username: string
   readonly uid: string
   readonly groups: readonly string[]
   readonly extra: Readonly<Record<string, readonly string[]>>
-  /** The credential is one that may look and not touch, whatever its owner may. */
+  /** Whether the credential is read-only, whatever permissions its owner has. */
   readonly isReadOnly?: boolean
   /**
    * True if the identity came over HTTP/1.1, which strips spaces: the real name of the caller may

@@ -33,7 +33,8 @@ export function parseLabelSelector(text: string, parameter = 'labelSelector'): r
  * `!`.
  */
 export function matchesLabels(requirements: readonly LabelRequirement[], labels: Labels): boolean {
-  // Own members alone: `constructor` is a lawful label key, and one that every object inherits.
+  // Only own properties: `constructor` is a valid label key, and every object inherits a property
+  // of this name.
   const own = (key: string) => (Object.hasOwn(labels, key) ? labels[key] : undefined)
   return requirements.every(requirement => isSatisfied(requirement, own(requirement.key)))
 }

@@ -17,9 +17,9 @@ export type ListQuery = {
   readonly fieldSelector: Selector<FieldRequirement>
   /** Paths of the members that are wanted; '' for whole objects. */
   readonly fields: string
-  /** The remaining parameters; an empty one is as if it were not given. */
+  /** The other parameters; empty ones are omitted. */
   readonly filters: ReadonlyMap<string, string>
-  /** Which parameters could not be used, and what is done instead. */
+  /** Invalid parameters, and the values used instead. */
   readonly warnings: readonly string[]
 }
 

@@ -22,7 +22,8 @@ export function lastsAtKube({ req, info, query }: Asked): boolean {
 export function mayLast(asked: Asked): boolean {
   const { req, info, query } = asked
   if (info.prefix === 'api' || info.prefix === 'apis') return lastsAtKube(asked)
-  // Under the platform's prefix a live tail is a parameter of the log API, whatever its path.
+  // Under the prefix of the platform, a live tail is selected by a parameter of the log API,
+  // whatever its path.
   return info.isResource && req.method === 'GET' && (info.verb === 'watch' || isFollowed(query))
 }
 

@@ -13,17 +13,17 @@ export class QueryParameters implements Iterable<readonly [name: string, value: 
   /** Why a part of the query was ignored, as Go ignores it; undefined if all of it is valid. */
   readonly problem: string | undefined
   readonly #pairs: readonly (readonly [name: string, value: string])[]
-  /** The first name that is given once more. */
+  /** The first repeated name. */
   readonly #repeated: string | undefined
-  /** The first name whose value is too long for what Kapis answers by itself. */
+  /** The first name with a value that is too long for requests that Kapis handles itself. */
   readonly #tooLong: string | undefined
   readonly #maxLength: number
   #fieldSelector: Selector<FieldRequirement> | undefined
   #labelSelector: Selector<LabelRequirement> | undefined
 
   /**
-   * @param rawQuery what follows the question mark of a URL
-   * @param maxLength characters of a parameter at most, where Kapis answers by itself
+   * @param rawQuery the part of a URL after the question mark
+   * @param maxLength maximum length of a parameter for requests that Kapis handles itself
    */
   constructor(rawQuery: string, maxLength = defaultMaxLength) {
     this.#maxLength = maxLength
@@ -54,13 +54,13 @@ export class QueryParameters implements Iterable<readonly [name: string, value: 
     return this.#pairs.values()
   }
 
-  /** @throws Status 400 when it is given more than once */
+  /** @throws Status 400 for a repeated parameter */
   get(name: string): string | null {
     if (this.isRepeated(name)) throw repeated(name)
     return this.first(name)
   }
 
-  /** The value that kube-apiserver reads of a parameter, however often it is given. */
+  /** Returns the value that kube-apiserver uses for a parameter that may be repeated. */
   first(name: string): string | null {
     return this.#pairs.find(([given]) => given === name)?.[1] ?? null
   }
@@ -113,7 +113,7 @@ export class QueryParameters implements Iterable<readonly [name: string, value: 
     if (this.#tooLong !== undefined) throw tooLong(this.#tooLong, this.#maxLength)
   }
 
-  /** What kube-apiserver selects by. */
+  /** The parameters with which kube-apiserver selects objects. */
   get fieldSelector(): Selector<FieldRequirement> {
     this.#fieldSelector ??= readSelector(this.first('fieldSelector') ?? '', text => parseFieldSelector(text))
     return this.#fieldSelector

@@ -27,13 +27,13 @@ export type Exchange = {
 }
 
 export type AuthenticatedExchange = Exchange & {
-  /** The user that the request acts as, and whose rights decide. */
+  /** The user that the request acts as, and whose permissions apply. */
   readonly identity: Identity
-  /** The caller whose credential it is, where that is another user (`kubectl --as`). */
+  /** The authenticated caller, if it is another user (`kubectl --as`). */
   readonly impersonator?: Identity
-  /** Whether kube-apiserver's aggregator forwarded the request, and its caller is someone else. */
+  /** Whether the aggregator of kube-apiserver forwarded the request on behalf of its caller. */
   readonly isAggregated: boolean
 }
 
-/** Answers a request, or throws: a Status for the caller, anything else for the log. */
+/** Handles a request, or throws: a Status for the caller, any other error for the log. */
 export type Handler<E extends Exchange = AuthenticatedExchange> = (exchange: E) => void | Promise<void>

@@ -10,7 +10,7 @@ import type { Selector } from './selector.ts'
  */
 export type RequestInfo = {
   readonly isResource: boolean
-  /** Percent-decoded path; what a non-resource request is authorized by. */
+  /** Percent-decoded path; non-resource requests are authorized by it. */
   readonly path: string
   readonly prefix: string
   /**
@@ -27,11 +27,11 @@ export type RequestInfo = {
   readonly isInNamespace: boolean
   readonly resource: string
   readonly subresource: string
-  /** The object by whose name the request is authorized: all that it may show. */
+  /** Name of the only object that the request may affect; authorization uses it. */
   readonly name: string
-  /** Where the name stands: a field selector names one as well. */
+  /** Whether the name comes from the path or from a field selector. */
   readonly namedBy: 'path' | 'fieldSelector' | ''
-  /** What list, watch and deletecollection are limited to; empty for other verbs. */
+  /** The selectors of list, watch and deletecollection; empty for other verbs. */
   readonly fieldSelector: Selector<FieldRequirement>
   readonly labelSelector: Selector<LabelRequirement>
   /** Segments after the version (decoded), with an old path prefix of watch or proxy among them. */
@@ -92,9 +92,9 @@ export function parseRequestInfo(method: string, path: string, query = noParamet
   if (!prefixes.has(prefix) || target.resource === '') return nonResource(method, path, prefix)
   const { name } = target
   const verb = toVerb(method, special, name, query)
-  // Under the old prefixes the path alone says what is meant.
+  // Under the deprecated prefixes, only the path determines the verb.
   const selected = special === '' && selectiveVerbs.has(verb) ? selectionOf(verb, query) : wholeSelection
-  // Each member by its name: this is done for every request, and a spread takes four times as long.
+  // Copies each field by name: this runs for every request, and a spread takes four times as long.
   return Object.freeze({
     isResource: true,
     path,
@@ -122,7 +122,7 @@ function nonResource(method: string, path: string, prefix: string): RequestInfo 
   return Object.freeze({ ...nothing, isResource: false, path, prefix, verb: method.toLowerCase() })
 }
 
-/** What Kapis asks about by itself: a right to a resource, without a request for it. */
+/** Attributes for an authorization check without a request. */
 export function toResourceInfo(
   target: Pick<RequestInfo, 'verb' | 'resource'> &
     Partial<Pick<RequestInfo, 'prefix' | 'group' | 'version' | 'namespace' | 'subresource' | 'name'>>,
@@ -154,7 +154,7 @@ export function isInScope(info: RequestInfo, { namespaced }: { readonly namespac
   return namespaced ? info.isInNamespace || info.namedBy !== 'path' : !info.isInNamespace
 }
 
-/** Whether the path has an old prefix that says watch or proxy where there is no resource. */
+/** Whether the path has the deprecated prefix watch or proxy but no resource. */
 export function hasVerbPrefix({ isResource, parts }: RequestInfo): boolean {
   return isResource && isVerbPrefix(parts[0])
 }
@@ -165,7 +165,7 @@ function isVerbPrefix(part: string | undefined): part is 'watch' | 'proxy' {
 
 function toVerb(method: string, special: string, name: string, query: QueryParameters): string {
   const isReading = method === 'GET' || method === 'HEAD'
-  // A right that is no reading one, whatever the method.
+  // A permission that no read verb has, whatever the method.
   if (special === 'proxy') return 'proxy'
   if (special === 'watch' && isReading) return 'watch'
   const verb = methodVerbs[method] ?? ''
@@ -185,7 +185,7 @@ function splitResource(parts: readonly string[], special: string) {
     isInNamespace,
     resource: parts[at] ?? '',
     name: parts[at + 1] ?? '',
-    // What comes behind the old proxy prefix is that of another server.
+    // The path after the deprecated proxy prefix belongs to another server.
     subresource: special === 'proxy' ? '' : (parts[at + 2] ?? ''),
   }
 }
@@ -198,7 +198,7 @@ function selectionOf(verb: string, query: QueryParameters): Selection {
   const { fieldSelector, labelSelector } = query
   const name = requiredValue(fieldSelector.requirements, 'metadata.name') ?? ''
   const isName = name !== '' && name !== '.' && name !== '..' && !/[/%]/.test(name)
-  // As kube-apiserver has it: what is deleted is limited by the selectors alone.
+  // As in kube-apiserver: only the selectors limit what deletecollection deletes.
   if (!isName || verb === 'deletecollection' || !isReadableList(query))
     return { ...wholeSelection, fieldSelector, labelSelector }
   return { name, namedBy: 'fieldSelector', fieldSelector, labelSelector }
@@ -214,13 +214,15 @@ function isReadableList(query: QueryParameters): boolean {
 
 const listIntegers = ['limit', 'timeoutSeconds']
 
-/** What Go's strconv.ParseInt takes. */
+/** The syntax of strconv.ParseInt of Go. */
 function isInt64(text: string | null): boolean {
   if (text === null) return true
   return /^[-+]?\d+$/.test(text) && BigInt.asIntN(64, BigInt(text)) === BigInt(text)
 }
 
-/** apimachinery's reading of a boolean parameter: present means true, unless it says false or 0. */
+/**
+ * Parses a boolean parameter like apimachinery: present means true, unless the value is false or 0.
+ */
 function isWatch(query: QueryParameters): boolean {
   const value = query.first('watch')?.toLowerCase()
   return value !== undefined && value !== 'false' && value !== '0'

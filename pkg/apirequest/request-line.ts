@@ -4,19 +4,19 @@ import type { Exchange } from './request-context.ts'
 import { parseRequestInfo } from './request-info.ts'
 import { parseTarget } from './target.ts'
 
-/** What method and URL alone say. */
+/** Data that depends only on method and URL. */
 export type RequestLine = Pick<Exchange, 'info' | 'rawPath' | 'rawQuery' | 'query'>
 
 const noQuery = new QueryParameters('')
 
-/** Stands for a line whose URL cannot be read. */
+/** Marks a line with an invalid URL. */
 export function unreadableLine(method: string): RequestLine {
   return { info: parseRequestInfo(method, ''), rawPath: '', rawQuery: '', query: noQuery }
 }
 
 const maxCacheBytes = 4 * 1024 * 1024
 const maxUrlLength = 512
-// What is read of a line takes some ten times its length.
+// A parsed line takes about ten times its length.
 const sizeOf = ({ rawPath, rawQuery }: RequestLine) => 1_000 + 10 * (rawPath.length + rawQuery.length)
 
 /**

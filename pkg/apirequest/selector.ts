@@ -8,11 +8,11 @@ export function requireFewTerms(count: number, parameter: string): void {
   if (count > maxTerms) throw badRequest(`${parameter} has ${count} terms; at most ${maxTerms} are allowed`)
 }
 
-/** A selector of a request: as it was written, and what it requires. */
+/** A selector of a request: its text, and the parsed requirements. */
 export type Selector<Requirement> = {
   /** '' selects everything. */
   readonly text: string
-  /** Empty when `problem` says why the text cannot be read. */
+  /** Empty if `problem` contains a syntax error. */
   readonly requirements: readonly Requirement[]
   readonly problem?: unknown
 }

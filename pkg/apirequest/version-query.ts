@@ -1,7 +1,7 @@
 import { badRequest, type Cause, invalid } from '../apierrors/status.ts'
 import type { QueryParameters } from './query-parameters.ts'
 
-/** Which state a list or watch is to be of, as metav1.ListOptions says it. */
+/** The requested state of a list or watch, as in metav1.ListOptions. */
 export type VersionQuery = {
   /** '' is the most recent state, '0' any. */
   readonly resourceVersion: string
@@ -10,7 +10,7 @@ export type VersionQuery = {
 
 type VersionOptions = {
   readonly verb: 'list' | 'watch'
-  /** undefined when it is not said. */
+  /** undefined if not given. */
   readonly sendInitialEvents: boolean | undefined
 }
 
@@ -68,7 +68,7 @@ function listCauses({ resourceVersion, match, isContinued, sendInitialEvents }: 
   return causes
 }
 
-/** KEP-3157: initial events and the match rule only come together. */
+/** KEP-3157: sendInitialEvents requires resourceVersionMatch, and the reverse for watches. */
 function watchCauses({ match, isContinued, sendInitialEvents }: Asked): readonly Cause[] {
   const causes: Cause[] = []
   if (sendInitialEvents !== undefined && match !== 'NotOlderThan')

@@ -12,7 +12,7 @@ export type WatchQuery = VersionQuery & {
   readonly timeoutSeconds: number
 }
 
-/** The parameters of a watch or of a version, which select nothing. */
+/** Parameters of watches and versions, which are not filters. */
 export const watchParameters: readonly string[] = [
   'watch',
   'resourceVersion',

@@ -57,7 +57,7 @@ import { createRouter } from './wiring/router.ts'
 import { createTenant } from './wiring/tenant.ts'
 import { type BuildInfo, toVersionInfo } from './wiring/version.ts'
 
-// A profile takes a minute at most, in which nothing is said.
+// A profile takes up to a minute without any response.
 const profileSilenceMs = 90_000
 // Each watch and terminal through the proxy holds a connection; short requests share the others.
 const maxProxied = { short: 640, long: 4_096 }
@@ -77,7 +77,7 @@ export async function runApiserver(
   },
   signal: AbortSignal,
 ): Promise<void> {
-  // An invalid one is reported at the start, and not by the first connection that it is for.
+  // Reports an invalid certificate at the start, and not with the first connection.
   readProxyEnvironment(process.env)
   const { config, secrets, reloads, logger } = parts
   const { live } = reloads
@@ -211,7 +211,8 @@ export async function runApiserver(
   function attributesOf(exchange: AuthenticatedExchange) {
     const { info } = exchange
     if (isElsewhere(exchange)) return info
-    // One of another kind than its path names is one of what the resource cache selects.
+    // A request for a kind of another group is authorized as that kind, which the resource cache
+    // selects.
     const native = tenant.attributesOf(exchange) ?? resources.attributesOf(exchange)
     if (native !== undefined) return native
     const isSelecting = resources.selects(info) && !components.serves(info.group, info.version)
@@ -282,14 +283,14 @@ export async function runApiserver(
   resources.start().then(
     async () => {
       logger.info('ready')
-      // Before the first probe has found it ready.
+      // Before the first probe succeeds.
       await collectGarbage().catch(err => logger.warn({ err }, 'failed to release memory after startup'))
     },
     err => logger.error({ err }, 'failed to start the resource cache'),
   )
 
   if (!signal.aborted) await new Promise(resolve => signal.addEventListener('abort', resolve, { once: true }))
-  // Who is taking this away takes the APIService too.
+  // Uninstalling Kapis also deletes the APIService.
   keeper.stop()
   await shutDownGracefully(servers, {
     probes,

@@ -9,9 +9,9 @@ import type { Policy, Stage } from './policy.ts'
 import { judge, type Verdict } from './policy-evaluator.ts'
 import { cappedLevel } from './redact.ts'
 
-/** One request as the audit log sees it; each step is told once, as it happens. */
+/** The audit record of a request; each stage is reported once, when it happens. */
 export type AuditRecord = {
-  /** @param impersonated whom the caller acts as */
+  /** @param impersonated the user that the caller acts as */
   readonly identified: (exchange: AuthenticatedExchange, impersonated: Identity | undefined) => void
   readonly allowed: () => void
   readonly failed: (error: unknown) => void
@@ -40,7 +40,7 @@ const ignored: AuditRecord = {
   completed: () => undefined,
 }
 
-/** For a server that was not asked to audit. */
+/** An auditor that does nothing, if the audit log is disabled. */
 export const noAuditor: Auditor = { begin: () => ignored }
 
 const writingMethods = new Set(['POST', 'PUT', 'PATCH', 'DELETE'])

@@ -9,7 +9,7 @@ import { isRecord } from '../kubeclient/object.ts'
  */
 export type Capture = { readonly json: () => string | undefined }
 
-// What is larger is written down by its size alone: an audit log is no backup.
+// Of larger bodies only the size is recorded: an audit log is not a backup.
 const maxBytes = 256 * 1024
 
 /**
@@ -22,7 +22,7 @@ export function captureRequest(req: IncomingMessage): Capture {
   return kept
 }
 
-/** The same for what is answered. */
+/** The same for the response body. */
 export function captureResponse(res: ServerResponse): Capture {
   const kept = createKeeper(() => res.getHeaders())
   hooksOf(res).onChunk(kept.add)

@@ -4,7 +4,7 @@ import type { Exchange } from '../apirequest/request-context.ts'
 import type { Level, Stage } from './policy.ts'
 import { redactedUri } from './redact.ts'
 
-/** What is known of a request at the moment of an event. */
+/** The data of a request at the time of an event. */
 export type Facts = {
   readonly exchange: Exchange
   readonly level: Level
@@ -12,7 +12,7 @@ export type Facts = {
   readonly at: Date
   readonly stage: Stage
   readonly identity: Identity | undefined
-  /** Whom the caller acts as. */
+  /** The user that the caller acts as. */
   readonly impersonated: Identity | undefined
   readonly sourceIPs: readonly string[]
   readonly code: number | undefined
@@ -39,7 +39,7 @@ export function toEvent(facts: Facts): string {
     user: identity === undefined ? {} : toUserInfo(identity),
     ...(impersonated === undefined ? {} : { impersonatedUser: toUserInfo(impersonated) }),
     sourceIPs: facts.sourceIPs,
-    // Anyone who writes a megabyte here must not fill the log with it.
+    // A caller who sends a megabyte here must not fill the log.
     ...(userAgent === undefined ? {} : { userAgent: userAgent.slice(0, 1_024) }),
     ...(info.isResource ? { objectRef: toReference(exchange) } : {}),
     ...(code === undefined ? {} : { responseStatus: toResponseStatus(code, facts.failure) }),
@@ -79,7 +79,9 @@ function toResponseStatus(code: number, failure: Status | undefined): object {
   return { metadata: {}, status: 'Failure', message, reason, code }
 }
 
-/** metav1.MicroTime: RFC 3339 with six digits. The clock has three; the others are 0. */
+/**
+ * metav1.MicroTime: RFC 3339 with six digits. The clock has milliseconds; the other digits are 0.
+ */
 function toMicroTime(date: Date): string {
   return date.toISOString().replace('Z', '000Z')
 }

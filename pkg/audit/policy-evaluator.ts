@@ -9,9 +9,9 @@ export type Verdict = {
 }
 
 /**
- * How much of a request is audited: as the first rule that matches says; nothing when none does.
+ * Returns the audit level of a request: that of the first matching rule, otherwise None.
  *
- * @param identity undefined when nobody could be made out
+ * @param identity undefined if authentication failed
  */
 export function judge(policy: Policy, info: RequestInfo, identity: Identity | undefined): Verdict {
   const rule = policy.rules.find(candidate => matches(candidate, info, identity))

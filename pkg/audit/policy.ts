@@ -1,7 +1,7 @@
 import { isRecord } from '../kubeclient/object.ts'
 import { parseYaml } from '../yaml/read.ts'
 
-/** How much of a request is written down, from nothing to everything. */
+/** Audit levels, from nothing to everything. */
 export const levels = ['None', 'Metadata', 'Request', 'RequestResponse'] as const
 export type Level = (typeof levels)[number]
 

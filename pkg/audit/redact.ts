@@ -26,15 +26,15 @@ const secretParameters = new Set([
   ...['password', 'client_secret', 'client_assertion', 'assertion', 'state', 'nonce', 'ticket'],
 ])
 
-/** The level, brought down to Metadata where a body could hold a password, a key or a token. */
+/** Returns the level, lowered to Metadata if a body may contain a password, a key or a token. */
 export function cappedLevel(level: Level, info: RequestInfo): Level {
   if (level !== 'Request' && level !== 'RequestResponse') return level
   const isSecret = secretResources.has(info.resource) || secretSubresources.has(info.subresource)
-  // A form of kapis-oauth, or something that nobody here knows.
+  // A form of kapis-oauth, or an unknown path.
   return isSecret || !info.isResource ? 'Metadata' : level
 }
 
-/** Path and query with the values of parameters that carry credentials taken out. */
+/** Returns path and query without the values of parameters that contain credentials. */
 export function redactedUri(url: string): string {
   const mark = url.indexOf('?')
   if (mark < 0) return url

@@ -11,7 +11,7 @@ export type SinkOptions = {
   readonly maxBackups: number
   readonly bufferEvents: number
   readonly logger: Logger
-  /** Told how many events were lost. */
+  /** Called with the number of lost events. */
   readonly lost: (count: number) => void
 }
 
@@ -63,7 +63,7 @@ export class AuditSink {
     })
   }
 
-  /** Writes what waits, and no more. */
+  /** Writes what is buffered. */
   async stop(): Promise<void> {
     this.#isClosed = true
     await this.#writing
@@ -72,7 +72,7 @@ export class AuditSink {
   }
 
   async #drain(): Promise<void> {
-    // What comes in the same turn is written together.
+    // Events of the same turn are written together.
     await new Promise(setImmediate)
     while (this.#waiting.length > 0) {
       const batch = this.#waiting
@@ -87,7 +87,7 @@ export class AuditSink {
           this.#options.lost(batch.length)
           return
         }
-        // It may be written later, in the order it came; what has no place until then is lost.
+        // Buffered events are written later, in order; those beyond the limit are lost.
         this.#waiting = [...batch, ...this.#waiting]
         const over = this.#waiting.length - this.#options.bufferEvents
         if (over > 0) {

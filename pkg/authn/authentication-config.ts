@@ -5,11 +5,14 @@ import { Reflector } from '../kubeclient/reflector.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import { parseBundle } from './certificate-chain.ts'
 
-/** What kube-apiserver publishes for servers behind its aggregator; header names in lower case. */
+/**
+ * The configuration that kube-apiserver publishes for aggregated API servers; header names are in
+ * lower case.
+ */
 export type AuthenticationConfig = {
   readonly clientAuthorities: readonly X509Certificate[]
   readonly proxyAuthorities: readonly X509Certificate[]
-  /** Both bundles as PEM: what the TLS layer advertises to clients. */
+  /** Both CA bundles as PEM: TLS advertises them to clients. */
   readonly pems: readonly string[]
   /** Common names that the front proxy may have; empty for any. */
   readonly allowedNames: readonly string[]
@@ -47,7 +50,7 @@ export class AuthenticationConfigSource {
     })
   }
 
-  /** Resolves once it has been read. */
+  /** Resolves after the first read. */
   async start(): Promise<void> {
     void this.#reflector.start()
     await this.#loaded.promise

@@ -14,10 +14,10 @@ export type Authenticator = {
   readonly authenticate: (req: IncomingMessage) => Promise<Identity | null> | Identity | null
 }
 
-/** The caller, and by which authenticator it was found out. */
+/** The caller, and the authenticator that recognized it. */
 export type Authenticated = { readonly identity: Identity; readonly method: string }
 
-/** Told of every outcome, by the authenticator's name; never of a credential. */
+/** Called with every result and the name of the authenticator; never with a credential. */
 export type AuthenticationObserver = (method: string, result: 'success' | 'failure') => void
 
 /**
@@ -33,7 +33,7 @@ export function createUnion(
 ): (req: IncomingMessage) => Promise<Authenticated> | Authenticated {
   type Outcome = Promise<Authenticated> | Authenticated
 
-  /** From the authenticator at this place on; a promise only where one has to wait. */
+  /** Runs the authenticators from this one on; returns a promise only if one has to wait. */
   function tryFrom(place: number, req: IncomingMessage, broken: unknown): Outcome {
     const next = authenticators[place]
     if (next === undefined) return nobody(broken)
@@ -61,7 +61,7 @@ export function createUnion(
 
     function refused(method: string, error: unknown): Outcome {
       observe(method, 'failure')
-      // A caller who is known, but must not be let in, does not become another one.
+      // A recognized caller who is rejected must not become another one.
       if (error instanceof Status && (error.code >= 500 || error.code === 403)) throw error
       return tryFrom(place + 1, req, broken ?? error)
     }

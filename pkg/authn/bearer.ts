@@ -24,7 +24,7 @@ export function readBearer(req: IncomingMessage): string | null {
   return token
 }
 
-/** A bearer token, and what caches know it by. */
+/** A bearer token, and its cache key. */
 export type Bearer = { readonly token: string; readonly key: string }
 
 /**
@@ -45,13 +45,13 @@ export function createBearerReader(): (req: IncomingMessage) => Bearer | null {
     const token = readBearer(req)
     if (token === null) return null
     const bearer = { token, key: tokenKey(token) }
-    // A token that came as a subprotocol belongs to its handshake alone.
+    // A token from a subprotocol is only valid for its handshake.
     if (header !== '') lastSeen.set(req.socket, { header, bearer })
     return bearer
   }
 }
 
-/** What caches know a token by: never the token itself. */
+/** The cache key of a token: never the token itself. */
 export function tokenKey(token: string): string {
   return hash('sha256', token, 'base64')
 }
@@ -71,7 +71,7 @@ function readProtocol(req: IncomingMessage): string | null {
   return token
 }
 
-/** base64url without padding, of UTF-8; '' for anything else. */
+/** Decodes base64url without padding as UTF-8; '' for anything else. */
 function decode(text: string): string {
   const bytes = Buffer.from(text, 'base64url')
   return bytes.toString('base64url') === text && isUtf8(bytes) ? bytes.toString('utf8') : ''

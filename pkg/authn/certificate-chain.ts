@@ -99,7 +99,7 @@ export function userId(certificate: X509Certificate): string {
   return values[0] ?? ''
 }
 
-/** The values of one attribute of the subject, such as CN or O, in order. */
+/** Returns the values of an attribute of the subject, such as CN or O, in order. */
 export function subjectValues(
   certificate: X509Certificate,
   attribute: 'CN' | 'O' | typeof userIdAttribute,

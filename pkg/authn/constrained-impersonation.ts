@@ -3,10 +3,14 @@ import { type Identity, splitServiceAccount } from '../apirequest/identity.ts'
 import { type RequestInfo, toResourceInfo } from '../apirequest/request-info.ts'
 import { forbidden } from '../authz/forbidden.ts'
 
-/** Whether a caller may impersonate one thing. @throws Status 403, 503 */
+/**
+ * Returns whether a caller has a permission to impersonate.
+ *
+ * @throws Status 403, 503
+ */
 export type MayImpersonate = (info: RequestInfo, caller: Identity) => Promise<void> | void
 
-/** What the headers of a request name. */
+/** The identity in the headers of a request. */
 export type Claimed = Pick<Identity, 'username' | 'uid' | 'groups' | 'extra'>
 
 type Mode = 'associated-node' | 'arbitrary-node' | 'serviceaccount' | 'user-info'
@@ -14,7 +18,7 @@ type Mode = 'associated-node' | 'arbitrary-node' | 'serviceaccount' | 'user-info
 type Attempt = {
   readonly claimed: Claimed
   readonly caller: Identity
-  /** What the request is authorized as. */
+  /** The attributes to authorize the request with. */
   readonly request: RequestInfo
   readonly may: MayImpersonate
 }
@@ -24,13 +28,13 @@ const nodeNameKey = 'authentication.kubernetes.io/node-name'
 const associatedKeys = 'authentication.kubernetes.io/associated-node-keys'
 const nodesGroup = 'system:nodes'
 const mastersGroup = 'system:masters'
-// So many checks of one kind are tried as one of all (`*`) first.
+// With this many checks of one kind, a check for all (`*`) is tried first.
 const manyChecks = 4
 
 const nodePrefix = 'system:node:'
 const dnsSubdomain = /^(?=.{1,253}$)[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/
 
-/** The node whose user name this is; undefined for any other. */
+/** Returns the node with this user name; undefined for any other name. */
 export function nodeOf(username: string): string | undefined {
   const name = username.startsWith(nodePrefix) ? username.slice(nodePrefix.length) : ''
   return dnsSubdomain.test(name) ? name : undefined

@@ -21,7 +21,11 @@ export type Impersonation = {
   readonly req: Pick<IncomingMessage, 'rawHeaders'>
   readonly caller: Identity
   readonly may: MayImpersonate
-  /** What the request is authorized as. @throws Status 503 */
+  /**
+   * Returns the attributes to authorize the request with.
+   *
+   * @throws Status 503
+   */
   readonly requestOf: () => Promise<RequestInfo> | RequestInfo
   /** Whether kube-apiserver knows constrained impersonation. */
   readonly isConstrained: () => Promise<boolean>
@@ -92,7 +96,7 @@ async function legacyFirst(claimed: Claimed, asked: Attempts): Promise<Identity>
   }
 }
 
-/** A node that is impersonated in a constrained mode has the group of nodes. */
+/** A node that is impersonated by constrained impersonation has the group of nodes. */
 async function constrainedFirst(claimed: Claimed, asked: Attempts): Promise<Identity> {
   if (!(await asked.isConstrained())) return asked.legacy()
   let refusal: unknown
@@ -143,7 +147,7 @@ function toRequest(target: Target): RequestInfo {
   return toResourceInfo({ ...target, verb: 'impersonate' })
 }
 
-/** The groups that a user has by being one, unless the caller names groups. */
+/** The groups that a user name implies, unless the caller gives groups. */
 function groupsOf(username: string, given: readonly string[]): readonly string[] {
   if (given.length > 0) return given
   const account = splitServiceAccount(username)
@@ -154,7 +158,7 @@ function groupsOf(username: string, given: readonly string[]): readonly string[]
 type Claim = { readonly name: string; readonly value: string }
 
 const single: readonly string[] = ['impersonate-user', 'impersonate-uid']
-// Nearly every request claims nothing.
+// Nearly every request has no impersonation headers.
 const none: readonly Claim[] = []
 
 function readClaims({ rawHeaders }: Pick<IncomingMessage, 'rawHeaders'>): readonly Claim[] {
@@ -164,7 +168,7 @@ function readClaims({ rawHeaders }: Pick<IncomingMessage, 'rawHeaders'>): readon
     const name = (rawHeaders[i] ?? '').toLowerCase()
     if (!name.startsWith(claimPrefix)) continue
     const isKnown = /^impersonate-(user|uid|group|extra-.+)$/.test(name)
-    // One that is not understood would be left out, and the answer would be someone else's.
+    // An unknown header must not be ignored, or the response would be for another identity.
     if (!isKnown)
       throw badRequest(
         `unknown header ${name}; supported: Impersonate-User, Impersonate-Uid, Impersonate-Group and Impersonate-Extra-`,
@@ -176,11 +180,11 @@ function readClaims({ rawHeaders }: Pick<IncomingMessage, 'rawHeaders'>): readon
   for (const name of single)
     if (claims.filter(claim => claim.name === name).length > 1)
       throw badRequest(`the header ${name} is given more than once`)
-  // kube-apiserver takes an empty one for none.
+  // kube-apiserver ignores an empty one.
   return claims.filter(({ name, value }) => value !== '' || !single.includes(name))
 }
 
-/** Whether it is the name of such a header: an even place is a name's. */
+/** Returns whether this is the name of such a header: names are at even positions. */
 function isClaim(text: string, place: number): boolean {
   const first = text[0]
   return place % 2 === 0 && (first === 'I' || first === 'i') && text.toLowerCase().startsWith(claimPrefix)

@@ -7,7 +7,7 @@ import { createBearerReader } from './bearer.ts'
 
 type Claims = {
   readonly sub: string
-  /** '' when the token does not say it. */
+  /** '' if the token does not contain it. */
   readonly uid: string
   readonly sid: string
   readonly jti: string
@@ -27,7 +27,7 @@ export type KapisTokenOptions = {
     readonly isOurs: (token: string) => boolean
     readonly verifyAccess: (token: string) => Promise<Claims>
   }
-  /** What `verifier` verifies with: another object when they have changed. */
+  /** The keys of `verifier`: another object after a change. */
   readonly keys: { readonly current: () => object }
   readonly users: { readonly get: (name: string) => User | undefined }
   readonly sessions: { readonly isRevoked: (sid: string, iat: number) => boolean }
@@ -55,16 +55,16 @@ export function createKapisTokenAuthenticator(options: KapisTokenOptions): Kapis
   const { verifier, keys, users, sessions } = options
   const verified = createBoundedCache<Verified>({
     maxBytes: maxCacheBytes,
-    // Claims, and what of a caller is not the stored user's.
+    // Claims, and other data that does not come from the stored user.
     sizeOf: ({ identity }) => 1_000 + identityBytes(identity),
     now: () => Date.now(),
   })
   const readBearer = createBearerReader()
-  // By what names the credential: others make copies of an identity, and keep that.
+  // Weakly keyed by the credential data, which copies of an identity share.
   const claimsOf = new WeakMap<Identity['extra'], Claims>()
 
   async function verify(token: string, key: string): Promise<Identity> {
-    // Before the signature is checked: what changes meanwhile counts at the next request.
+    // Before the signature is verified: concurrent changes apply to the next request.
     const verifiedWith = keys.current()
     const claims = await verifier.verifyAccess(token)
     const user = findUser(claims)
@@ -88,7 +88,7 @@ export function createKapisTokenAuthenticator(options: KapisTokenOptions): Kapis
     if (user === undefined) throw unauthorized('the user does not exist')
     if (uid !== '' && uid !== user.uid)
       throw unauthorized('the user was deleted and created again since the token was issued')
-    // A user who is locked out of logging in keeps the logins there are.
+    // A locked user keeps existing logins.
     if (user.state === 'Disabled') throw unauthorized('the user is disabled')
     if (sessions.isRevoked(sid, iat)) throw unauthorized('the login has ended')
     return user
@@ -117,7 +117,7 @@ export function createKapisTokenAuthenticator(options: KapisTokenOptions): Kapis
         findUser(claims)
         return false
       } catch (error) {
-        // What cannot be found out at the moment is no end.
+        // A failed check does not end the login.
         return error instanceof Status && error.code === 401
       }
     },
@@ -125,7 +125,7 @@ export function createKapisTokenAuthenticator(options: KapisTokenOptions): Kapis
 }
 
 function toIdentity(user: User, { jti, scope }: Claims): Identity {
-  // Kubernetes' own name for what identifies the credential (KEP-4193).
+  // The standard key for the credential ID (KEP-4193).
   const extra = { 'authentication.kubernetes.io/credential-id': [`JTI=${jti}`] }
   const identity = { username: user.name, uid: user.uid, groups: user.groups, extra }
   return isReadOnly(scope) ? { ...identity, isReadOnly: true } : identity

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import { strippedHeader } from '../httpserver/stripped.ts'
 import { partProtocols } from '../httpserver/web-socket-handshake.ts'
 
-/** By the first letter first: this is asked of every header of every request. */
+/** Checks the first letter first, since it runs for every header of every request. */
 function isIdentity(name: string): boolean {
   const first = name[0]
   if (first === 'A' || first === 'a') return name.length === 13 && name.toLowerCase() === 'authorization'
@@ -24,7 +24,7 @@ export function stripCredentials(req: IncomingMessage): void {
   for (let i = 0; i < rawHeaders.length; i += 2) {
     const name = rawHeaders[i] ?? ''
     if (isIdentity(name)) {
-      // Not deleted: that would make every later look at the headers slow.
+      // Not deleted, which would make later accesses to the headers slow.
       req.headers[name.toLowerCase()] = undefined
       replace(rawHeaders, i)
     } else if (isProtocol(name)) replace(rawHeaders, i, withoutBearers(rawHeaders[i + 1]))
@@ -44,7 +44,7 @@ function replace(rawHeaders: string[], at: number, value?: string): void {
   rawHeaders[at + 1] = value ?? ''
 }
 
-/** Subprotocols without the tokens that are sent as such; undefined when there are no others. */
+/** Returns the subprotocols without tokens; undefined if there are no others. */
 function withoutBearers(protocols: string | undefined): string | undefined {
   const { offered } = partProtocols(protocols)
   return offered.length === 0 ? undefined : offered.join(', ')

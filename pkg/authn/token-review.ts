@@ -16,7 +16,7 @@ export type TokenReviewOptions = {
 
 const cacheMs = 10_000
 const maxCacheBytes = 16 * 1024 * 1024
-// Anybody can make up tokens, and each is a question to kube-apiserver.
+// Anyone can invent tokens, and each causes a request to kube-apiserver.
 const maxReviews = { atOnce: 128, waiting: 2_048 }
 
 /**
@@ -37,7 +37,7 @@ export function createTokenReviewAuthenticator({ client, isOurs }: TokenReviewOp
 
   async function review(token: string, key: string): Promise<Identity | 'refused'> {
     const result = await queue.run(() => askOften(client, token))
-    // An outage is not remembered; an answer is.
+    // Failures are not cached; results are.
     reviewed.set(key, result, cacheMs)
     return result
   }
@@ -66,7 +66,11 @@ function askOften(client: KubeClient, token: string): Promise<Identity | 'refuse
   })
 }
 
-/** Whom kube-apiserver takes the bearer of a token for. @throws Status when it cannot say */
+/**
+ * Returns the user of a token by a TokenReview.
+ *
+ * @throws Status if it fails
+ */
 export async function reviewToken(client: KubeClient, token: string): Promise<Identity | 'refused'> {
   const answer = await client.call({
     method: 'POST',
@@ -92,6 +96,6 @@ function toStrings(value: unknown): readonly string[] {
 function toExtra(value: unknown): Readonly<Record<string, readonly string[]>> {
   if (!isRecord(value)) return {}
   const entries = Object.entries(value).map(([key, values]) => [key, toStrings(values)] as const)
-  // Without a value a field is not there: no header could say that it is.
+  // A key without values is omitted, since headers cannot express it.
   return Object.fromEntries(entries.filter(([, values]) => values.length > 0))
 }

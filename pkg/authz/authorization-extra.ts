@@ -1,6 +1,6 @@
 import type { Identity } from '../apirequest/identity.ts'
 
-/** Names one token: for audit logs, and not for rights. */
+/** The ID of a token: for audit logs, and not for authorization. */
 const credentialId = 'authentication.kubernetes.io/credential-id'
 
 /**

@@ -7,11 +7,11 @@ import { assertInScope } from './token-scope.ts'
 export type RequestAuthorizationOptions = {
   /** Whether kube-apiserver serves the request, and authorizes its caller. */
   readonly isProxied: (exchange: AuthenticatedExchange) => boolean
-  /** Whether the request is for the caller's own user, which takes no right. */
+  /** Whether the request is for the caller's own user, which needs no permission. */
   readonly isOwn: (exchange: AuthenticatedExchange) => boolean
-  /** Whether what serves the request narrows its answer to what the caller may see. */
+  /** Whether the handler filters its response by what the caller may see. */
   readonly judgesItself: (exchange: AuthenticatedExchange) => boolean
-  /** What the request is authorized as. */
+  /** Returns the attributes to authorize the request with. */
   readonly attributesOf: (exchange: AuthenticatedExchange) => Promise<RequestInfo> | RequestInfo
   readonly authorize: Authorize
 }
@@ -27,10 +27,10 @@ export function createAuthorizeRequest(options: RequestAuthorizationOptions): Au
   const { isOwn, judgesItself, attributesOf, authorize } = options
   return exchange => {
     const { info, identity, query } = exchange
-    // First: what the request is passed on to learns who is calling, and not by which token.
+    // Checked first, since a proxied request carries the identity but not the scope of its token.
     assertInScope(info, identity)
     const isProxied = options.isProxied(exchange)
-    // kube-apiserver reads the query of what it authorizes by itself.
+    // kube-apiserver parses the query of requests that it authorizes.
     if (!isProxied) query.refuseAmbiguousSelection()
     if (isOwn(exchange)) return
     if (isProxied && !hasNoCredential(identity)) return 'delegated'

@@ -8,11 +8,11 @@ import { review } from './subject-access-review.ts'
 export type SeesAllOptions = {
   readonly client: KubeClient
   readonly groupDomain: string
-  /** Told whenever what is given in the whole cluster may have changed. */
+  /** Calls back when cluster-wide grants may have changed. */
   readonly onClusterChange: (listener: () => void) => void
 }
 
-/** What of a request says what is seen by it. */
+/** The attributes of a request that determine its visibility. */
 export type Asked = Pick<RequestInfo, 'verb' | 'resource' | 'name'>
 
 /**
@@ -22,7 +22,7 @@ export type Asked = Pick<RequestInfo, 'verb' | 'resource' | 'name'>
 export type SeesAll = {
   /** @throws Status 503 when kube-apiserver is not responding */
   readonly of: (asked: Asked, identity: Identity) => Promise<boolean>
-  /** How often the answers have been forgotten because they may be others now. */
+  /** Cache generation; incremented when the cached decisions are invalidated. */
   readonly round: () => number
   /**
    * Calls a listener after each such change, one at a time, until the returned function is called.
@@ -32,10 +32,10 @@ export type SeesAll = {
 
 const cacheMs = 10_000
 const maxCacheBytes = 2 * 1024 * 1024
-// Longer than any name that there is; a caller is not to fill the memory with names.
+// Longer than any real name; callers must not fill the cache.
 const maxName = 253
-// A change of a binding may arrive here before kube-apiserver's authorizer has it: the review is made soon, and once more when
-// it must have arrived.
+// A change of a binding may arrive here before kube-apiserver's authorizer has it: the review is
+// made soon, and once more after a delay.
 const lookMs = { soon: 500, late: 5_000 }
 
 export function createSeesAll({ client, groupDomain, onClusterChange }: SeesAllOptions): SeesAll {
@@ -46,7 +46,7 @@ export function createSeesAll({ client, groupDomain, onClusterChange }: SeesAllO
   let late: NodeJS.Timeout | undefined
 
   async function may(
-    // An answer to a question of before a change is not kept for after it.
+    // A decision that was requested before a change must not be cached after it.
     cache: BoundedCache<boolean>,
     identity: Identity,
     resourceAttributes: Readonly<Record<string, string>>,
@@ -64,7 +64,7 @@ export function createSeesAll({ client, groupDomain, onClusterChange }: SeesAllO
   async function look(): Promise<void> {
     known = createKnown()
     rounds++
-    // A thousand watches are not to become a thousand questions at once.
+    // A thousand watches must not cause a thousand concurrent reviews.
     for (const listener of [...listeners]) await listener()
   }
 
@@ -98,7 +98,7 @@ export function createSeesAll({ client, groupDomain, onClusterChange }: SeesAllO
   }
 }
 
-/** Apart, so that who asks for many by name drives out nobody's right to all. */
+/** Two caches, so that many lookups by name cannot evict the cluster-wide decisions. */
 function createKnown() {
   const create = () => createBoundedCache<boolean>({ maxBytes: maxCacheBytes, sizeOf: () => 0 })
   return { all: create(), named: create() }

@@ -3,9 +3,9 @@ import { hasNoCredential, type Identity } from '../apirequest/identity.ts'
 import type { RequestInfo } from '../apirequest/request-info.ts'
 
 /**
- * The 403 of kube-apiserver, word for word: kubectl and people read it.
+ * The 403 of kube-apiserver, word for word.
  *
- * @param reason what the authorizer said; '' leaves it out
+ * @param reason of the authorizer; '' omits it
  */
 export function forbidden(info: RequestInfo, identity: Identity, reason: string): Status {
   const tail = reason === '' ? '' : `: ${reason}`

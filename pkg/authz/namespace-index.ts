@@ -18,7 +18,7 @@ export class NamespaceIndex {
     this.#label = `${groupDomain}/workspace`
   }
 
-  /** Where a watch of the namespaces goes. */
+  /** Starts a watch of namespaces. */
   readonly sink: NamespaceSink = {
     replace: namespaces => {
       this.#created.clear()
@@ -40,7 +40,11 @@ export class NamespaceIndex {
     return this.#created
   }
 
-  /** By namespace; '' for one without. @throws Status 503 before the first list */
+  /**
+   * Workspaces by namespace; '' for none.
+   *
+   * @throws Status 503 before the first list
+   */
   get workspaces(): ReadonlyMap<string, string> {
     this.#requireList()
     return this.#workspaces

@@ -21,7 +21,7 @@ export function givesRight(rules: unknown, right: Right | 'any'): boolean {
     if (!isRecord(rule)) return false
     const has = (list: unknown, ...values: readonly string[]) =>
       Array.isArray(list) && values.some(value => list.includes(value))
-    // Names are given to pick out single objects; a whole namespace's are meant here.
+    // resourceNames restrict a rule to single objects; only rules for whole namespaces count here.
     const isForAllNames = !Array.isArray(rule.resourceNames) || rule.resourceNames.length === 0
     return (
       isForAllNames &&
@@ -32,7 +32,7 @@ export function givesRight(rules: unknown, right: Right | 'any'): boolean {
   })
 }
 
-/** What the subjects of bindings are known by; two that mean the same caller have the same key. */
+/** Keys of the subjects of bindings; subjects that mean the same caller have the same key. */
 export function subjectKeys(subjects: unknown, namespace: string): readonly string[] {
   if (!Array.isArray(subjects)) return []
   return subjects.filter(isRecord).flatMap(({ kind, name, namespace: own }) => {
@@ -45,7 +45,7 @@ export function subjectKeys(subjects: unknown, namespace: string): readonly stri
   })
 }
 
-/** The keys under which bindings for a caller are found. */
+/** Returns the keys of the bindings for a caller. */
 export function callerKeys({ username, groups }: Identity): readonly string[] {
   return [`user ${username}`, ...groups.map(group => `group ${group}`)]
 }

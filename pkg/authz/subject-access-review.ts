@@ -16,9 +16,9 @@ export type ReviewSpec = {
 export type Decision = { readonly isAllowed: boolean; readonly reason: string }
 
 /**
- * Asks kube-apiserver whether a user may.
+ * Sends a SubjectAccessReview.
  *
- * @throws Status 503 when it does not answer, 400 for more than it reads
+ * @throws Status 503 if kube-apiserver is not responding, 400 for a request that is too long
  */
 export async function review(client: KubeClient, spec: ReviewSpec): Promise<Decision> {
   try {
@@ -37,7 +37,7 @@ async function ask(client: KubeClient, spec: ReviewSpec): Promise<Decision> {
     body: { apiVersion: 'authorization.k8s.io/v1', kind: 'SubjectAccessReview', spec },
   })
   const status = isRecord(answer) && isRecord(answer.status) ? answer.status : {}
-  // An authorizer that denies outright is stronger than one that allows.
+  // An explicit denial takes precedence over allowed.
   const isAllowed = status.allowed === true && status.denied !== true
   return { isAllowed, reason: typeof status.reason === 'string' ? status.reason : '' }
 }

@@ -3,16 +3,16 @@ import type { RequestInfo } from '../apirequest/request-info.ts'
 import { forbidden } from './forbidden.ts'
 
 const readingVerbs: ReadonlySet<string> = new Set(['get', 'list', 'watch', 'head'])
-// They are begun with GET, and then do whatever comes through them.
+// Subresources that open connections: they begin with GET, and the traffic may change anything.
 const tunnels: ReadonlySet<string> = new Set(['exec', 'attach', 'portforward', 'proxy'])
-// Questions about oneself that happen to be asked with POST.
+// Reviews of the caller itself, which are POST requests but change nothing.
 const questions: ReadonlySet<string> = new Set([
   'authentication.k8s.io/selfsubjectreviews',
   'authorization.k8s.io/selfsubjectaccessreviews',
   'authorization.k8s.io/selfsubjectrulesreviews',
 ])
 
-// In whatever group: those of the platform API are the ones of Kubernetes.
+// In any group: the Secrets of the platform API are those of Kubernetes.
 const secrets = 'secrets'
 
 /**

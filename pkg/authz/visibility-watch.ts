@@ -4,12 +4,12 @@ import type { SeesAll } from './cluster-visibility.ts'
 /** Whether a caller may see all, and when that may have changed. */
 export type All = { readonly is: () => Promise<boolean>; readonly onRound: SeesAll['onRound'] }
 
-/** Who can no longer be told to see all is not shown it. */
+/** If the check fails, the caller is treated as not having cluster-wide access. */
 function isStill(all: All): Promise<boolean> {
   return all.is().catch(() => false)
 }
 
-/** Everything, for a watch that is told when its caller may not see all any more. */
+/** All objects, for a watch that is notified when its caller may not see all any more. */
 export function everything(all: All): Visible {
   return {
     key: '',

@@ -10,9 +10,13 @@ import type { GrantIndex } from './rbac-index.ts'
 import { type All, everything, untilAll } from './visibility-watch.ts'
 
 export type VisibilityOptions = SeesAllOptions & {
-  /** Role bindings that give any right at all. */
+  /** Role bindings that grant any permission. */
   readonly index: GrantIndex
-  /** The namespaces that there are, each with its workspace. @throws Status 503 */
+  /**
+   * All namespaces with their workspaces.
+   *
+   * @throws Status 503
+   */
   readonly namespaces: () => Promise<Collection>
 }
 
@@ -42,14 +46,14 @@ export function createVisibility(options: VisibilityOptions): FindVisible {
     const all: All = {
       is: () => seesAll.of(asked, identity),
       onRound(listener) {
-        // What was told before this moment was told to nobody.
+        // Earlier notifications had no listener.
         if (seesAll.round() !== round) void listener()
         return seesAll.onRound(listener)
       },
     }
     const isAll = await all.is()
     if (isAll && name === '') return verb === 'watch' ? everything(all) : undefined
-    // A right to one name shows no other, whatever else the request says.
+    // A permission for one name must not show other objects, whatever the request contains.
     const has = (entry: Entry) => name === '' || entry.name === name
     if (isAll && verb !== 'watch') return { key: toSetKey('named', new Set([name])), has, onChange: never }
     const visible =
@@ -59,7 +63,7 @@ export function createVisibility(options: VisibilityOptions): FindVisible {
     return verb === 'watch' ? untilAll(visible, all, { isAll, has }) : visible
   }
 
-  // Nearly all reads are of other kinds: they wait for nothing.
+  // Nearly all reads are of other kinds: they do not wait.
   return (asked, identity) =>
     asked.resource === 'namespaces' || asked.resource === 'workspaces' ? find(asked, identity) : undefined
 }

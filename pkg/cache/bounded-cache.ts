@@ -1,14 +1,14 @@
 import { hash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 
-/** Forgets what was used the longest ago once it would hold more than it may. */
+/** An LRU cache with a limit of entries or memory. */
 export type BoundedCache<Value> = {
   readonly get: (key: string) => Value | undefined
-  /** @param ttlMs how long it is good at most; as long as there is room when it is left out */
+  /** @param ttlMs maximum age of entries; unlimited if omitted */
   readonly set: (key: string, value: Value, ttlMs?: number) => void
   readonly delete: (key: string) => void
   readonly clear: () => void
-  /** Estimated bytes of all that it holds, keys among them. */
+  /** Estimated bytes of all entries and keys. */
   readonly bytes: () => number
 }
 
@@ -25,7 +25,7 @@ export type BoundedCacheOptions<Value> = {
   readonly now?: () => number
 }
 
-// What a hash table takes for an entry.
+// Overhead of a hash table per entry.
 const overheadBytes = 200
 // Longer keys are replaced by their digests, so that large input of callers is not kept in memory.
 const maxKeyLength = 512
@@ -40,7 +40,7 @@ export function createBoundedCache<Value extends object | string | number | bool
     max: maxEntries,
     maxSize: maxBytes,
     sizeCalculation: (value, key) => overheadBytes + 2 * key.length + Math.ceil(sizeOf(value)),
-    // The library takes a time of 0 for none.
+    // The library treats a time of 0 as unset.
     perf: { now: () => now() + 1 },
     ttlResolution: 0,
   })
@@ -58,7 +58,7 @@ export function createBoundedCache<Value extends object | string | number | bool
   }
 }
 
-/** A key that stands for a text of whatever length in a few bytes. */
+/** Returns a short key for a text of any length. */
 export function toCacheKey(text: string): string {
   return text.length <= maxKeyLength ? text : `sha256:${hash('sha256', text, 'base64url')}`
 }

@@ -18,7 +18,7 @@ export type Circumstances = {
   readonly nowMs: number
   /** How long an authority is known before it signs, and after it has signed last. */
   readonly overlapMs: number
-  /** Someone asks for a new one. */
+  /** Whether a rotation is requested by annotation. */
   readonly isWanted: boolean
   /**
    * When the current serving certificate was issued; undefined if another CA has issued it, or
@@ -28,7 +28,7 @@ export type Circumstances = {
 }
 
 const authorityDays = 3650
-// The last fifth of its life: two years of ten, so that nobody who trusts it is in a hurry.
+// The last fifth of its lifetime: two of ten years, so that there is enough time to replace it.
 const replaceAfterFraction = 0.8
 
 /**

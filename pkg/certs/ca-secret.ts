@@ -10,9 +10,9 @@ import { pairSecretType, parsePair } from './tls-secret.ts'
  */
 export type StoredAuthority = Authority & {
   readonly resourceVersion: string
-  /** Made here; one that was put there is used as it is. */
+  /** Whether Kapis created the CA; any other is used as it is. */
   readonly isOurs: boolean
-  /** Someone has put the annotation there that asks for a new one. */
+  /** Whether the annotation requests a new one. */
   readonly isWanted: boolean
 }
 
@@ -29,7 +29,7 @@ export function rotateAnnotation(groupDomain: string): string {
   return `certificates.${groupDomain}/rotate`
 }
 
-/** @returns undefined when there is none */
+/** @returns undefined if there is none */
 export async function readAuthority(place: AuthorityPlace): Promise<StoredAuthority | undefined> {
   const secret = await readSecret(place.client, { namespace: place.namespace, name: authoritySecret })
   return secret && parseAuthority(secret, place.groupDomain)
@@ -43,7 +43,7 @@ export function parseAuthority(secret: KubeObject, groupDomain: string): StoredA
   return {
     current: { certPem, keyPem },
     next: next.certPem === '' || next.keyPem === '' ? undefined : next,
-    // What signs is trusted, whatever else the Secret says.
+    // The signing CA is always trusted, whatever ca.crt contains.
     trusted: [certPem, ...(trusted ?? []).filter(pem => pem.trim() !== certPem.trim())],
     resourceVersion,
     isOurs,
@@ -52,9 +52,9 @@ export function parseAuthority(secret: KubeObject, groupDomain: string): StoredA
 }
 
 /**
- * Writes it, unless another replica was first. The annotation that asked for it is gone with it.
+ * Writes the Secret, unless another replica was first, and removes the annotation.
  *
- * @param old what it takes the place of; undefined for a new Secret
+ * @param old the replaced version; undefined for a new Secret
  * @returns whether it was written
  */
 export async function writeAuthority(

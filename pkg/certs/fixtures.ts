@@ -7,10 +7,10 @@ import { type KubeObject, membersOf, parseObject } from '../kubeclient/object.ts
 export type SecretStore = {
   readonly client: KubeClient
   readonly get: (name: string) => KubeObject | undefined
-  /** As someone else would: without a resource version. */
+  /** Like another program: without a resourceVersion. */
   readonly put: (name: string, secret: object) => void
   readonly remove: (name: string) => void
-  /** How many watches have been begun. */
+  /** Number of started watches. */
   readonly watches: () => number
   readonly writes: readonly string[]
 }

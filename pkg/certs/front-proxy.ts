@@ -22,7 +22,7 @@ export type FrontProxyOptions = {
   readonly client: KubeClient
   readonly namespace: string
   readonly logger: Logger
-  /** Names of the headers in which identities are told. */
+  /** Names of the identity headers. */
   readonly headers: {
     readonly user: string
     readonly uid: string
@@ -90,7 +90,9 @@ export class FrontProxyCertificates {
     for (const listener of this.#listeners) listener()
   }
 
-  /** What is stored and good, or a new one that all replicas then use. */
+  /**
+   * Returns the stored certificate if it is valid, otherwise a new one that all replicas will use.
+   */
   async #pair(name: string, isGood: (pair: StoredPair) => boolean, make: () => KeyPair): Promise<KeyPair> {
     const { client, namespace, logger } = this.#options
     const old = await readPair(client, { namespace, name })

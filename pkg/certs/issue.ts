@@ -34,7 +34,7 @@ const require = createRequire(import.meta.url)
  * none.
  */
 function library(): typeof forge {
-  // Puts what it exports, and what that needs, into one object.
+  // Combines what the modules export into one object.
   require('node-forge/lib/x509')
   return require('node-forge/lib/forge')
 }
@@ -52,9 +52,9 @@ export function createAuthority(o: AuthorityOptions): KeyPair {
 }
 
 /**
- * Issues a server or client certificate with a key of its own.
+ * Issues a server or client certificate with a new key.
  *
- * @throws Error when the authority is no RSA key pair, which is all that node-forge can sign with
+ * @throws Error unless the CA has an RSA key, which node-forge requires
  */
 export function issueCertificate(authority: KeyPair, o: CertificateOptions): KeyPair {
   const issuer = library().pki.certificateFromPem(authority.certPem)
@@ -75,7 +75,7 @@ export function issueCertificate(authority: KeyPair, o: CertificateOptions): Key
   return signed(cert, keyPem, authority.keyPem)
 }
 
-/** When a certificate of ours was made: it says that it is valid from a little before. */
+/** When one of our certificates was issued: notBefore is a little earlier. */
 export function issuedAtMs(certPem: string): number {
   return new X509Certificate(certPem).validFromDate.getTime() + backdatedMs
 }
@@ -101,7 +101,7 @@ function newCertificate(o: Validity & { commonName: string }, organizations: rea
   return { cert, keyPem: privateKey }
 }
 
-/** UTF-8, because a PrintableString has no `@`, `_` or `*`, all of which occur in user names. */
+/** UTF-8, because PrintableString excludes `@`, `_` and `*`, which occur in user names. */
 function attribute(name: string, value: string) {
   return { name, value, valueTagClass: utf8 }
 }

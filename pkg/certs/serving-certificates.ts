@@ -135,7 +135,7 @@ export class ServingCertificates implements CertificateSource {
       })
   }
 
-  /** @returns when to look again at the latest */
+  /** @returns the time of the next check */
   async #ensure(): Promise<number> {
     const authority = await this.#ensureAuthority()
     const serving = await this.#ensureServing(authority)
@@ -198,7 +198,7 @@ export class ServingCertificates implements CertificateSource {
     const wanted = { names, nowMs: Date.now() }
     const why = found === undefined ? 'there is none' : unfitness(found, authority.current.certPem, wanted)
     if (found !== undefined && why === undefined) return found
-    // What someone put there on purpose is not overwritten, only complained about.
+    // A certificate from elsewhere is not overwritten; the problem is only logged.
     if (found !== undefined && !found.isOurs) {
       logger.error(
         { secretName: servingSecret, why },
@@ -221,7 +221,7 @@ export class ServingCertificates implements CertificateSource {
   }
 }
 
-/** kube-apiserver asks for `<service>.<namespace>.svc`, whatever address it dials. */
+/** kube-apiserver verifies `<service>.<namespace>.svc`, whatever address it connects to. */
 function toNames({ service, kubernetes, tls }: ServingOptions['config']): Names {
   const inCluster = `${service.name}.${kubernetes.namespace}.svc`
   return {

@@ -3,22 +3,22 @@ import type { KubeObject } from '../kubeclient/object.ts'
 import { managedBy, readSecret, type SecretName, secretData, writeSecret } from '../kubeclient/secret.ts'
 import type { KeyPair } from './issue.ts'
 
-/** A Secret of type kubernetes.io/tls as it is stored. */
+/** A stored Secret of type kubernetes.io/tls. */
 export type StoredPair = KeyPair & { readonly resourceVersion: string; readonly isOurs: boolean }
 
 export const pairSecretType = 'kubernetes.io/tls'
 
-/** @returns undefined when there is none */
+/** @returns undefined if there is none */
 export async function readPair(client: KubeClient, name: SecretName): Promise<StoredPair | undefined> {
   const secret = await readSecret(client, name)
   return secret && parsePair(secret)
 }
 
 /**
- * Writes a pair, unless another replica was first.
+ * Writes a certificate, unless another replica was first.
  *
- * @param old what it takes the place of; undefined for a new Secret
- * @returns whether it was written; if not, what is stored now is to be used
+ * @param old the replaced version; undefined for a new Secret
+ * @returns whether it was written; if not, the stored one must be used
  */
 export async function writePair(
   client: KubeClient,

@@ -4,12 +4,15 @@ import { type ConfigSource, type Loaded, loadConfig, parseText, readText } from 
 import { ConfigError } from './problem.ts'
 import { differences, followed, reloadedPaths } from './reloadable-config.ts'
 
-/** What has become of the file since the start. */
+/** The state of the file since the start. */
 export type LastRead = { readonly isGood: boolean; readonly goodAtMs: number }
 
-/** What the rooms of a program may know of it. */
+/** The read access of other packages to the configuration file. */
 export type Reloads = {
-  /** With the options that are reloaded as they are now, and the others as at the start. */
+  /**
+   * The configuration with the current values of reloadable options, and the others as at the
+   * start.
+   */
   readonly live: () => Config
   readonly lastRead: () => LastRead
 }
@@ -37,7 +40,7 @@ export class ConfigFile implements Reloads {
   #changed: ((live: Config) => void) | undefined
   #timer: NodeJS.Timeout | undefined
 
-  /** @throws ConfigError with every problem at once */
+  /** @throws ConfigError with all problems */
   constructor(source: ConfigSource, everyMs = readEveryMs) {
     this.#source = source
     this.#everyMs = everyMs
@@ -69,7 +72,7 @@ export class ConfigFile implements Reloads {
     clearInterval(this.#timer)
   }
 
-  /** Reads the file now, and tells what came of it though it be unchanged. */
+  /** Reads the file now, and reports the result even if it is unchanged. */
   readonly read = (): void => this.#look(true)
 
   #look(isAsked: boolean): void {
@@ -106,7 +109,7 @@ export class ConfigFile implements Reloads {
   }
 }
 
-/** Where they stand, and nothing of what they are. */
+/** The paths of changed options, without their values. */
 function secretDifferences(before: Secrets, after: Secrets): readonly string[] {
   const clients = differences(
     Object.fromEntries(before.clientSecrets),

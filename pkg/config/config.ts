@@ -134,7 +134,7 @@ export type Config = Readonly<Omit<Given, 'oauth' | 'logs'>> & {
   readonly logs: LogsConfig
 }
 
-/** Kept apart from Config so that a configuration can be printed. */
+/** Separate from Config, so that a configuration can be printed. */
 export type Secrets = {
   /** By client name. */
   readonly clientSecrets: ReadonlyMap<string, string>

@@ -3,11 +3,11 @@ import { coerce } from './coerce.ts'
 import { type Problem, toProblems } from './problem.ts'
 
 /**
- * Reads a document, such as a Secret carries, or a part of one.
+ * Parses a document, such as that of a Secret, or a part of one.
  *
- * @param problems gets every mistake, with its path
+ * @param problems receives all errors with their paths
  * @param at the path of the part; '' for the whole document
- * @returns undefined when something is wrong
+ * @returns undefined if it is invalid
  */
 export function readDocument<S extends z.ZodType>(
   schema: S,

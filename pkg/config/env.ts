@@ -10,8 +10,8 @@ export function variables(): readonly Variable[] {
 }
 
 /**
- * Lays the environment over a parsed configuration file: a variable that is set and not empty wins.
- * Paths that run through something that is no mapping are left for parseConfig to report.
+ * Applies environment variables to a parsed configuration file: a non-empty variable takes
+ * precedence. Invalid paths are left for parseConfig to report.
  */
 export function withEnvironment(file: unknown, env: Readonly<Record<string, string | undefined>>): unknown {
   let result: unknown = file ?? {}

@@ -1,7 +1,7 @@
 import type { Config } from './config.ts'
 import { commandLineClient, defaultClient } from './sections/client.ts'
 
-/** What holds when nothing is configured. */
+/** The default configuration. */
 export const defaults: Config = {
   groupDomain: 'kapis.io',
   listen: { address: '0.0.0.0', port: 9443, trustedProxies: [] },

@@ -1,12 +1,12 @@
 import { variables } from './env.ts'
 
-/** What both programs are called with, or what they are to print instead of running. */
+/** The result of parsing the command line, or the text to print instead of running. */
 export type Call =
   | { readonly print: string }
   | {
       readonly print?: undefined
       readonly configFile: string | undefined
-      /** What flags say, by the environment variable in whose place they stand. */
+      /** Values of flags, by the corresponding environment variable. */
       readonly flags: Readonly<Record<string, string>>
     }
 
@@ -14,11 +14,11 @@ export type Program = {
   readonly name: string
   readonly summary: string
   readonly version: string
-  /** Whether it has a port of its own. */
+  /** Whether the program has a port. */
   readonly listens: boolean
 }
 
-/** The program was called wrongly: nothing of its configuration was looked at. */
+/** Wrong usage: the configuration was not read. */
 export class FlagError extends Error {}
 
 type Flag = {
@@ -27,7 +27,7 @@ type Flag = {
   readonly variable: string
   readonly is: string
   readonly ofListener?: true
-  /** The value of the variable; undefined when there is none for it. */
+  /** Converts the value for the variable; undefined if it is invalid. */
   readonly toVariable?: (value: string) => string | undefined
 }
 
@@ -79,7 +79,7 @@ export function readFlags(argv: readonly string[], program: Program): Call {
   const known = flags.filter(flag => program.listens || flag.ofListener !== true)
   const values: Record<string, string> = {}
   for (let i = 0; i < argv.length; i++) {
-    // `-v4` is what a short flag with its value looks like.
+    // `-v4` is a short flag with its value.
     const [name = '', ...rest] = (argv[i] ?? '').replace(/^-v(?=\d)/, '-v=').split('=')
     if (name === '--help' || name === '-h') return { print: helpOf(program, known) }
     if (name === '--version') return { print: `${program.name} ${program.version}\n` }

@@ -4,9 +4,9 @@ import { type Config, parseConfig, type Secrets } from './config.ts'
 import { withEnvironment } from './env.ts'
 import { ConfigError } from './problem.ts'
 
-/** Where a configuration comes from. */
+/** The sources of a configuration. */
 export type ConfigSource = {
-  /** YAML or JSON; undefined for defaults and the environment alone. */
+  /** YAML or JSON; undefined to use only defaults and the environment. */
   readonly configFile?: string | undefined
   /**
    * Values of the command line, which take precedence, by the name of the corresponding environment
@@ -22,7 +22,7 @@ export type Loaded = { readonly config: Config; readonly secrets: Secrets; reado
 /**
  * Reads the file and the environment.
  *
- * @throws ConfigError with every problem at once
+ * @throws ConfigError with all problems
  */
 export function loadConfig(source: ConfigSource): Loaded {
   return parseText(readText(source), source)
@@ -33,7 +33,7 @@ export function readText({ configFile }: ConfigSource): string {
   return configFile === undefined ? '' : orProblem(() => readFileSync(configFile, 'utf8'))
 }
 
-/** @throws ConfigError with every problem at once */
+/** @throws ConfigError with all problems */
 export function parseText(text: string, { flags, env }: ConfigSource): Loaded {
   const file: unknown = orProblem(() => parseYaml(text))
   return { ...parseConfig(withEnvironment(file, { ...env, ...flags })), text }

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-/** What is declared of an option besides its type, range and default. */
+/** Metadata of an option, next to its type, range and default. */
 export type OptionNotes = {
   readonly description: string
   /** The environment variable that overrides it. */
@@ -9,7 +9,7 @@ export type OptionNotes = {
   readonly isReloaded?: true
 }
 
-/** What a schema reads a document as. */
+/** The parsed type of a schema. */
 export type Parsed<S extends z.ZodType> = z.output<S>
 
 type TextRule = OptionNotes & { readonly pattern?: RegExp; readonly is?: string }
@@ -20,18 +20,18 @@ export function text({ default: fallback, ...rule }: TextRule & { readonly defau
   return string(rule).default(fallback).meta(notesOf(rule))
 }
 
-/** A string without a default, or with one that depends on other options. */
+/** A string without a default, or with a default that depends on other options. */
 export function optionalText(rule: TextRule) {
   return string(rule).optional().meta(notesOf(rule))
 }
 
-/** A string that must be given, and not be empty. */
+/** A required string that is not empty. */
 export function requiredText({ pattern, is, ...notes }: TextRule) {
   const given = string({ ...notes }).min(1, { error: 'is required', abort: true })
   return withPattern(given, { pattern, is }).meta(notesOf(notes))
 }
 
-/** A list of strings; in the environment one string, separated by commas. */
+/** A list of strings; in the environment a comma-separated string. */
 export function texts({
   item = z.string({ error: 'must be a string' }),
   ...notes
@@ -39,7 +39,7 @@ export function texts({
   return z.array(item, { error: 'must be a list of strings' }).default([]).meta(notes)
 }
 
-/** A list of strings that can be left out; an empty one says something else. */
+/** An optional list of strings; an empty list differs from a missing one. */
 export function optionalTexts(notes: OptionNotes) {
   const item = z.string({ error: 'must be a string' })
   return z.array(item, { error: 'must be a list of strings' }).optional().meta(notes)
@@ -50,7 +50,7 @@ export function integer({ default: fallback, ...rule }: IntegerRule & { readonly
   return whole(rule).default(fallback).meta(notesOf(rule))
 }
 
-/** A whole number without a default, or with one that depends on other options. */
+/** An integer without a default, or with a default that depends on other options. */
 export function optionalInteger(rule: IntegerRule) {
   return whole(rule).optional().meta(notesOf(rule))
 }
@@ -74,7 +74,7 @@ export function choice<const T extends readonly [string, ...string[]]>({
   return words.prefault(fallback).meta({ ...notes, default: fallback })
 }
 
-/** One of some words, which must be given. */
+/** A required choice of words. */
 export function requiredChoice<const T extends readonly [string, ...string[]]>({
   of,
   ...notes
@@ -89,12 +89,12 @@ export function optionalChoice<const T extends readonly [string, ...string[]]>(
   return requiredChoice(rule).optional()
 }
 
-/** What another schema reads. */
+/** A value that another schema parses. */
 export function anything(notes: OptionNotes) {
   return z.unknown().optional().meta(notes)
 }
 
-/** A mapping that has these members and no others. */
+/** A mapping with exactly these fields. */
 export function section<Shape extends z.core.$ZodLooseShape>(shape: Shape) {
   return z.strictObject(shape, {
     error: ({ code }) => (code === 'invalid_type' ? 'must be a mapping' : undefined),

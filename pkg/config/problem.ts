@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import { memberAt } from './shape.ts'
 
-/** One mistake in a configuration: where, and what is allowed there. */
+/** An error in a configuration: its path, and what is allowed. */
 export type Problem = { readonly path: string; readonly message: string }
 
 export class ConfigError extends Error {
@@ -13,7 +13,7 @@ export class ConfigError extends Error {
   }
 }
 
-/** What a schema found wrong. No message holds a value that could be a secret. */
+/** Converts the issues of a schema. Messages contain no values that could be secrets. */
 export function toProblems(schema: z.ZodType, { issues }: z.ZodError): readonly Problem[] {
   return issues.flatMap(({ path, message, ...issue }) =>
     issue.code === 'unrecognized_keys'

@@ -1,7 +1,7 @@
 import { gauge, type Registry } from '../telemetry/metrics.ts'
 import type { Reloads } from './config-file.ts'
 
-/** As Prometheus tells of its own configuration. */
+/** The same metrics as Prometheus has for its configuration. */
 export function observeReloads(registry: Registry, { lastRead }: Pick<Reloads, 'lastRead'>): void {
   gauge(registry, {
     name: 'kapis_config_last_reload_successful',

@@ -6,7 +6,7 @@ export function reloadedPaths(): ReadonlySet<string> {
   return new Set(optionsOf(document).flatMap(({ path, isReloaded }) => (isReloaded ? [path] : [])))
 }
 
-/** The options of `next` that follow the file, and of the others what `started` has. */
+/** Returns the reloadable options of `next`, and the other options of `started`. */
 export function followed(started: Config, next: Config): Config {
   const paths = reloadedPaths()
   return merge(started, next, path => paths.has(path))
@@ -30,7 +30,7 @@ function merge<T extends object>(base: T, over: T, isTaken: (path: string) => bo
   return result
 }
 
-/** Every member by its path; a list is one member. */
+/** Returns every field by path; a list is one field. */
 function flatten(value: object, prefix = ''): ReadonlyMap<string, string> {
   const members = Object.entries(value).flatMap(([key, inner]): [string, string][] => {
     const path = prefix === '' ? key : `${prefix}.${key}`

@@ -1,14 +1,14 @@
 import { z } from 'zod'
 import type { OptionNotes } from './option.ts'
 
-/** A schema without what only says whether a value may be missing and what becomes of it. */
+/** Unwraps a schema from defaults and optional markers. */
 export function unwrapped(schema: z.core.$ZodType): z.core.$ZodType {
   if (schema instanceof z.ZodDefault || schema instanceof z.ZodPrefault || schema instanceof z.ZodOptional)
     return unwrapped(schema.unwrap())
   return schema instanceof z.ZodPipe ? unwrapped(schema.in) : schema
 }
 
-/** The members of a mapping; undefined for anything else. */
+/** The fields of a mapping; undefined for anything else. */
 export function membersOf(schema: z.core.$ZodType): Readonly<Record<string, z.core.$ZodType>> | undefined {
   const inner = unwrapped(schema)
   return inner instanceof z.ZodObject ? inner.shape : undefined
@@ -24,10 +24,10 @@ export function memberAt(schema: z.core.$ZodType, path: readonly PropertyKey[]) 
   return found === undefined ? undefined : membersOf(found)
 }
 
-/** An option by its path in the file, with what is declared of it. */
+/** An option by its path in the file, with its metadata. */
 export type Option = OptionNotes & { readonly path: string; readonly schema: z.core.$ZodType }
 
-/** Every option of a mapping, in the order of the file; a list is one option. */
+/** Lists all options of a mapping in file order; a list is one option. */
 export function optionsOf(schema: z.core.$ZodType, prefix = ''): readonly Option[] {
   return Object.entries(membersOf(schema) ?? {}).flatMap(([key, member]) => {
     const path = prefix === '' ? key : `${prefix}.${key}`

@@ -1,4 +1,4 @@
-/** Why a request has no response. */
+/** Why a request failed. */
 export type Failure = {
   /**
    * `certificate`: the certificate is not issued by a trusted CA; `host`: it is for another host
@@ -19,13 +19,13 @@ const untrusted = new Set([
   'INVALID_CA',
 ])
 
-/** Describes what a request of {@link HttpClient} was rejected with. */
+/** Converts the error of a request of {@link HttpClient}. */
 export function describeFailure(error: unknown): Failure {
   if (!(error instanceof Error)) return { kind: 'other', message: String(error) }
-  // Of several addresses that were tried each has an error of its own.
+  // If several addresses were tried, each has its own error.
   if (error instanceof AggregateError && error.errors.length > 0) return describeFailure(error.errors[0])
   const code = 'code' in error ? String(error.code) : ''
-  // Node.js adds what its own programs would be told.
+  // Removes hints that Node.js adds for its own users.
   const said = error.message.replace(/; if the root CA is installed locally.*$/, '')
   if (untrusted.has(code)) return { kind: 'certificate', message: said }
   if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') return { kind: 'host', message: error.message }

@@ -5,7 +5,7 @@ import { type ProxyFor, readProxyEnvironment } from './proxy-environment.ts'
 
 export type { Dispatcher } from 'undici'
 
-/** What a TLS connection needs; a server over plain HTTP needs none of it. */
+/** TLS settings; not needed for plain HTTP. */
 export type TlsOptions = Pick<
   ConnectionOptions,
   'ca' | 'cert' | 'key' | 'passphrase' | 'pfx' | 'servername' | 'rejectUnauthorized' | 'lookup'
@@ -13,14 +13,14 @@ export type TlsOptions = Pick<
 
 /** Times in milliseconds. */
 export type PoolOptions = {
-  /** At most; further requests wait for one. 0 is without limit. */
+  /** Maximum number of connections; further requests wait. 0 for no limit. */
   readonly connections: number
   readonly connectMs: number
   /** From the end of a request to the head of its response; 0 is without limit. */
   readonly headMs: number
   /** Between two pieces of a body; 0 is without limit. */
   readonly bodyMs: number
-  /** How long a connection is kept without a request; less when the server says so. */
+  /** How long an idle connection is kept; less if the server says so. */
   readonly idleMs: number
   /** Of a response, names and values of its headers together. */
   readonly maxHeadBytes: number
@@ -71,7 +71,7 @@ function toUndici(
   }
 }
 
-/** The pool of a server whose CAs and client certificate change while it is used. */
+/** A pool for a server whose CAs and client certificate may change. */
 export class ReloadingPool {
   readonly #server: URL
   readonly #options: PoolOptions
@@ -82,10 +82,10 @@ export class ReloadingPool {
     this.#options = options
   }
 
-  /** @param tls the same object for as long as nothing in it changes */
+  /** @param tls the same object as long as nothing in it changes */
   use(tls: TlsOptions): Dispatcher {
     if (this.#current?.tls === tls) return this.#current.pool
-    // Requests that the former one carries are carried to their end.
+    // Requests in progress on the old pool are completed.
     void this.#current?.pool.close()
     const pool = createPool(this.#server, tls, this.#options)
     this.#current = { tls, pool }

@@ -54,7 +54,7 @@ export class EnvironmentProxyAgent extends Dispatcher {
       // A proxy's own certificate is the system's affair.
       proxyTls: { secureContext: createTrust(''), timeout: connectMs },
       connectTimeout: connectMs,
-      // Plain HTTP is asked for in absolute form, as Go does; only TLS goes through CONNECT.
+      // Plain HTTP uses the absolute form, as Go does; only TLS uses CONNECT.
       proxyTunnel: false,
       allowH2: false,
     })

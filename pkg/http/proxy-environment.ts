@@ -64,7 +64,7 @@ function isProxied(url: URL, matchers: readonly Matcher[]): boolean {
 function parseProxy(name: string, text: string): URL | undefined {
   if (text === '') return undefined
   const url = /^[a-z][\w+.-]*:\/\//i.test(text) ? text : `http://${text}`
-  // Its text may hold a password.
+  // The URL may contain a password.
   if (!URL.canParse(url)) throw new Error(`invalid ${name}: expected a URL or host:port`)
   const proxy = new URL(url)
   if (!/^(https?|socks5h?):$/.test(proxy.protocol))

@@ -1,4 +1,4 @@
-/** A response body that is larger than it may be. */
+/** A response body beyond the size limit. */
 export class BodyTooLargeError extends Error {}
 
 /**

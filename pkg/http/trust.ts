@@ -13,15 +13,15 @@ export function createTrust(pem: string): SecureContext {
   return createSecureContext({ ca: pem === '' ? systemCertificates() : [pem] })
 }
 
-/** Those that Node.js brings along stand in where the system has none, as in a small container. */
+/** The CAs of Node.js are used if the system has none, as in a small container. */
 function systemCertificates(): string[] {
   const system = getCACertificates('system')
   const found = system.length > 0 ? system : getCACertificates('bundled')
-  // A file and a folder of certificates often hold the same ones, which take long to parse.
+  // File and folder often contain the same certificates, which are slow to parse.
   return [...new Set([...found, ...getCACertificates('extra')])]
 }
 
-/** @throws Error when a text is not PEM with at least one certificate */
+/** @throws Error for a text without PEM certificates */
 export function assertCertificates(pem: string): void {
   const blocks = pem.match(pemBlock) ?? []
   if (blocks.length === 0) throw new Error('no PEM certificate found')

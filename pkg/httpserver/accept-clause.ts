@@ -9,7 +9,7 @@ export type Clause = {
   readonly parameters: ReadonlyMap<string, string>
 }
 
-// A header of thousands of clauses is no client's; reading stops there.
+// No client sends thousands of clauses; parsing stops there.
 const maxClauses = 64
 
 /**
@@ -36,7 +36,7 @@ function parseClause(text: string): Clause | undefined {
   const [range = '', ...rest] = text.split(';')
   const slash = range.indexOf('/')
   const type = (slash < 0 ? range : range.slice(0, slash)).trim().toLowerCase()
-  // A lone `*` stands for `*/*`: old Java clients send it.
+  // `*` means `*/*`: old Java clients send it.
   const subtype =
     slash < 0 && type === '*'
       ? '*'

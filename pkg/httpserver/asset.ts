@@ -5,7 +5,7 @@ import { createTextDocument, type Document } from './document.ts'
 /** A style or a script that pages link to. */
 export type Asset = {
   readonly path: string
-  /** The path with a version that changes with the bytes, so that browsers may keep them. */
+  /** The path with a hash of the content, so that browsers may cache it without limit. */
   readonly href: string
   readonly document: Document
   readonly headers: OutgoingHttpHeaders

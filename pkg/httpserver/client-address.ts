@@ -26,7 +26,7 @@ export function createClientAddress(trustedProxies: () => readonly string[]): Cl
     for (const hop of hops.reverse()) {
       if (!isTrusted(client)) break
       const address = plainAddress(hop.trim())
-      // A proxy that is trusted and writes nonsense is as far as the way can be followed.
+      // An invalid address from a trusted proxy ends the search.
       if (isIP(address) === 0) break
       client = address
     }

@@ -13,7 +13,7 @@ export type Document = {
   readonly hash: string
 }
 
-// Below this a compressed answer is no shorter on the wire than one packet.
+// Smaller responses fit into one packet with or without compression.
 const minGzipBytes = 1_400
 
 export function createDocument(value: unknown): Document {
@@ -36,7 +36,7 @@ export function sendDocument(
   headers: OutgoingHttpHeaders = {},
 ): void {
   const isGzip = document.body.length >= minGzipBytes && acceptsGzip(req)
-  // A strong validator names the bytes, and compressed ones are others (RFC 9110 section 8.8.3.3).
+  // A strong ETag identifies the bytes, which differ when compressed (RFC 9110 section 8.8.3.3).
   const etag = isGzip ? `"${document.hash}-gzip"` : `"${document.hash}"`
   const vary = 'Accept, Accept-Encoding'
   const all = { 'content-type': 'application/json', ...headers, etag, vary }

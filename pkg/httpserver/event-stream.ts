@@ -7,13 +7,13 @@ import { isWebSocket, readHandshake } from './web-socket-handshake.ts'
 
 /** Where the events of a watch go. */
 export type EventStream = {
-  /** Streams of one name frame alike. */
+  /** Streams with the same name use the same framing. */
   readonly name: 'body' | 'chunked body'
-  /** Whether the client has gone before anything was said. */
+  /** Whether the client disconnected before the first event. */
   readonly isGone: () => boolean
-  /** Says 200 or 101; after that there can be no other answer. */
+  /** Sends 200 or 101; after that no error response is possible. */
   readonly open: () => Writable
-  /** What makes an event ready for the stream. */
+  /** Encodes an event for the stream. */
   readonly frame: (event: Buffer) => Buffer
   /**
    * Like the function above for an event in parts: returns chunks large enough for a write, without
@@ -23,9 +23,9 @@ export type EventStream = {
 }
 
 /**
- * The body of the answer, or, for a handshake, a WebSocket with a message for each event.
+ * Returns the response body or, for a handshake, a WebSocket with a message per event.
  *
- * @throws Status 400 for a broken handshake
+ * @throws Status 400 for an invalid handshake
  */
 export function toEventStream(
   { req, res, upgrade, lasts }: Pick<Exchange, 'req' | 'res' | 'upgrade' | 'lasts'>,
@@ -62,12 +62,12 @@ export function toEventStream(
   }
 }
 
-/** An event may be several chunks: they mean nothing to its reader. */
+/** An event may be several chunks; their boundaries have no meaning. */
 function* chunksOf(event: readonly Buffer[]): Generator<Buffer> {
   for (const piece of inPieces(event)) yield toChunk(piece)
 }
 
-/** Joins small parts, and cuts large ones, which stay where they are. */
+/** Joins small parts, and splits large ones without copying. */
 function* inPieces(parts: readonly Buffer[]): Generator<Buffer> {
   let small: Buffer[] = []
   for (const part of parts) {

@@ -56,7 +56,7 @@ export class HookedResponse<
   #passOn(chunk: unknown, encoding: unknown): void {
     if (this.#chunkHooks.length === 0) return
     if (typeof chunk !== 'string' && !(chunk instanceof Uint8Array)) return
-    // Where no encoding is given there may be a function.
+    // The encoding argument may be omitted, with the callback in its place.
     const known = typeof encoding === 'string' && Buffer.isEncoding(encoding) ? encoding : 'utf8'
     const bytes = typeof chunk === 'string' ? Buffer.from(chunk, known) : Buffer.from(chunk)
     for (const hook of this.#chunkHooks) hook(bytes)

@@ -1,4 +1,4 @@
-/** Text that is HTML already. Whatever else comes into a page is escaped. */
+/** Text that is already HTML. Any other value is escaped. */
 export type Html = { readonly text: string }
 
 type Part = Html | string | number | undefined | readonly Html[]

@@ -17,10 +17,10 @@ export function renderError(res: ServerResponse, error: unknown): Status {
 }
 
 function prefersYaml(accept: string | undefined): boolean {
-  // Said by no client but those that want it, and errors are many when someone floods the server.
+  // Only set for errors that need it: errors are frequent during an attack.
   if (accept === undefined || !/yaml/i.test(accept)) return false
   for (const clause of parseAccept(accept)) {
-    // A Status has no Table and no metadata of its own.
+    // A Status cannot be returned as Table or metadata.
     if (['as', 'g', 'v', 'stream'].some(name => clause.parameters.has(name))) continue
     if (covers(clause, 'json')) return false
     if (covers(clause, 'yaml')) return true

@@ -3,7 +3,7 @@ import type { Writable } from 'node:stream'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Turns } from '../scheduling/time-slices.ts'
 
-/** What kube-apiserver says of everything that has no caching rule of its own. */
+/** The Cache-Control header of kube-apiserver for everything without a caching rule. */
 const uncached = { 'cache-control': 'no-cache, private' }
 
 /**
@@ -13,7 +13,7 @@ const uncached = { 'cache-control': 'no-cache, private' }
  */
 export const pieceBytes = 128 * 1024
 
-/** Writes a whole body; a large one piece by piece, at the pace of the client. */
+/** Writes a whole body; a large one in chunks at the speed of the client. */
 export function send(res: ServerResponse, code: number, body: Buffer, headers: OutgoingHttpHeaders): void {
   sendParts(res, code, [body], headers)
 }
@@ -52,7 +52,7 @@ export function sendJson(res: ServerResponse, code: number, value: unknown): voi
   sendJsonText(res, code, JSON.stringify(value))
 }
 
-/** The same of JSON that is written already. */
+/** The same for serialized JSON. */
 export function sendJsonText(res: ServerResponse, code: number, json: string): void {
   send(res, code, Buffer.from(`${json}\n`), { 'content-type': 'application/json' })
 }
@@ -114,16 +114,16 @@ export function createPacedWriter(res: Writable): (chunk: Uint8Array) => Promise
 }
 
 /**
- * Collects lazily made pieces without holding up other requests for long.
+ * Collects lazily generated chunks and yields to other requests in between.
  *
- * @param turns shared by those who do much of this at once; they are held up for less
+ * @param turns shared by all such work
  */
 export async function collect<T>(pieces: Iterable<T>, turns?: Turns): Promise<T[]> {
   const all: T[] = []
   let since = performance.now()
   for (const piece of pieces) {
     all.push(piece)
-    // Of work that goes on all the time every request meets a slice.
+    // With continuous long work, every request would meet a slice.
     if (performance.now() - since > (turns?.sliceMs ?? sliceMs)) {
       await (turns === undefined ? nextTurn() : turns.next())
       since = performance.now()
@@ -132,12 +132,12 @@ export async function collect<T>(pieces: Iterable<T>, turns?: Turns): Promise<T[
   return all
 }
 
-/** Whether Accept-Encoding offers gzip (RFC 9110 section 12.5.3); `q=0` takes it back. */
+/** Returns whether Accept-Encoding allows gzip (RFC 9110 section 12.5.3); `q=0` excludes it. */
 export function acceptsGzip(req: IncomingMessage): boolean {
   const header = req.headers['accept-encoding']
   if (header === undefined || header === 'identity') return false
   const offers = String(header).split(',').map(readOffer)
-  // What is said of gzip itself counts before what is said of everything.
+  // A clause for gzip takes precedence over one for `*`.
   const offer = offers.find(({ coding }) => coding === 'gzip') ?? offers.find(({ coding }) => coding === '*')
   return offer?.isWanted === true
 }

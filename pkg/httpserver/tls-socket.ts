@@ -5,7 +5,7 @@ import { TLSSocket } from 'node:tls'
 /** The TLS connections of requests that have no socket of their own: streams of HTTP/2. */
 const carriers = new WeakMap<Duplex, TLSSocket>()
 
-/** Makes a stream look to the filters like the connection that carries it. */
+/** Gives a stream the properties of the connection that carries it, which filters read. */
 export function carriedBy(stream: Duplex, carrier: TLSSocket): Duplex {
   carriers.set(stream, carrier)
   const { remoteAddress, remotePort } = carrier

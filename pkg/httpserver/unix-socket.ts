@@ -1,6 +1,6 @@
 import { connect } from 'node:net'
 
-/** Whether someone listens on a Unix socket: the file alone may have been left behind. */
+/** Returns whether a process listens on a Unix socket: the file may be stale. */
 export function isAnswered(path: string): Promise<boolean> {
   const { promise, resolve } = Promise.withResolvers<boolean>()
   const socket = connect(path)

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 
-// kube-apiserver drops warnings beyond so many characters.
+// kube-apiserver drops warnings beyond this length.
 const maxLength = 256
 
 /**

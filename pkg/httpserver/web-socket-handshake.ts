@@ -6,7 +6,7 @@ type Handshake = Pick<IncomingMessage, 'method' | 'headers'>
 const bearerPrefix = 'base64url.bearer.authorization.k8s.io.'
 const tokenList = /^[!#$%&'*+\-.^_`|~\w]+(?:[ \t]*,[ \t]*[!#$%&'*+\-.^_`|~\w]+)*$/
 
-/** Whether a request wants to go on as a WebSocket (RFC 6455 section 4.1). */
+/** Returns whether a request asks for a WebSocket (RFC 6455 section 4.1). */
 export function isWebSocket({ method, headers }: Handshake): boolean {
   if (method !== 'GET' || headers.upgrade?.toLowerCase() !== 'websocket') return false
   return (headers.connection ?? '').split(',').some(member => member.trim().toLowerCase() === 'upgrade')

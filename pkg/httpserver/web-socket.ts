@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Writable } from 'node:stream'
 import { type WebSocket, WebSocketServer } from 'ws'
 
-// How long the client may take over its own half of the end (RFC 6455 section 7.1.1).
+// Timeout for the close frame of the client (RFC 6455 section 7.1.1).
 const closingMs = 2_000
 // RFC 6455 section 5.5.3 allows a server to skip pongs: a client that never reads them must not
 // fill the memory.
@@ -51,7 +51,7 @@ export function openWebSocket(
 }
 
 function createMessageStream(webSocket: WebSocket): Writable {
-  /** Whether a message has begun and not ended. */
+  /** Whether a message is incomplete. */
   let isWithin = false
   const send = (part: Buffer, fin: boolean, done?: () => void) => {
     isWithin = !fin
@@ -59,7 +59,7 @@ function createMessageStream(webSocket: WebSocket): Writable {
   }
   const stream = new Writable({
     write(chunk: Buffer, _encoding, done) {
-      // What comes behind the close of the client goes nowhere.
+      // Data after the close frame of the client is ignored.
       if (webSocket.readyState !== webSocket.OPEN) return done()
       const finished = () => done()
       for (let at = 0; at < chunk.length; ) {

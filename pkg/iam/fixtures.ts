@@ -43,7 +43,7 @@ export function createScriptedCollection(initial: readonly KubeObject[]) {
     deleted,
     isWatched: () => watch !== undefined,
     emit: (event: WatchEvent) => push(event),
-    /** The watch ends with 410; what is listed next is `next`. */
+    /** Ends the watch with 410; the next list returns `next`. */
     expire(next: readonly KubeObject[]) {
       items = next
       push({ type: 'ERROR', object: { code: 410, reason: 'Expired', message: 'too old' } })
@@ -51,7 +51,7 @@ export function createScriptedCollection(initial: readonly KubeObject[]) {
   }
 }
 
-/** Waits for what a watch will bring. */
+/** Waits until the watch has delivered an event. */
 export async function until(isSo: () => boolean): Promise<void> {
   const deadline = Date.now() + 20_000
   while (!isSo()) {

@@ -33,7 +33,7 @@ const maxPages = 50
  * authentication.
  */
 export function createRegistryClient(connect: Connect, signal: () => AbortSignal): RegistryClient {
-  /** Asks, and asks again with what the challenge wants. */
+  /** Sends a request, and repeats it with the credentials that the challenge asks for. */
   async function get(url: URL, login: Login | undefined, accept: readonly string[]): Promise<Answer> {
     const headers = { accept: accept.join(', ') || '*/*' }
     const first = await follow(url, headers)
@@ -51,7 +51,7 @@ export function createRegistryClient(connect: Connect, signal: () => AbortSignal
         return answer
       const next = URL.parse(location, at.href)
       if (next === null) throw unavailable(`the registry ${at.host} redirects to an invalid address`)
-      // Blobs are often kept elsewhere; a login is for the registry alone.
+      // Blobs are often redirected to another server; the login is only for the registry.
       const { authorization: _, ...rest } = { authorization: '', ...sent }
       ;[at, sent] = [next, next.host === at.host ? sent : rest]
     }

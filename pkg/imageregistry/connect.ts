@@ -6,7 +6,7 @@ import type { ProxyFor } from '../http/proxy-environment.ts'
 import { readBody } from '../http/read-body.ts'
 
 export type RegistrySettings = {
-  /** Authorities that are trusted next to the public ones, as PEM. */
+  /** Additional CAs, as PEM. */
   readonly caPem: string | undefined
   /** Hosts (with port) that may lie at addresses that are otherwise refused. */
   readonly trustedHosts: readonly string[]
@@ -56,7 +56,7 @@ export function createConnect({ caPem, trustedHosts, proxyFor }: RegistrySetting
 } {
   const tls = caPem === undefined ? {} : { ca: caPem }
   const trusted = createAgent(tls, connections, proxyFor)
-  // Looked up once: what is checked is what is connected to, whatever the name says a moment later.
+  // Resolved once, so that the checked address is the one connected to (DNS rebinding).
   const guarded = createAgent({ ...tls, lookup: guardedLookup }, connections, proxyFor)
 
   const connect: Connect = async (url, headers, signal) => {
@@ -94,7 +94,7 @@ function notAllowed(host: string): Status {
   )
 }
 
-/** An address that is refused, or a name that is always this machine's (RFC 6761 section 6.3). */
+/** Returns whether an address is blocked, or a name is always local (RFC 6761 section 6.3). */
 function isLocalName(hostname: string): boolean {
   const host = hostname.replace(/[[\]]/g, '')
   return isIP(host) === 0 ? /(^|\.)localhost\.?$/.test(host) : isRefused(host)

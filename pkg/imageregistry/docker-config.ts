@@ -7,9 +7,9 @@ const secretType = 'kubernetes.io/dockerconfigjson'
 const secretKey = '.dockerconfigjson'
 
 /**
- * The logins of a Secret of type kubernetes.io/dockerconfigjson, by host.
+ * Returns the logins of a Secret of type kubernetes.io/dockerconfigjson, by host.
  *
- * @throws Status 400 that names what is wrong, and nothing of what is inside
+ * @throws Status 400 that names the invalid part without its content
  */
 export function readDockerConfig(secret: KubeObject): ReadonlyMap<string, Login> {
   if (secret.type !== secretType) throw badRequest(`type of the Secret must be ${secretType}`)

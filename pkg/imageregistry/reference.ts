@@ -1,11 +1,11 @@
 import { badRequest } from '../apierrors/status.ts'
 
-/** Where an image lies: `registry.example.com/team/app:1.2`, or `…@sha256:…`. */
+/** A parsed image reference: `registry.example.com/team/app:1.2`, or `…@sha256:…`. */
 export type ImageReference = {
   /** Host, and port where it is not 443. */
   readonly host: string
   readonly repository: string
-  /** A tag or a digest; 'latest' when none is given. */
+  /** A tag or a digest; 'latest' by default. */
   readonly reference: string
 }
 

@@ -1,6 +1,6 @@
 import { firstIn, nextIn, skipBlank, skipString, skipValue, valueAfter } from './scan.ts'
 
-// Indentation costs the square of the depth; what is deeper stays on one line.
+// The cost of indentation grows with the square of the depth; deeper values stay on one line.
 const maxDepth = 64
 
 /**
@@ -46,7 +46,7 @@ function write(json: string, start: number, { out, margin, depth }: Place): numb
   return skipBlank(json, end) + 1
 }
 
-/** A string, number or word as it is, and an empty container without the blanks inside. */
+/** Returns a scalar unchanged, and an empty container without spaces inside. */
 function withoutBlank(json: string, start: number, end: number): string {
   const first = json[start]
   return first === '{' ? '{}' : first === '[' ? '[]' : json.slice(start, end)

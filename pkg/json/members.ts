@@ -3,7 +3,7 @@ import { decodeString, firstIn, nextIn, skipBlank, skipString, skipValue, valueA
 /** A member of an object, by its positions in the source text. */
 export type Member = {
   readonly name: string
-  /** Where its key begins. */
+  /** Position of its key. */
   readonly start: number
   readonly valueStart: number
   readonly end: number

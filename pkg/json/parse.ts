@@ -1,6 +1,6 @@
 import { skipString } from './scan.ts'
 
-/** The message may be shown to who sent the text: it repeats nothing of it. */
+/** The message is safe to return to the sender: it contains none of the text. */
 export class JsonTooDeep extends SyntaxError {
   constructor(maxDepth: number) {
     super(`the JSON is nested deeper than ${maxDepth} levels`)

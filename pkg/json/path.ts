@@ -24,15 +24,15 @@ type Range = { readonly start: number; readonly end: number }
 type Found = ReadonlyMap<number, Range>
 type Path = { readonly place: number; readonly steps: Steps }
 
-/** What paths that have come to one value ask for next. */
+/** The remaining paths after a step to a value. */
 type Level = {
-  /** Those that end at the value. */
+  /** Paths that end at the value. */
   readonly ended: readonly Path[]
-  /** Those that go on to one child. */
+  /** Paths that continue to a named child. */
   readonly named: ReadonlyMap<string | number, readonly Path[]>
-  /** Those that go on to any child. */
+  /** Paths that continue to any child. */
   readonly anywhere: readonly Path[]
-  /** The next level of each child that is not named. */
+  /** The paths for children without a name of their own. */
   readonly next: Level | undefined
   readonly depth: number
 }
@@ -53,7 +53,7 @@ function toLevel(paths: readonly Path[], depth: number): Level {
   return { ended, named, anywhere, next, depth }
 }
 
-/** @returns the position after the value at `at`, and what the paths of the level lead to in it */
+/** @returns the position after the value at `at`, and the results of the paths in it */
 function scan(json: string, at: number, level: Level): { readonly end: number; readonly found: Found } {
   const { ended, named, depth } = level
   let { anywhere, next } = level
@@ -73,7 +73,7 @@ function scan(json: string, at: number, level: Level): { readonly end: number; r
           const child = wanted === undefined ? next : toLevel([...wanted, ...anywhere], depth + 1)
           if (child === undefined) return skipValue(json, valueStart)
           const inner = scan(json, valueStart, child)
-          // Of several members of one name the last counts, as for JSON.parse.
+          // If a name repeats, the last one counts, as in JSON.parse.
           take(wanted ?? [], inner.found)
           if (inner.found.size > 0 && anywhere.length > 0) {
             take(anywhere, inner.found)

@@ -12,7 +12,7 @@ const openBracket = 0x5b
 const closeBracket = 0x5d
 const comma = 0x2c
 
-/** The first position from `at` on that holds no white space. */
+/** Returns the first position from `at` that is not white space. */
 export function skipBlank(text: string, at: number): number {
   let i = at
   for (;;) {
@@ -22,14 +22,14 @@ export function skipBlank(text: string, at: number): number {
   }
 }
 
-/** The position after the string whose opening quote is at `at`. */
+/** Returns the position after the string whose opening quote is at `at`. */
 export function skipString(text: string, at: number): number {
   let end = text.indexOf('"', at + 1)
   while (end > 0 && isEscaped(text, end)) end = text.indexOf('"', end + 1)
   return end < 0 ? text.length : end + 1
 }
 
-/** The position after the value that begins at `at`. Depth costs no stack. */
+/** Returns the position after the value at `at`. Uses no recursion. */
 export function skipValue(text: string, at: number): number {
   const first = text.charCodeAt(at)
   if (first === quote) return skipString(text, at)
@@ -80,15 +80,15 @@ export function valueAfter(text: string, at: number): number {
 export type Child = {
   /** Its name, or its place from 0 on. */
   readonly step: string | number
-  /** Where its key begins, or the item itself. */
+  /** Position of its key, or of the item itself. */
   readonly start: number
   readonly valueStart: number
 }
 
 /**
- * Goes through the members or items of the value at `at`, none when it is a scalar.
+ * Visits the fields or items of the value at `at`; none of a scalar.
  *
- * @param visit returns the position after the child's value
+ * @param visit returns the position after the value of the child
  * @returns the position after the whole value
  */
 export function eachChild(text: string, at: number, visit: (child: Child) => number): number {
@@ -105,7 +105,7 @@ export function eachChild(text: string, at: number, visit: (child: Child) => num
   return skipBlank(text, end) + 1
 }
 
-/** The string whose source text is from `start` to `end`, quotes included. */
+/** Returns the string whose source text is from `start` to `end`, including quotes. */
 export function decodeString(text: string, start: number, end: number): string {
   const inner = text.slice(start + 1, end - 1)
   return inner.includes('\\') ? String(JSON.parse(text.slice(start, end))) : inner

@@ -5,16 +5,16 @@ import { isReservedName } from './reserved-name.ts'
 import { signJwt } from './sign.ts'
 import { type ClaimedUser, present, userClaims } from './user-claims.ts'
 
-/** Who logged in, when and for which client (OpenID Connect Core section 2). */
+/** Who logged in, when, and for which client (OpenID Connect Core section 2). */
 export type IdTokenSubject = ClaimedUser & {
   readonly sid: string
   readonly clientId: string
   readonly scope: string
-  /** When the user proved who they are, in seconds since the epoch; 0 where it is not known. */
+  /** When the user authenticated, in seconds since the epoch; 0 if unknown. */
   readonly authTime: number
   /** '' when the client sent none. */
   readonly nonce: string
-  /** The access token that goes along with it. */
+  /** The access token of the same response. */
   readonly accessToken: string
 }
 

@@ -4,7 +4,7 @@ import { Status } from '../apierrors/status.ts'
 import type { KeySource } from './key-source.ts'
 import { signJwt } from './sign.ts'
 
-/** What the listener says to itself, by way of a browser or a client that carries it. */
+/** Data that the OAuth server stores in a browser or client. */
 export type StatementKind =
   | 'code'
   | 'browser'
@@ -24,11 +24,11 @@ export type Statements = {
     claims: Readonly<Record<string, string | number>>,
     options: { readonly lifeSeconds: number; readonly jti?: string },
   ) => Promise<string>
-  /** @returns undefined for whatever is no statement of this kind that is good now */
+  /** @returns undefined for anything but a valid one of this kind */
   readonly verify: (kind: StatementKind, token: string) => Promise<Statement | undefined>
 }
 
-// A newcomer may be in many groups; a logout goes on to a URL with the state of a client.
+// A new account may have many groups; a logout may include a URL with the state of a client.
 const maxKilobytes: Partial<Record<StatementKind, number>> = { newcomer: 48, logout: 16 }
 const maxLengthOf = (kind: StatementKind) => (maxKilobytes[kind] ?? 8) * 1024
 

@@ -7,10 +7,10 @@ import { signJwt } from './sign.ts'
 
 export type TokenSubject = {
   readonly username: string
-  /** Of the User; anyone who gets its name when it is deleted is another one. */
+  /** uid of the User, which differs from that of a later user with the same name. */
   readonly uid: string
   readonly groups: readonly string[]
-  /** The login that the token belongs to. */
+  /** The login session of the token. */
   readonly sid: string
   readonly clientId: string
   readonly scope: string
@@ -19,7 +19,7 @@ export type TokenSubject = {
    * trusted alone.
    */
   readonly isLive?: boolean
-  /** The password was given to the user by someone else. */
+  /** Whether an administrator has set the password. */
   readonly mustChangePassword?: boolean
 }
 
@@ -36,7 +36,7 @@ export type TokenIssuer = {
    * @param jti of the token that this one takes the place of, when its answer may have been lost
    */
   readonly refresh: (subject: TokenSubject, lifeSeconds: number, jti?: string) => Promise<IssuedToken>
-  /** For the client alone: no endpoint of ours takes it as a credential. */
+  /** Only for the client: no endpoint accepts it as a credential. */
   readonly id: (subject: IdTokenSubject, options: IdTokenOptions) => Promise<string>
 }
 

@@ -11,31 +11,35 @@ export type PublicKey = {
   readonly jwk: JWK
 }
 
-/** A signing key: its JWK is a private one. */
+/** A signing key with its private JWK. */
 export type StoredKey = PublicKey
 
 type CryptoKeyLike = Exclude<Awaited<ReturnType<typeof importJWK>>, Uint8Array>
 export type LoadedKey = StoredKey & {
   readonly key: CryptoKeyLike
-  /** The same key, for signatures that are made at once. */
+  /** The same key for synchronous signatures. */
   readonly privateKey: KeyObject
   readonly publicKey: CryptoKeyLike
   readonly publicJwk: JWK
 }
 
-/** The keys that are known at one moment, ready to use. */
+/** The current keys, ready to use. */
 export type KeySet = {
-  /** The newest key that signs already. @throws Error when there is none */
+  /**
+   * Returns the newest key that already signs.
+   *
+   * @throws Error if there is none
+   */
   readonly signer: (alg: SigningAlgorithm, nowSeconds: number) => LoadedKey
   readonly find: (kid: string, alg: string) => CryptoKeyLike | undefined
-  /** The same with keys that verify nothing else any more (see retired-keys.ts). */
+  /** The same, with retired keys that verify nothing else (see retired-keys.ts). */
   readonly findForHint: (kid: string, alg: string) => CryptoKeyLike | undefined
-  /** The public half of every key, those that do not sign yet among them (RFC 7517 section 5). */
+  /** The public part of every key, including those that do not sign yet (RFC 7517 section 5). */
   readonly jwks: () => { readonly keys: readonly JWK[] }
 }
 
 const keyTypes: Readonly<Record<SigningAlgorithm, string>> = { ES256: 'EC', RS256: 'RSA' }
-// What of a JWK is public, by name: a private member can never slip through.
+// An allow-list of public fields of a JWK: a private one can never be included.
 const publicMembers = ['kty', 'crv', 'x', 'y', 'n', 'e'] as const
 
 export async function generateKey(alg: SigningAlgorithm, signsFrom: number): Promise<StoredKey> {
@@ -76,7 +80,7 @@ export async function loadKeySet(
   }
 }
 
-/** @throws Error naming what is wrong, never the key */
+/** @throws Error with the problem, without key material */
 export function parseStoredKeys(text: string): readonly StoredKey[] {
   const parsed: unknown = JSON.parse(text)
   if (!Array.isArray(parsed) || !parsed.every(isStoredKey))

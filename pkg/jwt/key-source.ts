@@ -13,7 +13,7 @@ export type KeySourceOptions = {
   readonly namespace: string
   readonly logger: Logger
   readonly groupDomain: string
-  /** For how long a key signs; of those who only read it is not asked. */
+  /** How long a key signs; not needed by verifiers. */
   readonly rotateAfterSeconds?: number
   /** The usual lifetime of a token: an old key is kept for this long after it was replaced. */
   readonly tokenSeconds: number
@@ -44,7 +44,7 @@ export class SecretKeySource implements KeySource {
   readonly #reflector: Reflector
   readonly #loaded = Promise.withResolvers<void>()
   #current: KeySet | undefined
-  /** Keys are imported one Secret after the other: an older one must not overtake a newer one. */
+  /** Secrets are processed in order, so that an older one does not replace a newer one. */
   #loading: Promise<void> = Promise.resolve()
 
   constructor(options: KeySourceOptions) {
@@ -64,7 +64,7 @@ export class SecretKeySource implements KeySource {
     })
   }
 
-  /** Resolves once there are keys. */
+  /** Resolves when there are keys. */
   async start(): Promise<void> {
     void this.#reflector.start()
     await this.#loaded.promise
@@ -102,7 +102,7 @@ export class SecretKeySource implements KeySource {
     const known = secret === undefined ? [] : readRetired(secret)
     const retired = retire(known, { before: stored, after: next }, isRemembered)
     if (next === stored && retired.length === known.length && !isAsked) return
-    // An older release reads the first alone.
+    // An older release reads only the first one.
     const data = { 'keys.json': JSON.stringify(next), 'retired.json': JSON.stringify(retired) }
     // Removes the processed annotation. If another replica was first, its keys arrive through the
     // watch.
@@ -124,7 +124,7 @@ export class SecretKeySource implements KeySource {
       this.#current = await loadKeySet(parseStoredKeys(decode(secret, 'keys.json')), readRetired(secret))
       this.#loaded.resolve()
     } catch (error) {
-      // The last good keys stay in use: a broken Secret must not log everybody out.
+      // The previous keys stay in use: an invalid Secret must not log everybody out.
       const reason =
         error instanceof SyntaxError
           ? 'keys.json is not valid JSON'

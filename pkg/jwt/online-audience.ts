@@ -1,4 +1,4 @@
-/** The scope of a token that may look and not touch. */
+/** The scope of a read-only token. */
 export const readScope = 'read'
 
 export function isReadOnly(scope: string): boolean {

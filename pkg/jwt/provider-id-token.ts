@@ -11,7 +11,7 @@ export type IdTokenVerifierOptions = {
   readonly issuer: string
   readonly clientId: string
   readonly jwksUri: string
-  /** Those that the provider may sign with; undefined for the default of a registration, RS256. */
+  /** Algorithms that the provider may sign with; undefined for the default, RS256. */
   readonly algorithms: readonly string[] | undefined
   readonly clockToleranceSeconds: number
   readonly timeoutMs: number
@@ -115,7 +115,7 @@ export function createIdTokenVerifier(
   }
 }
 
-/** @param expected of a time: the present one, in seconds since the epoch */
+/** @param expected for times: the current one, in seconds since the epoch */
 function wrong(claim: string, claims: JWTPayload, expected: string | number): InvalidIdToken {
   const what =
     typeof expected === 'number' ? `the time is ${expected}` : `expected ${JSON.stringify(expected)}`

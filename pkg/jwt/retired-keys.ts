@@ -10,7 +10,7 @@ export type RetiredKey = PublicKey & {
   readonly signsUntil: number
 }
 
-// Keys of a month or more that are rotated daily. Of older ones a hint is not understood.
+// At least a month of keys with daily rotation. Hints signed with older keys are ignored.
 const maxRetired = 100
 
 /**
@@ -37,7 +37,7 @@ function toRetired({ kid, alg, signsFrom, jwk }: StoredKey, all: readonly Stored
   return { kid, alg, signsFrom, signsUntil, jwk: toPublicJwk({ kid, alg, jwk }) }
 }
 
-/** @throws Error naming what is wrong */
+/** @throws Error with the problem */
 export function parseRetiredKeys(text: string): readonly RetiredKey[] {
   const parsed: unknown = JSON.parse(text)
   if (!Array.isArray(parsed) || !parsed.every(isRetiredKey))

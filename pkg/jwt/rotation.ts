@@ -13,20 +13,20 @@ export function publishAhead(rotateAfterSeconds: number): number {
 
 export type Rotation = {
   readonly nowSeconds: number
-  /** For how long a key signs before another one does. */
+  /** How long a key signs. */
   readonly rotateAfterSeconds: number
-  /** How long a key is kept at least after it was replaced. */
+  /** Minimum time that a key is kept after it was replaced. */
   readonly tokenSeconds: number
   /**
    * Returns whether a token that was signed between these two times is still in use; then its key
    * is kept longer.
    */
   readonly isNeeded?: (fromSeconds: number, untilSeconds: number) => boolean
-  /** Someone wants new keys before it is time for them. */
+  /** Whether a rotation is requested before it is due. */
   readonly isAsked?: boolean
 }
 
-/** The keys after rotation; undefined when nothing is due. */
+/** Returns the keys after a rotation; undefined if none is due. */
 export async function rotate(
   stored: readonly StoredKey[],
   { nowSeconds, rotateAfterSeconds, tokenSeconds, isNeeded = () => false, isAsked = false }: Rotation,
@@ -46,7 +46,7 @@ export async function rotate(
     })
     const isDueByAge =
       newest !== undefined && newest.signsFrom + rotateAfterSeconds - publishAheadSeconds <= nowSeconds
-    // One that was published and does not sign yet is the new key that is asked for.
+    // A published key that does not sign yet becomes the requested new key.
     const isDueByWish = isAsked && newest !== undefined && newest.signsFrom <= nowSeconds
     const wantsNew = newest === undefined || isDueByAge || isDueByWish
     if (wantsNew)

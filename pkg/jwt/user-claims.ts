@@ -30,7 +30,7 @@ export function userClaims(
   }
 }
 
-/** Claims without those that are empty. */
+/** Removes empty claims. */
 export function present(claims: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
   return Object.fromEntries(Object.entries(claims).filter(([, value]) => value !== ''))
 }

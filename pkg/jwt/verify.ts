@@ -7,7 +7,7 @@ import { isReservedName } from './reserved-name.ts'
 /** The claims of a verified token that Kapis acts on. Times are seconds since the epoch. */
 export type TokenClaims = {
   readonly sub: string
-  /** Of the user; '' in tokens of releases that did not say it, and in refresh tokens. */
+  /** uid of the user; '' in tokens of older releases, and in refresh tokens. */
   readonly uid: string
   readonly sid: string
   readonly jti: string
@@ -18,7 +18,7 @@ export type TokenClaims = {
   readonly aud: readonly string[]
 }
 
-/** What an ID token that was given out before says of its login. */
+/** The login that an ID token (id_token_hint) refers to. */
 export type IdTokenHint = { readonly sub: string; readonly sid: string; readonly clientId: string }
 
 export type TokenVerifier = {
@@ -31,11 +31,11 @@ export type TokenVerifier = {
   readonly verifyAccess: (token: string) => Promise<TokenClaims>
   /** @throws Status 401 */
   readonly verifyRefresh: (token: string) => Promise<TokenClaims>
-  /** An ID token of ours, also one that has expired long since; undefined for everything else. */
+  /** An ID token of Kapis, even if it has expired; undefined for anything else. */
   readonly readIdTokenHint: (token: string) => Promise<IdTokenHint | undefined>
 }
 
-// Ours are about 900 bytes, more with many groups. Looked at before anything is decoded.
+// Tokens of Kapis have about 900 bytes, more with many groups. Checked before anything is decoded.
 const maxTokenLength = 16 * 1024
 
 export function createTokenVerifier(options: {
@@ -120,7 +120,7 @@ export function createTokenVerifier(options: {
   }
 }
 
-/** @throws Error for claims of another shape than those that are issued here */
+/** @throws Error for claims of another shape than issued tokens have */
 function toClaims(payload: JWTPayload): TokenClaims {
   const { sub, uid = '', jti, exp, iat, sid, aud = [], client_id: clientId, scope = '' } = payload
   if (typeof sub !== 'string' || sub === '' || isReservedName(sub)) throw new Error('sub cannot be used')

@@ -6,7 +6,7 @@ import type { Endpoint } from './rest-config.ts'
 
 export type Call = {
   readonly method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
-  /** Path and query, as they go on the wire. */
+  /** Path and query as sent. */
   readonly path: string
   readonly body?: unknown
   readonly contentType?: string
@@ -16,7 +16,7 @@ export type Call = {
   readonly signal?: AbortSignal
   /** For the head of the response, and then for each piece of its body. */
   readonly timeoutMs?: number
-  /** Called once the head of the response is there. */
+  /** Called when the response headers arrive. */
   readonly onResponse?: (code: number, headers: IncomingHttpHeaders) => void
 }
 
@@ -28,14 +28,18 @@ export type KubeClient = {
    * @throws Status of kube-apiserver, or 503 if it is not responding
    */
   readonly call: (call: Call) => Promise<unknown>
-  /** The body as a stream, once the head is there; a watch. @throws the same */
+  /**
+   * Returns the body as a stream, for a watch.
+   *
+   * @throws the same
+   */
   readonly stream: (call: Call) => Promise<Readable>
   readonly close: () => void
 }
 
 const defaultTimeoutMs = 10_000
 const pooling = {
-  // Watches hold theirs open, and must not starve the calls.
+  // Separate connections for watches, so that they cannot starve other requests.
   connections: 128,
   connectMs: 10_000,
   headMs: defaultTimeoutMs,
@@ -98,7 +102,11 @@ export async function readBytes(client: KubeClient, call: Call): Promise<Buffer>
   return readBody(await client.stream(call))
 }
 
-/** The answer to a call as text, for those who must not round its numbers. @throws Status */
+/**
+ * Returns the response as text, for callers that must not round numbers.
+ *
+ * @throws Status
+ */
 export async function readText(client: KubeClient, call: Call): Promise<string> {
   return (await readBytes(client, call)).toString('utf8')
 }
@@ -113,7 +121,7 @@ async function readBody(body: Readable): Promise<Buffer> {
   return Buffer.concat(chunks)
 }
 
-/** kube-apiserver's own error, kept as a Status so that its code and reason can be acted on. */
+/** The error of kube-apiserver as a Status with its code and reason. */
 function toStatus(code: number, body: Buffer): Status {
   const fallback = { message: body.toString('utf8', 0, 200), reason: 'InternalError' as Reason }
   try {

@@ -61,7 +61,7 @@ export function readKubeconfig(file: string): Credentials {
   }
 }
 
-/** The image and the npm package of the command line come without it. */
+/** The image and the npm package do not include it. */
 function loadLibrary(file: string): typeof import('@kubernetes/client-node') {
   const require = createRequire(import.meta.url)
   try {

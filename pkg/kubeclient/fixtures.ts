@@ -65,7 +65,7 @@ export function answerJson(res: ServerResponse, code: number, value: unknown): v
   res.writeHead(code, { 'content-type': 'application/json' }).end(JSON.stringify(value))
 }
 
-/** Resolves once `condition` holds; fails the test when it does not within twenty seconds. */
+/** Resolves when `condition` holds; fails the test after twenty seconds. */
 export async function until(condition: () => boolean): Promise<void> {
   const deadline = Date.now() + 20_000
   while (!condition()) {

@@ -3,7 +3,7 @@ import type { KubeClient } from './client.ts'
 import type { KubeObject } from './object.ts'
 import { Reflector } from './reflector.ts'
 
-/** What is stored under a key before and after; undefined for nothing. */
+/** A stored value before and after a change; undefined for none. */
 export type Change<T> = {
   readonly key: string
   readonly before: T | undefined
@@ -15,7 +15,7 @@ export type InformerOptions<T, Index extends string = never> = {
   /** Collection path, such as /api/v1/nodes; `query` narrows it (a selector). */
   readonly path: string
   readonly query?: Readonly<Record<string, string>>
-  /** What is watched, for the log: "users". */
+  /** Name of the watched objects for the log, such as "users". */
   readonly what: string
   readonly logger: Logger
   /**
@@ -28,7 +28,7 @@ export type InformerOptions<T, Index extends string = never> = {
    * nothing changed.
    */
   readonly parse: (object: KubeObject, before: T | undefined) => T | undefined
-  /** The values under which a stored value is found by `byIndex`, for each index. */
+  /** The index values of a stored value, by index. */
   readonly indexers?: Readonly<Record<Index, (value: T) => readonly string[]>>
   /**
    * Called after each list, and after events that changed something. After a list it includes
@@ -75,7 +75,7 @@ export class Informer<T, Index extends string = never> {
     })
   }
 
-  /** Resolves once the first list is stored. */
+  /** Resolves when the first list is stored. */
   start(): Promise<void> {
     return this.#reflector.start()
   }

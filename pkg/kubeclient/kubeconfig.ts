@@ -94,7 +94,7 @@ async function content(fields: Fields, name: string, folder: string): Promise<st
   return file === undefined ? undefined : readFile(resolve(folder, file), 'utf8')
 }
 
-/** client-go takes the file before the value. */
+/** client-go prefers the file to the value. */
 async function tokenOf(user: Fields, folder: string): Promise<string | undefined> {
   const file = text(user.tokenFile)
   if (file === undefined) return text(user.token)

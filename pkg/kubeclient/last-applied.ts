@@ -1,9 +1,9 @@
 import type { ObjectMeta } from './object.ts'
 
-/** Where `kubectl apply` keeps the whole object as it was applied, whatever secrets that held. */
+/** The annotation in which `kubectl apply` stores the whole applied object, including secrets. */
 export const lastAppliedAnnotation = 'kubectl.kubernetes.io/last-applied-configuration'
 
-/** The metadata without it; the same when there is none. */
+/** Returns the metadata without it, or unchanged. */
 export function withoutLastApplied<T extends Pick<ObjectMeta, 'annotations'>>(metadata: T): T {
   if (metadata.annotations?.[lastAppliedAnnotation] === undefined) return metadata
   const { [lastAppliedAnnotation]: _applied, ...annotations } = metadata.annotations

@@ -8,7 +8,7 @@ import { type Call, type KubeClient, readText } from './client.ts'
  */
 export type ListPage = { readonly list: unknown; readonly sources: readonly string[] }
 
-/** @throws Status as kube-apiserver sent it, or 503 when it does not answer */
+/** @throws Status of kube-apiserver, or 503 if it is not responding */
 export async function readListPage(client: KubeClient, call: Call): Promise<ListPage> {
   const text = await readText(client, call)
   try {

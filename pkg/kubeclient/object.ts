@@ -32,36 +32,36 @@ export function isRecord(value: unknown): value is Readonly<Record<string, unkno
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** The members of a value that may be anything; none, when it is no object. */
+/** Returns the fields of an unknown value; none if it is not an object. */
 export function membersOf(value: unknown): Readonly<Record<string, unknown>> {
   return isRecord(value) ? value : {}
 }
 
-/** The items of a value that may be anything; none, when it is no array. */
+/** Returns the items of an unknown value; none if it is not an array. */
 export function itemsOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : []
 }
 
-/** A value as text; '' for what has no text of its own. */
+/** Converts a value to text; '' for objects and null. */
 export function textOf(value: unknown): string {
   if (typeof value === 'string') return value
   return typeof value === 'number' || typeof value === 'boolean' ? String(value) : ''
 }
 
-/** Holds kube-apiserver to its own contract: every object has a name and a resource version. */
+/** Checks that an object of kube-apiserver has a name and a resource version. */
 export function isKubeObject(value: unknown): value is KubeObject {
   if (!isRecord(value) || !isRecord(value.metadata)) return false
   const { name, resourceVersion } = value.metadata
   return typeof name === 'string' && typeof resourceVersion === 'string'
 }
 
-/** @throws Error when the answer is no object */
+/** @throws Error if the response is not an object */
 export function parseObject(value: unknown): KubeObject {
   if (isKubeObject(value)) return value
   throw new Error('kube-apiserver returned a response that is not an object')
 }
 
-/** @throws Error when the answer is no list */
+/** @throws Error if the response is not a list */
 export function parseList(value: unknown): KubeList {
   if (isKubeList(value)) return value
   throw new Error('kube-apiserver returned a response that is not a list')

@@ -5,9 +5,9 @@ import { readListPage } from './list-page.ts'
 import { type KubeObject, parseList } from './object.ts'
 import { type ReceivedEvent, readWatch } from './watch.ts'
 
-/** What a reflector tells; all of it in kube-apiserver's order. */
+/** Receives lists and events in the order of kube-apiserver. */
 export type ReflectorSink = {
-  /** A list begins. It is read by quorum: all that was stored before now will be in it. */
+  /** Called before a list, which is a quorum read: it will contain everything stored before. */
   readonly listing?: () => void
   /**
    * The complete state at a resource version: at the start, and whenever events may have been
@@ -19,7 +19,7 @@ export type ReflectorSink = {
     sources: readonly string[],
   ) => void
   readonly apply: (events: readonly ReceivedEvent[]) => void
-  /** Whether the events are flowing; false also says that what is known may grow stale. */
+  /** Whether the watch is established; false means that the state may become stale. */
   readonly connected?: (connected: boolean) => void
   readonly failed?: (error: unknown) => void
 }
@@ -52,14 +52,14 @@ export class Reflector {
   readonly #abort = new AbortController()
   readonly #synced = Promise.withResolvers<void>()
 
-  /** Resource version up to which everything was handed on; '' asks for a new list. */
+  /** Resource version up to which everything was delivered; '' requests a new list. */
   #version = ''
 
   constructor(options: ReflectorOptions) {
     this.#options = options
   }
 
-  /** Runs until stop(); resolves once the first state is there. */
+  /** Runs until stop(); resolves after the first list. */
   start(): Promise<void> {
     void this.#run()
     return this.#synced.promise
@@ -90,7 +90,8 @@ export class Reflector {
       // A watch that ends without an event counts as a failure; otherwise a server that ends each
       // watch immediately would be flooded.
       delayMs = sawEvents ? backoffMs.first : Math.min(delayMs * 2, backoffMs.max)
-      // Jitter keeps replicas from coming back in step after an outage of kube-apiserver.
+      // Jitter prevents replicas from reconnecting simultaneously after an outage of
+      // kube-apiserver.
       await sleep(delayMs * (0.5 + Math.random()), undefined, { signal }).catch(() => undefined)
     }
   }
@@ -118,7 +119,7 @@ export class Reflector {
     }
   }
 
-  /** @returns whether anything arrived */
+  /** @returns whether there were any events */
   async #watch(): Promise<boolean> {
     const { min, spread } = this.#options.hasBookmarks === false ? watchSecondsWithoutBookmarks : watchSeconds
     const timeoutSeconds = Math.floor(min + Math.random() * spread)
@@ -139,7 +140,7 @@ export class Reflector {
     let sawEvents = false
     for await (const events of readWatch(stream)) {
       this.#options.sink.apply(events)
-      // Kept event by event: a stream that breaks must not deliver anything twice.
+      // Updated with each event: an aborted watch must not deliver anything twice.
       this.#version = events.at(-1)?.object.metadata.resourceVersion ?? this.#version
       sawEvents = true
     }

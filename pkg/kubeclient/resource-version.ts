@@ -1,4 +1,4 @@
-/** Of one resource, resource versions are whole numbers that grow (KEP-5504). */
+/** Resource versions of a resource are increasing integers (KEP-5504). */
 export function isLater(a: string, b: string): boolean {
   return a.length === b.length ? a > b : a.length > b.length
 }

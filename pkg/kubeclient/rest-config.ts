@@ -2,7 +2,9 @@ import type { RequestOptions } from 'node:https'
 import type { TlsOptions } from '../http/pool.ts'
 import { readKubeconfig, readServiceAccount } from './credentials.ts'
 
-/** What a request to kube-apiserver needs; the same object for as long as nothing in it changes. */
+/**
+ * Connection settings for a request to kube-apiserver; the same object as long as nothing changes.
+ */
 export type Access = {
   readonly tls: TlsOptions
   /** The credential as headers: name, value, name, value. */
@@ -30,7 +32,7 @@ const refusedTtlMs = 1_000
  * keep-alive connection.
  */
 export function loadEndpoint(kubeconfig: string): Endpoint {
-  // The kubelet's own variables: no settings of ours, which pkg/config alone reads.
+  // Variables of the kubelet; settings of Kapis are only read by pkg/config.
   const credentials = kubeconfig === '' ? readServiceAccount(process.env) : readKubeconfig(kubeconfig)
   let tls: TlsOptions | undefined
   let tlsKey = ''

@@ -4,7 +4,7 @@ import type { Logger } from '../telemetry/logger.ts'
 
 export type RetryOptions = {
   readonly isRetriable: (error: unknown) => boolean
-  /** How often `work` is called at most; there is no limit where it is left out. */
+  /** Maximum number of attempts; unlimited if omitted. */
   readonly attempts?: number
   /** How long to wait before the next call, after this many have failed. */
   readonly delayMs?: (failed: number) => number
@@ -33,7 +33,7 @@ export async function retry<T>(work: () => Promise<T>, options: RetryOptions): P
   }
 }
 
-/** A write to an object that another writer has changed, or made, in the meantime. */
+/** Returns whether a write failed because another writer has changed or created the object. */
 export function isConflict(error: unknown): boolean {
   return error instanceof Status && error.code === 409
 }
@@ -51,7 +51,7 @@ export async function retryOnConflict<T>(work: () => Promise<T>, busy?: string):
   }
 }
 
-/** Asks kube-apiserver up to three times while it is overloaded or does not respond. */
+/** Tries a request up to three times while kube-apiserver is overloaded or not responding. */
 export function retryTransient<T>(work: () => Promise<T>): Promise<T> {
   return retry(work, {
     isRetriable: error => error instanceof Status && (error.code >= 500 || error.code === 429),

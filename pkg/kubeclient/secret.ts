@@ -7,7 +7,7 @@ export const managedBy = 'app.kubernetes.io/managed-by'
 
 export type SecretName = { readonly namespace: string; readonly name: string }
 
-/** What is written; anything else that a stored Secret has is gone. */
+/** The content to write; anything else in a stored Secret is removed. */
 export type SecretContent = {
   /** Opaque where it is left out. */
   readonly type?: string
@@ -36,10 +36,10 @@ export async function readSecret(client: KubeClient, name: SecretName): Promise<
 }
 
 /**
- * Creates a Secret, or replaces it as it was read, unless another writer was first.
+ * Creates or replaces a Secret, unless another writer was first.
  *
- * @param old what it takes the place of; undefined for a new Secret
- * @returns what is stored; undefined when it was not written, and what is stored now is to be read
+ * @param old the replaced version; undefined for a new Secret
+ * @returns the stored Secret; undefined if it was not written and must be read again
  */
 export async function writeSecret(
   client: KubeClient,
@@ -76,7 +76,7 @@ export async function writeSecret(
   }
 }
 
-/** What a Secret has under a key; undefined for a key that it does not have. */
+/** Returns the value of a key of a Secret; undefined if it is missing. */
 export function secretData({ data }: KubeObject, key: string): Buffer | undefined {
   const value = membersOf(data)[key]
   return typeof value === 'string' ? Buffer.from(value, 'base64') : undefined

@@ -3,7 +3,7 @@ import { readFields, WireError } from '../protobuf/wire.ts'
 import { type Call, type KubeClient, readBytes } from './client.ts'
 import { isRecord, itemsOf, membersOf, textOf } from './object.ts'
 
-/** A page of a list, reduced to what tells whether objects have changed. */
+/** A page of a list, reduced to what shows whether objects have changed. */
 export type VersionPage = {
   /** Resource version of the list. */
   readonly version: string
@@ -43,9 +43,9 @@ export async function readVersionPage(client: KubeClient, call: Omit<Call, 'acce
 }
 
 /**
- * Reads the resource version of one object; undefined when there is none of its name.
+ * Reads the resource version of an object; undefined if it does not exist.
  *
- * @throws Status as kube-apiserver sent it, or 503 when it does not answer
+ * @throws Status of kube-apiserver, or 503 if it is not responding
  */
 export async function readObjectVersion(
   client: KubeClient,

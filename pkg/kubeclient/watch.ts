@@ -27,7 +27,7 @@ export async function* readWatch(stream: Readable): AsyncGenerator<readonly Rece
     }
     const text = Buffer.concat([...rest, chunk.subarray(0, last)]).toString('utf8')
     rest = last + 1 < chunk.length ? [chunk.subarray(last + 1)] : []
-    // What arrived together is handed on together, so that its effects can be written together.
+    // Events that arrived together are delivered together, so that their effects can be batched.
     yield text.split('\n').filter(Boolean).map(parseEvent)
   }
 }
@@ -51,7 +51,7 @@ function parseEvent(line: string): ReceivedEvent {
 const opening = /^\{"type":"[A-Z]+","object":(?=\{)/
 
 function objectText(line: string, event: Readonly<Record<string, unknown>>): string {
-  // As kube-apiserver writes an event: nothing has to be searched for.
+  // The format of kube-apiserver, which needs no parsing.
   const [found] = opening.exec(line) ?? []
   if (found !== undefined && line.endsWith('}}') && Object.keys(event).length === 2)
     return line.slice(found.length, -1)

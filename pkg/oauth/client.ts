@@ -9,7 +9,7 @@ import { sourceOf } from './server/client-info.ts'
 import { oauthError } from './server/error.ts'
 import type { Form } from './server/form.ts'
 
-/** The clients there are at this moment: they come and go with their Secrets. */
+/** The current clients; they change with their Secrets. */
 export type ClientRegistry = {
   readonly find: (name: string) => RegisteredClient | undefined
   readonly all: () => Iterable<RegisteredClient>
@@ -34,7 +34,7 @@ export function createClientAuthentication(registry: ClientRegistry): Authentica
   const lockout = createLockout({ rules: { user: guesses, address: guesses } })
   return (req, form) => {
     const [authorization, ...more] = req.headersDistinct.authorization ?? []
-    // Of two, which one counts must not depend on the reader.
+    // With two headers, it would depend on the parser which one counts.
     if (more.length > 0)
       throw oauthError(400, 'invalid_request', 'the header Authorization is given more than once')
     const { id, secret, byBasic } = readCredential(form, authorization)
@@ -87,7 +87,7 @@ function parseBasic(authorization: string): { id: string; secret: string | undef
   const credential = readBasic(authorization)
   if (credential === undefined) return undefined
   const secret = formDecode(credential.secret)
-  // A public client has no secret, and may say so with an empty one.
+  // A public client may send an empty secret.
   return { id: formDecode(credential.id), secret: secret === '' ? undefined : secret }
 }
 
@@ -103,7 +103,7 @@ function formDecode(text: string): string {
   }
 }
 
-/** Compared by digest, so that neither content nor length shows in the time it takes. */
+/** Compares digests, so that timing reveals neither content nor length. */
 function isEqual(a: string, b: string): boolean {
   const digest = (text: string) => createHash('sha256').update(text).digest()
   return timingSafeEqual(digest(a), digest(b))

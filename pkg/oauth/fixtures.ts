@@ -187,7 +187,7 @@ export async function startApp() {
       toKeys: createLoginKeys(() => Buffer.from('secret')),
       maxTries: rule.maxTries,
       maxTriesPerAddress: 1000,
-      // Of one replica the lockout alone decides.
+      // With one replica, only the lockout decides.
       failed: async () => ({ ofName: 0, ofAddress: 0 }),
       counts: { countOf: async () => 0, countFrom: async () => 0 },
       locked: () => undefined,
@@ -281,7 +281,7 @@ export async function startApp() {
         body: String(new URLSearchParams({ ...client, ...form })),
       })
     },
-    /** A form to any endpoint, as it stands. */
+    /** Sends a form to any endpoint, unchanged. */
     form(path: string, fields: Readonly<Record<string, string>>, headers: Record<string, string> = {}) {
       return ask('POST', path, {
         headers: { 'content-type': 'application/x-www-form-urlencoded', ...headers },

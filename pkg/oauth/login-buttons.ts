@@ -1,6 +1,6 @@
 import type { Provider } from '../iam/identityprovider/provider-store.ts'
 
-/** One way to log in besides a password of ours, as a login page offers it. */
+/** A way to log in other than a local password, as a login page offers it. */
 export type LoginButton = {
   readonly name: string
   readonly displayName: string

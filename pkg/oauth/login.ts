@@ -8,7 +8,7 @@ import { issueIdToken } from './tokens/id-token.ts'
 import { lifetimesOf } from './tokens/lifetimes.ts'
 import { grantScope } from './tokens/scope.ts'
 
-/** A scope that was granted in another request; '' and not asked for where that named none. */
+/** A scope granted in another request; '' if that requested none. */
 export type GrantedScope = { readonly granted: string; readonly isAsked: boolean }
 
 export type Login = {
@@ -19,18 +19,18 @@ export type Login = {
   readonly source: Source
   /** The scope that the request names; undefined when it names none. */
   readonly requestedScope?: string | undefined
-  /** What was granted before the client came for its tokens, and whether it had asked for any. */
+  /** The scope granted before the token request, and whether the client had requested one. */
   readonly scope?: GrantedScope
-  /** Of a login that can be begun only once: anyone who comes second gets a conflict. */
+  /** The sid of a login that can be started only once: a second attempt gets a conflict. */
   readonly sid?: string
-  /** Of a login by browser, which is what this one comes from. */
+  /** The browser session that the login comes from. */
   readonly browser?: { readonly nonce: string; readonly authTime: number }
 }
 
 /**
- * Begins a login: a session of its own, and the first tokens.
+ * Starts a login: its session and the first tokens.
  *
- * @throws Status invalid_scope; 409 when there is a session of that sid
+ * @throws Status invalid_scope; 409 if a session with that sid exists
  */
 export async function beginLogin(tools: GrantTools, login: Login): Promise<Granted> {
   const { user, client, provider, source, requestedScope, sid = randomUUID() } = login
@@ -45,7 +45,7 @@ export async function beginLogin(tools: GrantTools, login: Login): Promise<Grant
     tools.issuer.access(subject, accessTokenSeconds),
     canRefresh ? tools.issuer.refresh(subject, refreshTokenSeconds) : undefined,
   ])
-  // Kept before it is given out: a token whose login is not known could never be ended.
+  // Stored before the response: a token of an unknown login could never be revoked.
   const session = await tools.sessions.create({
     sid,
     type: '',

@@ -12,7 +12,7 @@ import type { User } from '../iam/users/user.ts'
 import { oauthError } from './server/error.ts'
 import { assertMayStay } from './user-state.ts'
 
-/** The identity providers, and what makes users of their people. */
+/** The identity providers, and the linking of their accounts. */
 export type ProviderTools = Admission & {
   readonly store: {
     readonly get: (name: string) => Provider | undefined
@@ -48,7 +48,7 @@ export async function logInAtProvider(tools: LoginTools, name: string, login: Pr
   return requireUser(tools.providers, await meetAtProvider(tools, name, login))
 }
 
-/** The same where there is a page for a newcomer. */
+/** The same, if a registration page can be shown. */
 export async function meetAtProvider(
   tools: LoginTools,
   name: string,
@@ -81,7 +81,7 @@ export function requireUser(tools: ProviderTools, { user, newcomer }: Admitted):
   throw toOAuthError(tools, newcomer.config.name, toRefusal(newcomer))
 }
 
-/** What a provider's login was refused with, in the words of OAuth and of the audit. */
+/** Converts the error of a login at a provider to OAuth and audit reasons. */
 export function toOAuthError({ failed }: ProviderTools, provider: string, error: unknown): unknown {
   if (!(error instanceof Status)) return error
   const { code, message, headers, cause } = error

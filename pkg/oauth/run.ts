@@ -49,16 +49,16 @@ import { createOAuthMetrics } from './server/metrics.ts'
 import { closeServer, listenOnSocket } from './server/oauth-server.ts'
 
 const maxUpkeepEveryMs = 5 * 60_000
-// kube-apiserver asks for the keys again when it meets one that it does not know, once those that it has are good for less than
-// 30 seconds more: so it learns of new keys at once.
+// kube-apiserver fetches the keys again for an unknown key ID only if the cached ones expire within
+// 30 seconds, so this makes it fetch new keys immediately.
 const maxKeysAgeSeconds = 30
 
-/** Runs kapis-oauth until `signal`. kube-apiserver may come later than this program: it waits. */
+/** Runs kapis-oauth until `signal` aborts. kube-apiserver may start later than this program. */
 export async function runOAuth(
   parts: { config: Config; secrets: Secrets; reloads: Reloads; logger: Logger; version: string },
   signal: AbortSignal,
 ): Promise<void> {
-  // An invalid one is reported at the start, and not by the first connection that it is for.
+  // Reports an invalid certificate at the start, and not with the first connection.
   readProxyEnvironment(process.env)
   const { config, secrets, reloads, logger } = parts
   const { groupDomain } = config
@@ -74,7 +74,7 @@ export async function runOAuth(
     version: parts.version,
     logger,
     registry: metricsRegistry,
-    // Nobody but kapis-apiserver comes to the socket, and it has judged whose trace this is.
+    // Only kapis-apiserver can connect to the socket, and it has decided about the trace.
     continues: 'everybody',
   })
   const endpoint = loadEndpoint(kubeconfig)
@@ -128,7 +128,7 @@ export async function runOAuth(
     logger,
     rotateAfterSeconds: keyRotationSeconds,
     tokenSeconds,
-    // Before the first list nothing is known of the tokens that are about.
+    // Before the first list, it is unknown which tokens are in use.
     isNeeded: (from, until) => !sessions.isReady || sessions.hasTokenOf(from, until),
     isRemembered: (from, until) => !sessions.isReady || sessions.hasIdTokenOf(from, until),
     onAsked: () =>
@@ -214,7 +214,7 @@ export async function runOAuth(
     hashOf,
     changePassword: createOwnPasswordWriter({ groupDomain, write: writePassword }),
     keys,
-    // Anyone who keeps them for so long still knows a key before it signs.
+    // A client that caches the keys for this long still knows a new key before it signs.
     keysMaxAgeSeconds: Math.min(maxKeysAgeSeconds, publishAheadSeconds),
     check: { authenticate },
     isReady,

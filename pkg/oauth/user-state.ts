@@ -13,9 +13,9 @@ export function assertMayStay(user: User): void {
 }
 
 /**
- * For whatever asks for no password of ours, and so has no page for another one.
+ * For flows without a password prompt, which cannot show the change-password page.
  *
- * @throws Status invalid_grant for a user who has to change his password first
+ * @throws Status invalid_grant for a user who must change the password first
  */
 export function assertPasswordIsOwn({ mustChangePassword, name: user }: User): void {
   if (!mustChangePassword) return

@@ -1,6 +1,6 @@
 import { type Method, methods, type Operation, type Paths, type Scheme } from './operation.ts'
 
-/** One document of the index: everything below a path. */
+/** A document of the index: everything below a path. */
 export type Section = {
   /**
    * Path of the document: `kapis/iam.<group domain>/v1alpha2` is served at
@@ -9,16 +9,16 @@ export type Section = {
   readonly key: string
   readonly title: string
   readonly description: string
-  /** Paths that belong to it besides those below its key. */
+  /** Paths that belong to it, in addition to those below its key. */
   readonly also?: readonly string[]
 }
 
 export type DescribedSection = Section & { readonly paths: Paths }
 
 /**
- * Gives each path to the section that says most exactly that it is its own.
+ * Assigns each path to the most specific section.
  *
- * @throws Error for a path that is of none
+ * @throws Error for a path in no section
  */
 export function divide(sections: readonly Section[], paths: Paths): readonly DescribedSection[] {
   const roots = sections

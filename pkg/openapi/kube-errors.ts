@@ -21,7 +21,7 @@ const meanings: Readonly<Record<number, string>> = {
   507: 'No storage space left.',
 }
 
-/** What any request may be answered with on its way, no matter who serves it. */
+/** Error responses of every request, from the filters. */
 const everywhere = [400, 429, 500, 503, 504]
 
 function toAnswers(codes: readonly number[]): Readonly<Record<string, Answer>> {
@@ -42,7 +42,7 @@ export function kubeErrors(...codes: readonly number[]): Readonly<Record<string,
   return toAnswers([...everywhere, 401, 403, ...codes])
 }
 
-/** Of one that is for everybody. */
+/** Error responses of public operations. */
 export function publicErrors(...codes: readonly number[]): Readonly<Record<string, Answer>> {
   return toAnswers([...everywhere, ...codes])
 }

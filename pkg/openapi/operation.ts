@@ -19,10 +19,10 @@ export type Answer = {
   readonly headers?: Readonly<Record<string, { readonly description: string; readonly schema: Schema }>>
 }
 
-/** How a caller may say who he is; `none` next to others: he need not. */
+/** Authentication methods; `none` next to others makes authentication optional. */
 export type Scheme = 'bearer' | 'clientCertificate' | 'password' | 'client' | 'browser' | 'none'
 
-/** One operation: what its part of the document says. Its id is made from method and path. */
+/** An operation of the document. Its operationId is built from method and path. */
 export type Operation = {
   readonly summary: string
   readonly description?: string
@@ -33,7 +33,7 @@ export type Operation = {
   readonly security: readonly Scheme[]
 }
 
-/** What is served at a path template such as `/users/{user}`; HEAD is served wherever GET is. */
+/** Operations of a path template such as `/users/{user}`; HEAD is served wherever GET is. */
 export type PathRow = { readonly [method in Method]?: Operation }
 export type Paths = Readonly<Record<string, PathRow>>
 

@@ -21,7 +21,7 @@ export function findRoute<T extends string>(
   return best?.template
 }
 
-/** The handler of the path among those that stand next to their templates. */
+/** Returns the handler of the matching path template. */
 export function routeOf<H>(routes: Readonly<Record<string, H>>, parts: readonly string[]): H | undefined {
   const template = findRoute(Object.keys(routes), parts)
   return template === undefined ? undefined : routes[template]

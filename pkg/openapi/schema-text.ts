@@ -22,7 +22,7 @@ export function schemaText(schema: Schema): string {
   return typeof type === 'string' ? type : 'anything'
 }
 
-/** What a parameter may be: its type or values, bounds and default. */
+/** Describes a parameter: type or values, range and default. */
 export function rangeText(schema: Schema): string {
   const { minimum, maximum, minLength, maxLength } = schema
   const bounds = [

@@ -15,7 +15,7 @@ export function object(
   }
 }
 
-/** An object of which no more is said. */
+/** An object with any fields. */
 export function anyObject(description: string): Schema {
   return { type: 'object', description }
 }

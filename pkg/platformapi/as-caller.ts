@@ -5,10 +5,10 @@ import type { Call } from '../kubeclient/client.ts'
 export type Called = { readonly code: number; readonly text: string }
 
 /**
- * Calls kube-apiserver as the caller of a request: RBAC, its escalation check and admission judge the caller, and its audit log
- * names the caller.
+ * Calls kube-apiserver as the caller of a request: RBAC with its escalation check and admission
+ * apply to the caller, and the audit log of kube-apiserver names the caller.
  *
- * @throws Status as kube-apiserver sent it; 503 where Kapis itself was refused
+ * @throws Status of kube-apiserver; 503 if Kapis itself was rejected
  */
 export type CallAs = (
   exchange: AuthenticatedExchange,

@@ -5,9 +5,9 @@ import { JsonTooDeep, parseJson } from '../json/parse.ts'
 const limitBytes = 256 * 1024
 
 /**
- * The JSON body of a request.
+ * Parses the JSON body of a request.
  *
- * @param mediaTypes what Content-Type may say
+ * @param mediaTypes allowed values of Content-Type
  * @throws Status 400, 413, 415
  */
 export async function readJson(req: IncomingMessage, mediaTypes: readonly string[]): Promise<unknown> {
@@ -30,7 +30,7 @@ export async function readJson(req: IncomingMessage, mediaTypes: readonly string
   }
 }
 
-/** The media type of a body without its parameters, in lower case; '' without one. */
+/** Returns the media type of a body in lower case without parameters; '' without one. */
 export function typeOf(req: IncomingMessage): string {
   const [type = ''] = (req.headers['content-type'] ?? '').split(';')
   return type.trim().toLowerCase()

@@ -17,7 +17,7 @@ const health = object({
   nodeStatus: object({ totalNodes: integer(), healthyNodes: integer() }),
 })
 
-/** What serveComponents answers, in both versions. */
+/** The paths of components.ts, in both versions. */
 export const componentPaths = {
   '/components': {
     get: {

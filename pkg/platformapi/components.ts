@@ -10,7 +10,7 @@ import type { componentPaths } from './components-description.ts'
 
 export type ComponentTools = {
   readonly groupDomain: string
-  /** Kapis' own namespace, whose components come first. */
+  /** The namespace of Kapis, whose components are listed first. */
   readonly namespace: string
   /**
    * Returns the store of a built-in kind, as consistent as the read requires.
@@ -101,7 +101,7 @@ async function listComponents(
 /** @param pods of the service's namespace */
 function toComponent(service: Entry, pods: readonly Entry[]): Component[] {
   const { selector } = membersOf(service.parsed().spec)
-  // Without a selector it is someone else's business what is behind it.
+  // Endpoints of a Service without a selector are managed elsewhere.
   if (!isRecord(selector) || Object.keys(selector).length === 0) return []
   const labels = Object.entries(selector)
   const backends = pods.filter(({ meta }) => labels.every(([key, value]) => meta.labels?.[key] === value))

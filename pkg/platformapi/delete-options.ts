@@ -4,18 +4,18 @@ import { hasBody } from '../httpserver/has-body.ts'
 import { isRecord } from '../kubeclient/object.ts'
 import { readJson } from './body.ts'
 
-/** metav1.DeleteOptions, as far as kube-apiserver is to judge them; what is empty is left out. */
+/** metav1.DeleteOptions for kube-apiserver; empty fields are omitted. */
 export type DeleteOptions = Readonly<Record<string, unknown>>
 
 const members = [
   ...['apiVersion', 'kind', 'dryRun', 'preconditions', 'gracePeriodSeconds'],
   ...['propagationPolicy', 'orphanDependents'],
 ]
-// kubectl and client-go send JSON, and others no type at all.
+// kubectl and client-go send JSON; other clients may send no Content-Type.
 const mediaTypes = ['application/json', '']
 
 /**
- * Reads the body of a DELETE, in which kubectl says that it is a dry run.
+ * Parses the body of a DELETE, which may contain dryRun.
  *
  * @returns undefined without a body
  * @throws Status 400, 413, 415
@@ -27,7 +27,7 @@ export async function readDeleteOptions(
   return parseDeleteOptions(await readJson(req, mediaTypes))
 }
 
-/** The body of a DELETE that is handed on, of what readDeleteOptions has read; none without options. */
+/** Returns the body of the forwarded DELETE; none without options. */
 export function toDeleteBody(given: Awaited<ReturnType<typeof readDeleteOptions>>): { body?: object } {
   if (given === undefined) return {}
   const { options, isDryRun } = given

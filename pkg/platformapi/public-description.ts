@@ -16,7 +16,7 @@ const version = object(
   [...texts, 'kubernetes'],
 )
 
-/** What is told to everybody: a row for each of the public documents. */
+/** The paths of the public documents. */
 export function publicPaths(groupDomain: string) {
   const configs = `/kapis/config.${groupDomain}/v1alpha2/configs`
   const documents: Paths = {

@@ -15,11 +15,11 @@ export type PublicDocumentsOptions = {
   readonly features: ReadonlySet<string>
   /** Kapis' own version.Info. */
   readonly versionInfo: object
-  /** kube-apiserver's version.Info, undefined while it does not answer. */
+  /** version.Info of kube-apiserver, undefined while it is not responding. */
   readonly kubernetesVersion: () => Promise<unknown>
 }
 
-/** The features that a console of 3.4 asks for; each is either here or not. */
+/** The features that consoles of KubeSphere 3.4 check. */
 const knownFeatures = [
   'alerting',
   'auditing',
@@ -62,7 +62,7 @@ export function createPublicDocuments(options: PublicDocumentsOptions): PublicDo
       `${configs}/configz`,
       () => Object.fromEntries(knownFeatures.map(name => [name, options.features.has(name)])),
     ],
-    // No kind of GPU is set up beyond what kube-apiserver itself schedules by.
+    // No kinds of GPU are configured beyond those that kube-apiserver schedules.
     [`${configs}/gpu/kinds`, () => []],
   ])
   return {

@@ -31,7 +31,7 @@ export type ReadTools = {
   readonly groupDomain: string
   readonly pages: PageCache
   readonly hub: WatchHub
-  /** Of all who do long work for lists. */
+  /** Time slices shared by all long work for lists. */
   readonly turns: SharedTurns
   /** Whether a read without a version is consistent; otherwise it is as fresh as the watch. */
   readonly isConsistent: (info: RequestInfo) => boolean
@@ -40,20 +40,20 @@ export type ReadTools = {
 export type ReadStyle = {
   /** `{items, totalItems}` as the platform's own lists, or a `<Kind>List` as Kubernetes'. */
   readonly list: 'items' | 'kind'
-  /** Narrows what is shown by more than the query says. */
+  /** Additional restrictions that are not in the query. */
   readonly narrow?: (query: ListQuery) => Promise<{ query: ListQuery; narrowing: Narrowing }> | undefined
-  /** What the caller may see, when that is not everything. */
+  /** The visible objects, if the caller may not see all. */
   readonly visible?: Visible | undefined
-  /** What is shown at this path to every caller. */
+  /** The predicate of this path, for every caller. */
   readonly only?: Narrowing | undefined
-  /** How objects are shown here, when that is not as kube-apiserver has them. */
+  /** The projection of objects, if they are not returned unchanged. */
   readonly form?: Form
 }
 
 /**
- * Answers get, list and watch of one kind under /kapis, with selfLink and computed annotations.
+ * Serves get, list and watch of a kind under /kapis, with selfLink and computed annotations.
  *
- * @throws Status 400 naming the parameter, 404 for the object or a path below it, 405, 503
+ * @throws Status 400 that names the parameter, 404 for the object or a path below it, 405, 503
  */
 export async function readCollection(
   collection: Collection,
@@ -75,7 +75,7 @@ export async function readCollection(
     case 'list':
       return listObjects(collection, tools, exchange, style)
     case 'watch':
-      // It would last as long as a watch, and tell nothing.
+      // It would stay open like a watch, without events.
       if (req.method === 'HEAD') throw methodNotAllowed(['GET'])
       if (kind.isListedOnly)
         throw methodNotAllowed(
@@ -179,7 +179,7 @@ async function toRequest(
   const narrowed = await narrow?.(given)
   const query = toSupportedQuery(kind, narrowed?.query ?? given)
   for (const warning of query.warnings) addWarning(res, warning)
-  // By what the request was authorized, it is limited too.
+  // Restricted by the same attributes that the request was authorized with.
   const limits = { namespace: info.isInNamespace ? info.namespace : '', name: info.name, groupDomain }
   const seen = visible && { key: visible.key, matches: visible.has }
   const narrowings = [narrowed?.narrowing, seen, only].filter(each => each !== undefined)
@@ -199,7 +199,7 @@ function itemsFrame({ total }: Page) {
   return { before: '{"items":[', after: `],"totalItems":${total}}\n` }
 }
 
-/** What the platform has always answered for custom resources; the total is told as well. */
+/** The format of the platform for custom resources, plus the total. */
 function kindFrame({ kind }: ServedKind, { total, remaining }: Page, resourceVersion: string) {
   const head = JSON.stringify({
     kind: `${kind.kind}List`,

@@ -76,7 +76,7 @@ function requireRead({ req }: AuthenticatedExchange): void {
   if (req.method !== 'GET' && req.method !== 'HEAD') throw methodNotAllowed(['GET', 'HEAD'])
 }
 
-/** Every login of the Secret is tried; it comes back as it was sent. */
+/** Verifies every login of the Secret, and returns it unchanged. */
 async function verify({ registry }: RegistryTools, req: IncomingMessage): Promise<unknown> {
   const { sent, secret } = await readSecret(req)
   const logins = readDockerConfig(secret)

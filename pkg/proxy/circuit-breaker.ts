@@ -3,7 +3,7 @@
  * periodically to check it.
  */
 export type Breaker = {
-  /** Whether a request may be tried; who may tells how it went. */
+  /** Returns whether to try a request, whose result must then be reported. */
   readonly mayTry: () => boolean
   readonly succeeded: () => void
   readonly failed: () => void

@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http'
 /** Header lines in wire format: name, value, name, value. Order and duplicates are preserved. */
 export type HeaderLines = readonly string[]
 
-// RFC 9110 section 7.6.1, and the older ones that some clients still send.
+// RFC 9110 section 7.6.1, and older hop-by-hop headers that some clients still send.
 const hopByHop = new Set([
   'connection',
   'keep-alive',
@@ -45,7 +45,10 @@ export function forwardableHeaders(
   return lines
 }
 
-/** An upstream's headers without those of its own hop, and without `without` (lower case). */
+/**
+ * Returns the headers of an upstream server without hop-by-hop headers and without `without` (lower
+ * case).
+ */
 export function answerHeaders(raw: HeaderLines, without: ReadonlySet<string>): string[] {
   const lines: string[] = []
   for (let i = 0; i < raw.length; i += 2) {
@@ -59,7 +62,7 @@ export function answerHeaders(raw: HeaderLines, without: ReadonlySet<string>): s
 const nothing: ReadonlySet<string> = new Set()
 
 function connectionMembers(connection: string | undefined): ReadonlySet<string> {
-  // Nearly all requests say nothing else.
+  // Nearly all requests have only this value.
   if (connection === undefined || connection === 'keep-alive') return nothing
   return new Set(
     connection

@@ -83,7 +83,7 @@ function write(names: Names, identity: Identity, groups: readonly string[]): Hea
   return lines
 }
 
-/** Authenticators hand out one object for one identity for as long as they remember it. */
+/** Authenticators return the same object for the same identity as long as it is cached. */
 function remembering(make: (identity: Identity) => HeaderLines): (identity: Identity) => HeaderLines {
   const made = new WeakMap<Identity, HeaderLines>()
   return identity => {

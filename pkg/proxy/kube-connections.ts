@@ -5,7 +5,7 @@ import type { HeaderLines } from './headers.ts'
 /** Connections to kube-apiserver, and the credential of Kapis itself. */
 export type KubeLine = { readonly connections: Dispatcher; readonly credential: HeaderLines }
 
-/** `long` for what may last for hours, `upgrade` for what asks for another protocol. */
+/** `long` for long-running requests, `upgrade` for upgrades. */
 type Kind = 'short' | 'long' | 'upgrade'
 
 export type KubeConnections = {
@@ -26,7 +26,7 @@ const options = {
   idleMs: 60_000,
   maxHeadBytes: 256 * 1024,
 }
-// kube-apiserver itself gives up after 60 s, and then has something better to say than this side.
+// kube-apiserver itself times out after 60 s, with a more specific error.
 const timed = { ...options, headMs: 70_000, bodyMs: 70_000 }
 const untimed = { ...options, headMs: 0, bodyMs: 0 }
 
@@ -35,7 +35,7 @@ export function createKubeConnections(endpoint: Endpoint, limits: ConnectionLimi
   const pools: Readonly<Record<Kind, ReloadingPool>> = {
     short: new ReloadingPool(endpoint.url, { ...timed, connections: limits.short }),
     long: new ReloadingPool(endpoint.url, { ...untimed, connections: limits.long }),
-    // A connection leaves the pool once it speaks another protocol.
+    // An upgraded connection leaves the pool.
     upgrade: new ReloadingPool(endpoint.url, { ...untimed, connections: limits.long }),
   }
   const choose = ({ tls, headers }: Access, kind: Kind): KubeLine => ({

@@ -66,7 +66,7 @@ function createCheckedHeaders(): (identity: Identity, credential: HeaderLines) =
   }
 }
 
-// Expect is this hop's own: node has answered it with 100 by now.
+// Expect is a hop-by-hop header, which Node.js has already answered with 100.
 const notForward: ReadonlySet<string> = new Set(['authorization', 'cookie', 'host', 'expect', 'audit-id'])
 
 /** The headers of a request to kube-apiserver, but for the credential of Kapis. */
@@ -91,7 +91,8 @@ export function createRefusalByBody(endpoint: Pick<Endpoint, 'refused'>): Refusa
     // impersonation headers.
     const text = body.toString('latin1')
     if (code === 401) {
-      // What runs in a Pod, and is reached by its proxy subresource, has refusals of its own.
+      // Programs in Pods, reached through the proxy subresource, have their own 401 and 403
+      // responses.
       if (!isKubeStatus(text) || !text.includes('Unauthorized')) return undefined
       endpoint.refused()
       return notLetAct(body)

@@ -16,9 +16,9 @@ export type OAuthForwardOptions = {
   /** The verified client address; kapis-oauth counts failed logins by it. */
   readonly clientAddress: (req: IncomingMessage) => string
   readonly logger: Logger
-  /** How long the listener may say nothing. */
+  /** Timeout of kapis-oauth. */
   readonly silenceMs?: number
-  /** What is asked for at the listener, whatever path the caller asked for. */
+  /** The path at kapis-oauth, if it differs from that of the request. */
   readonly path?: string
   /**
    * The error format if kapis-oauth is not responding: that of RFC 6749, or a Status for paths of
@@ -94,7 +94,7 @@ function listenerHeaders({ req, id }: Exchange, clientAddress: string): string[]
   ]
 }
 
-/** RFC 6749's own word for it; everything but new logins goes on meanwhile. */
+/** Error code of RFC 6749; only new logins are affected. */
 function sendUnavailable(res: Exchange['res']): void {
   const body = {
     error: 'temporarily_unavailable',

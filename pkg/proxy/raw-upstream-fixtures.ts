@@ -4,12 +4,12 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { portOf } from '../apirequest/fixtures.ts'
 import { createPool, type Dispatcher, type PoolOptions } from '../http/pool.ts'
 
-/** A server that answers with bytes as they are, for responses that node:http would not send. */
+/** A server that responds with raw bytes, which node:http would not send. */
 export type RawUpstream = {
   readonly pool: Dispatcher
   /** Connections so far. */
   readonly sockets: readonly Socket[]
-  /** Called with what came in, as latin1. */
+  /** Called with the received data, as latin1. */
   answer: (text: string, socket: Socket) => void
   readonly close: () => Promise<void>
 }
@@ -39,7 +39,7 @@ export async function startRawUpstream(options: Partial<PoolOptions> = {}): Prom
   return upstream
 }
 
-/** Writes the pieces so that each arrives by itself, as far as a test can say. */
+/** Writes the pieces so that each arrives separately, as far as possible. */
 export async function writePieces(socket: Socket, pieces: readonly (string | Buffer)[]): Promise<void> {
   for (const piece of pieces) {
     if (socket.destroyed) return

@@ -25,7 +25,7 @@ export function refuseRedirect(upstream: string, { headers, socket }: Caller) {
   }
 }
 
-/** Read as browsers read it: a backslash is a slash to them, and tabs are nothing (WHATWG URL). */
+/** Parses like browsers, which treat a backslash as a slash and ignore tabs (WHATWG URL). */
 function staysAt(front: URL | null, location: string): boolean {
   const target = front === null ? null : URL.parse(location, front.href)
   return front !== null && target !== null && target.origin === front.origin

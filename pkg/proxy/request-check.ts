@@ -7,7 +7,7 @@ const notInPath = /[^\x21-\x7e\x80-\xff]/
 
 type RequestLines = {
   readonly method: string
-  /** Path and query, as they go on the wire. */
+  /** Path and query as sent. */
   readonly path: string
   readonly headers: HeaderLines
   readonly hasBody: boolean

@@ -4,7 +4,7 @@ import { isHeader, isHeaderText } from './request-check.ts'
 
 export type Head = {
   readonly code: number
-  /** The reason phrase; '' when there is none. */
+  /** The reason phrase, or ''. */
   readonly message: string
   readonly lines: HeaderLines
 }
@@ -18,7 +18,7 @@ type Raw = Dispatcher.DispatchController['rawHeaders']
  * @throws Error UPSTREAM_PROTOCOL
  */
 export function readHead(code: number, message: string, raw: Raw): Head {
-  // A protocol that nobody asked for: what follows would be read as a response.
+  // A 101 that was not requested: what follows would be parsed as a response.
   if (code < 200 || code > 999) throw invalidResponse('the status code')
   const lines = readHeaders(raw)
   const lengths = valuesOf(lines, 'content-length')
@@ -59,7 +59,7 @@ function toText(bytes: Buffer | string | undefined): string {
   return typeof bytes === 'object' ? bytes.toString('latin1') : (bytes ?? '')
 }
 
-/** Those that JavaScript trims are more than HTTP knows. */
+/** String.prototype.trim removes more characters than HTTP allows. */
 function withoutBlanks(value: string): string {
   let [from, to] = [0, value.length]
   while (from < to && isBlank(value.charCodeAt(from))) from++

@@ -9,13 +9,13 @@ export type ResponseWriter = {
 }
 
 export type WriterOptions = {
-  /** Whether each piece is to be seen as it comes: a watch, a log that is followed. */
+  /** Whether each part must be sent immediately: a watch or a followed log. */
   readonly isLive: boolean
   /** Called when the client does not read as quickly as the upstream sends. */
   readonly wait: () => void
 }
 
-// A response that is not over after so long, or is larger, goes out in pieces.
+// A response that takes longer or is larger is sent in parts.
 const holdMs = 5
 const holdBytes = 64 * 1024
 
@@ -54,7 +54,7 @@ export function createResponseWriter(
       if (res.headersSent) return
       writeHead(res, head, undefined)
       head = undefined
-      // A watch may have nothing to say for a minute; its client waits for the head.
+      // A watch may have no event for a minute, but its client waits for the headers.
       if (size === 0) res.flushHeaders()
     }
     if (size > 0 && !res.write(takePending())) wait()

@@ -14,14 +14,14 @@ export type RefusalByBody = (code: number, body: Buffer) => Status | undefined
 
 export type Outgoing = {
   readonly connections: Pick<Dispatcher, 'dispatch'>
-  /** Path and query, as they go on the wire. */
+  /** Path and query as sent. */
   readonly path: string
   readonly headers: HeaderLines
-  /** Further ones, which {@link checkHeaders} has seen already. */
+  /** Additional headers, already validated by {@link checkHeaders}. */
   readonly checked?: HeaderLines
   /** Whether each part of the response must be sent immediately: a watch or a followed log. */
   readonly isLive: boolean
-  /** Called when the response has begun and is not a refusal. */
+  /** Called when the response has begun and is not replaced by an error. */
   readonly begun?: () => void
   /** The upstream in words, for errors. */
   readonly upstream: string
@@ -44,9 +44,9 @@ type Pair = { readonly req: IncomingMessage; readonly res: ServerResponse }
 
 /** The response of Kapis has an id already. */
 const ours: ReadonlySet<string> = new Set(['audit-id'])
-/** What frames a response must not come behind it (RFC 9110 section 6.5.1). */
+/** Framing headers must not be in trailers (RFC 9110 section 6.5.1). */
 const noTrailers: ReadonlySet<string> = new Set(['content-length', 'host', 'audit-id'])
-// A body that is longer is no refusal of kube-apiserver.
+// A longer body is not an error of kube-apiserver.
 const maxHeldBytes = 65_536
 
 /**
@@ -75,7 +75,7 @@ export function relay(outgoing: Outgoing, { req, res }: Pair): Promise<void> {
     wait() {
       controller?.pause()
       res.once('drain', () => {
-        // The connection carries another response by then, once this one has ended.
+        // After this response, the connection carries another one.
         if (gone === undefined) controller?.resume()
       })
     },
@@ -102,19 +102,19 @@ export function relay(outgoing: Outgoing, { req, res }: Pair): Promise<void> {
       setImmediate(start)
       return
     }
-    // A broken response must not look like a short one.
+    // An aborted response must not look complete.
     if (res.headersSent) res.destroy()
     finish(res.destroyed ? undefined : upstreamFailure(outgoing.upstream, error))
   }
 
   const handler: Dispatcher.DispatchHandler = {
     onRequestStart(given) {
-      // Its turn has come too late.
+      // It has waited too long for a connection.
       if (gone !== undefined) throw gone
       controller = given
     },
     onResponseStart(given, code, _headers, message = '') {
-      // Informational responses are of this hop alone.
+      // Informational responses are hop-by-hop.
       if (code >= 100 && code < 200 && code !== 101) return
       isRepeatable = false
       const { lines: all, ...rest } = readHead(code, message, given.rawHeaders)
@@ -192,7 +192,7 @@ function toBody(req: IncomingMessage): Readable | null {
   if (!hasBody(req)) return null
   const body = new PassThrough()
   req.pipe(body)
-  // Without an end of its own a body that was broken off would look complete.
+  // An aborted body must not look complete.
   req.once('error', error => body.destroy(error))
   req.once('close', () => {
     if (!req.complete) body.destroy(new Error('the client broke off its request'))

@@ -10,7 +10,7 @@ import type { KubeConnections } from './kube-connections.ts'
 import { refuseRedirect } from './redirect.ts'
 import { type Outgoing, relay } from './reverse-proxy.ts'
 
-/** Where an upgrade goes on to. */
+/** The target of an upgrade. */
 export type UpgradeTarget = Omit<Outgoing, 'isLive' | 'upgrade'>
 
 /** kube-apiserver, as the caller. */
@@ -29,7 +29,7 @@ export async function kubeUpgrade(
   }
 }
 
-/** A component, which learns who the caller is. */
+/** A component, which receives the identity of the caller. */
 export function componentUpgrade(target: ComponentUpstream, exchange: AuthenticatedExchange): UpgradeTarget {
   const { url, name } = target.component
   return {
@@ -69,7 +69,7 @@ export function forwardUpgrade(
   return relay({ ...target, isLive: true, upgrade }, exchange)
 }
 
-// For what a side has not read or sent yet when the other has closed.
+// Time for what one side has not read or sent yet when the other has closed.
 const lingerMs = 30_000
 
 /**
@@ -82,7 +82,7 @@ export async function joinConnections(a: Duplex, b: Duplex): Promise<void> {
   await Promise.all([follow(a, b), follow(b, a)])
 }
 
-/** Resolves once `from` has closed, and lets `to` close after it. */
+/** Resolves when `from` has closed, and then lets `to` close. */
 function follow(from: Duplex, to: Duplex): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>()
   from.on('error', () => to.destroy())
@@ -99,7 +99,7 @@ function follow(from: Duplex, to: Duplex): Promise<void> {
   return promise
 }
 
-/** The 101 as the upstream gave it, hop-by-hop members included: they belong to the handshake. */
+/** The 101 of the upstream server, including hop-by-hop headers, which belong to the handshake. */
 function toHandshake(lines: HeaderLines): string {
   let head = 'HTTP/1.1 101 Switching Protocols\r\n'
   for (let i = 0; i < lines.length; i += 2) head += `${lines[i]}: ${lines[i + 1]}\r\n`

@@ -45,12 +45,12 @@ export function entry(name: string, options: NodeOptions = {}): Entry {
   return toEntry(servedNodes, node(name, options))
 }
 
-/** An entry as if the object had been received. */
+/** Creates a CachedObject as if it had been received. */
 export function toEntry(served: ServedKind, object: KubeObject): Entry {
   return Entry.from(served, object, JSON.stringify(object))
 }
 
-/** Replaces the state of a collection as if the objects had been received. */
+/** Replaces the state of a store as if the objects had been received. */
 export function replaceAll(
   collection: Collection,
   items: readonly KubeObject[],

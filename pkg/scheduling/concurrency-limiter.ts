@@ -6,11 +6,11 @@ export type WorkQueue = {
    * waiting
    */
   readonly run: <T>(work: () => Promise<T>, signal?: AbortSignal) => Promise<T>
-  /** Under way and waiting. */
+  /** In progress and queued. */
   readonly pending: () => number
 }
 
-/** First come, first served, a few at once. */
+/** Runs a few at a time, in order. */
 export function createWorkQueue({
   atOnce,
   maxWaiting,
@@ -38,7 +38,7 @@ export function createWorkQueue({
     return promise
   }
 
-  /** Hands this place to anyone who has waited longest. */
+  /** Passes this place to the longest waiting caller. */
   function next(): void {
     const [enter] = waiting
     if (enter === undefined) {

@@ -4,12 +4,12 @@
  * for all of them.
  */
 export type Turns = {
-  /** Resolves when it is the caller's turn to go on, for about `sliceMs`. */
+  /** Resolves when the caller may continue, for about `sliceMs`. */
   readonly next: () => Promise<void>
   readonly sliceMs: number
 }
 
-/** Turns that users take one after the other, however many requests each of them has. */
+/** Time slices in turn by user, however many requests each of them has. */
 export type SharedTurns = { readonly of: (user: string) => Turns }
 
 const sliceMs = 1.5
@@ -19,7 +19,7 @@ export function createTurns(): Turns {
 }
 
 export function createSharedTurns(): SharedTurns {
-  /** By user; the one whose turn it is comes first. */
+  /** Queues by user; the next one first. */
   const waiting = new Map<string, (() => void)[]>()
   let isRunning = false
 
@@ -34,7 +34,7 @@ export function createSharedTurns(): SharedTurns {
     const go = queue.shift()
     if (queue.length > 0) waiting.set(user, queue)
     go?.()
-    // After this slice, and after what came in meanwhile.
+    // After this slice, and after pending input was handled.
     setImmediate(release)
   }
 

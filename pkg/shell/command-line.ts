@@ -1,4 +1,4 @@
-// A word of these alone means itself in every shell. zsh expands a = that a word begins with.
+// Characters without a special meaning in any shell. zsh expands a leading =.
 const plain = /^(?!=)[\w@%+=:,./-]+$/
 
 /**

@@ -1,7 +1,7 @@
 import { Counter } from 'prom-client'
 import type { Registry } from './metrics.ts'
 
-/** One row of a counter. */
+/** One child of a counter. */
 export type Row = { readonly inc: () => void }
 
 type Kept<L extends string> = { readonly values: Readonly<Record<L, string>>; count: number }

@@ -11,7 +11,7 @@ export function createRegistry(): Registry {
   return registry
 }
 
-/** One without the figures of the process. */
+/** A registry without process metrics. */
 export function createEmptyRegistry(): Registry {
   return new Registry()
 }

@@ -5,7 +5,7 @@ import { type ProfileKind, takeProfile } from './profile.ts'
 
 const seconds = { default: 30, max: 60 }
 
-/** @throws Status 400 for a time that is not allowed, 429 while another profile is being taken */
+/** @throws Status 400 for an invalid time, 429 while another profile is being recorded */
 export type ProfileAnswer = (
   kind: ProfileKind,
   query: Pick<URLSearchParams, 'get'>,
@@ -32,7 +32,7 @@ export function createProfileAnswer(name: string, logger: Logger): ProfileAnswer
       'content-disposition': `attachment; filename="${name}.${kind}profile"`,
       'cache-control': 'no-store',
     }
-    // The head at once: a profile may take longer than requests are given.
+    // Sends the headers first: a profile may take longer than the request timeout.
     res.writeHead(200, headers).flushHeaders()
     try {
       res.end(await takeProfile(kind, wanted, gone.signal))

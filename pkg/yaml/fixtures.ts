@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 
-/** Text that one version of YAML, or one reader of it, takes for something else than text. */
+/** Text that a version or parser of YAML does not read as text. */
 export const trickyTexts: readonly string[] = [
   ...['y', 'Y', 'n', 'N', 'yes', 'Yes', 'YES', 'yEs', 'no', 'NO', 'on', 'On', 'off', 'OFF', 'true', 'True'],
   ...[

@@ -16,7 +16,7 @@ const plain = /^[A-Za-z/](?:[\w./@=+()%$~;<>?^|,*-]|[ :](?=[\w./@=+()%$~;<>?^|,*
 const unseen = /[\p{C}\p{Zl}\p{Zp}]/gu
 const unseenInLines = /(?!\n)[\p{C}\p{Zl}\p{Zp}]/u
 
-/** A string on one line: plain where every reader takes it for text, otherwise in double quotes. */
+/** A string on one line: plain if every parser reads it as text, otherwise in double quotes. */
 export function toScalar(text: string): string {
   return plain.test(text) && !almostNumber.test(text) && !words.has(text.toLowerCase())
     ? text

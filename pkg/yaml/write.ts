@@ -5,7 +5,7 @@ import { toLiteral, toNumber, toQuoted, toScalar } from './scalar.ts'
 // The cost of indentation grows with the square of the depth, and parsers limit the depth; deeper
 // values are written on one line.
 const maxBlockDepth = 64
-// A key on one line with its value may have 1024 characters (YAML 1.1 section 9.3).
+// A key on the same line as its value is limited to 1024 characters (YAML 1.1 section 9.3).
 const maxKeyLength = 512
 
 /**
@@ -18,14 +18,14 @@ export function toYaml(value: unknown): string {
   return jsonToYaml(stringifyExactly(value))
 }
 
-/** The same of a value given as valid JSON, whose numbers and key order survive. */
+/** The same for a value given as valid JSON, preserving numbers and key order. */
 export function jsonToYaml(json: string): string {
   const writer = new Writer(json)
   writer.value(skipBlank(json, 0), { indent: '', depth: 0, isRoot: true })
   return `${writer.text()}\n`
 }
 
-/** Where a value stands: the indentation of the collection that it is in. */
+/** The position of a value: the indentation of its collection. */
 type Place = { readonly indent: string; readonly depth: number; readonly isRoot?: boolean }
 
 class Writer {
@@ -55,7 +55,7 @@ class Writer {
       : this.#items(at, isRoot ? '' : `${indent}  `, depth)
   }
 
-  /** The first member goes on the line that there is, the others on lines of their own. */
+  /** The first field is written on the current line, the others on new lines. */
   #members(start: number, indent: string, depth: number): number {
     const json = this.#json
     let end = start + 1
@@ -84,7 +84,7 @@ class Writer {
       this.#out.push(' ')
       return this.value(at, { indent, depth })
     }
-    // Items stand below the first letter of their key, as kubectl writes them.
+    // Items are at the indentation of their key, as kubectl writes them.
     const inner = first === '{' ? `${indent}  ` : indent
     this.#out.push('\n', inner)
     return first === '{' ? this.#members(at, inner, depth) : this.#items(at, inner, depth)
@@ -119,7 +119,7 @@ class Writer {
     return end
   }
 
-  /** On one line, as JSON with blanks: text in double quotes. Depth costs no stack. */
+  /** On one line, as JSON with spaces: text in double quotes. Uses no recursion. */
   #flow(start: number): number {
     const json = this.#json
     const end = skipValue(json, start)

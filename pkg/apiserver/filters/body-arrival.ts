@@ -15,7 +15,7 @@ export type BodyArrival = {
   readonly of: (req: IncomingMessage) => Promise<void> | undefined
 }
 
-/** One timer for all: an attacker may have thousands of requests whose bodies never come. */
+/** One timer for all requests: an attacker may have thousands with bodies that never arrive. */
 export function createBodyArrival(): BodyArrival {
   const waiting = new Map<IncomingMessage, () => void>()
   let timer: NodeJS.Timeout | undefined
@@ -35,7 +35,7 @@ export function createBodyArrival(): BodyArrival {
     of(req) {
       if (!hasBody(req) || awaitsContinue(req) || isThere(req)) return undefined
       const { promise, resolve } = Promise.withResolvers<void>()
-      // Most bodies come with their heads, and are read before this turn ends.
+      // Most bodies arrive with their headers, and are parsed before this turn ends.
       setImmediate(() => {
         if (isThere(req)) return resolve()
         waiting.set(req, resolve)
@@ -47,7 +47,7 @@ export function createBodyArrival(): BodyArrival {
 }
 
 function isThere(req: IncomingMessage): boolean {
-  // Such a length is refused by anyone who serves the request.
+  // The handler rejects such a length.
   if (!Number.isSafeInteger(Number(req.headers['content-length'] ?? 0))) return true
   return req.complete || req.destroyed || req.readableLength >= req.readableHighWaterMark
 }

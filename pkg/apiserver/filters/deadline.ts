@@ -15,7 +15,7 @@ export function withDeadline(exchange: Exchange, seconds: number): () => void {
   const timer = setTimeout(
     () => {
       if (res.headersSent || res.destroyed) return
-      // Nobody reads the rest of the request: the connection cannot be used again.
+      // The rest of the request is not read, so the connection cannot be reused.
       if (!req.complete) {
         res.setHeader('connection', 'close')
         res.once('finish', () => req.destroy())

@@ -1,6 +1,6 @@
 import type { Status } from '../../apierrors/status.ts'
 
-/** A place that was taken. After `leave` all of these do nothing. */
+/** An acquired seat. After `leave` its other methods do nothing. */
 export type Seat = {
   readonly leave: () => void
   /**
@@ -11,11 +11,11 @@ export type Seat = {
 }
 
 export type FairQueueOptions = {
-  /** Places in all, as configured now; 0 is no limit. */
+  /** Number of seats, as configured now; 0 for no limit. */
   readonly most: () => number
   /** How long a request waits for a place. */
   readonly waitMs: () => number
-  /** What a request is refused with that found no place. */
+  /** Creates the error for a request that found no seat. */
   readonly refuse: () => Status
 }
 
@@ -40,7 +40,7 @@ type Gone = {
 type Waiter = { readonly grant: () => void }
 type Flow = { readonly name: string; taken: number; readonly waiting: Set<Waiter> }
 
-/** What one user may have of all places. */
+/** The share of one user. */
 export const share = 1 / 4
 /**
  * Limits the requests that wait for their clients in addition to the seats: each holds a part of
@@ -59,7 +59,7 @@ export const unlimitedSeat: Seat = { leave: () => undefined, idle: () => undefin
  */
 export function createFairQueue({ most, waitMs, refuse }: FairQueueOptions): FairQueue {
   const flows = new Map<string, Flow>()
-  // Users with requests that wait, and places left of their share; the next one first.
+  // Users with queued requests who have not used up their share; the next one first.
   const ready = new Set<Flow>()
   let taken = 0
   let idling = 0
@@ -94,7 +94,7 @@ export function createFairQueue({ most, waitMs, refuse }: FairQueueOptions): Fai
     }
   }
 
-  /** Gives free places to those who wait. */
+  /** Gives free seats to queued requests. */
   function next(): void {
     for (const flow of ready) {
       if (taken >= limit()) return
@@ -102,7 +102,7 @@ export function createFairQueue({ most, waitMs, refuse }: FairQueueOptions): Fai
       const [waiter] = flow.waiting
       if (waiter === undefined || !isBelowShare(flow)) continue
       waiter.grant()
-      // At the end: it is the turn of the others.
+      // Moves the user to the end: others are next.
       if (flow.waiting.size > 0) ready.add(flow)
     }
   }

@@ -28,14 +28,14 @@ export type Impersonate = (exchange: AuthenticatedExchange) => Promise<Identity 
 
 export type HandlerChainOptions = {
   readonly logger: Logger
-  /** Whether each request is a line at info level, and not at debug level alone. */
+  /** Whether each request is logged at level info instead of debug. */
   readonly accessLog: () => boolean
   readonly metrics: RequestMetrics
   readonly auditor: Auditor
   /** Served without authentication: the probes, and kapis-oauth. */
   readonly publicRoutes: {
     readonly handles: (path: string) => boolean
-    /** Probes come every second and say nothing about anybody. */
+    /** Probes come every second and have no useful information. */
     readonly isAudited: (path: string) => boolean
     readonly handle: Handler<Exchange>
   }
@@ -47,7 +47,7 @@ export type HandlerChainOptions = {
   /** Whether kube-apiserver serves the request. */
   readonly isProxied: (exchange: AuthenticatedExchange) => boolean
   readonly requestSeconds: () => number
-  /** Characters of a query parameter at most, where Kapis answers by itself. */
+  /** Maximum length of a query parameter for requests that Kapis handles itself. */
   readonly maxParameterLength?: number
   /** Authorizes a request; returns `delegated` when its handler does that itself. @throws Status 401, 403, 503 */
   readonly authorize: (exchange: AuthenticatedExchange) => Promise<void> | 'delegated' | void
@@ -79,7 +79,7 @@ export function createHandlerChain(given: HandlerChainOptions): HandlerChain {
 
 type Tools = HandlerChainOptions & { readonly readLine: (method: string, url: string) => RequestLine }
 
-// A peer that goes away in the middle is no error of ours.
+// A client that disconnects is not a server error.
 const ignore = () => undefined
 
 /** Handles one request. It stays synchronous where possible: on the hot path every extra microtask is measurable. */
@@ -250,7 +250,7 @@ async function serve(
   seat = entered instanceof Promise ? await entered : entered
   onFinish(seat.leave)
   slowClient.seat = seat
-  // The client left, or the deadline passed, before the request had a seat.
+  // The client disconnected, or the deadline passed, before the request had a seat.
   if (res.writableEnded || res.destroyed) return
 
   const exchange = withLongRunning(given, lasts)

@@ -18,7 +18,7 @@ export function withLingeringClose(req: IncomingMessage, res: ServerResponse, wi
       if (!req.complete) socket.destroy()
     }, withinMs)
     timer.unref()
-    // A connection serves thousands of requests: what is over must not stay with it.
+    // A connection serves thousands of requests: finished ones must leave no listeners.
     const settle = () => {
       clearTimeout(timer)
       socket.off('close', settle)

@@ -5,7 +5,7 @@ import type { AuthenticatedExchange } from '../../apirequest/request-context.ts'
 import { createBodyArrival } from './body-arrival.ts'
 import { createFairQueue, type Seat, unlimitedSeat } from './fair-queue.ts'
 
-/** Requests at once, at most; 0 is no limit. */
+/** Maximum number of concurrent requests; 0 for no limit. */
 export type MaxInFlightLimits = {
   readonly reading: number
   readonly mutating: number
@@ -20,7 +20,7 @@ export type MaxInFlightLimits = {
 
 export type SeatKind = 'reading' | 'mutating' | 'lasting'
 
-/** A request among those in flight. */
+/** A request in flight. */
 export type RequestSeat = Seat & {
   /**
    * Marks the request as long-running and releases its seat.
@@ -47,12 +47,12 @@ export type MaxInFlight = {
 export type MaxInFlightOptions = {
   /** As they are now. */
   readonly limits: () => MaxInFlightLimits
-  /** Told of each refusal. */
+  /** Called for each rejected request. */
   readonly refused: (kind: SeatKind) => void
 }
 
 const readingVerbs = new Set(['get', 'list', 'watch', 'head', 'options'])
-// What kube-apiserver calls itself when it reads discovery and OpenAPI documents.
+// The user name of kube-apiserver when it fetches discovery and OpenAPI documents.
 const aggregators = new Set(['system:aggregator', 'system:kube-aggregator'])
 
 /**
@@ -75,11 +75,11 @@ export function createMaxInFlight({ limits, refused }: MaxInFlightOptions): MaxI
   const places = {
     reading: placesOf('reading', waitMs),
     mutating: placesOf('mutating', waitMs),
-    // Nobody knows when one of them comes free.
+    // It is unknown when a seat becomes free.
     lasting: placesOf('lasting', () => 0),
   }
 
-  /** What asks to last has a second place, which it keeps until its end. */
+  /** A long-running request has a second seat until it ends. */
   function stay(short: Seat, user: string, asksToLast: boolean): RequestSeat {
     let long: Seat | undefined
     const takeLong = () => {

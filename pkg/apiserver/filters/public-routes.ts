@@ -31,7 +31,7 @@ export function createPublicRoutes(parts: PublicRoutesOptions): HandlerChainOpti
     versionInfo,
     kubernetesVersion: createKubernetesVersion(client),
   })
-  // The listener knows the identity providers, of which login pages of the platform are told here.
+  // kapis-oauth knows the identity providers, which the public configuration lists.
   const oauthConfig = `/kapis/config.${groupDomain}/v1alpha2/configs/oauth`
   const { issuer } = config.oauth
   const isForOAuth = (path: string) => isOAuthPath(path, issuer) || path === oauthConfig

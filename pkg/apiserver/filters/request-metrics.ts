@@ -46,9 +46,10 @@ export function createRequestMetrics(
     help: 'Requests in flight, including watches.',
     collect: metric => metric.set(inFlight),
   })
-  // Finding a row by its labels costs more than counting in it, and there are few of them.
+  // Looking up the child of label values costs more than incrementing it, and there are few of
+  // them.
   const rows = new Map<string, Row>()
-  // What clients ask for often comes as one and the same RequestInfo each time.
+  // Frequent requests share one RequestInfo object.
   const last = new WeakMap<RequestInfo, { readonly code: number; readonly row: Row }>()
   function rowOf(info: RequestInfo | undefined, code: number): Row {
     const kept = info && last.get(info)
@@ -74,7 +75,7 @@ export function createRequestMetrics(
       inFlight--
       const row = rowOf(info, code)
       row.total.inc()
-      // How long a watch lasts says nothing about how quickly anything was answered.
+      // The duration of a watch says nothing about latency.
       if (info?.verb !== 'watch') row.duration.observe(seconds)
     },
   }

@@ -2,7 +2,11 @@ import type { Identity } from '../../apirequest/identity.ts'
 import type { Exchange } from '../../apirequest/request-context.ts'
 
 export type SessionRevocation = {
-  /** Looks after a request that may last for hours. @returns what ends that */
+  /**
+   * Tracks a long-running request.
+   *
+   * @returns a function that stops tracking it
+   */
   readonly follow: (exchange: Exchange, caller: Identity) => () => void
 }
 

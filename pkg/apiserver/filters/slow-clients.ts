@@ -2,9 +2,9 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { hasBody } from '../../httpserver/has-body.ts'
 import type { RequestSeat } from './max-in-flight.ts'
 
-/** Follows one request. */
+/** Tracks a request. */
 export type TrackedRequest = {
-  /** Its place, once it has one. */
+  /** Its seat, once it has one. */
   seat: RequestSeat | undefined
   readonly stop: () => void
 }
@@ -36,7 +36,7 @@ export function createSlowClients(stallMs: () => number, everyMs = 1_000): SlowC
         continue
       }
       entry.seat?.idle(true)
-      // Before the head of the answer the deadline of the request says when it is over.
+      // Before the response headers, the deadline of the request applies.
       if (res.headersSent && now - entry.sinceMs > stallMs()) socket.destroy()
     }
   }

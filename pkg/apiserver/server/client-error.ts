@@ -33,7 +33,7 @@ function answer(error: Error, socket: Duplex, answering: ServerResponse | undefi
     answering.shouldKeepAlive = false
     return
   }
-  // What still comes behind an answer that has been given below.
+  // Input that arrives after the error response below.
   if (socket.writableEnded && isParseError(error)) return
   if (!socket.writable || answering?.headersSent === true || codeOf(error) === 'ECONNRESET') {
     socket.destroy()

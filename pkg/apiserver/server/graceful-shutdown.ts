@@ -4,9 +4,9 @@ import type { Logger } from '../../telemetry/logger.ts'
 
 export type ShutdownOptions = {
   readonly probes: { readonly drain: () => void }
-  /** Watches and tails, which would go on for ever. */
+  /** Ends watches and tails, which would continue for ever. */
   readonly longRunning: readonly { readonly close: () => void }[]
-  /** Connections on which nothing was asked, of each server. */
+  /** Connections of each server without a request. */
   readonly unused: readonly { readonly close: () => void }[]
   readonly delaySeconds: number
   readonly logger: Logger

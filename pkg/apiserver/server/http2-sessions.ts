@@ -23,12 +23,12 @@ export type Http2Sessions = {
 
 // As kube-apiserver's HTTP/1.1 connections: the server must not be the first to close.
 const idleMs = 130_000
-// Go's default; its clients open another connection when they need more.
+// The default of Go; its clients open another connection when they need more.
 const maxStreams = 250
 // The limit of kube-apiserver: a caller with thousands of groups arrives with as many headers.
 const clientHeadKilobytes = 1_024
 const maxSessionMegabytes = 64
-// A head of a megabyte fits into the eight frames that nghttp2 takes of one (CVE-2024-28182).
+// Headers of a megabyte fit into the eight frames that nghttp2 accepts (CVE-2024-28182).
 const maxFrameSize = 256 * 1024
 
 /**
@@ -49,7 +49,7 @@ export function createHttp2Sessions(listener: RequestListener, limits: ServerLim
       maxHeaderListSize: (authorized ? headKilobytes : limits.headerKilobytes) * 1024,
     },
     maxSessionMemory: maxSessionMegabytes,
-    // Groups come one in a line, as in HTTP/1.1.
+    // Groups are repeated headers, as in HTTP/1.1.
     maxHeaderListPairs: 65_536,
     strictFieldWhitespaceValidation: false,
   })
@@ -107,13 +107,13 @@ type Head = {
   readonly rawHeaders: readonly string[]
 }
 
-/** RFC 9113 section 8.2.1: such a request is malformed. */
+/** RFC 9113 section 8.2.1: a malformed request. */
 function nameOfBlank(rawHeaders: readonly string[]): string | undefined {
   const at = rawHeaders.findIndex((text, i) => i % 2 === 1 && /^[ \t]|[ \t]$/.test(text))
   return at < 0 ? undefined : rawHeaders[at - 1]
 }
 
-/** @throws Error for what is not a request of HTTP/1.1 */
+/** @throws Error for headers that are not valid in HTTP/1.1 */
 function forward(stream: ServerHttp2Stream, { headers, flags, rawHeaders }: Head, connection: Duplex): void {
   const { constants } = process.getBuiltinModule('node:http2')
   const hasBody = (flags & constants.NGHTTP2_FLAG_END_STREAM) === 0
@@ -126,7 +126,7 @@ function forward(stream: ServerHttp2Stream, { headers, flags, rawHeaders }: Head
   stream.on('close', () => {
     if (!connection.destroyed) request.destroy()
   })
-  // Closed, and not destroyed, a broken answer would look like a whole one.
+  // If the stream were closed instead of destroyed, an aborted response would look complete.
   const fail = (error: Error) => void stream.destroy(error)
   request.on('error', fail)
   request.on('response', response => {
@@ -146,7 +146,7 @@ function forward(stream: ServerHttp2Stream, { headers, flags, rawHeaders }: Head
   else request.end()
 }
 
-// RFC 9113 section 8.2.2: those are the connection's, and HTTP/2 has its own means.
+// RFC 9113 section 8.2.2: connection-specific headers are not allowed in HTTP/2.
 const ofConnection = new Set(['connection', 'keep-alive', 'proxy-connection', 'transfer-encoding', 'upgrade'])
 
 /** The header lines of HTTP/1.1: RFC 9113 sections 8.3.1 and 8.2.3. */

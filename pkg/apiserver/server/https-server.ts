@@ -18,10 +18,10 @@ export type TlsMaterial = {
   readonly clientCaPems: readonly string[]
 }
 
-/** HTTP/2, for clients that ask for the server by this name (RFC 6066 section 3). */
+/** Enables HTTP/2 for clients that connect with this server name (RFC 6066 section 3). */
 export type Http2Option = { readonly serverName: string; readonly accept: (socket: TLSSocket) => void }
 
-/** How long a client may take over the head of a request, and how large that may be. */
+/** Timeout and maximum size of request headers. */
 export type ServerLimits = { readonly headersSeconds: number; readonly headerKilobytes: number }
 
 function toServerOptions({ headersSeconds, headerKilobytes }: ServerLimits) {
@@ -88,7 +88,7 @@ export function createHttpsListener(
   // respond on it: nothing else closes the connection.
   server.prependListener('tlsClientError', (_error, socket) => socket.destroy())
   answerClientErrors(server)
-  // One write is one answer or a batch of events: waiting for more would only add latency.
+  // A write is a whole response or a batch of events: waiting for more (Nagle) only adds latency.
   server.prependListener('secureConnection', (socket: TLSSocket) => socket.setNoDelay(true))
   if (http2 !== undefined) divert(server, http2.accept)
   return server
@@ -113,11 +113,11 @@ function divert(server: HttpsServer, accept: Http2Option['accept']): void {
  * the connection. The stream buffers it instead.
  */
 function readThroughStream(socket: Socket): void {
-  // That someone listens is what makes node give up its short way.
+  // A listener for readable makes Node.js leave its fast path.
   socket.on('data', () => undefined)
 }
 
-/** New certificates for new connections; those that are open keep what they have. */
+/** Sets the certificates for new connections; existing ones are not affected. */
 export function updateTls(server: HttpsServer, material: TlsMaterial): void {
   server.setSecureContext(toTlsOptions(material))
 }
@@ -148,14 +148,14 @@ export function toUpgradeListener(
       socket.destroy()
       return
     }
-    // Node takes its own listener away with the parser.
+    // Node.js removes its listener together with the parser.
     socket.on('drain', () => res.emit('drain'))
     res.once('finish', () => socket.end())
     listener(req, res, head)
   }
 }
 
-/** @returns the port, which the system chose when 0 was asked for */
+/** @returns the port, which the system chooses for 0 */
 export async function listen(server: Server | HttpsServer, address: string, port: number): Promise<number> {
   const { promise, resolve, reject } = Promise.withResolvers<void>()
   server.once('error', reject)

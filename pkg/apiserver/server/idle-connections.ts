@@ -2,7 +2,7 @@ import type { IncomingMessage, Server } from 'node:http'
 import type { Server as HttpsServer } from 'node:https'
 import type { Socket } from 'node:net'
 
-/** Connections on which nothing has been asked yet. */
+/** Connections without a request so far. */
 export type UnusedConnections = { readonly close: () => void }
 
 /**
@@ -13,7 +13,7 @@ export type UnusedConnections = { readonly close: () => void }
 export function trackUnusedConnections(server: Server | HttpsServer): UnusedConnections {
   const sockets = new Set<Socket>()
   const opened = (socket: Socket) => {
-    // HTTP/2 has an end of its own, which its clients are told of.
+    // HTTP/2 sessions are ended with GOAWAY instead.
     if ('alpnProtocol' in socket && socket.alpnProtocol === 'h2') return
     sockets.add(socket)
     socket.once('close', () => sockets.delete(socket))

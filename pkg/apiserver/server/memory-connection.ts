@@ -11,7 +11,7 @@ export class MemoryConnection extends Duplex {
   bytesRead = 0
   bytesWritten = 0
   #peer: MemoryConnection | undefined
-  /** Goes on with a write once the peer reads. */
+  /** Continues a write when the peer reads. */
   #resume: (() => void) | undefined
 
   static pair(): readonly [MemoryConnection, MemoryConnection] {
@@ -33,7 +33,7 @@ export class MemoryConnection extends Duplex {
     this.#send(chunk, done)
   }
 
-  /** What is written after the peer has gone is lost, as on every connection. */
+  /** Data written after the peer has closed is lost, as on any connection. */
   #send(chunk: Buffer, done: () => void): void {
     const peer = this.#peer
     if (peer === undefined || peer.destroyed || chunk.length === 0) {
@@ -44,7 +44,7 @@ export class MemoryConnection extends Duplex {
     this.bytesWritten += piece.length
     peer.bytesRead += piece.length
     const next = () => this.#send(chunk.subarray(piece.length), done)
-    // Set before the push, which may have the peer read at once.
+    // Set before the push, which may make the peer read synchronously.
     this.#resume = next
     if (peer.push(piece) && this.#resume === next) {
       this.#resume = undefined

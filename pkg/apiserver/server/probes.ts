@@ -3,12 +3,12 @@ import type { QueryParameters } from '../../apirequest/query-parameters.ts'
 import type { Exchange } from '../../apirequest/request-context.ts'
 import { send } from '../../httpserver/respond.ts'
 
-/** One thing that must be so; `problem` says why it is not. */
+/** A health check; `problem` returns the reason of a failure. */
 export type Check = {
   readonly name: string
   readonly problem: () => string | undefined
   /**
-   * Fails only when it is asked for by its name: what else the server does must not end with it.
+   * Only affects its own probe path: a failure must not stop other checks or restart the process.
    */
   readonly isPartial?: boolean
 }
@@ -86,7 +86,7 @@ function answer(res: ServerResponse, probe: string, checks: readonly Check[], qu
     } else if (problem() === undefined) {
       lines.push(`[+]${name} ok`)
     } else {
-      // Anyone may ask: the reason is for the log and the metrics.
+      // Anyone may call it: the reason is only in the log and the metrics.
       lines.push(`[-]${name} failed: reason withheld`)
       if (isPartial !== true) isHealthy = false
     }

@@ -18,7 +18,7 @@ import type { Peer, Tracing } from '../../telemetry/tracing/tracing.ts'
 export type RunningComponents = {
   readonly find: (group: string, version: string) => Handler | undefined
   readonly serves: (group: string, version: string) => boolean
-  /** Whether the request was for a component; resolves once it is over. */
+  /** Returns whether the request was for a component; resolves when the response is complete. */
   readonly upgrade: (exchange: AuthenticatedExchange) => Promise<boolean>
   readonly start: () => void
   readonly stop: () => void
@@ -55,14 +55,14 @@ export function createComponents({
     client,
     groupDomain,
     logger,
-    // Groups without a dot, and those of k8s.io, are Kubernetes' (KEP-2337).
+    // Groups without a dot, and those of k8s.io, are reserved for Kubernetes (KEP-2337).
     isReserved: group => own.has(group) || !group.includes('.') || group.endsWith('.k8s.io'),
     pair: () => certificates.current(),
   })
   certificates.onChange(() => components.certificateChanged())
   const abort = new AbortController()
 
-  /** Nothing else waits for it: without a certificate only the components are missing. */
+  /** Runs in the background: without a certificate only the components are unavailable. */
   function prepare(): Promise<void> {
     const message = 'failed to load the front-proxy certificate, retrying'
     return untilDone(() => certificates.start(), { logger, signal: abort.signal, delayMs: retryMs, message })

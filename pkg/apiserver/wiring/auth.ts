@@ -29,28 +29,32 @@ import type { Authenticate, Impersonate } from '../filters/handler-chain.ts'
 import type { Check } from '../server/probes.ts'
 import { createKubernetesVersion, isAtLeast } from './kubernetes-version.ts'
 
-/** undefined stands for "is not there". */
+/** undefined means that the object does not exist. */
 type UserListener = (before: User | undefined, after: User | undefined) => void
 
 export type Auth = {
   readonly authenticate: Authenticate
-  /** Whether the login by which a caller was found out has ended since. */
+  /** Returns whether the login of an authenticated caller has ended since. */
   readonly hasEnded: (identity: Identity) => boolean
-  /** @param requestOf what a request is authorized as */
+  /** @param requestOf returns the attributes to authorize a request with */
   readonly impersonate: (requestOf: RequestOf) => Impersonate
   readonly authorize: Authorize
   /** Whether a caller may read a Secret. @throws Status 403 */
   readonly authorizeSecretRead: (identity: Identity, namespace: string, name: string) => Promise<void>
-  /** The same of a Service; '' for one in any namespace. @throws Status 403 */
+  /**
+   * The same for a Service; '' for one in any namespace.
+   *
+   * @throws Status 403
+   */
   readonly authorizeServiceRead: (identity: Identity, namespace: string, name: string) => Promise<void>
   /** Whether a caller has a right of RBAC at the cluster scope. @throws Status 403, 503 */
   readonly requireRight: RequireRight
   readonly checks: readonly Check[]
   readonly users: UserStore
   readonly onUserChange: (listener: UserListener) => void
-  /** What compares passwords, for agents that send logs with one; until then they are refused. */
+  /** Sets the password check for log shippers; until then passwords are rejected. */
   readonly acceptPasswords: (passwords: PasswordChecker) => void
-  /** Authorities that client certificates may come from; they change while the program runs. */
+  /** CAs for client certificates; they may change at run time. */
   readonly clientCaPems: () => readonly string[]
   readonly onChange: (listener: () => void) => void
   readonly start: () => void
@@ -70,7 +74,7 @@ export type AccessOptions = {
   readonly explain: Explain
 }
 
-/** Joins what finds out who calls and what decides whether they may. */
+/** Wires the authenticators and the authorizer. */
 export function createAuth(options: AccessOptions): Auth {
   const { client, config, logger, registry, group, clientAddress, explain } = options
   const { groupDomain } = config
@@ -115,7 +119,7 @@ export function createAuth(options: AccessOptions): Auth {
 
   const known = {
     get(name: string) {
-      // Before the first list every user would look like one who does not exist.
+      // Before the first list every user would look unknown.
       if (!users.isReady || !sessions.isReady)
         throw unavailable('the cache for users has not synced yet; retry later')
       return users.get(name)

@@ -5,7 +5,7 @@ import { isNotYetReady } from '../../kubeclient/service-account-errors.ts'
 import type { CallAs } from '../../platformapi/as-caller.ts'
 import { toImpersonation } from '../../proxy/identity-headers.ts'
 
-/** Calls to kube-apiserver as the caller of a request, whose warnings reach the caller. */
+/** A client that calls kube-apiserver as the caller of a request, and passes on warnings. */
 export function createCallAs(client: KubeClient): CallAs {
   return async ({ identity, id, res }, call) => {
     let code = 0

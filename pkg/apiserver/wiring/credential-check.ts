@@ -6,7 +6,7 @@ import type { Check } from '../server/probes.ts'
 export type CredentialCheckOptions = {
   readonly client: Pick<KubeClient, 'call'>
   readonly signal: AbortSignal
-  /** How often kube-apiserver is asked, and how soon again after it has refused. */
+  /** Interval of the check, and the shorter one after a rejection. */
   readonly everyMs?: number
   readonly againMs?: number
 }

@@ -40,7 +40,7 @@ export type EventStreamOptions = {
   readonly places: LogPlaces
 }
 
-// Whose events someone may list with kubectl he may list here.
+// A caller who may list events with kubectl may list them here.
 const eventRight = { verb: 'list', group: '', resource: 'events' }
 // Audit events are authorized as events of audit.k8s.io, which the ClusterRole `view` does not
 // include: they show who did what, and what was forbidden.

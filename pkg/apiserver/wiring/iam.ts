@@ -35,7 +35,7 @@ export type Iam = IamFace & {
 // Password changes are rare: one hash at a time leaves the other threads free.
 const hashThreads = 1
 
-/** Joins the face of users with what checks and writes them. */
+/** Wires the users API with password checks and writers. */
 export async function createIam(parts: IamParts): Promise<Iam> {
   const { client, config, clientAddress, access, callAs, views, list, rest, logger, registry } = parts
   const { users } = access

@@ -3,7 +3,7 @@ import { membersOf, textOf } from '../../kubeclient/object.ts'
 
 const keepMs = 60_000
 
-/** Whether a version.Info is of a minor release or a later one; a provider may write "36+". */
+/** Returns whether a version.Info is at least a minor release; some providers write "36+". */
 export function isAtLeast(info: unknown, wantedMinor: number): boolean {
   const { major, minor } = membersOf(info)
   return textOf(major) === '1' && Number.parseInt(textOf(minor), 10) >= wantedMinor

@@ -19,7 +19,7 @@ export type ListenersOptions = {
   readonly request: (req: IncomingMessage, res: ServerResponse) => void
   readonly upgrade: Parameters<typeof toUpgradeListener>[0]
   readonly tls: () => TlsMaterial
-  /** Calls back when the certificate or the client CAs are others. */
+  /** Calls back when the serving certificate or the client CAs change. */
   readonly onTlsChange: (listener: () => void) => void
   /** Connections of each listener at most. */
   readonly maxConnections: () => number
@@ -27,7 +27,7 @@ export type ListenersOptions = {
 
 export type Listeners = {
   readonly servers: readonly Server[]
-  /** Those of each server on which no request is being served. */
+  /** Connections of each server without a request in progress. */
   readonly unused: readonly ReturnType<typeof trackUnusedConnections>[]
   readonly sessions: ReturnType<typeof createHttp2Sessions>
 }
@@ -42,7 +42,7 @@ export async function openListeners(options: ListenersOptions): Promise<Listener
   const upgrade = toUpgradeListener(options.upgrade)
   const sessions = createHttp2Sessions(request, config.limits)
   const secure = createHttpsListener(tls(), request, config.limits, {
-    // The name by which kube-apiserver's aggregator asks for a server, wherever it is.
+    // The server name that the aggregator of kube-apiserver uses, at any address.
     serverName: `${config.service.name}.${config.kubernetes.namespace}.svc`,
     accept: sessions.accept,
   })

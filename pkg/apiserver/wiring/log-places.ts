@@ -2,13 +2,13 @@ import { tooManyRequests } from '../../apierrors/status.ts'
 import type { LogPlaces } from '../../platformapi/logs/places.ts'
 import { createFairQueue } from '../filters/fair-queue.ts'
 
-// Fewer than a search engine is asked at once: live tails and checks ask it too.
+// Fewer than the concurrent queries of a search engine: live tails and checks query it too.
 const maxSearches = 12
 const waitMs = 10_000
-// Each holds a connection, and asks the store again and again.
+// Each holds a connection and polls the store.
 const maxTails = 256
 
-/** A quarter of the searches and of the live tails for each user: the store itself has no turns for users. */
+/** Each user gets a quarter of the searches and live tails, since the store has no fair queuing. */
 export function createLogPlaces(): LogPlaces {
   const searches = createFairQueue({
     most: () => maxSearches,

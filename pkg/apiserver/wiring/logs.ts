@@ -47,7 +47,7 @@ export type Logs = {
   readonly admit: (req: IncomingMessage) => void
   /** Keeps an event of the audit log too; undefined when there is nowhere to keep it. */
   readonly keepAuditEvent: ((event: string) => void) | undefined
-  /** Whether lines are taken. */
+  /** Whether ingest is enabled. */
   readonly checks: readonly Check[]
   readonly start: () => void
   /** Ends the live tails. */
@@ -67,7 +67,7 @@ export type LogsOptions = {
   readonly watchNamespaces: (sink: NamespaceIndex['sink']) => { start: () => Promise<void>; stop: () => void }
 }
 
-/** Joins the log store, who may read what of it, and the faces that show it. */
+/** Wires the log store, the authorization of its readers, and the log APIs. */
 export async function createLogs(options: LogsOptions): Promise<Logs> {
   const { client, config, live, secrets, logger, registry, authorize, bindings } = options
   const { groupDomain } = config
@@ -191,7 +191,7 @@ export async function createLogs(options: LogsOptions): Promise<Logs> {
 
 const changeLogMs = 60_000
 
-/** Says what was changed of lines, once a minute at most. */
+/** Logs which changes were made to lines, at most once a minute. */
 function createChangeLog(logger: Logger): (changes: Ingested['changed']) => void {
   const sums = new Map<string, number>()
   let saidAt = Number.NEGATIVE_INFINITY

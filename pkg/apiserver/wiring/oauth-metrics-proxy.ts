@@ -2,7 +2,7 @@ import { methodNotAllowed } from '../../apierrors/status.ts'
 import type { Exchange, Handler } from '../../apirequest/request-context.ts'
 import type { DocumentRoute } from './router.ts'
 
-/** Anyone who asks needs `get` on it, as on /metrics. */
+/** Requires `get` on the path, as /metrics does. */
 const path = '/metrics/oauth'
 
 /** Serves the metrics of kapis-oauth, whose Unix socket collectors cannot reach. */

@@ -33,9 +33,9 @@ export function createRegistration({
     groupDomain: config.groupDomain,
     service,
     caBundle: () => certificates.current().bundlePem,
-    // Its own CA is announced before it signs; one from files is not.
+    // The CA of Kapis is published before it signs; one from files may not be.
     keepOthersMs: config.tls.certFile === '' ? 0 : config.tls.rolloverSeconds * 1_000,
-    // Helm takes one object after the other away, and leaves the namespace.
+    // Helm deletes one object after the other, and keeps the namespace.
     async isLeaving() {
       const path = `/api/v1/namespaces/${service.namespace}`
       return (await isLeaving(client, path)) || isLeaving(client, `${path}/services/${service.name}`)

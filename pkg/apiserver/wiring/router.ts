@@ -17,13 +17,13 @@ export type RouterOptions = {
   readonly aggregated: Handler
   /** The faces under /kapis, by `<group>/<version>`. */
   readonly platform: ReadonlyMap<string, Handler>
-  /** Another component that serves a group and version under /kapis. */
+  /** The API of another component for a group and version under /kapis. */
   readonly aggregatedApi: (group: string, version: string) => Handler | undefined
   /** Any other resource under /kapis. */
   readonly generic: Handler
-  /** Discovery and OpenAPI: documents, each of which knows its paths. */
+  /** Discovery and OpenAPI documents, each with its paths. */
   readonly documents: readonly DocumentRoute[]
-  /** The same for who calls kapis-apiserver itself, and not by way of kube-apiserver. */
+  /** The same for callers of kapis-apiserver itself, and not through kube-apiserver. */
   readonly ownDocuments: readonly DocumentRoute[]
   /** Everything of kube-apiserver's own, as the calling user. */
   readonly proxy: Handler
@@ -67,7 +67,7 @@ export function createRouter(options: RouterOptions): Router {
   return { route, isProxied: isElsewhere }
 }
 
-/** What is no resource of ours: discovery, OpenAPI, operations, and paths that nothing serves. */
+/** All other paths: discovery, OpenAPI, operations, and unknown ones. */
 function routeDocument(options: RouterOptions, exchange: AuthenticatedExchange): void | Promise<void> {
   const { res, info } = exchange
   const { path, prefix } = info
@@ -104,7 +104,8 @@ function isForProxy(options: RouterOptions, exchange: AuthenticatedExchange): bo
   if (prefix === 'api' || prefix === 'apis') return !isBelow(path, options.group)
   if (isPlatform(prefix) || path === metricsPath) return false
   if (path.startsWith('/openapi/v3/')) return !isOwnDocument(path)
-  // The version too: kubectl holds it against its own. That of Kapis is at /kapis/version.
+  // Includes /version, which kubectl compares with its own. The version of Kapis is at
+  // /kapis/version.
   return path === '/openapi/v2' || !documentsFor(options, exchange).some(({ handles }) => handles(path))
 }
 

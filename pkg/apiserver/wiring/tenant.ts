@@ -15,7 +15,7 @@ export type TenantOptions = {
   readonly narrowed: Resources['narrowed']
   readonly users: { readonly get: (name: string) => User | undefined }
   readonly requireRight: RequireRight
-  /** Log, event and audit searches: what else is in tenant.<group domain>/v1alpha2. */
+  /** Log, event and audit searches, which are also in tenant.<group domain>/v1alpha2. */
   readonly searches: Handler
 }
 
@@ -24,7 +24,11 @@ export type Tenant = {
   readonly v1alpha3: Handler
   /** The read of resources.<group domain> that a read of a view is authorized as. */
   readonly attributesOf: (exchange: AuthenticatedExchange) => RequestInfo | undefined
-  /** Whether kube-apiserver judges the caller of a request, since it becomes one of theirs. @throws Status 401 */
+  /**
+   * Whether kube-apiserver authorizes the caller of a request, since the request is proxied to it.
+   *
+   * @throws Status 401
+   */
   readonly judgesItself: (exchange: AuthenticatedExchange) => boolean
 }
 

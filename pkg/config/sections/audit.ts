@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import { choice, integer, section, text } from '../option.ts'
 
-/** Where the audit log goes and what it may cost. */
+/** The destination and the limits of the audit log. */
 export const audit = section({
   path: text({
     default: '',

@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import { choice, integer, section } from '../option.ts'
 
-/** How the resource cache keeps kinds besides those that are always followed. */
+/** The resource cache for kinds other than those that are always cached. */
 export const cache = section({
   idleSeconds: integer({
     default: 600,

@@ -117,7 +117,7 @@ export type ClientConfig = Readonly<
   readonly grantTypes: readonly GrantType[]
 }
 
-/** A client and what it proves itself with; a public one has nothing. */
+/** A client and its secret; a public client has none. */
 export type RegisteredClient = { readonly client: ClientConfig; readonly secret: string | undefined }
 
 export const client = members.superRefine(check).transform(toRegistered)

@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import { integer, section } from '../option.ts'
 
-/** What one replica takes on at the same time, and for how long. */
+/** Concurrency limits and timeouts of a replica. */
 export const limits = section({
   // The first two are kube-apiserver's own defaults, since most requests end there.
   requestsInFlight: integer({
@@ -19,7 +19,7 @@ export const limits = section({
     isReloaded: true,
     description: 'The same for write requests. A request with a body counts from when its body has arrived.',
   }),
-  // A watch takes half a megabyte in all.
+  // A watch takes about half a megabyte.
   longRunningRequests: integer({
     default: 8_192,
     min: 0,

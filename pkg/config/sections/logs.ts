@@ -60,7 +60,7 @@ const opensearch = section({
   if (password !== '' && username === '') problem('password', 'requires logs.opensearch.username')
 })
 
-/** How long events of one kind are kept; by size, in the embedded store alone. */
+/** Retention of the events of one kind; the limit by size applies to the embedded store only. */
 function eventStream(notes: { readonly enabled: string; readonly kept: string }) {
   return section({
     enabled: boolean({ default: true, description: notes.enabled }),
@@ -74,7 +74,7 @@ function eventStream(notes: { readonly enabled: string; readonly kept: string })
   }).prefault({})
 }
 
-/** Where log lines are kept, and what a query of them may cost. */
+/** The log store, and the limits of its queries. */
 export const logs = section({
   store: choice({
     of: ['none', 'embedded', 'opensearch'],
@@ -119,7 +119,7 @@ export const logs = section({
 
 type Given = z.output<typeof logs>
 
-/** What Kapis authenticates with at the log store. */
+/** The credentials of Kapis at the log store. */
 export type LogStoreSecrets = Readonly<Pick<Given['opensearch'], 'password' | 'apiKey'>>
 /** Without secrets. */
 export type LogsConfig = Readonly<Omit<Given, 'opensearch'>> & {

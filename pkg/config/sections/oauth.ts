@@ -4,7 +4,7 @@ import { client } from './client.ts'
 
 const year = 31_536_000
 
-/** The OAuth server: its issuer, the life of what it issues, and its clients. */
+/** The OAuth server: issuer, lifetimes and clients. */
 export const oauth = section({
   issuer: optionalText({
     env: 'KAPIS_OAUTH_ISSUER',

@@ -20,7 +20,7 @@ export function toResourceList(served: ServedGroup) {
   }
 }
 
-/** `/apis/<group>`: its versions, as metav1.APIGroup. The first that is given is preferred. */
+/** `/apis/<group>` as metav1.APIGroup. The first version is preferred. */
 export function toGroup(name: string, groups: readonly ServedGroup[]) {
   return { kind: 'APIGroup', apiVersion: 'v1', ...groupEntry(name, groups) }
 }
@@ -31,7 +31,7 @@ export function toGroupList(groups: readonly ServedGroup[]) {
   return { kind: 'APIGroupList', apiVersion: 'v1', groups: entries }
 }
 
-/** `/apis` with everything below it in one document (KEP-3352). */
+/** `/apis` as aggregated discovery (KEP-3352). */
 export function toAggregatedList(groups: readonly ServedGroup[], version: DiscoveryVersion) {
   return {
     kind: 'APIGroupDiscoveryList',

@@ -6,14 +6,18 @@ import type { Schemas } from './schema/schema.ts'
 
 export type KindSchemasOptions = {
   readonly kinds: readonly SourceKind[]
-  /** The parsed answer of kube-apiserver at a path. @throws Status */
+  /**
+   * Returns the parsed response of kube-apiserver at a path.
+   *
+   * @throws Status
+   */
   readonly read: (path: string) => Promise<unknown>
   /**
    * How long a result is used without checking for a newer one: kube-apiserver fetches its
    * documents one after the other.
    */
   readonly freshMs?: number
-  /** How long is waited for kube-apiserver while nothing is known. */
+  /** How long to wait for kube-apiserver before the first load. */
   readonly patienceMs?: number
 }
 
@@ -54,7 +58,7 @@ export function createKindSchemas({
     readAt = performance.now()
   }
 
-  /** One at a time, for all that ask. */
+  /** One load at a time, shared by all callers. */
   function updating(): Promise<void> {
     reading ??= update().finally(() => {
       reading = undefined
@@ -71,7 +75,7 @@ export function createKindSchemas({
           reason,
         )
     } else if (performance.now() - readAt >= freshMs) {
-      // What is known stays good while kube-apiserver is not responding.
+      // Known schemas stay valid while kube-apiserver is not responding.
       updating().catch(() => undefined)
     }
     return known.schemas

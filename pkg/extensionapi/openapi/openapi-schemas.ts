@@ -10,7 +10,7 @@ type Json = Readonly<Record<string, unknown>>
  */
 export type WriteRef = (name: string, beside: Json) => Json
 
-/** What the versions of OpenAPI write differently. */
+/** The differences between the versions of OpenAPI. */
 export type Dialect = {
   readonly ref: WriteRef
   readonly oneOf: (schemas: readonly Json[]) => Json

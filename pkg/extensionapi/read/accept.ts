@@ -2,10 +2,10 @@ import { notAcceptable, Status } from '../../apierrors/status.ts'
 import { type BoundedCache, createBoundedCache } from '../../cache/bounded-cache.ts'
 import { type Clause, covers, parseAccept } from '../../httpserver/accept-clause.ts'
 
-/** What a read answers with. */
+/** The target of a read. */
 export type AcceptTarget = 'object' | 'list' | 'watch'
 
-/** The form of the answer that the caller and the target agree on. */
+/** The negotiated form of the response. */
 export type Accepted = {
   readonly media: 'json' | 'yaml'
   readonly as: 'object' | 'table' | 'partial' | 'partialList'
@@ -16,12 +16,12 @@ export type Accepted = {
 }
 
 const mediaTypes = ['application/json', 'application/yaml']
-// YAML has no framing that clients of a watch could split, so kube-apiserver streams none either.
+// YAML has no framing for watch events, so kube-apiserver does not stream it either.
 const streamTypes = ['application/json;stream=watch']
 
 const plain: Accepted = { media: 'json', as: 'object', version: 'v1', pretty: false }
 
-// The headers of one client are always the same few, and parsing costs more than a small answer.
+// A client always sends the same few headers, and parsing costs more than a small response.
 const createAnswers = () => createBoundedCache<Accepted | Status>({ maxBytes: 256 * 1024, sizeOf: () => 500 })
 const remembered: Readonly<Record<AcceptTarget, BoundedCache<Accepted | Status>>> = {
   object: createAnswers(),
@@ -30,7 +30,8 @@ const remembered: Readonly<Record<AcceptTarget, BoundedCache<Accepted | Status>>
 }
 
 /**
- * Chooses the form of an answer: the first clause whose media type and conversion can be served.
+ * Negotiates the form of a response: the first clause whose media type and conversion are
+ * supported.
  *
  * @param accept the Accept header
  * @throws Status 406
@@ -72,7 +73,7 @@ const conversions: ReadonlyMap<string, Accepted['as']> = new Map([
   ['PartialObjectMetadataList', 'partialList'],
 ])
 
-/** undefined: the clause wants something that is not known here, so the next one is tried. */
+/** undefined: the clause is not supported, so the next one is tried. */
 function conversionOf({ parameters }: Clause): Pick<Accepted, 'as' | 'version'> | undefined {
   if (!['as', 'g', 'v'].some(name => parameters.has(name))) return { as: 'object', version: 'v1' }
   const as = conversions.get(parameters.get('as') ?? '')

@@ -12,7 +12,7 @@ export function formatAge(since: string, nowMs: number): string {
   const start = Date.parse(since)
   if (Number.isNaN(start)) return '<unknown>'
   const seconds = Math.trunc((nowMs - start) / 1000)
-  // A clock that is a little behind is no reason to show nonsense.
+  // Clocks may differ slightly, so a negative age is shown as 0.
   if (seconds < -1) return '<invalid>'
   if (seconds < 0) return '0s'
   if (seconds < 2 * minute) return `${seconds}s`

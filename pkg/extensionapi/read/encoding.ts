@@ -4,10 +4,10 @@ import { indentJson } from '../../json/indent.ts'
 import { jsonToYaml } from '../../yaml/write.ts'
 import type { Accepted } from './accept.ts'
 
-/** The written form of an answer. JSON without line breaks is the one that costs nothing. */
+/** The encoding of a response. JSON without line breaks is stored and costs nothing. */
 export type Encoding = 'json' | 'pretty' | 'yaml'
 
-/** kube-apiserver indents for people: when asked to, and for the programs that people type into. */
+/** kube-apiserver indents if asked to, and for command line clients. */
 export function toEncoding(accepted: Accepted, req: IncomingMessage, query: QueryParameters): Encoding {
   if (accepted.media === 'yaml') return 'yaml'
   if (accepted.pretty) return 'pretty'
@@ -31,9 +31,9 @@ export function reencode(json: Buffer | string, encoding: Encoding): Buffer {
 }
 
 /**
- * Writes a list item by item, so that even the largest never stands in memory as text.
+ * Writes a list item by item, so that it is never in memory as a whole text.
  *
- * @param head the members next to the items
+ * @param head the fields next to the items
  * @param items each as JSON
  */
 export function* reencodeList(

@@ -7,7 +7,7 @@ import { requirementsOf } from '../../apirequest/selector.ts'
 import { parseVersionQuery, type VersionQuery } from '../../apirequest/version-query.ts'
 import type { Entry } from '../../resourcecache/store/cached-object.ts'
 
-/** metav1.ListOptions, as far as reading goes. */
+/** metav1.ListOptions for reads. */
 export type ListOptions = VersionQuery & {
   /** '' is all of them. */
   readonly namespace: string
@@ -24,11 +24,11 @@ export type ListOptions = VersionQuery & {
 const knownFields = ['metadata.name', 'metadata.namespace']
 
 /**
- * Reads and checks the options of a list or watch as kube-apiserver does.
+ * Parses and validates the options of a list or watch like kube-apiserver.
  *
- * @param named the object by whose name the request was authorized: no other is selected
- * @param namespace '' is all of them
- * @throws Status 400 for what cannot be read, 422 for what contradicts itself
+ * @param named name of the only object that the request was authorized for
+ * @param namespace '' for all
+ * @throws Status 400 for a syntax error, 422 for a contradiction
  */
 export function parseListOptions(
   query: QueryParameters,
@@ -80,7 +80,7 @@ export function isSelective(options: ListOptions): boolean {
   return options.labels.length > 0 || options.fields.length > 0
 }
 
-/** Names a selection: lists and watches with one key select alike. */
+/** Cache key of a selection: lists and watches with the same key select the same objects. */
 export function toSelectorKey(
   { labelSelector, fieldSelector }: QueryParameters,
   { name }: Pick<RequestInfo, 'name'>,

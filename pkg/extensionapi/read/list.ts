@@ -17,7 +17,7 @@ import type { Turns } from '../../scheduling/time-slices.ts'
 import { formatContinueToken, inconsistent, parseContinueToken } from './continue-token.ts'
 import { isExact, isSelective, type ListOptions, matchesOptions } from './list-options.ts'
 
-/** A list, or one chunk of it, with its metav1.ListMeta. */
+/** A list, or one page of it, with its metav1.ListMeta. */
 export type ListResult = {
   readonly selection: Selection
   readonly metadata: { resourceVersion: string; continue?: string; remainingItemCount?: number }
@@ -79,7 +79,7 @@ async function startOf(collection: Collection, options: ListOptions): Promise<St
   return { version: wanted, after: '', leaves }
 }
 
-/** A name pins one object, where its namespace is known. */
+/** A name selects a single object, if its namespace is known. */
 function scopeOf(collection: Collection, options: ListOptions): Scope {
   const { namespace } = options
   const isComplete = namespace !== '' || !collection.served.kind.namespaced
@@ -96,7 +96,7 @@ async function resume(collection: Collection, options: ListOptions): Promise<Sta
     await waitForLatest(collection, scopeOf(collection, options))
     return { version: collection.version, after: key, leaves: collection.snapshot() }
   }
-  // Another replica may have begun this list a moment ahead of this one.
+  // Another replica with a newer state may have returned the first page.
   await waitForVersion(collection, String(version))
   const leaves = collection.at(version)
   if (leaves !== undefined) return { version, after: key, leaves }
@@ -116,7 +116,7 @@ async function select(
 ): Promise<readonly Leaf[]> {
   const matches = matchesOptions(options)
   if (start.version === collection.version) {
-    // A name pins at most one object: no view is kept for it.
+    // A name selects at most one object: no view is created for it.
     const pinned = collection.served.kind.namespaced ? undefined : pinnedName(options)
     const entry = pinned === undefined ? undefined : collection.get('', pinned)
     if (entry) return toLeaves([entry].filter(matches))

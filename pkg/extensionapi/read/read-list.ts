@@ -16,7 +16,7 @@ import { parseIncludeObject, tableHead, tableRows, toPartial } from './table.ts'
 type ListTools = { readonly pages: PageCache; readonly turns: Turns }
 
 /**
- * Answers a list, or a chunk of one: objects, a Table or their metadata.
+ * Serves a list, or a page of one: objects, a Table or their metadata.
  *
  * @throws Status 400, 406, 410, 422, 504
  */
@@ -44,7 +44,7 @@ export async function readList(
   await sendChunks(exchange.res, chunks, headers, turns)
 }
 
-/** The hot path: the list as stored bytes, compressed ones where the client takes them. */
+/** The hot path: the list as stored bytes, compressed ones if the client accepts them. */
 async function sendObjects(
   { collection, result, ...tools }: ListTools & { collection: Collection; result: ListResult },
   exchange: AuthenticatedExchange,
@@ -82,7 +82,7 @@ function parts(
   return { head, itemsKey: 'items' as const, items }
 }
 
-/** Joins items into pieces of a size that is worth a write. */
+/** Joins items into chunks worth a write. */
 function* joinItems(head: object, itemsKey: string, items: Iterable<Buffer | string>): Generator<Buffer> {
   let text = `${JSON.stringify(head).slice(0, -1)},"${itemsKey}":[`
   let separator = ''

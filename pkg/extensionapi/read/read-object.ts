@@ -12,7 +12,7 @@ import { contentType, reencode, toEncoding } from './encoding.ts'
 import { parseIncludeObject, tableOfObject, toPartial } from './table.ts'
 
 /**
- * Answers a get: the object, its one-row Table or its metadata alone.
+ * Serves a get: the object, its one-row Table or only its metadata.
  *
  * @throws Status 400, 404, 406, 504
  */

@@ -12,7 +12,7 @@ import { parseIncludeObject } from './table.ts'
 import { createEncoder, type Shape } from './watch-encoder.ts'
 
 /**
- * Answers a watch of a collection, or of the one object that the path names.
+ * Serves a watch of a kind, or of the one object in the path.
  *
  * @throws Status 400, 406, 422, 504
  */

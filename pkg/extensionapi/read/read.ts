@@ -27,14 +27,14 @@ export type ReadOptions = {
   readonly visible: (info: RequestInfo, identity: Identity) => Promise<Visible | undefined> | undefined
   readonly hub: WatchHub
   readonly pages: PageCache
-  /** Of all who do long work for lists. */
+  /** Time slices shared by all long work for lists. */
   readonly turns: SharedTurns
 }
 
 /**
- * Answers get, list and watch of the aggregated API, from what the cache has serialized already.
+ * Serves get, list and watch of the extension API from serialized objects in the cache.
  *
- * @throws Status as kube-apiserver answers: 400, 404, 405, 406, 410, 422, 503, 504
+ * @throws Status of kube-apiserver: 400, 404, 405, 406, 410, 422, 503, 504
  */
 export function serveRead(options: ReadOptions, exchange: AuthenticatedExchange): Promise<void> | void {
   const found = options.collectionOf(exchange.info.resource)
@@ -68,7 +68,7 @@ function readAs(
   if (verb !== 'watch') checkTimeout(exchange.query)
   if (verb === 'watch') return readWatch(collection, hub, exchange, visible)
   if (verb === 'get') return readObject(collection, pages, exchange, visible)
-  // `/proxy/nodes/x` was authorized as another verb: it must not be answered with a list.
+  // `/proxy/nodes/x` was authorized as another verb: it must not return a list.
   if (verb !== 'list') throw unknownResource()
   return readList(collection, { pages, turns: turns.of(exchange.identity.username) }, exchange, visible)
 }

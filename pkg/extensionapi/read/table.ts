@@ -41,9 +41,9 @@ export function* tableRows(selection: Selection, options: TableOptions): Generat
 }
 
 /**
- * The one-row metav1.Table of an object, as JSON.
+ * Returns the one-row metav1.Table of an object, as JSON.
  *
- * @param showColumns a stream of tables need not tell its columns again
+ * @param showColumns false for later events of a watch, which omit the column definitions
  */
 export function tableOfObject(entry: Entry, options: TableOptions, showColumns = true): string {
   const head = tableHead(entry.served.kind, options.version, { resourceVersion: entry.meta.resourceVersion })

@@ -9,7 +9,7 @@ import {
 } from '../../resourcecache/watch/watch-encoder.ts'
 import { type MetaVersion, type TableOptions, tableHead, tableOfObject, toPartial } from './table.ts'
 
-/** How objects look in the events of one kind of watch. */
+/** The encoding of objects in the events of a watch. */
 export type Shape =
   | { readonly as: 'object' }
   | { readonly as: 'partial'; readonly version: 'v1' | 'v1beta1' }

@@ -21,14 +21,14 @@ export type ApiServiceKeeperOptions = {
   readonly client: KubeClient
   readonly groupDomain: string
   readonly service: ServiceReference
-  /** PEM of the authorities that the serving certificate may come from; '' while there is none. */
+  /** CAs of the serving certificate as PEM; '' if there are none yet. */
   readonly caBundle: () => string
   /**
    * How long a CA that is found in caBundle is kept next to the own one (see ca-bundle-merge.ts); 0
    * for not at all.
    */
   readonly keepOthersMs: number
-  /** Whether the installation is being taken away: then an APIService that is gone stays gone. */
+  /** Returns whether Kapis is being uninstalled: then a deleted APIService is not created again. */
   readonly isLeaving: () => Promise<boolean>
   /**
    * How long to wait after a deletion before checking whether Kapis is being uninstalled: `kubectl
@@ -44,7 +44,7 @@ const delayMs = { first: 100, max: 30_000 }
 const promptWrites = 10
 const usualGoneMs = 2_000
 const quietMs = 60_000
-// Longer ones fire at once.
+// Longer timeouts would fire immediately.
 const maxTimerMs = 2 ** 31 - 1
 
 /**
@@ -58,7 +58,7 @@ export class ApiServiceKeeper {
   readonly #merge: ReturnType<typeof createOtherAuthorities>
   readonly #name: string
 
-  /** undefined until the first state is known; null when there is none. */
+  /** undefined before the first state; null if it does not exist. */
   #current: KubeObject | null | undefined
   #problem: string | undefined = 'not registered yet'
   #writes = { count: 0, lastMs: 0 }
@@ -86,7 +86,7 @@ export class ApiServiceKeeper {
     void this.#reflector.start()
   }
 
-  /** To be called when the authority has changed; the registration follows at once. */
+  /** Must be called when the CA has changed; the registration is updated immediately. */
   caChanged(): void {
     this.#schedule(0)
   }
@@ -121,7 +121,7 @@ export class ApiServiceKeeper {
     this.#timer = setTimeout(() => void this.#reconcile(), Math.max(waitMs, this.#restMs()))
   }
 
-  /** How long to hold back the next write. */
+  /** How long to delay the next write. */
   #restMs(): number {
     const sinceMs = performance.now() - this.#writes.lastMs
     if (sinceMs > quietMs) this.#writes.count = 0
@@ -156,7 +156,7 @@ export class ApiServiceKeeper {
     this.#isBusy = true
     await this.#write(registration, current, drift)
     this.#isBusy = false
-    // What was observed meanwhile is looked at now; what was written comes back through the watch.
+    // Handles states observed in the meantime; the watch delivers what was written.
     if (this.#current !== current) this.#schedule(0)
   }
 
@@ -183,7 +183,7 @@ export class ApiServiceKeeper {
         current === null ? 'registered' : 'updated the APIService',
       )
     } catch (error) {
-      // Someone else was faster: the watch brings what they wrote, and it is judged again.
+      // A conflict: the watch delivers the new state, and it is compared again.
       const isRace = error instanceof Status && (error.code === 409 || error.code === 404)
       if (!isRace) {
         this.#problem = `failed to update the APIService ${this.#name}: ${error instanceof Error ? error.message : error}`

@@ -8,7 +8,7 @@ export type ServiceReference = { readonly namespace: string; readonly name: stri
 export type Registration = {
   readonly groupDomain: string
   readonly service: ServiceReference
-  /** PEM; while an authority is replaced, the old one and the new one. */
+  /** PEM; during a CA rotation the old and the new CA. */
   readonly caBundle: string
 }
 
@@ -27,9 +27,9 @@ export function apiServiceName(groupDomain: string): string {
 }
 
 /**
- * The APIService as it is to be. What others keep in its metadata stays.
+ * Returns the desired APIService. Metadata of others is preserved.
  *
- * @param current the one that exists; its resource version makes the update conditional
+ * @param current the existing one; its resourceVersion makes the update conditional
  */
 export function toApiService(registration: Registration, current?: KubeObject) {
   const { groupDomain, service, caBundle } = registration
@@ -64,7 +64,7 @@ export function isOurs(current: KubeObject, service: ServiceReference): boolean 
   return Object.entries(labelsOf(service)).every(([key, value]) => labels[key] === value)
 }
 
-/** The members that differ from what is registered, by path; empty when all is well. */
+/** Returns the fields that differ from the desired state, by path; empty if there are none. */
 export function driftOf(current: KubeObject, registration: Registration): readonly string[] {
   const wanted = toApiService(registration, current)
   const labels = current.metadata.labels ?? {}
@@ -84,7 +84,7 @@ export function describeService(current: KubeObject): string {
   return name === undefined ? 'kube-apiserver itself' : `the Service ${namespace}/${name}`
 }
 
-/** The PEM of its caBundle; '' when there is none. */
+/** Returns its caBundle as PEM; '' if there is none. */
 export function caBundleOf({ spec }: KubeObject): string {
   const bundle = isRecord(spec) ? spec.caBundle : undefined
   return typeof bundle === 'string' ? Buffer.from(bundle, 'base64').toString() : ''

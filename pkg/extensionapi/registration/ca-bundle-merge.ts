@@ -3,7 +3,7 @@ import { splitCertificates } from '../../certs/pem.ts'
 
 export type MergedBundle = {
   readonly pem: string
-  /** When one of the others has been there for long enough; undefined when there is none. */
+  /** When a CA of others can be removed; undefined if there is none. */
   readonly lookAgainMs: number | undefined
 }
 
@@ -26,7 +26,7 @@ export function createOtherAuthorities(keepMs: number, now: () => number = () =>
     const kept = others.filter(pem => nowMs - (since.get(pem) ?? nowMs) < keepMs)
     if (kept.length === 0) return { pem: own, lookAgainMs: undefined }
     const wanted = [...mine, ...kept]
-    // In the order that is there, or replicas would turn it round for ever.
+    // In the existing order, or replicas would reverse it for ever.
     const isThere = wanted.length === found.length && wanted.every(pem => found.includes(pem))
     const firstMs = Math.min(...kept.map(pem => since.get(pem) ?? nowMs))
     return {

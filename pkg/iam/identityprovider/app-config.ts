@@ -76,7 +76,7 @@ export function readAppConfig(
   }
 }
 
-/** With `trust` it is a server of the provider's, and has to be one that can be verified. */
+/** With `trust` it is a server of the provider, which must be verifiable. */
 export function url(given: string, key: string, complain: Complain, trust?: Trust): string {
   if (given === '') return ''
   const parsed = URL.parse(given)

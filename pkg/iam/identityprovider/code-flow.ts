@@ -30,7 +30,7 @@ export function toClient(server: ServerMetadata, app: AppConfig, fetch: Upstream
   const client = new Configuration(server, app.clientId, metadata, toClientAuth(server, app.clientSecret))
   client[customFetch] = toCustomFetch(fetch)
   client.timeout = app.timeoutMs / 1000
-  // Only where the configuration says so are there URLs in clear.
+  // URLs without TLS are only allowed if the configuration says so.
   if (!app.trust.isVerified) allowInsecureRequests(client)
   return client
 }
@@ -71,7 +71,7 @@ export async function toAuthorizationUrl(
   })
 }
 
-/** Exchanges the code; the state is that of the transaction, or nothing is exchanged. */
+/** Redeems the code, after checking the state of the transaction. */
 export function exchangeCode(
   client: Configuration,
   callback: URL,
@@ -106,7 +106,7 @@ export function toProviderError(error: unknown): Status {
   if (error instanceof AuthorizationResponseError)
     return refuse('provider_refused', `the identity provider refused the login${named(error.error)}`, error)
   if (error instanceof ResponseBodyError) {
-    // Anything but that is about us, and not about the person.
+    // Any other error is internal, and not the fault of the user.
     if (error.error !== 'invalid_grant') return providerFailed(error)
     return refuse(
       'provider_refused',

@@ -24,10 +24,10 @@ import { complainTo } from './tls-config.ts'
  */
 export type MappingMethod = 'auto' | 'lookup' | 'manual'
 
-/** One identity provider, as its Secret describes it (the keys of the 4.x platform). */
+/** An identity provider from its Secret (with the keys of KubeSphere 4). */
 export type ProviderConfig = {
   readonly name: string
-  /** What people read on a button. */
+  /** Label of the login button. */
   readonly displayName: string
   /** Whether the login page shows no button for it. */
   readonly hidden: boolean
@@ -37,7 +37,7 @@ export type ProviderConfig = {
   /** Prefixes of new user names and of groups, so that they cannot collide with local ones. */
   readonly usernamePrefix: string
   readonly groupsPrefix: string
-  /** For how long groups are believed that the provider cannot be asked about without a login. */
+  /** How long groups are used if the provider can only be asked during a login. */
   readonly groupsMaxAgeSeconds: number
 } & (
   | { readonly type: 'LDAPIdentityProvider'; readonly provider: LdapConfig }
@@ -53,7 +53,7 @@ const types = [
   'GitlabIdentityProvider',
 ] as const
 
-// It stands in a URL, and in the name of an annotation behind 18 characters of ours (63 at most).
+// It is part of URLs, and of an annotation name with 18 other characters (63 at most).
 const providerName = /^[A-Za-z0-9]([-_.A-Za-z0-9]{0,43}[A-Za-z0-9])?$/
 
 const document = section({
@@ -91,16 +91,16 @@ const document = section({
   }),
   provider: anything({ description: 'Settings of the provider type.' }),
 }).transform(({ groupsMaxAge: groupsMaxAgeSeconds, provider: _, ...given }, { addIssue }) => {
-  // A group has at least one character behind it, which takes white space off its end.
+  // A group has at least one more character, so trailing spaces of the prefix do not matter.
   const problem = given.groupsPrefix === '' ? undefined : groupProblem(`${given.groupsPrefix}x`)
   if (problem !== undefined) complainTo(addIssue)('groupsPrefix', problem)
   return { ...given, displayName: given.displayName ?? given.name, groupsMaxAgeSeconds }
 })
 
 /**
- * Checks what a Secret says. Every mistake goes to `problems` with its path.
+ * Validates the content of a Secret. Errors are added to `problems` with their paths.
  *
- * @returns undefined when there is any
+ * @returns undefined if there are any
  */
 export function readProviderConfig(input: unknown, problems: Problem[]): ProviderConfig | undefined {
   const common = readDocument(document, input, problems)

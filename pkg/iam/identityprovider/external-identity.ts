@@ -1,10 +1,10 @@
-/** What an identity provider says of a person who has just logged in there. */
+/** An account at an identity provider, after a login there. */
 export type Identity = {
-  /** By which the provider knows the person, whatever else of him changes. */
+  /** The permanent ID of the account at the provider. */
   readonly uid: string
   /** As the provider spells it; user-name.ts makes a name for Kubernetes of it. */
   readonly username: string
-  /** An address that the provider vouches for; '' when there is none. */
+  /** The verified e-mail address, or ''. */
   readonly email: string
   readonly displayName: string
   /**
@@ -12,7 +12,7 @@ export type Identity = {
    * provider returned none: then the previous groups stay until groupsMaxAge.
    */
   readonly groups: readonly string[] | undefined | 'unknown'
-  /** What the provider is shown when the person logs out there as well. */
+  /** The id_token_hint for a logout at the provider. */
   readonly idToken?: string
 }
 
@@ -29,7 +29,7 @@ export type PasswordProvider = {
     signal: AbortSignal,
     found: (uid: string) => void,
   ) => Promise<Identity>
-  /** The person as he is now, without a password; undefined when he is gone. */
+  /** Reads the account without a password; undefined if it was deleted. */
   readonly find?: (uid: string, signal: AbortSignal) => Promise<Identity | undefined>
 }
 
@@ -52,28 +52,32 @@ export type Transaction = {
  */
 export type UpstreamPrompt = 'login' | 'select_account'
 
-/** Where the browser is sent away and comes back with a code. */
+/** A provider with a redirect: the browser returns with a code. */
 export type RedirectProvider = {
   readonly kind: 'redirect'
   /** Where the provider sends the browser back to; '' for our own callback. */
   readonly redirectUrl: string
-  /** Where to send the browser. @throws Status when the provider cannot be asked where that is */
+  /**
+   * Returns the URL to redirect to.
+   *
+   * @throws Status if the provider is not available
+   */
   readonly begin: (transaction: Transaction, signal: AbortSignal, prompt?: UpstreamPrompt) => Promise<URL>
   /**
    * @param callback the URL of the redirect back
    * @throws Status, see login-refusal.ts
    */
   readonly finish: (callback: URL, transaction: Transaction, signal: AbortSignal) => Promise<Identity>
-  /** Where a browser is sent to be logged out there too; undefined where that is not wanted. */
+  /** Returns the logout URL of the provider; undefined if that is not configured. */
   readonly logoutUrl?: ((logout: UpstreamLogout) => URL) | undefined
 }
 
 /** OpenID Connect RP-Initiated Logout 1.0 section 2. */
 export type UpstreamLogout = {
-  /** Where the provider sends the browser back to, and what it brings along. */
+  /** Where the provider redirects back to, and the state. */
   readonly returnUri: string
   readonly state: string
-  /** '' when it is not known any more; then the provider may ask the person. */
+  /** '' if it is no longer known; the provider may then ask the user. */
   readonly idToken: string
 }
 

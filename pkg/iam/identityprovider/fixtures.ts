@@ -1,6 +1,6 @@
 import { type ProviderConfig, readProviderConfig } from './config.ts'
 
-/** An OpenID provider as its Secret has it, with what is left to defaults. */
+/** An OpenID provider in its Secret, with default settings. */
 export function oidcConfig(name: string): ProviderConfig {
   const provider = { issuer: 'https://id.test', clientID: 'kapis' }
   const config = readProviderConfig({ name, type: 'OIDCIdentityProvider', provider }, [])

@@ -1,7 +1,7 @@
 import { gauge, type Registry } from '../../telemetry/metrics.ts'
 import type { ProviderEntry } from './provider-store.ts'
 
-/** What tells an operator that a Secret of his is broken; the log says what is wrong with it. */
+/** Reports invalid Secrets; the log contains the error. */
 export function createProviderMetrics(registry: Registry, entries: () => Iterable<ProviderEntry>): void {
   gauge(registry, {
     name: 'kapis_identity_provider_usable',

@@ -16,7 +16,7 @@ export type ProviderLogin = {
   readonly signal: AbortSignal
 }
 
-/** A provider that asks for the password here. */
+/** A provider with a password form here. */
 export type PasswordLoginProvider = Pick<Provider, 'config'> & { readonly client: PasswordProvider }
 
 /** Whether people type their password for this provider into a form of ours. */
@@ -36,7 +36,7 @@ export async function logInWithPassword(
   { config, client }: PasswordLoginProvider,
   { username, password, source, signal }: ProviderLogin,
 ): Promise<Admitted> {
-  // Directories take names in any case; a provider's names are not ours.
+  // Names in directories are case-insensitive, and separate from local ones.
   const login = `${config.name} ${username.toLowerCase()}`
   const attempt = await passwords.begin({ login, provider: config.name, source, signal })
   if ('lockedUntilMs' in attempt) {
@@ -53,7 +53,7 @@ export async function logInWithPassword(
     return admitted
   } catch (error) {
     const user = foundUid === undefined ? undefined : linkedTo(config, foundUid)
-    // A name that the directory knows is no password that was typed into the wrong field.
+    // A name that the directory knows is not a password in the wrong field, so it may be logged.
     const knownAs = foundUid === undefined ? undefined : (user?.name ?? username)
     const named = (refusal: unknown) => (knownAs === undefined ? refusal : aboutUser(refusal, knownAs))
     if (!isGuess(error)) {

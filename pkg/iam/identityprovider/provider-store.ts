@@ -11,7 +11,7 @@ import type { Standing } from './provider-reconciler.ts'
 
 export type Provider = { readonly config: ProviderConfig; readonly client: ProviderClient }
 
-/** One Secret: the provider that it describes, or what is wrong with it. */
+/** The provider of a Secret, or what is wrong with it. */
 export type ProviderEntry = {
   readonly secret: string
   readonly resourceVersion: string
@@ -33,7 +33,7 @@ export type ProviderStoreOptions = {
   readonly namespace: string
   readonly logger: Logger
   readonly createProviderClient: (config: ProviderConfig) => ProviderClient
-  /** Told whenever there is another Secret, or one less, or another version of one. */
+  /** Called when a Secret is added, removed or changed. */
   readonly onChange?: () => void
 }
 
@@ -50,7 +50,7 @@ export class ProviderStore {
   readonly #query: { readonly labelSelector: string }
   readonly #secrets: Informer<ProviderEntry>
   #providers: ReadonlyMap<string, Provider> = new Map()
-  /** Names that two Secrets claim, so that each is told of once. */
+  /** Duplicate names, so that each is logged once. */
   #doubles: ReadonlySet<string> = new Set()
 
   constructor(options: ProviderStoreOptions) {
@@ -84,7 +84,7 @@ export class ProviderStore {
     return this.#secrets.isReady
   }
 
-  /** One that can be used; undefined also for those that are disabled or broken. */
+  /** Returns a usable provider; undefined if it is missing, disabled or invalid. */
   get(name: string): Provider | undefined {
     return this.#providers.get(name)
   }
@@ -94,7 +94,7 @@ export class ProviderStore {
     return this.#providers.values()
   }
 
-  /** Every Secret there is, the broken ones among them. */
+  /** All Secrets, including invalid ones. */
   entries(): Iterable<ProviderEntry> {
     return this.#secrets.all()
   }
@@ -120,7 +120,7 @@ export class ProviderStore {
 
   #toEntry(secret: KubeObject, before: ProviderEntry | undefined): ProviderEntry {
     const { name, resourceVersion, creationTimestamp: createdAt } = secret.metadata
-    // The same again: what its client has learnt of the provider is kept.
+    // Unchanged: its client keeps the cached metadata.
     if (before?.resourceVersion === resourceVersion) return before
     const problems: Problem[] = []
     const { config, claim } = this.#parse(secret, problems)

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { splitCertificates } from '../../certs/pem.ts'
 import { boolean, text } from '../../config/option.ts'
 
-/** Whose certificates a provider's server may show. */
+/** The CAs for the servers of a provider. */
 export type Trust = {
   /** PEM; undefined for the authorities that the program trusts anyway. */
   readonly ca: string | undefined
@@ -34,7 +34,7 @@ export function complainTo(
   return (key, message) => addIssue({ code: 'custom', path: key.split('.'), message })
 }
 
-/** Verification is off only where that is said. */
+/** Verification is only disabled explicitly. */
 export function readTrust({ rootCA, rootCAData, insecureSkipVerify }: Given, complain: Complain): Trust {
   const isVerified = !insecureSkipVerify
   if (rootCA !== '' && rootCAData !== '') complain('rootCAData', 'must not be set together with rootCA')

@@ -15,7 +15,7 @@ export type FailureLedgerOptions = {
   readonly groupDomain: string
   /** This process: see login-record.ts. */
   readonly writer: string
-  /** Older failures than this count for nothing. */
+  /** Older failures do not count. */
   readonly windowSeconds: number
 }
 
@@ -24,15 +24,23 @@ export type FailureCount = { readonly ofName: number; readonly ofAddress: number
 
 export type FailureLedger = {
   /**
-   * Writes a failure down.
+   * Stores a failure.
    *
-   * @returns how many there were when this one came, with it
+   * @returns the number of failures including this one
    * @throws Status 503
    */
   readonly record: (failure: LoginRecord, user: User | undefined) => Promise<FailureCount>
-  /** How many there are of a user by now, whatever name was typed. @throws Status 503 */
+  /**
+   * Returns the number of failures of a user, for all login names.
+   *
+   * @throws Status 503
+   */
   readonly countOf: (user: User) => Promise<number>
-  /** How many there are from an address by now. @throws Status 503 */
+  /**
+   * Returns the number of failures from an address.
+   *
+   * @throws Status 503
+   */
   readonly countFrom: (address: string) => Promise<number>
 }
 
@@ -56,7 +64,7 @@ export function createFailureLedger(options: FailureLedgerOptions): FailureLedge
 
   /** @param nowMs by kube-apiserver's clock, which has stamped them too */
   function countSince(failures: readonly KubeObject[], user: User | undefined, nowMs: number): number {
-    // An administrator has forgiven what was before.
+    // Unlocking by an administrator resets the count.
     const forgivenMs = user?.state === 'Active' ? user.stateSinceMs : 0
     const sinceMs = Math.max(nowMs - windowSeconds * 1000, forgivenMs)
     return failures.filter(({ metadata }) => Date.parse(metadata.creationTimestamp) > sinceMs).length
@@ -87,7 +95,7 @@ export function createFailureLedger(options: FailureLedgerOptions): FailureLedge
   }
 }
 
-/** What an identity provider has refused does not lock the password that the user has here. */
+/** Failures at an identity provider do not lock the local password of the user. */
 function isOfOurs({ spec }: KubeObject): boolean {
   return !isRecord(spec) || spec.provider === undefined || spec.provider === ''
 }

@@ -12,9 +12,9 @@ import {
 export type FailureFeedOptions = {
   readonly client: KubeClient
   readonly groupDomain: string
-  /** This process: what it wrote itself, it has counted already. */
+  /** ID of this process, which has already counted its own failures. */
   readonly writer: string
-  /** Older failures than this count for nothing. */
+  /** Older failures do not count. */
   readonly windowSeconds: number
   readonly onFailure: (failure: SeenFailure) => void
   readonly logger: Logger
@@ -70,7 +70,7 @@ export class FailureFeed {
     const failure = toSeenFailure(object, groupDomain)
     if (annotations?.[recordNames(groupDomain).writer] === writer) return
     if (failure.atMs < sinceMs || this.#seen.has(uid)) return
-    // Seen in order of time: what is too old to count stands first.
+    // In order of time: the oldest are first.
     for (const [old, atMs] of this.#seen) {
       if (atMs >= sinceMs) break
       this.#seen.delete(old)

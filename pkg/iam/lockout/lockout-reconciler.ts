@@ -13,7 +13,7 @@ export type LockKeeperOptions = {
 }
 
 export type LockKeeper = {
-  /** Writes down that a user is locked. The lock itself holds without it. */
+  /** Stores that a user is locked. The lock works without it. */
   readonly lock: (user: User) => void
   /**
    * Removes expired locks, and adds a timestamp to those set by hand. Safe to run on every replica.
@@ -27,7 +27,7 @@ export function createLockKeeper(options: LockKeeperOptions): LockKeeper {
 
   async function write(user: User, state: UserState, reason: string, sinceMs: number): Promise<void> {
     const body = {
-      // Anyone who has changed the user meanwhile knows better.
+      // A concurrent change of the user takes precedence.
       metadata: { uid: user.uid, resourceVersion: user.resourceVersion },
       status: { state, reason, lastTransitionTime: toMetaTime(sinceMs) },
     }
@@ -42,7 +42,7 @@ export function createLockKeeper(options: LockKeeperOptions): LockKeeper {
   async function lock(known: User): Promise<void> {
     const sinceMs = Date.now()
     const reason = `Failed login attempts exceed ${maxTries} in last ${durationSeconds}s`
-    // A login that is recorded in the same moment changes the user as well.
+    // A concurrent login changes the user as well.
     const isLocked = await retryOnConflict(async () => {
       const user = await readUser(client, groupDomain, known.name)
       if (user?.uid !== known.uid || user.state !== 'Active') return false
@@ -82,7 +82,7 @@ export function createLockKeeper(options: LockKeeperOptions): LockKeeper {
   }
 }
 
-/** metav1.Time, which has no fraction of a second: the one that has begun. */
+/** metav1.Time has whole seconds: the current one is used. */
 export function toMetaTime(ms: number): string {
   return new Date(ms).toISOString().replace(/\.\d+Z$/, 'Z')
 }

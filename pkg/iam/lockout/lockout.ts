@@ -10,7 +10,7 @@ export type LockoutKey = `${'user' | 'login' | 'address'}:${string}`
 export type Attempt = {
   /** @returns the keys that this failure has locked */
   readonly failed: () => readonly LockoutKey[]
-  /** The password was right, or nobody waited long enough to have it checked. */
+  /** The password was correct, or the client disconnected before it was checked. */
   readonly passed: () => void
 }
 
@@ -24,11 +24,11 @@ export type Lockout = {
    * @throws Status 503 if too many wait; the reason of the signal if the client has disconnected
    */
   readonly begin: (keys: readonly LockoutKey[], signal?: AbortSignal) => Promise<Attempt | number>
-  /** Counts a failure that another replica has seen. */
+  /** Counts a failure of another replica. */
   readonly note: (keys: readonly LockoutKey[], atMs: number) => void
   readonly forgive: (keys: readonly LockoutKey[], atMs: number) => void
   readonly lockedUntilMs: (key: LockoutKey) => number | undefined
-  /** Whether anything is counted for one of the keys. */
+  /** Returns whether any of the keys has failures. */
   readonly hasFailures: (keys: readonly LockoutKey[]) => boolean
   /** Whether at least half of the failures that lock a key have been counted. */
   readonly isHalfway: (key: LockoutKey) => boolean
@@ -62,7 +62,7 @@ export function createLockout({ rules, now = Date.now, maxKeys = defaultMaxKeys 
     return fresh
   }
 
-  /** What is over goes first, then what is oldest. */
+  /** Removes expired entries first, then the oldest. */
   function makeRoom(): void {
     for (const key of [...tracks.keys()]) drop(key)
     for (const [key, { running }] of tracks) {
@@ -148,7 +148,7 @@ export function createLockout({ rules, now = Date.now, maxKeys = defaultMaxKeys 
   }
 }
 
-/** How long someone who is locked is to wait, for Retry-After. */
+/** How long until a lock ends, for Retry-After. */
 export function secondsUntil(lockedUntilMs: number): number {
   return Math.max(1, Math.ceil((lockedUntilMs - Date.now()) / 1000))
 }

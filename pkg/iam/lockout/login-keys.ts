@@ -16,7 +16,7 @@ export function createLoginKeys(secret: () => Buffer): LoginKeys {
   }
 }
 
-/** E-mail addresses are found whatever their case; so are they counted. */
+/** E-mail addresses are case-insensitive, for logins and so for counting. */
 export function toLoginRef(secret: Buffer, login: string): string {
   const name = login.includes('@') ? login.toLowerCase() : login
   return createHmac('sha256', secret).update(name).digest('hex').slice(0, 32)

@@ -10,7 +10,7 @@ export async function ensureLoginSecret(client: KubeClient, namespace: string): 
   const secret =
     (await readSecret(client, place)) ??
     (await writeSecret(client, place, { data: { key: randomBytes(32) } })) ??
-    // Another replica was faster.
+    // Another replica was first.
     (await readSecret(client, place))
   const key = secret && secretData(secret, 'key')
   if (key === undefined || key.length === 0) throw new Error(`Secret ${namespace}/${name} has no key`)

@@ -13,7 +13,7 @@ export class FailureWindow {
     this.#rule = rule
   }
 
-  /** @returns whether this failure is the one that locks */
+  /** @returns whether this failure leads to a lock */
   add(atMs: number): boolean {
     if (atMs < this.#lockedUntilMs) return false
     this.#forget(atMs)
@@ -35,7 +35,7 @@ export class FailureWindow {
     return nowMs < this.#lockedUntilMs ? this.#lockedUntilMs : undefined
   }
 
-  /** What happened until `atMs` is forgotten, a lock that came of it as well. */
+  /** Removes everything until `atMs`, including a lock. */
   forgive(atMs: number): void {
     this.#failures = this.#failures.filter(failure => failure > atMs)
     if (this.#lockedUntilMs - this.#rule.durationSeconds * 1000 <= atMs) this.#lockedUntilMs = 0
@@ -48,7 +48,7 @@ export class FailureWindow {
 
   #forget(nowMs: number): void {
     const since = nowMs - this.#rule.durationSeconds * 1000
-    // Most windows hold one failure or none: nothing is recreated for those that are young.
+    // Most windows have one failure or none: recent ones are not copied.
     if ((this.#failures[0] ?? nowMs) <= since)
       this.#failures = this.#failures.filter(failure => failure > since)
   }

@@ -24,7 +24,7 @@ export function createLastLoginRecorder(options: {
       method: 'PATCH',
       path: `${usersPath(groupDomain)}/${encodeURIComponent(name)}/status`,
       contentType: 'application/merge-patch+json',
-      // metav1.Time has no fraction of a second.
+      // metav1.Time has whole seconds.
       body: { status: { lastLoginTime: new Date().toISOString().replace(/\.\d+Z$/, 'Z') } },
     } as const
     client.call(call).catch(err => logger.warn({ err, user: name }, 'failed to record the last login'))

@@ -25,7 +25,7 @@ export async function listLoginRecords({ client, groupDomain, user, type }: Hist
     .map(({ json }) => withoutMember(compactJson(json), ['metadata', 'managedFields']))
 }
 
-/** Total: of one second the names decide. */
+/** A total order: within a second, names decide. */
 function newestFirst({ metadata: a }: KubeObject, { metadata: b }: KubeObject): number {
   if (a.creationTimestamp !== b.creationTimestamp) return a.creationTimestamp < b.creationTimestamp ? 1 : -1
   return a.name < b.name ? 1 : -1

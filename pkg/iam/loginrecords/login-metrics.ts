@@ -3,7 +3,7 @@ import type { LoginRecord } from './login-record.ts'
 
 export type LoginMetrics = {
   readonly login: (type: LoginRecord['type'], result: 'success' | 'failure') => void
-  /** @param kind what was locked: a user, a name as it was typed, or an address */
+  /** @param kind what was locked: a user, a login name as entered, or an address */
   readonly locked: (kind: string) => void
   readonly recordLost: () => void
 }

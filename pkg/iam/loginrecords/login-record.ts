@@ -4,9 +4,9 @@ import { isRecord, type KubeObject } from '../../kubeclient/object.ts'
 import type { Source } from '../sessions/client-info.ts'
 import { iamVersion, type User } from '../users/user.ts'
 
-/** One try to log in: a `LoginRecord` of iam.<group domain>/v1alpha2. */
+/** A login attempt: a `LoginRecord` of iam.<group domain>/v1alpha2. */
 export type LoginRecord = {
-  /** undefined for a name that nobody has. */
+  /** undefined for an unknown name. */
   readonly user: Pick<User, 'name' | 'uid'> | undefined
   /** Digest of the name as it was typed (see login-keys.ts); '' where none was. */
   readonly loginRef: string
@@ -18,7 +18,7 @@ export type LoginRecord = {
   readonly reason: string
 }
 
-/** A failure as another replica reads it. */
+/** A failure as other replicas read it. */
 export type SeenFailure = {
   /**
    * '' if the failure does not count for the user: an identity provider has checked the password.
@@ -72,7 +72,7 @@ export function toLoginRecord(record: LoginRecord, groupDomain: string, writer: 
         ...(isIP(source.address) === 0 ? {} : { [names.address]: toNetworkLabel(source.address) }),
       },
       annotations: { [names.writer]: writer },
-      // kube-apiserver itself removes the records of a user who is removed.
+      // kube-apiserver garbage-collects the records of a deleted user.
       ...(user === undefined ? {} : { ownerReferences: [toOwner(user, groupDomain)] }),
     },
     spec: { type, provider, sourceIP: source.address, userAgent: source.userAgent, success, reason },

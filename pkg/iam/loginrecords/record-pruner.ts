@@ -49,7 +49,7 @@ async function readAll(client: KubeClient, path: string): Promise<KubeObject[]> 
   return records
 }
 
-/** The names of what is to go. */
+/** Returns the names of records to delete. */
 export function toPrune(
   records: readonly KubeObject[],
   { groupDomain, retentionSeconds, maxEntries, unknownSeconds }: Omit<RecordPrunerOptions, 'client'>,

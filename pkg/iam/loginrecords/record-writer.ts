@@ -2,7 +2,7 @@ import { createBoundedCache } from '../../cache/bounded-cache.ts'
 import type { LoginRecord } from './login-record.ts'
 
 export type RecordWriter = {
-  /** Takes a record to be written in its turn; a login never waits for it. */
+  /** Queues a record; logins never wait for it. */
   readonly add: (record: LoginRecord) => void
   readonly waiting: () => number
 }
@@ -16,7 +16,7 @@ export type RecordWriterOptions = {
 
 const writers = 2
 const maxWaiting = 200
-// A script or a benchmark logs in many times a second; nobody reads the records that closely.
+// A script or benchmark may log in many times a second, and nobody needs all these records.
 const sameLoginMs = 1_000
 
 /**

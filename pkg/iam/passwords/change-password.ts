@@ -3,9 +3,9 @@ import { toUser, type User } from '../users/user.ts'
 import type { PasswordWriter } from './password-writer.ts'
 
 /**
- * Stores the password that a user has chosen himself: it is none that was given to him any more.
+ * Stores a password that a user has chosen, which no longer counts as set by an administrator.
  *
- * @throws Status 409 when the user was changed since he was read
+ * @throws Status 409 if the user was changed since it was read
  */
 export function createOwnPasswordWriter(options: {
   groupDomain: string

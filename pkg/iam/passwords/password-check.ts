@@ -12,7 +12,7 @@ export type PasswordAttempt = {
   readonly login: string
   readonly password: string
   readonly source: Source
-  /** Of anyone who waits for the answer. */
+  /** Aborts when the client disconnects. */
   readonly signal?: AbortSignal
 }
 
@@ -40,11 +40,11 @@ export type PasswordChecker = {
 
 export type LockedName = {
   readonly lockedUntilMs: number
-  /** Whose name it was found to be before it was locked; for the audit alone. */
+  /** The user of a locked login name; only for the audit log. */
   readonly knownAs: string | undefined
 }
 
-/** A password that someone else judges. */
+/** A password that an identity provider checks. */
 export type ForeignAttempt = {
   readonly passed: () => void
   /**
@@ -71,7 +71,11 @@ export type PasswordCheckerOptions = {
    * @throws Status 503
    */
   readonly failed: (event: FailedLogin) => Promise<FailureCount>
-  /** How many there are of a user, and from an address. @throws Status 503 */
+  /**
+   * Failures of a user, and from an address.
+   *
+   * @throws Status 503
+   */
   readonly counts: Pick<FailureLedger, 'countOf' | 'countFrom'>
   /** The failure has locked these keys. */
   readonly locked: (keys: readonly LockoutKey[], event: FailedLogin) => void
@@ -116,7 +120,8 @@ export function createPasswordChecker(options: PasswordCheckerOptions): Password
     const isOpen = user !== undefined && attempts.length > 1
     let isRight: boolean
     try {
-      // One answer, in one time, whether the user is unknown, has no password or gave a wrong one.
+      // The same response in the same time for an unknown user, a user without a password, and a
+      // wrong password.
       isRight = await hasher.verify(password, isOpen ? await hashOf(user) : undefined, signal)
       isRight &&= user !== undefined && (await mayPass(user, login, source))
     } catch (error) {
@@ -143,7 +148,7 @@ export function createPasswordChecker(options: PasswordCheckerOptions): Password
     return !isCrowded || (await counts.countFrom(address)) < maxTriesPerAddress
   }
 
-  /** @returns until when it is locked, where it comes too late to be told that it was wrong */
+  /** @returns until when the name is locked, if the failure must not be revealed */
   async function fail(attempts: readonly Attempt[], event: FailedLogin): Promise<number | undefined> {
     const locked = attempts.flatMap(attempt => attempt.failed())
     if (locked.length > 0) options.locked(locked, event)
@@ -160,7 +165,7 @@ export function createPasswordChecker(options: PasswordCheckerOptions): Password
       return {
         passed: attempt.passed,
         failed(user, knownAs) {
-          // The provider is not asked about a name that is locked.
+          // A locked name is not sent to the provider.
           if (knownAs !== undefined) knownNames.set(key, knownAs, 2 * options.durationSeconds * 1000)
           return fail([attempt], { login, user, provider, source })
         },
@@ -175,7 +180,7 @@ export function createPasswordChecker(options: PasswordCheckerOptions): Password
       if (user === undefined) return compare(attempt, user, [first])
       const key = toKeys.user(user)
       const end = stateLockedUntilMs(user, options.durationSeconds)
-      // Locked by an administrator, or by a replica whose records have yet to come.
+      // Locked by an administrator, or by a replica whose records have not arrived yet.
       if (end !== undefined && lockout.lockedUntilMs(key) === undefined) {
         first.passed()
         return toLocked(end, user)
@@ -189,7 +194,7 @@ export function createPasswordChecker(options: PasswordCheckerOptions): Password
   }
 }
 
-/** An administrator has unlocked the user since: what happened before does not count any more. */
+/** Unlocked by an administrator: earlier failures no longer count. */
 function forgiveUnlocked(lockout: Lockout, toKeys: LoginKeys, user: User): void {
   if (user.state !== 'Active' || user.stateSinceMs === 0) return
   const names = user.email === '' ? [user.name] : [user.name, user.email]

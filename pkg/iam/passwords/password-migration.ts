@@ -19,7 +19,7 @@ export type PasswordMoverOptions = {
 }
 
 export type PasswordMover = {
-  /** To be told of every change of a user. */
+  /** Must be called for every change of a user. */
   readonly changed: (after: User | undefined) => void
   /**
    * Must be called once users and hashes are loaded, and periodically. Safe to run on every
@@ -41,7 +41,7 @@ const rolloutMs = 600_000
 export function createPasswordMover(options: PasswordMoverOptions): PasswordMover {
   const { client, groupDomain, users, store, write, logger, now = Date.now } = options
   const startedAtMs = now()
-  /** Names of users to be moved, one after the other: many may be applied together. */
+  /** Users to migrate, one after the other: many may be applied together. */
   const waiting = new Set<string>()
   let isMoving = false
   /** Unknown before the first sweep. */
@@ -62,13 +62,13 @@ export function createPasswordMover(options: PasswordMoverOptions): PasswordMove
       }
       return true
     } catch (error) {
-      // Deleted or changed meanwhile, or moved by another replica.
+      // Deleted or changed concurrently, or migrated by another replica.
       if (error instanceof Status && (error.code === 404 || error.code === 409)) return false
       throw error
     }
   }
 
-  /** What cannot be moved now is tried again by the next sweep, and keeps nothing else from it. */
+  /** A failure is retried by the next run, and does not stop the others. */
   async function moveWaiting(): Promise<void> {
     if (isMoving) return
     isMoving = true
@@ -116,14 +116,14 @@ function holdsHash({ inlineHash, hasAppliedHash }: User): boolean {
   return inlineHash !== undefined || hasAppliedHash
 }
 
-/** kubectl keeps what it applied, the hash among it. */
+/** last-applied-configuration of kubectl contains the hash. */
 function withoutAppliedHash({ metadata }: KubeObject): Readonly<Record<string, string | null>> {
   const applied = metadata.annotations?.[lastAppliedAnnotation]
   if (applied === undefined) return {}
   return { [lastAppliedAnnotation]: withoutPassword(applied) }
 }
 
-/** Whatever else was applied stays as it was written; null where that cannot be read. */
+/** The rest of the applied configuration is preserved; null if it is invalid. */
 function withoutPassword(applied: string): string | null {
   try {
     JSON.parse(applied)

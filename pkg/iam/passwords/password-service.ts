@@ -42,7 +42,7 @@ export type PasswordGuard = PasswordChecker & {
   readonly recordLogin: (login: LoggedIn) => void
   /** Must be called with every changed user: unlocking by an administrator resets the count. */
   readonly changed: (before: User | undefined, after: User | undefined) => void
-  /** Ends locks and removes old records; to be called from time to time by one of the programs. */
+  /** Removes expired locks and old records; one of the programs must call it periodically. */
   readonly keepUp: () => Promise<void>
   readonly start: () => Promise<void>
   readonly stop: () => void
@@ -131,7 +131,7 @@ export function createPasswordGuard(options: PasswordGuardOptions): PasswordGuar
       for (const key of keys) metrics.locked(key.slice(0, key.indexOf(':')))
       if (user !== undefined && keys.includes(toKeys.user(user))) keeper.lock(user)
       const isAddress = keys.includes(toKeys.address(source.address))
-      // A name that nobody has may be a password in the wrong field.
+      // An unknown name may be a password in the wrong field, so it is not logged.
       const line = { audit: 'lock', user: user?.name, sourceIp: source.address }
       if (isAddress) logger.info({ ...line, reason: 'too_many_failures' }, 'source address locked')
       else if (provider !== '')

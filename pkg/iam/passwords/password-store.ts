@@ -22,26 +22,26 @@ export type PasswordStoreOptions = {
   readonly logger: Logger
 }
 
-/** Whose password it is; '' for the uid of a user who is yet to be made. */
+/** The owner of the password; the uid is '' for a user who is not created yet. */
 export type PasswordOwner = Pick<User, 'name' | 'uid' | 'credential'>
 
-/** What a User says of its password: the members of its spec that name the hash. */
+/** The fields of a User spec that refer to its hash. */
 export type PasswordReference = { readonly credential: string; readonly credentialNamespace: string }
 
 const prefix = 'kapis-user-'
-/** Longer than a User takes to be written after its hash was stored. */
+/** Longer than the time between storing a hash and writing its User. */
 const settledMs = 120_000
 
 /** Hashes by their fingerprint. */
 type Hashes = ReadonlyMap<string, string>
 
-/** A Secret of one user. */
+/** The Secret of a user. */
 type Kept = {
   readonly hashes: Hashes
   /** '' without an owner. */
   readonly ownerUid: string
   readonly createdAtMs: number
-  /** When a hash was last stored in it; 0 when nobody wrote it down. */
+  /** When a hash was last stored in it; 0 if unknown. */
   readonly storedAtMs: number
   readonly resourceVersion: string
 }
@@ -86,7 +86,7 @@ export class PasswordStore {
     return this.#secrets.isReady
   }
 
-  /** When the oldest of the Secrets was made, in milliseconds; Infinity when there are none. */
+  /** When the oldest Secret was created, in milliseconds; Infinity if there are none. */
   get sinceMs(): number {
     return Math.min(...[...this.#secrets.all()].map(({ createdAtMs }) => createdAtMs))
   }
@@ -128,7 +128,7 @@ export class PasswordStore {
     return undefined
   }
 
-  /** What a user has to say for a hash that was kept here. */
+  /** Returns the fields of a User for a stored hash. */
   referenceTo(hash: string): PasswordReference {
     return { credential: toCredential(hash), credentialNamespace: this.#options.namespace }
   }
@@ -162,7 +162,7 @@ export class PasswordStore {
     else if (kept.ownerUid !== owner.uid) await this.#change(owner, known => known)
   }
 
-  /** @param expected nothing is done where the Secret is another one by now */
+  /** @param expected nothing is done if the Secret has changed */
   async #change(owner: PasswordOwner, next: (known: Hashes) => Hashes, expected?: Kept): Promise<void> {
     await retryOnConflict(async () => {
       const secret = await this.#read(owner.name)
@@ -173,7 +173,7 @@ export class PasswordStore {
     }, `the password of ${owner.name} is being changed concurrently`)
   }
 
-  /** @returns false when another writer was first */
+  /** @returns false if another writer was first */
   async #write(owner: PasswordOwner, hashes: Hashes, old: KubeObject | undefined): Promise<boolean> {
     const { client, namespace } = this.#options
     const name = { namespace, name: prefix + owner.name }
@@ -205,7 +205,7 @@ export class PasswordStore {
     return {
       type: this.#type,
       annotations: { [this.#storedAt]: new Date().toISOString() },
-      // It goes with its user.
+      // It is deleted with its user.
       ...(uid === '' ? {} : { ownerReferences: [owner] }),
       data: Object.fromEntries(hashes),
     }

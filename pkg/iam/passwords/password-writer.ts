@@ -27,7 +27,7 @@ export function createPasswordWriter({ client, groupDomain, store }: PasswordWri
   return async (user, hash, annotations) => {
     const { name, uid, resourceVersion } = user
     const reference = await store.keep(user, hash)
-    // A hash that someone has written into the User itself would count first.
+    // Removes a hash in the User itself, which would take precedence.
     const spec = { ...reference, password: null }
     const answer = await client.call({
       method: 'PATCH',

@@ -14,11 +14,11 @@ export type PasswordHasher = {
    * @throws Status 503 if too many wait
    */
   readonly verify: (password: string, stored: string | undefined, signal?: AbortSignal) => Promise<boolean>
-  /** Hashes under way and waiting. */
+  /** Hashes in progress and queued. */
   readonly pending: () => number
 }
 
-// What the platform's other components write, and what a name that nobody has is made to take.
+// The cost that other components of the platform use, and the one for unknown names.
 const cost = 10
 // bcrypt uses only 72 bytes; longer input is rejected before it costs a hash.
 const maxPasswordLength = 1024

@@ -1,4 +1,4 @@
-/** Where a login comes from, as far as kapis-apiserver could find out. */
+/** The client address and user agent of a login, as kapis-apiserver determined them. */
 export type Source = {
   /** Without spoofable parts (see createClientAddress). */
   readonly address: string

@@ -12,7 +12,7 @@ export type ClientStoreOptions = {
   readonly groupDomain: string
   readonly namespace: string
   readonly logger: Logger
-  /** Those of the configuration; they win over a Secret's of the same name. */
+  /** Clients of the configuration, which take precedence over Secrets with the same name. */
   readonly configured: readonly RegisteredClient[]
 }
 

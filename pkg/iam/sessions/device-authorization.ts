@@ -10,7 +10,7 @@ export type DeviceAuthorization = {
   readonly clientId: string
   readonly scope: string
   readonly expiresAtMs: number
-  /** '' while nobody has decided; what follows is known once it is approved. */
+  /** '' before a decision; the fields below are set by an approval. */
   readonly decision: '' | 'Approved' | 'Denied'
   readonly user: string
   readonly userUid: string
@@ -23,7 +23,7 @@ export type DeviceAuthorization = {
 }
 
 export type DeviceStore = {
-  /** @throws Status 409 when there is one of that name */
+  /** @throws Status 409 if the name exists */
   readonly create: (
     device: Pick<DeviceAuthorization, 'name' | 'clientId' | 'scope' | 'expiresAtMs'>,
   ) => Promise<void>
@@ -35,11 +35,11 @@ export type DeviceStore = {
   /** @returns false when it has changed since it was read, or is gone */
   readonly update: (device: DeviceAuthorization) => Promise<boolean>
   readonly remove: (name: string) => Promise<void>
-  /** Removes those that have expired. Safe to run on every replica. */
+  /** Deletes expired ones. Safe to run on every replica. */
   readonly collect: () => Promise<void>
 }
 
-/** Keeps them in kube-apiserver: the device asks one replica, its user's browser another. */
+/** Stored in kube-apiserver: device and browser may use different replicas. */
 export function createDeviceStore({
   client,
   groupDomain,

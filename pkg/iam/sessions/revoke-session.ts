@@ -12,10 +12,10 @@ export type EndableSessions = {
 const attempts = 5
 
 /**
- * Ends a login for good and writes down why.
+ * Ends a login permanently and stores the reason.
  *
- * @param known as it was last seen; it is read again when it has changed
- * @returns false when it had ended or was gone already
+ * @param known the cached state; it is read again if it has changed
+ * @returns false if it had already ended or does not exist
  * @throws Status 503
  */
 export async function endLogin(sessions: EndableSessions, known: Session, why: string): Promise<boolean> {
@@ -41,7 +41,7 @@ export async function endOtherLogins(
 ): Promise<void> {
   for (const session of await sessions.list(own.user)) {
     const isOther = types.includes(session.type) && session.sid !== own.sid && session.ended === ''
-    // One that was refreshed is no new one, and its version says nothing of when it began.
+    // A refreshed login is not a new one, and its version says nothing about when it began.
     const isNewer = session.previousRefreshId === '' && isLater(session.resourceVersion, own.resourceVersion)
     if (isOther && !isNewer) await endLogin(sessions, session, 'another login')
   }

@@ -4,7 +4,7 @@ import { endLogin } from './revoke-session.ts'
 import { isLeftBehind, type Session } from './session.ts'
 
 export type SessionKeeperOptions = {
-  /** The user of this moment, read from kube-apiserver; undefined when there is none. */
+  /** Reads the current user from kube-apiserver; undefined if it does not exist. */
   readonly readUser: (name: string) => Promise<User | undefined>
   readonly sessions: {
     readonly all: () => Iterable<Session>
@@ -15,9 +15,9 @@ export type SessionKeeperOptions = {
 }
 
 export type SessionKeeper = {
-  /** To be told of every change of a user; undefined stands for "is not there". */
+  /** Must be called for every change of a user; undefined means deleted. */
   readonly changed: (name: string, before: User | undefined, after: User | undefined) => void
-  /** Ends what was left behind while nobody was watching. */
+  /** Ends logins of users that changed while the program was not running. */
   readonly checkAll: (known: (name: string) => User | undefined) => Promise<void>
 }
 

@@ -21,7 +21,7 @@ export type SessionStoreOptions = {
    * How long a token can be valid after the end of its session: the lifetime of an access token.
    */
   readonly accessTokenSeconds: number
-  /** How much the clock of who signs a token may differ from ours. */
+  /** The allowed clock skew of token issuers. */
   readonly clockSkewSeconds: number
   /**
    * Credential and uid of the user: a login ends when the password changes, or the name is reused
@@ -32,7 +32,7 @@ export type SessionStoreOptions = {
 
 // More than a watch is behind: by then it has shown every login that was made before.
 const watchLagMs = 5_000
-// A key is kept rather too long than too short.
+// In doubt a key is kept longer.
 const keyMarginSeconds = 300
 
 /**
@@ -45,7 +45,7 @@ export class SessionStore {
   readonly #sessions = new Map<string, Session>()
   readonly #reflector: Reflector
   #askedAtMs = 0
-  /** When the list that is known was asked for; 0 before the first. */
+  /** When the current list was requested; 0 before the first. */
   #listedAtMs = 0
 
   constructor(options: SessionStoreOptions) {
@@ -123,12 +123,12 @@ export class SessionStore {
     )
   }
 
-  /** Every login that is known, those that have ended among them. */
+  /** Every cached login, including ended ones. */
   all(): Iterable<Session> {
     return this.#sessions.values()
   }
 
-  /** @returns what was stored */
+  /** @returns the stored object */
   async create(session: NewSession): Promise<Session> {
     const { client, groupDomain } = this.#options
     const body = toLoginSession(session, groupDomain)
@@ -138,7 +138,7 @@ export class SessionStore {
     return toSession(parseObject(await client.call({ method: 'POST', path, body })))
   }
 
-  /** Every session of a user as it is now, read from kube-apiserver. */
+  /** Reads all sessions of a user from kube-apiserver. */
   async list(user: string): Promise<readonly Session[]> {
     const { client, groupDomain } = this.#options
     const query = new URLSearchParams({ fieldSelector: `spec.user=${user}` })
@@ -146,7 +146,7 @@ export class SessionStore {
     return (list.items ?? []).map(toSession)
   }
 
-  /** The session as it is now, read from kube-apiserver; undefined when there is none. */
+  /** Reads the current session from kube-apiserver; undefined if it does not exist. */
   async read(sid: string): Promise<Session | undefined> {
     try {
       return toSession(parseObject(await this.#options.client.call({ path: this.#path(sid) })))
@@ -173,7 +173,7 @@ export class SessionStore {
     }
   }
 
-  /** Removes sessions of which no token can be good any more. Safe to run on every replica. */
+  /** Deletes sessions without valid tokens. Safe to run on every replica. */
   async collect(nowMs = Date.now()): Promise<void> {
     for (const { sid, expiresAtMs } of [...this.#sessions.values()]) {
       if (!this.#isOver(expiresAtMs, nowMs)) continue

@@ -16,17 +16,17 @@ export type Session = {
   readonly resourceVersion: string
   /** '' for a login. */
   readonly type: SessionType
-  /** What its owner calls a personal access token. */
+  /** Name of a personal access token. */
   readonly displayName: string
   /** When it began, by kube-apiserver's clock: milliseconds since the epoch. */
   readonly createdAtMs: number
   readonly user: string
-  /** Of the user who logged in: another one of the same name has no part in this login. */
+  /** uid of the user: another user with the same name does not own this login. */
   readonly userUid: string
   readonly userGeneration: number
-  /** The user's credential at the login (see User); '' where a password had no part in it. */
+  /** The credential of the user at the login (see User); '' if no local password was used. */
   readonly credential: string
-  /** The identity provider; '' for users that Kapis keeps itself. */
+  /** The identity provider; '' for local users. */
   readonly provider: string
   readonly clientId: string
   readonly scope: string
@@ -84,11 +84,11 @@ export function toSession({ metadata, spec }: KubeObject): Session {
   }
 }
 
-/** @param session with the resource version that it had when it was read; one without it is new */
+/** @param session with the resourceVersion that was read; a new one has none */
 export function toLoginSession(session: NewSession & Partial<Session>, groupDomain: string): object {
   const { sid, resourceVersion = '', createdAtMs: _, rotatedAtMs, expiresAtMs, ...others } = session
   const { authenticatedAtMs, ...rest } = others
-  // What is empty says nothing, and is left out.
+  // Empty fields are omitted.
   const members = Object.entries(rest).filter(([, value]) => value !== '')
   return {
     apiVersion: `iam.${groupDomain}/${iamVersion}`,
@@ -96,7 +96,7 @@ export function toLoginSession(session: NewSession & Partial<Session>, groupDoma
     metadata: {
       name: sid,
       ...(resourceVersion === '' ? {} : { resourceVersion }),
-      // kube-apiserver itself removes the logins of a user who is removed.
+      // kube-apiserver garbage-collects the logins of a deleted user.
       ...(session.userUid === '' ? {} : { ownerReferences: [toOwner(session, groupDomain)] }),
     },
     spec: {

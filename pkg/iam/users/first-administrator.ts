@@ -19,7 +19,7 @@ export type FirstAdministratorOptions = {
 
 const secretName = 'kapis-initial-admin'
 const username = 'admin'
-/** manifests/base/rbac.yaml binds this group; the user has no rights but by it. */
+/** manifests/base/rbac.yaml binds this group, which gives the user all permissions. */
 const group = 'platform-admins'
 
 /**

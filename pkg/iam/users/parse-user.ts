@@ -3,16 +3,16 @@ import { isRecord } from '../../kubeclient/object.ts'
 import { iamVersion, isPasswordHash, type UserState } from './user.ts'
 import { emailProblem, groupProblem, nameProblem, passwordProblem, problemAt } from './user-validation.ts'
 
-/** A user as someone wants him to be. */
+/** The desired state of a user. */
 export type UserDraft = {
   readonly name: string
-  /** '' when the caller does not care what it replaces. */
+  /** '' for an unconditional replacement. */
   readonly resourceVersion: string
   readonly labels: Readonly<Record<string, string>>
   readonly annotations: Readonly<Record<string, string>>
   /** All members of the spec but the password. */
   readonly spec: Readonly<Record<string, unknown>>
-  /** In plain text, or its bcrypt hash; undefined leaves it as it is. */
+  /** Plain text or a bcrypt hash; undefined keeps the current password. */
   readonly password: string | undefined
   readonly state: UserState | undefined
 }
@@ -22,10 +22,10 @@ const texts: Readonly<Record<string, number>> = { lang: 35, description: 1024, d
 const specMembers = ['email', 'lang', 'description', 'displayName', 'groups', 'password']
 
 /**
- * Reads a User as a caller sends it.
+ * Parses a User from a request.
  *
- * @param name from the path; undefined when it is a new one
- * @throws Status 400 when it is no User, 422 with every field that is not allowed
+ * @param name from the path; undefined for a new user
+ * @throws Status 400 if it is not a User, 422 with all invalid fields
  */
 export function parseUserDraft(body: unknown, groupDomain: string, name?: string): UserDraft {
   const group = `iam.${groupDomain}`
@@ -86,7 +86,7 @@ function specCauses(spec: Readonly<Record<string, unknown>>): readonly Cause[] {
   ]
 }
 
-/** A hash that was made elsewhere passes as it is. */
+/** An existing hash is accepted unchanged. */
 function newPasswordProblem(password: string): string | undefined {
   if (isPasswordHash(password)) return undefined
   if (/^\$2[aby]\$\d\d\$/.test(password)) return 'must be a bcrypt hash with a cost from 4 to 15'

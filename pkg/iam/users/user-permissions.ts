@@ -9,7 +9,7 @@ import { readLinks, type UserLink } from './user-link.ts'
  * a user requires permission to impersonate it.
  */
 export type UserRights = {
-  /** `update` on these subresources of the user: what their own endpoints take. */
+  /** `update` on these subresources, which their own endpoints require too. */
   readonly subresources: readonly ('password' | 'status')[]
   /** `impersonate` on each of these groups. */
   readonly groups: readonly string[]
@@ -66,7 +66,9 @@ export function rightsToChange(before: KubeObject, draft: UserDraft, groupDomain
   }
 }
 
-/** Another password for a user as stored, where `users/password` itself was authorized before. */
+/**
+ * Permissions to set the password of a user, in addition to `users/password`, which was authorized.
+ */
 export function rightsToSetPassword(before: KubeObject): UserRights {
   return { subresources: [], groups: toUser(before).groups, user: 'always', anyGroup: false }
 }

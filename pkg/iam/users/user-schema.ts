@@ -26,7 +26,7 @@ export function createSchemaCheck(options: { client: KubeClient; groupDomain: st
   }
 }
 
-/** Whether a CustomResourceDefinition of Users keeps `spec.credential`. */
+/** Returns whether a CRD of User has `spec.credential`. */
 export function hasCredential(definition: unknown): boolean {
   const version = itemsOf(membersOf(membersOf(definition).spec).versions)
     .map(membersOf)

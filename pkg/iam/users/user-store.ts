@@ -8,16 +8,16 @@ export type UserStoreOptions = {
   readonly client: KubeClient
   readonly groupDomain: string
   readonly logger: Logger
-  /** Called for each change after the first list; undefined stands for "is not there". */
+  /** Called for each change after the first list; undefined means deleted. */
   readonly onChange?: (name: string, before: User | undefined, after: User | undefined) => void
 }
 
 type Entry = { readonly user: User; readonly links: readonly UserLink[] }
 
-/** All users, as their watch has them: a change of one reaches every replica within a moment. */
+/** All users, from a watch: changes reach all replicas within a moment. */
 export class UserStore {
   readonly #users: Informer<Entry, 'email' | 'link'>
-  /** What was last logged of a user. */
+  /** The last message that was logged for a user. */
   readonly #ignored = new Map<string, string>()
   readonly #logger: Logger
 
@@ -28,7 +28,7 @@ export class UserStore {
       path: usersPath(options.groupDomain),
       what: 'users',
       parse: object => {
-        // One that waits for a finalizer is as good as gone.
+        // A user that waits for a finalizer counts as deleted.
         if (object.metadata.deletionTimestamp !== undefined) return undefined
         this.#logIgnored(object.metadata.name, ignoredGroups(object))
         return { user: toUser(object), links: readLinks(object.metadata, options.groupDomain) }
@@ -87,7 +87,7 @@ export class UserStore {
     return this.#users.get(name)?.links ?? []
   }
 
-  /** Once, and again when they have changed: a user is written at each login. */
+  /** Logged once, and again after a change, since each login updates the user. */
   #logIgnored(name: string, groups: readonly string[]): void {
     const now = JSON.stringify(groups)
     if ((this.#ignored.get(name) ?? '[]') === now) return
@@ -107,7 +107,7 @@ function byAge(a: User, b: User): number {
   return a.createdAt < b.createdAt || (a.createdAt === b.createdAt && a.name < b.name) ? -1 : 1
 }
 
-/** A provider's name has no space in it. */
+/** Names of providers contain no spaces. */
 function linkKey({ provider, uid }: UserLink): string {
   return `${provider} ${uid}`
 }

@@ -22,17 +22,17 @@ export const emailProblem: Rule = email => {
   return isAddress ? undefined : 'must be an e-mail address (RFC 5322) such as alice@example.org'
 }
 
-/** The password itself never shows in the answer. */
+/** The message never contains the password. */
 export const passwordProblem: Rule = password => {
   const { length } = [...password]
   const isLong = length >= 8 && length <= 64
   if (!isLong || !/\p{Ll}/u.test(password) || !/\p{Lu}/u.test(password) || !/\p{Nd}/u.test(password))
     return 'must have 8 to 64 characters, including a lower-case letter, an upper-case letter and a digit'
-  // bcrypt looks no further: what comes after would not be part of the password.
+  // bcrypt ignores all further bytes.
   return Buffer.byteLength(password) > 72 ? 'must have at most 72 bytes in UTF-8' : undefined
 }
 
-// Those that nobody sees, and those that readers of a name would write as something else.
+// Invisible characters, and characters that parsers of names may replace.
 const invisible = /[\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Zl}\p{Zp}]/u
 
 /** The same rule as in the schema of User: manifests/base/crds/users.yaml. */

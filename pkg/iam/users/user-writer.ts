@@ -45,7 +45,10 @@ export type UserWriter = {
    * an administrator
    */
   readonly setPassword: (name: string, password: string, permit: Permit | undefined) => Promise<void>
-  /** @param how metav1.DeleteOptions, for kube-apiserver to judge. @throws Status 404, 409, 422 */
+  /**
+   * @param how metav1.DeleteOptions, which kube-apiserver validates
+   * @throws Status 404, 409, 422
+   */
   readonly remove: (
     name: string,
     how: Pick<WriteOptions, 'isDryRun'> & { readonly options: Readonly<Record<string, unknown>> },
@@ -120,7 +123,7 @@ export function createUserWriter({
 
   async function replace(draft: UserDraft, options: WriteOptions): Promise<KubeObject> {
     const before = await stored(draft.name)
-    // The rights are asked for the version that is replaced, and for no other.
+    // The permissions are checked for exactly the version that is replaced.
     const { resourceVersion } = before.metadata
     if (draft.resourceVersion !== '' && draft.resourceVersion !== resourceVersion) throw conflict(draft.name)
     await options.permit(draft.name, rightsToChange(before, draft, groupDomain))
@@ -166,7 +169,7 @@ export function createUserWriter({
     })
   }
 
-  /** A user who was made without the password that was asked for is not there at all. */
+  /** If the password cannot be stored, the new user is deleted again. */
   async function keepOrUndo({ metadata: { name, uid } }: KubeObject, hash: string): Promise<void> {
     try {
       await store.keep({ name, uid, credential: '' }, hash)
@@ -210,7 +213,7 @@ export function createUserWriter({
     },
     async remove(name, { isDryRun, options }) {
       await stored(name)
-      // kube-apiserver does not look at the query where there is a body.
+      // kube-apiserver ignores query parameters of a DELETE with a body.
       const tried = isDryRun ? { dryRun: ['All'] } : {}
       const body = { apiVersion: 'v1', kind: 'DeleteOptions', ...options, ...tried }
       await client.call({ method: 'DELETE', path: pathOf(name), body })
@@ -218,13 +221,13 @@ export function createUserWriter({
   }
 }
 
-/** What would have been made: kube-apiserver gives it no version. */
+/** The result of a dry run, which has no version. */
 function parseTried(answer: unknown): KubeObject {
   if (!isRecord(answer) || !isRecord(answer.metadata)) return parseObject(answer)
   return parseObject({ ...answer, metadata: { resourceVersion: '', ...answer.metadata } })
 }
 
-// Hashes, and what names them, are for anyone who checks passwords alone.
+// Hashes and references to them are only for password checks.
 const secretMembers: readonly string[] = ['password', 'credential', 'credentialNamespace']
 
 function isSecret(member: string): boolean {

@@ -20,27 +20,27 @@ export type User = {
   readonly uid: string
   readonly createdAt: string
   readonly resourceVersion: string
-  /** Grows with each change of the spec; tells which of two views of a user is the newer one. */
+  /** Incremented with each change of the spec; tells which of two cached states is newer. */
   readonly generation: number
   readonly email: string
   readonly displayName: string
   /** A language tag (RFC 5646). */
   readonly lang: string
-  /** His own, and those that identity providers have told of. */
+  /** The groups in the spec, and those from identity providers. */
   readonly groups: readonly string[]
   readonly providerGroups: readonly ProviderGroups[]
   readonly state: UserState
-  /** Since when, in milliseconds; 0 when nobody wrote it down. */
+  /** Since when, in milliseconds; 0 if unknown. */
   readonly stateSinceMs: number
   /**
    * The bcrypt hash in the User itself, before it is moved into a Secret (password-migration.ts).
    */
   readonly inlineHash: string | undefined
-  /** Whether a hash stands in what `kubectl apply` keeps of the User. */
+  /** Whether last-applied-configuration of kubectl contains a hash. */
   readonly hasAppliedHash: boolean
   /** Fingerprint of the password hash (see toCredential); '' for a user without a password. */
   readonly credential: string
-  /** The namespace of the Secret with that hash; '' for that of anyone who reads it. */
+  /** The namespace of the Secret with the hash; '' for that of this program. */
   readonly credentialNamespace: string
   /**
    * Whether an administrator has set the password, so that the user must change it at the next
@@ -64,7 +64,7 @@ export function isPasswordHash(text: string): boolean {
   return bcryptHash.test(text)
 }
 
-/** Names a hash, changes when the password does, and says nothing about either. */
+/** Identifies a hash: it changes with the password, and reveals neither. */
 export function toCredential(hash: string): string {
   return createHash('sha256').update(hash).digest('hex').slice(0, 16)
 }
@@ -86,7 +86,7 @@ export function toUser({ apiVersion = '', metadata, spec, status }: KubeObject):
     lang: typeof lang === 'string' ? lang : '',
     groups: [...new Set([...toGroups(groups), ...providerGroups.flatMap(each => each.groups)])],
     providerGroups,
-    // A user who was made a moment ago has no state yet, and may log in.
+    // A new user has no state yet, and may log in.
     state: state === 'Disabled' || state === 'AuthLimitExceeded' ? state : 'Active',
     stateSinceMs: typeof lastTransitionTime === 'string' ? Date.parse(lastTransitionTime) || 0 : 0,
     inlineHash,
@@ -97,7 +97,7 @@ export function toUser({ apiVersion = '', metadata, spec, status }: KubeObject):
   }
 }
 
-/** The schema refuses all others; a user who was stored before the schema must not gain them. */
+/** The schema rejects all others; a user stored before the schema must not gain them. */
 function toGroups(value: unknown): readonly string[] {
   return texts(value).filter(group => groupProblem(group) === undefined)
 }
@@ -122,7 +122,7 @@ function toProviderGroups(value: unknown): readonly ProviderGroups[] {
   }))
 }
 
-/** The user as he is now; undefined when there is none, or soon will be none. */
+/** Reads the current user; undefined if it does not exist or is being deleted. */
 export async function readUser(
   client: KubeClient,
   groupDomain: string,

@@ -15,7 +15,7 @@ export function sendBack(
 ): void {
   const query = new URLSearchParams({ ...answer, ...(state === undefined ? {} : { state }) })
   res.set({ 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' })
-  // As text: a parser would write what the client has registered in another way.
+  // Appended as text: a URL parser would normalize the registered URI.
   res.status(req.method === 'GET' ? 302 : 303)
   res.set('location', `${redirectUri}${redirectUri.includes('?') ? '&' : '?'}${query}`).end()
 }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { Statements } from '../../jwt/internal-jwt.ts'
 import type { GrantedScope } from '../login.ts'
 
-/** What an authorization code stands for. It is bound to all of it, and good for one login. */
+/** The data that an authorization code is bound to; a code is valid for one login. */
 export type CodeGrant = {
   readonly user: string
   readonly userUid: string
@@ -15,17 +15,17 @@ export type CodeGrant = {
   /** When the user logged in, in seconds since the epoch. */
   readonly authTime: number
   readonly provider: string
-  /** The browser's login: the code is worth nothing once that has ended. */
+  /** The browser session: the code becomes invalid when it ends. */
   readonly browserSid: string
 }
 
-/** `sid` names the login that the code makes: a second use finds it taken, on whichever replica. */
+/** `sid` names the login that the code creates: a second use gets a conflict on any replica. */
 export type ReadCode = Omit<CodeGrant, 'redirectUri'> & {
   readonly sid: string
   readonly redirectHash: string
 }
 
-// RFC 6749 section 4.1.2 allows ten minutes; a client's server comes at once.
+// RFC 6749 section 4.1.2 allows ten minutes; clients redeem codes immediately.
 const lifeSeconds = 60
 
 export function issueCode(statements: Statements, grant: CodeGrant): Promise<string> {
@@ -45,7 +45,7 @@ export function issueCode(statements: Statements, grant: CodeGrant): Promise<str
   return statements.sign('code', claims, { lifeSeconds })
 }
 
-/** @returns undefined for whatever is no code of ours, or has expired */
+/** @returns undefined for an invalid or expired code */
 export async function readCode(statements: Statements, code: string): Promise<ReadCode | undefined> {
   const claims = await statements.verify('code', code)
   if (claims === undefined) return undefined
@@ -65,7 +65,7 @@ export async function readCode(statements: Statements, code: string): Promise<Re
   }
 }
 
-/** The code travels by URL: a hash keeps it short. */
+/** The code is part of a URL: a hash keeps it short. */
 export function hashRedirectUri(uri: string): string {
   return createHash('sha256').update(uri).digest('base64url')
 }

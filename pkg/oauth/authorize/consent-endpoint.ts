@@ -54,7 +54,7 @@ export function createConsent(options: BrowserOptions): RequestHandler {
       const target = findTarget(registry, params)
       event.client = target.client.name
       const login = await readBrowserLogin(tools, req)
-      // Anyone who logged in meanwhile has not been asked.
+      // Another user who has logged in since must be asked first.
       if (login === undefined || login.user.name !== form.get('username')) {
         audit.refused(req, event, 'login_required')
         const request = String(new URLSearchParams([...params]))

@@ -19,7 +19,7 @@ type Asked = {
   readonly target: Target
   readonly request: AuthorizeRequest
   readonly params: Form
-  /** That the login page was answered for this request. */
+  /** Proof that the login page was answered for this request. */
   readonly proof: string | undefined
 }
 
@@ -52,9 +52,9 @@ export function createAuthorize(options: BrowserOptions): RequestHandler {
 }
 
 /**
- * The request as it is kept while its user logs in.
+ * Returns the request to continue with after the login.
  *
- * @throws Status invalid_request for one that would be forgotten on the way
+ * @throws Status invalid_request if it is too long
  */
 function toPath(params: Form): string {
   const path = `/oauth/authorize?${new URLSearchParams([...params])}`
@@ -153,7 +153,7 @@ async function findLogin(
   return prompts.has('login') || isTooOld || isOther || isToChoose ? undefined : login
 }
 
-/** The login page, which comes back to the whole request. */
+/** The login page, which returns to the whole request. */
 function toLogin({ params }: Asked, hint: IdTokenHint | undefined): string {
   const username = params.get('login_hint') ?? hint?.sub
   return toLoginPath(toPath(params), username === undefined ? {} : { login_hint: username.slice(0, 254) })

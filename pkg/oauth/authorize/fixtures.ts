@@ -7,12 +7,12 @@ export const state = 's t&=ä'
 export const verifier = 'v'.repeat(43)
 export const challenge = createHash('sha256').update(verifier).digest('base64url')
 export const pkce = { code_challenge: challenge, code_challenge_method: 'S256' }
-/** How the client `web` says who it is. */
+/** The credentials of the client `web`. */
 export const web = { client_id: 'web', client_secret: 's' }
 
 export type Params = Readonly<Record<string, string | undefined>>
 
-/** @param params next to those of a good request of the client `web`; undefined takes one away */
+/** @param params changes to a valid request of the client `web`; undefined removes one */
 export function authorizePath(params: Params = {}): string {
   const defaults = { client_id: 'web', redirect_uri: redirectUri, response_type: 'code', state }
   const given = Object.entries({ ...defaults, ...params }).flatMap(([name, value]) =>
@@ -21,7 +21,7 @@ export function authorizePath(params: Params = {}): string {
   return `/oauth/authorize?${new URLSearchParams(given)}`
 }
 
-/** What a token says; unverified. */
+/** Decodes a token without verification. */
 export function decode(jwt: string) {
   return JSON.parse(Buffer.from(jwt.split('.')[1] ?? '', 'base64url').toString('utf8'))
 }
@@ -46,7 +46,7 @@ export async function startAuthorization() {
     app,
     browser,
     authorize,
-    /** A code for alice, who is logged in first unless someone is already. */
+    /** Returns a code for alice, and logs her in first if necessary. */
     async codeOf(params?: Params): Promise<string> {
       if (!browser.cookies.has('__Host-kapis-session')) await browser.logIn('alice', 'right')
       return locationOf(await authorize(params)).searchParams.get('code') ?? ''

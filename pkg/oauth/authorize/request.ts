@@ -8,7 +8,7 @@ import { grantScope } from '../tokens/scope.ts'
 import { readChallenge } from './pkce.ts'
 import { chooseRedirectUri } from './redirect-uri.ts'
 
-/** Where the answer to an authorization request goes. */
+/** The client and redirect URI of an authorization response. */
 export type Target = {
   readonly client: ClientConfig
   readonly redirectUri: string
@@ -17,7 +17,10 @@ export type Target = {
   readonly state: string | undefined
 }
 
-/** What is asked for (RFC 6749 section 4.1.1, OpenID Connect Core section 3.1.2.1). */
+/**
+ * The parameters of an authorization request (RFC 6749 section 4.1.1, OpenID Connect Core section
+ * 3.1.2.1).
+ */
 export type AuthorizeRequest = {
   readonly scope: string
   readonly isScopeAsked: boolean
@@ -56,7 +59,7 @@ function readState(params: Form): string | undefined {
 }
 
 const knownPrompts = new Set(['none', 'login', 'consent', 'select_account'])
-// It comes back in a code, in a URL, and again in the ID token.
+// It is stored in the code, which is in a URL, and in the ID token.
 const maxNonce = 512
 
 /** @throws Status, to be sent back to the client */

@@ -10,7 +10,7 @@ export function formTargetsOf(registry: ClientRegistry, returnTo: string): reado
   try {
     return [toFormTarget(findTarget(registry, params).redirectUri)]
   } catch {
-    // The authorization endpoint will say what is wrong with it.
+    // The authorization endpoint reports the error.
     return []
   }
 }

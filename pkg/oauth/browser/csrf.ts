@@ -15,7 +15,7 @@ export const csrfField = 'csrf'
  */
 export function issueCsrfToken(req: IncomingMessage, res: Response): string {
   const known = readCookie(req, cookie)
-  // The same in every tab: the last page that was opened must not spoil the others.
+  // The same in all tabs, so that opening a page does not invalidate the others.
   if (known !== undefined && syntax.test(known)) return known
   const token = randomBytes(32).toString('base64url')
   setCookie(res, cookie, token)
@@ -50,7 +50,7 @@ function isFromHere({ headers }: IncomingMessage, issuer: string): boolean {
   const site = headers['sec-fetch-site']
   if (site !== undefined && site !== 'same-origin') return false
   const { origin } = headers
-  // Every browser of today sends it with a form; what sends neither has shown the token.
+  // All current browsers send it with a form; clients without it have at least proved the token.
   if (origin === undefined) return true
   if (!URL.canParse(origin)) return false
   const { host, protocol } = new URL(origin)

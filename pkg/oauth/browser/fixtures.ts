@@ -1,6 +1,6 @@
 import type { Answer, TestApp } from '../fixtures.ts'
 
-/** What a form of a page would send: its hidden fields. */
+/** Returns the hidden fields of a form. */
 export function hiddenFieldsOf(page: string): Record<string, string> {
   const fields = [...page.matchAll(/<input type="hidden" name="([^"]*)" value="([^"]*)">/g)]
   return Object.fromEntries(fields.map(([, name = '', value = '']) => [name, unescapeHtml(value)]))
@@ -11,7 +11,7 @@ function unescapeHtml(text: string): string {
   return text.replace(/&(lt|gt|quot|#39|amp);/g, (_, name: string) => entities[name] ?? '')
 }
 
-/** Keeps cookies as a browser does, and follows nothing by itself. */
+/** Stores cookies like a browser, and follows no redirects. */
 export function createBrowser(app: Pick<TestApp, 'ask'>) {
   const cookies = new Map<string, string>()
   async function send(method: string, path: string, body?: string, more: Record<string, string> = {}) {

@@ -3,7 +3,7 @@ import type { Response } from 'express'
 import { type CookieName, clearCookie, readCookie, setCookie } from './cookie.ts'
 
 const cookie: CookieName = '__Host-kapis-upstream-login'
-// Browsers keep 4 KB of a cookie, its name and attributes among them.
+// Browsers limit a cookie to 4 KB, including its name and attributes.
 const maxLength = 3_500
 
 /**
@@ -17,7 +17,7 @@ export function keepIdToken(
 ): void {
   if (idToken !== undefined && idToken.length <= maxLength && /^[\w.-]+$/.test(idToken))
     setCookie(res, cookie, idToken)
-  // What an earlier login has left must not be taken for this one's.
+  // Removes the cookie of an earlier login.
   else if (readCookie(req, cookie) !== undefined) clearCookie(res, cookie)
 }
 

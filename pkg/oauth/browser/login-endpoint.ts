@@ -29,7 +29,7 @@ type Shown = {
   readonly current?: CurrentLogin | undefined
 }
 
-/** GET /oauth/login?return_to=: the page that asks who someone is. */
+/** GET /oauth/login?return_to=: the login page. */
 export function createLoginPage(options: BrowserOptions): RequestHandler {
   return withErrorPage(options.productName, async (req, res) => {
     const params = readParameters(req)
@@ -53,7 +53,7 @@ async function findChoice(
   return { username: user.name, href }
 }
 
-/** POST /oauth/login: name and password, judged by us or by an identity provider. */
+/** POST /oauth/login: name and password, checked by Kapis or an identity provider. */
 export function createLogin(options: BrowserOptions): RequestHandler {
   const { tools, issuer, audit, productName } = options
   return withErrorPage(productName, async (req, res) => {

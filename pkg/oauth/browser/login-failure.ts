@@ -1,6 +1,6 @@
 import type { Status } from '../../apierrors/status.ts'
 
-/** Whether a login has failed in a way that the page it was typed into can tell of. */
+/** Returns whether the login page can show a login error. */
 export function isWrongLogin({ reason }: Status): boolean {
   return reason === 'invalid_grant' || reason === 'temporarily_unavailable'
 }
@@ -22,7 +22,7 @@ export function explainWrongLogin(
   if (error.code >= 500)
     return `${provider?.displayName ?? 'The login'} is not available. Try again in a moment.`
   if (error.message === 'account is not active') return 'This account is not active. Ask an administrator.'
-  // The password was right: what else stands in the way is for the person to know.
+  // The password was correct, so the user may see what else is wrong.
   if (provider !== undefined && error.message !== 'incorrect password')
     return `${error.message.charAt(0).toUpperCase()}${error.message.slice(1)}.`
   return 'The user name or the password is wrong.'

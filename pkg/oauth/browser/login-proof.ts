@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { Statements } from '../../jwt/internal-jwt.ts'
 import { type Form, parseQuery } from '../server/form.ts'
 
-/** The parameter of an authorization request by which it says that its login page was answered. */
+/** The parameter of an authorization request that proves that its login page was answered. */
 export const proofParameter = 'login_proof'
 
 /**
@@ -34,7 +34,9 @@ export async function withLoginProof(
   return `${returnTo}&${proofParameter}=${proof}`
 }
 
-/** @returns what was proven for the login `sid` and the request; undefined for anything else */
+/**
+ * @returns what was proven for the login `sid` and the request; undefined if the proof is invalid
+ */
 export async function readLoginProof(
   statements: Statements,
   proof: string | undefined,
@@ -57,7 +59,7 @@ export function readAuthorizationRequest(returnTo: string): Form | undefined {
     params.delete(proofParameter)
     return params
   } catch {
-    // The authorization endpoint says what is wrong with it.
+    // The authorization endpoint reports the error.
     return undefined
   }
 }

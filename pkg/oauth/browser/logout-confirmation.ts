@@ -18,14 +18,14 @@ export const confirmationPath = '/oauth/logout/confirm'
 
 const lifeSeconds = 600
 
-/** A logout that a client asks for, as far as it has been verified. */
+/** A logout request of a client after verification. */
 export type LogoutRequest = {
   /** User and login of the id_token_hint; '' without one. */
   readonly user: string
   readonly sid: string
   /** '' for an unknown client. */
   readonly clientName: string
-  /** Where the browser goes on, with the client's state; '' for our own page. */
+  /** Redirect URI with the state of the client; '' for our own page. */
   readonly target: string
 }
 
@@ -86,7 +86,7 @@ export function createLogoutDecision(options: BrowserOptions): RequestHandler {
       const request = await requireTicket(tools.statements, form.get('ticket'))
       noteRequest(event, request)
       const login = await readBrowserLogin(tools, req)
-      // A user who has logged in meanwhile was not asked.
+      // Another user who has logged in since must be asked first.
       if (login !== undefined && login.user.name !== form.get('username')) {
         audit.pending(req, event, 'confirmation_required')
         return sendConfirmationPage(options, { req, res }, { login, request })
@@ -132,12 +132,12 @@ export async function logOut(
   sendOn(res, upstream ?? own ?? '/oauth/logged-out')
 }
 
-/** Whether the request cannot say which login the browser has. */
+/** Returns whether the request has no session cookie because it is cross-site. */
 export function isWithoutLoginCookie(req: Request): boolean {
   return readCookie(req, loginCookie) === undefined
 }
 
-/** As text: a parser would write what the client has registered in another way. */
+/** Appended as text: a URL parser would normalize the registered URI. */
 function sendOn(res: Response, location: string): void {
   res.set({ 'cache-control': 'no-store', pragma: 'no-cache', location })
   res.status(res.req.method === 'GET' ? 302 : 303).end()
@@ -155,7 +155,7 @@ async function sendConfirmationPage(
     action: confirmationPath,
     ticket: await issueTicket(tools.statements, request),
   })
-  // The form goes on to the client, by way of the identity provider where there is one.
+  // The form redirects to the client, possibly through the identity provider.
   const upstream = findLogoutUrl(tools, login.provider)?.({ returnUri: '', state: '', idToken: '' })
   const formTargets = [upstream?.href ?? '', request.target].filter(Boolean).map(toFormTarget)
   sendPage(res, { product, title: 'Log out?', body, formTargets })

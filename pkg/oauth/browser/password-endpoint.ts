@@ -20,7 +20,7 @@ const ticketSeconds = 600
 type Exchange = { readonly req: Request; readonly res: Response }
 type Shown = { readonly user: User; readonly returnTo: string; readonly error?: string }
 
-/** After the right password: the user is logged in once he has chosen another one. */
+/** After a correct password: the user is logged in after choosing a new one. */
 export async function sendPasswordPage(
   { tools, registry, productName }: BrowserOptions,
   { req, res }: Exchange,

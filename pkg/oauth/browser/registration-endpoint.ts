@@ -30,7 +30,7 @@ type Shown = {
 }
 type Settle = (exchange: Exchange, newcomer: Newcomer, form: Form) => Promise<User>
 
-/** What someone is shown whom a provider vouches for and who is nobody here yet. */
+/** The page for an authenticated account without a user. */
 export async function sendNewcomerPage(
   { tools, registry, productName }: BrowserOptions,
   { req, res }: Exchange,
@@ -66,7 +66,7 @@ export function createRegistration(options: BrowserOptions): RequestHandler {
   )
 }
 
-/** POST /oauth/link: name and password of the user whom a newcomer says to be. */
+/** POST /oauth/link: name and password of the user to link. */
 export function createLinking(options: BrowserOptions): RequestHandler {
   const { tools } = options
   return createSettlement(options, 'link', async ({ req, res }, newcomer, form) => {
@@ -84,7 +84,7 @@ export function createLinking(options: BrowserOptions): RequestHandler {
   })
 }
 
-/** A form of a newcomer's: he is logged in once it has made him someone. */
+/** A form of a new account: after it has created or linked a user, the browser is logged in. */
 function createSettlement(options: BrowserOptions, wants: Newcomer['wants'], settle: Settle): RequestHandler {
   const { tools, issuer, audit, productName } = options
   return withErrorPage(productName, async (req, res) => {

@@ -1,4 +1,4 @@
-/** The pages that someone may be on the way to when a login comes in between. */
+/** The pages that a login may continue with. */
 const destinations: ReadonlySet<string> = new Set(['/oauth/authorize', '/oauth/device', '/oauth/session'])
 
 export const defaultReturnTo = '/oauth/session'
@@ -15,7 +15,7 @@ export const maxReturnTo = 8 * 1024
  * session.
  */
 export function readReturnTo(given: string | undefined): string {
-  // A browser takes \ for /, and drops tabs and line ends, before it looks at the rest.
+  // Browsers treat \ as /, and remove tabs and line breaks before they parse a URL.
   if (given === undefined || given.length > maxReturnTo || !/^\/oauth\/[\x21-\x5b\x5d-\x7e]*$/.test(given))
     return defaultReturnTo
   const [path = '', ...query] = given.split('?')
@@ -23,7 +23,7 @@ export function readReturnTo(given: string | undefined): string {
   return query.length === 0 ? path : `${path}?${query.join('?')}`
 }
 
-/** A link to the login page that comes back to `returnTo`. */
+/** A link to the login page that returns to `returnTo`. */
 export function toLoginPath(returnTo: string, more: Readonly<Record<string, string>> = {}): string {
   return `/oauth/login?${new URLSearchParams({ return_to: returnTo, ...more })}`
 }

@@ -13,7 +13,7 @@ import { createLoggedOutPage, createSessionEnd, createSessionPage } from './sess
 
 type Methods = { readonly get?: RequestHandler; readonly post?: RequestHandler }
 
-/** What people see: the pages, and the authorization endpoint that leads to them. */
+/** The pages, and the authorization endpoint that leads to them. */
 export function createBrowserRoutes(
   options: BrowserOptions,
   before: readonly RequestHandler[],

@@ -11,7 +11,7 @@ import { toLoginPath } from './return-to.ts'
 import { endBrowserLogin, readBrowserLogin } from './session.ts'
 import { findLogoutUrl, readLogoutTarget, toUpstreamLogout } from './upstream-logout.ts'
 
-/** GET /oauth/session: who is logged in with this browser, and the way out. */
+/** GET /oauth/session: shows the user of the browser session, with a logout button. */
 export function createSessionPage({ tools, productName: product }: BrowserOptions): RequestHandler {
   return withErrorPage(product, async (req, res) => {
     const login = await readBrowserLogin(tools, req)
@@ -23,7 +23,7 @@ export function createSessionPage({ tools, productName: product }: BrowserOption
 ${hiddenFields({ csrf })}
 <button>Log out</button>
 </form>`
-    // The logout may go on at the identity provider.
+    // The logout may continue at the identity provider.
     const upstream = findLogoutUrl(tools, login.provider)?.({ returnUri: '', state: '', idToken: '' })
     const formTargets = upstream === undefined ? [] : [toFormTarget(upstream.href)]
     sendPage(res, { product, title: 'You are logged in', body, formTargets })

@@ -12,11 +12,11 @@ import { withLoginProof } from './login-proof.ts'
 
 export const loginCookie: CookieName = '__Host-kapis-session'
 
-/** A browser that someone is logged in with. */
+/** A browser session. */
 export type BrowserLogin = {
   readonly user: User
   readonly sid: string
-  /** When the user proved who he is, in seconds since the epoch. */
+  /** When the user authenticated, in seconds since the epoch. */
   readonly authTime: number
   /** '' for a password of ours. */
   readonly provider: string
@@ -29,7 +29,7 @@ type Tools = Pick<
 type Proof = {
   readonly user: User
   readonly provider: string
-  /** Kept by the browser until the person logs out (see upstream-logout.ts). */
+  /** Stored in the browser until the logout (see upstream-logout.ts). */
   readonly idToken?: string | undefined
 }
 
@@ -47,7 +47,7 @@ export async function readBrowserLogin(
   const { jti: sid, iat: authTime, uid, idp, generation } = claims
   const user = tools.users.get(String(claims.sub))
   if (user === undefined || user.uid !== uid || user.state === 'Disabled') return undefined
-  // What is known of the user may be from before the change of his password.
+  // The cached user may be older than the change of the password.
   const isStale = user.generation < Number(generation)
   if ((user.mustChangePassword && !isStale) || tools.sessions.isRevoked(sid, authTime)) return undefined
   return { user, sid, authTime, provider: String(idp) }
@@ -92,7 +92,7 @@ async function beginBrowserLogin(
   if (!tools.multipleLogin()) await endOtherLogins(tools.sessions, session)
   const claims = { sub: user.name, uid: user.uid, idp: provider, generation: user.generation }
   const value = await tools.statements.sign('browser', claims, { lifeSeconds, jti: sid })
-  // No age: it goes when the browser is closed, and by itself when the login has expired.
+  // Without Max-Age: it ends with the browser, or when the login expires.
   setCookie(res, loginCookie, value)
   keepIdToken({ req, res }, idToken)
   tools.recordLogin({ user, provider, source: sourceOf(req) })

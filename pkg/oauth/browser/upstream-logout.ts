@@ -34,7 +34,7 @@ export async function toUpstreamLogout(
   return logoutUrl({ returnUri: `${endpointBase(issuer)}/logged-out`, state, idToken: readIdToken(req) }).href
 }
 
-/** Where a browser goes on that comes back from there; undefined when it is to stay. */
+/** Returns where a browser continues after a logout at the provider; undefined if nowhere. */
 export async function readLogoutTarget({ statements }: Tools, state: string): Promise<string | undefined> {
   const target = (await statements.verify('provider-logout', state))?.target
   return typeof target === 'string' && target !== '' ? target : undefined

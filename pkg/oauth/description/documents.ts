@@ -44,7 +44,7 @@ const platformConfig = object({
   accessTokenInactivityTimeout: integer('Nanoseconds.'),
 })
 
-/** What the listener tells everybody. */
+/** The public documents of kapis-oauth. */
 export function documentPaths(groupDomain: string): Paths {
   return {
     '/oauth/.well-known/openid-configuration': metadata,

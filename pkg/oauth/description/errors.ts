@@ -34,12 +34,12 @@ function toAnswer(code: number, contentTypes: 'json' | 'page'): Answer {
   }
 }
 
-/** The failures of an endpoint for programs; `codes` are those besides the ones that each has. */
+/** The error responses of an endpoint for programs; `codes` are additional ones. */
 export function oauthErrors(...codes: readonly number[]): Readonly<Record<string, Answer>> {
   return Object.fromEntries([...everywhere, ...codes].map(code => [code, toAnswer(code, 'json')]))
 }
 
-/** Of a page for people, who are told in HTML. */
+/** The error responses of a page, as HTML. */
 export function pageErrors(...codes: readonly number[]): Readonly<Record<string, Answer>> {
   return Object.fromEntries([...everywhere, ...codes].map(code => [code, toAnswer(code, 'page')]))
 }

@@ -26,7 +26,7 @@ function pageOperation(summary: string, parameters: readonly Parameter[] = []): 
   }
 }
 
-/** A form of ours: it must come from a page of ours, with the token in it. */
+/** A form of a page of Kapis, with the CSRF token of the page. */
 function formOperation(summary: string, fields: Readonly<Record<string, Schema>>): Operation {
   return {
     summary,
@@ -82,7 +82,7 @@ const logout: Operation = {
   security: ['bearer', 'browser', 'none'],
 }
 
-/** What people see, and what leads there. */
+/** The pages, and the endpoints that lead to them. */
 export const pagePaths: Paths = {
   '/oauth/authorize': {
     get: pageOperation('The authorization endpoint (RFC 6749 section 4.1.1)', authorizeParameters),

@@ -41,7 +41,7 @@ export function createDeviceAuthorization({
     })
   }
 
-  /** @returns the code for people; the odds that it is taken are small, not none */
+  /** @returns a user code; a collision is unlikely but possible */
   async function create(clientId: string, scope: string): Promise<string> {
     return retryOnConflict(async () => {
       const userCode = newUserCode()

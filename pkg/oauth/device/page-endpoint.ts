@@ -17,7 +17,7 @@ import { oauthError } from '../server/error.ts'
 import { readForm, readParameters } from '../server/form.ts'
 import { readUserCode, toDeviceName } from './user-code.ts'
 
-// RFC 8628 section 5.1: of 25,600,000,000 codes nobody finds one with so few tries.
+// RFC 8628 section 5.1: guessing one of 25,600,000,000 codes with so few attempts is hopeless.
 const perUser = { maxTries: 10, durationSeconds: 600 }
 const perAddress = { maxTries: 50, durationSeconds: 600 }
 
@@ -68,9 +68,9 @@ function createShow(
 type Typed = { readonly req: Request; readonly login: BrowserLogin; readonly typed: string }
 
 /**
- * The device that waits under a code.
+ * Returns the device of a user code.
  *
- * @throws Status 429 for who has typed too many codes that do not exist
+ * @throws Status 429 after too many unknown codes
  */
 async function findDevice(
   tools: BrowserOptions['tools'],
@@ -99,7 +99,7 @@ async function findDevice(
   return device
 }
 
-/** POST /oauth/device: first the code, then the decision about what it stands for. */
+/** POST /oauth/device: first the user code, then the decision. */
 function createDecision(options: BrowserOptions, lockout: Lockout): RequestHandler {
   const { tools, issuer, audit, productName: product } = options
 
@@ -146,7 +146,7 @@ function createDecision(options: BrowserOptions, lockout: Lockout): RequestHandl
       }
       event.client = device.clientId
       const decision = form.get('decision')
-      // Anyone who logged in meanwhile has not been asked.
+      // Another user who has logged in since must be asked first.
       if (decision === undefined || form.get('username') !== login.user.name) {
         audit.pending(req, event, 'consent_required')
         const userCode = readUserCode(typed) ?? ''

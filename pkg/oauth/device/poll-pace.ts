@@ -1,6 +1,6 @@
 import { createBoundedCache } from '../../cache/bounded-cache.ts'
 
-/** What devices are told. */
+/** The responses to polls. */
 export const pollIntervalSeconds = 5
 
 const maxCacheBytes = 4 * 1024 * 1024

@@ -11,7 +11,10 @@ export function newUserCode(): string {
   return toShown(code)
 }
 
-/** As it was typed: case, spaces and dashes do not matter. Undefined for what can be no code. */
+/**
+ * Normalizes an entered code: case, spaces and dashes do not matter. Undefined if it cannot be a
+ * code.
+ */
 export function readUserCode(typed: string): string | undefined {
   const code = typed.toUpperCase().replace(/[\s-]/g, '')
   return /^[BCDFGHJKLMNPQRSTVWXZ]{8}$/.test(code) ? toShown(code) : undefined
@@ -21,7 +24,7 @@ function toShown(code: string): string {
   return `${code.slice(0, length / 2)}-${code.slice(length / 2)}`
 }
 
-/** Under which it is kept: what is stored shows nobody which code to type. */
+/** The name under which it is stored, which does not reveal the code. */
 export function toDeviceName(userCode: string): string {
   return createHash('sha256').update(`device ${userCode}`).digest('hex').slice(0, 40)
 }

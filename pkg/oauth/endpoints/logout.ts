@@ -64,7 +64,7 @@ export function createLogout(options: BrowserOptions): RequestHandler {
   }
 
   async function endEvery({ caller }: Presented): Promise<void> {
-    // A hint is shown around by clients: it ends what it names and no more.
+    // Clients pass hints around, so a hint only ends the login that it names.
     if (caller === undefined) throw invalid(needsLogin)
     await requireCallerLogin(tools, caller, needsLogin)
     for (const session of await tools.sessions.list(caller.user.name))
@@ -72,7 +72,7 @@ export function createLogout(options: BrowserOptions): RequestHandler {
         await endLogin(tools.sessions, session, 'all logins ended by the user')
   }
 
-  /** A client's registered name: any other text that was given is not repeated. */
+  /** The registered name of a client; an unknown client_id is not shown. */
   function toClientName(clientId: string | undefined): string {
     return (clientId === undefined ? undefined : registry.find(clientId))?.client.name ?? ''
   }
@@ -93,7 +93,7 @@ export function createLogout(options: BrowserOptions): RequestHandler {
       return false
     }
     if (req.method === 'POST' && takesHtml(req) && isWithoutLoginCookie(req)) {
-      // A form of another site comes without the cookie (SameSite); a GET brings it along.
+      // A cross-site POST has no cookie (SameSite), so it is redirected to a GET.
       res.set('cache-control', 'no-store')
       res.redirect(303, await toConfirmationPath(tools.statements, hinted))
       return false

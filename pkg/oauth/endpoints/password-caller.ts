@@ -9,7 +9,7 @@ import type { GrantTools } from '../tokens/grant.ts'
 import { goneSignal } from '../tokens/token-endpoint.ts'
 import { assertMayStay } from '../user-state.ts'
 
-/** Whose password it was. There is no token, and so nothing that one could say. */
+/** The user of the password. There is no token, and so no claims of one. */
 export type PasswordCaller = { readonly user: User; readonly claims?: undefined }
 
 /**

@@ -25,7 +25,7 @@ export function createPasswordLogin({ authenticateClient, tools, audit }: Endpoi
     if (form.has('provider') && form.get('provider') !== idp)
       throw oauthError(400, 'invalid_request', 'the parameter provider must match the path')
     form.set('provider', idp)
-    // What else stands in a path is anybody's text.
+    // Any other text in the path is not repeated.
     requireProvider(tools.providers, idp)
     event.provider = idp
     const { user, answer } = await passwordGrant.handle(tools, {

@@ -10,7 +10,7 @@ export type PlatformConfigOptions = {
   readonly lifetimes: Lifetimes
 }
 
-/** Where login pages of the platform look for what they can offer. */
+/** The path from which login pages of the platform read their settings. */
 export function platformConfigPath(groupDomain: string): string {
   return `/kapis/config.${groupDomain}/v1alpha2/configs/oauth`
 }

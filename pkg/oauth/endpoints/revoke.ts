@@ -33,7 +33,7 @@ export function createRevocation({ authenticateClient, tools, audit }: EndpointO
   })
 }
 
-/** What the hint would say (token_type_hint) the token says itself. */
+/** token_type_hint is not needed: the token contains its type. */
 async function readClaims({ verifier }: GrantTools, token: string): Promise<TokenClaims | undefined> {
   for (const verify of [verifier.verifyAccess, verifier.verifyRefresh]) {
     try {

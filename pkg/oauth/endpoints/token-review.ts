@@ -11,7 +11,7 @@ import type { EndpointOptions } from './options.ts'
 type Review = {
   readonly apiVersion: string
   readonly token: string
-  /** Empty when the asker does not say who is to be meant by the token. */
+  /** Empty if the caller requests no audience. */
   readonly audiences: readonly string[]
 }
 
@@ -27,10 +27,11 @@ export function createTokenReview({ tools, audit }: EndpointOptions): RequestHan
     const { apiVersion, token, audiences } = readReview(req)
     const standing = await judgeAccess(tools, token)
     const isFor = (audience: string) => standing?.claims.aud.includes(audience)
-    // Here the session is looked at, so a token that needs that is good for the plain audience.
+    // The session is checked here, so a token with the online audience is valid for the plain
+    // audience.
     const wanted = audiences.filter(audience => isFor(audience) || isFor(liveAudience(audience)))
     const isMeant = audiences.length === 0 || wanted.length > 0
-    // Anyone who asks cannot hold a token to its scope.
+    // The caller cannot enforce the scope of a read-only token.
     const isWhole = standing !== undefined && !isReadOnly(standing.claims.scope)
     const status =
       !isWhole || !isMeant

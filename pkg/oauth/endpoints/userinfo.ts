@@ -42,7 +42,7 @@ export function createUserinfo({ tools, audit }: EndpointOptions): RequestHandle
  */
 async function readFormCaller(tools: GrantTools, req: Request): Promise<Standing | undefined> {
   const { authorization, 'content-type': contentType } = req.headers
-  // Programs that come with a bearer may say anything of a body that they do not send.
+  // Programs with a bearer token may send any Content-Type without a body.
   const hasForm = req.method === 'POST' && contentType !== undefined
   if (!hasForm || (authorization !== undefined && !req.is('application/x-www-form-urlencoded')))
     return undefined

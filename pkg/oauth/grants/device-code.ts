@@ -8,7 +8,7 @@ import { assertMayStay } from '../user-state.ts'
 
 export const deviceCodeGrantType = 'urn:ietf:params:oauth:grant-type:device_code'
 
-/** RFC 8628 section 3.4: the device asks again and again, until someone has decided about it. */
+/** RFC 8628 section 3.4: the device polls until the user has decided. */
 export const deviceCodeGrant: Grant = {
   grantType: deviceCodeGrantType,
   async handle(tools, request) {
@@ -25,7 +25,7 @@ export const deviceCodeGrant: Grant = {
     try {
       return await settle(tools, request, { ...device, isScopeAsked: claims.scope_asked === 1 })
     } finally {
-      // One that stays all the same gives no second login, and is collected.
+      // If it cannot be deleted, it allows no second login, and is collected later.
       await tools.devices.remove(device.name).catch(() => undefined)
     }
   },
@@ -58,7 +58,7 @@ async function exchange(
     const browser = { nonce: '', authTime }
     return await beginLogin(tools, { user, client, provider, source, scope, sid, browser })
   } catch (error) {
-    // Two asked in the same moment.
+    // Two concurrent polls.
     if (error instanceof Status && error.code === 409)
       throw invalid('the device code was used before', 'device_code_reused', user.name)
     throw error

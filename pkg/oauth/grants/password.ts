@@ -13,7 +13,7 @@ import { assertMayStay } from '../user-state.ts'
 export const passwordGrant: Grant = {
   grantType: 'password',
   async handle(tools, { client, form, source, signal }) {
-    // A malformed request is told so before it costs a hash.
+    // A malformed request is rejected before it costs a hash.
     grantScope(form.get('scope'), client)
     const username = requireParameter(form, 'username')
     const password = requireParameter(form, 'password')

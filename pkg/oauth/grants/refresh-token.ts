@@ -77,7 +77,7 @@ async function refresh(
     tools.issuer.refresh(
       { ...subject, scope: session.scope },
       lifetimes.refreshTokenSeconds,
-      // The retried request gets the token that its lost answer had.
+      // A retry gets the token of the lost response.
       isRetry ? session.refreshId : undefined,
     ),
   ])

@@ -6,9 +6,9 @@ export type ConsentPage = {
   readonly username: string
   readonly clientName: string
   readonly scope: string
-  /** Where the browser goes back to. */
+  /** The redirect URI. */
   readonly target: string
-  /** The form's address, and what it sends next to the decision. */
+  /** The form action, and its hidden fields. */
   readonly action: string
   readonly fields: Readonly<Record<string, string>>
 }
@@ -19,7 +19,7 @@ const meanings: ReadonlyMap<string, string> = new Map([
   ['email', 'see your e-mail address'],
 ])
 
-/** What a client would be allowed, and the decision about it. */
+/** Shows what a client would be allowed, with buttons to decide. */
 export function consentPage(page: ConsentPage): Html {
   const { csrf, username, clientName, scope, target, action, fields } = page
   const granted = scope.split(' ').flatMap(name => meanings.get(name) ?? [])

@@ -5,7 +5,7 @@ import { errorNote, sendPage } from './page.ts'
 
 type Exchange = { readonly req: Request; readonly res: Response }
 
-/** What an error page offers to go on with. */
+/** The links of an error page. */
 export type WayOn = (exchange: Exchange) => Promise<Html> | Html
 
 /**
@@ -28,7 +28,7 @@ export function withErrorPage(
   }
 }
 
-/** The page of an error that is meant for the caller. */
+/** The page for an error of the caller. */
 export async function sendErrorPage(
   exchange: Exchange,
   { product, error, wayOn = toOwnSession }: { product: string; error: Status; wayOn?: WayOn },
@@ -44,7 +44,7 @@ function toOwnSession(): Html {
 <a class="button second" href="/oauth/session">Go to your login</a>`
 }
 
-/** A failure of the server: whether anything came of the request is not known. */
+/** The page for a server error: the request may or may not have had an effect. */
 export function sendServerErrorPage(res: Response, product: string, status: Status): Status {
   const text = status.code === 503 ? 'Logging in is temporarily unavailable.' : 'Internal error.'
   const body = html`${errorNote(text)}
@@ -55,12 +55,12 @@ export function sendServerErrorPage(res: Response, product: string, status: Stat
   return status
 }
 
-/** Programs accept anything; browsers name HTML. */
+/** Programs accept anything; browsers list HTML explicitly. */
 export function takesHtml(req: Request): boolean {
   return (req.headers.accept ?? '').includes('text/html')
 }
 
-/** A parameter that comes first (`id_token_hint is …`) is written as it is. */
+/** A message that begins with a parameter name (`id_token_hint is …`) is not capitalized. */
 function sentence(text: string): string {
   return /^[a-z]+_/.test(text) ? text : text.charAt(0).toUpperCase() + text.slice(1)
 }

@@ -2,7 +2,7 @@ import { type Html, html } from '../../httpserver/html.ts'
 import type { LoginButton } from '../login-buttons.ts'
 import { errorNote, hiddenFields } from './page.ts'
 
-/** A login that the browser has already, and the link that goes on with it. */
+/** The current login of the browser, and the link to continue with it. */
 export type CurrentLogin = { readonly username: string; readonly href: string }
 
 export type LoginPage = {
@@ -13,9 +13,9 @@ export type LoginPage = {
    */
   readonly provider: LoginButton | undefined
   readonly buttons: readonly LoginButton[]
-  /** Where an account is to be chosen and there is one to choose. */
+  /** The current login, if the client asks for an account selection. */
   readonly current: CurrentLogin | undefined
-  /** What was typed before, or what the client suggests. */
+  /** The name entered before, or suggested by the client. */
   readonly username: string
   readonly error: string | undefined
 }

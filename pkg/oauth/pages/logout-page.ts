@@ -4,14 +4,14 @@ import { hiddenFields } from './page.ts'
 export type LogoutPage = {
   readonly csrf: string
   readonly username: string
-  /** The client that asks; '' for one that is not known. */
+  /** The client that requests the logout; '' if unknown. */
   readonly clientName: string
-  /** The form's address, and what it sends along with the decision. */
+  /** The form action, and its hidden fields. */
   readonly action: string
   readonly ticket: string
 }
 
-/** Asks who is logged in whether to log out (OpenID Connect RP-Initiated Logout 1.0 section 2). */
+/** Asks the user to confirm a logout (OpenID Connect RP-Initiated Logout 1.0 section 2). */
 export function logoutPage({ csrf, username, clientName, action, ticket }: LogoutPage): Html {
   const asked =
     clientName === ''

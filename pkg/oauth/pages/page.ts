@@ -12,7 +12,7 @@ export type Page = {
   readonly product: string
   readonly body: Html
   readonly code?: number
-  /** Where forms of the page may end besides here (CSP form-action covers redirects as well). */
+  /** Additional targets of forms (CSP form-action also covers redirects). */
   readonly formTargets?: readonly string[]
   /** It has fields for passwords, which a script can show. */
   readonly asksForPassword?: boolean
@@ -34,7 +34,7 @@ export function sendPage(res: Response, page: Page): void {
       "base-uri 'none'",
     ].join('; '),
     'x-frame-options': 'DENY',
-    // With no-referrer browsers would not say either where a form comes from.
+    // With no-referrer, browsers would send no Origin with forms either.
     'referrer-policy': 'same-origin',
     'cache-control': 'no-store',
     'cross-origin-resource-policy': 'same-origin',
@@ -72,7 +72,7 @@ export const pageAssets: readonly { readonly path: string; readonly handler: Req
   handler: (req, res) => sendDocument({ req, res }, document, headers),
 }))
 
-/** What went wrong with what was just sent; screen readers say it at once. */
+/** The error of the last submission; screen readers announce it immediately. */
 export function errorNote(message: string | undefined): Html | undefined {
   return message === undefined ? undefined : html`<p class="error" role="alert" id="error">${message}</p>`
 }

@@ -4,16 +4,16 @@ import { errorNote, hiddenFields } from './page.ts'
 export type PasswordPage = {
   readonly csrf: string
   readonly returnTo: string
-  /** Says that the old password was typed a moment ago. */
+  /** Proof that the old password was entered a moment ago. */
   readonly ticket: string
   readonly username: string
   readonly error: string | undefined
 }
 
-/** What passwordProblem asks for. */
+/** The rule of passwordProblem. */
 const passwordRule = '8 to 64 characters, including a lower-case letter, an upper-case letter and a digit'
 
-/** For a user whose password was given to him by someone else. */
+/** For a user whose password an administrator has set. */
 export function passwordPage({ csrf, returnTo, ticket, username, error }: PasswordPage): Html {
   const describedBy = html` aria-describedby="rule${error === undefined ? '' : ' error'}"`
   return html`${errorNote(error)}

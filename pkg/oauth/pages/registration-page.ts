@@ -4,20 +4,20 @@ import { errorNote, hiddenFields } from './page.ts'
 export type NewcomerPage = {
   readonly csrf: string
   readonly returnTo: string
-  /** What the provider has said of the person. */
+  /** The account data of the provider. */
   readonly ticket: string
   readonly providerName: string
-  /** What the person is called there. */
+  /** The account name at the provider. */
   readonly account: string
   readonly email: string
-  /** What is suggested, or was typed before. */
+  /** The suggested or previously entered name. */
   readonly username: string
   readonly error: string | undefined
 }
 
 const nameRule = 'Lower-case letters, digits, “-” and “.”; 63 characters at most. It cannot be changed later.'
 
-/** For the first login of someone who gets a user of his own. */
+/** For the first login of an account that gets a new user. */
 export function registrationPage(page: NewcomerPage): Html {
   const { csrf, returnTo, ticket, providerName, account, email, username, error } = page
   const describedBy = html` aria-describedby="rule${error === undefined ? '' : ' error'}"`
@@ -34,7 +34,7 @@ ${hiddenFields({ csrf, return_to: returnTo, ticket })}
 ${wayBack(returnTo)}`
 }
 
-/** For someone who may have a user already, whose password he then knows. */
+/** For an account that may be linked to an existing user with its password. */
 export function linkPage(page: NewcomerPage): Html {
   const { csrf, returnTo, ticket, providerName, account, username, error } = page
   const describedBy = error === undefined ? undefined : html` aria-describedby="error"`

@@ -35,7 +35,7 @@ export function createCallback(options: BrowserOptions): RequestHandler {
     event: TokenEvent,
   ): Promise<void> {
     const idp = String(req.params.idp)
-    // What else stands in a path is anybody's text.
+    // Any other text in the path is not repeated.
     if (tools.providers.store.get(idp) !== undefined) event.provider = idp
     const given = readParameters(req).get('state') ?? ''
     const state = await takeState(tools.statements, { req, res }, given)
@@ -75,7 +75,11 @@ export function createCallback(options: BrowserOptions): RequestHandler {
 
 type Exchange = { readonly req: Request; readonly res: Response }
 
-/** Who has logged in at the provider. @throws Status */
+/**
+ * Completes the login and returns the account.
+ *
+ * @throws Status
+ */
 async function identify(
   tools: GrantTools,
   { req, res }: Exchange,

@@ -5,7 +5,7 @@ import { toLoginPath } from '../browser/return-to.ts'
 import { takesHtml } from '../pages/error-page.ts'
 import { errorNote, sendPage } from '../pages/page.ts'
 
-/** Where someone is on the way to, as far as it is known by now. */
+/** Where the login would continue, as far as known. */
 export type Journey = { returnTo: string }
 
 /**

@@ -11,7 +11,7 @@ import { oauthError } from '../server/error.ts'
 export type LoginState = {
   readonly provider: string
   readonly transaction: Transaction
-  /** Where the browser goes on, logged in; '' when it gets tokens instead. */
+  /** The page to continue with; '' if the response is tokens. */
   readonly returnTo: string
   /** The client that the tokens are for; '' without any. */
   readonly clientId: string
@@ -19,7 +19,7 @@ export type LoginState = {
 }
 
 const lifeSeconds = 600
-// Browsers drop what is longer, and say nothing of it.
+// Browsers silently drop longer cookies.
 const maxCookie = 4096
 
 export function newTransaction(redirectUri: string): Transaction {
@@ -76,7 +76,7 @@ export async function takeState(
   const claims = await statements.verify('provider-login', value)
   if (claims === undefined) return undefined
   const text = (key: string) => (typeof claims[key] === 'string' ? claims[key] : '')
-  // The name of the cookie says so already; what is signed decides.
+  // The cookie name contains it too, but only the signed value counts.
   if (text('state') !== given) return undefined
   return {
     provider: text('idp'),

@@ -28,7 +28,7 @@ export function createRedirectStart(options: BrowserOptions): RequestHandler {
     event: TokenEvent,
   ): Promise<void> {
     const idp = String(req.params.idp)
-    // What else stands in a path is anybody's text.
+    // Any other text in the path is not repeated.
     if (tools.providers.store.get(idp) !== undefined) event.provider = idp
     const params = readParameters(req)
     journey.returnTo = params.get('return_to') ?? ''

@@ -38,7 +38,7 @@ export type AppOptions = Pick<BrowserOptions, 'productName' | 'hasher' | 'hashOf
   readonly registry: ClientRegistry
   readonly tools: GrantTools
   readonly keys: KeySource
-  /** For how long anyone who asks for the keys may keep them. */
+  /** How long clients may cache the keys. */
   readonly keysMaxAgeSeconds: number
   readonly check: AuthorizationCheck
   readonly isReady: () => boolean
@@ -47,13 +47,13 @@ export type AppOptions = Pick<BrowserOptions, 'productName' | 'hasher' | 'hashOf
   readonly metricsRegistry: Registry
 }
 
-// A token that is much too long is no good token, and not a request that is too large.
+// A token that is too long is an invalid token, and not a too large request.
 const reviewLimit = '1mb'
 
 function discoveryPaths(issuer: string): string[] {
   return [
     '/oauth/.well-known/openid-configuration',
-    // OpenID Connect Discovery section 4: of an issuer that is the host alone.
+    // OpenID Connect Discovery section 4, for an issuer without a path.
     ...(new URL(issuer).pathname === '/' ? ['/.well-known/openid-configuration'] : []),
     // RFC 8414 sections 3.1 and 5: with the issuer's path behind the well-known part.
     '/.well-known/openid-configuration/oauth',
@@ -62,7 +62,7 @@ function discoveryPaths(issuer: string): string[] {
   ]
 }
 
-/** What clients call themselves, and nobody's browser is sent to. */
+/** Endpoints that clients call themselves, not by a redirect of the browser. */
 const clientEndpoints = ['/oauth/token', '/oauth/revoke', '/oauth/introspect', '/oauth/device_authorization']
 
 /** The routes of kapis-oauth. */
@@ -77,7 +77,7 @@ export function createOAuthApp(given: AppOptions): Express {
   app.set('query parser', 'simple')
   app.use(withSafetyHeaders)
 
-  // Alive is who answers: a listener that waits for kube-apiserver gains nothing from a restart.
+  // Alive if it responds: a restart does not help a process that waits for kube-apiserver.
   app.get('/livez', (_req, res) => void res.type('text').send('ok'))
   app.get('/healthz', (_req, res) => {
     const isWell = isReady()
@@ -92,7 +92,7 @@ export function createOAuthApp(given: AppOptions): Express {
 
   const profile = createProfileAnswer('kapis-oauth', given.logger)
   for (const kind of profileKinds) {
-    // kapis-apiserver has asked whether the caller may.
+    // kapis-apiserver has authorized the caller.
     app.get(listenerProfilePrefix + kind, (req, res) => {
       const query = new URLSearchParams(req.url.split('?')[1])
       profile(kind, query, res).catch(error => renderKube(res, error))
@@ -186,7 +186,7 @@ const withSafetyHeaders: RequestHandler = (_req, res, next) => {
   next()
 }
 
-/** Before the first list of users everybody would seem to have a wrong password. */
+/** Before the first list of users, every password would seem wrong. */
 function requireReady(isReady: () => boolean): RequestHandler {
   return (_req, _res, next) => {
     if (isReady()) return next()

@@ -5,9 +5,9 @@ import { sourceOf } from './client-info.ts'
 import { Refusal } from './error.ts'
 import type { OAuthMetrics } from './metrics.ts'
 
-/** What is known of a request so far; never a credential. */
+/** Data of a request for the audit log; never a credential. */
 export type TokenEvent = {
-  /** 'token' unless another is named. */
+  /** 'token' by default. */
   endpoint?: string
   client?: string
   grant?: string
@@ -20,7 +20,11 @@ export type TokenEvent = {
 export type TokenAudit = {
   readonly succeeded: (req: Request, event: TokenEvent) => void
   readonly failed: (req: Request, event: TokenEvent, error: unknown) => void
-  /** The same where a page answers and nothing is thrown. @param reason one word of a fixed set */
+  /**
+   * The same for a page that throws nothing.
+   *
+   * @param reason one of a fixed set of words
+   */
   readonly refused: (req: Request, event: TokenEvent, reason: string) => void
   /**
    * The credential is valid, but the user must do something else first.

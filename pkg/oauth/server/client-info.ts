@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { Source } from '../../iam/sessions/client-info.ts'
 
-// A record keeps it; nobody needs more of it to know a browser by.
+// Login records store it; more is not needed to recognize a browser.
 const maxUserAgent = 256
 
 /**

@@ -3,7 +3,7 @@ import type { ClientConfig } from '../../config/sections/client.ts'
 import { isSameExceptPort } from '../authorize/redirect-uri.ts'
 import type { ClientRegistry } from '../client.ts'
 
-// How long a browser may remember the answer to a preflight request, in seconds.
+// How long browsers may cache a preflight response, in seconds.
 const anyOriginMaxAge = 86_400
 // A client may be changed or removed.
 const clientOriginMaxAge = 600

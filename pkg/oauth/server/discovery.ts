@@ -26,7 +26,7 @@ export function toDiscovery(issuer: string): object {
     prompt_values_supported: ['none', 'login', 'consent', 'select_account'],
     authorization_response_iss_parameter_supported: true,
     request_parameter_supported: false,
-    // The specification takes it for supported where nothing is said.
+    // The specification assumes support by default.
     request_uri_parameter_supported: false,
     scopes_supported: supportedScopes,
     grant_types_supported: grants.map(({ grantType }) => grantType),

@@ -4,7 +4,7 @@ import type { Logger } from '../../telemetry/logger.ts'
 import { sendErrorPage, sendServerErrorPage, takesHtml } from '../pages/error-page.ts'
 import { oauthError, renderOAuth, toOAuth } from './error.ts'
 
-// A token that is much too long is no good token, and not a request that is too large.
+// A token that is too long is an invalid token, and not a too large request.
 export const formLimit = '256kb'
 
 /**

@@ -7,7 +7,7 @@ import { type OAuthReason, Status } from '../../apierrors/status.ts'
  * less.
  */
 export class Refusal extends Error {
-  /** A user who exists; what else was typed as a name may be a password, and is not kept. */
+  /** An existing user; any other entered name may be a password, and is not logged. */
   readonly user: string | undefined
   /** The identity provider that it came from. */
   readonly provider: string | undefined
@@ -67,7 +67,7 @@ export const oauthReasons: ReadonlySet<string> = new Set<OAuthReason>([
   'invalid_target',
 ])
 
-/** Whether a reason is one of OAuth's own, and so may be told to a client. */
+/** Returns whether a reason is an OAuth error code, which clients may see. */
 export function isOAuthReason(reason: string): boolean {
   return oauthReasons.has(reason)
 }
@@ -83,7 +83,7 @@ export function renderOAuth(res: Response, error: unknown): Status {
   return status
 }
 
-/** Anything thrown, as far as it is meant for the caller. */
+/** Converts a thrown value to what the caller may see. */
 export function toOAuth(error: unknown): Status {
   const isMeant =
     error instanceof Status && (oauthReasons.has(error.reason) || error.reason === 'Unauthorized')

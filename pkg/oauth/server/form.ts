@@ -2,7 +2,7 @@ import type { Request } from 'express'
 import type { Status } from '../../apierrors/status.ts'
 import { oauthError } from './error.ts'
 
-/** Parameters of a form, each given once; several values of `resource` are separated by spaces. */
+/** Parameters of a form, each given once; several values of `resource` are joined by spaces. */
 export type Form = ReadonlyMap<string, string>
 
 /**
@@ -53,7 +53,7 @@ function assertForm(req: Request): void {
   })
 }
 
-/** A query that was kept for later. */
+/** Parses a stored query. */
 export function parseQuery(query: string): Form {
   return requireSound(parseParameters(query, 'query'))
 }
@@ -91,7 +91,9 @@ function readPairs(text: string) {
   })
 }
 
-/** Strict, unlike URLSearchParams: a password with a bare % must not quietly become another one. */
+/**
+ * Strict, unlike URLSearchParams: a password with a bare % must not silently become another one.
+ */
 function decode(text: string): string | undefined {
   try {
     return decodeURIComponent(text.replaceAll('+', ' '))
@@ -108,7 +110,7 @@ function printable(text: string): string {
   return text.slice(0, 64).replace(/[^\x20-\x21\x23-\x5b\x5d-\x7e]/g, '?')
 }
 
-/** @throws Status invalid_request for one that is missing (RFC 6749 section 5.2) */
+/** @throws Status invalid_request if it is missing (RFC 6749 section 5.2) */
 export function requireParameter(form: Form, name: string): string {
   const value = form.get(name)
   if (value === undefined) throw oauthError(400, 'invalid_request', `the parameter ${name} is required`)

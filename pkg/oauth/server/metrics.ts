@@ -1,7 +1,7 @@
 import { counter, type Registry } from '../../telemetry/metrics.ts'
 
 export type OAuthMetrics = {
-  /** @param grant of a known name; undefined when it did not come so far */
+  /** @param grant a known name; undefined if the request failed earlier */
   readonly outcome: (grant: string | undefined, outcome: string) => void
 }
 

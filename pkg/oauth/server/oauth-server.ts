@@ -29,7 +29,7 @@ export async function listenOnSocket(
   })
   const server = http.createServer(
     {
-      // kapis-apiserver keeps idle connections; it must be the one that closes them.
+      // kapis-apiserver keeps idle connections, and must be the one to close them.
       keepAliveTimeout: 130_000,
       // kapis-apiserver adds headers to requests that were within the limit, so the limit here must
       // be higher.
@@ -45,12 +45,12 @@ export async function listenOnSocket(
   server.listen(path, resolve)
   await promise
   server.off('error', reject)
-  // kapis-apiserver is in the same Pod under the same group; nobody else has business here.
+  // kapis-apiserver is in the same Pod with the same group; no other process needs access.
   await chmod(path, 0o660)
   return server
 }
 
-/** Lets what is under way finish, for a while. */
+/** Waits for requests in progress, up to a limit. */
 export async function closeServer(server: Server): Promise<void> {
   const closed = new Promise<void>(resolve => server.close(() => resolve()))
   server.closeIdleConnections()

@@ -1,7 +1,7 @@
 import type { Request, RequestHandler, Response } from 'express'
 import type { TokenAudit, TokenEvent } from './audit.ts'
 
-/** A handler whose outcome, whatever it is, is told to the audit under the name of its endpoint. */
+/** Wraps a handler so that every result is logged under the name of its endpoint. */
 export function audited(
   audit: TokenAudit,
   endpoint: string,

@@ -19,7 +19,7 @@ export async function requireCallerLogin(
 ): Promise<Session> {
   const session = await sessions.read(claims.sid)
   if (session?.type !== '') throw denied(message, 'not_a_login', user.name)
-  // Read from kube-apiserver: the watch may not have told of the end yet.
+  // Read from kube-apiserver, since the watch may not have delivered the end yet.
   if (session.ended !== '') throw loginRequired()
   return session
 }

@@ -21,11 +21,11 @@ export type TokenAnswer = {
   readonly expires_in: number
   /** OpenID Connect Core section 3.1.3.3. */
   readonly id_token?: string
-  /** Said only when it is not what was asked for. */
+  /** Only set if it differs from the requested scope. */
   readonly scope?: string
 }
 
-/** What grants work with; the listener joins it to what keeps users and logins. */
+/** Dependencies of grants; the server connects them with users and logins. */
 export type GrantTools = {
   readonly users: {
     readonly find: (login: string) => User | undefined
@@ -36,7 +36,7 @@ export type GrantTools = {
     readonly read: (sid: string) => Promise<Session | undefined>
     readonly list: (user: string) => Promise<readonly Session[]>
     readonly update: (session: Session) => Promise<boolean>
-    /** From what the watch has brought: soon, and without asking. */
+    /** From the watch: fast, but slightly delayed. */
     readonly isRevoked: (sid: string, issuedAtSeconds: number) => boolean
   }
   readonly recordLogin: (login: LoggedIn) => void
@@ -45,10 +45,10 @@ export type GrantTools = {
   readonly issuer: TokenIssuer
   readonly verifier: TokenVerifier
   readonly statements: Statements
-  /** Whether a user may have several logins at once; otherwise a new one ends the others. */
+  /** Whether a user may have several logins; otherwise a new one ends the others. */
   readonly multipleLogin: () => boolean
   readonly devices: Pick<DeviceStore, 'create' | 'read' | 'update' | 'remove'>
-  /** Whether a device asks no more often than it may. */
+  /** Returns whether a device polls slowly enough. */
   readonly isPollInTime: (device: string) => boolean
   /** Of clients that do not name their own. */
   readonly lifetimes: Lifetimes
@@ -64,16 +64,16 @@ export type GrantRequest = {
 
 export type Granted = {
   readonly user: string
-  /** The identity provider that has judged him just now. */
+  /** The identity provider that has just authenticated the user. */
   readonly provider?: string
   readonly answer: TokenAnswer
 }
 
-/** A grant type and what it answers. */
+/** A grant type and its handler. */
 export type Grant = {
-  /** Its name on the wire, and among those that a client is allowed. */
+  /** The grant_type, also in the list of allowed grants of a client. */
   readonly grantType: GrantType
-  /** Another name on the wire, which clients of the platform know it by. */
+  /** An alias of grant_type for compatibility. */
   readonly alias?: string
   readonly handle: (tools: GrantTools, request: GrantRequest) => Promise<Granted>
 }

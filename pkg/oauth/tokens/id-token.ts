@@ -11,7 +11,7 @@ export type IdTokenRequest = {
   readonly nonce: string
   /** When the user logged in, in seconds since the epoch; 0 where it is not known. */
   readonly authTime: number
-  /** The access token that goes along with it. */
+  /** The access token of the same response. */
   readonly accessToken: string
   readonly lifeSeconds: number
 }

@@ -1,9 +1,9 @@
 import type { ClientConfig } from '../../config/sections/client.ts'
 
-/** How long what a login gives is good, in seconds. */
+/** Lifetimes of the tokens of a login, in seconds. */
 export type Lifetimes = {
   readonly accessTokenSeconds: number
-  /** A login that is not refreshed for so long is over. */
+  /** A login that is not refreshed for this long ends. */
   readonly refreshTokenSeconds: number
   /** However often it is refreshed. */
   readonly loginMaxAgeSeconds: number
@@ -20,7 +20,7 @@ export function lifetimesOf(client: ClientConfig, defaults: Lifetimes, ageSecond
   const left = Math.floor((client.loginMaxAgeSeconds ?? defaults.loginMaxAgeSeconds) - ageSeconds)
   const access = client.accessTokenMaxAgeSeconds ?? defaults.accessTokenSeconds
   const inactivity = client.accessTokenInactivityTimeoutSeconds
-  // An access token must not outlive the login: nothing would be left to end it by.
+  // An access token must not outlive the login, since it could not be revoked then.
   const refresh =
     inactivity === undefined ? Math.max(defaults.refreshTokenSeconds, access) : access + inactivity
   return {

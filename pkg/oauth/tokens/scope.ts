@@ -13,9 +13,9 @@ const maxLength = 1024
 type Restricted = { readonly scopeRestrictions: readonly string[] }
 
 /**
- * What is granted of the scope that was asked for.
+ * Returns the granted part of a requested scope.
  *
- * @throws Status invalid_scope when it is no scope at all
+ * @throws Status invalid_scope if it is malformed
  */
 export function grantScope(requested: string | undefined, client: Restricted): string {
   if (requested === undefined) return ''

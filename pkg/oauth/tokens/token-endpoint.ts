@@ -12,7 +12,7 @@ import { readForm, requireParameter } from '../server/form.ts'
 import type { Grant, Granted, GrantTools } from './grant.ts'
 import { assertResources } from './resource.ts'
 
-/** The grants of the token endpoint; a new one is one more file and one more name here. */
+/** The grants of the token endpoint; to add one, add a file and its name here. */
 export const grants: readonly Grant[] = [
   authorizationCodeGrant,
   passwordGrant,
@@ -50,7 +50,7 @@ export function createTokenEndpoint({ authenticateClient, tools, audit }: TokenE
     const event: TokenEvent = {}
     try {
       const { answer, ...whose } = await handle(req, res, event)
-      // RFC 6749 section 5.1: what holds tokens is never stored.
+      // RFC 6749 section 5.1: responses with tokens must not be cached.
       res.set({ 'cache-control': 'no-store', pragma: 'no-cache' }).json(answer)
       audit.succeeded(req, { ...event, ...whose })
     } catch (error) {
@@ -60,11 +60,11 @@ export function createTokenEndpoint({ authenticateClient, tools, audit }: TokenE
   }
 }
 
-/** Aborted when the caller has hung up: a password that nobody waits for is not hashed. */
+/** Aborts when the client disconnects: a password that nobody waits for is not hashed. */
 export function goneSignal(res: Response): AbortSignal {
   const gone = new AbortController()
   res.once('close', () => {
-    // Anyone who was answered has not gone: nobody listens to the signal then.
+    // After the response nothing listens to the signal.
     if (!res.writableFinished)
       gone.abort(oauthError(400, 'invalid_request', 'the client closed the connection'))
   })

@@ -5,12 +5,12 @@ import type { User } from '../../iam/users/user.ts'
 import type { TokenClaims } from '../../jwt/verify.ts'
 import type { GrantTools } from './grant.ts'
 
-/** A token of ours that is good at this moment, and whose it is. */
+/** A valid token of Kapis, and its user. */
 export type Standing = { readonly claims: TokenClaims; readonly user: User }
 
 type Judge = Pick<GrantTools, 'verifier' | 'users' | 'sessions'>
 
-/** @returns undefined for every token that is not good now, whatever the reason */
+/** @returns undefined for an invalid token, for whatever reason */
 export function judgeAccess(tools: Judge, token: string): Promise<Standing | undefined> {
   return judge(tools, () => tools.verifier.verifyAccess(token))
 }
@@ -34,7 +34,7 @@ export async function readCaller(tools: Judge, req: IncomingMessage): Promise<St
   return token === null ? undefined : judgeAccess(tools, token)
 }
 
-/** Where a token gives rights, anything else in the header has been refused before. */
+/** Where a token is required, other credentials in the header have been rejected before. */
 function findBearer(req: IncomingMessage): string | null {
   try {
     return readBearer(req)

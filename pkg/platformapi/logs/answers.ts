@@ -3,7 +3,7 @@ import type { Interval } from '../../logs/interval.ts'
 import { tooMuchText } from '../../logs/question/page.ts'
 import type { Hit, LogQuery, LogStore, QueryLimits } from '../../logs/store.ts'
 
-/** What is asked of which store; without a filter there is nothing that the caller may see. */
+/** A query of a store; without a filter the caller may see nothing. */
 export type Asked = {
   readonly store: LogStore
   readonly filter: LogFilter | undefined
@@ -11,9 +11,9 @@ export type Asked = {
 }
 
 /**
- * A page of what passes, with how much that is in all, as JSON.
+ * A page of matching records with the total, as JSON.
  *
- * @param toJson a hit as JSON
+ * @param toJson converts a record to JSON
  */
 export async function answerQuery(
   { store, filter, limits }: Asked,
@@ -28,7 +28,11 @@ export async function answerQuery(
   return `{"query":{"total":${total}${records.length > 0 ? `,"records":[${records.join(',')}]` : ''}}}`
 }
 
-/** The same of a histogram. @param list what this API calls the bars */
+/**
+ * The same for a histogram.
+ *
+ * @param list name of the buckets in this API
+ */
 export async function answerHistogram(
   { store, filter, limits }: Asked,
   interval: Interval,

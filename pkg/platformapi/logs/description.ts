@@ -96,7 +96,7 @@ const answer: Schema = {
   ],
 }
 
-/** The log API, at whatever path its face is. */
+/** The operation of the log API, for any of its paths. */
 export function logOperation(summary: string, segments: readonly Parameter[] = []): Operation {
   return {
     summary,

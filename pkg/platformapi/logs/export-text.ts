@@ -17,7 +17,7 @@ export const mediaTypes: Readonly<Record<ExportFormat, string>> = {
   csv: 'text/csv; charset=utf-8; header=present',
 }
 
-/** What stands before the first record. */
+/** The text before the first record. */
 export function headOf({ format, withTime, withPod }: ExportForm): string {
   return format === 'csv'
     ? toCsvRow(cells(['time', 'namespace', 'pod', 'container', 'log'], withTime, withPod))

@@ -36,7 +36,7 @@ export async function sendExport(
   if (head !== '') await write(Buffer.from(head))
   while (pages !== undefined && page?.done === false && !res.destroyed) {
     const text = page.value.map(({ record }) => toExportText(record, wanted)).join('')
-    // The next page is read while this one goes out.
+    // The next page is read while this one is sent.
     const next = pages.next()
     next.catch(() => undefined)
     await write(Buffer.from(text))

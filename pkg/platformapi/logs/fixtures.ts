@@ -2,5 +2,5 @@ import type { LogPlaces } from './places.ts'
 
 const place = { leave: () => undefined }
 
-/** As many places as anyone asks for. */
+/** An unlimited number of places. */
 export const freePlaces: LogPlaces = { search: () => place, tail: () => place }

@@ -7,7 +7,7 @@ import { toRecordJson } from './record-json.ts'
 
 export type Follow = {
   readonly filter: LogFilter | undefined
-  /** So many of the newest records come first. */
+  /** Number of recent records to send first. */
   readonly size: number
   readonly withCursor: boolean
   /**
@@ -49,7 +49,7 @@ export async function sendFollow(
   const end = new AbortController()
   const signal = AbortSignal.any([limits.signal, end.signal])
   const { filter } = wanted
-  // Listening begins before the newest are read, so that nothing falls between.
+  // Subscribes before the newest records are read, so that none is missed in between.
   const arriving = filter && store.follow(filter, signal)[Symbol.asyncIterator]()
   const first = arriving?.next()
   first?.catch(() => undefined)

@@ -2,18 +2,25 @@ import type { ServerResponse } from 'node:http'
 import type { AuthenticatedExchange } from '../../apirequest/request-context.ts'
 import type { LogStore } from '../../logs/store.ts'
 
-/** A place that was taken. */
+/** A reserved place. */
 export type Place = { readonly leave: () => void }
 
-/** Places at the log store, of which each user has a share. */
+/** Concurrency limits of the log store, with a share for each user. */
 export type LogPlaces = {
-  /** For one search; it waits for a while when there is none. @throws Status 429, also by the promise */
+  /**
+   * Reserves a place for a search, or waits for one.
+   *
+   * @throws Status 429, also through the promise
+   */
   readonly search: (user: string, res: ServerResponse) => Place | Promise<Place>
   /** For a live tail. @throws Status 429 */
   readonly tail: (user: string) => Place
 }
 
-/** The store as a caller may use it: each of its searches takes a place, and none is held while a client reads. */
+/**
+ * Wraps the store for a caller: each search reserves a place, but not while a client reads the
+ * response.
+ */
 export function withPlaces(
   store: LogStore,
   places: LogPlaces,

@@ -4,7 +4,7 @@ import type { LogRecord } from '../../logs/record.ts'
 import { formatTime } from '../../logs/rfc3339.ts'
 import type { Hit } from '../../logs/store.ts'
 
-/** A record as the platform API has it; what is not known is left out. */
+/** A record in the format of the platform API; unknown values are omitted. */
 export type RecordJson = {
   readonly log?: string
   readonly time?: string
@@ -15,7 +15,7 @@ export type RecordJson = {
   readonly cursor?: string
 }
 
-/** JSON of a record, in which integers of fields keep their digits. */
+/** Serializes a record, and preserves integers of any size. */
 export function formatRecord({ fields, ...record }: RecordJson): string {
   const json = JSON.stringify(record)
   return fields === undefined ? json : withMembers(json, new Map([['fields', formatJson(fields)]]))

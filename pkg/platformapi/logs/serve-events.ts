@@ -28,7 +28,7 @@ export type EventFaceOptions = {
   readonly created: () => ReadonlyMap<string, number>
   /** The workspaces of all namespaces. @throws Status 503 */
   readonly workspaces: () => ReadonlyMap<string, string>
-  /** As they are now: how long a question may take, and events of an export at most, 0 for all. */
+  /** Current time limit of a query, and maximum number of events of an export, 0 for no limit. */
   readonly limits: () => { readonly queryTimeoutSeconds: number; readonly exportLimit: number }
 }
 
@@ -81,9 +81,9 @@ async function answer(
   }
 }
 
-/** As it was written, but for what was too long for the store. */
+/** The stored event, except for truncated parts. */
 function toEvent({ record, cursor }: Hit, withCursor: boolean): string {
-  // Someone else may have stored what is no event.
+  // Other programs may have stored records that are not events.
   const json = record.log.startsWith('{') ? record.log : '{}'
   return withCursor ? withMembers(json, new Map([['cursor', JSON.stringify(cursor)]])) : json
 }
@@ -109,7 +109,7 @@ async function sendEvents(
   res.end()
 }
 
-/** Workspaces are asked for by name, and are the namespaces that are in them now. */
+/** Workspaces are selected by name, and consist of their current namespaces. */
 function inWorkspaces(
   { workspaces, workspaceParts, ...where }: EventWhere,
   known: () => ReadonlyMap<string, string>,

@@ -23,7 +23,7 @@ export type LogFaceOptions = {
   readonly readable: (identity: Identity) => Promise<Readable>
   /** Creation times of all namespaces, in Unix seconds. @throws Status 503 */
   readonly created: () => ReadonlyMap<string, number>
-  /** As they are now: how long a question may take, and lines of an export at most, 0 for all. */
+  /** Current time limit of a query, and maximum number of lines of an export, 0 for no limit. */
   readonly limits: () => { readonly queryTimeoutSeconds: number; readonly exportLimit: number }
   /** The program stops: live tails end. */
   readonly closing: AbortSignal

@@ -9,7 +9,7 @@ export type Component = {
   readonly name: string
   readonly group: string
   readonly version: string
-  /** Base of every path; https, or http for one that is told nothing of its callers. */
+  /** Base of every path; https, or http for a component that receives no identity headers. */
   readonly url: URL
   /** Name that the serving certificate must have, where it is not that of the URL. */
   readonly serverName: string | undefined
@@ -18,7 +18,7 @@ export type Component = {
   readonly timeoutMs: number
 }
 
-/** A component, or why there is none: a reason of a condition, and a sentence for people. */
+/** A component, or why it is invalid: the reason and message of a condition. */
 export type ParsedComponent =
   | Component
   | { readonly name: string; readonly reason: string; readonly message: string }

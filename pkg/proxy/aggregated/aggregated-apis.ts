@@ -12,7 +12,7 @@ export type ComponentsOptions = {
   readonly groupDomain: string
   readonly logger: Logger
   readonly isReserved: (group: string) => boolean
-  /** The front-proxy client certificate, once there is one. */
+  /** The front-proxy client certificate, once it exists. */
   readonly pair: () => KeyPair | undefined
 }
 
@@ -74,7 +74,7 @@ export class Components {
     return this.#entries.get(`${version}.${group}`)?.upstream
   }
 
-  /** Connections with the new certificate; those that are in use end with their requests. */
+  /** Opens connections with the new certificate; existing ones end with their requests. */
   certificateChanged(): void {
     for (const { object } of [...this.#entries.values()]) {
       this.#remove(object.metadata.name)

@@ -31,7 +31,7 @@ export async function checkComponent({
     await body.dump()
     if (code >= 500)
       return { status: 'False', reason: 'FailedCheck', message: `GET ${path} responded with ${code}` }
-    // Anyone who waits for the breaker need not wait longer.
+    // Closes the circuit breaker immediately.
     breaker.succeeded()
     return { status: 'True', reason: 'Passed', message: 'the component responds' }
   } catch (error) {

@@ -41,9 +41,9 @@ export async function forwardToComponent(
   try {
     await relay({ ...outgoing, upstream: name, refusal }, exchange)
   } catch (error) {
-    // One that leads its callers astray is there all the same.
+    // A component with invalid redirects is still available.
     if (error === refused) breaker.succeeded()
-    // What cannot be sent on says nothing of the component.
+    // A request that cannot be sent says nothing about the component.
     else if (error instanceof Status && error.code === 400) breaker.abandoned()
     else breaker.failed()
     throw error

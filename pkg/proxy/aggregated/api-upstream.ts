@@ -3,7 +3,7 @@ import { createPool, type Dispatcher } from '../../http/pool.ts'
 import { type Breaker, createBreaker } from '../circuit-breaker.ts'
 import type { Component } from './aggregated-api.ts'
 
-/** The connections to one component, and whether it is worth asking. */
+/** The connections to a component, and its circuit breaker. */
 export type ComponentUpstream = {
   readonly component: Component
   readonly breaker: Breaker
@@ -12,14 +12,14 @@ export type ComponentUpstream = {
   readonly close: () => void
 }
 
-// A component that is slow may hold so many requests, and no more of what others need.
+// Limits concurrent requests to a slow component, so that it does not use up resources of others.
 const connections = { short: 64, long: 512 }
 const breaking = { failures: 5, openMs: 10_000 }
 const idleMs = 30_000
 const connectMs = 5_000
 const maxHeadBytes = 16 * 1024
 
-/** @param pair the front-proxy client certificate; it is shown to nobody over plain HTTP */
+/** @param pair the front-proxy client certificate; not used over plain HTTP */
 export function createComponentUpstream(component: Component, pair: KeyPair | undefined): ComponentUpstream {
   const { url, caPem, isVerified, serverName, timeoutMs } = component
   const tls = {
@@ -43,7 +43,7 @@ export function createComponentUpstream(component: Component, pair: KeyPair | un
     long,
     breaker: createBreaker({ ...breaking, now: Date.now }),
     close() {
-      // What is being answered is answered to its end.
+      // Requests in progress are completed.
       for (const pool of [short, long]) void pool.close()
     },
   }

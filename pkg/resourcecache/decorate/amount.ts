@@ -27,7 +27,7 @@ const binaryShifts: Readonly<Record<string, bigint>> = {
   Ei: 60n,
 }
 
-/** undefined for what is neither, such as a word or a name that begins with a digit. */
+/** undefined for other text, such as a word or a name that begins with a digit. */
 export function parseAmount(text: string): Amount | undefined {
   const match = text.length <= maxLength ? syntax.exec(text) : null
   if (match === null) return undefined

@@ -7,11 +7,11 @@ import { createUsageIndex } from './pod-usage.ts'
 import { createMountIndex } from './pvc-usage-index.ts'
 
 export type Decorators = {
-  /** What is computed for the objects of `<group>/<plural>`; undefined for most. */
+  /** The computed annotations for objects of `<group>/<plural>`; undefined for most. */
   readonly of: (kind: string) => Decorate | undefined
   /** To be fed with all pods. */
   readonly pods: KindWatchOptions['sink']
-  /** To be told which drivers have a class of snapshots. */
+  /** Must be called with the drivers that have a VolumeSnapshotClass. */
   readonly setSnapshotDrivers: (drivers: ReadonlySet<string>) => void
 }
 

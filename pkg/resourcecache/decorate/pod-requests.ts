@@ -1,7 +1,7 @@
 import { isRecord, type KubeObject } from '../../kubeclient/object.ts'
 import { add, larger, parseQuantity, type Quantity, zero } from './quantity.ts'
 
-/** What a pod asks of its node. */
+/** The resource requests of a pod. */
 export type PodRequests = {
   readonly node: string
   readonly cpuRequests: Quantity
@@ -37,7 +37,7 @@ function total(
 ): Quantity {
   const podLevel = record(record(spec.resources)[list])[resource]
   const sum = podLevel === undefined ? containersTotal(spec, list, resource) : parseQuantity(podLevel)
-  // An unlimited pod stays unlimited: overhead is added to a limit only where there is one.
+  // A pod without a limit stays unlimited: overhead is only added to an existing limit.
   if (list === 'limits' && sum.nano === 0n) return sum
   return add(sum, parseQuantity(record(spec.overhead)[resource]))
 }

@@ -4,7 +4,7 @@ import type { KindWatchOptions } from '../informer/kind-watch.ts'
 import { type PodRequests, toPodRequests } from './pod-requests.ts'
 import { add, type Quantity, subtract, zero } from './quantity.ts'
 
-/** What the pods of one node, or of one namespace, ask for together. */
+/** The sum of requests of the pods of a node or namespace. */
 export type PodUsage = {
   readonly pods: number
   readonly cpuRequests: Quantity
@@ -29,10 +29,10 @@ export type UsageIndex = {
 }
 
 /**
- * Keeps the sums per place as pods come and go; of a pod only these few figures are kept.
+ * Maintains the sums per place as pods come and go; only these values of a pod are stored.
  *
- * @param changed told the places whose sums moved, once for all events that arrived together
- * @param placeOf what is summed up by: the node, unless it says otherwise
+ * @param changed called with the places whose sums changed, once per batch of events
+ * @param placeOf the key to sum by; the node by default
  */
 export function createUsageIndex(
   changed: (places: ReadonlySet<string>) => void,

@@ -4,7 +4,7 @@ import { formatQuantity } from '../decorate/quantity.ts'
 import { column, type Decoration, integerColumn, type Traits } from '../kind.ts'
 import { exact } from '../list/filters.ts'
 
-/** kube-apiserver's own columns first; then the workspace, and what the pods in it ask for. */
+/** The columns of kube-apiserver, then the workspace and the requests of pods. */
 export const namespaces = (groupDomain: string): Traits => ({
   columns: [
     column('Name', 0, 'Name of the namespace, unique in the cluster.', 'name'),

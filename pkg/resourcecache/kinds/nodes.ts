@@ -27,7 +27,7 @@ export const nodes: Kind = {
   kind: 'Node',
   namespaced: false,
   source: { group: '', version: 'v1', path: '/api/v1/nodes' },
-  // No short name: `no` is kube-apiserver's own, and kubectl warns when two resources claim one.
+  // No short name: `no` belongs to kube-apiserver, and kubectl warns about duplicates.
   shortNames: [],
   categories: [],
   columns,
@@ -141,7 +141,7 @@ function kernel(info: Readonly<Record<string, unknown>>): string {
 }
 
 function share(part: Quantity, whole: Quantity): string {
-  // A node that has not reported yet has no allocatable amounts to take a share of.
+  // A node that has not reported yet has no allocatable resources.
   return whole.nano === 0n
     ? `${formatQuantity(part)}/?`
     : `${formatQuantity(part)}/${formatQuantity(whole)} (${percent(part, whole)}%)`

@@ -31,7 +31,7 @@ export const events: Traits = {
   filters: {},
 }
 
-/** Password hashes, and their fingerprints, are for those who check passwords alone. */
+/** Password hashes and their fingerprints are only for password checks. */
 export const users: Traits = {
   hidden: [
     ['spec', 'password'],
@@ -60,7 +60,7 @@ export const users: Traits = {
   },
 }
 
-/** Found by the name of the kind as well, which is what people know. */
+/** Also found by the kind name, which users know. */
 export const customResourceDefinitions: Traits = {
   toFacts: object => ({
     status: plainStatus(object),
@@ -72,7 +72,7 @@ export const customResourceDefinitions: Traits = {
   },
 }
 
-/** Filters that read one value of the object. */
+/** Filters by one value of the object. */
 export function byValues(
   read: (object: KubeObject) => Readonly<Record<string, string>>,
   names: readonly string[],

@@ -2,7 +2,7 @@ import { itemsOf, type KubeObject, membersOf, textOf } from '../../kubeclient/ob
 
 type Members = Readonly<Record<string, unknown>>
 
-/** What kubectl shows of a pod: READY, STATUS, and how often containers were started again. */
+/** The columns READY, STATUS and RESTARTS of kubectl. */
 export type PodStatus = {
   readonly reason: string
   readonly ready: number

@@ -4,7 +4,7 @@ import { oneOf } from '../list/filters.ts'
 
 const words = ['stopped', 'running', 'updating']
 
-/** Stopped without replicas, running when all that there are are ready, else updating. */
+/** stopped without replicas, running if all existing ones are ready, otherwise updating. */
 export const deployments: Traits = {
   columns: [
     column('Name', 0, 'Name of the deployment, unique in its namespace.', 'name'),
@@ -34,12 +34,12 @@ export const deployments: Traits = {
   filters: { status: oneOf('status', words) },
 }
 
-/** The same against what is wanted. */
+/** The same, compared with the desired number. */
 export const replicated: Traits = {
   toFacts(object) {
     const ready = count(membersOf(object.status).readyReplicas)
     const wanted = membersOf(object.spec).replicas
-    // 3.4 calls a set that does not say how many it wants stopped; Kubernetes fills the 1 in.
+    // KubeSphere 3.4 treats a missing number as stopped; Kubernetes defaults to 1.
     return { status: toWord(ready, count(wanted)), cells: [], values: {} }
   },
   filters: { status: oneOf('status', words) },

@@ -5,11 +5,11 @@ import { type Form, objectBytes, platformForm } from './list-body.ts'
 
 const maxFields = 64
 
-/** Splits at commas, but for those in brackets (`metadata.labels['a,b']`). */
+/** Splits at commas outside of brackets (`metadata.labels['a,b']`). */
 function splitPaths(text: string): readonly string[] {
   const paths: string[] = []
   let start = 0
-  // Of the bracket that is open; behind the last closing one nothing is in brackets.
+  // Start of the open bracket; after the last closing one there is none.
   let end = 0
   const last = text.lastIndexOf(']')
   for (let at = 0; at <= text.length; at++) {

@@ -1,7 +1,7 @@
 import { badRequest } from '../../apierrors/status.ts'
 import type { Facts, FilterParser } from '../kind.ts'
 
-/** A filter by the status word, which must be one of those that the kind has. */
+/** A filter by status, which must be one of the values of the kind. */
 export function oneOf(parameter: string, words: readonly string[]): FilterParser {
   return value => {
     if (!words.includes(value))
@@ -10,12 +10,12 @@ export function oneOf(parameter: string, words: readonly string[]): FilterParser
   }
 }
 
-/** A filter by one of the kind's own values, exact. */
+/** A filter by exact value. */
 export function exact(name: string): FilterParser {
   return value => facts => facts.values[name] === value
 }
 
-/** Exact but for case, as phases are asked for. */
+/** Exact except for case, for phases. */
 export function caseless(name: string): FilterParser {
   return value => {
     const wanted = value.toLowerCase()
@@ -23,7 +23,7 @@ export function caseless(name: string): FilterParser {
   }
 }
 
-/** A filter by one of several values that the kind keeps under one name (see joinValues). */
+/** A filter by one of several values of a kind (see joinValues). */
 export function anyOf(name: string): FilterParser {
   return value => facts => hasValue(facts, name, value)
 }
@@ -32,7 +32,7 @@ export function noneOf(name: string): FilterParser {
   return value => facts => !hasValue(facts, name, value)
 }
 
-/** Several values as one; a line feed is in no name of Kubernetes. */
+/** Joins several values; names in Kubernetes contain no line feed. */
 export function joinValues(values: readonly string[]): string {
   return values.length === 0 ? '' : `\n${values.join('\n')}\n`
 }

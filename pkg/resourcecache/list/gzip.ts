@@ -23,7 +23,7 @@ const xToTheEighth = 0x00800000
 
 // RFC 1952 section 2.3: magic, deflate, no flags, no time, no extra flags, Unix.
 const header = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3])
-// The final block: fixed codes, nothing but the end-of-block symbol.
+// The final block: fixed codes and only the end-of-block symbol.
 const finalBlock = Buffer.from([3, 0])
 
 export function toGzipPiece(bytes: Buffer): GzipPiece {

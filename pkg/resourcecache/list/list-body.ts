@@ -5,14 +5,14 @@ import { type GzipPiece, toGzipPiece } from './gzip.ts'
 
 /** How an API shows an object. */
 export type Form = {
-  /** Forms of one name show alike. */
+  /** Projections with the same name have the same result. */
   readonly name: string
   /**
    * The JSON of an object in parts. Large parts are those of the cached object, shared by all
    * responses.
    */
   readonly toParts: (entry: Entry) => readonly Buffer[]
-  /** Made for each answer, of the whole object, and not stored with it. */
+  /** Computed for each response from the whole object, and not cached. */
   readonly isComputed?: true
 }
 
@@ -22,7 +22,7 @@ export const aggregatedForm: Form = {
 }
 export const platformForm: Form = { name: 'platform', toParts: entry => [entry.platformHead(), entry.tail] }
 
-/** What stands around the items of a list. */
+/** The text around the items of a list. */
 export type Frame = { readonly before: string; readonly after: string }
 
 const comma = Buffer.from(',')
@@ -32,16 +32,16 @@ const chunkBytes = pieceBytes / 2
 // Longer than this at a stretch, and other requests would feel it.
 const sliceMs = 2
 
-/** One object, complete. */
+/** One complete object. */
 export function objectBytes(entry: Entry, form: Form): Buffer {
   return Buffer.concat(form.toParts(entry))
 }
 
-/** Whether the objects take more bytes than that; counted no further than needed. */
+/** Returns whether the objects are larger than a number of bytes; stops counting there. */
 export function isLongerThan(bytes: number, selection: Selection, form: Form): boolean {
   let length = 0
   for (const entry of entriesOf(selection)) {
-    // What is computed is at most what it is computed of.
+    // A projection is at most as large as its object.
     if (form.isComputed) length += entry.size
     else for (const part of form.toParts(entry)) length += part.length
     if (length > bytes) return true
@@ -66,7 +66,7 @@ export function* plainChunks(selection: Selection, form: Form, frame: Frame): Ge
   yield* joinSmall(listParts(selection, form, frame))
 }
 
-/** Where compressed stretches of leaves are kept. */
+/** The cache of compressed chunks. */
 export type PieceCache = {
   readonly get: (leaf: Leaf, key: string) => readonly GzipPiece[] | undefined
   readonly set: (leaf: Leaf, key: string, pieces: readonly GzipPiece[]) => void
@@ -106,7 +106,7 @@ function* listParts(selection: Selection, form: Form, frame: Frame): Generator<B
   yield Buffer.from(frame.after)
 }
 
-/** The items, joined by commas; with a comma before the first unless it begins the list. */
+/** The items separated by commas; with a leading comma unless it begins the list. */
 function* itemParts(selection: Selection, form: Form, isFirst: boolean): Generator<Buffer> {
   let isJoined = !isFirst
   for (const entry of entriesOf(selection)) {

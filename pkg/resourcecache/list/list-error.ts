@@ -11,7 +11,7 @@ export function explainRefusal(plural: string, refusal: unknown): Status {
   return unavailable(`failed to list ${plural} at kube-apiserver`, refusal)
 }
 
-/** Whether a refusal says that there is no such kind. */
+/** Returns whether an error means that the kind does not exist. */
 export function isUnknown(refusal: unknown): boolean {
   return refusal instanceof Status && refusal.code === 404
 }

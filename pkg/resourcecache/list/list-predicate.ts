@@ -11,16 +11,16 @@ import type { Entry } from '../store/cached-object.ts'
 import { createReading } from '../store/field-extractor.ts'
 import { parseSearch } from './search.ts'
 
-/** Which objects a query is for. Two selections with one key select alike. */
+/** A predicate with a key: the same key selects the same objects. */
 export type Selecting = {
   readonly key: string
   readonly matches: (entry: Entry) => boolean
 }
 
-/** What narrows a list besides its query. Two with one key select the same. */
+/** An additional restriction with a key: the same key selects the same objects. */
 export type Narrowing = { readonly key: string; readonly matches: (entry: Entry) => boolean }
 
-/** What all of them leave. */
+/** The combination of several restrictions. */
 export function joinNarrowings(narrowings: readonly Narrowing[]): Narrowing {
   return {
     key: JSON.stringify(narrowings.map(({ key }) => key)),

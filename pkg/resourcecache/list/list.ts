@@ -8,12 +8,12 @@ import { matchInTurns, viewInTurns } from '../store/time-sliced-view.ts'
 import { type Narrowing, toSelecting } from './list-predicate.ts'
 import { toOrder } from './order.ts'
 
-/** What a list is asked for. */
+/** The parameters of a list. */
 export type ListRequest = {
   readonly query: ListQuery
   /** '' for the whole cluster. */
   readonly namespace: string
-  /** The one object that may be shown; '' for any. */
+  /** Name of the only object that may be returned; '' for any. */
   readonly name?: string
   readonly groupDomain: string
   readonly narrowing?: Narrowing
@@ -23,7 +23,7 @@ export type ListRequest = {
 export type Page = {
   readonly selection: Selection
   readonly total: number
-  /** How many objects come after this page. */
+  /** Number of objects after this page. */
   readonly remaining: number
 }
 

@@ -2,14 +2,16 @@ import type { Entry } from '../store/cached-object.ts'
 import type { Collection } from '../store/store.ts'
 import type { EventType } from '../watch/watch-encoder.ts'
 
-/** What one caller may see of a kind of which not everybody sees the same. */
+/** The objects of a kind that one caller may see. */
 export type Visible = {
-  /** Two with one key show the same, as long as neither is followed. */
+  /** The same key means the same objects, unless one is being watched. */
   readonly key: string
   readonly has: (entry: Entry) => boolean
-  /** Nothing is hidden, until a change, after which this no longer says what is. */
+  /** Everything is visible, until a change; then this is outdated. */
   readonly isAll?: true
-  /** Told whenever what `has` answers may have changed, until the returned function is called. */
+  /**
+   * Calls back when the result of `has` may have changed, until the returned function is called.
+   */
   readonly onChange: (listener: () => void) => () => void
 }
 
@@ -33,7 +35,7 @@ export function followSight(
   const isShown = (entry: Entry) => matches(entry) && visible.has(entry)
   for (const entry of collection.entries()) if (isShown(entry)) shown.add(entry.key)
 
-  // What changes by itself is told by the ordinary way; it is only noted here.
+  // Changed objects are sent by the watch itself; here they are only noted.
   const unsubscribe = collection.subscribe({
     changed: changes => {
       for (const { type, entry } of changes) {

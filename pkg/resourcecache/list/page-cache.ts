@@ -37,7 +37,7 @@ export class PageCache {
     set: (leaf, key, pieces) => this.#compressed.set(this.#pieceKey(leaf, key), { leaf, pieces }),
   }
 
-  /** The list as one buffer; undefined when it is too large for that and should be streamed. */
+  /** Returns the list as one buffer; undefined if it is too large and must be streamed. */
   page(selection: Selection, form: Form, frame: Frame): Buffer | undefined {
     const { runs, descending } = selection
     if (runs.length > maxRuns) return undefined
@@ -52,7 +52,9 @@ export class PageCache {
     return bytes
   }
 
-  /** One object, a small one as one buffer. An entry never changes, so neither do its bytes. */
+  /**
+   * One object; a small one as one buffer. Cached objects are immutable, and so are their bytes.
+   */
   object(entry: Entry, form: Form): readonly Buffer[] {
     const known = this.#objects.get(entry)
     if (known?.form === form) return known.parts
@@ -78,7 +80,7 @@ export class PageCache {
   }
 }
 
-/** Tells pages of different lists apart that lie at the same places of their leaves. */
+/** Distinguishes pages of different lists at the same positions of their chunks. */
 function toLeafKey({ runs }: Selection): string {
   const [first] = runs
   return first?.leaf.entries[first.start]?.key ?? ''

@@ -1,7 +1,7 @@
 import { badRequest } from '../../apierrors/status.ts'
 import type { Entry } from '../store/cached-object.ts'
 
-// kubectl keeps the whole object in it; everything would be found by anything.
+// last-applied-configuration contains the whole object, so any word would match.
 const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration'
 const maxTerms = 16
 

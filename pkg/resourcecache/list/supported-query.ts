@@ -26,7 +26,7 @@ export function toSupportedQuery(kind: Pick<Kind, 'plural' | 'filters'>, query: 
 
 const mostNamed = 3
 
-/** @param keys unknown ones, of which the first are named: a client may send thousands */
+/** @param keys unknown ones; only the first are named, since a client may send thousands */
 export function ignoredText(
   what: 'sort key' | 'filter',
   keys: readonly string[],

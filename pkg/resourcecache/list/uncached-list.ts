@@ -36,7 +36,7 @@ export async function listUncached(client: KubeClient, served: ServedKind): Prom
     token = textOf(membersOf(list.metadata).continue)
   } while (token !== '')
   collection.replace(items, '0', sources)
-  // Who asks for a version is told at once that it does not come.
+  // A request for a specific version fails immediately.
   collection.end()
   return collection
 }

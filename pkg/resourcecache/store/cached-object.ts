@@ -48,9 +48,9 @@ export class Entry {
   /** When it last changed, as RFC 3339 with whole seconds. */
   readonly updated: string
   readonly decoration: Decoration
-  /** What follows metadata's closing brace: `,"spec":{…},"status":{…}}`, or `}` alone. */
+  /** The text after the closing brace of metadata: `,"spec":{…},"status":{…}}`, or `}`. */
   readonly tail: Buffer
-  /** metadata.managedFields, for those who ask for it. */
+  /** metadata.managedFields, returned on request. */
   readonly managedFields: Buffer | undefined
   readonly #head: Buffer
   #platformHead: Buffer | undefined
@@ -77,7 +77,7 @@ export class Entry {
     const { managedFields: written, ...meta } = object.metadata
     const source = splitObject(text) ?? splitParsed(object)
     const head = toAggregatedPrefix(served) + source.metadata
-    // One piece of memory for all of them: each piece has a cost of its own.
+    // One allocation for all of them, since each has overhead.
     const bytes = toOwnBytes(head + source.tail + source.managedFields)
     const headLength = Buffer.byteLength(head)
     const managedAt = bytes.length - Buffer.byteLength(source.managedFields)
@@ -94,12 +94,12 @@ export class Entry {
     })
   }
 
-  /** An estimate of the bytes that it takes in memory, its metadata and keys included. */
+  /** Estimated memory, including metadata and keys. */
   get size(): number {
     return this.#head.length + this.tail.length + (this.managedFields?.length ?? 0) + overheadBytes
   }
 
-  /** Its own annotations and those that were computed. */
+  /** Its own and the computed annotations. */
   get annotations(): Readonly<Record<string, string>> {
     return { ...this.meta.annotations, ...this.decoration.annotations }
   }

@@ -13,7 +13,7 @@ export class Leaf {
   }
 }
 
-/** Neighbouring entries of one leaf, from `start` up to but not including `end`. */
+/** Neighbouring objects of a chunk, from `start` up to but not including `end`. */
 export type Run = { readonly leaf: Leaf; readonly start: number; readonly end: number }
 
 /**
@@ -81,7 +81,7 @@ function runsBetween(
   return runs
 }
 
-/** Where the entries after `key` begin, in leaves that are ordered by key. */
+/** Position of the first object after `key`, in chunks ordered by key. */
 export function offsetAfter(leaves: readonly Leaf[], key: string): number {
   let offset = 0
   for (const { entries } of leaves) {

@@ -13,7 +13,7 @@ export function createReading<Result>(
   judge: (values: readonly (string | undefined)[]) => Result,
 ): (entry: Entry) => Result {
   const known = new WeakMap<Entry, { readonly result: Result }>()
-  // The bulk of an object is looked through only for those who look into it.
+  // The tail of an object is only searched if a path leads into it.
   const isMetadataOnly = paths.every(([first]) => first === 'metadata')
 
   return entry => {

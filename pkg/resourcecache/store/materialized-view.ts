@@ -21,7 +21,7 @@ export class View {
   readonly #query: ViewQuery
   readonly #index: SortedIndex
 
-  /** @param matches the same as that of the query, where that is known already */
+  /** @param matches the predicate of the query, if it is already known */
   constructor(query: ViewQuery, entries: Iterable<Entry>, matches = query.matches) {
     this.#query = query
     this.#index = new SortedIndex(query.order, [...entries].filter(matches))
@@ -31,7 +31,7 @@ export class View {
     return this.#index.size
   }
 
-  /** For anyone who reads them at once: the next change may show in them. */
+  /** Must be read synchronously: the next change may modify it. */
   get leaves(): readonly Leaf[] {
     return this.#index.leaves
   }

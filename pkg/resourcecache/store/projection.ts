@@ -11,7 +11,7 @@ export function project(json: string, tree: Tree): string | undefined {
   return scan(json, skipBlank(json, 0), tree).kept
 }
 
-/** @returns the position after the value at `at`, and what is kept of it */
+/** @returns the position after the value at `at`, and the kept part */
 function scan(json: string, at: number, tree: Tree): { end: number; kept: string | undefined } {
   if (tree.size === 0) {
     const end = skipValue(json, at)
@@ -33,7 +33,7 @@ function scan(json: string, at: number, tree: Tree): { end: number; kept: string
   return { end, kept: json[at] === '{' ? `{${parts.join(',')}}` : `[${parts.join(',')}]` }
 }
 
-/** What is asked of the members of a list's items. */
+/** The projection of the items of a list. */
 function namesIn(tree: Tree): Tree | undefined {
   const names = new Map([...tree].filter(([step]) => typeof step === 'string' && step !== '*'))
   return names.size > 0 ? names : undefined

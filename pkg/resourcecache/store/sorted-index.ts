@@ -23,7 +23,7 @@ export class SortedIndex {
     return this.#size
   }
 
-  /** For anyone who reads them at once: the next change may show in them. */
+  /** Must be read synchronously: the next change may modify it. */
   get leaves(): readonly Leaf[] {
     return this.#leaves
   }
@@ -41,7 +41,7 @@ export class SortedIndex {
     this.#leaves.splice(at, 1, ...toLeaves(entries))
   }
 
-  /** @param entry the entry that is in the index, or one that compares as equal to it */
+  /** @param entry the object in the index, or one that compares as equal */
   remove(entry: Entry): void {
     const at = this.#findLeaf(entry)
     const entries = [...(this.#leaves[at]?.entries ?? [])]
@@ -66,7 +66,7 @@ export class SortedIndex {
     this.#leaves[at] = new Leaf(entries)
   }
 
-  /** An index of its own that begins with the same leaves. */
+  /** Returns a separate index with the same chunks. */
   copy(): SortedIndex {
     const copy = new SortedIndex(this.#compare, [])
     copy.#leaves = [...this.#leaves]
@@ -74,7 +74,7 @@ export class SortedIndex {
     return copy
   }
 
-  /** The first leaf whose last entry is not before `entry`; one past the end when there is none. */
+  /** The first chunk whose last object is not before `entry`; past the end if there is none. */
   #findLeaf(entry: Entry): number {
     let low = 0
     let high = this.#leaves.length

@@ -12,7 +12,7 @@ import {
 export type SourceText = {
   /** metadata without managedFields. */
   readonly metadata: string
-  /** '' when there are none. */
+  /** '' if there are none. */
   readonly managedFields: string
   /**
    * Everything except kind, apiVersion and metadata, with the closing brace:
@@ -30,7 +30,7 @@ export function splitObject(json: string): SourceText | undefined {
   let metadata = '{}'
   let managedFields = ''
   let tail = ''
-  // Members of the tail that follow each other are taken in one piece.
+  // Consecutive fields of the tail are copied together.
   let from = -1
   let end = 0
   const close = () => {

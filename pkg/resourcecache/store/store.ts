@@ -48,7 +48,7 @@ const maxPutMs = 20
  */
 export class Collection {
   readonly served: ServedKind
-  /** undefined for a collection that is read for one request, and is as fresh as that. */
+  /** undefined for objects that were read for one request. */
   readonly confirm: Confirm | undefined
   readonly #decorate: Decorate | undefined
   readonly #entries = new Map<string, Entry>()
@@ -76,7 +76,7 @@ export class Collection {
     return this.#version
   }
 
-  /** Watches can resume from this version on, and from no earlier one. */
+  /** Watches can resume from this version or later. */
   get horizon(): number {
     return this.#history.horizon
   }
@@ -85,7 +85,7 @@ export class Collection {
     return this.#entries.size
   }
 
-  /** An estimate of the memory that the objects take. */
+  /** Estimated memory of the objects. */
   get bytes(): number {
     return this.#bytes
   }
@@ -94,7 +94,7 @@ export class Collection {
     return this.#subscribers.size > 0
   }
 
-  /** Whether nothing will change here any more, since the kind is not followed. */
+  /** Whether the kind is no longer watched, so nothing will change. */
   get isEnded(): boolean {
     return this.#isEnded
   }
@@ -130,7 +130,7 @@ export class Collection {
     return past.snapshot()
   }
 
-  /** Whether the answer to a query is ready. */
+  /** Whether the view of a query exists. */
   hasView(key: string): boolean {
     return this.#views.has(key)
   }
@@ -268,7 +268,7 @@ export class Collection {
     this.#bytes += (entry?.size ?? 0) - (old?.size ?? 0)
     const since = performance.now()
     for (const [key, view] of this.#views) {
-      // One that is not kept up is made again for who asks.
+      // A view that is dropped is built again on demand.
       if (performance.now() - since > maxPutMs) this.#views.delete(key)
       else view.put(old, entry)
     }

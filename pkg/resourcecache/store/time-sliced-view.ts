@@ -3,7 +3,7 @@ import type { Entry } from './cached-object.ts'
 import type { View, ViewQuery } from './materialized-view.ts'
 import type { Collection } from './store.ts'
 
-// So few are looked through faster than a turn comes.
+// A scan of this few objects is faster than waiting for a time slice.
 const few = { objects: 200, bytes: 1024 * 1024 }
 
 /**

@@ -14,7 +14,7 @@ import { LagGuard } from './watch-lag.ts'
 export type { ChannelOptions }
 
 export type Watcher = {
-  /** Writes what comes before live events, at the client's pace; live events wait behind it. */
+  /** Writes the events before live ones, at the speed of the client; live events wait. */
   readonly begin: (events: Iterable<Buffer>) => Promise<void>
   /** @param opening encodes the first event of a watcher, if it differs from later ones */
   readonly write: (event: Buffer, opening?: () => Buffer) => void
@@ -22,13 +22,13 @@ export type Watcher = {
 }
 
 export type WatchHubOptions = {
-  /** How long a client may read nothing of what waits for it. */
+  /** How long a client may read nothing although data is buffered. */
   readonly stallMs: () => number
 }
 
 type Channels = {
   readonly byKey: Map<string, Channel>
-  /** With changes that are still to be encoded; the next one first. */
+  /** Channels with changes to encode; the next one first. */
   readonly ready: Set<Channel>
   readonly shared: SharedEvents
   isScheduled: boolean
@@ -74,7 +74,7 @@ export class WatchHub {
     const { byKey } = channels
     const channel = byKey.get(options.key) ?? new Channel(options)
     byKey.set(options.key, channel)
-    // The state that this watcher begins with holds what is still to be written to the others.
+    // The initial state of this watcher includes changes that are still queued for others.
     channel.flush()
     const member: Member = {
       ...{ out, waiting: [], waitingBytes: 0, opening: undefined },
@@ -87,7 +87,7 @@ export class WatchHub {
     return {
       begin: events => begin(member, events),
       write: (event, make) => {
-        // A bookmark must not overtake what it is about.
+        // A bookmark must not overtake earlier events.
         channel.flush()
         deliver(member, event, make && { bytes: event.length, make })
       },
@@ -98,7 +98,7 @@ export class WatchHub {
         channel.end()
         channels.ready.delete(channel)
         byKey.delete(options.key)
-        // A collection that nobody watches may be let go.
+        // A kind without watchers may be removed from the cache.
         if (byKey.size > 0) return
         channels.unsubscribe()
         this.#channels.delete(collection)

@@ -4,7 +4,7 @@ import type { Entry } from '../store/cached-object.ts'
 import type { Change } from '../store/watch-window.ts'
 import { type Encoder, type Told, toTold } from './watch-encoder.ts'
 
-/** What watchers of one channel have in common. */
+/** The selection and encoding that watchers of a channel share. */
 export type ChannelOptions = {
   readonly key: string
   readonly matches: (entry: Entry) => boolean
@@ -18,14 +18,14 @@ export type Member = {
   readonly out: Writable
   waiting: Buffer[] | undefined
   waitingBytes: number
-  /** Of the first that is waiting. */
+  /** When the first buffered event arrived. */
   opening: Opening | undefined
   isTold: boolean
   /** Bytes that were written to `out`. */
   writtenBytes: number
 }
 
-/** Events of changes that several channels are told of, each encoded once. */
+/** Encoded events that several channels share. */
 export type SharedEvents = Map<Change, Map<string, Buffer>>
 
 // Fan-out cost is dominated by the number of writes, about 15 µs each. The first event is sent
@@ -35,7 +35,7 @@ const together = { members: 64, msEach: 0.06, mostMs: 250, bytes: 256 * 1024 }
 // A client that is this far behind is disconnected and resumes from its last version, instead of
 // filling the memory.
 const maxBehindBytes = 16 * 1024 * 1024
-// As many changes wait to be encoded while the processor has no time for them; then the watch ends.
+// Maximum number of changes that wait to be encoded; beyond it the watch ends.
 const maxUnencoded = 4_096
 
 /** Watchers with the same selection and encoding: each change is encoded once for all of them. */
@@ -43,10 +43,10 @@ export class Channel {
   readonly members = new Set<Member>()
   readonly #options: ChannelOptions
   #unencoded: Change[] = []
-  /** Events that wait to be written together with those that follow them. */
+  /** Events that wait to be written in a batch. */
   #pending: Buffer[] = []
   #pendingBytes = 0
-  /** Of the first that is pending. */
+  /** When the first pending event arrived. */
   #opening: Opening | undefined
   #timer: NodeJS.Timeout | undefined
   #wroteAtMs = 0
@@ -59,7 +59,7 @@ export class Channel {
     return this.#options.key
   }
 
-  /** Bytes that wait for the member that is the furthest behind; what waits is shared by all. */
+  /** Bytes buffered for the slowest watcher; buffered data is shared by all. */
   get behindBytes(): number {
     let most = 0
     for (const { out, waitingBytes } of this.members) most = Math.max(most, out.writableLength + waitingBytes)
@@ -71,7 +71,7 @@ export class Channel {
     if (this.#unencoded.length > maxUnencoded) for (const { out } of this.members) out.destroy()
   }
 
-  /** Encodes what was added, and writes it, now or together with what follows. */
+  /** Encodes new changes, and writes them, now or with later ones. */
   encode(shared: SharedEvents): void {
     const changes = this.#unencoded
     this.#unencoded = []
@@ -137,7 +137,7 @@ function sharedEvent({ name, event }: Encoder, change: Change, told: Told, share
   return made
 }
 
-/** How long after an event those that follow wait for each other, in milliseconds. */
+/** How long events are batched after the first one, in milliseconds. */
 function togetherMs(members: number): number {
   return members < together.members ? 0 : Math.min(members * together.msEach, together.mostMs)
 }
@@ -166,7 +166,7 @@ function tell(member: Member, events: Buffer, opening: Opening | undefined): voi
   member.isTold = true
 }
 
-/** Writes what comes before live events, at the client's pace; live events wait behind it. */
+/** Writes the events before live ones, at the speed of the client; live events wait. */
 export async function begin(member: Member, events: Iterable<Buffer>): Promise<void> {
   const { out } = member
   const write = createPacedWriter(out)

@@ -8,11 +8,11 @@ import type { Change } from '../store/watch-window.ts'
 
 export type EventType = 'ADDED' | 'MODIFIED' | 'DELETED'
 
-/** How a watch tells what it tells; one JSON object and a line feed for each event. */
+/** The encoding of a watch: one JSON object and a line feed per event. */
 export type Encoder = Telling & {
-  /** Encoders of one name encode alike. */
+  /** Encoders with the same name have the same result. */
   readonly name: string
-  /** Tells the first event of a stream, when that one says more than those behind it. */
+  /** Encodes the first event of a stream, if it contains more than later ones. */
   readonly opening?: Telling
 }
 
@@ -25,7 +25,7 @@ export type Telling = {
 
 const initialEventsEnd = 'k8s.io/initial-events-end'
 
-/** What a change is for a selection. */
+/** The effect of a change on a selection. */
 export type Told = { readonly type: EventType; readonly entry: () => Entry; readonly isLeaving: boolean }
 
 /**
@@ -45,7 +45,7 @@ export function toTold(
   return { type: 'DELETED', entry: () => old.at(version), isLeaving: true }
 }
 
-/** The same events in what a stream puts around each. */
+/** The same events with the framing of a stream. */
 export function toFramed(encoder: Encoder, stream: Pick<EventStream, 'name' | 'frame' | 'pieces'>): Encoder {
   const { opening } = encoder
   return {
@@ -64,7 +64,7 @@ function frameEach(telling: Telling, { frame, pieces }: Pick<EventStream, 'frame
   }
 }
 
-/** For what one stream begins with: the first event that is told is an opening one. */
+/** For the initial events of a stream: the first one is an opening event. */
 export function openingOnce(encoder: Encoder): Telling {
   const { opening } = encoder
   if (opening === undefined) return encoder
@@ -86,7 +86,7 @@ export function eventParts(type: EventType, object: readonly Buffer[]): readonly
 
 const eventEnd = Buffer.from('}\n')
 
-/** Events with whole objects, as one form shows them under kube-apiserver's own apiVersion. */
+/** Events with whole objects in a projection, with the apiVersion of kube-apiserver. */
 export function createFormEncoder({ kind }: ServedKind, form: Form): Encoder {
   const pieces = (type: EventType, entry: Entry) => eventParts(type, form.toParts(entry))
   return {
@@ -103,7 +103,7 @@ export function createFormEncoder({ kind }: ServedKind, form: Form): Encoder {
 
 export type BookmarkMeta = { readonly resourceVersion: string; readonly creationTimestamp: null }
 
-/** metadata of a bookmark; the end of the initial events is told by an annotation (KEP-3157). */
+/** metadata of a bookmark; an annotation marks the end of the initial events (KEP-3157). */
 export function toBookmarkMeta(version: number, endsInitialEvents: boolean): BookmarkMeta {
   const annotations = endsInitialEvents ? { annotations: { [initialEventsEnd]: 'true' } } : {}
   return { resourceVersion: String(version), creationTimestamp: null, ...annotations }

@@ -1,7 +1,7 @@
 import type { Channel, Member } from './watch-channel.ts'
 
 export type LagLimits = {
-  /** How long a client may read nothing of what waits for it. */
+  /** How long a client may read nothing although data is buffered. */
   readonly stallMs: () => number
   /** Bytes that wait for all clients together. */
   readonly maxBytes: number
@@ -9,7 +9,7 @@ export type LagLimits = {
 
 type Progress = { readonly leftBytes: number; readonly sinceMs: number }
 
-// Anyone who is less far behind is not worth cutting off.
+// A client that is less far behind is not disconnected.
 const minBehindBytes = 256 * 1024
 
 /**

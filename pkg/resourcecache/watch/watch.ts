@@ -34,7 +34,7 @@ export type WatchRequest = {
   readonly options: WatchOptions
   readonly matches: (entry: Entry) => boolean
   readonly encoder: Encoder
-  /** Watchers with one key select and encode alike, and share the work of it. */
+  /** Watchers with the same key select and encode the same, and share the work. */
   readonly channelKey: string
   /**
    * Restricts a watch to what the caller may see; such a watch is not shared, unless the caller
@@ -105,7 +105,7 @@ async function follow(collection: Collection, hub: WatchHub, request: Followed):
     out.end(stream.frame(encodeError(expired(message))))
     return
   }
-  // Joined in the same turn in which the state was read: nothing can fall between.
+  // Registered in the same turn in which the state was read, so no event is missed.
   const channel = `${stream.name} ${request.channelKey}`
   const key = visible ? `${channel} ${randomUUID()}` : channel
   const watcher = hub.join(collection, { key, matches, encoder }, out)
@@ -117,7 +117,7 @@ async function follow(collection: Collection, hub: WatchHub, request: Followed):
         matches: request.matches,
         tell: (type, entry) => tell(({ event }) => event(type, entry)),
       })
-    : // Who may not see all any more is shown what is left by the next list.
+    : // A caller who may no longer see everything gets the rest with the next list.
       request.visible?.onChange(() => out.end())
   const stopBookmarks = startBookmarks(request, () =>
     tell(({ bookmark }) => bookmark(collection.version, false)),
@@ -141,7 +141,7 @@ function firstEvents(
   if (isState) {
     const { version } = collection
     const state = added(collection.snapshot(), matches)
-    // The end of the burst is told to those who take bookmarks (KEP-3157).
+    // Clients with bookmarks are notified of the end of the initial events (KEP-3157).
     return encodeAll(state, telling, () =>
       options.allowWatchBookmarks ? telling.bookmark(version, true) : undefined,
     )

@@ -7,7 +7,7 @@ const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIO
 // Names of the OpenTelemetry semantic conventions for HTTP. The query is never included: it may
 // contain a code or a token.
 
-/** @returns `_OTHER` for what a caller has invented */
+/** @returns `_OTHER` for an unknown method */
 export function toMethod(method: string | undefined): string {
   return method !== undefined && methods.has(method) ? method : '_OTHER'
 }

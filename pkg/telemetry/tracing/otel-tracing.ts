@@ -10,19 +10,19 @@ import { createRouteNames, toRoute } from './route.ts'
 import { toTraceParent, writeContext } from './trace-context.ts'
 import type { Tracing, TracingOptions } from './tracing.ts'
 
-/** As in kube-apiserver: who may have everything anyway, and who is there to watch. */
+/** As in kube-apiserver: privileged users and monitoring. */
 const privileged = ['system:masters', 'system:monitoring']
-/** They come every second and say nothing about anybody. */
+/** They come every second and have no useful information. */
 const probes = /^\/(?:healthz|livez|readyz|metrics)(?:[/?]|$)/
 
 const maxEndings = 32
 
-/** Tracing as it is when there is a collector. */
+/** Tracing with a collector. */
 export function traceWith(options: TracingOptions): Tracing {
   const { tracer, stop } = createPipeline(options)
   const current = new AsyncLocalStorage<RequestTrace>()
   const readLine = toleratingReader()
-  // Of answers whose heads are lists of lines, which node does not keep.
+  // Headers of responses that are written as flat lists, which Node.js does not keep.
   const ids = new WeakMap<ServerResponse, string>()
   const isForAll = options.continues === 'everybody'
   const tools = {
@@ -114,7 +114,7 @@ export function traceWith(options: TracingOptions): Tracing {
   }
 }
 
-/** Undefined for what cannot be read: it is refused by anyone who answers. */
+/** Undefined for an invalid one, which the handler rejects. */
 function toleratingReader(): (
   method: string | undefined,
   url: string | undefined,
@@ -133,7 +133,7 @@ function routeOf(line: RequestLine | undefined): string {
   return line === undefined ? '' : toRoute(line.info)
 }
 
-/** An upgrade is answered past the response object, which only has the status. */
+/** Upgrades bypass the response object, which only has the status. */
 function toOutcome(res: ServerResponse): Outcome {
   return res.headersSent || res.statusCode === 101 ? { code: res.statusCode } : { error: 'aborted' }
 }
@@ -143,12 +143,12 @@ function auditId(id: unknown): { 'audit-id'?: string } {
   return typeof id === 'string' ? { 'audit-id': id } : {}
 }
 
-/** Low in cardinality, and with nothing of the message: that may name what nobody is to know. */
+/** Low cardinality, and without the message, which may be confidential. */
 function toErrorType(error: unknown): string {
   return error instanceof Error ? error.name : '_OTHER'
 }
 
-/** Ends a call that failed here; one that was answered ends with its answer. */
+/** Ends the span of a failed call; otherwise it ends with the response. */
 function ending(child: Child, forward: () => void | Promise<void>): void | Promise<void> {
   const failed = (error: unknown) => {
     child.end({ error: toErrorType(error) })

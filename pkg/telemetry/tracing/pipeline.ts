@@ -17,7 +17,7 @@ import type { TracingOptions } from './tracing.ts'
 
 export type Pipeline = { readonly tracer: Tracer; readonly stop: () => Promise<void> }
 
-/** A few megabytes at most, however long the collector does not answer. */
+/** At most a few megabytes, however long the collector is not responding. */
 const maxWaiting = 8_192
 const batch = { maxQueueSize: maxWaiting, maxExportBatchSize: 512, scheduledDelayMillis: 1_000 }
 const exportMs = 10_000

@@ -15,12 +15,12 @@ import { serverAttributes, toMethod } from './attributes.ts'
 import { toPathAttribute, toRoute } from './route.ts'
 import { readContext, writeContext } from './trace-context.ts'
 
-/** How a request or a call ended: the status of the answer, or why there was none. */
+/** The result of a request or call: its status, or the error. */
 export type Outcome = { readonly code?: number | undefined; readonly error?: string }
 
 /** A call that a request brings about. */
 export type Child = {
-  /** What the peer is told; undefined while nobody knows yet whose trace this is. */
+  /** The trace context for upstream servers; undefined before authentication. */
   readonly context: SpanContext | undefined
   /** The first end counts. */
   readonly end: (outcome: Outcome) => void
@@ -31,7 +31,7 @@ export type RequestTrace = {
    * Starts the span of a request once authentication is done; only the first call has an effect.
    */
   readonly begin: (identity: Identity | undefined) => void
-  /** undefined once the request is over: what goes on after it is none of its doing. */
+  /** undefined after the request: later calls do not belong to it. */
   readonly child: (method: string, route: string, attributes: Attributes) => Child | undefined
   readonly end: (outcome: Outcome, more: Attributes) => void
 }
@@ -40,7 +40,7 @@ export type TraceTools = {
   readonly tracer: Tracer
   /** See createRouteNames. */
   readonly nameOf: (route: string, code: number | undefined) => string | undefined
-  /** Whether the trace of a caller is continued, sampled or not as he says. */
+  /** Returns whether the sampling decision of a caller is used. */
   readonly isContinued: (identity: Identity | undefined) => boolean
 }
 

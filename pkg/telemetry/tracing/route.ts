@@ -22,7 +22,7 @@ export function toRoute({ isResource, path, prefix, group, version, ...target }:
   ].join('/')
 }
 
-/** /oauth/token says what is done, /docs/search.js nothing of interest. */
+/** /oauth/token is kept, /docs/search.js is not interesting. */
 function toPlainRoute(path: string): string {
   const [first = '', second = '', ...more] = path.split('/').slice(1)
   if (second === '') return `/${first}`

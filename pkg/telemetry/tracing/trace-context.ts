@@ -7,7 +7,7 @@ const names = ['traceparent', 'tracestate']
 
 type Message = Pick<IncomingMessage, 'headers' | 'rawHeaders'>
 
-/** The caller's span (W3C Trace Context); undefined when there is none that is valid. */
+/** The span of the caller (W3C Trace Context); undefined if missing or invalid. */
 export function readContext({ headers }: Message): SpanContext | undefined {
   const { traceparent, tracestate } = headers
   if (typeof traceparent !== 'string') return undefined
@@ -31,7 +31,7 @@ export function writeContext({ headers, rawHeaders }: Message, context: SpanCont
     ['traceparent', toTraceParent(context)],
     ...(state ? [['tracestate', state] as const] : []),
   ])
-  // Not deleted: that would make every later look at the headers slow.
+  // Not deleted, which would make later accesses to the headers slow.
   for (const name of names) headers[name] = wanted.get(name)
   for (let i = 0; i < rawHeaders.length; i += 2) {
     const name = rawHeaders[i]?.toLowerCase() ?? ''

@@ -6,7 +6,7 @@ import type { KubeClient } from '../../kubeclient/client.ts'
 import type { Logger } from '../logger.ts'
 import type { Registry } from '../metrics.ts'
 
-/** A server that a call goes on to: its name for people, and where it is. */
+/** An upstream server: its name and address. */
 export type Peer = { readonly name: string; readonly url?: URL; readonly socket?: string }
 
 type Listener<More extends unknown[]> = (req: IncomingMessage, res: ServerResponse, ...more: More) => void
@@ -23,16 +23,16 @@ type Authenticate<C> = (req: IncomingMessage) => C | Promise<C>
 export type Tracing = {
   /** A span for each request. */
   readonly listener: <More extends unknown[]>(listener: Listener<More>) => Listener<More>
-  /** Learns who calls: whether the caller's own trace is continued. */
+  /** Called after authentication: whether the trace of the caller is continued. */
   readonly authenticate: <C extends { readonly identity: Identity }>(find: Authenticate<C>) => Authenticate<C>
   /** A span for each call that a request brings about. */
   readonly client: (client: KubeClient, peer: Peer) => KubeClient
-  /** A span for each request that is handed on, which the peer is told of. */
+  /** A span for each proxied request, whose context is sent to the upstream server. */
   readonly upstream: <E extends Exchange, More extends unknown[]>(
     peer: Peer,
     forward: Forward<E, More>,
   ) => Forward<E, More>
-  /** Sends what is left, for a few seconds at most. */
+  /** Exports remaining spans, for a few seconds at most. */
   readonly stop: () => Promise<void>
 }
 

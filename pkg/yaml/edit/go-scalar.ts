@@ -1,4 +1,4 @@
-/** What go-yaml 2, with which kubectl reads a kubeconfig, takes a plain scalar for. */
+/** The type that go-yaml 2 (and so kubectl) gives a plain scalar. */
 export type PlainKind = 'string' | 'null' | 'bool' | 'number'
 
 const truths = new Set(['y', 'yes', 'true', 'on'])
@@ -26,7 +26,7 @@ export function resolvePlain(text: string): PlainKind {
   return decimal.test(digits) && isFinite64(digits) ? 'number' : 'string'
 }
 
-/** The value of a plain scalar that is a bool. */
+/** The value of a boolean plain scalar. */
 export function isTrue(text: string): boolean {
   return truths.has(text.toLowerCase())
 }

@@ -1,7 +1,7 @@
 import { toQuoted, toScalar } from '../scalar.ts'
 import { isFields, isList, type Value } from './value.ts'
 
-/** A value on one line. Strings are quoted, so that a file of JSON stays one. */
+/** A value on one line. Strings are quoted, so that a JSON file stays JSON. */
 export function toFlow(value: Value): string {
   if (isList(value)) return `[${value.map(toFlow).join(', ')}]`
   if (isFields(value))
@@ -20,7 +20,7 @@ export function toLines(value: Value, indent = ''): readonly string[] | undefine
   return undefined
 }
 
-/** `key: value`; items of a list stand below the key itself, as kubectl writes them. */
+/** `key: value`; items of a list are at the indentation of the key, as kubectl writes them. */
 export function toField(key: string, value: Value, indent: string): readonly string[] {
   const start = `${indent}${toScalar(key)}:`
   const lines = toLines(value, isList(value) ? indent : `${indent}  `)
@@ -33,7 +33,7 @@ export function toItem(value: Value, indent: string): readonly string[] {
   return [`${indent}- ${first?.slice(indent.length + 2)}`, ...rest]
 }
 
-/** What stands behind a key on its line: a scalar, or an empty collection. */
+/** The value after a key on the same line: a scalar, or an empty collection. */
 export function toInline(value: Value): string {
   return typeof value === 'string' ? toScalar(value) : toFlow(value)
 }

@@ -19,7 +19,7 @@ export type Node = Alias | Scalar | YAMLMap | YAMLSeq
 /** A YAML text with the places of its nodes; offsets are of `text`. */
 export type Source = {
   readonly text: string
-  /** undefined when there is nothing but blanks and comments. */
+  /** undefined if there are only spaces and comments. */
   readonly root: Node | undefined
   /** null when the file is empty. */
   readonly value: Value
@@ -31,10 +31,10 @@ export type Source = {
   readonly eol: '\n' | '\r\n'
 }
 
-// Aliases of aliases can stand for more than fits into memory.
+// Nested aliases can expand to more than fits into memory.
 const maxNodes = 100_000
 const options = {
-  // Types are those of go-yaml: see toValue.
+  // With the types of go-yaml: see toValue.
   schema: 'failsafe',
   version: '1.1',
   uniqueKeys: false,
@@ -74,7 +74,7 @@ export function valueNode({ value }: Pair): Node | undefined {
   return toNode(value)
 }
 
-/** Whether a key stands for the fields of other maps (YAML 1.1 merge keys). */
+/** Returns whether a key is a merge key (YAML 1.1). */
 export function isMerge(key: Node | undefined): boolean {
   return (
     isScalar(key) && key.value === '<<' && (key.type === 'PLAIN' || key.tag === 'tag:yaml.org,2002:merge')
@@ -85,7 +85,7 @@ export function itemNodes(seq: YAMLSeq): readonly (Node | undefined)[] {
   return seq.items.map(toNode)
 }
 
-/** The string that a key is for kubectl; undefined of what is no scalar. */
+/** The string of a key as kubectl reads it; undefined unless it is a scalar. */
 export function keyText(key: Node | undefined): string | undefined {
   if (!isScalar(key)) return undefined
   const value = toScalarValue(key)

@@ -52,7 +52,7 @@ export function* splicesOf(
   }
 }
 
-/** The pair of a key; of several the last, which go-yaml keeps. */
+/** The pair of a key; of several the last, which go-yaml uses. */
 function pairOf(map: YAMLMap, key: string): Pair | undefined {
   return map.items.findLast(pair => !isMerge(keyNode(pair)) && keyText(keyNode(pair)) === key)
 }
@@ -147,7 +147,7 @@ function itemText({ text, eol }: Source, seq: YAMLSeq, value: Value): string {
     .slice(indent.length + 2)
 }
 
-/** Where each pair, or the `-` of each item, begins. */
+/** Start of each pair, or of the `-` of each item. */
 function partStarts(node: YAMLMap | YAMLSeq): readonly number[] {
   if (isMap(node)) return node.items.map(pairStart)
   const token = node.srcToken
@@ -168,7 +168,7 @@ function colonEnd({ srcToken }: Pair): number | undefined {
   return colon === undefined ? undefined : colon.offset + 1
 }
 
-/** Nothing stands behind the key; where it would stand may be behind a comment. */
+/** The key has no value; its place may be behind a comment. */
 function isEmpty({ range }: Node): boolean {
   return range === undefined || range === null || range[0] === range[1]
 }
@@ -182,7 +182,7 @@ function partEnd(part: unknown): number {
   return Math.max(colonEnd(part) ?? contentEnd(keyNode(part)), contentEnd(valueNode(part)))
 }
 
-/** The end of what a node says, without the comments and blanks that follow. */
+/** End of a node, without the comments and spaces after it. */
 function contentEnd(node: Node | undefined): number {
   if (node === undefined) return 0
   const last = (isMap(node) || isSeq(node)) && !node.flow ? node.items.at(-1) : undefined

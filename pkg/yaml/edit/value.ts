@@ -7,10 +7,10 @@ export type Fields = ReadonlyMap<string, Value>
 /** A YAML value, as go-yaml 2 and so kubectl reads it. */
 export type Value = string | boolean | null | Opaque | readonly Value[] | Fields
 
-/** A field of a map, or the item of a list whose `name` is the given one. */
+/** A field of a mapping, or the list item with the given `name`. */
 export type Step = string | { readonly name: string }
 export type Path = readonly Step[]
-/** Sets what is at a path, and makes what leads there; without `value` removes it. */
+/** Sets the value at a path, and creates its parents; without `value` removes it. */
 export type Change = { readonly path: Path; readonly value?: Value }
 
 export function isFields(value: Value | undefined): value is Fields {
@@ -45,7 +45,7 @@ export function valueAt(value: Value | undefined, path: Path): Value | undefined
   return path.reduce<Value | undefined>(child, value)
 }
 
-/** The value with one change made; the value itself when there is nothing to change. */
+/** Returns the value with one change; the same value if nothing changes. */
 export function changed(value: Value | undefined, change: Change): Value | undefined {
   const [step, ...path] = change.path
   if (step === undefined) return change.value
@@ -67,7 +67,7 @@ function withItem(value: Value | undefined, name: string, next: Value | undefine
   const items = isList(value) ? value : []
   const at = items.findIndex(item => nameOf(item) === name)
   if (next === undefined) return items.toSpliced(at, 1)
-  // As kubectl writes entries: what they are, then their names.
+  // In the order of kubectl: the content, then the name.
   const named = isFields(next) && !next.has('name') ? new Map([...next, ['name', name]]) : next
   return at < 0 ? [...items, named] : items.with(at, named)
 }

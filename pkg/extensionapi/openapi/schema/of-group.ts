@@ -2,7 +2,7 @@ import { isListed, type ServedGroup, type ServedResource } from '../../discovery
 import { metaSchemas, typeMeta } from './meta.ts'
 import { anyObject, array, ref, refsOf, type Schema, type Schemas } from './schema.ts'
 
-/** Schemas that no kind leads to and that every operation answers with. */
+/** Schemas that no kind refers to, but that operations return. */
 const roots = ['Status', 'WatchEvent']
 
 /**

@@ -46,7 +46,7 @@ export function schemasOfKinds(kinds: readonly SourceKind[], documents: readonly
     return short
   }
 
-  // Grows while it is walked: what a schema leads to gets a name, and its turn.
+  // Grows during the iteration: each referenced schema gets a name and is visited.
   const found: [string, Schema][] = []
   for (const [name, short] of shortNames) found.push([short, toSchema(sources.get(name), shortNameOf)])
   return Object.fromEntries(found)
@@ -74,7 +74,7 @@ function toSchema(value: unknown, nameOf: (name: string) => string): Schema {
   const from = membersOf(value)
   const description = textOf(from.description)
   const target = targetOf(from)
-  // That of a kind is written again: here it belongs to another group.
+  // The schemas of kinds are written with another group.
   const extensions = Object.entries(from).filter(
     ([key]) => key.startsWith('x-') && key !== 'x-kubernetes-group-version-kind',
   )

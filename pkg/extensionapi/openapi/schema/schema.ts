@@ -19,10 +19,10 @@ export type Schema = {
   readonly items?: Schema
   readonly additionalProperties?: Schema
   readonly ref?: string
-  /** For a text that may be a number; Swagger 2.0 has no word for it. */
+  /** A string that may be a number (int-or-string), which Swagger 2.0 cannot express. */
   readonly oneOf?: readonly Schema[]
   readonly preserveUnknownFields?: true
-  /** Keys that begin with `x-`, as they are. */
+  /** Extensions, which begin with `x-`, unchanged. */
   readonly extensions?: Readonly<Record<string, unknown>>
 }
 
@@ -37,7 +37,7 @@ export function object(
   return { type: 'object', description, properties, ...(required.length > 0 ? { required } : {}) }
 }
 
-/** An object of which no more is said. */
+/** An object with any fields. */
 export function anyObject(description: string): Schema {
   return { type: 'object', description, preserveUnknownFields: true }
 }

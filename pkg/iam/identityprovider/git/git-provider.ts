@@ -11,7 +11,7 @@ import type { ForgeConfig } from './git-config.ts'
 /** Calls the API of the provider with the token of the user who has just logged in. */
 export type Api = {
   readonly read: (url: string) => Promise<unknown>
-  /** All pages of a list (RFC 8288), as far as anybody would read them. */
+  /** Fetches all pages of a list (RFC 8288), up to a limit. */
   readonly readAll: (url: string) => Promise<readonly unknown[]>
 }
 
@@ -78,7 +78,7 @@ async function asOAuth(answer: Response): Promise<Response> {
       return Response.json({ error: isCode ? 'invalid_grant' : error }, { status: 400 })
     }
   } catch {
-    // Judged where it is read.
+    // The caller validates it.
   }
   return new Response(text, { status, headers })
 }
@@ -116,7 +116,7 @@ function createApi({
   }
 }
 
-/** The token goes to the same server, or nowhere. */
+/** The token is only sent to the same server. */
 function nextPage(link: string | null, current: string): string | undefined {
   const target = nextLink(link ?? '')
   if (target === undefined) return undefined

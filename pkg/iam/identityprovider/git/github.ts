@@ -27,7 +27,7 @@ async function identify(api: Api, { endpoint, memberOf }: ForgeConfig): Promise<
   }
 }
 
-/** Organizations by their name, teams as `organization:team`. GitHub takes names in any case. */
+/** Organizations by name, teams as `organization:team`. Names in GitHub are case-insensitive. */
 async function findGroups(api: Api, user: string, memberOf: readonly string[]): Promise<readonly string[]> {
   const counted = new Set(memberOf.map(name => name.toLowerCase()))
   const counts = (name: unknown): name is string =>

@@ -4,7 +4,7 @@ import { refuse } from '../linking/login-refusal.ts'
 import type { ForgeConfig } from './git-config.ts'
 import { type Api, createForgeProvider } from './git-provider.ts'
 
-/** GitLab: who it is by the number of the account; its address only once it is confirmed. */
+/** GitLab: accounts are identified by their number; the address is only used if it is confirmed. */
 export function createGitLabProvider(config: ForgeConfig): RedirectProvider {
   return createForgeProvider(config, identify)
 }

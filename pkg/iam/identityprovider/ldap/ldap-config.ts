@@ -10,9 +10,9 @@ export type LdapConfig = {
   readonly port: number
   readonly security: LdapSecurity
   readonly trust: Trust
-  /** For a whole login, however many questions it takes. */
+  /** Timeout for a whole login, with all its requests. */
   readonly timeoutMs: number
-  /** Who searches; '' searches without a name. */
+  /** DN to bind as for searches; '' for anonymous searches. */
   readonly managerDn: string
   readonly managerPassword: string
   readonly userSearchBase: string
@@ -29,13 +29,13 @@ export type LdapGroups = {
   /** Where entries of groups are; '' for nowhere. */
   readonly searchBase: string
   readonly searchFilter: string
-  /** Of a group's entry: who is in it. */
+  /** Attribute of a group that lists its members. */
   readonly memberAttribute: string
-  /** Of a user's entry: what groups call him; '' for the entry's name. */
+  /** Attribute of a user that groups refer to; '' for the DN. */
   readonly memberValueAttribute: string
-  /** Of a group's entry: what it is called. */
+  /** Attribute with the name of a group. */
   readonly nameAttribute: string
-  /** Of a user's entry: the names of the groups' entries that he is in; '' for none. */
+  /** Attribute of a user that lists the DNs of their groups; '' for none. */
   readonly userMemberAttribute: string
 }
 
@@ -48,7 +48,7 @@ const attribute = (fallback: string, description: string) => text({ default: fal
 export const ldapProvider = section({
   host: requiredText({ description: 'host:port, or an ldap:// or ldaps:// URL.' }),
   readTimeout: integer({
-    // kapis-apiserver gives up on a response after 30 seconds.
+    // kapis-apiserver has a timeout of 30 seconds for a response.
     ...{ default: 15_000, min: 100, max: 25_000 },
     description: 'Timeout for a login, in milliseconds.',
   }),
@@ -84,7 +84,7 @@ export const ldapProvider = section({
 }).transform((given, { addIssue }): LdapConfig => {
   const complain = complainTo(addIssue)
   const { managerDN: managerDn, managerPassword } = given
-  // A bind with a name and no password succeeds, and is nobody's (RFC 4513 section 5.1.2).
+  // A bind with a name and an empty password succeeds as anonymous (RFC 4513 section 5.1.2).
   if (managerDn !== '' && managerPassword === '') complain('managerPassword', 'is required with managerDN')
   const attributeOf = (key: AttributeKey, fallback: string) => {
     if (given[key] !== '' && !attributeName.test(given[key]))
@@ -126,7 +126,7 @@ type AttributeKey =
   | 'groupNameAttribute'
   | 'userMemberAttribute'
 
-/** `host` is a name with a port, or a URL (RFC 4516) of nothing but these. */
+/** Parses `host`: a name with a port, or a URL (RFC 4516) with only these. */
 function readServer(
   given: { readonly host: string; readonly startTLS: boolean; readonly ldaps: boolean },
   complain: Complain,

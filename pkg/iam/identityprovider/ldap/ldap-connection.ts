@@ -17,7 +17,7 @@ export async function withDirectory<T>(
   const signal = AbortSignal.any([outer, AbortSignal.timeout(config.timeoutMs)])
   signal.throwIfAborted()
   const raw = connect({ host: config.host, port: config.port })
-  // Errors between two questions have nobody who waits for them.
+  // Handles errors between two requests, which would otherwise be unhandled.
   raw.on('error', () => undefined)
   const abort = () => raw.destroy(signal.reason)
   signal.addEventListener('abort', abort, { once: true })
@@ -36,7 +36,7 @@ export async function withDirectory<T>(
     })
     return await work(client)
   } catch (error) {
-    // What a destroyed socket makes of itself says less.
+    // More specific than the error of a destroyed socket.
     if (signal.aborted) throw signal.reason
     throw error
   } finally {

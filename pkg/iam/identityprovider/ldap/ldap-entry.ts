@@ -14,7 +14,7 @@ export type LdapEntry = {
   readonly values: (attribute: string) => readonly string[]
 }
 
-/** Whether there is one entry, none, or so many that nobody can say who is meant. */
+/** Returns the only entry, or whether there are none or several. */
 export type Found = LdapEntry | 'none' | 'several'
 
 /**

@@ -40,7 +40,7 @@ async function search(
       attributes: [nameAttribute],
     })
     for (const entry of searchEntries.map(toEntry)) {
-      // A group with several names is called by the first that the directory gives.
+      // Of several names of a group, the first one is used.
       const [called] = entry.values(nameAttribute)
       if (called === undefined) throw incomplete('groupNameAttribute', nameAttribute, entry)
       found.push(called)
@@ -70,7 +70,7 @@ export function firstValue(dn: string): string | undefined {
   return Buffer.concat(bytes).toString('utf8')
 }
 
-/** Without the blanks at the end; one that is escaped belongs to the value. */
+/** Removes trailing spaces; an escaped one belongs to the value. */
 function trimEnd(value: string): string {
   const trimmed = value.trimEnd()
   let start = trimmed.length

@@ -32,7 +32,7 @@ export function createLdapProvider(config: LdapConfig): PasswordProvider {
 
   async function bindManager(client: Client): Promise<void> {
     if (managerDn !== '') await client.bind(managerDn, managerPassword)
-    // RFC 4513 section 5.1.1: gives up whatever the connection was bound as.
+    // RFC 4513 section 5.1.1: ends the previous bind of the connection.
     else if (client.isBound) await client.bind('', '')
   }
 
@@ -58,7 +58,7 @@ export function createLdapProvider(config: LdapConfig): PasswordProvider {
     kind: 'password',
     async authenticate(credential, signal, found) {
       const { username, password } = credential
-      // A bind without a password succeeds, for anybody's name (RFC 4513 section 5.1.2).
+      // A bind with an empty password succeeds for any name (RFC 4513 section 5.1.2).
       if (password === '' || password.length > maxLength.password)
         throw refuse('wrong_password', 'incorrect password')
       if (username === '' || username.length > maxLength.username || username.includes('\0'))
@@ -104,7 +104,7 @@ async function tryPassword(client: Client, dn: string, password: string): Promis
   }
 }
 
-/** Directories differ in how they say no: no such password, no password at all, locked, expired. */
+/** LDAP servers reject a password with different codes: invalid, missing, locked, expired. */
 function isRefusal(error: unknown): boolean {
   return (
     error instanceof InvalidCredentialsError ||

@@ -63,7 +63,7 @@ function readLength(buffer: Buffer, tag: number, at: number): { start: number; l
   if (first < 0x80) return { start: at + 2, length: first }
   const size = first & 0x7f
   if (size === 0 || size > 4) throw new Error('invalid StartTLS response of the LDAP server')
-  // Not all of it may have arrived: anyone who asks finds a message that is too long, and waits.
+  // If the response is incomplete, the length is beyond the buffer, and the caller waits.
   if (buffer.length < at + 2 + size) return { start: at + 2 + size, length: 0xff }
   return { start: at + 2 + size, length: buffer.readUIntBE(at + 2, size) }
 }

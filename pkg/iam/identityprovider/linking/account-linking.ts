@@ -32,15 +32,15 @@ export type Admitted =
   | { readonly user: User; readonly newcomer?: undefined }
   | { readonly user?: undefined; readonly newcomer: Newcomer }
 
-/** What a person whom a provider vouches for is here. All throw a Status as refusal.ts has them. */
+/** Finds or creates the user for an account. All methods throw a Status, see login-refusal.ts. */
 export type Admission = {
-  /** The user who is linked to the person, or is made for him; the link alone counts. */
+  /** Returns the linked user of the account, or creates one; only the link counts. */
   readonly admit: (config: ProviderConfig, identity: Identity) => Promise<Admitted>
-  /** The one user who is linked to a person, no matter who it is that asks. */
+  /** Returns the only user who is linked to an account. */
   readonly linkedTo: (config: ProviderConfig, uid: string) => User | undefined
-  /** Makes the user whom a newcomer has confirmed, under the name that he has chosen. */
+  /** Creates the user that a new account has confirmed, with the chosen name. */
   readonly register: (newcomer: Newcomer, name: string) => Promise<User>
-  /** Links a newcomer to the user whose password he knows. */
+  /** Links a new account to an existing user, after a check of the password. */
   readonly link: (newcomer: Newcomer, user: User) => Promise<User>
 }
 
@@ -64,7 +64,7 @@ export function createAdmission(options: AdmissionOptions): Admission {
     return { config, identity, wants: 'confirmation' }
   }
 
-  /** Anyone who is handed a token uses it at once: it should not be before the user is known. */
+  /** Waits for the watch: tokens may be used immediately, and the user must be known by then. */
   async function seen(user: User): Promise<User> {
     const deadline = performance.now() + seenWithinMs
     const isKnown = () => {
@@ -94,11 +94,11 @@ export function createAdmission(options: AdmissionOptions): Admission {
 
   return {
     async admit(config, identity) {
-      // Those whose groups cannot be kept are told so before anything is made for them.
+      // Checks the groups before anything is created.
       if (identity.groups !== 'unknown') readGroups(identity.groups ?? [], config.groupsPrefix)
       const found = await find(config, identity)
       if ('wants' in found) return { newcomer: found }
-      // One who may not log in is refused with what he has, and gets nothing new.
+      // A disabled user is rejected before anything changes.
       if (found.state === 'Disabled') return { user: found }
       return { user: await withGroups(found, config, identity) }
     },
@@ -115,7 +115,7 @@ export function createAdmission(options: AdmissionOptions): Admission {
   }
 }
 
-/** What a newcomer is told where there is no page to show. */
+/** The error for a new account where no page can be shown. */
 export function toRefusal({ config, wants }: Newcomer): Status {
   if (wants === 'link') return notLinked(config, 'log in with a browser to link one')
   return refuse(

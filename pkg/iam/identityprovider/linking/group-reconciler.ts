@@ -24,7 +24,7 @@ export type GroupKeeperOptions = {
 }
 
 export type GroupKeeper = {
-  /** Looks at every user whom a provider vouches for. Safe to run on every replica. */
+  /** Checks every linked user. Safe to run on every replica. */
   readonly sweep: (signal: AbortSignal, nowMs?: number) => Promise<void>
 }
 
@@ -39,7 +39,7 @@ type Bond = { readonly user: User; readonly provider: string }
 export function createGroupKeeper(options: GroupKeeperOptions): GroupKeeper {
   const { providers, users, sessions, putGroups, logger } = options
 
-  /** Those with groups to lose, and those with logins to lose. */
+  /** Users with groups to remove, and users with logins to end. */
   function* bonds(): Iterable<Bond> {
     const seen = new Set<string>()
     for (const user of users.all()) {
@@ -97,7 +97,7 @@ export function createGroupKeeper(options: GroupKeeperOptions): GroupKeeper {
     const { user, provider: name } = bond
     const provider = providers.get(name)
     const link = users.linksOf(user.name).find(each => each.provider === name)
-    // Which provider a broken Secret is for cannot be known: it may be this one, for a moment.
+    // It is unknown which provider an invalid Secret belongs to: it may be this one.
     const isBroken = [...providers.entries()].some(entry => entry.provider === undefined)
     if (link === undefined || (provider === undefined && !isBroken)) {
       await putGroups(user, name, [])

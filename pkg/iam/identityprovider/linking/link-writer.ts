@@ -21,7 +21,7 @@ export type LinkWriterOptions = {
  */
 export type Linker = (config: ProviderConfig, identity: Identity, user: User) => Promise<User>
 
-/** Links a user to a person at a provider, for anyone who has shown that he is both. */
+/** Links a user to an account, after both have been authenticated. */
 export function createLinker({ client, groupDomain, users, logger }: LinkWriterOptions): Linker {
   /** @throws Status 409 when the user was changed in the meantime */
   async function write(user: KubeObject, { provider, uid }: UserLink): Promise<User> {

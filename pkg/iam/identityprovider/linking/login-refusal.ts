@@ -1,9 +1,9 @@
 import { Status } from '../../../apierrors/status.ts'
 import { isRecord } from '../../../kubeclient/object.ts'
 
-/** Why someone who comes from a provider is not let in; the words are the audit's. */
+/** Reason codes of rejected logins, for the audit log. */
 export type RefusalReason =
-  // Of the provider's answer.
+  // An error in the response of the provider.
   | 'unknown_user'
   | 'wrong_password'
   | 'ambiguous_user'
@@ -60,7 +60,7 @@ export function aboutUser(error: unknown, user: string): unknown {
   return new Status(code, error.reason, message, { headers, cause: Object.assign(about, { user }) })
 }
 
-/** The user whom a refusal says to be about. */
+/** The user that a rejection concerns. */
 export function refusedUser({ cause }: Status): string | undefined {
   return cause instanceof Error && 'user' in cause && typeof cause.user === 'string' ? cause.user : undefined
 }

@@ -7,11 +7,11 @@ import { groupProblem } from '../../users/user-validation.ts'
 import { refuse } from './login-refusal.ts'
 
 const maxGroups = 256
-// What is the same is written again only to say that it still is.
+// Unchanged groups are only written again to update their time.
 const observedAgainAfterMs = 3_600_000
 
 export type ReadGroups = {
-  /** The groups that count: with the prefix, sorted, each once. */
+  /** Returns the valid groups with the prefix, sorted and without duplicates. */
   readonly groups: readonly string[]
   /**
    * Returns the groups that cannot be used, with the prefix: reserved for Kubernetes, or not the

@@ -23,7 +23,7 @@ export type RegistrarOptions = {
 }
 
 export type Registrar = {
-  /** @throws Status when no user can be made of the person, whatever he is called */
+  /** @throws Status if no user can be created for the account under any name */
   readonly assertPossible: (identity: Identity) => void
   /**
    * Makes the user of a person.
@@ -62,7 +62,8 @@ export function createRegistrar({ client, groupDomain, users, logger }: Registra
     if (!name.startsWith(config.usernamePrefix))
       throw refuse('user_name_unusable', `the user name must begin with ${config.usernamePrefix}`)
     if (users.get(name) !== undefined) throw taken(name, chosen)
-    // What the provider calls someone an administrator may have given rights to, in advance.
+    // An administrator may have granted permissions in advance to the name that the provider
+    // reports.
     if (name !== suggested && (await isNamedInRbac(client, name)))
       throw refuse('user_name_taken', `the user name ${name} is reserved; choose another one`)
     return name
@@ -94,7 +95,7 @@ function taken(name: string, chosen: string | undefined): Status {
 
 type Registration = { readonly name: string; readonly provider: string; readonly identity: Identity }
 
-/** @returns undefined when the name is someone else's */
+/** @returns undefined if the name belongs to another user */
 async function create(
   client: KubeClient,
   groupDomain: string,
@@ -110,7 +111,7 @@ async function create(
     return toUser(parseObject(await client.call({ method: 'POST', path: usersPath(groupDomain), body })))
   } catch (error) {
     if (!(error instanceof Status && error.code === 409)) throw error
-    // The same person, a moment earlier or on another replica, or someone else.
+    // The same account, registered a moment earlier or on another replica; or another one.
     const object = parseObject(await client.call({ path: `${usersPath(groupDomain)}/${name}` }))
     const isSame = readLinks(object.metadata, groupDomain).some(
       link => link.provider === provider && link.uid === uid,

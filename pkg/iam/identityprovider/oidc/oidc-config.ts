@@ -12,7 +12,7 @@ export type OidcConfig = AppConfig & {
   readonly getUserInfo: boolean
   readonly emailKey: string
   readonly preferredUsernameKey: string
-  /** The claim with the groups; '' takes none. */
+  /** The claim with the groups; '' for none. */
   readonly groupsKey: string
   /** The signature algorithm of the registration; '' for those of the metadata, otherwise RS256. */
   readonly idTokenSignedResponseAlg: string
@@ -39,7 +39,7 @@ export const oidcProvider = section({
   const { getUserInfo, emailKey, preferredUsernameKey, groupsKey, idTokenSignedResponseAlg = '' } = given
   return {
     ...app,
-    // Whatever else is asked for, without it there is no ID token.
+    // Always requested: without it there is no ID token.
     scopes: [...new Set(['openid', ...app.scopes])],
     issuer: url(given.issuer, 'issuer', complain, app.trust),
     ...{ getUserInfo, emailKey, preferredUsernameKey, groupsKey, idTokenSignedResponseAlg },

@@ -7,9 +7,9 @@ type Claims = Readonly<Record<string, unknown>>
 type Keys = Pick<OidcConfig, 'emailKey' | 'preferredUsernameKey' | 'groupsKey'>
 
 /**
- * Who it is, by the claims of the ID token and of userinfo.
+ * Returns the account by the claims of ID token and userinfo.
  *
- * @throws Status when the groups are somewhere else, or are no list of texts
+ * @throws Status if the groups are missing or not a list of strings
  */
 export function toIdentity(keys: Keys, claims: Claims, sub: string): Identity {
   const { emailKey, preferredUsernameKey, groupsKey } = keys

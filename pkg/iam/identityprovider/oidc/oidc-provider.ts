@@ -27,7 +27,7 @@ type Found = {
   readonly verify: ReturnType<typeof createIdTokenVerifier>
 }
 
-// What the provider says of itself may change: a new address, another algorithm.
+// The metadata of a provider may change: a new address, another algorithm.
 const discoveredForMs = 600_000
 
 /**

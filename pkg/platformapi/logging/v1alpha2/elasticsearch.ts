@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { methodNotAllowed } from '../../../apierrors/status.ts'
 
-// Clients and shippers of 7, 8 and 9 all send to a server that says so.
+// Clients and shippers of versions 7, 8 and 9 accept a server with this version.
 const number = '8.19.0'
 const cluster_name = 'kapis'
 
@@ -26,7 +26,7 @@ const health = {
   ...{ unassigned_shards: 0, active_shards_percent_as_number: 100 },
 }
 const shards = { _shards: { total: 1, successful: 1, failed: 0 } }
-// The store is reached through Kapis only: a client that looks for nodes keeps its address.
+// Kapis is the only address: a client that discovers nodes keeps it.
 const nodes = { _nodes: { total: 0, successful: 0, failed: 0 }, cluster_name, nodes: {} }
 
 const read = ['GET', 'HEAD']
@@ -38,7 +38,7 @@ const state: Readonly<Record<string, object>> = {
   _cluster: health,
   _cat: [],
 }
-// What shippers set up before they send means nothing here: whatever they look for is there.
+// Setup requests of shippers have no effect: everything they look for exists.
 const settings = new Set([
   ...['_ilm', '_index_template', '_template', '_component_template', '_ingest', '_logstash'],
   ...['_alias', '_aliases', '_data_stream', '_mapping', '_settings'],
@@ -46,11 +46,11 @@ const settings = new Set([
 const changes = new Set(['PUT', 'POST', 'DELETE'])
 
 /**
- * What Elasticsearch answers to the requests that its clients, Beats, Logstash, Vector and
- * OpenTelemetry's exporter make before they send a batch.
+ * Responds to the requests that clients of Elasticsearch, Beats, Logstash, Vector and the exporter
+ * of OpenTelemetry make before they send a batch.
  *
  * @param parts of the path below the root
- * @returns undefined for a path that is not one of these
+ * @returns undefined for any other path
  * @throws Status 405
  */
 export function answerClient(parts: readonly string[], method: string): object | undefined {
@@ -69,10 +69,7 @@ export function answerClient(parts: readonly string[], method: string): object |
   return own.startsWith('_') && !Object.hasOwn(state, own) ? answerClient(rest, method) : undefined
 }
 
-/**
- * In the media type that the client asks for: clients of 8 and later have one of their own, with
- * their version.
- */
+/** In the media type of the client: version 8 and later have their own, with a version. */
 export function contentTypeOf({ headers }: Pick<IncomingMessage, 'headers'>): string {
   const version = /application\/vnd\.elasticsearch\+json\s*;\s*compatible-with=([789])/.exec(
     headers.accept ?? '',

@@ -1,6 +1,6 @@
 import { Status, tooManyRequests } from '../../../apierrors/status.ts'
 
-/** An authorizer that refuses everybody. */
+/** An authorizer that denies everything. */
 export function forbidden403(): never {
   throw new Status(403, 'Forbidden', 'no')
 }

@@ -32,29 +32,27 @@ export type IngestOptions = {
   /** Told of each batch. */
   readonly observe: (protocol: Protocol, lines: Pick<Ingested, 'taken' | 'refused' | 'changed'>) => void
   /**
-   * Takes a place for a batch that comes in, and waits for one when there is none.
+   * Reserves a place for an upload, or waits for one.
    *
-   * @throws Status 429, also by the promise
+   * @throws Status 429, also through the promise
    */
   readonly enter: (user: string, res: ServerResponse) => Place | Promise<Place>
   readonly bodyWithinMs?: number
 }
 
-/** A place that was taken. */
+/** A reserved place. */
 export type Place = { readonly leave: () => void }
 
-// That are stored at once: each has its lines in memory too.
+// Maximum number of batches being stored, each with its lines in memory.
 const maxBatches = 8
-/**
- * Batches that are stored or still come in: a slow sender must not keep others from being stored.
- */
+/** Maximum number of batches being stored or uploaded: slow senders must not block others. */
 export const maxBodies = 64
-// A shipper sends what it has; who takes longer holds a place that others wait for.
+// A longer upload would hold a place that others wait for.
 const defaultWithinMs = 30_000
 const retrySeconds = 5
 const json = 'application/json'
 const protobuf = 'application/x-protobuf'
-// curl's --data-binary says so of whatever it sends.
+// curl --data-binary sends this type for anything.
 const curlsOwn = 'application/x-www-form-urlencoded'
 const elasticTypes = ['application/vnd.elasticsearch+json', 'application/vnd.elasticsearch+x-ndjson']
 const bulkTypes = ['application/x-ndjson', json, ...elasticTypes, curlsOwn]
@@ -68,9 +66,9 @@ const lineTypes = [
 ]
 
 /**
- * `POST …/ingest/_bulk`, `/ingest/{index}/_bulk`, `/ingest/jsonlines`, `/ingest/v1/logs`,
- * `/ingest/loki/api/v1/push`, and what clients of Elasticsearch ask before they send. An answer
- * that says "stored" is sent once the store has the lines on its disk.
+ * Serves `POST …/ingest/_bulk`, `/ingest/{index}/_bulk`, `/ingest/jsonlines`, `/ingest/v1/logs`,
+ * `/ingest/loki/api/v1/push`, and the setup requests of Elasticsearch clients. A success is sent
+ * after the store has the lines on disk.
  *
  * @throws Status 400, 401, 403, 404, 405, 408, 413, 415, 429, 503, 507
  */
@@ -131,7 +129,11 @@ export function createIngest(options: IngestOptions): Handler {
   }
 }
 
-/** Stores what a request brings. @throws Status 400, 408, 413, 415, 429, 503, 507 */
+/**
+ * Stores the lines of a request.
+ *
+ * @throws Status 400, 408, 413, 415, 429, 503, 507
+ */
 type Take = (
   req: IncomingMessage,
   mediaTypes: readonly string[],
@@ -182,7 +184,7 @@ const ingestOtlp: Handle = async (take, { req, res }) => {
 }
 
 const ingestLoki: Handle = async (take, { req, res }) => {
-  // Those who send protobuf do not always say so, nor that it is compressed.
+  // Senders of protobuf do not always send its Content-Type or Content-Encoding.
   const encoding = mediaTypeOf(req) === json ? 'json' : 'protobuf'
   const assumed = encoding === 'json' ? undefined : 'snappy'
   const { refusal } = await take(req, [json, protobuf], { protocol: 'loki', encoding }, assumed).catch(
@@ -197,8 +199,9 @@ function throwRetryable(error: unknown): never {
 }
 
 /**
- * Exporters send again after 429, 502, 503 and 504 only (OTLP 1.9, OTLP/HTTP Response), those of
- * Loki after 429 and 5xx; after all else they drop the batch. A right can be away for a while.
+ * OTLP exporters retry only after 429, 502, 503 and 504 (OTLP 1.9, OTLP/HTTP Response), Loki
+ * clients after 429 and 5xx; after anything else they drop the batch. A missing permission may be
+ * temporary.
  */
 function toRetryable(error: unknown): unknown {
   if (!(error instanceof Status)) return error

@@ -17,11 +17,15 @@ const decoders: ReadonlyMap<string, () => Transform> = new Map<string, () => Tra
 export type BodyLimits = {
   readonly mediaTypes: readonly string[]
   readonly limitBytes: number
-  /** What a body is compressed by that has no Content-Encoding. */
+  /** The compression of a body without Content-Encoding. */
   readonly assumed?: string
-  /** How long the whole body may take to arrive. */
+  /** Timeout for the whole body. */
   readonly withinMs: number
-  /** Called with the bytes that have arrived so far, before more are taken. @throws Status 429 */
+  /**
+   * Called with the number of bytes so far, before more are read.
+   *
+   * @throws Status 429
+   */
   readonly hold: (bytes: number) => void
 }
 
@@ -69,7 +73,7 @@ function checkMediaType(req: IncomingMessage, allowed: readonly string[]): void 
   throw new Status(415, 'UnsupportedMediaType', message)
 }
 
-/** What comes out of it fails when the client goes away. */
+/** The returned stream fails when the client disconnects. */
 function decode(req: IncomingMessage, encoding: string): Transform {
   const create = decoders.get(encoding)
   if (create === undefined) {

@@ -1,17 +1,21 @@
 import { tooManyRequests } from '../../../apierrors/status.ts'
 
-/** A body that is under way, or has come and is being stored. */
+/** A body that is being uploaded or stored. */
 export type Held = {
-  /** So many bytes of memory in place of those before. @throws Status 429 */
+  /**
+   * Replaces the reserved number of bytes.
+   *
+   * @throws Status 429
+   */
   readonly hold: (bytes: number) => void
-  /** Nothing of it is there any more. */
+  /** Releases the memory. */
   readonly end: () => void
 }
 
 /**
- * Bounds the memory that bodies take together.
+ * Limits the total memory of bodies.
  *
- * @returns begins one
+ * @returns a function that starts one
  */
 export function createBodies(maxBytes: number): () => Held {
   let heldBytes = 0

@@ -7,7 +7,7 @@ export type IssuerAnswer = { readonly code: number; readonly body: Readonly<Reco
 
 const timeoutMs = 15_000
 const maxAnswerBytes = 256 * 1024
-// A login is rare: its connection is not kept.
+// Logins are rare, so the connection is not kept.
 const connection = {
   ...{ connections: 1, connectMs: timeoutMs, headMs: timeoutMs, bodyMs: timeoutMs, idleMs: 1_000 },
   maxHeadBytes: 16 * 1024,
@@ -16,8 +16,8 @@ const connection = {
 /**
  * Sends a form to kapis-oauth.
  *
- * @param from the address of the browser, by which the listener counts
- * @throws Status 503 when it does not answer
+ * @param from the client address, by which failures are counted
+ * @throws Status 503 if it is not responding
  */
 export async function postForm(
   socketPath: string,

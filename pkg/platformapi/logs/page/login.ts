@@ -25,7 +25,7 @@ export type LogPageLogin = {
 }
 
 const loginSeconds = 600
-// Browsers drop a cookie that is longer, name and attributes included, without a word.
+// Browsers silently drop longer cookies, including name and attributes.
 const longestCookie = 3_900
 const longestReturn = 2_000
 
@@ -98,13 +98,13 @@ export function createLogin(options: LogPageLoginOptions): LogPageLogin {
       }
       setCookie(res, 'token', token, Number(answer.body.expires_in))
       const search = Buffer.from(returnTo, 'base64url').toString('utf8')
-      // Only ever a query of this page: whatever stands in it is read as one.
+      // Only query parameters of this page.
       redirect(res, `/logs?${new URLSearchParams(search)}`)
     },
 
     async logout({ req, res }) {
       if (req.method !== 'POST') throw methodNotAllowed(['POST'])
-      // The cookie is not sent from another site; this says so to anyone who looks for it.
+      // The cookie is not sent with cross-site requests; this error says so.
       const { origin } = req.headers
       if (origin !== undefined && (!URL.canParse(origin) || new URL(origin).host !== req.headers.host)) {
         throw new Status(403, 'Forbidden', 'a logout must be requested by this page')

@@ -33,11 +33,11 @@ export const pageHeaders: OutgoingHttpHeaders = {
 export type LogPageDocuments = {
   /** @returns whether there is such a document */
   readonly send: (req: IncomingMessage, res: ServerResponse, path: string) => boolean
-  /** A page that says what went wrong, in words. */
+  /** An error page. */
   readonly sendProblem: (res: ServerResponse, code: number, message: string) => void
 }
 
-/** The page, its script and its style: the same for everybody, and nothing in them is secret. */
+/** The page, its script and its style sheet: static and public. */
 export function createDocuments(product: string): LogPageDocuments {
   const style = readAsset(new URL('./page.css', import.meta.url), '/logs/page.css')
   const script = readAsset(new URL('./script.js', import.meta.url), '/logs/script.js')

@@ -41,14 +41,14 @@ export function createLogPage(options: LogPageOptions): LogPage {
       const found = req.url?.startsWith('/logs/api/') && req.method === 'GET' ? api.exec(req.url) : null
       if (!found) return
       const [, records, resources = '', query = ''] = found
-      // Browsers say where a request comes from; what another site has begun gets no token.
+      // Browsers report the origin of a request; a cross-site request gets no token.
       const site = req.headers['sec-fetch-site'] ?? 'same-origin'
       const token = site === 'same-origin' ? readCookie(req, 'token') : undefined
       delete req.headers.cookie
       if (token !== undefined && req.headers.authorization === undefined) {
         req.headers.authorization = `Bearer ${token}`
       }
-      // The way on is that of any other request: who, audit, may, route.
+      // It then passes the handler chain like any other request.
       req.url = (records === undefined ? targets.resources + resources : targets.records) + query
     },
     handles: path => path === '/logs' || path.startsWith('/logs/'),

@@ -17,7 +17,7 @@ const abnormal = object({
   }),
 })
 
-/** `/kapis/resources.<group domain>/v1alpha2`: what serveOldResources answers. */
+/** The paths of `/kapis/resources.<group domain>/v1alpha2`. */
 export const oldResourcePaths = {
   ...componentPaths,
   ...replacedPaths,

@@ -8,7 +8,7 @@ export type KubeconfigTools = {
   readonly groupDomain: string
   /** Where the platform is reached, as its users do. */
   readonly url: URL
-  /** The authority to trust for it, as PEM; undefined for what the system trusts. */
+  /** The CA for the server, as PEM; undefined for the CAs of the system. */
   readonly caPem: () => string | undefined
   readonly isUser: (name: string) => boolean
 }

@@ -7,7 +7,7 @@ export type Quotas = {
   readonly used: Readonly<Record<string, string>>
 }
 
-/** What is counted, under the names that ResourceQuota has for it. */
+/** The counted objects, by their names in ResourceQuota. */
 const counted: readonly (readonly [key: string, plural: string])[] = [
   ['count/pods', 'pods'],
   ['count/services', 'services'],

@@ -1,7 +1,7 @@
 import { callers, kubeErrors } from '../../../openapi/kube-errors.ts'
 import { type Operation, type Parameter, type Paths, segment } from '../../../openapi/operation.ts'
 
-/** A route of 3.4 that answers nothing but a 404, whose message says what is to be used. */
+/** A route of KubeSphere 3.4 that returns a 404 with its replacement. */
 function replaced(instead: string, parameters: readonly Parameter[] = []): Operation {
   return {
     summary: 'Removed',
@@ -15,7 +15,7 @@ function replaced(instead: string, parameters: readonly Parameter[] = []): Opera
 const namespace = segment('namespace', 'The namespace.')
 const router = replaced('Use the Ingresses and Services of the ingress controller.', [namespace])
 
-/** What v1alpha2 of 3.4 served and this one does not; `replacements` has the message of each. */
+/** The removed routes of v1alpha2, with the replacement of each. */
 export const replacedPaths = {
   '/git/verify': { post: replaced('Use git ls-remote where the repository is needed.') },
   '/registry/verify': { post: replaced('Use registrysecrets of v1alpha3.') },

@@ -6,7 +6,7 @@ import { routeOf } from '../../../openapi/route.ts'
 import { commandLine } from '../../../shell/command-line.ts'
 import { replacedPaths } from './removed-routes-description.ts'
 
-/** What is to be used instead of the routes of 3.4 that are not served here. */
+/** Replacements for routes of KubeSphere 3.4 that are not served. */
 const replacements: Readonly<Record<keyof typeof replacedPaths, (info: RequestInfo) => string>> = {
   '/git/verify': () =>
     'verification of git credentials is not supported: use git ls-remote where the repository is needed',

@@ -35,7 +35,7 @@ export const kindFilters: readonly Parameter[] = [
 const list = (summary: string, segments: readonly Parameter[]) =>
   listOperation(summary, { form: 'items', own: kindFilters, segments })
 
-/** `/kapis/resources.<group domain>/v1alpha3`: what serveResources answers. */
+/** The paths of `/kapis/resources.<group domain>/v1alpha3`. */
 export const resourcePaths = {
   '/{resource}': { get: list('Lists any resource, in all namespaces', [resource]) },
   '/{resource}/{name}': { get: objectOperation('Reads a cluster-scoped object', [resource, name]) },

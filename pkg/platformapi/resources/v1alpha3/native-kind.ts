@@ -24,7 +24,9 @@ export type NativeKinds = {
    * itself.
    */
   readonly attributesOf: (exchange: AuthenticatedExchange) => Promise<RequestInfo> | undefined
-  /** The kind that a request was authorized for; undefined where attributesOf has found none. */
+  /**
+   * Returns the kind that a request was authorized for; undefined if attributesOf has found none.
+   */
   readonly of: (exchange: AuthenticatedExchange) => Kind | undefined
 }
 
@@ -48,7 +50,7 @@ export function createNativeKinds(options: NativeKindsOptions): NativeKinds {
 
   async function lookUp({ res, info }: AuthenticatedExchange): Promise<RequestInfo> {
     const kind = await find(info.resource)
-    // What there is not is authorized by the name that it was asked for, and then 404.
+    // An unknown plural is authorized by its own name, and then gets a 404.
     if (kind === undefined) return info
     found.set(res, kind)
     return { ...info, group: kind.source.group, version: kind.source.version }

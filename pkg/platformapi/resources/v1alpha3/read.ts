@@ -28,7 +28,11 @@ export type ReadOptions = ReadTools & {
   readonly nativeCollectionOf: (exchange: AuthenticatedExchange) => Promise<Collection> | undefined
   /** That of Services, for a read. @throws Status 503 */
   readonly services: (info: RequestInfo) => Promise<Collection>
-  /** Whether a caller may get a Service; '' for one in any namespace. @throws Status 403, 503 */
+  /**
+   * Checks whether a caller may get a Service; '' for one in any namespace.
+   *
+   * @throws Status 403, 503
+   */
   readonly mayService: (identity: Identity, namespace: string, name: string) => Promise<void>
   /**
    * Returns the objects that the caller may see, undefined for all; called for kinds with
@@ -59,7 +63,7 @@ export async function serveResources(options: ReadOptions, exchange: Authenticat
     if (info.resource !== 'pods' || serviceName === undefined) return undefined
     return podsBehind(query, serviceName)
   }
-  /** Which pods a Service selects is what the Service says. */
+  /** The pods of a Service depend on its selector. */
   async function podsBehind(query: ListQuery, serviceName: string) {
     await options.mayService(exchange.identity, info.namespace, serviceName)
     return podsOfService(await options.services(info), query, info.namespace)

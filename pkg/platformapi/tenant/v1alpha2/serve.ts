@@ -6,15 +6,15 @@ import { tenantPaths } from './description.ts'
 
 export type TenantFaces = { readonly logs: LogFace; readonly events: Handler; readonly auditing: Handler }
 
-/** Whether a path below `tenant.<group domain>/v1alpha2` is one of this face. */
+/** Returns whether a path below `tenant.<group domain>/v1alpha2` is served here. */
 export function isOfTenantFace(parts: readonly string[]): boolean {
   return routeOf(tenantPaths, parts) !== undefined
 }
 
 /**
- * `GET /kapis/tenant.<group domain>/v1alpha2/logs`, `/events` and `/auditing/events`.
+ * Serves `GET /kapis/tenant.<group domain>/v1alpha2/logs`, `/events` and `/auditing/events`.
  *
- * @throws Status 404 for everything else, and what the faces throw
+ * @throws Status 404 for anything else, and the errors of these APIs
  */
 export function createTenantFace({ logs, events, auditing }: TenantFaces): Handler {
   const routes: Readonly<Record<keyof typeof tenantPaths, Handler>> = {
