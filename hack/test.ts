@@ -6,9 +6,10 @@ import { createQueue, type Queue, runMocha, testFiles, thenFrom } from './test/m
 import { createPlanes } from './test/plane.ts'
 import { brokeOff, isSuccess, none, type Outcome, sum, toLine } from './test/totals.ts'
 
-// make test: the tests next to the code, then those that need a control plane.
-// ONLY=unit or ONLY=e2e runs one half, GREP=text the tests whose title matches. FOLDERS=fuzz runs those of test/fuzz alone, in
-// their long form when FUZZ_SECONDS, FAULTS=long or SOAK_SECONDS say so (make fuzz, faults, soak).
+// make test: the tests next to the code, then those that need a control plane. ONLY=unit or
+// ONLY=e2e runs one half, GREP=text the tests whose title matches. FOLDERS=fuzz runs those of
+// test/fuzz alone, in their long form when FUZZ_SECONDS, FAULTS=long or SOAK_SECONDS say so (make
+// fuzz, faults, soak).
 
 const unitPatterns = ['pkg/**/*.test.ts', 'cmd/**/*.test.ts', 'hack/**/*.test.ts']
 const filesOf = (folder: string) => testFiles([`test/${folder}/**/*.test.ts`])

@@ -12,8 +12,8 @@ import {
 } from './supply-chain/check.ts'
 import { lockfileFaults, readLockfile } from './supply-chain/lockfile.ts'
 
-// What comes from elsewhere: each package pinned to its bytes, argued for, permitted to be used, and run by nobody when it is
-// installed. Asks no registry.
+// What comes from elsewhere: each package pinned to its bytes, argued for, permitted to be used,
+// and run by nobody when it is installed. Asks no registry.
 
 // Packages whose scripts are known, and not needed: all are installed with --ignore-scripts.
 const knownScripts: ReadonlySet<string> = new Set(['@swc/core'])

@@ -3,7 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 /** @returns the body. @throws Error when the answer is no success */
 export type Call = (method: string, path: string, body?: object, contentType?: string) => Promise<string>
 
-// A server that has more to do than it can says so, or closes a connection: a benchmark of half an hour must outlive that.
+// A server that has more to do than it can says so, or closes a connection: a benchmark of half an
+// hour must outlive that.
 const tries = 6
 const busy = new Set([0, 408, 429, 500, 502, 503, 504])
 
@@ -46,7 +47,10 @@ export async function forEach(
 
 const stillMs = 60_000
 
-/** Counts until there are as many as wanted, or no more have come for a minute. @returns how many there are */
+/**
+ * Counts until there are as many as wanted, or no more have come for a minute. @returns how many
+ * there are
+ */
 export async function until(
   wanted: number,
   count: () => Promise<number> | number,

@@ -49,7 +49,10 @@ export async function measure(hey: string, load: Load): Promise<Outcome> {
   return { perSecond: ok / total, p50Ms: quantileMs(50), p99Ms: quantileMs(99) }
 }
 
-/** Measures loads by turns, in each of several rounds, and once before, unmeasured: code is compiled as it is used. */
+/**
+ * Measures loads by turns, in each of several rounds, and once before, unmeasured: code is compiled
+ * as it is used.
+ */
 export async function measureByTurns(
   hey: string,
   loads: readonly Load[],

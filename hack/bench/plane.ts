@@ -27,7 +27,8 @@ export type BenchEnv = {
 export type Plane = { readonly env: BenchEnv; readonly stop: () => void }
 
 /**
- * A control plane with Kapis, as `make up` starts it. Its CAs are trusted by this process from then on.
+ * A control plane with Kapis, as `make up` starts it. Its CAs are trusted by this process from then
+ * on.
  *
  * @param settings its environment; RUN_DIR is required
  */

@@ -1,6 +1,9 @@
 import { readFileSync } from 'node:fs'
 
-/** User and system time of a process so far, in milliseconds; Linux counts in hundredths of a second (proc(5)). */
+/**
+ * User and system time of a process so far, in milliseconds; Linux counts in hundredths of a second
+ * (proc(5)).
+ */
 export function cpuMs(pid: number): number {
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? []
   return (Number(fields[11]) + Number(fields[12])) * 10

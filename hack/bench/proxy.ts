@@ -22,11 +22,15 @@ const workloads: readonly Workload[] = [
   { name: 'all nodes', path: '/api/v1/nodes', connections: 2, seconds: 8, target: { atLeast: 0.9 } },
 ]
 
-// Odd, so that there is a middle one; other work on the machine makes single rounds say little. Before them V8 compiles for some
-// 12,000 requests, with threads of its own; a kapis-apiserver that serves has that behind it.
+// Odd, so that there is a middle one; other work on the machine makes single rounds say little.
+// Before them V8 compiles for some 12,000 requests, with threads of its own; a kapis-apiserver that
+// serves has that behind it.
 const measured = { rounds: 5, warmSeconds: 12 }
 
-/** kube-apiserver's own answers, through kapis-apiserver and straight from kube-apiserver, by turns in the same run. */
+/**
+ * kube-apiserver's own answers, through kapis-apiserver and straight from kube-apiserver, by turns
+ * in the same run.
+ */
 export async function benchProxy(env: BenchEnv): Promise<void> {
   printHead('direct')
   for (const { name, path, connections, seconds, target, addedP50Ms } of workloads) {

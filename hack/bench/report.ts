@@ -7,8 +7,9 @@ export function printHead(peer: string): void {
 }
 
 /**
- * Prints a figure of Kapis, that of the peer, the ratio, and whether it is what is wanted. Of several rounds it prints medians; the
- * ratio is that of neighbouring rounds, so that what else the machine did weighs on both.
+ * Prints a figure of Kapis, that of the peer, the ratio, and whether it is what is wanted. Of
+ * several rounds it prints medians; the ratio is that of neighbouring rounds, so that what else the
+ * machine did weighs on both.
  */
 export function report(
   name: string,

@@ -27,8 +27,9 @@ stop = () => {
   if (!stopping) void supervisor.stop()
   stopping = true
 }
-// make may be killed without a word to its children; they are then given to another parent. And a window that runs make
-// itself, with no shell around it, tells make alone when it is closed, which then waits for this process.
+// make may be killed without a word to its children; they are then given to another parent. And a
+// window that runs make itself, with no shell around it, tells make alone when it is closed, which
+// then waits for this process.
 setInterval(() => {
   if (process.ppid !== parent || terminals.some(fd => !isatty(fd))) stop()
 }, 500).unref()

@@ -4,7 +4,10 @@
  */
 export type Reason = KubeReason | OAuthReason
 
-/** RFC 6749 sections 4.1.2.1 and 5.2, OpenID Connect Core section 3.1.2.6, RFC 8628 section 3.5, RFC 8707. */
+/**
+ * RFC 6749 sections 4.1.2.1 and 5.2, OpenID Connect Core section 3.1.2.6, RFC 8628 section 3.5, RFC
+ * 8707.
+ */
 export type OAuthReason =
   | 'invalid_request'
   | 'invalid_client'

@@ -5,12 +5,11 @@ import type { Hit, LogStore, Order, QueryLimits } from './store.ts'
 const pageSize = 1000
 
 /**
- * Records page by page in the order asked for; no more than a page is in memory. The time limit is
- * for each page.
+ * Yields records page by page; at most one page is in memory. The time limit applies to each page.
  *
- * @param limit records at most; an export never ends before the last one without an error
- * @throws Status 400 before the first page when there are more than the limit, and at the limit
- * when they arrived since
+ * @param limit maximum number of records; a longer export fails instead of ending early
+ * @throws Status 400 before the first page if there are more than the limit, and at the limit if
+ * more have arrived since
  */
 export async function* exportHits(
   store: LogStore,
@@ -21,7 +20,7 @@ export async function* exportHits(
   let start: { readonly from: number } | { readonly after: string } = { from: 0 }
   let count = 0
   for (;;) {
-    // Counting costs as much as the export itself: only where there is a limit.
+    // Counting costs as much as the export, so it is only done with a limit.
     const withTotal = count === 0 && limit !== Number.POSITIVE_INFINITY
     const {
       hits,

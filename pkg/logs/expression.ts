@@ -9,9 +9,9 @@ export type Expression =
   | { readonly op: 'not'; readonly operand: Expression }
   | { readonly op: 'match'; readonly field: Field; readonly test: Test }
 
-/** A test of one field, which one of its values must pass. */
+/** A condition on a field, which one of its values must match. */
 export type Test =
-  /** The whole value is one of these, with case. */
+  /** The whole value is one of these, case-sensitive. */
   | { readonly kind: 'in'; readonly values: readonly string[] }
   /**
    * These words are adjacent, with any separators, ignoring case. With `prefix` the last one may be
@@ -35,7 +35,7 @@ export type Test =
       readonly start: 'open' | 'word'
       readonly end: 'open' | 'word'
     }
-  /** A number that is less or greater than this one; what is no number is neither. */
+  /** A number less or greater than this one; other values do not match. */
   | { readonly kind: 'compare'; readonly operator: '<' | '<=' | '>' | '>='; readonly number: string }
   /**
    * A pod name (the field is `pod`) that a workload of one of these names generates, or the name
@@ -51,12 +51,12 @@ export function isOneOf(field: Field, values: readonly string[]): Expression {
   return match(field, { kind: 'in', values })
 }
 
-/** All of them; undefined when there are none. */
+/** Returns the conjunction; undefined if there are none. */
 export function allOf(operands: readonly Expression[]): Expression | undefined {
   return operands.length > 1 ? { op: 'and', operands } : operands[0]
 }
 
-/** One of them at least; nothing passes when there are none. */
+/** Returns the disjunction; without any, nothing matches. */
 export function anyOf(operands: readonly Expression[]): Expression {
   const [first] = operands
   return operands.length === 1 && first !== undefined ? first : { op: 'or', operands }

@@ -1,10 +1,10 @@
 import { isRecord } from '../kubeclient/object.ts'
 
-/** Numbers are as they were sent: integers that a double does not hold are bigints. */
+/** Numbers as received: integers beyond the precision of a double are bigints. */
 export type FieldScalar = string | number | bigint | boolean
 export type FieldValue = FieldScalar | readonly FieldScalar[]
 
-/** What is known of a line by name; several values of one name are a list. */
+/** Additional values of a line, by name; several values of a name are a list. */
 export type Fields = Readonly<Record<string, FieldValue>>
 
 /** The values of a field as text; none when it is missing. */
@@ -14,7 +14,7 @@ export function fieldValues(fields: Fields | undefined, name: string): readonly 
   return typeof value === 'object' ? value.map(String) : [String(value)]
 }
 
-/** JSON of any value, in which bigints keep their digits, and NaN and Infinity are texts. */
+/** Serializes any value as JSON, with bigints, and NaN and Infinity as strings. */
 export function formatJson(value: unknown): string {
   if (typeof value === 'bigint') return String(value)
   if (typeof value === 'number') return Number.isFinite(value) ? String(value) : `"${value}"`
@@ -27,8 +27,8 @@ export function formatJson(value: unknown): string {
 }
 
 /**
- * @param json as `formatJson` makes it of fields
- * @throws Error when it is anything else
+ * @param json the output of `formatJson` for fields
+ * @throws Error for anything else
  */
 export function parseFields(json: string): Fields {
   const parsed = parseExactJson(json)
@@ -51,7 +51,7 @@ export function isScalar(value: unknown): value is FieldScalar {
 const integer = /^-?\d+$/
 
 /**
- * JSON.parse, but for integers that a double does not hold: these are bigints.
+ * JSON.parse with bigint for integers beyond the precision of a double.
  *
  * @throws SyntaxError
  */
@@ -60,7 +60,7 @@ export function parseExactJson(text: string): unknown {
   try {
     return hasLargeInteger(parsed) ? JSON.parse(text, toExact) : parsed
   } catch (error) {
-    // What is nested too deep for these two is nevertheless read.
+    // Deeper nesting than these two support is parsed by another function.
     if (error instanceof RangeError) return parsed
     throw error
   }

@@ -6,16 +6,16 @@ import type { Expression } from './expression.ts'
  */
 export type PermittedNamespace = { readonly namespace: string; readonly sinceNs: bigint }
 
-/** What the caller may see. There may be ten thousand namespaces; an empty list permits nothing. */
+/** The scope of the caller. It may have ten thousand namespaces; an empty list matches nothing. */
 export type Scope = 'everything' | readonly PermittedNamespace[]
 
-/** Which records are meant. */
+/** The selected records. */
 export type LogFilter = {
   readonly scope: Scope
   /** The first moment, included. */
   readonly startNs?: bigint
   /** The last moment, included. */
   readonly endNs?: bigint
-  /** Everything else that was asked for: the filters, log_query and q, joined by allOf. */
+  /** The other conditions: filters, log_query and q, combined by allOf. */
   readonly expression?: Expression
 }

@@ -7,7 +7,7 @@ import { createMatcher } from './matcher.ts'
 import type { LogRecord } from './record.ts'
 import type { Hit, LogBatch, LogStore } from './store.ts'
 
-/** A record of pod web-0 of namespace shop, but for what is given. */
+/** A record of pod web-0 of namespace shop, with changes. */
 export function record(given: Partial<LogRecord> = {}): LogRecord {
   const { namespace = 'shop', pod = 'web-0', container = 'web' } = given
   return {

@@ -41,7 +41,7 @@ export function parseInterval(text: string): Interval {
   return text === '1w' ? { kind: 'week' } : { kind: 'fixed', ms }
 }
 
-/** Where the bucket of a moment begins, in milliseconds. */
+/** Start of the bucket of a time, in milliseconds. */
 export function bucketStart(interval: Interval, timeMs: number): number {
   if (interval.kind === 'fixed') return Math.floor(timeMs / interval.ms) * interval.ms
   if (interval.kind === 'week') {
@@ -53,7 +53,7 @@ export function bucketStart(interval: Interval, timeMs: number): number {
   return Date.UTC(time.getUTCFullYear(), month)
 }
 
-/** Where the bucket after the one that begins at `startMs` begins. */
+/** Start of the bucket after the one at `startMs`. */
 export function nextBucket(interval: Interval, startMs: number): number {
   if (interval.kind === 'fixed') return startMs + interval.ms
   if (interval.kind === 'week') return startMs + (unitMs.w ?? 0)
@@ -62,9 +62,9 @@ export function nextBucket(interval: Interval, startMs: number): number {
 }
 
 /**
- * Buckets in order, the empty ones between them filled in, as a date_histogram does.
+ * Returns buckets in order, including empty ones, as date_histogram does.
  *
- * @throws Status 400 when that makes more than `max`
+ * @throws Status 400 for more than `max`
  */
 export function fillBuckets(
   interval: Interval,

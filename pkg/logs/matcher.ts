@@ -6,7 +6,7 @@ import { wildcardSource } from './wildcard.ts'
 import { fold, wordsOf } from './words.ts'
 import { isPodOf } from './workload.ts'
 
-/** What a filter means: every store finds exactly the records for which this says so. */
+/** Defines the meaning of a filter: every store must find exactly the records that match here. */
 export function createMatcher(filter: LogFilter): (record: LogRecord) => boolean {
   const inScope = createScopeTest(filter.scope)
   const passes = filter.expression === undefined ? () => true : createExpressionTest(filter.expression)

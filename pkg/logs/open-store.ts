@@ -40,7 +40,7 @@ export async function openLogStore(
   }
 }
 
-/** A folder for each; those of events are in that of the lines. */
+/** A folder for each; those of events are inside that of lines. */
 async function openEmbedded(config: LogsConfig, { logger }: Means): Promise<LogStreams> {
   const { folder, retentionDays, retentionMegabytes, memoryMegabytes } = config.embedded
   const { openEmbeddedStores } = await import('./embedded/embedded-store.ts')
@@ -70,7 +70,7 @@ async function openOpenSearch(
 ): Promise<LogStreams> {
   const { url, username, caFile, indexPrefix } = config.opensearch
   const engine = { url, username, ca: caFile === '' ? '' : readFileSync(caFile, 'utf8') }
-  // Its client library takes a quarter of a second to load.
+  // Its client library takes 250 ms to load.
   const { createOpenSearchStore } = await import('./opensearch/store.ts')
   const open = (prefix: string, retentionDays?: number) =>
     createOpenSearchStore({

@@ -1,24 +1,24 @@
 import { type Fields, fieldValues, formatJson } from './fields.ts'
 
-/** One log line of one container. A field that is not known is the empty string. */
+/** A log line of a container. Unknown fields are ''. */
 export type LogRecord = {
   /** Nanoseconds since 1970, UTC. */
   readonly timeNs: bigint
-  /** The line as it was written, with its line break when it had one. */
+  /** The original line, including its line break if there was one. */
   readonly log: string
   readonly namespace: string
   readonly pod: string
   readonly container: string
   /** The node the pod ran on. */
   readonly host: string
-  /** The container runtime's id: what `statistics` counts as a container. */
+  /** The container ID of the runtime: `statistics` counts containers by it. */
   readonly dockerId: string
   readonly labels?: Readonly<Record<string, string>>
-  /** What else is known of this line. */
+  /** Additional fields of the line. */
   readonly fields?: Fields
 }
 
-/** A field that all lines of a container share; `label` is one of its pod. */
+/** A field that all lines of a container share; `label` is a label of its pod. */
 export type OriginField = 'namespace' | 'pod' | 'container' | 'host' | 'dockerId' | { readonly label: string }
 
 /** What an expression can refer to: the text of a line, its origin, or one of its fields. */
@@ -30,12 +30,12 @@ export type Field = 'log' | OriginField | { readonly field: string }
  */
 export const maxTimeNs = 2n ** 63n - 1n
 
-/** How much text a record has of its own, in characters. */
+/** Length of the text of a record, in characters. */
 export function charsOf({ log, fields }: LogRecord): number {
   return log.length + (fields === undefined ? 0 : formatJson(fields).length)
 }
 
-/** The values of a field: none of a label or a field that is missing. */
+/** The values of a field; none if it is missing. */
 export function valuesOf(record: LogRecord, field: Field): readonly string[] {
   if (field === 'log') return [record.log]
   if (!isOriginField(field)) return fieldValues(record.fields, field.field)

@@ -31,15 +31,18 @@ export type LogQuery = {
 }
 
 /**
- * How much text the records of one page have together, in characters of their lines and fields: a page of ten thousand lines
- * could have gigabytes otherwise.
+ * How much text the records of one page have together, in characters of their lines and fields: a
+ * page of ten thousand lines could have gigabytes otherwise.
  */
 export const maxPageChars = 16 * 1024 * 1024
 
 export type QueryResult = {
   readonly total: number | undefined
   readonly hits: readonly Hit[]
-  /** The page ends before it is full, since its records have more text than `maxPageChars`; it has one at least. */
+  /**
+   * The page ends before it is full, since its records have more text than `maxPageChars`; it has
+   * one at least.
+   */
   readonly isCut: boolean
 }
 

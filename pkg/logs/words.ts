@@ -3,8 +3,9 @@ const single = /^[\p{sc=Han}\p{sc=Hira}]$/u
 const ofWord = /^[\p{L}\p{N}\p{M}]$/u
 
 /**
- * The words of a text, folded: runs of letters, digits and marks; Han and Hiragana characters are words by themselves, as
- * nobody writes spaces between them. So `a_b` is two words, `10.0.0.1` is four, and punctuation is never part of one.
+ * The words of a text, folded: runs of letters, digits and marks; Han and Hiragana characters are
+ * words by themselves, as nobody writes spaces between them. So `a_b` is two words, `10.0.0.1` is
+ * four, and punctuation is never part of one.
  *
  * An analyzer of OpenSearch that does the same is a `pattern` tokenizer with `group: 0` on
  * `[\p{IsHan}\p{IsHiragana}]|[\p{L}\p{N}\p{M}&&[^\p{IsHan}\p{IsHiragana}]]+`, then `lowercase`.

@@ -15,7 +15,10 @@ export type CallAs = (
   call: Pick<Call, 'method' | 'path' | 'body' | 'contentType'>,
 ) => Promise<Called>
 
-/** Writes that reach kube-apiserver as the caller, with the parameters of the request (dryRun, fieldManager). */
+/**
+ * Writes that reach kube-apiserver as the caller, with the parameters of the request (dryRun,
+ * fieldManager).
+ */
 export function withQueryOf({ rawQuery }: AuthenticatedExchange, path: string): string {
   return rawQuery === '' ? path : `${path}?${rawQuery}`
 }

@@ -90,8 +90,8 @@ function follow(from: Duplex, to: Duplex): Promise<void> {
     resolve()
     if (!from.readableEnded) to.destroy()
     if (to.destroyed) return
-    // Its writing has been ended. What it still sends is read, and goes nowhere: a connection that closes with bytes unread
-    // resets the other side, which then loses what it has not read yet.
+    // Its writing has been ended. What it still sends is read, and goes nowhere: a connection that
+    // closes with bytes unread resets the other side, which then loses what it has not read yet.
     to.resume()
     const timer = setTimeout(() => to.destroy(), lingerMs)
     to.once('close', () => clearTimeout(timer))

@@ -7,8 +7,9 @@ import type { TrafficOptions } from './traffic.ts'
 const holdSeconds = process.env.FAULTS === 'long' ? 8 : 1.5
 const jumpMs = 600_000
 
-// The clock of a front and its kapis-oauth; that of the machine cannot be moved for two programs alone. Anyone who logged in before
-// the clock was set back holds a token of the future, and logs in again: the traffic here holds one that is older.
+// The clock of a front and its kapis-oauth; that of the machine cannot be moved for two programs
+// alone. Anyone who logged in before the clock was set back holds a token of the future, and logs
+// in again: the traffic here holds one that is older.
 describe('a clock that jumps', function () {
   this.timeout(180_000)
   const namespace = uniqueName('clock')

@@ -17,8 +17,9 @@ import { type AuditedServers, startAudited } from './differential/servers.ts'
 const batch = 24
 const runs = 3
 
-// The same request of the same caller goes to both servers. What Kapis allows, kube-apiserver allows too; on the paths that both
-// have they answer alike, but for what Kapis refuses by itself (differential/stricter.ts), and write the same into audit logs.
+// The same request of the same caller goes to both servers. What Kapis allows, kube-apiserver
+// allows too; on the paths that both have they answer alike, but for what Kapis refuses by itself
+// (differential/stricter.ts), and write the same into audit logs.
 describe('Kapis is never more permissive than kube-apiserver', function () {
   this.timeout(600_000 + fuzzSeconds * 20_000)
   let scene: Scene

@@ -3,7 +3,9 @@ import type { LogRecord } from '../../pkg/logs/record.ts'
 import { createRandom, type Random } from './random.ts'
 
 export const namespaces = Array.from({ length: 10 }, (_, i) => `team-${i}`)
-/** Of the first line, in nanoseconds: an hour that is well within what VictoriaLogs and Kapis keep. */
+/**
+ * Of the first line, in nanoseconds: an hour that is well within what VictoriaLogs and Kapis keep.
+ */
 export const recentNs = BigInt(Math.floor(Date.now() / 3_600_000) * 3600 - 5 * 3600) * 1_000_000_000n
 const stepNs = 70_000_000n
 

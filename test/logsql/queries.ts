@@ -51,7 +51,8 @@ const fields = [
   '_msg',
 ] as const
 const numeric = ['status', 'bytes', 'ratio', 'duration', 'big'] as const
-// Whether VictoriaLogs adds durations up depends on its blocks, and doubles do not hold sums of `big`.
+// Whether VictoriaLogs adds durations up depends on its blocks, and doubles do not hold sums of
+// `big`.
 const summed = ['status', 'bytes', 'ratio'] as const
 const groups = ['level', 'status', 'namespace', 'pod', 'host', 'labels.app', 'container'] as const
 

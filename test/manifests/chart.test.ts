@@ -152,8 +152,9 @@ describe('charts/kapis', function () {
     expect(await output(definitions)).to.include('users.iam.chart.example.org')
     expect(await output(['get', 'apiservices', '-o', 'name'])).to.not.include('resources.chart.example.org')
     await succeed(['install', ...release, ...domain, ...likeManifests])
-    // kube-apiserver makes the storage of a kind when it is first asked for. When that is the end of the kind itself, it may be
-    // told that the storage is not ready, and tries again only minutes later.
+    // kube-apiserver makes the storage of a kind when it is first asked for. When that is the end
+    // of the kind itself, it may be told that the storage is not ready, and tries again only
+    // minutes later.
     const kinds = (await output(definitions)).split('\n').filter(name => name.endsWith('.chart.example.org'))
     expect(kinds).to.have.length(6)
     for (const kind of kinds) await output(['get', kind.replace(/^[^/]+[/]/, '')])

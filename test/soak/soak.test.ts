@@ -17,11 +17,11 @@ import { frontProcess, heldBy, pidOf } from '../faults/process.ts'
 import { growthOf, laterHalf, metric, type Sample, toRow } from './samples.ts'
 import { openWatch } from './watch.ts'
 
-// Mixed load with the heartbeats of all nodes for SOAK_SECONDS (`make soak`: an hour at 5,000 nodes; in `make test` a quarter of a
-// minute at three), and figures that must not grow.
-//
-// What leaks is told by what is left after a collection of all garbage. Resident memory is more than that: V8 and malloc keep the
-// pages that a burst of garbage has needed. That has a highest level, which must be reached: it is judged in the later half.
+// Mixed load with the heartbeats of all nodes for SOAK_SECONDS (`make soak`: an hour at 5,000
+// nodes; in `make test` a quarter of a minute at three), and figures that must not grow. What leaks
+// is told by what is left after a collection of all garbage. Resident memory is more than that: V8
+// and malloc keep the pages that a burst of garbage has needed. That has a highest level, which
+// must be reached: it is judged in the later half.
 const seconds = Number(process.env.SOAK_SECONDS ?? 15)
 const everyMs = Math.max(1_000, (seconds * 1_000) / 120)
 // The cache keeps five minutes of history: memory grows until then, and after that it must be flat.

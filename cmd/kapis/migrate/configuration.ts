@@ -13,7 +13,10 @@ export type Configuration = {
   readonly notes: readonly Note[]
 }
 
-/** What kubesphere.yaml says, in the terms of Kapis. What Kapis would not take of it is among the notes. */
+/**
+ * What kubesphere.yaml says, in the terms of Kapis. What Kapis would not take of it is among the
+ * notes.
+ */
 export function toConfiguration(
   source: Fields,
   { groupDomain, namespace }: { readonly groupDomain: string; readonly namespace: string },

@@ -8,7 +8,10 @@ const units: Readonly<Record<string, number>> = {
   h: 3600,
 }
 
-/** Seconds of a Go duration such as `1h30m`, rounded up; a plain number is nanoseconds. undefined when it is none. */
+/**
+ * Seconds of a Go duration such as `1h30m`, rounded up; a plain number is nanoseconds. undefined
+ * when it is none.
+ */
 export function toSeconds(value: unknown): number | undefined {
   if (typeof value === 'number') return Math.ceil(value / 1e9)
   if (value === '0') return 0

@@ -19,7 +19,10 @@ export type Domains = { readonly from: string; readonly to: string }
 
 type Members = ReadonlyMap<string, readonly string[]>
 
-/** The users of KubeSphere's API group, with their groups and roles. @throws Status when they may not be read */
+/**
+ * The users of KubeSphere's API group, with their groups and roles. @throws Status when they may
+ * not be read
+ */
 export async function planUsers(client: KubeClient, domains: Domains): Promise<readonly Step[]> {
   const [users, there, groups, roles] = await Promise.all([
     list(client, usersPath(domains.from)),

@@ -16,7 +16,9 @@ const mostAhead = 20
 const seconds = 2
 const measured = { rounds: 3, warmSeconds: 1 }
 
-/** Pages of many pods against the native list, pages of more and more objects, and watches by many. */
+/**
+ * Pages of many pods against the native list, pages of more and more objects, and watches by many.
+ */
 export async function benchLists(env: BenchEnv): Promise<void> {
   const kube = createApi(env.kubeUrl, env.kubeToken)
   await kube('POST', '/api/v1/namespaces', { metadata: { name: namespace } })
@@ -29,7 +31,10 @@ export async function benchLists(env: BenchEnv): Promise<void> {
   }
 }
 
-/** The native list cannot sort, nor page what is sorted: anyone who wants a page reads all that is selected. */
+/**
+ * The native list cannot sort, nor page what is sorted: anyone who wants a page reads all that is
+ * selected.
+ */
 const pages: readonly (readonly [name: string, query: string, nativeQuery: string])[] = [
   ['by label, newest 10', 'labelSelector=app%3Dweb', 'labelSelector=app%3Dweb'],
   ['by phase, page 7 by name', 'phase=Running&sortBy=name&page=7', 'fieldSelector=status.phase%3DRunning'],
@@ -89,7 +94,8 @@ async function benchSizes(env: BenchEnv, kube: Call): Promise<void> {
   const load = { connections: 4, seconds, token: env.kapisToken }
   const times = async (): Promise<readonly (readonly number[])[]> => {
     const loads = Object.values(queries).map(query => ({ ...load, url: `${path}?${query}` }))
-    // Of the requests a second: the client has quantiles in tenths of a millisecond, a quarter of what is measured.
+    // Of the requests a second: the client has quantiles in tenths of a millisecond, a quarter of
+    // what is measured.
     return (await measureByTurns(env.hey, loads, measured)).map(outcomes =>
       perSecond(outcomes).map(each => (load.connections * 1000) / each),
     )
@@ -123,7 +129,10 @@ async function benchWatchers(env: BenchEnv, kube: Call): Promise<void> {
   }
   const expected = fanOut.watchers * fanOut.updates
 
-  /** Microseconds of processor time for each event that the watchers of a server get, without what the updates cost it. */
+  /**
+   * Microseconds of processor time for each event that the watchers of a server get, without what
+   * the updates cost it.
+   */
   async function costOf({ url, token, pid }: Server, idleMs: number): Promise<number> {
     const watchers = await openWatchers(url, token, fanOut.watchers)
     await sleep(2_000)

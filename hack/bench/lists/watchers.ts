@@ -4,7 +4,9 @@ import { until } from '../api.ts'
 
 export type Watchers = { readonly received: () => number; readonly stop: () => void }
 
-/** Opens many watches, each on a connection of its own, and counts the events that all of them get. */
+/**
+ * Opens many watches, each on a connection of its own, and counts the events that all of them get.
+ */
 export async function openWatchers(url: string, token: string, count: number): Promise<Watchers> {
   const agent = new Agent({ maxSockets: Number.POSITIVE_INFINITY })
   let received = 0

@@ -23,8 +23,8 @@ export type LineFile = {
 }
 
 /**
- * Writes lines of some 200 bytes of 999 pods in 40 namespaces, spread over the day before `endSeconds`, the same for the
- * same arguments: eleven of them have the word `kernelpanic`.
+ * Writes lines of some 200 bytes of 999 pods in 40 namespaces, spread over the day before
+ * `endSeconds`, the same for the same arguments: eleven of them have the word `kernelpanic`.
  */
 export function writeLines(
   file: string,

@@ -28,7 +28,10 @@ type Side = {
   readonly bulk: string
 }
 
-/** The embedded store next to a real OpenSearch: the same lines by `_bulk`, the same questions through the same API. */
+/**
+ * The embedded store next to a real OpenSearch: the same lines by `_bulk`, the same questions
+ * through the same API.
+ */
 export async function benchLogs(env: BenchEnv): Promise<void> {
   const peer = await startPlane({
     ...process.env,
@@ -80,7 +83,9 @@ async function compare(embedded: Side, openSearch: Side): Promise<void> {
   }
 }
 
-/** What an expression over all lines, asked without an end, does to those who do not use the store. */
+/**
+ * What an expression over all lines, asked without an end, does to those who do not use the store.
+ */
 async function benchExpression({ env, ask }: Side): Promise<void> {
   const url = `${env.kapisUrl}/apis/resources.${env.groupDomain}/v1alpha3/nodes/worker-1`
   const load = { url, token: env.kapisToken, connections: 4, perSecond: 50, seconds: disturbed.seconds }
@@ -101,8 +106,8 @@ async function benchExpression({ env, ask }: Side): Promise<void> {
 }
 
 /**
- * What ingest and questions take of each other. A question is asked alone of as many lines as it is asked of during ingest, which
- * adds some: before it and after it.
+ * What ingest and questions take of each other. A question is asked alone of as many lines as it is
+ * asked of during ingest, which adds some: before it and after it.
  */
 async function benchTogether({ env, ask, bulk }: Side): Promise<void> {
   const times: number[] = []
@@ -127,7 +132,8 @@ async function benchTogether({ env, ask, bulk }: Side): Promise<void> {
   const rates: { alone: number[]; during: number[] } = { alone: [], during: [] }
   const asked: { alone: number[]; during: number[] } = { alone: [], during: [] }
   for (let round = 0; round < together.rounds; round += 1) {
-    // Of one moment, however long writing takes: lines that came before are not stored again, and cost little.
+    // Of one moment, however long writing takes: lines that came before are not stored again, and
+    // cost little.
     const now = Math.floor(Date.now() / 1000)
     const [first, second] = [1, 2].map(ago =>
       writeLines(join(env.runDir, `together-${ago}.ndjson`), together.lines, now - ago),

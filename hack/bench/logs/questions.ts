@@ -1,13 +1,17 @@
 import { daySeconds } from './lines.ts'
 
-/** A name, the parameters of the log API, and how many times OpenSearch's time is enough: 1 when left out. */
+/**
+ * A name, the parameters of the log API, and how many times OpenSearch's time is enough: 1 when
+ * left out.
+ */
 export type Question = readonly [name: string, query: string, target?: number]
 
 // Every line is read for these, where OpenSearch has an index of parts of lines.
 const scan = 3
 
 /**
- * What is asked of both stores. `{n}` is to be the number of the round: what was asked before may be answered out of memory.
+ * What is asked of both stores. `{n}` is to be the number of the round: what was asked before may
+ * be answered out of memory.
  *
  * @param end the Unix second at which the day of the lines ends
  */

@@ -23,7 +23,10 @@ type Workload = {
 const seconds = 3
 const measured = { rounds: 3, warmSeconds: seconds }
 
-/** Reads of 5,000 nodes, against kube-apiserver's own and against static bytes, by turns in the same run. */
+/**
+ * Reads of 5,000 nodes, against kube-apiserver's own and against static bytes, by turns in the same
+ * run.
+ */
 export async function benchNodes(env: BenchEnv): Promise<void> {
   const workloads = toWorkloads(env.groupDomain)
   const { url: staticUrl, child } = await startStatic(env, workloads)

@@ -8,7 +8,8 @@ export type StaticAnswer = {
   readonly body: Uint8Array
 }
 
-// A process of its own, as kapis-apiserver has one. Its parent sends the answers, and gets the port.
+// A process of its own, as kapis-apiserver has one. Its parent sends the answers, and gets the
+// port.
 
 process.once('disconnect', () => process.exit(0))
 process.once('message', (list: readonly StaticAnswer[]) => {

@@ -1,7 +1,8 @@
 import { hash, verify } from '@node-rs/bcrypt'
 import { forEach } from '../api.ts'
 
-// node bcrypt-loop.ts SECONDS THREADS: what cores give when they do nothing but check passwords. Prints how many a second.
+// node bcrypt-loop.ts SECONDS THREADS: what cores give when they do nothing but check passwords.
+// Prints how many a second.
 
 const [seconds = 0, threads = 1] = process.argv.slice(2).map(Number)
 const password = 'Correct horse 1'

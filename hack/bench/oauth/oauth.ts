@@ -17,7 +17,10 @@ const connections = 8
 const healthSeconds = 10
 const calls = { rounds: 9, requests: 5_000, tokens: 1_000, connections: 16 }
 
-/** Logins next to what the cores could hash at best, what they do to other requests, and what many tokens cost. */
+/**
+ * Logins next to what the cores could hash at best, what they do to other requests, and what many
+ * tokens cost.
+ */
 export async function benchOAuth(env: BenchEnv): Promise<void> {
   printHead('peer')
   await benchLogins(env)
@@ -30,7 +33,8 @@ function toLogins(env: BenchEnv): Omit<Load, 'seconds'> {
 }
 
 /**
- * Kapis has the very cores that the loop has, as it would have them in a cluster, where kube-apiserver and the callers are elsewhere.
+ * Kapis has the very cores that the loop has, as it would have them in a cluster, where
+ * kube-apiserver and the callers are elsewhere.
  */
 async function benchLogins(env: BenchEnv): Promise<void> {
   const threads = availableParallelism()
@@ -78,7 +82,8 @@ async function benchTokens(env: BenchEnv): Promise<void> {
   writeFileSync(many, tokens.join('\n'), { mode: 0o600 })
   const url = `${env.kapisUrl}/kapis/resources.${env.groupDomain}/v1alpha3/nodes?limit=10`
   const load = (file: string) => script([], 'token-load.ts', url, file, calls.connections, calls.requests)
-  // Once unmeasured for both: code is compiled as it is used, and a signature is checked when it is first seen.
+  // Once unmeasured for both: code is compiled as it is used, and a signature is checked when it is
+  // first seen.
   await load(many)
   await load(one)
   const [distinct, single]: [number[], number[]] = [[], []]
@@ -89,7 +94,10 @@ async function benchTokens(env: BenchEnv): Promise<void> {
   report('calls with 1,000 tokens, next to one, /s', distinct, single, { atLeast: 0.8 })
 }
 
-/** As many access tokens of the administrator as said, each of a session of its own: of a client that acts as him. */
+/**
+ * As many access tokens of the administrator as said, each of a session of its own: of a client
+ * that acts as him.
+ */
 async function createTokens(env: BenchEnv, count: number): Promise<readonly string[]> {
   const { groupDomain, kubeUrl, kubeToken, namespace, user, kapisUrl } = env
   const client = { name: 'bench', secret: 'bench', grantTypes: ['client_credentials'], user }

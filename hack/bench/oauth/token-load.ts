@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { forEach } from '../api.ts'
 
-// node token-load.ts URL TOKENS-FILE CONNECTIONS REQUESTS: GET with one token after the other of the file, some in parallel, in a
-// process of its own. Prints how many are answered a second; anything but 200 ends it.
+// node token-load.ts URL TOKENS-FILE CONNECTIONS REQUESTS: GET with one token after the other of
+// the file, some in parallel, in a process of its own. Prints how many are answered a second;
+// anything but 200 ends it.
 
 // What the certificate is worth is not measured here.
 process.env.NODE_TLS_REJECT_UNAUTHORIZED = '0'

@@ -4,8 +4,8 @@ import { hooksOf } from '../../httpserver/hooked-message.ts'
 const requestId = /^[\w.:/+=-]{1,128}$/
 
 /**
- * Sets Audit-Id and X-Request-Id on every response, no matter which handler writes the headers. If the caller sent
- * an X-Request-Id, it is returned.
+ * Sets Audit-Id and X-Request-Id on every response, no matter which handler writes the headers. If
+ * the caller sent an X-Request-Id, it is returned.
  */
 export function withAuditId(req: Pick<IncomingMessage, 'headers'>, res: ServerResponse, id: string): void {
   const { 'x-request-id': given, upgrade } = req.headers

@@ -23,7 +23,10 @@ type Caller = { readonly identity: Identity; readonly isAggregated: boolean }
 /** Authenticates the caller. @throws Status 401, 503 */
 export type Authenticate = (req: IncomingMessage) => Promise<Caller> | Caller
 
-/** Returns the impersonated identity, or null when the request impersonates no one. @throws Status 400, 403, 503 */
+/**
+ * Returns the impersonated identity, or null when the request impersonates no one. @throws Status
+ * 400, 403, 503
+ */
 export type Impersonate = (exchange: AuthenticatedExchange) => Promise<Identity | null> | Identity | null
 
 export type HandlerChainOptions = {
@@ -49,7 +52,10 @@ export type HandlerChainOptions = {
   readonly requestSeconds: () => number
   /** Maximum length of a query parameter for requests that Kapis handles itself. */
   readonly maxParameterLength?: number
-  /** Authorizes a request; returns `delegated` when its handler does that itself. @throws Status 401, 403, 503 */
+  /**
+   * Authorizes a request; returns `delegated` when its handler does that itself. @throws Status
+   * 401, 403, 503
+   */
   readonly authorize: (exchange: AuthenticatedExchange) => Promise<void> | 'delegated' | void
   readonly route: Handler
   /** Handles an upgrade request; `exchange.upgrade` holds the bytes that followed its head. */
@@ -65,8 +71,9 @@ export type HandlerChain = {
 }
 
 /**
- * Creates the handler chain, in this order: audit ID, access log, metrics, RequestInfo, public routes, audit, authentication,
- * impersonation, max-in-flight, deadline, session revocation, authorization, routing, error rendering.
+ * Creates the handler chain, in this order: audit ID, access log, metrics, RequestInfo, public
+ * routes, audit, authentication, impersonation, max-in-flight, deadline, session revocation,
+ * authorization, routing, error rendering.
  */
 export function createHandlerChain(given: HandlerChainOptions): HandlerChain {
   const options = { ...given, readLine: createLineReader(given.maxParameterLength) }
@@ -82,7 +89,10 @@ type Tools = HandlerChainOptions & { readonly readLine: (method: string, url: st
 // A client that disconnects is not a server error.
 const ignore = () => undefined
 
-/** Handles one request. It stays synchronous where possible: on the hot path every extra microtask is measurable. */
+/**
+ * Handles one request. It stays synchronous where possible: on the hot path every extra microtask
+ * is measurable.
+ */
 async function handle(
   options: Tools,
   req: IncomingMessage,

@@ -43,7 +43,10 @@ export type Logs = {
    * @throws Status 401 without a login
    */
   readonly judgesItself: (exchange: AuthenticatedExchange) => boolean
-  /** Makes a request for VictoriaLogs' own paths one for the logging API; it goes the way of every other then. */
+  /**
+   * Makes a request for VictoriaLogs' own paths one for the logging API; it goes the way of every
+   * other then.
+   */
   readonly admit: (req: IncomingMessage) => void
   /** Keeps an event of the audit log too; undefined when there is nowhere to keep it. */
   readonly keepAuditEvent: ((event: string) => void) | undefined

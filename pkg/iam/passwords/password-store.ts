@@ -178,8 +178,8 @@ export class PasswordStore {
     const { client, namespace } = this.#options
     const name = { namespace, name: prefix + owner.name }
     const ownerUid = old?.metadata.ownerReferences?.[0]?.uid ?? ''
-    // The Secret of a deleted user with the same name will be garbage-collected, whatever its owner is by
-    // then.
+    // The Secret of a deleted user with the same name will be garbage-collected, whatever its owner
+    // is by then.
     const isForeign = old !== undefined && ownerUid !== '' && ownerUid !== owner.uid
     if (isForeign && !(await deleteAsRead(client, secretPath(name), old))) return false
     const content = this.#toContent(owner, hashes)

@@ -132,8 +132,8 @@ export class SessionStore {
   async create(session: NewSession): Promise<Session> {
     const { client, groupDomain } = this.#options
     const body = toLoginSession(session, groupDomain)
-    // Every login waits for this request. The object has no unknown or duplicate fields, so warnings
-    // about them (fieldValidation) would be wasted; the schema is checked in any case.
+    // Every login waits for this request. The object has no unknown or duplicate fields, so
+    // warnings about them (fieldValidation) would be wasted; the schema is checked in any case.
     const path = `${sessionsPath(groupDomain)}?fieldValidation=Ignore`
     return toSession(parseObject(await client.call({ method: 'POST', path, body })))
   }

@@ -9,14 +9,14 @@ import type { StoreSettings } from './write/store-writer.ts'
 import type { WriteRequest, WriteResponse, WriterNotice, WriterSettings } from './write/write-request.ts'
 
 export type EmbeddedSettings<Name extends string> = {
-  /** What is kept apart from each other, each in a folder of its own. */
+  /** The separate stores, each with its own folder. */
   readonly stores: Readonly<Record<Name, StoreSettings>>
-  /** What all of them together add to the memory of the program, their processes included. */
+  /** Memory limit for all of them, including their processes. */
   readonly memoryBytes: number
   readonly now?: () => number
   /** How many lines are searched together; for tests. */
   readonly windowLines?: number
-  /** Called with what goes wrong apart from any request. */
+  /** Called with errors outside of requests. */
   readonly report: (message: string, error: unknown, store: string) => void
 }
 
@@ -29,13 +29,13 @@ export type EmbeddedStores<Name extends string> = {
 // than the main process.
 const nice = { reader: 5, writer: 10 }
 const tidyMs = 60_000
-// So much more is free once a full disk is not full any more.
+// How much more space must be free before a full disk counts as not full.
 const enoughBytes = 16 * 1024 * 1024
 
 /**
  * Log stores in folders, written by one process and read by another (ADR 5).
  *
- * @throws Error when a folder cannot be used, or another program uses it
+ * @throws Error if a folder cannot be used, or is in use
  */
 export async function openEmbeddedStores<Name extends string>(
   settings: EmbeddedSettings<Name>,

@@ -6,7 +6,7 @@ import type { LogStore } from '../store.ts'
 import { type EmbeddedSettings, openEmbeddedStores } from './embedded-store.ts'
 import type { Retention } from './write/retention.ts'
 
-/** The UTC day of most lines in tests, and the one on which they happen, three days later. */
+/** The UTC day of most test lines, and the current day in tests, three days later. */
 export const testDay = 20_000
 export const testDayNs = BigInt(testDay) * 86_400_000_000_000n
 const nowMs = (testDay + 3) * 86_400_000
@@ -20,7 +20,7 @@ export type TestSettings = Partial<Omit<EmbeddedSettings<string>, 'stores'>> & {
   readonly retention?: Retention
 }
 
-/** A store of lines alone. What it reports is shown unless it is asked for. */
+/** A store with only lines. Its reports are printed unless the test handles them. */
 export async function openTestStore(folder: string, settings: TestSettings = {}): Promise<LogStore> {
   const { retention = { days: 7, bytes: 1e9 }, ...more } = settings
   const { stores } = await openEmbeddedStores({

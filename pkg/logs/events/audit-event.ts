@@ -6,7 +6,7 @@ import type { LogRecord } from '../record.ts'
 import { hasPart, hasValue, longestEntry, toFields } from './entry.ts'
 import type { EventKind } from './kind.ts'
 
-/** Events of audit.k8s.io/v1, as the platform API asks for them. */
+/** Events of audit.k8s.io/v1 in the format of the platform API. */
 export const auditEvents: EventKind = {
   namespaces: 'objectref_namespace_filter',
   namespaceParts: 'objectref_namespace_search',
@@ -68,7 +68,8 @@ export function toAuditRecord(json: string): LogRecord {
   return {
     timeNs: parseTimestamp(textOf(rest.requestReceivedTimestamp)) ?? 0n,
     log: bodies.find(log => log.length <= longestEntry) ?? '{}',
-    // A path can say anything; what is no namespace is nobody's but those who see all.
+    // Paths may contain anything; an invalid namespace is only visible to callers who see
+    // everything.
     namespace: /^[a-z0-9-]{1,63}$/.test(namespace) ? namespace : '',
     pod: '',
     container: '',
@@ -81,10 +82,10 @@ export function toAuditRecord(json: string): LogRecord {
 type Members = Readonly<Record<string, unknown>>
 
 const longestText = 500
-// As kube-apiserver tells it.
+// In the format of kube-apiserver.
 const annotations = { 'audit.k8s.io/truncated': 'true' }
 
-/** Without bodies, and with texts cut that a caller can make as long as he likes. */
+/** Without bodies, and with long texts of the caller truncated. */
 function shorten(rest: Members, reference: Members): object {
   const cut = (members: Members) =>
     Object.fromEntries(

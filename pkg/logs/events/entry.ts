@@ -1,10 +1,10 @@
 import { anyOf, type Expression, isOneOf, match } from '../expression.ts'
 import type { Fields } from '../fields.ts'
 
-/** What an event can be asked for, by name: a text, or a list of them. */
+/** The searchable values of an event, by name: a text, or a list of them. */
 export type Columns = Readonly<Record<string, string | readonly string[]>>
 
-/** Characters of the whole event as JSON; what is longer has to be shortened. */
+/** Maximum length of an event as JSON; longer ones are truncated. */
 export const longestEntry = 64 * 1024
 // A caller can make names as long as a request may be.
 const longestValue = 2_000
@@ -20,12 +20,12 @@ export function toFields(columns: Columns): Fields {
   return fields
 }
 
-/** Events of which one value of a field is one of these, with case. */
+/** Selects events by exact values of a field. */
 export function hasValue(field: string, values: readonly string[]): Expression {
   return isOneOf({ field }, values.map(cut))
 }
 
-/** Events of which one value of a field contains one of these, case aside. */
+/** Selects events by substrings of a field, ignoring case. */
 export function hasPart(field: string, parts: readonly string[]): Expression {
   return anyOf(parts.map(text => match({ field }, { kind: 'contains', text, caseSensitive: false })))
 }

@@ -28,7 +28,7 @@ export class EventFeed {
   readonly #options: EventFeedOptions
   readonly #reflector: Reflector
   readonly #stopping = new AbortController()
-  /** Lists, one after the other: the store is asked about each, and may be away. */
+  /** Lists run one after the other: each queries the store, which may be unavailable. */
   #turn: Promise<void> = Promise.resolve()
 
   constructor(options: EventFeedOptions) {
@@ -76,7 +76,7 @@ export class EventFeed {
     const message = 'failed to read stored events, retrying'
     await untilDone(
       async () => {
-        // Before the store is asked: what waits now may be stored while it answers.
+        // Before the query: events that are buffered now may be stored meanwhile.
         const waiting = writer.waiting()
         const known = new Set([...waiting, ...(await this.#readKnown(entries))])
         for (const entry of entries) if (!known.has(entry.id)) writer.write(entry)

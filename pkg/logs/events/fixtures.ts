@@ -2,7 +2,7 @@ import type { KubeObject } from '../../kubeclient/object.ts'
 import type { LogRecord } from '../record.ts'
 import { toKubeEventRecord } from './kube-event.ts'
 
-/** An event of pod web-0 of namespace shop, but for what is given. */
+/** An event of pod web-0 of namespace shop, with changes. */
 export function kubeEvent(name: string, version: number, given: object = {}): KubeObject {
   return {
     metadata: {
@@ -22,7 +22,7 @@ export function kubeEvent(name: string, version: number, given: object = {}): Ku
   }
 }
 
-/** An audit event of alice, who gets pod web-0 of namespace shop, but for what is given. */
+/** An audit event of alice getting pod web-0 of namespace shop, with changes. */
 export function auditEvent(given: object = {}): object {
   return {
     kind: 'Event',

@@ -2,14 +2,14 @@ import type { Expression } from '../expression.ts'
 import type { LogFilter } from '../filter.ts'
 import type { LogStore, QueryLimits } from '../store.ts'
 
-/** Which parameters one kind of events is asked with, and what they mean in its store. */
+/** The query parameters of a kind of events, and their meaning in the store. */
 export type EventKind = {
   /** The parameters with exact names and with parts of names of namespaces. */
   readonly namespaces: string
   readonly namespaceParts: string
-  /** By parameter; each is given one value at least, and one of them has to fit. */
+  /** Conditions by parameter; each has at least one value, one of which must match. */
   readonly filters: Readonly<Record<string, (values: readonly string[]) => Expression>>
-  /** What `statistics` tells of all that pass. */
+  /** What `statistics` counts. */
   readonly count: (store: LogStore, filter: LogFilter, limits: QueryLimits) => Promise<EventStatistics>
 }
 

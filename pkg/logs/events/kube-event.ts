@@ -5,7 +5,7 @@ import type { LogRecord } from '../record.ts'
 import { hasPart, hasValue, longestEntry, toFields } from './entry.ts'
 import type { EventKind } from './kind.ts'
 
-/** Events of kube-apiserver (core/v1), as the platform API asks for them. */
+/** Events of kube-apiserver (core/v1) in the format of the platform API. */
 export const kubeEvents: EventKind = {
   namespaces: 'involved_object_namespace_filter',
   namespaceParts: 'involved_object_namespace_search',
@@ -28,9 +28,9 @@ export const kubeEvents: EventKind = {
 const longestMessage = 2_000
 
 /**
- * The record of an event. One whose object has no namespace has none either.
+ * Converts an event to a record. Events of cluster-scoped objects have no namespace.
  *
- * @param json the event as it was received
+ * @param json the event as received
  */
 export function toKubeEventRecord(event: KubeObject, json: string): LogRecord {
   const object = membersOf(event.involvedObject)
@@ -49,7 +49,7 @@ export function toKubeEventRecord(event: KubeObject, json: string): LogRecord {
     pod: '',
     container: '',
     host: '',
-    // What statistics counts.
+    // The value that statistics counts.
     dockerId: textOf(object.uid),
     fields: toFields({
       version: versionOf(event),
@@ -62,7 +62,7 @@ export function toKubeEventRecord(event: KubeObject, json: string): LogRecord {
   }
 }
 
-/** Without what a client can make as long as it likes. */
+/** Without fields of unlimited length. */
 function shorten(json: string, message: string): string {
   return withMembers(
     withoutMember(json, ['metadata', 'annotations']),
@@ -70,12 +70,12 @@ function shorten(json: string, message: string): string {
   )
 }
 
-/** Which writing of which event it is: the same for every replica that sees it. */
+/** Identifies an update of an event: the same on every replica. */
 export function versionOf({ metadata }: KubeObject): string {
   return `${metadata.uid}/${metadata.resourceVersion}`
 }
 
-/** When it last happened: the series of newer events, the field of older ones. */
+/** When it last occurred: the series of newer events, the field of older ones. */
 function timeOf(event: KubeObject): bigint {
   const times = [
     membersOf(event.series).lastObservedTime,

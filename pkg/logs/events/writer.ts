@@ -5,20 +5,20 @@ import type { LogStore } from '../store.ts'
 
 export type Entry = {
   readonly record: LogRecord
-  /** By which the store knows an event that another replica has stored too. */
+  /** The ID by which the store recognizes an event that another replica has stored. */
   readonly id: string
 }
 
 export type EventWriterOptions = {
   readonly store: Pick<LogStore, 'append'>
-  /** So many wait at most for a store that is away or slow. */
+  /** Maximum number of events buffered for a store that is unavailable or slow. */
   readonly bufferEvents: number
   readonly logger: Logger
-  /** Told how many events were lost. */
+  /** Called with the number of lost events. */
   readonly lost: (count: number) => void
 }
 
-// What comes within this time is stored together.
+// Events within this time are stored together.
 const gatherMs = 300
 const maxBatch = 1_000
 const retryMs = { first: 500, max: 15_000 }
@@ -44,12 +44,12 @@ export class EventWriter {
     this.#writing ??= this.#drain()
   }
 
-  /** The ids of what waits. */
+  /** IDs of buffered events. */
   waiting(): readonly string[] {
     return this.#waiting.map(({ id }) => id)
   }
 
-  /** Tries once more to store what waits. */
+  /** Tries to store the buffered events again. */
   async stop(): Promise<void> {
     this.#stopping.abort()
     await this.#writing
@@ -85,7 +85,7 @@ export class EventWriter {
       ids: batch.map(({ id }) => id),
     })
     if (rejected.length === 0) return
-    // Mostly events from before what the store keeps, as there are after a start.
+    // Mostly events before the retention period, as after a start.
     const [first] = rejected
     this.#options.logger.debug({ rejected: rejected.length, reason: first?.reason }, 'events were not taken')
   }

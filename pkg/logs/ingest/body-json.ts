@@ -2,7 +2,7 @@ import { skipString } from '../../json/scan.ts'
 import { parseExactJson } from '../fields.ts'
 import type { IngestLimits } from './limits.ts'
 
-/** The text has more values than are read: they would take many times the memory of the text. */
+/** The text has too many values, which would take many times its memory. */
 export class TooManyValues extends Error {
   constructor(limit: number) {
     super(`has more than ${limit} values`)

@@ -7,7 +7,7 @@ import type { BatchReading } from './raw-batch.ts'
 
 type Name = Pick<BulkItem, 'action' | 'index' | 'id'>
 
-/** Elasticsearch's `_bulk`: the answer has an item for each of the batch, in their order. */
+/** `_bulk` of Elasticsearch: the response has an item for each of the batch, in order. */
 export function readBulk(
   body: Buffer,
   { index, filterPath }: { readonly index: string; readonly filterPath: string },
@@ -56,9 +56,9 @@ function* remember(items: Iterable<BulkItem>, names: Name[]): Generator<BulkItem
   }
 }
 
-/** Of a large batch this is much of the work: what most items have in common is made once. */
+/** For large batches this is much of the work, so the common part of most items is built once. */
 function createItemWriter(): (name: Name, problem?: string, changed?: Notes) => string {
-  // What a document is called that was not given an id: in no other batch, and for no other line.
+  // The document ID of an item without one: unique for the batch and line.
   const prefix = randomUUID()
   let count = 0
   let head = { action: '', index: '', text: '' }

@@ -33,7 +33,7 @@ export function* parseBulk(body: Buffer, index: string, limits: IngestLimits): G
       yield { ...head, ...readDocument(head.action, text, limits) }
       head = undefined
     } else if (text.trim() !== '') {
-      // Without an id of its own each is as the one before.
+      // An item without an ID has that of its predecessor.
       if (known?.text !== text) known = { text, action: parseAction(text, number, index) }
       const { action } = known
       if (action.action === 'delete') yield { ...action, problem: unsupported('delete') }

@@ -16,7 +16,7 @@ export type Line =
   | { readonly record: LogRecord; readonly notes?: Notes; readonly problem?: never }
   | { readonly problem: string; readonly record?: never; readonly notes?: never }
 
-// What agents call their time, then what applications do.
+// Time fields of shippers, then of applications.
 const timeKeys = ['@timestamp', 'date', 'timestamp', 'time', '_time', 'ts'] as const
 const textKeys = ['log', 'message', 'msg', '_msg', 'MESSAGE'] as const
 
@@ -44,10 +44,10 @@ export function parseDocument(text: string, limits: IngestLimits): Line {
 }
 
 /**
- * Adds the members of a document to what is known of its line.
+ * Adds the fields of a document to a line.
  *
- * @param time of the line, and the member that has it
- * @returns its text
+ * @param time of the line, and its field
+ * @returns the text
  */
 export function putMembers(
   flat: Flat,
@@ -68,7 +68,7 @@ export function putMembers(
   return textOf(document, textKey, text, notes)
 }
 
-/** The member with the text of the line: the first that is a text, else `log`, whatever that is. */
+/** The field with the text of the line: the first with a string, otherwise `log` with any value. */
 function findTextKey(document: Document): string | undefined {
   return (
     textKeys.find(key => typeof document[key] === 'string') ??
@@ -122,7 +122,7 @@ function isCut(time: bigint, finer: bigint): boolean {
   )
 }
 
-/** Whether a member says nothing that the time of the line does not. */
+/** Returns whether a field only repeats the time of the line. */
 function isSameTime(member: bigint | undefined, time: bigint): boolean {
   return member !== undefined && (member === time || isCut(member, time))
 }

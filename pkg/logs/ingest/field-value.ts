@@ -1,7 +1,7 @@
 import type { FieldScalar, FieldValue } from '../fields.ts'
 import { shorten } from './notes.ts'
 
-/** As much of a value as takes so many bytes at most; `note` is called when that is not all. */
+/** Truncates a value to a number of bytes; `note` is called if that removes something. */
 export function shortenValue(value: FieldValue, bytes: number, note: () => void): FieldValue {
   if (typeof value === 'string') return shorten(value, bytes, note)
   if (typeof value === 'number' && !Number.isFinite(value)) return String(value)
@@ -19,9 +19,9 @@ export function shortenValue(value: FieldValue, bytes: number, note: () => void)
   return kept
 }
 
-/** What a value takes, about: UTF-8 bytes of texts, 8 of all else. */
+/** Approximate size of a value: UTF-8 bytes of strings, 8 for anything else. */
 export function bytesOf(value: FieldValue): number {
   if (typeof value === 'string') return Buffer.byteLength(value)
-  // A comma for each of a list: empty texts take something too.
+  // One byte per list item: empty strings take space too.
   return typeof value === 'object' ? value.reduce((sum: number, one) => sum + bytesOf(one) + 1, 0) : 8
 }

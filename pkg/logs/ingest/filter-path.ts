@@ -1,7 +1,7 @@
 import { badRequest } from '../../apierrors/status.ts'
 import { isRecord } from '../../kubeclient/object.ts'
 
-/** What a response keeps of a value: the members of `includes` that none of `excludes` names. */
+/** The parts of a response to keep: fields of `includes` that `excludes` does not match. */
 export type PathFilter = { readonly includes: 'all' | readonly Path[]; readonly excludes: readonly Path[] }
 
 /** Names with `*` for any characters; `**` is any number of levels. */
@@ -10,8 +10,8 @@ type Path = readonly string[]
 const maxPaths = 64
 
 /**
- * Reads Elasticsearch's `filter_path`: paths with dots, separated by commas; `-` before one leaves
- * that out.
+ * Parses `filter_path` of Elasticsearch: comma-separated paths with dots; `-` before one excludes
+ * it.
  *
  * @param text empty: everything is kept
  * @throws Status 400
@@ -25,7 +25,7 @@ export function parseFilterPath(text: string): PathFilter {
   return { includes: includes.length === 0 ? 'all' : includes, excludes }
 }
 
-/** The filter of a member; undefined when nothing of it is kept. */
+/** Returns the filter of a field; undefined if nothing of it is kept. */
 export function filterOfMember({ includes, excludes }: PathFilter, name: string): PathFilter | undefined {
   const left = excludes.flatMap(path => enter(path, name))
   if (left.some(isComplete)) return undefined
@@ -36,9 +36,9 @@ export function filterOfMember({ includes, excludes }: PathFilter, name: string)
 }
 
 /**
- * Lists are looked through, as one level with their items.
+ * Lists are on the same level as their items.
  *
- * @returns undefined when nothing is left
+ * @returns undefined if nothing is left
  */
 export function filterValue(value: unknown, filter: PathFilter): unknown {
   if (filter.includes === 'all' && filter.excludes.length === 0) return value
@@ -55,7 +55,7 @@ export function filterValue(value: unknown, filter: PathFilter): unknown {
   return members.length === 0 ? undefined : Object.fromEntries(members)
 }
 
-/** What is left of a path below a member. */
+/** Returns the rest of a path below a field. */
 function enter([head = '', ...rest]: Path, name: string): readonly Path[] {
   if (head === '**') return rest.length === 0 ? [rest] : [[head, ...rest], ...enter(rest, name)]
   return isMatch(head, name) ? [rest] : []
@@ -65,7 +65,10 @@ function isComplete(path: Path): boolean {
   return path.length === 0
 }
 
-/** Each part between wildcards is where it is first found, but for the last: that is at the end. */
+/**
+ * Each part between wildcards matches at its first occurrence, except for the last, which must be
+ * at the end.
+ */
 function isMatch(pattern: string, name: string): boolean {
   const [first = '', ...others] = pattern.split('*')
   const last = others.pop()

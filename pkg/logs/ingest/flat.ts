@@ -3,15 +3,12 @@ import type { IngestLimits } from './limits.ts'
 import type { LineNotes } from './notes.ts'
 import { isOriginName } from './origin-names.ts'
 
-/**
- * Everything that a sender said of a line, by names with dots between the levels. Lists are the
- * map's own.
- */
+/** All values of a line, flattened to names with dots. Lists belong to the map. */
 export type Flat = Map<string, FieldScalar | FieldScalar[]>
 
 const depth = 8
 
-/** Adds a value under a name. A name that has another value already gets a list of both. */
+/** Adds a value under a name. If the name already has a value, both become a list. */
 export function put(flat: Flat, name: string, value: FieldValue): void {
   const known = flat.get(name)
   if (known === undefined) flat.set(name, typeof value === 'object' ? [...value] : value)
@@ -24,8 +21,8 @@ export function put(flat: Flat, name: string, value: FieldValue): void {
 }
 
 /**
- * Adds a value under a name: members of objects under names of their own, lists of objects as JSON.
- * Of more names than are looked at, those are left out that do not say where the line comes from.
+ * Adds a value under a name: fields of objects under their own names, lists of objects as JSON.
+ * Beyond a limit of names, only those of the origin are kept.
  */
 export function flatten(
   flat: Flat,
@@ -48,7 +45,7 @@ export function flatten(
       flatten(flat, `${name}.${key}`, member, notes, limits, level + 1)
 }
 
-/** In place of a value that is nested too deep. */
+/** Replaces a value that is nested too deeply. */
 export const tooDeep = '(nested too deep)'
 
 /** A value as JSON. */

@@ -20,7 +20,7 @@ export function* parseJsonLines(sent: Buffer, limits: IngestLimits): Generator<N
   }
 }
 
-/** Whether it begins with the byte order mark of UTF-8, which JSON.parse takes for a mistake. */
+/** Returns whether it begins with a UTF-8 byte order mark, which JSON.parse rejects. */
 function hasMark(body: Buffer): boolean {
   return body[0] === 0xef && body[1] === 0xbb && body[2] === 0xbf
 }
@@ -49,7 +49,7 @@ function* splitArray(text: string): Generator<string | undefined> {
   let depth = 0
   let from = 1
   let isClosed = false
-  // No regular expression: one that goes through a string of megabytes runs out of stack.
+  // Not a regular expression, which would exhaust the stack for a string of megabytes.
   for (let at = 0; at < text.length; at++) {
     const token = text[at] ?? ''
     if (token === '"') {

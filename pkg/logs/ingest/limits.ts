@@ -20,7 +20,7 @@ export type IngestLimits = {
    * Bytes (UTF-8) of shared data that is stored with many lines, summed over all lines of a batch.
    */
   readonly sharedBytes: number
-  /** How many values the JSON text of a document may have, or of a whole batch that is one. */
+  /** Maximum number of values in the JSON of a document, or of a batch that is one JSON text. */
   readonly jsonValues: number
   /** Bytes of a body after decompression. */
   readonly batchBytes: number
@@ -30,7 +30,7 @@ export type IngestLimits = {
 }
 
 export const defaultLimits: IngestLimits = {
-  // Container runtimes split lines at 16 KiB; what is this long was put together again on purpose.
+  // Container runtimes split lines at 16 KiB; longer ones were joined on purpose.
   lineBytes: 256 * 1024,
   // Kubernetes' own limit of a name.
   fieldBytes: 253,
@@ -46,9 +46,9 @@ export const defaultLimits: IngestLimits = {
   lineValues: 4096,
   // A kilobyte for each line of a large batch.
   sharedBytes: 128 * 1024 * 1024,
-  // Each takes up to 64 bytes of memory once it is read.
+  // Each takes up to 64 bytes of memory.
   jsonValues: 2_000_000,
-  // Fluent Bit sends 2 MiB at most unless told otherwise, Elasticsearch takes 100 MiB.
+  // Fluent Bit sends at most 2 MiB by default, Elasticsearch accepts 100 MiB.
   batchBytes: 32 * 1024 * 1024,
   batchLines: 100_000,
   // A clock that is wrong by years would stretch every histogram; VictoriaLogs has the same limit

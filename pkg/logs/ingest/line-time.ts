@@ -8,11 +8,11 @@ const nsPerMs = 1_000_000
 /** Whether a line can have this time: after 1970, and not further ahead of now than the limit. */
 export function isLineTime(timeNs: bigint | undefined, { aheadDays }: IngestLimits): timeNs is bigint {
   if (timeNs === undefined || timeNs < 0n || timeNs > maxTimeNs) return false
-  // In numbers, whose quarter of a microsecond is close enough: this is done for each line.
+  // As a number, whose precision of a quarter of a microsecond suffices: this runs for each line.
   return Number(timeNs) <= (Date.now() + aheadDays * dayMs) * nsPerMs
 }
 
-/** The time of a line that has none of its own. */
+/** The time of a line without one. */
 export function arrivalTime(notes: LineNotes): bigint {
   notes.add('time_of_arrival')
   return BigInt(Date.now()) * BigInt(nsPerMs)

@@ -1,6 +1,6 @@
 const newline = 0x0a
 
-/** The lines of a body, without their ends (LF or CRLF); empty ones are left out by who reads. */
+/** The lines of a body without line breaks (LF or CRLF); callers skip empty ones. */
 export function* splitLines(body: Buffer): Generator<string> {
   let from = 0
   while (from < body.length) {

@@ -1,6 +1,6 @@
-/** What was changed of a line to store it. */
+/** The changes made to a line before it was stored. */
 export type Note =
-  // It has no time that can be read and is not too far ahead.
+  // Its time is missing, invalid or too far in the future.
   | 'time_of_arrival'
   | 'line_shortened'
   | 'origin_shortened'
@@ -8,17 +8,17 @@ export type Note =
   | 'label_shortened'
   | 'field_omitted'
   | 'field_shortened'
-  // A value is nested deeper than can be read; a text says so in its place.
+  // A value is nested too deeply, and is replaced by a note.
   | 'nested_too_deep'
 export type Notes = readonly Note[]
 
-/** The notes of one line, each once. */
+/** The notes of a line without duplicates. */
 export type LineNotes = {
   readonly add: (note: Note) => void
   readonly result: () => { readonly notes?: Notes }
 }
 
-/** @param shared what was changed of all lines that were sent with this one */
+/** @param shared notes of data that the lines of a batch share */
 export function createNotes(shared: Notes = []): LineNotes {
   const notes = [...shared]
   return {
@@ -31,11 +31,11 @@ export function createNotes(shared: Notes = []): LineNotes {
 
 /** Truncates a text to a number of UTF-8 bytes; `note` is called if that removes something. */
 export function shorten(text: string, bytes: number, note: () => void): string {
-  // A UTF-16 code unit takes three bytes at most.
+  // A UTF-16 code unit takes at most three bytes.
   if (text.length * 3 <= bytes || Buffer.byteLength(text) <= bytes) return text
   note()
   const cut = Buffer.from(text).subarray(0, bytes)
-  // Not within a character: what follows it in UTF-8 is 10xxxxxx.
+  // Not within a character: continuation bytes of UTF-8 are 10xxxxxx.
   let end = cut.length
   const next = Buffer.from(text)[end] ?? 0
   if ((next & 0xc0) === 0x80) {

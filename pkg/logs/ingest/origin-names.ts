@@ -33,14 +33,14 @@ const originNames: Readonly<Record<OriginName, readonly string[]>> = {
   ],
 }
 
-/** Which part of the origin a name stands for, and which of several such names counts first. */
+/** The part of the origin that a name stands for, and its precedence. */
 export const meanings = new Map(
   (Object.entries(originNames) as [OriginName, readonly string[]][]).flatMap(([of, names]) =>
     names.map((name, order) => [name, { of, order }] as const),
   ),
 )
 
-// What agents call the file that a line comes from.
+// Names of the file of a line in shippers.
 export const fileNames = ['log.file.path', 'log.file.name', 'filename', 'file', 'path', 'tag', '_flb-key']
 // Before the key of a label of the pod.
 export const labelPrefixes = [
@@ -52,7 +52,7 @@ export const labelPrefixes = [
   'resource.attributes.k8s.pod.label.',
 ]
 
-/** Whether the value of a name says where a line comes from, or the file that it comes from. */
+/** Returns whether a field contains the origin of a line, or its file name. */
 export function isOriginName(name: string): boolean {
   return meanings.has(name) || fileNames.includes(name)
 }

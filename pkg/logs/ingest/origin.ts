@@ -8,7 +8,7 @@ const containerFile = /^([a-z0-9][a-z0-9.-]*)_([a-z0-9-]+)_([a-z0-9-]+)-([0-9a-f
 const podFile = /[./]pods[./]([a-z0-9-]+)_([a-z0-9][a-z0-9.-]*)_[0-9a-f-]{32,36}[./]([a-z0-9-]+)[./]\d+\.log$/
 const maxFileName = 4096
 
-/** Whether a namespace or a pod is said already. */
+/** Whether a namespace or a pod is known. */
 export function isOfPod(flat: Flat): boolean {
   for (const name of flat.keys()) {
     const of = meanings.get(name)?.of
@@ -26,8 +26,8 @@ export function takeOrigin(flat: Flat): Origin {
 }
 
 /**
- * Of several that say the same thing the first of its names counts, and the first value of that;
- * others stay where they say something else.
+ * Of several names for the same part the first with a value counts; the others stay fields if they
+ * differ.
  */
 function takeMembers(flat: Flat): Origin {
   const origin = { namespace: '', pod: '', container: '', host: '', dockerId: '' }
@@ -48,9 +48,7 @@ function takeMembers(flat: Flat): Origin {
   return origin
 }
 
-/**
- * Of a pod that its agent knows nothing of, the name of the file says where its lines come from.
- */
+/** If the shipper knows nothing about the pod, the file name contains the origin. */
 function withFile(origin: Origin, flat: Flat): Origin {
   for (const name of fileNames) {
     const file = flat.get(name)
@@ -58,7 +56,7 @@ function withFile(origin: Origin, flat: Flat): Origin {
     if (said === undefined) continue
     const isUnknown = origin.namespace === '' && origin.pod === ''
     const whole = isUnknown ? { ...origin, ...said, dockerId: said.dockerId || origin.dockerId } : origin
-    // What it says is all in the origin.
+    // Everything in it is part of the origin.
     if (
       said.dockerId !== '' &&
       Object.entries(said).every(([key, value]) => whole[key as OriginName] === value)

@@ -18,7 +18,7 @@ export type BatchForm =
   | {
       readonly protocol: 'bulk'
       readonly index: string
-      /** What the answer is to keep (see `parseFilterPath`). */
+      /** The parts of the response to keep (see `parseFilterPath`). */
       readonly filterPath: string
     }
   | { readonly protocol: 'jsonlines' }
@@ -29,7 +29,7 @@ export type Protocol = BatchForm['protocol']
 /** Why lines of a batch are not stored, by their place in it, from 0. */
 export type Problems = ReadonlyMap<number, string>
 
-/** What was changed of lines that are stored, by their place. */
+/** Changes of stored lines, by position. */
 export type Changes = ReadonlyMap<number, Notes>
 
 export type BatchReading = {
@@ -40,7 +40,7 @@ export type BatchReading = {
    */
   readonly lines: Iterable<Line>
   /**
-   * The response once all lines are stored but those with a problem. Not before the last line was
+   * Returns the response after all valid lines are stored. Must be called after the last line was
    * read.
    *
    * @param isRepeat the same batch was stored before, and nothing is stored again
@@ -50,15 +50,15 @@ export type BatchReading = {
   readonly refusal?: (problems: Problems) => string | undefined
 }
 
-/** What became of a batch. */
+/** The result of a batch. */
 export type Ingested = {
   /** How many lines are stored, and how many are not. */
   readonly taken: number
   readonly refused: number
-  /** How many of those that are stored were changed, by what was changed of them. */
+  /** Number of stored lines that were changed, by kind of change. */
   readonly changed: Partial<Readonly<Record<Note, number>>>
   /** For the sender, as its protocol has it; of `bulk` the members that follow `took`. */
   readonly answer: Uint8Array
-  /** In place of the answer: nothing was stored, and why. */
+  /** Instead of the response: nothing was stored, and why. */
   readonly refusal?: string
 }

@@ -24,7 +24,7 @@ function readingOf(batch: RawBatch): BatchReading {
   }
 }
 
-/** What follows a line too many is not read. */
+/** Lines beyond the limit are not read. */
 function* upTo(limit: number, lines: Iterable<Line>): Generator<Line> {
   let count = 0
   for (const line of lines) {

@@ -7,7 +7,7 @@ import { readBatch } from './read-batch.ts'
 
 export type BatchRecords = {
   readonly records: readonly LogRecord[]
-  /** What the sender gets once the store has taken all of them but those that it rejected. */
+  /** The response after the store has accepted all lines except for rejected ones. */
   readonly respond: (result: AppendResult) => Ingested
 }
 
@@ -42,7 +42,7 @@ export type Outcome = {
   }
 }
 
-/** What becomes of the lines of a batch. */
+/** The result for each line of a batch. */
 export function createOutcome(): Outcome {
   const problems = new Map<number, string>()
   const changes = new Map<number, Notes>()
@@ -73,7 +73,7 @@ export function createOutcome(): Outcome {
   }
 }
 
-/** All pieces of an answer, one after the other. */
+/** Concatenates all parts of a response. */
 export function joinPieces(pieces: Iterable<string | Uint8Array>): Buffer {
   const parts = [...pieces]
   const texts = parts.filter(part => typeof part === 'string')

@@ -10,10 +10,10 @@ function putShared(flat: Flat, shared: Flat): void {
     if (!flat.has(name) || !(meanings.has(name) || isLabelName(name))) put(flat, name, value)
 }
 
-/** What is sent once of several lines, and is stored with each of them. */
+/** Data that is sent once for several lines and stored with each of them. */
 export type Shared = {
   readonly flat: Flat
-  /** Adds it to what is known of a line. */
+  /** Adds it to the data of a line. */
   readonly addTo: (flat: Flat, notes: LineNotes) => void
 }
 
@@ -38,7 +38,7 @@ export function createSharing(limits: IngestLimits): (flat: Flat, ofAll: LineNot
   }
 }
 
-/** What a line can keep of it at most, of which `origin` is said by every line. */
+/** How much of it a line can keep, of which every line keeps `origin`. */
 function limitShared(given: Flat, limits: IngestLimits, notes: LineNotes) {
   const [flat, origin]: [Flat, Flat] = [new Map(), new Map()]
   const places = { origin: meanings.size + fileNames.length, label: limits.labels, field: limits.fields }

@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { uncompress, uncompressSync } from 'snappy'
 import { badRequest, tooLarge } from '../../apierrors/status.ts'
 
-// The stream identifier with which the framing format begins; no block of logs does.
+// The stream identifier of the framing format, which no valid block begins with.
 const streamStart = Buffer.from([0xff, 0x06, 0x00, 0x00, 0x73, 0x4e, 0x61, 0x50, 0x70, 0x59])
 const chunk = { compressed: 0x00, uncompressed: 0x01, firstSkippable: 0x80 }
 const checksumBytes = 4
@@ -13,11 +13,11 @@ const maxChunks = 100_000
 const chunksInTurn = 1_000
 
 /**
- * Unpacks snappy: a block (google/snappy, format_description.txt), as senders of Loki and
- * Prometheus make it, or a stream of blocks (framing_format.txt), which other senders call by the
- * same name. Checksums of a stream are not verified.
+ * Decompresses snappy: a block (google/snappy, format_description.txt) as senders of Loki and
+ * Prometheus use it, or a stream of blocks (framing_format.txt) of other senders. Checksums of a
+ * stream are not verified.
  *
- * @throws Status 400 for what is not snappy, 413 for more than the limit
+ * @throws Status 400 for invalid data, 413 beyond the limit
  */
 export async function uncompressSnappy(bytes: Buffer, limitBytes: number): Promise<Buffer> {
   if (!bytes.subarray(0, streamStart.length).equals(streamStart)) return uncompressBlock(bytes, limitBytes)
@@ -50,7 +50,7 @@ function* chunksOf(bytes: Buffer): Generator<{ readonly type: number; readonly c
 }
 
 async function uncompressBlock(bytes: Buffer, limitBytes: number): Promise<Buffer> {
-  // As much memory as the block says is taken before anything is read.
+  // Allocates the declared size of the block, which is limited.
   if (lengthOf(bytes) > limitBytes) throw tooLarge(limitBytes)
   try {
     // To hand a small one to another thread takes a hundred times as long as to unpack it.
@@ -60,7 +60,7 @@ async function uncompressBlock(bytes: Buffer, limitBytes: number): Promise<Buffe
   }
 }
 
-/** The length with which a block begins: seven bits a byte, up to 32. */
+/** The length at the start of a block: a varint of up to 32 bits. */
 function lengthOf(bytes: Buffer): number {
   let length = 0
   for (let i = 0; i < 5; i += 1) {

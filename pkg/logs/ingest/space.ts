@@ -11,10 +11,7 @@ export type SpaceCheck = {
 // Shippers wait longer and longer before they send a batch again.
 const rememberedMs = 300_000
 
-/**
- * Follows whether the store refuses batches because it has no space: from such a refusal to the
- * next batch that it takes.
- */
+/** Tracks whether the store is full: from a rejected batch until the next accepted one. */
 export function createSpaceCheck(ingest: LogStore['ingest'], now = () => performance.now()): SpaceCheck {
   let refusedAt = Number.NEGATIVE_INFINITY
   return {

@@ -9,7 +9,7 @@ const billion = 1_000_000_000n
 const rfc3339 =
   /^(\d{4}-\d{2}-\d{2})[Tt ](\d{2}:\d{2}:\d{2})(?:[.,](\d{1,9})\d*)?\s?([Zz]|[+-]\d{2}:?\d{2}|)$/
 const decimal = /^(\d{1,19})(?:\.(\d{1,9})\d*)?$/
-// What JSON makes of a large double.
+// The notation of JSON for a large double.
 const scientific = /^(\d)(?:\.(\d+))?[eE]\+?(\d{1,2})$/
 
 /**
@@ -53,7 +53,7 @@ function parseUtc(text: string): bigint | undefined {
   return inRange(BigInt(seconds) * billion + BigInt(fraction))
 }
 
-/** NaN where there is anything else. */
+/** NaN for anything else. */
 function digits(text: string, from: number, to: number): number {
   let value = 0
   for (let i = from; i < to; i += 1) {
@@ -68,7 +68,7 @@ function fromDate([, date = '', time = '', fraction = '', zone = '']: RegExpExec
   // Without a zone it is UTC.
   const offset = zone.length === 5 ? `${zone.slice(0, 3)}:${zone.slice(3)}` : zone.toUpperCase() || 'Z'
   const ms = Date.parse(`${date}T${time}${offset}`)
-  // Date.parse takes the 30th of February for the 2nd of March, and 24:00 for midnight.
+  // Date.parse accepts the 30th of February and 24:00, and converts them.
   if (!(ms >= 0) || !isCalendarDate(date) || time.startsWith('24')) return undefined
   return inRange(BigInt(ms) * 1_000_000n + nanoseconds(fraction))
 }

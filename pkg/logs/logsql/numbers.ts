@@ -39,7 +39,8 @@ const durationPart = /([\d._]+)(ns|µs|ms|s|m|h|d|w|y)/gy
 const sizePart = /([\d._]+)([KMGT]i?B?|B|$)/gy
 
 /**
- * A number as LogsQL reads values of fields and of queries: decimal, a duration (in nanoseconds), or a size (in bytes).
+ * A number as LogsQL reads values of fields and of queries: decimal, a duration (in nanoseconds),
+ * or a size (in bytes).
  *
  * @returns undefined when it is none
  */

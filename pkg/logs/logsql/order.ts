@@ -15,8 +15,8 @@ export function sortKey(text: string): SortKey {
 }
 
 /**
- * The order of values: integers, times and numbers by their size, all else as natural sorting has it (runs of digits by their
- * number). Negative when `a` comes first.
+ * The order of values: integers, times and numbers by their size, all else as natural sorting has
+ * it (runs of digits by their number). Negative when `a` comes first.
  */
 export function compareKeys(a: SortKey, b: SortKey): number {
   if (a.text === b.text) return 0

@@ -7,7 +7,8 @@ import type { Filter, Query } from './query.ts'
 import { Tokens } from './tokens.ts'
 
 /**
- * Reads a query of LogsQL (https://docs.victoriametrics.com/victorialogs/logsql/): filters, and pipes behind them.
+ * Reads a query of LogsQL (https://docs.victoriametrics.com/victorialogs/logsql/): filters, and
+ * pipes behind them.
  *
  * @param nowNs to which durations of `_time` are relative
  * @throws Status 400 with the place, and with what is supported where something is not

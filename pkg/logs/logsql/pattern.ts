@@ -12,7 +12,8 @@ const entities: Readonly<Record<string, string>> = {
 }
 
 /**
- * A pattern of `extract` and `format`: `text<field>text<option:field>`. `<>`, `<_>` and `<*>` are fields without a name.
+ * A pattern of `extract` and `format`: `text<field>text<option:field>`. `<>`, `<_>` and `<*>` are
+ * fields without a name.
  *
  * @param position of the pattern in the query
  * @throws Status 400

@@ -17,7 +17,10 @@ export type PushedDown = {
   readonly isNever: boolean
 }
 
-/** What a store can say of a filter: what its records must pass at least, and whether that is all of it. */
+/**
+ * What a store can say of a filter: what its records must pass at least, and whether that is all of
+ * it.
+ */
 type Necessary = { readonly expression?: Expression; readonly isExact: boolean }
 
 const nothing: Necessary = { isExact: false }
@@ -180,8 +183,8 @@ function isCaseSafe({ text, anyCase }: { readonly text: string; readonly anyCase
 }
 
 /**
- * What one value of a list has when the JSON of the list has a text: the escapes and commas of JSON are no part of any. Empty
- * when nothing can be said.
+ * What one value of a list has when the JSON of the list has a text: the escapes and commas of JSON
+ * are no part of any. Empty when nothing can be said.
  */
 function partOfValue(text: string): string {
   if (!/^[\p{L}\p{N} _.:;/+@#$%&*()=~|<>?!'{}^-]*$/u.test(text)) return ''

@@ -1,6 +1,9 @@
 import type { MathExpression } from './math.ts'
 
-/** What a value of a field must be. Words are runs of letters, digits and `_`; all tests are with case unless they say otherwise. */
+/**
+ * What a value of a field must be. Words are runs of letters, digits and `_`; all tests are with
+ * case unless they say otherwise.
+ */
 export type ValueTest =
   /** The text, not in the middle of words. The empty one is that of a field that is missing. */
   | { readonly kind: 'phrase'; readonly text: string; readonly anyCase: boolean }

@@ -13,8 +13,9 @@ export const streamLabels = ['container', 'namespace', 'pod'] as const
 const reserved = /^(?:_msg|_time|_stream|_stream_id|namespace|pod|container|host|docker_id|labels\..*)$/s
 
 /**
- * The fields of a record: `_time`, `_msg`, `_stream`, `_stream_id`, where it comes from, `labels.*`, and its own. One of its own
- * that has the name of another is `fields.<name>`. A list is JSON.
+ * The fields of a record: `_time`, `_msg`, `_stream`, `_stream_id`, where it comes from,
+ * `labels.*`, and its own. One of its own that has the name of another is `fields.<name>`. A list
+ * is JSON.
  */
 export function toRow(record: LogRecord): Row {
   const row: Row = new Map()
@@ -43,7 +44,10 @@ function textOf(value: FieldValue): string {
   return typeof value === 'object' ? formatJson(value) : String(value)
 }
 
-/** The field of a record's own that a name of a row stands for; undefined when it is none of its own. */
+/**
+ * The field of a record's own that a name of a row stands for; undefined when it is none of its
+ * own.
+ */
 export function ownField(name: string): string | undefined {
   return reserved.test(name) || name.startsWith('fields.') ? undefined : name
 }

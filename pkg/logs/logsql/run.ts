@@ -15,7 +15,10 @@ export type Run = {
   readonly store: LogStore
   /** What the caller may see, within which the query is run. */
   readonly filter: LogFilter
-  /** The time is that between rows which are handed out, and that of a query which hands them out at its end. */
+  /**
+   * The time is that between rows which are handed out, and that of a query which hands them out at
+   * its end.
+   */
   readonly limits: QueryLimits
   readonly turns: Turns
   /** What it may hold until its end. */
@@ -62,9 +65,11 @@ function earlier(a: bigint | undefined, b: bigint | undefined): bigint | undefin
 }
 
 /**
- * The rows of a query, some at a time, in the order of time (the newest first) as far as its pipes keep it.
+ * The rows of a query, some at a time, in the order of time (the newest first) as far as its pipes
+ * keep it.
  *
- * @throws Status 400 when it must hold too much, 504 when it takes too long, and what the store throws
+ * @throws Status 400 when it must hold too much, 504 when it takes too long, and what the store
+ * throws
  */
 export async function* runQuery(run: Run, query: Query): AsyncGenerator<readonly Row[]> {
   const { order, pipes } = toScanOrder(query.pipes)

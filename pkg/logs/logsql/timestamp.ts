@@ -9,9 +9,9 @@ const calendar =
 const nsPerMs = 1_000_000n
 
 /**
- * A moment as the API and `_time` take it: `now`, `now-1h`, a duration before now, RFC 3339 as a whole or from its beginning
- * (`2026-11`, UTC without a zone), or a number since 1970 in seconds to nanoseconds. What is less exact than a nanosecond is a
- * span.
+ * A moment as the API and `_time` take it: `now`, `now-1h`, a duration before now, RFC 3339 as a
+ * whole or from its beginning (`2026-11`, UTC without a zone), or a number since 1970 in seconds to
+ * nanoseconds. What is less exact than a nanosecond is a span.
  *
  * @returns undefined when it is none of these
  */

@@ -63,7 +63,9 @@ export class Tokens {
     return token
   }
 
-  /** Whether the current token is one of these keywords, which are without case and without quotes. */
+  /**
+   * Whether the current token is one of these keywords, which are without case and without quotes.
+   */
   is(...keywords: readonly string[]): boolean {
     const { text, isQuoted } = this.current
     return !isQuoted && keywords.includes(text.toLowerCase())

@@ -9,7 +9,7 @@ import { indexOf } from './indices.ts'
 // Far below http.max_content_length of 100 MB, and large enough to be efficient.
 const chunkBytes = 8 * 1024 * 1024
 const timeoutMs = 30_000
-// What an engine calls a document that it can never take, as the type of its error.
+// Error types of documents that the engine can never store.
 const ofDocument = /^(mapper_parsing|document_parsing|strict_dynamic_mapping|illegal_argument)_exception\b/
 
 /**

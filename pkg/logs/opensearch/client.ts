@@ -27,9 +27,9 @@ export type SearchCall = {
   readonly signal?: AbortSignal
 }
 
-/** Calls to OpenSearch or Elasticsearch. Numbers beyond 2^53 come as bigint. */
+/** A client for OpenSearch and Elasticsearch. Integers beyond 2^53 are bigint. */
 export type SearchClient = {
-  /** @throws Status 400, 429, 503 with what the engine said, 504, 507; BodyTooLargeError */
+  /** @throws Status 400, 429, 503 with the message of the engine, 504, 507; BodyTooLargeError */
   readonly call: (call: SearchCall) => Promise<unknown>
   readonly close: () => Promise<void>
 }
@@ -38,7 +38,7 @@ export type SearchClient = {
 // cancelled.
 const maxInFlight = 16
 const maxWaiting = 256
-// More than the answer to a batch has, which says of each line what became of it.
+// Larger than the response to a batch, which has a result for each line.
 const maxResponseBytes = 64 * 1024 * 1024
 
 /** OpenSearch 1 to 3 and Elasticsearch 7.10 to 9: only calls are used that all of them have. */
@@ -54,7 +54,7 @@ export function createSearchClient(
       maxWaiting,
       refuse: () => tooManyRequests(`too many concurrent ${what}`, 1),
     })
-  // Lines do not wait for those who search.
+  // Ingest does not wait for searches.
   const [searches, batches] = [createQueue('log queries'), createQueue('batches of logs')]
   return {
     call(call) {
@@ -71,7 +71,8 @@ async function send(transport: Transport, call: SearchCall): Promise<unknown> {
   const content = lines === undefined ? (body === undefined ? {} : { body }) : { bulkBody: lines }
   const late = AbortSignal.timeout(timeoutMs)
   const ended = signal === undefined ? late : AbortSignal.any([late, signal])
-  // As a stream: the client itself would read a response of any size, and refuses one with a record that has a field `__proto__`.
+  // Streamed, because the client library would read a response of any size, and rejects records
+  // with a field `__proto__`.
   const options = { requestTimeout: timeoutMs, asStream: true }
   const request = transport.request({ method, path, querystring, ...content }, options)
   // A function without a result: abort() returns the request, and a rejected promise of a listener
@@ -111,7 +112,7 @@ function toStatus(error: unknown): unknown {
   return isNoAnswer ? unavailable('the log store is not responding', cause, 5) : cause
 }
 
-/** What the engine refuses or fails to do. */
+/** Converts an error of the engine. */
 function toRefusal(code: number, answer: unknown): Status {
   const said = reasonOf(answer)
   const cause = new Error(`the log store answered ${code}: ${said}`)

@@ -16,7 +16,7 @@ const maxNth = 1024
 export const sortFields = (order: Order) => [
   // Indices of others have milliseconds; compared in nanoseconds they sort together with ours.
   { time: { order, numeric_type: 'date_nanos', unmapped_type: 'date' } },
-  // An index without a line yet has no mapping, not even of its own fields.
+  // An index without lines has no mapping, not even of its own fields.
   { _seq_no: { order, unmapped_type: 'long' } },
 ]
 
@@ -29,10 +29,10 @@ export function searchAfter({ time, sequence }: Place, order: Order): readonly [
 }
 
 /**
- * The place of a hit.
+ * The position of a hit.
  *
- * @param sort what came with it: the time as nanoseconds since 1970, and the place in its shard
- * @param before the place of the hit before it, undefined for the first
+ * @param sort the time in nanoseconds since 1970, and the sequence number in its shard
+ * @param before the position of the previous hit, undefined for the first
  */
 export function placeOf(sort: unknown, before: Place | undefined): Place {
   const [ns, number] = Array.isArray(sort) ? sort : []

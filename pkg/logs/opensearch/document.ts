@@ -41,7 +41,7 @@ function pairsOf(fields: Fields): readonly string[] {
   return Object.keys(fields).flatMap(name => fieldValues(fields, name).map(value => `${name}=${value}`))
 }
 
-/** The record of a document, no matter who stored it. */
+/** Converts a document to a record, whichever program stored it. */
 export function toRecord(source: unknown): LogRecord {
   const document = isRecord(source) ? source : {}
   const kubernetes = isRecord(document.kubernetes) ? document.kubernetes : {}
@@ -75,7 +75,7 @@ function toScalar(value: unknown): FieldScalar {
     : toWords(value)
 }
 
-/** Others may have stored any JSON: an object has no text of its own, and may even have a member `toString`. */
+/** Others may have stored any JSON: an object is not text, and may have a field `toString`. */
 function toWords(value: unknown): string {
   return typeof value === 'object' ? formatJson(value) : String(value)
 }
@@ -88,7 +88,7 @@ function toText(value: unknown): string {
   return typeof value === 'string' ? value : ''
 }
 
-/** Labels are flat with us; others may have them as objects, since a dot in a name makes one. */
+/** Labels are flat; others may store them as objects, since a dot in a name creates one. */
 function flatten(labels: Readonly<Record<string, unknown>>, prefix = ''): Readonly<Record<string, string>> {
   const pairs = Object.entries(labels).flatMap(([key, value]): [string, string][] => {
     if (isRecord(value)) return Object.entries(flatten(value, `${prefix}${key}.`))

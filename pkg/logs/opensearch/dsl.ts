@@ -11,7 +11,7 @@ export type Dsl = Readonly<Record<string, unknown>>
 const fields: Readonly<
   Record<Extract<Field, string>, { readonly text: string; readonly whole: readonly string[] }>
 > = {
-  // Fluent Bit's own indices have the line as keyword, as far as it is short.
+  // In indices of Fluent Bit the line is a keyword, up to a length.
   log: { text: 'log', whole: ['log.raw', 'log.keyword'] },
   namespace: { text: 'kubernetes.namespace_name', whole: ['kubernetes.namespace_name.keyword'] },
   pod: { text: 'kubernetes.pod_name', whole: ['kubernetes.pod_name.keyword'] },
@@ -20,11 +20,11 @@ const fields: Readonly<
   dockerId: { text: 'kubernetes.docker_id', whole: ['kubernetes.docker_id.keyword'] },
 }
 
-// index.max_terms_count, and a number of clauses that is far from any limit.
+// index.max_terms_count, and a number of clauses far from any limit.
 const maxTerms = 65_536
 const maxGroups = 256
 const latestNs = 2n ** 63n - 1n
-// So many words may begin with a prefix.
+// Maximum number of words with a prefix.
 const maxExpansions = 20_000
 
 /**
@@ -32,7 +32,7 @@ const maxExpansions = 20_000
  * Values of the caller are always values in the tree.
  */
 export function toDsl({ scope, startNs, endNs, expression }: LogFilter): Dsl {
-  // Elasticsearch 9 makes no histogram of times to the nanosecond that have an upper bound alone.
+  // Elasticsearch 9 fails for a histogram of nanosecond times with only an upper bound.
   const range = {
     gte: toBound(startNs ?? 0n),
     ...(endNs === undefined ? {} : { lte: toBound(endNs) }),
@@ -108,7 +108,7 @@ function toQuery(expression: Expression): Dsl {
   return expression.op === 'and' ? { bool: { filter: operands } } : anyOf(operands)
 }
 
-/** Nothing passes when there are none. */
+/** Without any, nothing matches. */
 function anyOf(queries: readonly Dsl[]): Dsl {
   const [first] = queries
   if (first === undefined) return { match_none: {} }
@@ -143,7 +143,7 @@ function toFieldQuery(field: Extract<Field, string>, test: Test): Dsl {
   }
 }
 
-/** @throws Status 400 when the engine has no words for it */
+/** @throws Status 400 if the engine cannot express it */
 function translate({ source, caseSensitive }: Extract<Test, { readonly kind: 'regex' }>): string {
   const node = parseRegex(source)
   const value = node && toLuceneRegexp(node, caseSensitive)
@@ -169,10 +169,9 @@ function toPhrase(field: string, words: readonly string[], prefix: boolean): Dsl
   return { match_phrase: { [field]: { query } } }
 }
 
-/** @param before what the value begins with, before anything that the text may stand behind */
+/** @param before what the value begins with */
 function contains(field: string, text: string, caseSensitive: boolean, before = ''): Dsl {
-  // The engine folds ASCII alone; what else has two cases is spelled out.
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: ASCII is what is meant
+  // The engine only folds ASCII case; other characters are spelled out.
   if (!caseSensitive && !/^[\x00-\x7f]*$/.test(text)) {
     const items = [...text].map(character => {
       const code = character.codePointAt(0) ?? 0
@@ -188,11 +187,11 @@ function regexp(field: string, value: string): Dsl {
   return { regexp: { [field]: { value, flags: 'NONE' } } }
 }
 
-// What ReplicaSets and generated names are made of (see workload.ts).
+// The characters of ReplicaSet hashes and generated names (see workload.ts).
 const hash = '[bcdfghjklmnpqrstvwxz2456789]'
 const longestBase = 58
 
-/** The names that a workload gives to its pods, cut as Kubernetes cuts them. */
+/** The pod names that a workload generates, cut as Kubernetes does. */
 function podNames(workload: string): string {
   const name = escapeLucene(workload)
   const suffix = '[a-z0-9]{5}'
@@ -206,7 +205,7 @@ function podNames(workload: string): string {
   return names.join('|')
 }
 
-/** Labels stand as `key=value` in one field, and with others as members of an object. */
+/** Labels are stored as `key=value` in one field, and by others as fields of an object. */
 function toLabelQuery(label: string, test: Test): Dsl {
   const own = toPairQuery('kubernetes.label_pairs', label, test)
   return test.kind === 'in'

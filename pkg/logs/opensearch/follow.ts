@@ -7,7 +7,7 @@ import { queryRecords, type Search } from './search.ts'
 const everyMs = 1_000
 const timeoutMs = 10_000
 const page = 1_000
-// Lines come late: shippers collect them, and the engine shows them a moment after it took them.
+// Lines arrive late: shippers buffer them, and the engine makes them searchable with a delay.
 const overlapNs = 15_000_000_000n
 
 /**
@@ -19,7 +19,7 @@ export async function* followRecords(
   filter: LogFilter,
   signal: AbortSignal,
 ): AsyncGenerator<readonly Hit[]> {
-  // undefined until what was there before is known.
+  // undefined before the existing records are known.
   let seen: ReadonlySet<string> | undefined
   while (!signal.aborted) {
     const startNs = max(BigInt(Date.now()) * 1_000_000n - overlapNs, filter.startNs ?? 0n)
@@ -34,14 +34,14 @@ export async function* followRecords(
     } catch (error) {
       if (signal.aborted) return
       if (!isPassing(error)) throw error
-      // What was shown stays known when the rest of it cannot be read.
+      // Shown records stay known if a later page fails.
       seen &&= new Set([...seen, ...recent])
     }
     await sleep(everyMs, undefined, { signal }).catch(() => undefined)
   }
 }
 
-/** A tail outlives an engine that is away for a while. */
+/** A tail survives a temporary failure of the engine. */
 function isPassing(error: unknown): boolean {
   return error instanceof Status && error.code >= 429
 }

@@ -1,8 +1,8 @@
 const dayMs = 86_400_000
-// Longer lists of names are slower than one pattern, and at some length no longer fit a URL.
+// Longer lists of names are slower than a pattern, and may not fit into a URL.
 const maxDays = 30
 
-/** The index of a moment: one a day, in UTC, as Fluent Bit names them with Logstash_Format. */
+/** The index of a time: one per UTC day, as Fluent Bit names them with Logstash_Format. */
 export function indexOf(prefix: string, timeMs: number): string {
   return `${prefix}-${new Date(timeMs).toISOString().slice(0, 10).replaceAll('-', '.')}`
 }

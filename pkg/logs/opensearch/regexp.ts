@@ -34,7 +34,7 @@ export function wildcardToLucene(test: WildcardTest): string {
   return `${before}${inner}${after}`
 }
 
-/** Text as a piece of a regular expression that means itself. */
+/** Escapes literal text for a regular expression. */
 export function escapeLucene(text: string): string {
   return [...text].map(escapeCharacter).join('')
 }
@@ -63,7 +63,7 @@ function takeEdge(items: RegexNode[], side: 'first' | 'last'): string | undefine
   items.splice(side === 'first' ? 0 : -1, 1)
   if (beside === undefined) return side === 'first' ? '' : '\n?'
   const outside = side === 'first' ? `${anything}${beside}` : `${beside}${anything}`
-  // The text may begin or end there, unless it is a character of a word that makes the boundary.
+  // The text may also begin or end there, unless a word character makes the boundary.
   return beside === wordCharacter ? outside : `(${outside})?`
 }
 
@@ -112,7 +112,7 @@ function toText(node: RegexNode, caseSensitive: boolean): string | undefined {
 
 function joined(nodes: readonly RegexNode[], caseSensitive: boolean, separator: string): string | undefined {
   const inner = nodes.map(node => toText(node, caseSensitive))
-  // Nothing at all is written as an empty group.
+  // An empty expression is written as an empty group.
   return inner.every(text => text !== undefined) ? inner.map(text => text || '()').join(separator) : undefined
 }
 
@@ -140,7 +140,7 @@ function toRange(low: number, high: number): string {
   return `${character}-${escapePoint(high)}`
 }
 
-/** The other cases of the characters of a range; of a wide one those of ASCII alone. */
+/** The other case of the characters of a range; of a wide one only for ASCII. */
 function otherCases(low: number, high: number): string {
   const isWide = high - low > maxFolded
   const [from, to] = isWide ? [Math.max(low, 0x41), Math.min(high, 0x7a)] : [low, high]

@@ -5,18 +5,18 @@ const dayMs = 86_400_000
 const withinMs = 30_000
 
 /**
- * Deletes the indices of days that are not kept any more.
+ * Deletes the indices of expired days.
  *
- * @param days how many days (UTC) are kept, today included
- * @returns the names of those that were deleted
- * @throws Status 503, 504 when the engine does not do it
+ * @param days number of days (UTC) to keep, including today
+ * @returns the deleted names
+ * @throws Status 503, 504 if the engine fails
  */
 export async function deleteExpired(
   client: SearchClient,
   prefix: string,
   { days, nowMs }: { readonly days: number; readonly nowMs: number },
 ): Promise<readonly string[]> {
-  // Another replica may delete some meanwhile.
+  // Another replica may delete some concurrently.
   const querystring = { ignore_unavailable: 'true' }
   const path = `/${prefix}-*/_alias`
   const answer = await client.call({ method: 'GET', path, querystring, timeoutMs: withinMs })
@@ -44,6 +44,6 @@ function dayOf(text: string): number | undefined {
   if (!/^\d{4}\.\d\d\.\d\d$/.test(text)) return undefined
   const date = text.replaceAll('.', '-')
   const ms = Date.parse(`${date}T00:00:00Z`)
-  // There is no 31st of February, whatever Date makes of it.
+  // Rejects dates such as the 31st of February, which Date converts.
   return Number.isNaN(ms) || !new Date(ms).toISOString().startsWith(date) ? undefined : ms / dayMs
 }

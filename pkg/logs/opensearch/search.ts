@@ -31,12 +31,12 @@ const maxResponseBytes = 2 * maxPageChars
 // exact.
 const maxAtPlace = 32
 const dockerId = 'kubernetes.docker_id.keyword'
-// Up to so many distinct values the engine counts them exactly, or nearly so.
+// Up to this number of distinct values, the count of the engine is (nearly) exact.
 const precision = 40_000
-// The engine gives up by itself first; this is for one that no longer does anything.
+// The engine has its own time limit; this is for one that hangs.
 const graceMs = 2_000
 
-/** One search after the other, until the page is full, has the text that it may have, or there are no more. */
+/** Searches until the page is full, its text limit is reached, or there are no more records. */
 export async function queryRecords(
   search: Search,
   query: LogQuery,
@@ -74,20 +74,21 @@ type Part = {
   readonly hits: readonly Found[]
   /** Whether there may be more behind them. */
   readonly isFull: boolean
-  /** How many may be asked for at a time. */
+  /** Maximum size of a single search. */
   readonly most: number
 }
 
 /**
- * One search, for fewer records where those that are asked for are too much text. Records that stand at one place, in several
- * shards, are distinguished by how many have come: some are asked for again.
+ * One search, for fewer records where those that are asked for are too much text. Records that
+ * stand at one place, in several shards, are distinguished by how many have come: some are asked
+ * for again.
  */
 async function queryPart(search: Search, query: LogQuery, limits: QueryLimits): Promise<Part> {
   const { filter, order, size, start, withTotal } = query
   const after = 'from' in start ? undefined : parseCursor(start.after)
   // In front of a page there may be some that are at the place of its first.
   const known = 'from' in start ? Math.min(start.from, maxAtPlace) : (after?.nth ?? 0)
-  // What is asked for again takes room in the window.
+  // Repeated records count for the window.
   const first = Math.min(size, maxWindow - known)
   const place =
     'from' in start ? { from: start.from - known } : after && { search_after: searchAfter(after, order) }
@@ -174,7 +175,11 @@ function toCount({ key, doc_count: count }: Readonly<Record<string, unknown>>): 
   return [Number(key), Number(count)]
 }
 
-/** One search over the days that the filter spans. @throws Status 400, 429, 503, 504 */
+/**
+ * Searches the days in the time range of the filter.
+ *
+ * @throws Status 400, 429, 503, 504
+ */
 async function send(
   { client, prefix }: Search,
   filter: LogFilter,
@@ -186,7 +191,7 @@ async function send(
   const answer = await client.call({
     method: 'POST',
     path: `/${indicesOf(prefix, span, Date.now())}/_search`,
-    // A part of the answer would look like the whole of it.
+    // A partial result would look complete.
     querystring: {
       ignore_unavailable: 'true',
       allow_no_indices: 'true',

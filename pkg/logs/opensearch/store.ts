@@ -17,7 +17,7 @@ export type OpenSearchOptions = {
   /** Of the names of indices: `<prefix>-YYYY.MM.DD`. */
   readonly prefix: string
   readonly logger: Logger
-  /** Of all that is long in the thread that serves requests: to read a batch is. */
+  /** Time slices of the main thread, since parsing a batch takes long. */
   readonly turns: Turns
   /**
    * Retention in days including today, for indices that only Kapis writes. If not set, nothing is
@@ -92,7 +92,7 @@ export function createOpenSearchStore(options: OpenSearchOptions): LogStore {
     follow: (filter, signal) => followRecords(search, filter, signal),
     async check() {
       try {
-        // Not `/`: anyone who may read these indices alone may not ask for it.
+        // Not `/`, which requires permissions beyond these indices.
         const path = `/${prefix}-*/_search`
         const querystring = { size: '0', terminate_after: '1', track_total_hits: 'false' }
         await client.call({ method: 'GET', path, querystring, timeoutMs: 2_000 })
@@ -131,7 +131,7 @@ async function putTemplate(client: SearchClient, prefix: string): Promise<unknow
   }
 }
 
-/** An answer that says no, and would do so again. */
+/** A permanent error, for which a retry is pointless. */
 function isRefusal(error: unknown): boolean {
   return error instanceof Status && / answered 4\d\d: | refuses /.test(error.message)
 }

@@ -4,7 +4,7 @@ import { type ProxyFor, readHttpProxy } from '../../http/proxy-environment.ts'
 export type SearchEngine = {
   readonly url: string
   readonly username: string
-  /** Of what signs the server's certificate, as PEM; '' for the CAs that Node.js knows. */
+  /** CA of the server, as PEM; '' for the CAs of Node.js. */
   readonly ca: string
 }
 

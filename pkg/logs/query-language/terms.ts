@@ -6,7 +6,7 @@ export type Piece = { readonly text: string; readonly quoted: boolean } | '*' | 
 export type Term = {
   readonly kind: 'term'
   readonly position: number
-  /** What stands before the colon. */
+  /** The text before the colon. */
   readonly field?: string
   readonly value:
     | { readonly pieces: readonly Piece[] }
@@ -20,7 +20,7 @@ export type Token =
   | Term
   | { readonly kind: '(' | ')' | 'AND' | 'OR' | 'NOT'; readonly position: number; readonly end: number }
 
-// Of a URL what stands before :// is no field.
+// In a URL, the text before :// is not a field.
 const fieldPattern = /([A-Za-z_@][A-Za-z0-9_@-]*(?:\.[A-Za-z0-9_./@-]+)?):(?!\/\/)/y
 const quotedFieldPattern = /((?:[A-Za-z_@][A-Za-z0-9_@.-]*\.)?"[^"\\]+"):/y
 const comparisonPattern =
@@ -31,7 +31,7 @@ const regexPattern = /\/((?:[^/\\\n]|\\.)+)\/(c?)(?=[\s()]|$)/y
 const operatorPattern = /(AND|OR|NOT)(?=[\s()]|$)/y
 const plainPattern = /[^\s()"*?\\]+/y
 
-/** @param position counted from 1, as it is told to people */
+/** @param position counted from 1, for messages */
 export function syntaxError(message: string, position: number): never {
   throw badRequest(`q: ${message} (at position ${position})`)
 }

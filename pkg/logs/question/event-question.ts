@@ -23,7 +23,7 @@ export type EventQuestion = { readonly where: EventWhere } & (
   | { readonly operation: 'export'; readonly order: Order }
 )
 
-/** What both kinds of events are asked with. */
+/** Parameters of both kinds of events. */
 export const sharedParameters = [
   'operation',
   'workspace_filter',

@@ -19,7 +19,11 @@ export function readTimes({ seconds }: Parameters): Pick<LogFilter, 'startNs' | 
   }
 }
 
-/** from and size, whatever they are used for. @throws Status 400 */
+/**
+ * Parses from and size.
+ *
+ * @throws Status 400
+ */
 export function readCounts({ integer }: Parameters): { readonly from: number; readonly size: number } {
   return {
     from: integer('from', { fallback: 0, max: 1e12 }),
@@ -40,7 +44,7 @@ export function readPage(parameters: Parameters): Pick<LogQuery, 'size' | 'start
   return { size, start: after === '' ? { from } : { after } }
 }
 
-/** A page that would end before it is full would look like the last one. */
+/** A page that is cut short would look like the last one. */
 export function tooMuchText(parameter: string, fitting: number): Status {
   return badRequest(
     `${parameter} must not be over ${fitting} here: these records are long, and a response has ${maxPageChars / 1024 / 1024} MiB of them at most`,

@@ -7,7 +7,7 @@ import type { QueryParameters } from '../../apirequest/query-parameters.ts'
  */
 export type Parameters = {
   readonly text: (name: string) => string
-  /** A comma list without its empty members; undefined when nothing is left. */
+  /** A comma-separated list without empty items; undefined if nothing is left. */
   readonly list: (name: string) => readonly string[] | undefined
   readonly boolean: (name: string, fallback: boolean) => boolean
   readonly choice: <T extends string>(name: string, allowed: readonly [T, ...T[]]) => T
@@ -18,7 +18,7 @@ export type Parameters = {
 
 const maxListed = 20_000
 
-/** Takes what the caller is to be warned of. */
+/** Receives warnings for the caller. */
 export type Warn = (text: string) => void
 
 const mostNamed = 3

@@ -9,10 +9,10 @@ import type { LogQuery, Order } from '../store.ts'
 import { readCounts, readPage, readTimes } from './page.ts'
 import { type Parameters, readParameters, type Warn } from './parameters.ts'
 
-/** Which records are asked for, before it is known which of them the caller may see. */
+/** The requested records, before the permissions of the caller are applied. */
 export type Where = Omit<LogFilter, 'scope'> & {
   readonly namespaces?: readonly string[]
-  /** Parts of names of namespaces, with case; one of them must be found. */
+  /** Substrings of namespace names, case-sensitive; one must match. */
   readonly namespaceParts?: readonly string[]
 }
 
@@ -77,7 +77,7 @@ const known = [
 ] as const
 
 /**
- * Reads the parameters of the log API.
+ * Parses the parameters of the log API.
  *
  * @throws Status 400 that names the parameter and what is allowed
  */
@@ -89,7 +89,7 @@ export function parseQuestion(query: QueryParameters, warn: Warn): Question {
   const interval = parseInterval(parameters.text('interval') || '15m')
   const isFollowed = parameters.boolean('follow', false)
   if (isFollowed && operation !== 'query') throw badRequest('follow is possible with operation=query only')
-  // In form all are looked at, used or not: what is not understood is never left out in silence.
+  // All parameters are validated, used or not: invalid ones are never ignored silently.
   readCounts(parameters)
   const form = readForm(parameters)
   const neighbours = readNeighbours(parameters)

@@ -1,10 +1,10 @@
 import { RE2JS, RE2JSException } from 're2js'
 import { regexSize } from './size.ts'
 
-/** A regular expression that cannot be used. The message begins in lower case and has no period. */
+/** An invalid regular expression. The message begins in lower case and has no period. */
 export class RegexError extends Error {}
 
-// What an expression may take of time and memory grows with its instructions.
+// Limit of instructions, which determine time and memory.
 const maxInstructions = 5000
 
 /**
@@ -20,7 +20,7 @@ export function compileRegex(
   end: 'lenient' | 'strict' = 'lenient',
 ): (text: string) => boolean {
   const pattern = withCodePoints(source)
-  // Before it is compiled: that would take seconds.
+  // Checked before compiling, which would take seconds.
   if (regexSize(pattern, maxInstructions) > maxInstructions) throw tooLarge()
   const regex = compile(pattern, caseSensitive ? 0 : RE2JS.CASE_INSENSITIVE)
   if (regex.programSize() > maxInstructions) throw tooLarge()
@@ -43,12 +43,12 @@ function compile(source: string, flags: number): RE2JS {
   }
 }
 
-/** How much of time and memory an expression takes, in instructions. */
+/** The size of an expression in instructions. */
 export function costOfRegex(source: string): number {
   return regexSize(withCodePoints(source), maxInstructions)
 }
 
-/** RE2 has \x{HHHH} for what JavaScript and Java write \uHHHH. */
+/** RE2 uses \x{HHHH} for \uHHHH of JavaScript and Java. */
 function withCodePoints(source: string): string {
   return source.replace(/\\(?:u([0-9a-fA-F]{4})|u\{([0-9a-fA-F]{1,6})\}|.)/gs, (found, four, more) => {
     const code = four ?? more

@@ -8,7 +8,7 @@ export type Range = readonly [number, number]
  * groups, and without the difference between greedy and lazy.
  */
 export type RegexNode =
-  /** One character: of the ranges or, negated, of none of them. */
+  /** One character in the ranges or, negated, outside of them. */
   | { readonly kind: 'set'; readonly ranges: readonly Range[]; readonly negated: boolean }
   | { readonly kind: 'sequence'; readonly items: readonly RegexNode[] }
   | { readonly kind: 'choice'; readonly options: readonly RegexNode[] }
@@ -44,12 +44,12 @@ export function parseRegex(source: string): RegexNode | undefined {
     const plain = withPlainEscapes(source)
     return toChoice(parser.parsePattern(plain, 0, plain.length, { unicode: true }).alternatives)
   } catch {
-    // A syntax error, what is thrown below, or an expression that is nested too deeply.
+    // A syntax error, an error from below, or too deep nesting.
     return undefined
   }
 }
 
-/** With the u flag JavaScript has \/ and the like only for what has a meaning. */
+/** With the u flag, JavaScript only allows escapes with a meaning, but not \/ and similar. */
 function withPlainEscapes(source: string): string {
   return source.replace(/\\(.)/gs, (found, character: string) =>
     /[\w^$\\.*+?()[\]{}|/]/.test(character) ? found : `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`,

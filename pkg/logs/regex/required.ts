@@ -12,7 +12,7 @@ export function requiredTexts(root: RegexNode, caseSensitive: boolean): Expressi
   return allOf([...parts, ...contains(tail, caseSensitive)])
 }
 
-/** Conditions found so far, and the literal text that is still growing at the end. */
+/** The conditions so far, and the literal text at the end that may continue. */
 type Found = { readonly parts: readonly Expression[]; readonly tail: string }
 
 function collect(node: RegexNode, tail: string, caseSensitive: boolean): Found {

@@ -1,5 +1,5 @@
-// In instructions, by the time that they take: a class of Unicode has hundreds of ranges, and of a range beyond ASCII each
-// character is looked up in both cases.
+// In instructions, by the time that they take: a class of Unicode has hundreds of ranges, and of a
+// range beyond ASCII each character is looked up in both cases.
 const classCost = 200
 const rangeCost = 1_000
 const repetition = /\{(\d{1,9})(?:(,)(\d{1,9})?)?\}/y

@@ -20,8 +20,8 @@ const meanings: Readonly<Record<number, string>> = {
   503: 'A dependency is not available; retry after the seconds in Retry-After.',
 }
 
-// A bad bearer, and a path that two parsers could read differently, are refused in Kubernetes' words on every path, before the
-// endpoint is reached.
+// A bad bearer, and a path that two parsers could read differently, are refused in Kubernetes'
+// words on every path, before the endpoint is reached.
 const everywhere = [400, 401, 500, 503]
 
 function toAnswer(code: number, contentTypes: 'json' | 'page'): Answer {

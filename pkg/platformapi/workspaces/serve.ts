@@ -14,7 +14,8 @@ export type WorkspaceTools = {
   readonly groupDomain: string
   readonly callAs: CallAs
   /**
-   * Reads namespaces or workspaces as `resources.<group domain>/v1alpha3` does: those that the caller may see.
+   * Reads namespaces or workspaces as `resources.<group domain>/v1alpha3` does: those that the
+   * caller may see.
    *
    * @param exchange with the RequestInfo of that read
    */
@@ -22,7 +23,10 @@ export type WorkspaceTools = {
     exchange: AuthenticatedExchange,
     how: { readonly only?: Narrowing | undefined; readonly form?: Form },
   ) => Promise<void>
-  /** Whether the caller sees an object, which `only` matches, in the newest state. @param exchange as of `read` */
+  /**
+   * Whether the caller sees an object, which `only` matches, in the newest state. @param exchange
+   * as of `read`
+   */
   readonly sees: (exchange: AuthenticatedExchange, only?: Narrowing) => Promise<boolean>
   /** The namespaces that a user sees. @throws Status 403 for a caller who may not know that, 404 */
   readonly visibleTo: (exchange: AuthenticatedExchange, member: string) => Promise<Narrowing | undefined>
@@ -31,8 +35,9 @@ export type WorkspaceTools = {
 export type ServeView = (exchange: AuthenticatedExchange, view: View) => Promise<void>
 
 /**
- * The tenant group for consoles of KubeSphere 3.4: workspaces, also as WorkspaceTemplates, and the namespaces in them. Reads show
- * what the caller sees of both under `resources.<group domain>/v1alpha3`; writes are the caller's own at kube-apiserver.
+ * The tenant group for consoles of KubeSphere 3.4: workspaces, also as WorkspaceTemplates, and the
+ * namespaces in them. Reads show what the caller sees of both under `resources.<group
+ * domain>/v1alpha3`; writes are the caller's own at kube-apiserver.
  */
 export function createWorkspaceViews(tools: WorkspaceTools): ServeView {
   const { groupDomain } = tools
@@ -75,7 +80,9 @@ function writesAt({ info, workspace, member, isTemplate }: View): readonly strin
   return info.name === '' ? ['POST'] : ['PUT', 'PATCH', 'DELETE']
 }
 
-/** @throws Status 404 for a namespace that the caller does not see, or that is in another workspace */
+/**
+ * @throws Status 404 for a namespace that the caller does not see, or that is in another workspace
+ */
 async function writeKnownNamespace(
   tools: WorkspaceTools,
   exchange: AuthenticatedExchange,

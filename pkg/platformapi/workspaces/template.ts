@@ -12,8 +12,8 @@ export function workspacesPath(groupDomain: string): string {
 }
 
 /**
- * Shows a Workspace as the WorkspaceTemplate that consoles of 3.4 read: what is in `spec` is in `spec.template.spec`. The rest
- * stays as kube-apiserver sent it.
+ * Shows a Workspace as the WorkspaceTemplate that consoles of 3.4 read: what is in `spec` is in
+ * `spec.template.spec`. The rest stays as kube-apiserver sent it.
  */
 export function createTemplateForm(groupDomain: string): Form {
   return {

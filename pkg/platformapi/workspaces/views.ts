@@ -2,7 +2,10 @@ import type { AuthenticatedExchange } from '../../apirequest/request-context.ts'
 import { parseRequestInfo, type RequestInfo } from '../../apirequest/request-info.ts'
 import { routeOf } from '../../openapi/route.ts'
 
-/** A read of the tenant group: the read of `resources.<group domain>/v1alpha3` that it is authorized as, and answered by. */
+/**
+ * A read of the tenant group: the read of `resources.<group domain>/v1alpha3` that it is authorized
+ * as, and answered by.
+ */
 export type View = {
   readonly info: RequestInfo
   /** The workspace of the namespaces that are shown; '' for those of any. */

@@ -29,7 +29,8 @@ export function isInWorkspace(groupDomain: string, workspace: string): Narrowing
 /**
  * Makes a namespace in a workspace, as the caller.
  *
- * @throws Status 400, 404 for a workspace that the caller does not see, 413, 415, and what kube-apiserver sends
+ * @throws Status 400, 404 for a workspace that the caller does not see, 413, 415, and what
+ * kube-apiserver sends
  */
 export async function createNamespace(
   { groupDomain, callAs, sees }: Tools,

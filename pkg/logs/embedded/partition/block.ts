@@ -16,7 +16,7 @@ export type Block = {
   readonly chars: number
 }
 
-/** What a block is stored as, next to its numbers. */
+/** A stored block, next to its numbers. */
 export type EncodedBlock = Omit<Block, 'first'> & {
   readonly head: Uint8Array
   readonly text: Uint8Array
@@ -33,29 +33,29 @@ export type Columns = {
   readonly fieldEnds: Uint32Array | undefined
 }
 
-/** The bytes of a block are not what was written. */
+/** The bytes of a block are corrupt. */
 export class BlockError extends Error {}
 
 const maxLines = 2048
 const maxChars = 256 * 1024
 const level = 1
 
-/** Whether a block is worth being merged with its neighbours. */
+/** Returns whether a block should be merged with its neighbours. */
 export function isSmall({ count, chars }: Pick<Block, 'count' | 'chars'>): boolean {
   return count < maxLines / 2 && chars < maxChars / 2
 }
 
-/** Whether blocks of together so much fit into one. */
+/** Returns whether blocks with this total fit into one. */
 export function fits({ count, chars }: Pick<Block, 'count' | 'chars'>): boolean {
   return count <= maxLines && chars <= maxChars
 }
 
-/** Whether as much is a block that is no longer small by far. */
+/** Returns whether a block of this size is large enough to stay. */
 export function isLarge({ count, chars }: Pick<Block, 'count' | 'chars'>): boolean {
   return count >= (maxLines * 3) / 4 || chars >= (maxChars * 3) / 4
 }
 
-/** Collects lines until there are enough for a block. */
+/** Collects lines for a block. */
 export class BlockBuilder {
   #times: number[] = []
   #streams: number[] = []
@@ -82,7 +82,7 @@ export class BlockBuilder {
     this.#hasFields ||= fields !== ''
   }
 
-  /** Encodes what was added, and begins again. */
+  /** Encodes the collected lines, and starts the next block. */
   build(): EncodedBlock {
     const [times, texts, fields, count] = [this.#times, this.#texts, this.#fields, this.count]
     let [firstTime, lastTime] = [Number.POSITIVE_INFINITY, 0]
@@ -131,14 +131,18 @@ export function decodeColumns(head: Uint8Array, count: number, hasFields: boolea
   return { times, streams, ends, fieldEnds }
 }
 
-/** All texts of a block, one after the other. @throws BlockError */
+/**
+ * Returns all texts of a block, concatenated.
+ *
+ * @throws BlockError
+ */
 export function decodeText(compressed: Uint8Array, expectedChars: number): string {
   return decompress(compressed, expectedChars).toString('utf8')
 }
 
 function compress(bytes: Uint8Array): Buffer {
   return zstdCompressSync(bytes, {
-    // SQLite has no checksums of pages: with one of each block, damage is noticed.
+    // SQLite has no page checksums, so each block has one to detect corruption.
     params: { [constants.ZSTD_c_compressionLevel]: level, [constants.ZSTD_c_checksumFlag]: 1 },
   })
 }

@@ -6,13 +6,13 @@ import { type PartitionId, parsePartitionId } from './partition-id.ts'
 import { DamagedError, noticeDamage, openPartition } from './schema.ts'
 import type { Stream } from './stream.ts'
 
-/** What all partitions share, each bounded by bytes. */
+/** Caches that all partitions share, each with a limit in bytes. */
 export type ReaderCaches = {
   readonly columns: LRUCache<string, Columns>
   readonly texts: LRUCache<string, string>
   /** Lines that the index finds. */
   readonly lists: LRUCache<string, Uint32Array>
-  /** What was found out of a range of lines. */
+  /** A cached result for a range of lines. */
   readonly results: LRUCache<string, object>
 }
 
@@ -38,7 +38,7 @@ export class PartitionReader {
   readonly id: PartitionId
   readonly day: number
   readonly part: number
-  /** Begins all its keys in caches: a name may be used again, this is not. */
+  /** Prefix of all its cache keys: file names may be reused, this is not. */
   readonly serial = ++lastSerial
   readonly streams: Stream[] = []
   #blocks: readonly Block[] = []
@@ -69,7 +69,11 @@ export class PartitionReader {
     return this.#open !== undefined
   }
 
-  /** Takes note of what was committed since the last call. @throws DamagedError */
+  /**
+   * Reads what was committed since the last call.
+   *
+   * @throws DamagedError
+   */
   refresh(): void {
     this.#read(({ statements, version }) => {
       const now = Number(statements.version.get()?.data_version)
@@ -157,7 +161,7 @@ export class PartitionReader {
 
   #list(by: 'list' | 'some', query: string, { from, to }: LineRange, most?: number): Uint32Array {
     const values = [query, from, to - 1, ...(most === undefined ? [] : [most])]
-    // One text of all numbers takes a fraction of the time of as many rows.
+    // One concatenated text of all numbers is several times faster than as many rows.
     const list = this.#read(({ statements }) => statements[by].get(...values)?.list)
     return typeof list === 'string' ? parseNumbers(list) : new Uint32Array(0)
   }
@@ -180,7 +184,7 @@ export class PartitionReader {
     })
   }
 
-  /** What a row has of a block: they may have been merged with others since the block was read. */
+  /** The data of a block: it may have been merged with others since the block was read. */
   #columnsOf(row: Row, block: Block): Columns {
     const columns = decodeRow(row)
     const offset = block.first - Number(row?.first)
@@ -231,7 +235,7 @@ function decodeRow(row: Row): Columns {
   return decodeColumns(head, Number(count), hasFields === 1)
 }
 
-/** Where the blocks at the end begin that may yet be merged (see PartitionWriter). */
+/** Start of the blocks at the end that may still be merged (see PartitionWriter). */
 function firstOfSmallEnd(blocks: readonly Block[]): number {
   return blocks.findLastIndex(block => !isSmall(block)) + 1
 }

@@ -19,9 +19,9 @@ import { createPartition, noticeDamage, openPartition, partitionFiles } from './
 import { streamKey, streamOf } from './stream.ts'
 
 const cacheBytes = 32 * 1024 * 1024
-/** Lines of one partition: of a cursor's number the lower 20 bits. */
+/** Maximum number of lines of a partition: a cursor has 20 bits for them. */
 export const maxLines = 2 ** 20
-// Their origins are in the memory of anyone who reads or writes a partition.
+// Maximum number of streams: readers and writers keep them in memory.
 const maxStreams = 50_000
 const mostSmallBlocks = 32
 const rememberedBatches = 4096
@@ -31,7 +31,7 @@ type Statements = Readonly<
   Record<'stream' | 'words' | 'block' | 'batch' | 'forget' | 'read' | 'delete', StatementSync>
 >
 
-/** One partition that is written to, in transactions. */
+/** A partition with a writer, which uses transactions. */
 export class PartitionWriter {
   readonly id: PartitionId
   readonly day: number
@@ -62,7 +62,7 @@ export class PartitionWriter {
     }
   }
 
-  /** @returns how many lines there are */
+  /** @returns the number of lines */
   #load(): number {
     for (const { id: stream, origin } of this.#db.prepare('SELECT id, origin FROM stream').iterate()) {
       this.#streams.set(streamKey(JSON.parse(String(origin))), Number(stream))
@@ -83,12 +83,12 @@ export class PartitionWriter {
     return new PartitionWriter(folder, id)
   }
 
-  /** How many lines it has, those of the open transaction included. */
+  /** Number of lines, including the open transaction. */
   get lines(): number {
     return this.#lines
   }
 
-  /** How many lines it still takes. */
+  /** How many more lines fit. */
   get room(): number {
     return this.#streams.size < maxStreams ? maxLines - this.#lines : 0
   }
@@ -175,13 +175,13 @@ export class PartitionWriter {
   #giveBack(): boolean {
     const free = () => Number(this.#db.prepare('PRAGMA freelist_count').get()?.freelist_count)
     const before = free()
-    // A step for each page: `exec` makes only one.
+    // Steps page by page: `exec` would only do one.
     this.#db.prepare(`PRAGMA incremental_vacuum(${pagesAtOnce})`).all()
     const after = free()
     return after > 0 && after < before
   }
 
-  /** Copies what is in the write-ahead log to the database. */
+  /** Copies the write-ahead log to the database (checkpoint). */
   checkpoint(): void {
     this.#db.exec('PRAGMA wal_checkpoint(TRUNCATE)')
   }

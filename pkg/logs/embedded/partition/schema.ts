@@ -11,8 +11,12 @@ const pageBytes = 8192
 
 /**
  * - `stream`: where lines come from, as JSON.
+ *
  * - `block`: the lines themselves, many in each row (see block.ts).
- * - `words`: an index of the words of each line, by its number. FTS5 keeps no text of its own (`content=''`).
+ *
+ * - `words`: an index of the words of each line, by its number. FTS5 keeps no text of its own
+ * (`content=''`).
+ *
  * - `batch`: names of recent batches, so that one that is sent again is not stored twice.
  */
 const schema = `
@@ -25,7 +29,7 @@ const schema = `
   CREATE VIRTUAL TABLE words USING fts5(text, content='', columnsize=0, detail=full, tokenize='ascii');
   INSERT INTO words(words, rank) VALUES ('automerge', 16), ('crisismerge', 40), ('pgsz', 8000);`
 
-/** The file is not a partition, or is damaged; nothing in it can be relied upon. */
+/** The file is not a partition or is damaged. */
 export class DamagedError extends Error {
   readonly partition: PartitionId
   constructor(partition: PartitionId, cause: unknown) {
@@ -37,7 +41,7 @@ export class DamagedError extends Error {
 
 const [corrupt, notADatabase] = [11, 26]
 
-/** What `work` throws of a damaged file becomes a DamagedError. */
+/** Converts errors of `work` about a damaged file to DamagedError. */
 export function noticeDamage<T>(partition: PartitionId, work: () => T): T {
   try {
     return work()
@@ -49,7 +53,7 @@ export function noticeDamage<T>(partition: PartitionId, work: () => T): T {
   }
 }
 
-/** The primary result code of SQLite; undefined for an error that is not SQLite's. */
+/** Returns the primary result code of SQLite; undefined for other errors. */
 export function sqliteCode(error: unknown): number | undefined {
   const code = error instanceof Error && 'errcode' in error ? error.errcode : undefined
   return typeof code === 'number' ? code & 0xff : undefined
@@ -64,7 +68,7 @@ export function partitionFiles(folder: string, id: PartitionId): readonly string
   return ['', '-wal', '-shm'].map(end => partitionFile(folder, id) + end)
 }
 
-/** Makes an empty partition. Readers see it once it is complete. */
+/** Creates an empty partition, which readers see when it is complete. */
 export function createPartition(folder: string, id: PartitionId): void {
   const file = `${partitionFile(folder, id)}.new`
   rmSync(file, { force: true })

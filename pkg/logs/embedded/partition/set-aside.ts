@@ -5,7 +5,11 @@ import { partitionFiles } from './schema.ts'
 
 const folderName = 'set-aside'
 
-/** Moves the files of a partition where the store does not look. @returns where they are */
+/**
+ * Moves the files of a damaged partition out of the store.
+ *
+ * @returns the new location
+ */
 export function setPartitionAside(folder: string, id: PartitionId): string {
   return moveAside(folder, partitionFiles(folder, id), `${id}${partitionExtension}`)
 }

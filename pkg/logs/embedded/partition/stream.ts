@@ -1,6 +1,6 @@
 import type { LogRecord } from '../../record.ts'
 
-/** Where lines come from: what all lines of one container share. */
+/** The origin that all lines of a container share. */
 export type Stream = Omit<LogRecord, 'timeNs' | 'log' | 'fields'>
 
 export function streamOf({ timeNs: _time, log: _log, fields: _fields, ...stream }: LogRecord): Stream {

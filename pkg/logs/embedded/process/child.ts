@@ -18,17 +18,17 @@ export type Child = {
    * @throws Status 503 if the process ends meanwhile, or the error of the process
    */
   readonly request: (message: object, signal?: AbortSignal) => Promise<unknown>
-  /** Lets it finish what it was sent, and end. */
+  /** Waits for requests in progress, and ends the process. */
   readonly stop: () => Promise<void>
 }
 
 export type ChildSettings = {
-  /** `writer`: writer-process.ts, or what it was compiled to. */
+  /** `writer`: runs writer-process.ts, or its compiled form. */
   readonly name: string
-  /** What it reads as JSON from its first argument. */
+  /** Settings, as JSON in the first argument. */
   readonly settings: object
   readonly heapMegabytes: number
-  /** Its nice value: larger ones go last. */
+  /** The nice value of the process. */
   readonly nice: number
   readonly onNotice: (notice: unknown) => void
   readonly onExit: (error: Error) => void
@@ -41,7 +41,7 @@ type Running = {
 }
 
 const stopWithinMs = 30_000
-// It is given nothing that could be a secret.
+// It gets no environment variables, which may contain secrets.
 const passedOn = /^(NODE_.*|MALLOC_.*|LD_LIBRARY_PATH|PATH|TMPDIR|TZ)$/
 
 export function createChild(given: ChildSettings): Child {
@@ -59,7 +59,7 @@ export function createChild(given: ChildSettings): Child {
       stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
     })
     const started: Running = { process: child, ready: Promise.withResolvers(), open: new Map() }
-    // Before it has other threads, which have the priority of the one that makes them.
+    // Must be set before it creates threads, which inherit the priority.
     if (child.pid !== undefined) setPriority(child.pid, nice)
     child.on('message', message => receive(started, message as FromChild))
     child.on('error', error => started.ready.reject(error))
@@ -116,7 +116,7 @@ export function createChild(given: ChildSettings): Child {
       const response = Promise.withResolvers<unknown>()
       open.set(id, response)
       const send = (what: object): void => {
-        // What cannot be sent is answered by its exit.
+        // If a message cannot be sent, the exit of the process rejects the request.
         if (child.connected) child.send(what, () => undefined)
       }
       const cancel = (): void => {

@@ -18,7 +18,7 @@ type Running = {
   readonly deadline: number
 }
 
-// Long enough to get somewhere, short enough that a small query does not wait for large ones.
+// Long enough to make progress, short enough that a small query does not wait for large ones.
 const sliceMs = 5
 
 await serveParent<ReaderSettings, Message>(async ({ folders, cacheBytes, windowLines }, parent) => {
@@ -56,7 +56,7 @@ await serveParent<ReaderSettings, Message>(async ({ folders, cacheBytes, windowL
     }
   }
 
-  /** A slice of the first, which then goes behind all others. */
+  /** Runs a slice of the first query, and moves it to the end. */
   function advance(): void {
     const [first, ...others] = running
     if (first === undefined) return

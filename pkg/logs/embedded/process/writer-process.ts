@@ -6,7 +6,7 @@ import { createWriteQueue } from '../write/write-queue.ts'
 import type { WriteRequest, WriterNotice, WriterSettings } from '../write/write-request.ts'
 import { serveParent } from './serve-parent.ts'
 
-// The one process that writes to the partitions of its stores (see child.ts for how it is started).
+// The only process that writes to the partitions of its stores (child.ts starts it).
 
 // The process before may have been killed a moment ago: its writer ends a moment later.
 const lockWithinMs = 3_000

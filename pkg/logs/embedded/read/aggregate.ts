@@ -38,7 +38,7 @@ export function countByTime(
   return counts
 }
 
-/** The streams that lines are of, each once. */
+/** The distinct streams of lines. */
 export function distinctStreams(
   partition: PartitionReader,
   window: Window,

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import type { ReaderCaches } from '../partition/partition-reader.ts'
 
-// What an entry takes on top of its bytes, key included.
+// Overhead of an entry, including its key.
 export const overheadBytes = 200
 
 /** @param bytes for all of them together */
@@ -13,7 +13,7 @@ export function createCaches(bytes: number): ReaderCaches {
     ),
     texts: createCache(bytes / 4, text => text.length),
     lists: createCache(bytes / 4, list => list.byteLength),
-    // Each says its own size.
+    // Each entry has its own size.
     results: createCache(bytes / 4),
   }
 }
@@ -24,7 +24,7 @@ function createCache<T extends object | string>(
 ): LRUCache<string, T> {
   return new LRUCache<string, T>({
     maxSize,
-    // A single one is not to push out most of the others.
+    // A single entry must not evict most others.
     maxEntrySize: maxSize / 4,
     ...(sizeOf === undefined ? {} : { sizeCalculation: value => sizeOf(value) + overheadBytes }),
   })

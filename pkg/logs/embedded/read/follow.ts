@@ -4,7 +4,7 @@ import type { Hit } from '../../store.ts'
 import type { Committed } from '../write/store-writer.ts'
 import type { Arrivals, Arrived } from './search.ts'
 
-/** Tells followers what the writer has committed. */
+/** Notifies followers of commits. */
 export type Feed = {
   readonly publish: (committed: readonly Committed[]) => void
   /**
@@ -16,7 +16,7 @@ export type Feed = {
 
 export type ReadArrivals = (filter: LogFilter, ranges: Arrivals, signal: AbortSignal) => Promise<Arrived>
 
-// What is committed within this time is read together.
+// Commits within this time are read together.
 const gatherMs = 200
 
 export function createFeed(read: ReadArrivals): Feed {
@@ -44,7 +44,7 @@ export function createFeed(read: ReadArrivals): Feed {
           await promise
           continue
         }
-        // What was read before may have had lines that were only then known to be committed.
+        // Lines read before may include some that were only committed afterwards.
         const ranges = toRanges(unread, position)
         unread.clear()
         const { hits, next } = await read(filter, ranges, signal)

@@ -24,7 +24,7 @@ const mostAlternatives = 32
 // Longer words are cut in the index.
 const longestWord = 1000
 
-/** @param streams of the partition that is searched */
+/** @param streams of the searched partition */
 export function planIndex(expression: Expression, streams: readonly Stream[]): IndexPlan {
   switch (expression.op) {
     case 'match':
@@ -95,7 +95,7 @@ function planMatch(
   }
 }
 
-/** What a line must contain for a test to pass; undefined when nothing can be said. */
+/** Returns text that every matching line contains; undefined if there is none. */
 export function requiredBy(test: Extract<Test, { kind: 'regex' | 'wildcard' }>): Expression | undefined {
   if (test.kind === 'wildcard') return requiredTexts(wildcardNode(test), false)
   const node = parseRegex(test.source)

@@ -8,14 +8,14 @@ import type { Block, Columns } from '../partition/block.ts'
 import type { LineRange, PartitionReader } from '../partition/partition-reader.ts'
 import { nothing, planIndex, requiredBy, streamsPassing } from './index-plan.ts'
 
-/** A block whose lines are looked at. */
+/** A block whose lines are checked. */
 export type OpenBlock = {
   readonly block: Block
   readonly columns: Columns
   readonly text: () => string
   /** The same without case (see `fold`), at the same places. */
   readonly foldedText: () => string
-  /** The fields of all lines as JSON, one after the other, and the same without case. */
+  /** The fields of all lines as JSON, concatenated, and the same in lower case. */
   readonly fields: () => string
   readonly foldedFields: () => string
 }
@@ -93,7 +93,7 @@ function createTextCheck(partition: PartitionReader, range: LineRange, test: Tes
   const check: LineCheck = (block, place) => passes(lineText(block, place))
   const required = test.kind === 'regex' || test.kind === 'wildcard' ? requiredBy(test) : undefined
   if (required === undefined) return check
-  // A text that must be there is found much sooner.
+  // A required literal is found much faster.
   const mayPass = createLineCheck(partition, range, required)
   return (block, place) => mayPass(block, place) && check(block, place)
 }
@@ -102,7 +102,7 @@ function createFieldCheck(name: string, test: Test): LineCheck {
   const passes = createTest(test)
   const check: LineCheck = (block, place) => fieldValues(lineFields(block, place), name).some(passes)
   if (test.kind !== 'contains' || !test.text.isWellFormed()) return check
-  // As it is in JSON: much sooner found than read.
+  // In JSON form, which is much faster than parsing.
   const mayPass = createPartCheck({ ...test, text: JSON.stringify(test.text).slice(1, -1) }, 'fields')
   return (block, place) => mayPass(block, place) && check(block, place)
 }

@@ -21,11 +21,11 @@ export type Place = Position & {
 export type Wanted = {
   readonly ordering: Ordering
   readonly count: number
-  /** Only what comes after it. */
+  /** Only positions after this one. */
   readonly after: Position | undefined
 }
 
-/** The selected lines of a window that come first. */
+/** The first matching lines of a window. */
 export function firstPlaces(
   partition: PartitionReader,
   window: Window,
@@ -83,7 +83,7 @@ function lengthAt(ends: Columns['ends'], index: number): number {
   return (ends[index] ?? 0) - (ends[index - 1] ?? 0)
 }
 
-/** As many of the first as have no more text together, and one at least. */
+/** Returns the first records whose total text is within the limit, at least one. */
 export function firstWithin(places: readonly Place[], maxChars: number): readonly Place[] {
   let chars = 0
   const count = places.findIndex(place => {
@@ -93,7 +93,7 @@ export function firstWithin(places: readonly Place[], maxChars: number): readonl
   return count === -1 ? places : places.slice(0, Math.max(count, 1))
 }
 
-/** Reads lines; those of one block together. */
+/** Reads lines; those of a block together. */
 export function* readHits(places: readonly Place[]): Work<readonly Hit[]> {
   const hits = new Map<Place, Hit>()
   for (const [partition, own] of Map.groupBy(places, place => place.partition)) {

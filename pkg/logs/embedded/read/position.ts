@@ -10,9 +10,9 @@ export type Position = { readonly day: number; readonly time: number; readonly s
 
 type Times = Pick<Block, 'firstTime' | 'lastTime'>
 
-/** The order in which lines are asked for. */
+/** The sort order of lines. */
 export type Ordering = {
-  /** Negative when `a` comes first. */
+  /** Negative if `a` is first. */
   readonly compare: (a: Position, b: Position) => number
   /** Before all lines of some times, and after them. */
   readonly begin: (day: number, times: Times) => Position

@@ -5,16 +5,16 @@ import { dayOf, timeInDay } from '../partition/day.ts'
 import type { PartitionReader } from '../partition/partition-reader.ts'
 import { type IndexPlan, planIndex } from './index-plan.ts'
 
-/** A filter, ready to be applied to any number of partitions. */
+/** A filter, prepared for any number of partitions. */
 export type Query = {
   readonly filter: LogFilter
-  /** All that is asked but the times. */
+  /** The filter without its times. */
   readonly expression: Expression
   /** The same for equal expressions and scopes. */
   readonly key: string
 }
 
-/** A query as it applies to one partition. Times are those of its day. */
+/** A query for one partition. Times are relative to its day. */
 export type PartitionQuery = {
   readonly query: Query
   readonly plan: IndexPlan
@@ -41,7 +41,7 @@ export function toQuery(filter: LogFilter): Query {
   return { filter, expression, key: keyOf([expression, scope]) }
 }
 
-/** @returns undefined when no line of the partition is of the times that are asked for */
+/** @returns undefined if the partition has no line in the time range */
 export function toPartitionQuery(
   query: Query,
   { day, streams }: PartitionReader,

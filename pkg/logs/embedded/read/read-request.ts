@@ -6,7 +6,7 @@ import type { Arrivals } from './search.ts'
 export type ReaderSettings = {
   /** The folder of each store, by its name. */
   readonly folders: Readonly<Record<string, string>>
-  /** What may be cached of all of them. */
+  /** Limits of the caches. */
   readonly cacheBytes: number
   /** How many lines are searched together; for tests. */
   readonly windowLines?: number
@@ -19,7 +19,7 @@ export type ReadRequest = { readonly store: string; readonly timeoutMs: number }
   | { readonly kind: 'arrivals'; readonly filter: LogFilter; readonly ranges: Arrivals }
 )
 
-/** Gives up a request; it is not responded to. */
+/** Cancels a request; it gets no response. */
 export type CancelRequest = { readonly kind: 'cancel'; readonly of: number }
 
 export type ReaderNotice = { readonly store: string; readonly partition: string; readonly damage: string }

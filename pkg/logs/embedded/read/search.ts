@@ -28,13 +28,13 @@ import {
 
 const maxBuckets = 10_000
 
-/** A window that may have what is asked for. */
+/** A window that may have matches. */
 type Part = { readonly partition: PartitionReader; readonly query: PartitionQuery; readonly window: Window }
 
-/** From which line on partitions are asked. */
+/** The first line to search in each partition. */
 export type Arrivals = readonly { readonly partition: PartitionId; readonly from: number }[]
 
-/** What arrived, from which lines to go on, and whether there are some already. */
+/** New lines, the next positions, and whether there are more. */
 export type Arrived = {
   readonly hits: readonly Hit[]
   readonly next: readonly (Arrivals[number] & { readonly isCut: boolean })[]
@@ -48,7 +48,7 @@ export type Search = {
     interval: Interval,
   ) => Work<Histogram>
   readonly statistics: (partitions: readonly PartitionReader[], filter: LogFilter) => Work<Statistics>
-  /** What arrived from given lines on and passes, in the order of arrival: as much as one page may have. */
+  /** Returns matching lines from given positions in order of arrival, up to a page. */
   readonly arrivals: (
     partitions: readonly PartitionReader[],
     filter: LogFilter,
@@ -73,7 +73,7 @@ export function createSearch(results: LRUCache<string, object>, windowLines?: nu
   }
 }
 
-/** The windows that may have what is asked for, in the order of their partitions. */
+/** The windows that may have matches, in order of their partitions. */
 function* partsOf(
   partitions: readonly PartitionReader[],
   filter: LogFilter,
@@ -95,12 +95,12 @@ function* partsOf(
 type Results = LRUCache<string, object>
 
 function keyOf({ partition, query, window }: Part): string {
-  // A window that is within the times has the same lines whatever they are.
+  // For a window within the time range, the result does not depend on the times.
   const times = isWithin(query, window) ? '' : `${query.start}-${query.end}`
   return `${partition.serial} ${window.from}-${window.to} ${times} ${query.query.key}`
 }
 
-/** @param key says which type of value is cached under it */
+/** @param key determines the type of the cached value */
 function* cached<T extends object>(
   results: Results,
   key: string,
@@ -167,7 +167,7 @@ function* searchPage(
   return { total: withTotal ? total : undefined, hits, isCut: read.length < found.length }
 }
 
-/** The first of some places and those of a window. */
+/** Merges the first positions with those of a window. */
 function* withPlaces(
   results: Results,
   places: readonly Place[],

@@ -8,7 +8,7 @@ import type { PartitionQuery } from './query.ts'
 /** Work that yields every few milliseconds, so that it can be interrupted. */
 export type Work<T> = Generator<void, T>
 
-/** Consecutive blocks that are searched together. What is found in them is cached. */
+/** Consecutive blocks that are searched together, with a cached result. */
 export type Window = LineRange & {
   readonly blocks: readonly Block[]
   readonly firstTime: number
@@ -92,7 +92,7 @@ export function* select(partition: PartitionReader, query: PartitionQuery, windo
 }
 
 function findBits(partition: PartitionReader, query: string, window: Window): Bitmap {
-  // What the whole partition was searched for need not be searched for again.
+  // Terms that the index has checked for the whole partition are not checked again.
   const few = partition.findFew(query, partition.lines, fewLines)
   if (few === undefined) return partition.find(query, window)
   const bits = emptyBitmap(window.to - window.from)

@@ -2,10 +2,10 @@ import { readdirSync } from 'node:fs'
 import { type PartitionId, partitionsAmong } from '../partition/partition-id.ts'
 import { PartitionReader, type ReaderCaches } from '../partition/partition-reader.ts'
 
-// Each open database has some 300 KB besides its page cache.
+// Memory of an open database, about 300 KB in addition to its page cache.
 const mostOpen = 48
 
-/** The partitions of one store, as its folder has them. */
+/** The partitions in the folder of a store. */
 export class StoreReader {
   readonly #folder: string
   readonly #caches: ReaderCaches
@@ -29,7 +29,7 @@ export class StoreReader {
     return [...this.#partitions.values()]
   }
 
-  /** Closes databases beyond a limit, those of the oldest days first: they are asked least. */
+  /** Closes databases beyond a limit, the oldest days first, which are queried least. */
   limitOpen(): void {
     const open = [...this.#partitions.values()].filter(({ isOpen }) => isOpen)
     for (const partition of open.slice(0, Math.max(open.length - mostOpen, 0))) partition.close()

@@ -5,7 +5,7 @@ export type RecentBatches = {
   readonly delete: (name: string) => void
 }
 
-/** @param limit how many are remembered; the oldest goes first */
+/** @param limit maximum number of names; the oldest is dropped */
 export function createRecentBatches(limit: number): RecentBatches {
   const names = new Set<string>()
   return {

@@ -3,13 +3,13 @@ import { dayMs, dayOf, formatDay } from '../partition/day.ts'
 import { type PartitionId, parsePartitionId } from '../partition/partition-id.ts'
 
 export type Retention = {
-  /** Days (UTC) that are kept, today included. */
+  /** Number of days (UTC) to keep, including today. */
   readonly days: number
-  /** What all partitions together may take on the disk. */
+  /** Limit for all partitions together. */
   readonly bytes: number
 }
 
-/** The oldest day that is kept. */
+/** The oldest day to keep. */
 export function firstKeptDay({ days }: Retention, nowMs: number): number {
   return Math.floor(nowMs / dayMs) - days + 1
 }
@@ -22,9 +22,9 @@ export function rejectionOf(timeNs: bigint, firstDay: number): string | undefine
 }
 
 /**
- * The partitions that must go: those of days that are too old, then the oldest until the rest fits.
+ * Returns the partitions to delete: expired days, then the oldest until the rest fits.
  *
- * @param partitions in the order of day and part
+ * @param partitions in order of day and part
  */
 export function findExpired(
   partitions: readonly { readonly id: PartitionId; readonly bytes: number }[],

@@ -26,7 +26,7 @@ export type Report = (message: string, error?: unknown) => void
 const rememberedBatches = 4096
 const mostOpen = 4
 const partitionBytes = { min: 16 * 1024 * 1024, max: 1024 * 1024 * 1024 }
-// A day's last lines come a while after it.
+// The last lines of a day arrive with a delay.
 const lateMs = 3_600_000
 
 /**
@@ -42,7 +42,7 @@ export class StoreWriter {
   readonly #open = new Map<number, PartitionWriter>()
   /** The number of each day's last partition. */
   readonly #lastPart = new Map<number, number>()
-  /** Nothing is added to these any more; their indexes are to be optimized. */
+  /** Complete partitions whose indexes are to be optimized. */
   #sealed: PartitionWriter[] = []
   /** With an open transaction, and the batches that are in it. */
   readonly #changed = new Map<PartitionWriter, string[]>()
@@ -71,10 +71,10 @@ export class StoreWriter {
   }
 
   /**
-   * Adds lines to the open transaction; they are stored once `commit` returns.
+   * Adds lines to the open transaction; `commit` makes them durable.
    *
    * @param batch its name
-   * @throws Status 503, 507; then `rollback` must follow
+   * @throws Status 503, 507; then `rollback` must be called
    */
   append(records: readonly LogRecord[], batch: string, nowMs: number): AppendResult {
     const firstDay = firstKeptDay(this.#retention, nowMs)
@@ -124,13 +124,17 @@ export class StoreWriter {
   rollback(): void {
     for (const [partition, batches] of this.#changed) {
       for (const key of batches) this.#recent.delete(key)
-      // What it has in memory is read again when it is next opened.
+      // Its memory is loaded again when it is opened.
       this.#close(partition)
     }
     this.#changed.clear()
   }
 
-  /** Does some 10 ms of work that can wait. @returns whether there is more */
+  /**
+   * Does about 10 ms of background work.
+   *
+   * @returns whether there is more
+   */
   maintain(): boolean {
     const [partition] = this.#sealed
     if (partition === undefined) return false
@@ -145,7 +149,7 @@ export class StoreWriter {
     return this.#sealed.length > 0
   }
 
-  /** Removes partitions by the rules of retention, and closes those of earlier days. */
+  /** Deletes expired partitions, and closes those of earlier days. */
   tidy(nowMs: number): void {
     const today = Math.floor((nowMs - lateMs) / dayMs)
     for (const partition of [...this.#open.values()]) {
@@ -177,7 +181,7 @@ export class StoreWriter {
     for (const partition of [...this.#open.values(), ...this.#sealed]) this.#close(partition)
   }
 
-  /** The partition that takes so many lines of a day. */
+  /** The partition for this many lines of a day. */
   #partitionOf(day: number, count: number): PartitionWriter {
     let partition = this.#open.get(day)
     if (partition === undefined) {
@@ -193,7 +197,7 @@ export class StoreWriter {
     return partition
   }
 
-  /** Lines may come for a day that was thought to be complete. */
+  /** Lines may arrive for a day that was considered complete. */
   #unseal(day: number): PartitionWriter | undefined {
     const id = partitionId(day, this.#lastPart.get(day) ?? 0)
     const partition = this.#sealed.find(sealed => sealed.id === id)
@@ -207,7 +211,7 @@ export class StoreWriter {
   }
 
   #create(day: number): PartitionWriter {
-    // A number is not used twice: readers may know the partition that had it.
+    // Numbers are never reused: readers may know the partition that had it.
     const part = (this.#lastPart.get(day) ?? -1) + 1
     const partition = PartitionWriter.create(this.#folder, partitionId(day, part))
     this.#lastPart.set(day, part)
@@ -215,7 +219,7 @@ export class StoreWriter {
   }
 
   #maxBytes(): number {
-    // Retention removes whole partitions: each is to be a small part of what may be kept.
+    // Retention deletes whole partitions, so each must be a small part of the total.
     const share = this.#retention.bytes / 16
     return Math.min(Math.max(share, partitionBytes.min), partitionBytes.max)
   }

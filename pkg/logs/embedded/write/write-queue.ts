@@ -9,7 +9,7 @@ import type { RecordBatch, WriteRequest, WriteResponse } from './write-request.t
 
 export type WriteQueue = {
   readonly add: (request: Numbered) => void
-  /** Leaves out what was not begun, and resolves once nothing is written any more. */
+  /** Drops requests that have not started, and resolves when no write is in progress. */
   readonly stop: () => Promise<void>
 }
 
@@ -21,7 +21,7 @@ type Applied = { readonly id: number; readonly store: string; readonly result: I
 // long.
 const transactionMs = 100
 
-/** Applies requests in the order of arrival; what can wait is done in between. */
+/** Applies requests in order of arrival, with background work in between. */
 export function createWriteQueue(
   writers: ReadonlyMap<string, StoreWriter>,
   parent: Pick<Parent, 'respond' | 'fail'>,

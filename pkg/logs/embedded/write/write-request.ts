@@ -2,10 +2,10 @@ import type { RawBatch } from '../../ingest/raw-batch.ts'
 import type { LogRecord } from '../../record.ts'
 import type { Committed, StoreSettings } from './store-writer.ts'
 
-/** The stores that one process writes, by name. */
+/** The stores of the writer process, by name. */
 export type WriterSettings = { readonly stores: Readonly<Record<string, StoreSettings>> }
 
-/** What the parent asks the writer for. `nowMs` is the time by which retention goes. */
+/** A request to the writer. `nowMs` is the current time for retention. */
 export type WriteRequest = { readonly store: string } & (
   | { readonly kind: 'ingest'; readonly batch: RawBatch; readonly nowMs: number }
   | ({ readonly kind: 'append'; readonly nowMs: number } & RecordBatch)
@@ -16,7 +16,7 @@ export type WriteRequest = { readonly store: string } & (
 /** @see LogBatch */
 export type RecordBatch = { readonly records: readonly LogRecord[]; readonly name?: string }
 
-/** The response to `ingest` and `append`: its result, and what the transaction has made durable. */
+/** The response to `ingest` and `append`: the result, and the committed lines. */
 export type WriteResponse<Result> = { readonly result: Result; readonly committed: readonly Committed[] }
 
 export type WriterNotice = { readonly store: string; readonly message: string; readonly error?: string }

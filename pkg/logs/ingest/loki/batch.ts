@@ -15,7 +15,7 @@ import { readPushJson } from './json.ts'
 import type { LokiEntry } from './message.ts'
 import { readPush } from './protobuf.ts'
 
-// What Promtail, Alloy, Fluent Bit and the exporters of OpenTelemetry call where a line comes from.
+// Label names for the origin in Promtail, Alloy, Fluent Bit and the exporters of OpenTelemetry.
 const originLabels: Readonly<Record<string, string>> = {
   ...{ namespace: 'k8s.namespace.name', namespace_name: 'k8s.namespace.name' },
   ...{ k8s_namespace_name: 'k8s.namespace.name', kubernetes_namespace_name: 'k8s.namespace.name' },
@@ -28,9 +28,9 @@ const originLabels: Readonly<Record<string, string>> = {
 }
 
 /**
- * Loki's push: the labels of a stream say where its lines come from; all other labels and the
- * structured metadata of a line are fields. Loki answers 400 when it does not take a line, and has
- * stored the others.
+ * Push of Loki: the labels of a stream contain the origin; all other labels and the structured
+ * metadata of a line are fields. Like Loki it returns 400 if some lines are rejected, after storing
+ * the others.
  */
 export function readLoki(body: Buffer, encoding: 'json' | 'protobuf', limits: IngestLimits): BatchReading {
   let count = 0
@@ -72,7 +72,7 @@ function toLine(entry: LokiEntry, shared: Shared, limits: IngestLimits): Line {
   if (timeNs !== entry.timeNs) flatten(flat, 'timestamp', entry.timestamp, notes, limits)
   addAll(flat, entry.metadata, notes, limits)
   const line = typeof entry.line === 'string' ? entry.line : formatMember(entry.line, notes)
-  // Where labels say it, a line is the program's own: nothing in it can say another origin.
+  // If labels contain the origin, nothing in the line can change it.
   const document = isOfPod(flat) || isOfPod(shared.flat) ? undefined : toDocument(line, limits)
   const log = document === undefined ? line : putMembers(flat, document, line, { timeNs }, notes, limits)
   shared.addTo(flat, notes)

@@ -2,13 +2,13 @@
 const maxLabels = 4096
 // What is longer is no label of anybody: Loki takes 2 KiB for a value.
 const maxChars = 256 * 1024
-// A name, or in quotes one with other characters, and a value as Go quotes texts.
+// A name, optionally in quotes with other characters, and a value quoted like in Go.
 const pair = /\s*(?:([^\s=,{}"`]+)|"((?:[^"\\]|\\.)*)")\s*=\s*(?:"((?:[^"\\]|\\.)*)"|`([^`]*)`)\s*/y
 
 /**
- * The labels of a stream as Loki writes them: `{namespace="shop", pod="web-0"}`.
+ * Parses the labels of a stream: `{namespace="shop", pod="web-0"}`.
  *
- * @returns undefined for a text that is none
+ * @returns undefined if they are invalid
  */
 export function parseLabels(text: string): readonly (readonly [string, string])[] | undefined {
   if (text.length > maxChars) return undefined

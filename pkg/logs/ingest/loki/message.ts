@@ -1,4 +1,4 @@
-/** One entry of a stream (logproto.EntryAdapter). */
+/** An entry of a stream (logproto.EntryAdapter). */
 export type LokiEntry = {
   /** Nanoseconds since 1970; undefined when it cannot be read. */
   readonly timeNs: bigint | undefined

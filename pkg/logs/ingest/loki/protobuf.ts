@@ -19,7 +19,7 @@ function readStream(message: Buffer): LokiStream {
   // They may follow the entries.
   for (const field of readFields(message))
     if (field.number === stream.labels) text = bytesOf(field).toString('utf8')
-  // Labels that cannot be read are kept as text, and the lines with them.
+  // Invalid labels are kept as text, and the lines are stored.
   return { labels: parseLabels(text) ?? [['labels', text]], entries: readEntries(message) }
 }
 

@@ -107,7 +107,7 @@ function toNumber(value: unknown): number {
   return typeof value === 'object' ? 0 : Number(value) || 0
 }
 
-/** A time that is none is 0, "not known", as the protocol has it. */
+/** An invalid time becomes 0, "unknown" in the protocol. */
 function toTime(value: unknown): bigint {
   const text = typeof value === 'number' || typeof value === 'bigint' ? String(value) : value
   return typeof text === 'string' && /^\d{1,20}$/.test(text) ? BigInt(text) : 0n

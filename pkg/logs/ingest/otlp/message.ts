@@ -1,6 +1,6 @@
 import type { LineNotes } from '../notes.ts'
 
-/** opentelemetry.proto.common.v1.AnyValue, as the text or value that it holds. */
+/** opentelemetry.proto.common.v1.AnyValue as its value. */
 export type AnyValue = string | number | boolean | bigint | null | readonly AnyValue[] | AnyMap
 export type AnyMap = { readonly [key: string]: AnyValue }
 
@@ -18,7 +18,7 @@ export type OtlpRecord = {
   readonly traceId: string
   readonly spanId: string
   readonly eventName: string
-  /** What was changed when it was read. */
+  /** Changes made by parsing. */
   readonly notes: LineNotes
 }
 
@@ -31,9 +31,9 @@ export type OtlpScope = { readonly name: string; readonly version: string; reado
 export type OtlpGroup = {
   readonly attributes: AnyMap
   readonly scope: OtlpScope
-  /** What was changed of the attributes and the scope. */
+  /** Changes of the attributes and the scope. */
   readonly notes: LineNotes
-  /** Read as they are asked for. */
+  /** Parsed lazily. */
   readonly records: Iterable<OtlpRecord | UnreadRecord>
 }
 
@@ -53,10 +53,10 @@ export function toAnyMap(pairs: Iterable<readonly [string, AnyValue]>): AnyMap {
 /** How many values a record, a scope or a resource has at most; more are left out. */
 export const maxValues = 65_536
 
-/** How deep a value may be nested: the stack of anyone who goes through it has an end. */
+/** Maximum depth of a value, since readers recurse. */
 export const maxDepth = 32
 
-/** A number as JSON writes them, as far as one holds it. */
+/** A number as JSON, as far as it can be expressed. */
 export function toInteger(value: bigint): number | bigint {
   return Number.isSafeInteger(Number(value)) ? Number(value) : value
 }

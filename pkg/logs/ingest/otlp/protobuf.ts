@@ -41,7 +41,7 @@ export function* readExportRequest(body: Buffer): Generator<OtlpGroup> {
   }
 }
 
-/** An ExportLogsServiceResponse; empty when there is nothing to say. */
+/** An ExportLogsServiceResponse; empty if everything was stored. */
 export function writeExportResponse(rejected: number, message: string): Buffer {
   if (rejected === 0 && message === '') return Buffer.alloc(0)
   const text = Buffer.from(message)
@@ -85,7 +85,7 @@ type Pair = readonly [string, AnyValue]
 /** Of one record, scope or resource. */
 type Reading = {
   readonly notes: LineNotes
-  /** Whether one more value is read. */
+  /** Whether another value may be read. */
   readonly hasRoom: () => boolean
 }
 
@@ -119,7 +119,7 @@ function readScope(message: Buffer, reading: Reading): OtlpScope {
   return { name, version, attributes: toAnyMap(attributes) }
 }
 
-/** One that cannot be read takes no other with it. */
+/** An invalid record does not affect others. */
 function readRecord(message: Buffer): OtlpRecord | UnreadRecord {
   try {
     return readLogRecord(message)

@@ -31,7 +31,7 @@ function toLine(record: OtlpRecord, shared: Shared, limits: IngestLimits): Line 
   const { notes, time, observedTime } = record
   const known = [time, observedTime].find(one => one > 0n && isLineTime(one, limits))
   const flat: Flat = new Map()
-  // A time that the line cannot have is kept.
+  // An invalid time is kept as a field.
   if (time > 0n && time !== known) put(flat, 'time_unix_nano', toInteger(time))
   else if (observedTime > 0n && known === undefined)
     put(flat, 'observed_time_unix_nano', toInteger(observedTime))
@@ -42,7 +42,7 @@ function toLine(record: OtlpRecord, shared: Shared, limits: IngestLimits): Line 
   addText(flat, 'event_name', record.eventName)
   addAll(flat, record.attributes, notes, limits)
   shared.addTo(flat, notes)
-  // Fluent Bit sends a record that has no text as the body, with all that it knows of the pod.
+  // Fluent Bit sends a record without text as a map in the body, with the data of the pod.
   if (isRecord(record.body) && isRecord(record.body.kubernetes) && !isOfPod(flat))
     flatten(flat, 'kubernetes', record.body.kubernetes, notes, limits)
   const timeNs = known ?? arrivalTime(notes)
@@ -64,7 +64,7 @@ function addText(flat: Flat, name: string, text: string): void {
   if (text !== '') put(flat, name, text)
 }
 
-/** A body that is no text is kept as JSON. */
+/** A body that is not a string is stored as JSON. */
 function toText(value: AnyValue, notes: LineNotes): string {
   if (typeof value === 'string') return value
   return value === null ? '' : formatMember(value, notes)

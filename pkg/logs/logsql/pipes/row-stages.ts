@@ -93,7 +93,10 @@ export function addUnpacked(pipe: PipeOf<'unpack'>): (row: Row) => Row {
 const maxUnpacked = 1000
 const maxDepth = 32
 
-/** The members of a JSON object by their names with dots between levels; of anything else there are none. */
+/**
+ * The members of a JSON object by their names with dots between levels; of anything else there are
+ * none.
+ */
 function readJson(text: string, preserved: ReadonlySet<string>): ReadonlyMap<string, string> {
   const found = new Map<string, string>()
   if (!text.trimStart().startsWith('{')) return found

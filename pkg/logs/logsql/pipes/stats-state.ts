@@ -26,7 +26,9 @@ export function createState(what: StatsFunction, budget: Budget): StatsState {
   }
 }
 
-/** The values of fields; one that is named is there, be it empty, and of `*` those that the row has. */
+/**
+ * The values of fields; one that is named is there, be it empty, and of `*` those that the row has.
+ */
 function createReader(fields: readonly string[]): (row: Row) => readonly string[] {
   if (!fields.some(field => field.endsWith('*'))) return row => valuesOf(row, fields)
   const isWanted = createNameTest(fields)

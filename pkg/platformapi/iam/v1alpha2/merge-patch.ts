@@ -1,6 +1,9 @@
 import { isRecord } from '../../../kubeclient/object.ts'
 
-/** JSON Merge Patch (RFC 7396): null takes a member away, an object is merged, everything else replaces. */
+/**
+ * JSON Merge Patch (RFC 7396): null takes a member away, an object is merged, everything else
+ * replaces.
+ */
 export function mergePatch(target: unknown, patch: unknown): unknown {
   if (!isRecord(patch)) return patch
   const merged = new Map(Object.entries(isRecord(target) ? target : {}))

@@ -20,9 +20,10 @@ export type PasswordOptions = {
 }
 
 /**
- * PUT /users/{user}/password `{currentPassword, password}`. One's own takes the current one, which is counted by the lockout
- * like a login: a stolen token must not be a way to guess it. Setting another's takes the right to update users/password,
- * and to impersonate the user and every group that the user is in.
+ * PUT /users/{user}/password `{currentPassword, password}`. One's own takes the current one, which
+ * is counted by the lockout like a login: a stolen token must not be a way to guess it. Setting
+ * another's takes the right to update users/password, and to impersonate the user and every group
+ * that the user is in.
  *
  * Every login of the user ends.
  */

@@ -24,7 +24,10 @@ export type PermitOptions = {
   readonly requireRight: RequireRight
 }
 
-/** Asks RBAC, for the caller of a request, for the rights that a change of a user takes (see user-rights.ts). */
+/**
+ * Asks RBAC, for the caller of a request, for the rights that a change of a user takes (see
+ * user-rights.ts).
+ */
 export function createPermits(options: PermitOptions): (exchange: AuthenticatedExchange) => Permit {
   const { client, groupDomain, requireRight } = options
 

@@ -35,7 +35,10 @@ export type IamOptions = {
 
 export type IamFace = {
   readonly serve: Handler
-  /** What everybody may do without a right of RBAC: read one's own user, and change one's own password. */
+  /**
+   * What everybody may do without a right of RBAC: read one's own user, and change one's own
+   * password.
+   */
   readonly isOwn: (exchange: AuthenticatedExchange) => boolean
   /** Whether a request is for roles or members, which ask for the caller's rights by themselves. @throws Status 401 */
   readonly judgesItself: (exchange: AuthenticatedExchange) => boolean
@@ -44,8 +47,8 @@ export type IamFace = {
 /**
  * `/kapis/iam.<group domain>/v1alpha2`: users, their passwords, states and login records.
  *
- * Users are written with the rights of Kapis, once RBAC has allowed the caller to write users and permit.ts has asked for what
- * else the change takes. The audit says who it was.
+ * Users are written with the rights of Kapis, once RBAC has allowed the caller to write users and
+ * permit.ts has asked for what else the change takes. The audit says who it was.
  */
 export function createIamFace(options: IamOptions): IamFace {
   const { client, groupDomain, users, writer, passwords, requireRight, clientAddress, logger } = options

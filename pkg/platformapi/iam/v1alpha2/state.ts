@@ -8,7 +8,10 @@ import { toAnswer, type UsersOptions } from './users.ts'
 
 const states: readonly UserState[] = ['Active', 'Disabled']
 
-/** PUT /users/{user}/status `{"status": {"state": "Active" | "Disabled"}}`: enables, unlocks, disables; nothing else. */
+/**
+ * PUT /users/{user}/status `{"status": {"state": "Active" | "Disabled"}}`: enables, unlocks,
+ * disables; nothing else.
+ */
 export async function putState(options: UsersOptions, exchange: AuthenticatedExchange): Promise<void> {
   const { groupDomain, writer, audit } = options
   const { req, res, info } = exchange

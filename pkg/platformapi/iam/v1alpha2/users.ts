@@ -54,7 +54,10 @@ export async function serveUser(options: UsersOptions, exchange: AuthenticatedEx
   sendJson(res, 200, toAnswer(user, groupDomain))
 }
 
-/** A user as in lists: byte for byte as kube-apiserver has it, but for what nobody is to read. @throws Status 404, 503 */
+/**
+ * A user as in lists: byte for byte as kube-apiserver has it, but for what nobody is to read.
+ * @throws Status 404, 503
+ */
 async function readUser({ client, groupDomain }: UsersOptions, name: string): Promise<string> {
   const path = `${usersPath(groupDomain)}/${encodeURIComponent(name)}`
   const json = await readText(client, { path }).catch((error: unknown) => {
@@ -95,7 +98,8 @@ async function patch(
     isVersioned = draft.resourceVersion === versionOf(changes)
     return { user: await writer.update(draft, options), state: draft.state }
   }
-  // A patch that names no version is meant for the user as stored, also when a login has changed that in the meantime.
+  // A patch that names no version is meant for the user as stored, also when a login has changed
+  // that in the meantime.
   return retry(update, { isRetriable: error => !isVersioned && isConflict(error), attempts: 5 })
 }
 

@@ -99,8 +99,8 @@ function fieldOf(parameters: LogsqlParameters): string {
 }
 
 /**
- * The query API of VictoriaLogs (https://docs.victoriametrics.com/victorialogs/querying/#http-api), below
- * `/select/logsql/`. Callers see the lines that they see by the log API.
+ * The query API of VictoriaLogs (https://docs.victoriametrics.com/victorialogs/querying/#http-api),
+ * below `/select/logsql/`. Callers see the lines that they see by the log API.
  *
  * @throws Status 400, 404, 405, 429, 503, 504
  */
