@@ -33,9 +33,9 @@ const sources: Readonly<Record<BinaryName | TestBinaryName, Source>> = {
 const heartbeatMs = 15_000
 
 /**
- * Builds one program from its Go module, whose every byte the go.sum next to it pins.
+ * Builds a program from its Go module, pinned by the go.sum next to it.
  *
- * @throws Error when Go is missing or the build fails; the compiler's own words are in it
+ * @throws Error if Go is missing or the build fails, with the output of the compiler
  */
 export async function buildBinary(
   name: BinaryName | TestBinaryName,

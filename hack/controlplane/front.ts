@@ -13,14 +13,14 @@ const tailEveryMs = 100
 export type Supervisor = {
   /** Rejects with the reason when something does not start. */
   readonly ready: Promise<void>
-  /** Why it ended by itself; undefined when it was told to. */
+  /** Why it ended; undefined if it was stopped. */
   readonly ended: Promise<string | undefined>
   readonly stop: () => Promise<void>
-  /** Lets it go on alone. */
+  /** Detaches it, so that it continues alone. */
   readonly release: () => void
 }
 
-/** Starts a supervisor and shows what it says. What an earlier one left behind is stopped first. */
+/** Starts a supervisor and prints its output, after stopping leftovers of an earlier one. */
 export async function startSupervisor(settings: Settings, flags: readonly string[]): Promise<Supervisor> {
   mkdirSync(settings.runDir, { recursive: true })
   return withLock(`${settings.runDir}/lock`, console.log, async () => {
@@ -50,7 +50,7 @@ function supervise(settings: Settings, flags: readonly string[]): Supervisor {
 
   child.on('message', message => {
     if (typeof message !== 'object' || message === null || !('state' in message)) return
-    // What the supervisor has said so far comes before what is said of its being ready.
+    // Prints earlier output before the result.
     tail.copy()
     if (message.state === 'ready') ready.resolve()
     if ('reason' in message) failure = String(message.reason)
@@ -63,7 +63,7 @@ function supervise(settings: Settings, flags: readonly string[]): Supervisor {
     ready.reject(new Error(reason))
     ended.resolve(told ? undefined : reason)
   })
-  // Who does not wait for one of the two must not be ended by it.
+  // A process that waits for only one of them must not end with the other.
   ready.promise.catch(() => undefined)
 
   return {
@@ -83,7 +83,7 @@ function supervise(settings: Settings, flags: readonly string[]): Supervisor {
   }
 }
 
-/** Copies to the terminal what is added to a file. */
+/** Copies new lines of a file to the terminal. */
 function createTail(file: string): { copy: () => void; close: () => void } {
   const fd = openSync(file, 'r')
   const chunk = Buffer.alloc(16_384)
@@ -105,7 +105,7 @@ function createTail(file: string): { copy: () => void; close: () => void } {
   }
 }
 
-/** A terminal that is gone is no reason to fail: what was started has still to be stopped. */
+/** A closed terminal is not an error: the started processes must still be stopped. */
 function print(bytes: Buffer): void {
   try {
     writeSync(1, bytes)

@@ -41,7 +41,7 @@ export function kwokConfig(settings: Settings, port: number): string {
     kwokObject('ClusterLogs', 'sample', { logs: [{ logsFile: sampleLog(settings) }] }),
     kwokObject('ClusterAttach', 'sample', { attaches: [{ logsFile: sampleLog(settings) }] }),
     kwokObject('ClusterPortForward', 'sample', {
-      // Whatever port of a pod is asked for, kwok's own web server answers (/healthz).
+      // For any port of a pod, the web server of kwok responds (/healthz).
       forwards: [{ target: { address: '127.0.0.1', port } }],
     }),
   ]

@@ -13,7 +13,8 @@ const range = { from: 20_000, to: 32_000 }
  */
 export function createPortFinder() {
   const reserved = (port: number) => join(tmpdir(), `kapis-ports-${userInfo().uid}`, String(port))
-  // Who only tries a port listens on it for a moment, and must not do so while its owner begins to.
+  // A process that only tests a port listens on it briefly, which must not coincide with the start
+  // of its owner.
   const take = async (port: number) => {
     if (tryLock(reserved(port)) !== undefined) return false
     if (await isFree(port)) return true

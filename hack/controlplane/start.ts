@@ -31,7 +31,7 @@ export type Start = {
   readonly portFinder: ReturnType<typeof createPortFinder>
   readonly say: (line: string) => void
   readonly signal: AbortSignal
-  /** Told every process that was started. */
+  /** Called with every started process. */
   readonly started: (part: Part, child: ChildProcess) => void
 }
 

@@ -50,7 +50,8 @@ function watch(part: Part, child: ChildProcess): void {
     if (ending !== undefined || expected) return
     const reason = `${part.name} has ended (${signal ?? `exit code ${code}`}); its log is ${part.log}`
     say(reason)
-    // While starting, who waits for the part to get ready tells it with the last lines of the log.
+    // While starting, the code that waits for the component reports its end with the last log
+    // lines.
     if (stopOnDeath && ready) void fail(new Error(reason))
   })
 }

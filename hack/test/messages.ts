@@ -1,4 +1,4 @@
-/** What a process of tests says to its parent. */
+/** Messages of a test process to its parent. */
 export type Message =
   | {
       readonly test: string

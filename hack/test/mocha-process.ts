@@ -23,7 +23,7 @@ export function createQueue(jobs: readonly Job[]): Queue {
   return { take: () => left.shift(), isEmpty: () => left.length === 0 }
 }
 
-/** Jobs of `next` when there are none of `first` any more. */
+/** Runs jobs of `next` when `first` has none left. */
 export function thenFrom(first: Queue, next: Queue): Queue {
   return { take: () => first.take() ?? next.take(), isEmpty: () => first.isEmpty() && next.isEmpty() }
 }
@@ -64,14 +64,14 @@ export async function runMocha(queue: Queue, run: MochaRun): Promise<Outcome> {
   child.on('error', error => resolve(error.message))
   child.on('exit', (code, signal) => resolve(signal ?? `exit code ${code}`))
   const end = await promise
-  // What it left in the pipe; but a process that it left behind may keep the pipe open for ever.
+  // Remaining output; a leftover process may keep the pipe open for ever.
   await Promise.race([once(child, 'close'), sleep(2_000)])
   const outcome = count.outcome(`${name}: the tests broke off (${end})`)
-  // What is left has to run all the same.
+  // The remaining files must still run.
   return count.isOver() || queue.isEmpty() ? outcome : sum([outcome, await runMocha(queue, run)])
 }
 
-/** Counts what the process reports, so that what it did until it broke off is known. */
+/** Counts reported tests, so that they are known if the process crashes. */
 export function createCount() {
   let outcome = none
   let files: Job = []
@@ -92,7 +92,7 @@ export function createCount() {
       else outcome = sum([outcome, toOutcome(state, `${test}: ${why}`)])
     },
     isOver: () => isOver,
-    /** @param broken what to say when the process has not come to its end */
+    /** @param broken the message if the process has crashed */
     outcome(broken: string): Outcome {
       if (isOver) return outcome
       const place = at === undefined ? 'before the first test' : `in "${at}"`

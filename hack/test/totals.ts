@@ -1,12 +1,12 @@
 /** How many tests ended how. */
 export type Totals = { readonly passed: number; readonly failed: number; readonly skipped: number }
 
-/** Totals, and what failed: a line each, by which it is found in what was printed before. */
+/** Prints totals and failures, one line each. */
 export type Outcome = Totals & { readonly failures: readonly string[] }
 
 export const none: Outcome = Object.freeze({ passed: 0, failed: 0, skipped: 0, failures: [] })
 
-/** What should have run tests and did not get to its end, after `before` of them. */
+/** A file that crashed after `before` tests. */
 export function brokeOff(reason: string, before: Outcome = none): Outcome {
   return { ...before, failed: before.failed + 1, failures: [...before.failures, reason] }
 }

@@ -203,7 +203,7 @@ describe('parseRequestInfo', () => {
     // What Go leaves out of a query is left out here.
     [`GET ${g}/nodes?fieldSelector=metadata.name=n1;x=1`, { ...nodes, verb: 'list' }],
     [`GET ${g}/nodes?fieldSelector=metadata.name=n1%zz`, { ...nodes, verb: 'list' }],
-    // A list that kube-apiserver cannot read has no name.
+    // A list query that kube-apiserver cannot parse selects no name.
     ...['limit=x', 'limit=', 'limit=1.5', 'timeoutSeconds=9223372036854775808', 'labelSelector=a=b=c'].map(
       (other): [string, Expected] => [
         `GET ${g}/nodes?fieldSelector=metadata.name=n1&${other}`,

@@ -16,7 +16,7 @@ describe('createAuditor', () => {
   const events = (): Event[] => lines.map(line => JSON.parse(line))
   afterEach(() => loopback?.close())
 
-  /** A server that tells the auditor what the chain would tell it. */
+  /** A server that calls the auditor like the handler chain. */
   async function start(
     policy: string,
     serve: (record: AuditRecord, req: IncomingMessage, res: ServerResponse) => unknown,
@@ -103,7 +103,7 @@ describe('createAuditor', () => {
     await post(port, '/oauth/token', 'grant_type=password&password=s3cret')
     await get('/api/v1/pods?access_token=s3cret', { headers: { authorization: 'Bearer s3cret' } })
     expect(events()).to.have.length(8)
-    // The fourth answer is the test server's own, to a list of pods.
+    // The fourth response is that of the test server to a list of pods.
     expect(JSON.stringify(events().slice(0, 7))).to.not.include('s3cret')
     expect(events()[7]?.requestURI).to.equal('/api/v1/pods?access_token=[redacted]')
   })

@@ -7,10 +7,10 @@ const executablePath = ['/usr/bin/chromium', '/usr/bin/chromium-browser'].find(p
 
 export function startChromium(): Promise<Browser> {
   if (executablePath === undefined) throw new Error('there is no chromium: run hack/test-tools.sh')
-  // Its sandbox wants rights that a container does not have; it opens pages of ours alone.
+  // Its sandbox requires privileges that containers lack; it opens only our own pages.
   const args = [
     ...['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu'],
-    // Pages of peers ask the Internet for fonts, and would wait for an answer where there is none.
+    // Pages of peers load fonts from the Internet, which would hang without access.
     '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost, EXCLUDE 127.0.0.1',
   ]
   return chromium.launch({ executablePath, args, timeout: 60_000 })

@@ -60,7 +60,7 @@ describe('what operators rely on', function () {
         expect([code, body], name).to.deep.equal([200, 'ok'])
       }
       expect((await askKapis('/readyz/ping?verbose')).body).to.equal('[+]ping ok\nreadyz/ping check passed\n')
-      // Those of kube-apiserver are asked for there, which wants to know who asks.
+      // Dependencies of kube-apiserver are checked there, which requires authentication.
       expect((await askKapis('/readyz/no-such-check')).code).to.equal(403)
       expect((await askAs(token, '/livez/informer-sync')).code).to.equal(404)
     })
@@ -168,7 +168,7 @@ describe('what operators rely on', function () {
   })
 
   it('KAPIS_PIDS names the processes that run', () => {
-    // Faults start parts again: the file tells, and not what a shell sourced before.
+    // Faults restart processes, so the file counts, not the environment of the shell.
     const file = readFileSync(join(dirname(setting('KAPIS_CA')), 'env'), 'utf8')
     const [, list = ''] = /^export KAPIS_PIDS='(.*)'$/m.exec(file) ?? []
     const pids = Object.fromEntries(list.split(' ').map(pair => pair.split('=')))
@@ -196,7 +196,7 @@ describe('what operators rely on', function () {
   })
 })
 
-/** The certificate shown to who asks for a name. Rejects when it is not good for that name. */
+/** Returns the certificate for a server name. Rejects if it is not valid for that name. */
 function certificateFor(servername: string): Promise<PeerCertificate> {
   const { hostname, port } = new URL(setting('KAPIS_URL'))
   const { promise, resolve, reject } = Promise.withResolvers<PeerCertificate>()

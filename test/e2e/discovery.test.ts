@@ -141,7 +141,7 @@ describe('discovery, through kube-apiserver', function () {
       `/apis/${group}/${version}/nodes/{name}`,
     ])
     expect(swagger.definitions).to.include.keys([`${prefix}Node`, `${prefix}NodeStatus`])
-    // A suffix would say that a definition here clashed with one of someone else's.
+    // A suffix would mean that a definition conflicts with one of another server.
     const renamed = Object.keys(swagger.definitions).filter(
       name => name.startsWith(prefix) && /_v\d+$/.test(name),
     )
@@ -153,7 +153,7 @@ describe('discovery, through kube-apiserver', function () {
   })
 
   it('the protobuf form of the document can still be made', async () => {
-    // One invalid part would make it impossible, and old clients ask for nothing else.
+    // One invalid part would break the whole document, which old clients need.
     const accept = 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf'
     const answer = await askKube(await tokenOf(namespace, 'default'), '/openapi/v2', { headers: { accept } })
     expect(answer.code).to.equal(200)

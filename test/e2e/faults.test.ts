@@ -154,7 +154,7 @@ describe('when something fails', function () {
     await eventually(readsEverywhere, healMs)
   })
 
-  /** A list may go on from what is known, or say that it cannot; nothing else. */
+  /** A list may continue or report that it cannot; anything else is wrong. */
   async function answered(who: string): Promise<Answer> {
     const answer = await askAs(who, platformPath)
     expect(answer.code, answer.body).to.be.oneOf([200, 503])
@@ -168,7 +168,7 @@ describe('when something fails', function () {
     expect(answer.code, answer.body).to.equal(200)
   }
 
-  /** What changes now is in the next list: the cache is followed and not only kept. */
+  /** A change now appears in the next list: the cache is being updated. */
   async function cacheFollows(): Promise<void> {
     const [name = ''] = (await listAs(token, '?limit=1')).items.map(({ metadata }) => metadata.name)
     const mark = uniqueName('mark')

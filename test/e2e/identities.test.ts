@@ -17,7 +17,7 @@ const json = { 'content-type': 'application/json' }
 const review = JSON.stringify({ apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview' })
 const reviews = '/apis/authentication.k8s.io/v1/selfsubjectreviews'
 
-// A header field loses the blanks around its value: anyone who reads it acts for someone else.
+// HTTP strips spaces around a header value: the receiver would act for another user.
 describe('an identity that a header field would alter', function () {
   this.timeout(120_000)
   const administrator = uniqueName('user-admin')
@@ -30,7 +30,8 @@ describe('an identity that a header field would alter', function () {
       ...['create', 'clusterrolebinding', administrator],
       ...['--clusterrole=kapis:user-administrator', `--user=${administrator}`],
     )
-    // What a group without blanks may: anyone who has the group with one must not get it.
+    // The permissions of the group without spaces, which members of the group with one must not
+    // have.
     await kubectlOutput('create', 'clusterrolebinding', group, '--clusterrole=view', `--group=${group}`)
     token = (await loginAs({ username: administrator, password: 'Correct horse 1' })).access_token
     await eventually(async () => expect((await askAs(token, users)).code).to.equal(200), 10_000)
@@ -196,7 +197,7 @@ describe('an identity that a header field would alter', function () {
         `--resource=namespaces.${resourcesGroup},nodes.${resourcesGroup}`,
       )
       await kubectlOutput('create', 'clusterrolebinding', name, `--clusterrole=${name}`, `--user=${name}`)
-      // Of the groups: who is in one of them without a blank sees all namespaces.
+      // By groups: a member of a group without the trailing space sees all namespaces.
       const all = uniqueName('sees-all')
       await kubectlOutput('create', 'clusterrole', all, '--verb=list', '--resource=namespaces')
       await kubectlOutput('create', 'clusterrolebinding', all, `--clusterrole=${all}`, `--group=${name}`)

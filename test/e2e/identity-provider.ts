@@ -14,7 +14,7 @@ export function linkOf(provider: string): string {
   return `iam.${groupDomain}/identity-provider.${provider}`
 }
 
-/** What an OpenID provider says of someone. */
+/** Claims of an OpenID provider for an account. */
 export function personAt(sub: string, more: object = {}) {
   return {
     sub,

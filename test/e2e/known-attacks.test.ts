@@ -65,7 +65,8 @@ describe('attacks that peers have fallen to', function () {
         for (const who of [nobody, owner]) {
           const { code, body } = await askAs(who, path)
           if (code === 200) {
-            // Lists of namespaces are filtered, not refused: his own at most.
+            // Lists of namespaces are filtered and not rejected: they contain at most the caller's
+            // own.
             const { items } = JSON.parse(body)
             const names = items.map(({ metadata }: { metadata: { name: string } }) => metadata.name)
             expect([path, names.filter((name: string) => name !== namespace)]).to.deep.equal([
@@ -120,7 +121,7 @@ describe('attacks that peers have fallen to', function () {
     const upgrade = (path: string, token: string) =>
       `GET ${path} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${token}\r\n` +
       'Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n'
-    // Upstream it would be asked with the credential of Kapis, and for whomever it names.
+    // The upstream request would use the credential of Kapis and impersonate anyone.
     const second =
       'GET /api/v1/secrets HTTP/1.1\r\nHost: a\r\nImpersonate-User: admin\r\nImpersonate-Group: system:masters\r\n\r\n'
     const cases: readonly (readonly [what: string, first: () => string, codes: readonly number[]])[] = [
@@ -281,7 +282,7 @@ describe('attacks that peers have fallen to', function () {
           `${resources}/namespaces?name=${word}`,
         ]
         for (const query of queries) {
-          // Who has no right sees nothing, whatever he puts in his question.
+          // A caller without permission sees nothing, whatever the query is.
           const { code, body } = await askAs(nobody, query)
           expect(code, `${query} ${body}`).to.be.oneOf([200, 400, 403])
           if (code !== 200) continue
@@ -316,7 +317,7 @@ describe('attacks that peers have fallen to', function () {
         `/oauth/login/${word}`,
       ]) {
         const { code, headers } = await askAs(admin, path)
-        // The page to log in at knows nothing of it; nobody is sent there.
+        // The login page ignores it; the browser is not redirected there.
         expect(code, path).to.be.within(200, 499)
         const front = new URL(setting('KAPIS_URL')).hostname
         const { hostname } = new URL(headers.location ?? '/', setting('KAPIS_URL'))

@@ -39,7 +39,7 @@ describe('a path that kube-apiserver alone has', function () {
           location,
         })
         expect(wireOf(here), who).to.deep.equal(wireOf(there))
-        // Times and uids of the process stand in some of them.
+        // Some of them contain times and IDs of the process.
         if (!/^\/(statusz|flagz)/.test(path)) expect(here.body, who).to.equal(there.body)
       }
     })

@@ -101,7 +101,7 @@ describe('kubectl through kapis-apiserver and next to it', function () {
         .replace(/(resourceVersion"?: ?)"\d+"/g, '$1<version>')
         .replace(/("continue":")[^"]+/g, '$1<token>')
         .replace(/\b\d+(m|s|m\d+s)\b/g, '<age>')
-        // Namespaces differ in length, and so does what is set in columns.
+        // Namespaces differ in length, and so do the columns.
         .replace(/ {2,}/g, '  ')
         .replace(/\b(web|made)-[a-z0-9]{8,10}-[a-z0-9]{5}\b/g, '$1-<hash>')
         .replace(/\b(web|made)-[a-z0-9]{8,10}\b/g, '$1-<hash>')
@@ -305,7 +305,7 @@ describe('kubectl through kapis-apiserver and next to it', function () {
       ])
       const go = (...args: string[]) => kubectlOutput(...here, ...args)
       try {
-        // Only what happens once the watch is there is seen by it.
+        // It only sees what happens after the watch has started.
         await new Promise(resolve => setTimeout(resolve, 1_500))
         await go('create', 'configmap', 'w', '--from-literal=k=1')
         await go('label', 'configmap', 'w', 'watched=yes', 'v=1')
@@ -375,13 +375,13 @@ describe('kubectl through kapis-apiserver and next to it', function () {
         await eventually(async () => {
           const { front, direct } = { front: arrived('front'), direct: arrived('direct') }
           expect([front.length, front.equals(direct)]).to.deep.equal([direct.length, true])
-          // tar writes blocks of 10,240 bytes; what is less waits for the end of the input.
+          // tar writes blocks of 10,240 bytes; a smaller block waits for the end of the input.
           expect(front.length).to.be.within(bytes.length - 2 * 10_240, bytes.length)
           expect(bytes.subarray(0, front.length).equals(front)).to.equal(true)
         }, 30_000)
       } finally {
         for (const each of copying) await each.stop()
-        // What reads an input that never ends would outlive the test.
+        // A program with endless input would outlive the test.
         await run('pkill', ['-f', `tar -xmf - -C ${folder}`])
       }
     })
@@ -404,7 +404,7 @@ describe('kubectl through kapis-apiserver and next to it', function () {
         try {
           const line = await forward.line(text => text.startsWith('Forwarding from 127.0.0.1:'), 20_000)
           const port = /127\.0\.0\.1:(\d+)/.exec(line)?.[1] ?? ''
-          // Several at once, over one connection.
+          // Several requests on one connection.
           const answers = await Promise.all(
             [1, 2, 3].map(() => readLocal(`http://127.0.0.1:${port}/healthz`)),
           )

@@ -20,7 +20,7 @@ const namespace = uniqueName('limits')
 const places = 200
 const configMaps = `/api/v1/namespaces/${namespace}/configmaps`
 
-// What everybody may do, whatever their rights.
+// Requests that need no permission.
 const reviews = '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews'
 const review = JSON.stringify({
   ...{ apiVersion: 'authorization.k8s.io/v1', kind: 'SelfSubjectAccessReview' },
@@ -28,7 +28,7 @@ const review = JSON.stringify({
 })
 const json = { 'content-type': 'application/json' }
 
-/** A request whose body does not come to its end. */
+/** A request whose body does not end. */
 function unfinished(path: string, token: string, length = 1_000): string {
   const head = [`POST ${path} HTTP/1.1`, 'Host: front', `Authorization: Bearer ${token}`]
   const all = [...head, 'Content-Type: application/json', `Content-Length: ${length}`]
@@ -39,7 +39,7 @@ describe('what kapis-apiserver takes on', function () {
   this.timeout(90_000)
   let token: string
   const open = new Set<TLSSocket>()
-  /** Sends what has no end on so many connections, and keeps them. */
+  /** Sends endless requests on some connections, and keeps them open. */
   async function hold(count: number, bytes: string): Promise<void> {
     const { hostname, port } = new URL(setting('KAPIS_URL'))
     const to = { host: hostname, port: Number(port), ca: readFileSync(setting('KAPIS_CA')) }

@@ -4,7 +4,7 @@ import { askAs, eventually } from './http.ts'
 import { foundWithinMs, type LogScene, tenant } from './log-scene.ts'
 import { follow, setting } from './run.ts'
 
-/** Who sees what, of what there is and of what arrives. */
+/** Which stored and new lines each caller sees. */
 export function itShowsReadersTheirs(
   { mine, others, token, created, front, rfc3339, document, ask, query, send }: LogScene,
   base: () => string,

@@ -39,7 +39,7 @@ describe('pages for people of an identity provider, in a browser', function () {
   let upstream: Awaited<ReturnType<typeof startOpenIdProvider>>
   let issuer: string
 
-  /** What there is to be seen of a configuration, asked until the listener has it. */
+  /** Polls the public configuration until kapis-oauth has the provider. */
   async function configure(mappingMethod: string, changes: object = {}, oidc: object = {}): Promise<void> {
     const shown = { displayName: 'Corp account', disableLoginConfirmation: false }
     await applyProvider(openIdDocument(provider, upstream, { ...shown, mappingMethod, ...changes }, oidc))
@@ -76,7 +76,7 @@ describe('pages for people of an identity provider, in a browser', function () {
     for (const context of browser?.contexts() ?? []) await context.close()
   })
 
-  /** From the login page by way of the provider, back to the page that comes after. */
+  /** From the login page through the provider to the next page. */
   async function arrive(page: Page, sub: string, returnTo = '/oauth/session'): Promise<void> {
     await page.goto(`${issuer}/login?${new URLSearchParams({ return_to: returnTo })}`)
     await page.getByRole('link', { name: 'Corp account' }).click()
@@ -120,7 +120,7 @@ describe('pages for people of an identity provider, in a browser', function () {
     }
     await keepScreenshot(page, 'first-login-wrong')
     await name.fill(`${ann}-chosen`)
-    // With the keyboard alone.
+    // Only with the keyboard.
     await page.keyboard.press('Enter')
     await page.getByRole('heading', { name: 'You are logged in' }).waitFor()
     expect(await page.locator('main').textContent()).to.include(`You are A Person (${ann}-chosen).`)
@@ -154,7 +154,7 @@ describe('pages for people of an identity provider, in a browser', function () {
       expect(answer.code).to.equal(403)
       expect(answer.headers['content-security-policy']).to.match(/^default-src 'none'; style-src 'self'; /)
       expect(answer.body).to.include('The form did not come from this browser')
-      // Whose ticket is none begins again, at the login page.
+      // With an invalid ticket, the user starts again at the login page.
       const login = await agent.open(`${issuer}/login`)
       const [, csrf = ''] = /name="csrf" value="([^"]+)"/.exec(login.body) ?? []
       const forged = { ...login, body: `<form action="/oauth/${path}">` }
@@ -234,7 +234,7 @@ describe('pages for people of an identity provider, in a browser', function () {
     await page.getByRole('button', { name: /yes/i }).click()
     expect(await headingOf(page)).to.equal('You are logged out')
     expect(new URL(page.url()).pathname).to.equal('/oauth/logged-out')
-    // The provider asks who it is again.
+    // The provider asks for a login again.
     await page.goto(`${issuer}/login?return_to=/oauth/session`)
     await page.getByRole('link', { name: 'Corp account' }).click()
     expect(await page.locator('input[name=login]').count()).to.equal(1)

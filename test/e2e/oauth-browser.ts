@@ -6,7 +6,7 @@ import type { Login } from './oauth.ts'
 import { issuerUrl } from './oauth-clients.ts'
 import { setting } from './run.ts'
 
-/** No browser gets there: what it is sent with is looked at instead. */
+/** A redirect URI that no browser reaches: only the URL is examined. */
 export const redirectUri = 'https://app.test/cb'
 export const verifier = 'v'.repeat(43)
 export const pkce = {
@@ -14,7 +14,7 @@ export const pkce = {
   code_challenge_method: 'S256',
 }
 
-/** A browser whose user has logged in on the page. */
+/** A browser after a login on the page. */
 export async function logInBrowser(user: Login): Promise<UserAgent> {
   const agent = createUserAgent([readFileSync(setting('KAPIS_CA'), 'utf8')], 'text/html')
   const page = await agent.open(`${await issuerUrl()}/login?return_to=/oauth/session`)
@@ -27,7 +27,7 @@ export function csrfOf({ body }: Page): string {
   return /name="csrf" value="([^"]+)"/.exec(body)?.[1] ?? ''
 }
 
-/** What the client is told when it sends the browser to /oauth/authorize. */
+/** The response that a client gets from /oauth/authorize. */
 export async function answerTo(
   agent: UserAgent,
   request: Readonly<Record<string, string>>,

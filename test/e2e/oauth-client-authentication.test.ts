@@ -3,7 +3,7 @@ import { type Answer, askKapis, uniqueName } from './cluster.ts'
 import { form, parsed } from './oauth.ts'
 import { createClient, removeClient } from './oauth-clients.ts'
 
-/** Who asks, at every endpoint that clients ask (RFC 6749 section 2.3, 3.2 and 5.2). */
+/** Client authentication at every endpoint (RFC 6749 sections 2.3, 3.2 and 5.2). */
 describe('the clients of /oauth', function () {
   this.timeout(60_000)
   const client = { name: uniqueName('basic'), secret: 'a: secret%' }
@@ -29,7 +29,7 @@ describe('the clients of /oauth', function () {
   const post = (fields: Readonly<Record<string, string>>, headers?: Readonly<Record<string, string>>) =>
     form('/oauth/token', { grant_type: 'nonsense', ...fields }, headers)
 
-  // Each asks for a grant that does not exist: the client is judged before it.
+  // Each requests an unknown grant: the client is authenticated first.
   const rows: readonly [string, () => Promise<Answer>, number, object, string?][] = [
     ['a good Basic credential', () => post({}, good), 400, { error: 'unsupported_grant_type' }],
     ['a Basic credential of another name', () => post({}, basic('nobody:x')), 401, unknown, challenge],

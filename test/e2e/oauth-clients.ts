@@ -34,12 +34,12 @@ export async function removeClient(name: string): Promise<void> {
   await kubectlOutput('-n', namespace, 'delete', 'secret', name, '--ignore-not-found')
 }
 
-/** Whether the listener takes the secret for that of the client, asked until it says so. */
+/** Polls until kapis-oauth accepts the secret of the client. */
 export async function untilKnown(name: string, secret: string, isKnown: boolean): Promise<void> {
   const deadline = Date.now() + 5_000
   for (;;) {
     const { code } = await form('/oauth/token', { client_id: name, client_secret: secret })
-    // 400: the client was right, and asked for no grant.
+    // 400: the client is authenticated, but has requested no grant.
     if ((code === 400) === isKnown) return
     if (Date.now() > deadline) throw new Error(`the listener answers ${code} to the client ${name}`)
     await new Promise(resolve => setTimeout(resolve, 50))
@@ -48,7 +48,7 @@ export async function untilKnown(name: string, secret: string, isKnown: boolean)
 
 /** An independent client that has discovered Kapis by itself. */
 export async function discover(name: string, secret: string): Promise<oidc.Configuration> {
-  // Its fetch has no authority of its own to name.
+  // Its fetch has no option for a CA.
   setDefaultCACertificates([...getCACertificates('default'), readFileSync(setting('KAPIS_CA'), 'utf8')])
   return oidc.discovery(new URL(await issuerUrl()), name, secret)
 }

@@ -5,7 +5,7 @@ import { claimsOf, createUser, form, loginAs, parsed, removeUser } from './oauth
 import { answerTo, logInBrowser, pkce, redirectUri, verifier } from './oauth-browser.ts'
 import { createClient, issuerUrl, removeClient } from './oauth-clients.ts'
 
-/** Which codes a browser brings back to which client, and what each of them is good for. */
+/** Which client can redeem which code, and what it gets. */
 describe('a code', function () {
   this.timeout(60_000)
   const user = { username: uniqueName('coded'), password: 'Correct horse 1' }

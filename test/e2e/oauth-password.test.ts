@@ -15,7 +15,7 @@ import {
 } from './oauth.ts'
 import { issuerUrl } from './oauth-clients.ts'
 
-/** The password grant: by whichever name, from wherever, and what is kept of it. */
+/** The password grant: by each kind of name, from each address, with its records. */
 describe('a login by password', function () {
   this.timeout(60_000)
   const user = { username: uniqueName('typed'), password: 'Correct horse 1' }

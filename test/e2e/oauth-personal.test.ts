@@ -17,7 +17,8 @@ describe('personal access tokens', function () {
   let tokens: Tokens
 
   before(async () => {
-    // The group of the first administrator: whatever is refused here is refused to the token.
+    // The group of the first administrator: only the scope of the token can be the reason of a
+    // rejection.
     await createUser(user, { groups: ['platform-admins'] })
     tokens = await loginAs(user)
   })
@@ -111,7 +112,7 @@ describe('personal access tokens', function () {
       async () => void expect(await askAs(token, '/api/v1/nodes')).to.include({ code: 401 }),
       withinMs,
     )
-    // It has ended: it does not come back with the user.
+    // It has ended, and does not come back with the user.
     await eventually(async () => {
       const { spec } = Object(await kubectlJson('get', 'loginsession', id))
       expect(spec.ended).to.equal('user disabled')
@@ -236,7 +237,7 @@ describe('signing keys', function () {
     }, 5_000)
     const secret = Object(await kubectlJson('-n', namespace, 'get', 'secret', 'kapis-signing-keys'))
     expect(secret.metadata.annotations ?? {}).to.not.have.property(annotation)
-    // The new ones do not sign before everybody can know them.
+    // The new keys do not sign before all clients can know them.
     const next = await loginAs(admin)
     const kidOf = (jwt: string) =>
       JSON.parse(Buffer.from(jwt.split('.')[0] ?? '', 'base64url').toString()).kid

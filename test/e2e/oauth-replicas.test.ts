@@ -110,7 +110,7 @@ describe('two kapis-oauths', function () {
     const c = await ready(start('c'))
     running.push(c)
     const answers = Array.from({ length: 3 }, () => login(c))
-    // Read after them: when it is answered they are under way.
+    // Read afterwards: when it responds, the others are in progress.
     await ask(c, '/healthz')
     const code = await stop(c)
     expect(code).to.equal(0)
@@ -149,7 +149,7 @@ describe('two kapis-oauths', function () {
     const second = await tokens(login(d))
     expect(await refresh(d, first.refresh_token)).to.include({ code: 400 })
     const { refresh_token } = await tokens(refresh(c, second.refresh_token))
-    // Of those that come together one stays.
+    // Of several concurrent ones, one succeeds.
     const many = await Promise.all([c, d, c, d].map(replica => tokens(login(replica))))
     const answers = await Promise.all(many.map(each => refresh(c, each.refresh_token)))
     expect(answers.map(({ code }) => code).sort()).to.deep.equal([200, 400, 400, 400])

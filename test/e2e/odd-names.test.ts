@@ -9,7 +9,7 @@ const iam = `/kapis/iam.${groupDomain}/v1alpha2`
 const logging = `/kapis/logging.${groupDomain}/v1alpha2`
 const tenant = `/kapis/tenant.${groupDomain}/v1alpha2`
 const resources = `/kapis/resources.${groupDomain}/v1alpha3`
-/** What every object of JavaScript has, and no map of a caller's names may find. */
+/** Properties of every JavaScript object, which no lookup by a name of a caller may find. */
 const names = ['constructor', '__proto__', 'toString']
 
 describe('names that every object of JavaScript has', function () {

@@ -64,7 +64,7 @@ describe('the callback of an identity provider', function () {
     createUserAgent([authorityPem, readFileSync(setting('KAPIS_CA'), 'utf8')], accept)
   const isCallback = (url: URL) => url.pathname === `/oauth/callback/${provider}`
 
-  /** As far as the callback, which is the last redirect's target. */
+  /** Follows redirects up to the callback. */
   async function untilCallback(agent: UserAgent, query: Readonly<Record<string, string>>): Promise<URL> {
     const start = `${issuer}/login/${provider}?${new URLSearchParams(query)}`
     const last = await agent.open(start, isCallback)
@@ -72,7 +72,7 @@ describe('the callback of an identity provider', function () {
     return new URL(String(last.headers.location), last.url)
   }
 
-  /** Logs in as a program, which gets tokens, with the callback as it is changed. */
+  /** Logs in as a program, which gets tokens, with a modified callback. */
   async function asProgram(change: (callback: URL) => void = () => undefined): Promise<Page> {
     const agent = newAgent('application/json')
     const callback = await untilCallback(agent, { client_id: clientId })
@@ -80,7 +80,7 @@ describe('the callback of an identity provider', function () {
     return agent.open(callback)
   }
 
-  /** Logs in as a person, who goes on to a page. */
+  /** Logs in as a browser, which continues on a page. */
   async function asPerson(change: (callback: URL) => void = () => undefined): Promise<Page> {
     const agent = newAgent('text/html')
     const callback = await untilCallback(agent, { return_to: '/oauth/device' })
@@ -397,7 +397,7 @@ describe('the callback of an identity provider', function () {
       ])
       expect(headersOf(answer)).to.deep.equal(expectedHeaders(400))
       expect(await kubectlOutput('get', users, stranger, '--ignore-not-found')).to.equal('')
-      // Anyone who is linked comes in by each of them.
+      // A linked account can log in by each of them.
       await kubectlOutput('annotate', users, local, `${linkOf(provider)}=${stranger}`, '--overwrite')
       await eventually(async () => {
         const { access_token } = JSON.parse((await asProgram()).body)

@@ -90,7 +90,7 @@ describe('logins at an OpenID provider, through kapis-apiserver', function () {
   beforeEach(() => upstream.change(personAt(ann)))
 
   const isCallback = (url: URL) => url.pathname === `/oauth/callback/${provider}`
-  /** As far as the callback, which is the last redirect's target. */
+  /** Follows redirects up to the callback. */
   async function untilCallback(agent: UserAgent, sub: string): Promise<URL> {
     const login = await open(agent, provider)
     expect(login.body).to.contain('name="login"')
@@ -352,7 +352,7 @@ describe('logins at an OpenID provider, through kapis-apiserver', function () {
         groups: ['oidc:blue'],
       })
       expect(claimsOf(id_token)).to.include({ sub: ann, aud: app.name })
-      // The browser is logged in: the client gets the next code at once.
+      // The browser is logged in: the client gets the next code without a page.
       const again = await agent.open(await authorize(), isApp)
       expect(new URL(String(again.headers.location)).searchParams.has('code')).to.equal(true)
     })

@@ -11,7 +11,7 @@ export type Answer = { readonly code: number; readonly body: string; readonly re
 export type ReplicaOptions = {
   readonly namespace: string
   readonly authentication?: object
-  /** With that of the other listener, and its namespace, kapis-apiserver takes the tokens. */
+  /** With the issuer and namespace of the running one, kapis-apiserver accepts its tokens. */
   readonly issuer?: string
   readonly clockSkewSeconds?: number
   readonly keyRotationSeconds?: number
@@ -72,7 +72,7 @@ export function ask(
   const method = form === undefined ? 'GET' : 'POST'
   const headers = {
     ...(form === undefined ? {} : { 'content-type': 'application/x-www-form-urlencoded' }),
-    // What kapis-apiserver tells the listener of its caller.
+    // The headers that kapis-apiserver sends for its caller.
     ...(from === undefined ? {} : { 'x-forwarded-for': from }),
   }
   const req = request({ socketPath: socket, path, method, headers, agent: false }, async res => {

@@ -14,7 +14,7 @@ export type RunOptions = {
   readonly timeoutMs?: number
 }
 
-/** A folder of this test run alone, gone with it. */
+/** A temporary folder of this test run. */
 export const scratch = mkdtempSync(join(tmpdir(), 'kapis-e2e-'))
 process.once('exit', () => rmSync(scratch, { recursive: true, force: true }))
 
@@ -30,7 +30,7 @@ export function setting(name: string): string {
   return value
 }
 
-/** Runs a command to its end. Never rejects because of what the command answered. */
+/** Runs a command until it ends. Never rejects because of its exit code. */
 export async function run(command: string, args: readonly string[], options: RunOptions = {}): Promise<Ran> {
   const child = launch(command, args, options)
   const timer = setTimeout(() => child.kill('SIGKILL'), options.timeoutMs ?? 60_000)
@@ -51,14 +51,14 @@ export async function run(command: string, args: readonly string[], options: Run
   return promise.finally(() => clearTimeout(timer))
 }
 
-/** Runs a command that must succeed, and returns what it printed. */
+/** Runs a command that must succeed, and returns its output. */
 export async function output(command: string, args: readonly string[], options: RunOptions = {}) {
   const ran = await run(command, args, options)
   if (ran.code !== 0) throw new Error(`${command} ${args.join(' ')} ended with ${ran.code}:\n${ran.stderr}`)
   return ran.stdout
 }
 
-/** A command that goes on until it is stopped, with the lines that it has printed. */
+/** A running command, with its output lines. */
 export type Running = {
   readonly lines: readonly string[]
   /**

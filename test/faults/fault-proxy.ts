@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createAuthority, issueCertificate } from '../../pkg/certs/issue.ts'
 
-/** By which its own answers are known again. */
+/** Marks responses of this proxy. */
 export const faultMessage = 'made by the fault proxy'
 
 /** A proxy between Kapis and kube-apiserver that passes everything on until a fault is set. */
@@ -19,7 +19,11 @@ export type FaultProxy = {
    */
   readonly answerWith: (code: number) => void
   readonly delayBy: (ms: number) => void
-  /** Cuts every answer that is under way: watches above all. @returns how many */
+  /**
+   * Destroys all open responses, mainly watches.
+   *
+   * @returns their number
+   */
   readonly cut: () => number
   readonly close: () => Promise<void>
 }
@@ -94,7 +98,7 @@ export async function startFaultProxy(upstream: string, upstreamCa: string): Pro
     cut() {
       const { size } = open
       for (const res of open) res.destroy()
-      // Those that wait for a request too, or who has one would need no name.
+      // Includes those that wait for a request.
       server.closeIdleConnections()
       return size
     },

@@ -10,9 +10,9 @@ export type Fault = {
   readonly begin: () => unknown
   readonly end: () => unknown
   readonly holdSeconds: number
-  /** Kapis itself is what fails: connections break, which is no answer. */
+  /** Kapis itself fails: aborted connections count as no response. */
   readonly mayCut?: boolean
-  /** The process whose memory is watched. */
+  /** The process whose memory is measured. */
   readonly pid: () => number
 }
 

@@ -33,7 +33,7 @@ describe('what was under way at a kapis-oauth that is killed', function () {
     await removeClient(web.name)
   })
 
-  /** Where everybody is sent to: kapis-apiserver. */
+  /** The address that all clients use: kapis-apiserver. */
   let at = ''
   type Sent = { readonly headers?: Readonly<Record<string, string>>; readonly body?: string }
   const ask = (method: string, path: string, { headers = {}, body }: Sent = {}) =>
@@ -111,7 +111,7 @@ describe('what was under way at a kapis-oauth that is killed', function () {
   ] as const
   for (const [where, other] of rounds) {
     describe(where, () => {
-      // What a user has once agreed to is remembered: another client for each time.
+      // A consent is remembered, so each login uses another client.
       const asks = { ...web, name: uniqueName('asks'), grantMethod: 'prompt' }
       let begun: Awaited<ReturnType<typeof begin>>
       before(async () => {

@@ -37,7 +37,7 @@ if (process.env.FAULTS === 'long') {
       {
         name: 'file descriptors of kapis-apiserver exhausted',
         async begin() {
-          // Room for twenty more, which a crowd then takes.
+          // Room for twenty more connections, which a burst then uses.
           limitHandles(openHandles() + 20)
           for (let i = 0; i < 200; i++) crowd.push(dial())
           await eventually(async () => {
@@ -90,7 +90,7 @@ async function etcdIsBack(): Promise<void> {
   console.log(`      kube-apiserver serves others ${seconds.toFixed(1)} s after etcd is there`)
 }
 
-/** Does not answer, and does not hang up either. */
+/** Neither responds nor closes the connection. */
 function stopped(name: string, holdSeconds: number): Omit<Fault, 'pid'> {
   return {
     name: `${name} stopped for ${holdSeconds} s`,

@@ -17,20 +17,20 @@ export type Replica = {
   readonly front: ChildProcess
   /** Of its kapis-oauth. */
   readonly socket: string
-  /** What is wrong from now on; see preload.ts. */
+  /** Sets the current faults; see preload.ts. */
   readonly set: (wrong: Partial<Wrong>) => void
   /** kill -9; returns when nothing of it is left. */
   readonly kill: (program: Program) => Promise<void>
-  /** Starts what was killed; returns when it is ready. */
+  /** Starts a killed process again; returns when it is ready. */
   readonly start: (program: Program) => Promise<void>
   readonly stop: () => Promise<void>
 }
 
-/** As it is called in cmd/. */
+/** The name of the program in cmd/. */
 export type Program = 'apiserver' | 'oauth'
 
 export type ReplicaOptions = {
-  /** Instead of what the kubeconfig of the running one says. */
+  /** Replaces the URL of the running kube-apiserver. */
   readonly cluster?: object
   readonly user?: object
   /** Next to the configuration of the running one. */
@@ -38,7 +38,7 @@ export type ReplicaOptions = {
   readonly listen?: object
   readonly oauth?: object
   readonly hasOwnListener?: boolean
-  /** What is wrong from the start on. */
+  /** The initial faults. */
   readonly wrong?: Partial<Wrong>
 }
 
@@ -107,7 +107,7 @@ export async function startReplica(options: ReplicaOptions): Promise<Replica> {
     throw error
   }
   const start = async (program: Program) => {
-    // Whatever has gone wrong before: nobody would stop the one that is forgotten here.
+    // Even after an error: nothing else would stop a forgotten process.
     await kill(program)
     children.set(program, launch(program))
     await ready(program)

@@ -6,7 +6,7 @@ import { claimsOf, createUser, credentials, parsed, removeUser, type Tokens } fr
 import { createClient, removeClient } from '../e2e/oauth-clients.ts'
 import { type Replica, startReplica } from './replica.ts'
 
-// Far apart, and a clock that jumps between them: a slow machine never comes near a limit.
+// Far apart, with a clock that jumps in between, so a slow machine never comes near a limit.
 const accessSeconds = 600
 const refreshSeconds = 1_800
 const loginSeconds = 3_000
@@ -21,7 +21,7 @@ const tokenReview = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenReview
 
 type Client = { readonly client_id: string; readonly client_secret: string }
 
-/** What is good for how long: of a front and a kapis-oauth whose clock is set forward. */
+/** The lifetimes of tokens, with the clock of a kapis-apiserver and a kapis-oauth set forward. */
 describe('the life of tokens', function () {
   this.timeout(120_000)
   const user = { username: uniqueName('lifetime'), password: 'Correct horse 1' }
@@ -140,7 +140,7 @@ describe('the life of tokens', function () {
       await isTaken(tokens)
       await setClock(life - 60)
       await isTaken(tokens)
-      // Clocks differ: that is no reason yet.
+      // Clock skew alone must not reject it.
       await setClock(life + skewSeconds / 2)
       await isTaken(tokens)
       await setClock(life + skewSeconds + 30)

@@ -11,9 +11,9 @@ export type TrafficOptions = {
   readonly url: string
   readonly token: string
   readonly nodes: number
-  /** Where the writer makes its ConfigMaps, and what log lines say that they are of. */
+  /** The namespace of ConfigMaps, and of log lines. */
   readonly namespace: string
-  /** Whether kapis-apiserver has a log store: lines are sent and asked for too. */
+  /** Whether kapis-apiserver has a log store: lines are then ingested and queried. */
   readonly hasLogs?: boolean
 }
 
@@ -42,13 +42,13 @@ type Asker = {
   readonly path: () => string
   readonly body?: () => string
   readonly form?: string
-  /** Whether an answer of the right status is the right one. */
+  /** Returns whether a response with the expected status has the expected content. */
   readonly isRight: (answer: Answer) => boolean
   readonly pauseMs: number
-  /** What the next request writes. */
+  /** The content of the next write. */
   readonly acknowledges?: () => string
   readonly writes?: 'objects' | 'lines'
-  /** Each time on a connection of its own: a certificate is looked at. */
+  /** On a new connection each time, since certificates are verified there. */
   readonly isFresh?: boolean
 }
 

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { resolvePlain } from '../../pkg/yaml/edit/go-scalar.ts'
 import type { Json } from './kubeconfigs.ts'
 
-/** A kubeconfig as someone may have written it. */
+/** Generates a kubeconfig as users may write it. */
 export type Written = {
   readonly text: string
   readonly encoding: 'utf8' | 'utf16le'
@@ -62,7 +62,7 @@ class Writer {
     return this.#choose(8) === 0 ? text.replace(/\n$/, '') : text
   }
 
-  /** What follows `key:` or `-`: a line break and lines, or a blank and one line. */
+  /** The text after `key:` or `-`: lines, or a space and one line. */
   #block(value: Json, indent: string): string {
     if (typeof value !== 'object' || value === null) {
       const scalar = this.#tie(value, this.#scalar(value, indent))

@@ -13,7 +13,7 @@ import { type Known, oneChanged, wholeOf } from './whole-body.ts'
 const users = `/kapis/iam.${groupDomain}/v1alpha2/users`
 const password = 'Correct horse 1'
 
-/** What is sent next to what the document tells, and by whom. */
+/** Values for fields that the document does not describe, and the caller. */
 type Way = {
   readonly as: 'admin' | 'himself'
   readonly path?: Known
@@ -105,7 +105,7 @@ describe('whole bodies of which one member is another', function () {
     const filled = path.replace(/\{([^}]+)\}/g, (_, name) => String(way.path?.[name] ?? 'x'))
     const text = toText(body, contentType) ?? ''
     const headers = {
-      // By its form alone, as a client does that is asked for its credentials.
+      // By the form only, like a client that is asked for its credentials.
       ...(path === '/oauth/token' ? {} : { authorization: `Bearer ${tokens[way.as]}` }),
       'content-type': contentType,
       'content-length': String(Buffer.byteLength(text)),

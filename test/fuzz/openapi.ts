@@ -1,6 +1,6 @@
 import fc, { type Arbitrary } from 'fast-check'
 
-/** One operation of an OpenAPI v3 document, with what can be sent to it. */
+/** An operation of an OpenAPI v3 document, with its parameters and body. */
 export type Operation = {
   readonly method: string
   readonly path: string
@@ -12,7 +12,7 @@ export type Operation = {
 export type Parameter = { readonly name: string; readonly in: string; readonly schema: Schema }
 export type Schema = Readonly<Record<string, unknown>>
 
-/** What is sent: parameters by place and name, and a body. */
+/** A request: parameters by place and name, and a body. */
 export type Generated = {
   readonly method: string
   readonly target: string
@@ -27,7 +27,7 @@ const methods = new Set(['get', 'put', 'post', 'delete', 'patch', 'head', 'optio
 /** Documents that references may lead to, by path. */
 export type Others = ReadonlyMap<string, unknown>
 
-/** The operations of a document; whatever is not understood of it is left out. */
+/** Extracts the operations of a document; ignores what it does not understand. */
 export function readOperations(document: unknown, others: Others = new Map()): readonly Operation[] {
   const resolve = createResolver(document, others)
   return Object.entries(members(members(document).paths)).flatMap(([path, item]) =>

@@ -24,7 +24,7 @@ import { bounds, propertyTimeoutMs } from './bounds.ts'
 
 const runs = 500
 const methods = fc.constantFrom('GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'X')
-// Pieces that mean something somewhere, so that their joins are near to what is valid.
+// Fragments with a meaning, so that random combinations are close to valid input.
 const pieces = (...words: readonly string[]) =>
   fc
     .array(fc.oneof(fc.constantFrom(...words), fc.string({ unit: 'binary', maxLength: 4 })), {
@@ -53,7 +53,7 @@ const segment = fc.constantFrom(
 )
 const target = fc.array(segment, { maxLength: 10 }).map(parts => `/${parts.join('/')}`)
 
-/** What comes of bad input: one error for the caller, and never a failure of ours. */
+/** The result of invalid input: an error for the caller, and never an internal error. */
 function readOrRefuse<T>(read: () => T, codes: readonly number[] = [400]): T | undefined {
   try {
     return read()

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import type { Answer } from '../e2e/cluster.ts'
 
-/** No answer of 5xx; and a refusal is a Status, or an error of OAuth. */
+/** No 5xx response; an error is a Status or an OAuth error. */
 export function expectWellFormed({ code, headers, body }: Answer, what: string): void {
   expect(code, `${what}: ${body.slice(0, 500)}`).to.be.within(200, 499)
   if (code < 400 || !String(headers['content-type']).startsWith('application/json')) return

@@ -6,7 +6,11 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Cluster } from './control-plane.ts'
 
 export type Load = {
-  /** Stops it. @returns what went on: failures in words, the rest as figures */
+  /**
+   * Stops it.
+   *
+   * @returns the result: failures as messages, the rest as numbers
+   */
   readonly stop: () => Promise<LoadReport>
 }
 export type LoadReport = {

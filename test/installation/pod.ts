@@ -51,7 +51,7 @@ const probeEveryMs = 250
 /** terminationGracePeriodSeconds */
 const graceMs = 90_000
 
-// What a test has left behind, because it failed or was broken off, goes with the run.
+// Remaining processes of a failed or aborted test end with the run.
 const living = new Set<ChildProcess>()
 process.once('exit', () => {
   for (const child of living) child.kill('SIGKILL')

@@ -6,12 +6,12 @@ import { startTlsServer } from './tls-server.ts'
 export type Claims = Readonly<Record<string, unknown>>
 export type UpstreamAnswer = (res: ServerResponse) => void
 
-/** What it says that is not so; nothing is left out of an empty one. */
+/** The lies of the provider; an empty object means none. */
 export type Lies = {
   readonly claims?: (good: Claims) => Claims
   readonly sign?: (claims: Claims) => Promise<string>
   readonly metadata?: Claims
-  /** Instead of the answer at a path. */
+  /** Replaces the response at a path. */
   readonly answers?: Readonly<Record<string, UpstreamAnswer>>
   readonly userinfo?: Claims
   /** Added to the parameters with which the browser is sent back. */
@@ -80,9 +80,9 @@ export async function startLyingProvider(clientId: string) {
   const server = await startTlsServer(url => (req, res) => void answer(url, req, res))
   return {
     ...server,
-    /** What it lies about from now on, and which nonce its next ID token has. */
+    /** Sets the lies, and the nonce of the next ID token. */
     said,
-    /** What an ID token can be, other than signed by it. */
+    /** Changes to an ID token. */
     forged: {
       byAnotherKey: (claims: Claims) => sign(claims, foreign),
       byAKeyOfNobody: (claims: Claims) => sign(claims, foreign, 'k2'),

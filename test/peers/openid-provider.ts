@@ -48,12 +48,12 @@ export async function startOpenIdProvider(redirectUris: readonly string[], accou
   })
   return {
     ...server,
-    /** What it says of a person from now on. */
+    /** Sets the claims of an account. */
     change: (account: Account) => void people.set(account.sub, account),
   }
 }
 
-/** Types the account's name, and agrees to what is asked; ends before `until` would be opened. */
+/** Enters the account name and gives consent; stops before `until` would be opened. */
 export async function logInUpstream(
   agent: UserAgent,
   page: Page,

@@ -50,7 +50,7 @@ export function createUserAgent(ca: readonly string[], accept = 'application/jso
   }
 
   return {
-    /** Follows redirects to the end, or to the one whose target is not to be asked. */
+    /** Follows redirects until the end, or until one with a given target. */
     open: async (url: string | URL, until: (url: URL) => boolean = () => false) =>
       follow(await ask(new URL(url)), until),
     /** Submits a form of a page: the fields given, to the form's own action. */

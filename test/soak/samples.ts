@@ -1,15 +1,15 @@
-/** What is looked at now and then while a load goes on. */
+/** Measurements that are taken periodically during a load. */
 export type Sample = {
   readonly seconds: number
   readonly megabytes: number
   readonly heapMegabytes: number
-  /** Buffers above all: what is held outside of the heap, and counted by it. */
+  /** Memory outside of the heap that V8 counts, mainly buffers. */
   readonly externalMegabytes: number
   readonly handles: number
   /** Handles of the event loop: sockets, timers, streams (`nodejs_active_resources_total`). */
   readonly resources: number
   readonly timers: number
-  /** Requests that are being answered: watches, and the load of this moment. */
+  /** Requests in progress: watches, and the current load. */
   readonly inFlight: number
 }
 
@@ -32,7 +32,7 @@ export function growthOf(samples: readonly Sample[], read: (sample: Sample) => n
   return { perHour: (above / below) * 3_600, from: read(first), to: read(last) }
 }
 
-/** The later half, by time: where what a load needs at its start no longer tells. */
+/** The later half of the samples, without the start of the load. */
 export function laterHalf(samples: readonly Sample[]): readonly Sample[] {
   const middle = ((samples[0]?.seconds ?? 0) + (samples.at(-1)?.seconds ?? 0)) / 2
   return samples.filter(({ seconds }) => seconds >= middle)

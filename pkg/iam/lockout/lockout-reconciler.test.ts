@@ -50,7 +50,7 @@ describe('createLockKeeper', () => {
     expect(written).to.deep.equal([])
   })
 
-  // Made when they run: the whole suite takes longer than a lock has left.
+  // Created when they run: the whole suite takes longer than a lock lasts.
   const rows: readonly [string, () => object, string | undefined][] = [
     [
       'ends a lock whose time is over',

@@ -61,7 +61,7 @@ describe('wildcardToLucene', () => {
   it('begins and ends with words', () => {
     const lucene = wildcardToLucene({ kind: 'wildcard', pieces, extent: 'part', start: 'word', end: 'word' })
     expect(lucene).to.match(/^\(\(\.\|\n\)\*\[.+\]\)\?\[aA\].+\(\[.+\]\(\.\|\n\)\*\)\?$/s)
-    // An engine takes a thousand characters.
+    // An engine limits expressions to a thousand characters.
     expect(lucene.length).to.be.below(600)
   })
 

@@ -18,7 +18,7 @@ export type Judge = {
    */
   readonly judge: (caller: Caller, servers: Servers, request: Generated) => Promise<void>
   readonly pairs: readonly Pair[]
-  /** Of each API: how often an object was shown to who may see it. */
+  /** How often each API showed an object to a caller with permission. */
   readonly shown: ReadonlyMap<string, number>
 }
 
@@ -64,7 +64,7 @@ export function createJudge({ objects, names }: Pick<Scene, 'objects' | 'names'>
       const target = targetAtKube(request)
       if (target === undefined) return
       let expected = await kube.ask(asCaller(target))
-      // Too busy to say: asked once more.
+      // Too busy: sent once more.
       if (isUnclear(expected)) expected = await kube.ask(asCaller(target))
       if (isUnclear(expected) || isTooBusy(answer)) return
       const both = `${what}; kube-apiserver -> ${toText(expected)}`
@@ -113,7 +113,7 @@ function targetAtKube({ method, root, target }: Generated): string | undefined {
   return isOwn ? target.replace(/^\/kapis?\//, '/apis/') : target
 }
 
-/** What a request says, however often it is encoded. */
+/** Decodes a request, however often it is encoded. */
 function decodeOften(text: string): string {
   let decoded = text
   for (let i = 0; i < 3; i++) {

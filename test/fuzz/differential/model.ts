@@ -27,11 +27,11 @@ export type Caller = {
   readonly pair?: Pair
   /** Undefined for one without a valid credential. */
   readonly user?: User
-  /** Others whom the caller may impersonate. */
+  /** Other users whom the caller may impersonate. */
   readonly alsoAs?: readonly User[]
-  /** Names of what the caller sees in other ways than by a right on it. */
+  /** Names that the caller sees without a permission on the object. */
   readonly sees?: readonly string[]
-  /** Names of objects that the caller has rights to, which are asked for more often. */
+  /** Names of objects that the caller has permissions for, which are requested more often. */
   readonly near?: readonly string[]
   /**
    * The result of a write: rejected, or a dry run; no write is tried where the caller has

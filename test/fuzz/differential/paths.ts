@@ -10,7 +10,7 @@ export type Path = {
   readonly resource: string
   readonly name: string
   readonly subresource: string
-  /** What is made of the whole, such as another spelling. */
+  /** A modification of the whole path, such as another spelling. */
   readonly respell: (path: string) => string
 }
 
@@ -36,7 +36,7 @@ const otherRoots = [
   ...['/KAPI/v1', '/kapi/v1/api/v1', `/kapis/${resourcesGroup}/v1alpha2`, `/apis/${resourcesGroup}/v1`],
 ]
 
-/** Paths about an object: a good one, of which some parts are changed. */
+/** Generates paths about an object: a valid one with some parts changed. */
 export function pathsAbout(object: Marked, { namespaces, objects }: Scene): fc.Arbitrary<Path> {
   const same = (path: string) => path
   const start = fc.record({ root: of(...rootsOf(object.group)), isNamed: fc.boolean() }).map(
@@ -79,7 +79,7 @@ export function toText({ root, special, namespace, resource, name, subresource, 
   return respell(`${root}/${special}${place}${resource}${object}${inside}`)
 }
 
-/** Other spellings of a path: of the same, or of what some read as another one. */
+/** Other spellings of a path, which may or may not be equivalent. */
 function respellings(): fc.Arbitrary<Path['respell']> {
   const place = fc.nat(200)
   const ends = words('/ // /. /.. /../secrets %2f %2F.. %00 ;a=b %3Fwatch=true %23 \\ %5c /* %zz %c3 %20 +')
