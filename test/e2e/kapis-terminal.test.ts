@@ -59,7 +59,7 @@ describe('kapis in a terminal', function () {
       change,
       ['New password of', `${second}\r`],
       ['Repeat the password: ', `${second}\r`],
-      ['was changed', ''],
+      ['changed; all their logins have ended', ''],
     )
     await untilLogin(second, 200)
   })
@@ -72,7 +72,7 @@ describe('kapis in a terminal', function () {
       ['Current password: ', `${second}\r`],
       ['New password of', `${first}\r`],
       ['Repeat the password: ', `${first}\r`],
-      ['was changed', ''],
+      ['changed; all their logins have ended', ''],
     )
     await untilLogin(first, 200)
   })
