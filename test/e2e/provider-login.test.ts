@@ -364,7 +364,7 @@ describe('logins at an OpenID provider, through kapis-apiserver', function () {
       expect(last.code).to.equal(400)
       expect(last.headers['content-type']).to.contain('text/html')
       expect(last.headers['content-security-policy']).to.contain("default-src 'none'")
-      expect(last.body).to.contain('The identity provider gives no verified e-mail address.')
+      expect(last.body).to.contain('The identity provider returned no verified e-mail address.')
       const [, link = ''] = /href="(\/oauth\/login\?[^"]+)"/.exec(last.body) ?? []
       const returnTo = new URL(link.replaceAll('&amp;', '&'), last.url).searchParams.get('return_to') ?? ''
       expect(new URL(returnTo, last.url).href).to.equal(await authorize())
