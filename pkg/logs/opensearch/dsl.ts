@@ -172,6 +172,7 @@ function toPhrase(field: string, words: readonly string[], prefix: boolean): Dsl
 /** @param before what the value begins with */
 function contains(field: string, text: string, caseSensitive: boolean, before = ''): Dsl {
   // The engine only folds ASCII case; other characters are spelled out.
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: ASCII is what is meant
   if (!caseSensitive && !/^[\x00-\x7f]*$/.test(text)) {
     const items = [...text].map(character => {
       const code = character.codePointAt(0) ?? 0
