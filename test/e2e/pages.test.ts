@@ -229,7 +229,7 @@ describe('pages, in a browser', function () {
     await logIn(page, alice)
     expect(await headingOf(page)).to.equal(`Allow ${asks.name}?`)
     await keepScreenshot(page, 'consent')
-    await page.getByRole('button', { name: 'Refuse' }).click()
+    await page.getByRole('button', { name: 'Deny' }).click()
     const told = await oidc
       .authorizationCodeGrant(own, await party.callback(), refused.checks)
       .catch(error => error.error)
@@ -300,7 +300,7 @@ describe('pages, in a browser', function () {
     const refused = await oidc.initiateDeviceAuthorization(own, {})
     await page.goto(refused.verification_uri_complete ?? '')
     expect(await page.locator('.code').textContent()).to.equal(refused.user_code)
-    await page.getByRole('button', { name: 'Refuse' }).click()
+    await page.getByRole('button', { name: 'Deny' }).click()
     expect(await headingOf(page)).to.equal('Refused')
     const told = await oidc.pollDeviceAuthorizationGrant(own, refused).catch(error => error.error)
     expect(told).to.equal('access_denied')
