@@ -353,7 +353,9 @@ describe('the callback of an identity provider', function () {
     expect(await groupsOf()).to.deep.equal(['blue'])
     await eventually(async () => {
       const log = readFileSync(join(setting('KAPIS_LOGS_DIR'), 'oauth.log'), 'utf8')
-      const lines = log.split('\n').filter(line => line.includes('the identity provider sent no groups for a user'))
+      const lines = log
+        .split('\n')
+        .filter(line => line.includes('the identity provider sent no groups for a user'))
       expect(lines.some(line => JSON.parse(line).provider === provider)).to.equal(true)
     }, 20_000)
     upstream.said.lies = personOf(ann, { groups: [] })
