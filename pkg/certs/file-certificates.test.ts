@@ -68,7 +68,7 @@ describe('FileCertificates', () => {
     expect(await why()).to.equal(`the private key ${files.keyFile} does not match ${files.certFile}`)
     put(pair())
     writeFileSync(files.caFile, 'none')
-    expect(await why()).to.equal(`${files.caFile} holds no certificate`)
+    expect(await why()).to.equal(`${files.caFile} contains no certificate`)
     rmSync(files.caFile)
     expect(await why()).to.include('ENOENT')
   })

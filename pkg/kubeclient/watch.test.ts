@@ -136,13 +136,9 @@ describe('readWatch', () => {
   const broken: readonly [string, string, RegExp][] = [
     ['no JSON', '{"type":\n', /JSON/],
     ['no object', '[]\n', /^a watch event is not an object$/],
-    [
-      'an unknown type',
-      line('RENAMED', object('a', '1')),
-      /^a watch event of type "RENAMED" cannot be read$/,
-    ],
-    ['an object without a name', line('ADDED', { metadata: {} }), /^a watch event of type "ADDED" cannot/],
-    ['a bookmark without metadata', line('BOOKMARK', {}), /^a watch event of type "BOOKMARK" cannot/],
+    ['an unknown type', line('RENAMED', object('a', '1')), /^invalid watch event of type "RENAMED"$/],
+    ['an object without a name', line('ADDED', { metadata: {} }), /^invalid watch event of type "ADDED"$/],
+    ['a bookmark without metadata', line('BOOKMARK', {}), /^invalid watch event of type "BOOKMARK"$/],
   ]
   for (const [what, text, message] of broken) {
     it(`fails at ${what}`, async () => {

@@ -94,7 +94,9 @@ describe('createApiServiceKeeper', () => {
     isLeaving = true
     store.remove()
     await eventually(() => keeper.problem() !== undefined)
-    expect(keeper.problem()).to.equal(`the APIService ${name} is gone, and the installation goes with it`)
+    expect(keeper.problem()).to.equal(
+      `the APIService ${name} was deleted and Kapis is being uninstalled; it is not created again`,
+    )
     expect(store.writes).to.deep.equal([`POST ${apiServicesPath}`])
   })
 
@@ -144,7 +146,7 @@ describe('createApiServiceKeeper', () => {
     keep(null)
     store.failWith(new Status(403, 'Forbidden', 'no right to create'))
     await eventually(() => store.writes.length > 1)
-    expect(keeper.problem()).to.equal(`the APIService ${name} cannot be written: no right to create`)
+    expect(keeper.problem()).to.equal(`failed to update the APIService ${name}: no right to create`)
     store.failWith(undefined)
     await eventually(() => keeper.problem() === undefined)
   })

@@ -50,7 +50,9 @@ export function unknownRole(role: string, known: readonly string[]): Status {
 }
 
 function bindingsPath(namespace: string): string {
-  return namespace === '' ? `${rbac}/clusterrolebindings` : `${rbac}/namespaces/${namespace}/rolebindings`
+  return namespace === ''
+    ? `${rbac}/clusterrolebindings`
+    : `${rbac}/namespaces/${encodeURIComponent(namespace)}/rolebindings`
 }
 
 /**

@@ -36,7 +36,7 @@ export async function writeRole(
   const allowed = name === '' ? ['POST'] : ['PUT', 'PATCH', 'DELETE']
   if (!allowed.includes(method)) throw methodNotAllowed(['GET', 'HEAD', ...allowed])
   const { scope, namespace } = place
-  const all = `/apis/${version}/${scope === 'namespace' ? `namespaces/${namespace}/roles` : 'clusterroles'}`
+  const all = `/apis/${version}/${scope === 'namespace' ? `namespaces/${encodeURIComponent(namespace)}/roles` : 'clusterroles'}`
   const path = withQueryOf(exchange, name === '' ? all : `${all}/${encodeURIComponent(name)}`)
   if (name !== '' && !roleKinds[scope].isNative && !(await isLabelled(place, name)))
     throw notFound({ group: `iam.${groupDomain}`, resource: roleKinds[scope].plural }, name)

@@ -387,6 +387,13 @@ describe('createRoleRoutes', () => {
       undefined,
       [{ method: 'DELETE', path: `${native}/clusterroles/blue-readers` }],
     ],
+    // Nothing of a name becomes a part of a query or of another path.
+    [
+      'DELETE',
+      '/namespaces/b1%3Fdry%23/roles/x%3Fy',
+      undefined,
+      [{ method: 'DELETE', path: `${native}/namespaces/b1%3Fdry%23/roles/x%3Fy` }],
+    ],
     // Has it already.
     ['POST', '/namespaces/b1/members', [member('ann', 'admin')], []],
     [

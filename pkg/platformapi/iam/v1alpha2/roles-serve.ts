@@ -148,8 +148,9 @@ export function createRoleRoutes(tools: RoleTools): Readonly<Record<RolePath, Ha
   }
 
   /** A read of the views themselves, which are in no list of kube-apiserver. */
-  function viewInfo({ query }: AuthenticatedExchange, below: string): RequestInfo {
-    return parseRequestInfo('GET', `/kapis/${iam}/v1alpha2/${below}`, query)
+  function viewInfo({ query }: AuthenticatedExchange, ...below: readonly string[]): RequestInfo {
+    const path = below.filter(part => part !== '').map(encodeURIComponent)
+    return parseRequestInfo('GET', `/kapis/${iam}/v1alpha2/${path.join('/')}`, query)
   }
 
   async function isLabelled(place: Place, name: string): Promise<boolean> {
@@ -164,8 +165,8 @@ export function createRoleRoutes(tools: RoleTools): Readonly<Record<RolePath, Ha
     const { plural, kind, isNative } = roleKinds[place.scope]
     const api = isNative ? { group: rbac, version: 'v1' } : { group: iam, version: 'v1alpha2' }
     const namespaced = place.scope === 'namespace'
-    const all = namespaced ? `namespaces/${place.namespace}/${plural}` : plural
-    const info = viewInfo(exchange, name === '' ? all : `${all}/${name}`)
+    const within = namespaced ? ['namespaces', place.namespace] : []
+    const info = viewInfo(exchange, ...within, plural, name)
     const shown = await rolesAt(place, await mayList(exchange, rbac, 'clusterroles'))
     await tools.show({ ...exchange, info }, { plural, kind, namespaced, ...api }, shown)
   }
@@ -179,7 +180,7 @@ export function createRoleRoutes(tools: RoleTools): Readonly<Record<RolePath, Ha
     const users = (await mayList(exchange, iam, 'users')) ? await latest('users') : undefined
     const items = toMembers(roles, { groupDomain, scope: place.scope }, user => users?.get('', user))
     const { plural } = memberKinds[place.scope]
-    const info = viewInfo(exchange, name === '' ? plural : `${plural}/${name}`)
+    const info = viewInfo(exchange, plural, name)
     const what = { plural, kind: 'User', namespaced: false, group: iam, version: 'v1alpha2' }
     await tools.show({ ...exchange, info }, what, items)
   }
