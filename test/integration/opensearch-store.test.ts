@@ -19,7 +19,7 @@ import { type OpenSearch, startOpenSearch } from './open-search.ts'
 
 const limits = { timeoutMs: 20_000 }
 /** More of them in `make test-stores`, which names its engine. */
-const questions = process.env.STORE ? 400 : 50
+const questions = process.env.STORE ? 400 : 40
 const second = 1_000_000_000n
 const startS = 1_789_600_000n
 const vocabulary = [
