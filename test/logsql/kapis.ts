@@ -4,7 +4,7 @@ import { startLoopback, toExchange } from '../../pkg/apirequest/fixtures.ts'
 import type { LogStore } from '../../pkg/logs/store.ts'
 import { readForm } from '../../pkg/platformapi/logging/v1alpha2/read-form.ts'
 import { freePlaces } from '../../pkg/platformapi/logs/fixtures.ts'
-import { createLogsqlFace } from '../../pkg/platformapi/logs/logsql/serve.ts'
+import { createLogsqlFace } from '../../pkg/platformapi/logsql/serve.ts'
 import { createTurns } from '../../pkg/scheduling/time-slices.ts'
 
 export type KapisLogsql = {

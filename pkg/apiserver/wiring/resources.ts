@@ -27,7 +27,7 @@ import { isOwnKubeconfig } from '../../platformapi/resources/v1alpha2/kubeconfig
 import { serveOldResources } from '../../platformapi/resources/v1alpha2/serve.ts'
 import { createNativeKinds } from '../../platformapi/resources/v1alpha3/native-kind.ts'
 import { serveResources } from '../../platformapi/resources/v1alpha3/read.ts'
-import type { WorkspaceTools } from '../../platformapi/workspaces/serve.ts'
+import type { WorkspaceTools } from '../../platformapi/workspaces/workspace-tools.ts'
 import { createCatalog } from '../../resourcecache/informer/discovery-cache.ts'
 import { ResourceCache } from '../../resourcecache/informer/resource-cache.ts'
 import { waitForLatest } from '../../resourcecache/informer/wait-for-resource-version.ts'

@@ -6,7 +6,7 @@ import type { Narrowing } from '../../resourcecache/list/list-predicate.ts'
 import { type Called, withQueryOf } from '../as-caller.ts'
 import { readJson, typeOf } from '../body.ts'
 import { readDeleteOptions, toDeleteBody } from '../delete-options.ts'
-import type { WorkspaceTools } from './serve.ts'
+import type { WorkspaceTools } from './workspace-tools.ts'
 
 type Tools = Pick<WorkspaceTools, 'groupDomain' | 'callAs' | 'sees'>
 

@@ -10,7 +10,7 @@ import {
 } from '../../../openapi/operation.ts'
 import { anyObject, arrayOf, boolean, integer, object, type Schema, text } from '../../../openapi/schema.ts'
 import { logOperation } from '../../logs/description.ts'
-import { logsqlOperation } from '../../logs/logsql/description.ts'
+import { logsqlOperation } from '../../logsql/description.ts'
 
 const index = segment('index', 'Accepted for compatibility with log shippers, and ignored.')
 

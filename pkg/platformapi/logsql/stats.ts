@@ -1,8 +1,8 @@
-import { badRequest } from '../../../apierrors/status.ts'
-import { parseTime } from '../../../logs/logsql/numbers.ts'
-import { keepsTime } from '../../../logs/logsql/pipes/pipeline.ts'
-import type { Bucket, Pipe, Query } from '../../../logs/logsql/query.ts'
-import type { Row } from '../../../logs/logsql/row.ts'
+import { badRequest } from '../../apierrors/status.ts'
+import { parseTime } from '../../logs/logsql/numbers.ts'
+import { keepsTime } from '../../logs/logsql/pipes/pipeline.ts'
+import type { Bucket, Pipe, Query } from '../../logs/logsql/query.ts'
+import type { Row } from '../../logs/logsql/row.ts'
 import type { Asked } from './parameters.ts'
 import type { Rows } from './rows.ts'
 

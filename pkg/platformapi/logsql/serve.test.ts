@@ -1,11 +1,11 @@
 import { expect } from 'chai'
-import { renderKube } from '../../../apierrors/render-kube.ts'
-import { type GetOptions, type Loopback, startLoopback, toExchange } from '../../../apirequest/fixtures.ts'
-import { QueryParameters } from '../../../apirequest/query-parameters.ts'
-import { createMemoryStore, record } from '../../../logs/fixtures.ts'
-import type { Readable } from '../../../logs/question/scope.ts'
-import { createTurns } from '../../../scheduling/time-slices.ts'
-import { freePlaces } from '../fixtures.ts'
+import { renderKube } from '../../apierrors/render-kube.ts'
+import { type GetOptions, type Loopback, startLoopback, toExchange } from '../../apirequest/fixtures.ts'
+import { QueryParameters } from '../../apirequest/query-parameters.ts'
+import { createMemoryStore, record } from '../../logs/fixtures.ts'
+import type { Readable } from '../../logs/question/scope.ts'
+import { createTurns } from '../../scheduling/time-slices.ts'
+import { freePlaces } from '../logs/fixtures.ts'
 import { createLogsqlFace, type LogsqlOptions, logsqlEndpoints } from './serve.ts'
 
 const base = 1_700_000_000

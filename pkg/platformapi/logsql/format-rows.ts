@@ -1,5 +1,5 @@
-import type { Pipe } from '../../../logs/logsql/query.ts'
-import type { Row } from '../../../logs/logsql/row.ts'
+import type { Pipe } from '../../logs/logsql/query.ts'
+import type { Row } from '../../logs/logsql/row.ts'
 
 /** Rows as JSON, one a line: by name, or in the order that the last pipes give. */
 export function createRowFormat(pipes: readonly Pipe[]): (row: Row) => string {

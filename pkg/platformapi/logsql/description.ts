@@ -1,6 +1,6 @@
-import { callers, kubeErrors } from '../../../openapi/kube-errors.ts'
-import { content, json, type Operation, query, segment } from '../../../openapi/operation.ts'
-import { anyObject, boolean, integer, text } from '../../../openapi/schema.ts'
+import { callers, kubeErrors } from '../../openapi/kube-errors.ts'
+import { content, json, type Operation, query, segment } from '../../openapi/operation.ts'
+import { anyObject, boolean, integer, text } from '../../openapi/schema.ts'
 
 const endpoints = [
   'query',

@@ -1,11 +1,11 @@
-import { badRequest } from '../../../apierrors/status.ts'
-import type { QueryParameters } from '../../../apirequest/query-parameters.ts'
-import { parseDuration } from '../../../logs/logsql/numbers.ts'
-import { parseLogsql, parseLogsqlFilter } from '../../../logs/logsql/parse.ts'
-import { bucketOfTime } from '../../../logs/logsql/pipes/bucket.ts'
-import { allFilters, type Bucket, type Filter, type Query } from '../../../logs/logsql/query.ts'
-import { parseMoment } from '../../../logs/logsql/timestamp.ts'
-import { maxTimeNs } from '../../../logs/record.ts'
+import { badRequest } from '../../apierrors/status.ts'
+import type { QueryParameters } from '../../apirequest/query-parameters.ts'
+import { parseDuration } from '../../logs/logsql/numbers.ts'
+import { parseLogsql, parseLogsqlFilter } from '../../logs/logsql/parse.ts'
+import { bucketOfTime } from '../../logs/logsql/pipes/bucket.ts'
+import { allFilters, type Bucket, type Filter, type Query } from '../../logs/logsql/query.ts'
+import { parseMoment } from '../../logs/logsql/timestamp.ts'
+import { maxTimeNs } from '../../logs/record.ts'
 
 /** What may be given more than once. */
 const repeatable = ['field', 'extra_filters', 'extra_stream_filters']

@@ -1,0 +1,27 @@
+import type { AuthenticatedExchange } from '../../apirequest/request-context.ts'
+import type { Form } from '../../resourcecache/list/list-body.ts'
+import type { Narrowing } from '../../resourcecache/list/list-predicate.ts'
+import type { CallAs } from '../as-caller.ts'
+
+export type WorkspaceTools = {
+  readonly groupDomain: string
+  readonly callAs: CallAs
+  /**
+   * Reads namespaces or workspaces as `resources.<group domain>/v1alpha3` does: those that the
+   * caller may see.
+   *
+   * @param exchange with the RequestInfo of that read
+   */
+  readonly read: (
+    exchange: AuthenticatedExchange,
+    how: { readonly only?: Narrowing | undefined; readonly form?: Form },
+  ) => Promise<void>
+  /**
+   * Whether the caller sees an object, which `only` matches, in the newest state.
+   *
+   * @param exchange as of `read`
+   */
+  readonly sees: (exchange: AuthenticatedExchange, only?: Narrowing) => Promise<boolean>
+  /** The namespaces that a user sees. @throws Status 403 for a caller who may not know that, 404 */
+  readonly visibleTo: (exchange: AuthenticatedExchange, member: string) => Promise<Narrowing | undefined>
+}
