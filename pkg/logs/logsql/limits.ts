@@ -1,14 +1,18 @@
+import { createRegexBudget, type RegexBudget } from '../regex/budget.ts'
 import type { Tokens } from './tokens.ts'
 
 const maxDepth = 100
 const maxTerms = 2000
 
-/** How much a query may have of what can be nested or repeated. */
+/**
+ * How much a query may have of what can be nested or repeated; its extra filters count with it.
+ */
 export type Limits = {
   /** Parses one level deeper. @throws Status 400 */
   readonly nested: <T>(tokens: Tokens, parse: () => T) => T
   /** @throws Status 400 */
   readonly countTerm: (tokens: Tokens) => void
+  readonly regexes: RegexBudget
 }
 
 export function createLimits(): Limits {
@@ -26,5 +30,6 @@ export function createLimits(): Limits {
       terms += 1
       if (terms > maxTerms) throw tokens.error(`it has more than ${maxTerms} terms`)
     },
+    regexes: createRegexBudget(),
   }
 }

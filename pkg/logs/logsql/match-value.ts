@@ -80,28 +80,44 @@ function lengthOf(value: string): number {
   return length
 }
 
-function isOfWord(character: string | undefined): boolean {
-  return character !== undefined && character !== '' && ofWord.test(character)
+/** A phrase may be looked at in each place of a line. */
+function isAsciiWord(code: number): boolean {
+  const letter = code | 0x20
+  return (letter >= 0x61 && letter <= 0x7a) || (code >= 0x30 && code <= 0x39) || code === 0x5f
 }
 
-/** The whole character that ends before a place. */
-function before(text: string, at: number): string {
+/** Whether the whole character that ends before a place belongs to a word. */
+function isWordBefore(text: string, at: number): boolean {
   const code = text.charCodeAt(at - 1)
-  return code >= 0xdc00 && code <= 0xdfff ? text.slice(at - 2, at) : text.slice(at - 1, at)
+  if (code < 0x80) return isAsciiWord(code)
+  return ofWord.test(text.slice(code >= 0xdc00 && code <= 0xdfff ? at - 2 : at - 1, at))
 }
 
-function after(text: string, at: number): string | undefined {
+function isWordAfter(text: string, at: number): boolean {
   const code = text.codePointAt(at)
-  return code === undefined ? undefined : String.fromCodePoint(code)
+  if (code === undefined) return false
+  return code < 0x80 ? isAsciiWord(code) : ofWord.test(String.fromCodePoint(code))
+}
+
+/** The end of the ASCII word at a place: no other begins before it. */
+function skipWord(text: string, from: number): number {
+  let at = from
+  while (at < text.length && isAsciiWord(text.charCodeAt(at))) at += 1
+  return at
 }
 
 /** Where a phrase begins, from a place on; -1 when it is nowhere. */
 function findPhrase(value: string, phrase: string, from = 0, isOpen = false): number {
-  const startsWord = isOfWord(after(phrase, 0))
-  const endsWord = !isOpen && isOfWord(before(phrase, phrase.length))
-  for (let at = value.indexOf(phrase, from); at !== -1; at = value.indexOf(phrase, at + 1)) {
-    if (startsWord && at > from && isOfWord(before(value, at))) continue
-    if (endsWord && isOfWord(after(value, at + phrase.length))) continue
+  const startsWord = isWordAfter(phrase, 0)
+  const endsWord = !isOpen && isWordBefore(phrase, phrase.length)
+  let next = from
+  for (let at = value.indexOf(phrase, from); at !== -1; at = value.indexOf(phrase, next)) {
+    next = at + 1
+    if (startsWord && at > from && isWordBefore(value, at)) {
+      next = skipWord(value, next)
+      continue
+    }
+    if (endsWord && isWordAfter(value, at + phrase.length)) continue
     return at
   }
   return -1

@@ -92,10 +92,11 @@ function parseOperator(context: FilterContext, field: string | undefined): Filte
   return test(field, { kind: isPrefix ? 'exactPrefix' : 'exact', text })
 }
 
-function parseRegexp({ tokens }: FilterContext): ValueTest {
+function parseRegexp(context: FilterContext): ValueTest {
+  const { tokens } = context
   if (tokens.is('-')) throw tokens.error('a regular expression that begins with - is put in quotes')
   const source = tokens.text('a regular expression')
-  return { kind: 'regexp', source: checkRegexp(tokens, source) }
+  return { kind: 'regexp', source: checkRegexp(context, source) }
 }
 
 function parseComparison({ tokens }: FilterContext, operator: '<' | '>', isIncluded: boolean): ValueTest {
@@ -126,6 +127,8 @@ function parseCall(context: FilterContext, field: string | undefined): Filter | 
   }
   const values = (kind: 'in' | 'containsAll' | 'containsAny' | 'sequence', mayBeAll = true): Filter => {
     const list = parseValues(tokens, mayBeAll)
+    // Each is searched for by itself, unlike those of `in`.
+    if (kind !== 'in') for (const _ of list ?? []) context.limits.countTerm(tokens)
     return list === undefined ? matchAll : test(field, { kind, values: list })
   }
   switch (name) {
@@ -146,7 +149,7 @@ function parseCall(context: FilterContext, field: string | undefined): Filter | 
       const inner = tokens.text('a value')
       const isPrefix = name === 'exact' && !tokens.current.isSpaced && tokens.take('*')
       tokens.expect(')')
-      if (name === 're') return test(field, { kind: 'regexp', source: checkRegexp(tokens, inner) })
+      if (name === 're') return test(field, { kind: 'regexp', source: checkRegexp(context, inner) })
       return test(field, { kind: isPrefix ? 'exactPrefix' : 'exact', text: inner })
     }
     case 'range':

@@ -44,7 +44,8 @@ function parseBucket(tokens: Tokens): Bucket {
   if (!tokens.take('offset')) return bucket
   const text = tokens.text('an offset')
   const offset = parseNumber(text)
-  if (offset === undefined) throw tokens.error(`invalid offset ${JSON.stringify(text)} before this`)
+  if (offset === undefined || Math.abs(offset) > maxSize)
+    throw tokens.error(`invalid offset ${JSON.stringify(text)} before this`)
   return { ...bucket, offset }
 }
 
@@ -59,13 +60,16 @@ const units: Readonly<Record<string, number>> = {
   week: 7 * 86_400e9,
 }
 
-/** @returns undefined when it is none, or not more than nothing */
+// Times and integers have 64 bits.
+export const maxSize = 2 ** 63
+
+/** @returns undefined when it is none, not more than nothing, or too much */
 export function bucketOf(text: string): Bucket | undefined {
   if (text === 'month' || text === 'year') return { size: 1, offset: 0, unit: text }
   const mask = /^\/(\d{1,2})$/.exec(text)
   if (mask !== null && Number(mask[1]) <= 32) return { size: 2 ** (32 - Number(mask[1])), offset: 0 }
   const size = Object.hasOwn(units, text) ? units[text] : (parseDuration(text) ?? parseNumber(text))
-  if (size === undefined || !(size > 0) || !Number.isFinite(size)) return undefined
+  if (size === undefined || !(size > 0) || size > maxSize) return undefined
   return { size, offset: 0, ...(text === 'week' ? { unit: text } : {}) }
 }
 

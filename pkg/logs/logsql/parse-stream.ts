@@ -2,13 +2,14 @@ import { checkRegexp, type FilterContext, parseValues } from './parse-values.ts'
 import type { Filter, StreamMatcher } from './query.ts'
 
 /** `{label="value", label=~"expression" or label in ("a", "b")}`. @throws Status 400 */
-export function parseStreamFilter({ tokens, limits }: FilterContext): Filter {
+export function parseStreamFilter(context: FilterContext): Filter {
+  const { tokens, limits } = context
   tokens.expect('{')
   const any: (readonly StreamMatcher[])[] = []
   let all: StreamMatcher[] = []
   while (!tokens.take('}')) {
     limits.countTerm(tokens)
-    all.push(parseMatcher({ tokens }))
+    all.push(parseMatcher(context))
     if (tokens.is('}')) continue
     if (tokens.take('or')) {
       any.push(all)
@@ -18,7 +19,8 @@ export function parseStreamFilter({ tokens, limits }: FilterContext): Filter {
   return { op: 'stream', any: [...any, all] }
 }
 
-function parseMatcher({ tokens }: Pick<FilterContext, 'tokens'>): StreamMatcher {
+function parseMatcher(context: FilterContext): StreamMatcher {
+  const { tokens } = context
   const label = tokens.text('a label of streams')
   if (!tokens.is('=', '!=', '=~', '!~', 'in', 'not_in')) {
     throw tokens.error(`expected =, !=, =~, !~, in or not_in, not ${tokens.shown}`)
@@ -32,7 +34,7 @@ function parseMatcher({ tokens }: Pick<FilterContext, 'tokens'>): StreamMatcher 
   tokens.advance()
   const value = tokens.text('a value')
   if (!operator.endsWith('~')) return { label, isNegated, test: { values: [value] } }
-  checkRegexp(tokens, value)
+  checkRegexp(context, value)
   // As a whole, as in Prometheus.
   return { label, isNegated, test: { source: `^(?:${value})$` } }
 }

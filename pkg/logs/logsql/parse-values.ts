@@ -8,14 +8,15 @@ export const messageField = '_msg'
 const maxValues = 10_000
 
 /** @throws Status 400 */
-export function checkRegexp(tokens: Tokens, source: string): string {
+export function checkRegexp({ tokens, limits }: FilterContext, source: string): string {
   try {
     compileRegex(source, true)
-    return source
   } catch (error) {
     if (!(error instanceof RegexError)) throw error
     throw tokens.error(error.message)
   }
+  if (!limits.regexes.spendOn(source)) throw tokens.error('the regular expressions are too large together')
+  return source
 }
 
 /** The values of `in(a, b)`; undefined for `in(*)`. */

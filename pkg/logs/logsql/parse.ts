@@ -1,5 +1,5 @@
 import { badRequest } from '../../apierrors/status.ts'
-import { createLimits } from './limits.ts'
+import { createLimits, type Limits } from './limits.ts'
 import { parseFilter } from './parse-filter.ts'
 import { parsePipes } from './parse-pipes.ts'
 import type { FilterContext } from './parse-values.ts'
@@ -13,8 +13,8 @@ import { Tokens } from './tokens.ts'
  * @param nowNs to which durations of `_time` are relative
  * @throws Status 400 with the place, and with what is supported where something is not
  */
-export function parseLogsql(text: string, nowNs: bigint): Query {
-  const context = contextOf(text, nowNs)
+export function parseLogsql(text: string, nowNs: bigint, limits = createLimits()): Query {
+  const context = contextOf(text, nowNs, limits)
   const { tokens } = context
   if (tokens.is('')) throw badRequest('query is required; * finds all lines')
   if (tokens.is('options') && tokens.next.raw === '(') throw tokens.error('options() is not supported')
@@ -26,13 +26,13 @@ export function parseLogsql(text: string, nowNs: bigint): Query {
 }
 
 /** Reads filters alone. @throws Status 400 */
-export function parseLogsqlFilter(text: string, nowNs: bigint): Filter {
-  const context = contextOf(text, nowNs)
+export function parseLogsqlFilter(text: string, nowNs: bigint, limits = createLimits()): Filter {
+  const context = contextOf(text, nowNs, limits)
   const filter = parseFilter(context)
   if (!context.tokens.is('')) throw context.tokens.error(`expected the end, not ${context.tokens.shown}`)
   return filter
 }
 
-function contextOf(text: string, nowNs: bigint): FilterContext {
-  return { tokens: new Tokens(text), limits: createLimits(), nowNs }
+function contextOf(text: string, nowNs: bigint, limits: Limits): FilterContext {
+  return { tokens: new Tokens(text), limits, nowNs }
 }

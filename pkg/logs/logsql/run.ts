@@ -5,7 +5,7 @@ import type { LogFilter } from '../filter.ts'
 import type { Hit, LogStore, Order, QueryLimits } from '../store.ts'
 import { createRowTest } from './match-row.ts'
 import { createPipeline } from './pipes/pipeline.ts'
-import { createBudget } from './pipes/stage.ts'
+import { createBudget, sizeOfRow } from './pipes/stage.ts'
 import { pushDown } from './push-down.ts'
 import type { Pipe, Query } from './query.ts'
 import { type Row, toRow } from './row.ts'
@@ -26,6 +26,8 @@ export type Run = {
 }
 
 const pageSize = 1000
+// Pipes may make more of a page of lines than there is memory for.
+const maxHandedOut = 4 * 1024 * 1024
 
 /** A query as a store is asked, and what is done with the records that it finds. */
 export type Plan = {
@@ -74,9 +76,15 @@ function earlier(a: bigint | undefined, b: bigint | undefined): bigint | undefin
 export async function* runQuery(run: Run, query: Query): AsyncGenerator<readonly Row[]> {
   const { order, pipes } = toScanOrder(query.pipes)
   let rows: Row[] = []
+  let size = 0
+  // At the end all rows come together, and pipes behind may have made them larger.
+  const handedOut = createBudget(2 * run.maxBytes)
   const last = {
     push: (row: Row) => {
       rows.push(row)
+      const bytes = sizeOfRow(row)
+      size += bytes
+      handedOut.take(bytes)
       return true
     },
     end: () => undefined,
@@ -84,6 +92,8 @@ export async function* runQuery(run: Run, query: Query): AsyncGenerator<readonly
   const take = (): readonly Row[] => {
     const taken = rows
     rows = []
+    handedOut.take(-size)
+    size = 0
     return taken
   }
   const first = createPipeline(pipes, last, createBudget(run.maxBytes))
@@ -92,7 +102,7 @@ export async function* runQuery(run: Run, query: Query): AsyncGenerator<readonly
   let spentMs = 0
   const pages = scan(run, plan.filter, order, () => run.limits.timeoutMs - spentMs)
   while (wantsMore) {
-    const begin = performance.now()
+    let begin = performance.now()
     const page = await pages.next()
     if (page.done) break
     let sliceEnd = performance.now() + run.turns.sliceMs
@@ -100,6 +110,11 @@ export async function* runQuery(run: Run, query: Query): AsyncGenerator<readonly
       const row = toRow(record)
       if (plan.accepts(row)) wantsMore = first.push(row)
       if (!wantsMore) break
+      if (size > maxHandedOut) {
+        yield take()
+        spentMs = 0
+        begin = sliceEnd = performance.now()
+      }
       if (performance.now() < sliceEnd) continue
       await run.turns.next()
       run.limits.signal?.throwIfAborted()

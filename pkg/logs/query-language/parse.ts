@@ -1,6 +1,7 @@
 import { anyOf, type Expression, match } from '../expression.ts'
+import { createRegexBudget } from '../regex/budget.ts'
 import { wordsOf } from '../words.ts'
-import { createBudget, toExpression } from './term-test.ts'
+import { toExpression } from './term-test.ts'
 import { readTerms, syntaxError, type Token } from './terms.ts'
 
 const maxLength = 4096
@@ -21,7 +22,7 @@ const maxDepth = 50
 export function parseQuery(text: string): Expression | undefined {
   if (text.length > maxLength) syntaxError(`longer than ${maxLength} characters`, maxLength + 1)
   const tokens = readTerms(text)
-  const budget = createBudget()
+  const budget = createRegexBudget()
   if (tokens.length === 0) return undefined
   let at = 0
   let depth = 0

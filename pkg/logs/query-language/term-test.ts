@@ -1,6 +1,7 @@
 import { type Expression, match, type Test } from '../expression.ts'
 import type { Field } from '../record.ts'
-import { compileRegex, costOfRegex, RegexError } from '../regex/compile.ts'
+import { baseRegexCost, type RegexBudget } from '../regex/budget.ts'
+import { compileRegex, RegexError } from '../regex/compile.ts'
 import { type WildcardTest, wildcardSource } from '../wildcard.ts'
 import { wordRole, wordsOf } from '../words.ts'
 import { type Piece, syntaxError, type Term } from './terms.ts'
@@ -14,21 +15,11 @@ const fields: Readonly<Record<string, Field>> = {
   docker_id: 'dockerId',
 }
 
-/** What the patterns of one search may still cost, in instructions of a regular expression. */
-export type Budget = { left: number }
-
-// More than people write: each is compiled, and then tried on line after line.
-const maxCost = 10_000
-const baseCost = 20
 // Classes of Unicode say which characters are no part of a word.
 const wordEndCost = 250
 
-export function createBudget(): Budget {
-  return { left: maxCost }
-}
-
 /** What one term of q= asks for. */
-export function toExpression(term: Term, budget: Budget): Expression {
+export function toExpression(term: Term, budget: RegexBudget): Expression {
   const { field: name, position } = term
   if (name === 'case') return match('log', { kind: 'contains', text: literal(term), caseSensitive: true })
   if (name === 'workload') return match('pod', { kind: 'workload', names: [literal(term)] })
@@ -39,7 +30,7 @@ export function toExpression(term: Term, budget: Budget): Expression {
   const test = field === 'log' ? logTest(value.pieces) : fieldTest(field, value.pieces)
   if (test.kind === 'wildcard') {
     checkRegex(wildcardSource(test), false, position)
-    spend(budget, costOfWildcard(test), position)
+    if (!budget.spend(costOfWildcard(test))) refuseSize(position)
   }
   return match(field, test)
 }
@@ -60,23 +51,22 @@ function literal({ field, value, position }: Term): string {
   return texts.join('')
 }
 
-function regexTest(value: Extract<Term['value'], { regex: string }>, budget: Budget): Test {
+function regexTest(value: Extract<Term['value'], { regex: string }>, budget: RegexBudget): Test {
   // Within the slashes a slash is written \/, which is the slash itself to the expression too.
   const { regex: source, caseSensitive, position } = value
   checkRegex(source, caseSensitive, position)
-  spend(budget, baseCost + costOfRegex(source), position)
+  if (!budget.spendOn(source)) refuseSize(position)
   return { kind: 'regex', source, caseSensitive }
 }
 
-function spend(budget: Budget, cost: number, position: number): void {
-  budget.left -= cost
-  if (budget.left < 0) syntaxError('the regular expressions and wildcards are too large together', position)
+function refuseSize(position: number): never {
+  return syntaxError('the regular expressions and wildcards are too large together', position)
 }
 
 function costOfWildcard({ pieces, start, end }: WildcardTest): number {
   const ends = [start, end].filter(place => place === 'word').length
   const length = pieces.reduce((sum, piece) => sum + (typeof piece === 'string' ? 3 : piece.text.length), 0)
-  return baseCost + ends * wordEndCost + length
+  return baseRegexCost + ends * wordEndCost + length
 }
 
 function checkRegex(source: string, caseSensitive: boolean, position: number): void {

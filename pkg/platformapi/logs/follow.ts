@@ -17,13 +17,15 @@ export type Follow = {
   readonly isPermitted: () => Promise<boolean>
   /** The text of records as they arrive; without it, that of the log API. */
   readonly format?: (hits: readonly Hit[]) => string
-  /** What comes before those that arrive. */
-  readonly begin?: () => Promise<string>
+  /** The records to send first, oldest first, instead of `size` recent ones. */
+  readonly begin?: () => Promise<readonly Hit[]>
 }
 
 const permissionEveryMs = 30_000
 // Between the two ends there may be something that closes silent connections.
 const commentEveryMs = 15_000
+// A format may make much of each record.
+const atOnce = 50
 
 /**
  * Sends the newest records, and then new ones as they arrive, until the client disconnects, the
@@ -53,17 +55,21 @@ export async function sendFollow(
   const arriving = filter && store.follow(filter, signal)[Symbol.asyncIterator]()
   const first = arriving?.next()
   first?.catch(() => undefined)
-  const newest = await readNewest(store, wanted, limits)
-  const begin = (await wanted.begin?.()) ?? ''
+  const newest = await (wanted.begin?.() ?? readNewest(store, wanted, limits)).catch(error => {
+    end.abort()
+    throw error
+  })
   lasts?.()
   res.writeHead(200, head)
   res.flushHeaders()
   const write = createPacedWriter(res)
   const format = wanted.format ?? createFormat(isEvents, wanted.withCursor)
-  const sendText = async (text: string) => {
-    if (text !== '') await write(Buffer.from(text))
+  const send = async (hits: readonly Hit[]) => {
+    for (let i = 0; i < hits.length && !signal.aborted; i += atOnce) {
+      const text = format(hits.slice(i, i + atOnce))
+      if (text !== '') await write(Buffer.from(text))
+    }
   }
-  const send = (hits: readonly Hit[]) => sendText(format(hits))
   const timers = [
     setInterval(async () => {
       if (!(await wanted.isPermitted().catch(() => true))) end.abort()
@@ -71,7 +77,6 @@ export async function sendFollow(
     ...(isEvents ? [setInterval(() => res.write(':\n\n'), commentEveryMs)] : []),
   ]
   try {
-    await sendText(begin)
     await send(newest)
     const seen = new Set(newest.map(({ cursor }) => cursor))
     if (first === undefined) await untilAborted(signal)

@@ -9,7 +9,7 @@ import type { Rows } from './rows.ts'
 
 type Series = { readonly fields: string; readonly hits: Map<bigint, number>; total: number }
 
-const maxPoints = 100_000
+const maxPoints = 200_000
 
 /** Lines by time, and by the values of fields. */
 export async function answerHits(
@@ -41,7 +41,7 @@ export async function answerHits(
   }
   const top = topSeries([...series.values()], parameters.count('fields_limit'))
   const times = top.flatMap(one => [...one.hits.keys()])
-  const span = spanOf(times, startNs, endNs, bucket)
+  const span = spanOf(times, { startNs, endNs, count: top.length }, bucket)
   const parts = top.map(one => formatSeries(one, span, bucket))
   return `{"hits":[${parts.join(',')}]}`
 }
@@ -67,8 +67,7 @@ type Span = { readonly first: bigint; readonly last: bigint }
 /** The first and the last bucket, of which the empty ones are shown too. @throws Status 400 */
 function spanOf(
   times: readonly bigint[],
-  startNs: bigint | undefined,
-  endNs: bigint | undefined,
+  { startNs, endNs, count }: Pick<Asked, 'startNs' | 'endNs'> & { readonly count: number },
   bucket: Bucket,
 ): Span {
   let [least, most] = [times[0] ?? 0n, times[0] ?? 0n]
@@ -78,8 +77,12 @@ function spanOf(
   }
   const first = bucketOfTime(startNs ?? least, bucket)
   const last = bucketOfTime(endNs ?? most, bucket)
-  if (times.length > 0 && (last - first) / BigInt(bucket.size) > BigInt(maxPoints)) {
-    throw badRequest(`invalid step: there would be more than ${maxPoints} buckets; choose a longer one`)
+  // Each series has all buckets.
+  const points = BigInt(count) * ((last - first) / BigInt(bucket.size))
+  if (points > BigInt(maxPoints)) {
+    throw badRequest(
+      `invalid step: there would be more than ${maxPoints} buckets; choose a longer one, or a fields_limit`,
+    )
   }
   return { first, last }
 }

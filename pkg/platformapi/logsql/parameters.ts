@@ -1,7 +1,9 @@
 import { badRequest } from '../../apierrors/status.ts'
 import type { QueryParameters } from '../../apirequest/query-parameters.ts'
+import { createLimits, type Limits } from '../../logs/logsql/limits.ts'
 import { parseDuration } from '../../logs/logsql/numbers.ts'
 import { parseLogsql, parseLogsqlFilter } from '../../logs/logsql/parse.ts'
+import { maxSize } from '../../logs/logsql/parse-stats.ts'
 import { bucketOfTime } from '../../logs/logsql/pipes/bucket.ts'
 import { allFilters, type Bucket, type Filter, type Query } from '../../logs/logsql/query.ts'
 import { parseMoment } from '../../logs/logsql/timestamp.ts'
@@ -82,6 +84,7 @@ export function readLogsqlParameters(query: QueryParameters, nowNs: bigint): Log
       const seconds = /^\d{1,9}(?:\.\d{1,9})?$/.test(text(name)) ? Number(text(name)) * 1e9 : undefined
       const value = duration ?? seconds
       if (value === undefined) throw refuse(name, 'a duration such as 5m or 1h30m')
+      if (Math.abs(value) > maxSize) throw refuse(name, 'a duration of 292 years at most')
       return BigInt(Math.trunc(value))
     },
     time(name) {
@@ -109,9 +112,10 @@ export function readQuery(parameters: LogsqlParameters, nowNs: bigint, bucket?: 
   const { text, time, all, flag } = parameters
   const endNs = before(time('end'))
   const timeNs = time('time') ?? endNs ?? nowNs
-  const { filter, pipes } = parseLogsql(text('query'), timeNs)
+  const limits = createLimits()
+  const { filter, pipes } = parseLogsql(text('query'), timeNs, limits)
   const extra = [...all('extra_filters'), ...all('extra_stream_filters')].map(given =>
-    parseExtra(given, timeNs),
+    parseExtra(given, timeNs, limits),
   )
   const span = align({ startNs: time('start'), endNs }, bucket)
   const filters = allFilters([filter, ...extra, ...toTimeFilter(span)])
@@ -139,8 +143,8 @@ function toTimeFilter({ startNs, endNs }: Times): readonly Filter[] {
 }
 
 /** A filter, or a JSON object of names and values. */
-function parseExtra(text: string, nowNs: bigint): Filter {
-  if (!text.startsWith('{"')) return parseLogsqlFilter(text, nowNs)
+function parseExtra(text: string, nowNs: bigint, limits: Limits): Filter {
+  if (!text.startsWith('{"')) return parseLogsqlFilter(text, nowNs, limits)
   const object = parseObject(text)
   const filters = Object.entries(object).map(([field, given]): Filter => {
     const values: readonly unknown[] = Array.isArray(given) ? given : [given]

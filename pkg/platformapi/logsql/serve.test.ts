@@ -238,6 +238,77 @@ describe('createLogsqlFace', () => {
     expect((await ask('stats_query', { query: '* | stats count_uniq(level)' })).code).to.equal(200)
   })
 
+  it('bounds what a query makes of lines', async () => {
+    const many = Array.from({ length: 130_000 }, (_, i) =>
+      record({ timeNs: at(i), log: 'x', fields: { n: i } }),
+    )
+    await start('everywhere', { store: createMemoryStore(many.slice(0, 50)) })
+    const regexes = Array.from({ length: 50 }, () => '~"a{999}"').join(' or ')
+    const long = '<_msg>'.repeat(199)
+    const again = `| format "${long}" as _msg `
+    const table: readonly (readonly [string, Record<string, string>, RegExp])[] = [
+      ['query', { query: regexes }, /regular expressions are too large together/],
+      ['query', { query: '*', extra_filters: regexes }, /regular expressions are too large together/],
+      ['query', { query: `{pod=~"${'a{999}'.repeat(3)}",pod=~"${'b{999}'.repeat(3)}"}` }, /too large/],
+      ['query', { query: `* ${again.repeat(4)}` }, /format makes a text of more than 2 MiB/],
+      ['query', { query: `contains_any(${'a,'.repeat(2001)}a)` }, /more than 2000 terms/],
+      ['stats_query', { query: '* | stats by (_time:1d offset inf) count()' }, /invalid offset/],
+      ['stats_query', { query: '* | stats by (_time:1e30) count()' }, /invalid size of a bucket/],
+      ['hits', { query: '*', step: '99999999999y' }, /invalid step .*292 years/],
+      ['hits', { query: '*', field: 'n', step: '1ms' }, /invalid step: there would be more than/],
+    ]
+    for (const [endpoint, parameters, message] of table) {
+      const { code, text } = await ask(endpoint, parameters)
+      expect([code, text], text).to.satisfy(() => code === 400 && message.test(text))
+    }
+    const big = Array.from({ length: 300 }, (_, i) =>
+      record({ timeNs: at(i), log: `${i} ${'x'.repeat(100_000)}` }),
+    )
+    await loopback?.close()
+    await start('everywhere', { store: createMemoryStore(big) })
+    for (const [endpoint, parameters] of [
+      ['stats_query', { query: '* | stats by (_time) max(_msg)' }],
+      ['facets', { query: '*', max_values_per_field: '99999', max_value_len: '999999' }],
+    ] as const) {
+      const { code, text } = await ask(endpoint, parameters)
+      expect([code, text]).to.satisfy(() => code === 400 && /must hold more than 32 MiB/.test(text))
+    }
+    await loopback?.close()
+    const store = createMemoryStore(many.slice(0, 65_000))
+    await store.append({ records: many.slice(65_000) })
+    await start('everywhere', { store })
+    const values = await ask('field_values', { query: '*', field: 'n', limit: '1' })
+    expect([values.code, values.text]).to.deep.equal([200, '{"values":[{"value":"0","hits":1}]}\n'])
+  }).timeout(60_000)
+
+  it('sends a line once that arrives while a tail reads what came before', async () => {
+    const store = createMemoryStore(records)
+    const early = record({ timeNs: at(80), log: 'early error' })
+    let isFirst = true
+    await start(['shop'], {
+      store: {
+        ...store,
+        query: async (query, limits) => {
+          if (isFirst) await store.append({ records: [early] })
+          isFirst = false
+          return store.query(query, limits)
+        },
+      },
+    })
+    const parameters = new URLSearchParams({ query: 'error | fields _msg', start_offset: '20y' })
+    const response = await loopback?.open(`/kapis/l/v/select/logsql/tail?${parameters}`)
+    let text = ''
+    const { promise, resolve } = Promise.withResolvers<void>()
+    response?.on('data', (chunk: Buffer) => {
+      text += chunk.toString()
+      if (text.includes('last')) resolve()
+    })
+    await store.append({ records: [record({ timeNs: at(92), log: 'last error' })] })
+    await promise
+    response?.destroy()
+    expect(text).to.equal('{"_msg":"one error"}\n{"_msg":"early error"}\n{"_msg":"last error"}\n')
+  })
+
   it('breaks a response off beyond the limit of an export', async () => {
     await start('everywhere', { limits: () => ({ queryTimeoutSeconds: 10, exportLimit: 2 }) })
     expect((await ask('query', { query: '*' })).code).to.equal(400)

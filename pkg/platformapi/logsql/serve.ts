@@ -5,6 +5,7 @@ import type { AuthenticatedExchange, Handler } from '../../apirequest/request-co
 import { createPacedWriter, sendJsonText } from '../../httpserver/respond.ts'
 import { addWarning } from '../../httpserver/warning.ts'
 import type { LogFilter } from '../../logs/filter.ts'
+import { createBudget } from '../../logs/logsql/pipes/stage.ts'
 import type { Pipe } from '../../logs/logsql/query.ts'
 import type { Row } from '../../logs/logsql/row.ts'
 import { type Run, runQuery } from '../../logs/logsql/run.ts'
@@ -67,7 +68,8 @@ const answers: Readonly<Record<string, Answer>> = {
     const question = readQuery(request.parameters, request.nowNs, bucket)
     return answerHits(request.parameters, question, bucket, request.rows)
   },
-  facets: request => answerFacets(request.parameters, asked(request).query, request.rows),
+  facets: request =>
+    answerFacets(request.parameters, asked(request).query, request.rows, createBudget(request.run.maxBytes)),
   field_names: request => answerFieldNames(request.parameters, asked(request).query, request.rows),
   field_values: request =>
     answerValues(request.parameters, asked(request).query, request.rows, fieldOf(request.parameters)),

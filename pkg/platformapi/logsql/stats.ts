@@ -16,7 +16,8 @@ type Sample = {
 export async function answerStats({ query, timeNs }: Asked, read: Rows): Promise<string> {
   const labels = labelsOf(query.pipes)
   const samples: Sample[] = []
-  for await (const rows of read(query)) samples.push(...rows.flatMap(row => samplesOf(row, labels, timeNs)))
+  for await (const rows of read(query))
+    for (const row of rows) samples.push(...samplesOf(row, labels, timeNs))
   const result = samples.map(({ metric, value }) => ({ metric, value: [secondsOf(timeNs), value] }))
   return JSON.stringify({ status: 'success', data: { resultType: 'vector', result } })
 }

@@ -1,10 +1,12 @@
 import { badRequest } from '../../apierrors/status.ts'
+import { exportHits } from '../../logs/export.ts'
 import { createPipeline, isByRow } from '../../logs/logsql/pipes/pipeline.ts'
 import { createBudget, type Stage } from '../../logs/logsql/pipes/stage.ts'
 import type { Pipe } from '../../logs/logsql/query.ts'
 import { type Row, toRow } from '../../logs/logsql/row.ts'
-import { planQuery, type Run, runQuery } from '../../logs/logsql/run.ts'
-import type { Hit } from '../../logs/store.ts'
+import { type Plan, planQuery, type Run } from '../../logs/logsql/run.ts'
+import { charsOf } from '../../logs/record.ts'
+import { type Hit, maxPageChars } from '../../logs/store.ts'
 import { createRowFormat } from './format-rows.ts'
 import type { Asked } from './parameters.ts'
 
@@ -15,8 +17,8 @@ export type Tail = {
   readonly filter: NonNullable<ReturnType<typeof planQuery>['filter']> | undefined
   /** What a line that arrives is shown as; nothing when it does not pass. */
   readonly format: (hits: readonly Hit[]) => string
-  /** What has arrived since `start_offset`, oldest first. */
-  readonly history: () => Promise<string>
+  /** Lines since `start_offset`, oldest first. */
+  readonly history: () => Promise<readonly Hit[]>
 }
 
 /** @throws Status 400 for pipes that need all rows */
@@ -31,18 +33,35 @@ export function planTail({ query }: Asked, within: Run['filter'], run: Run, sinc
   return {
     filter: plan.filter,
     format: hits => toText(hits.flatMap(({ record }) => change(toRow(record), plan.accepts))),
-    history: async () => {
-      if (since === undefined) return ''
-      const rows: Row[] = []
-      const filter = { ...within, startNs: since }
-      for await (const page of runQuery({ ...run, filter }, query)) {
-        rows.push(...page)
-        if (rows.length > maxHistory)
-          throw badRequest(`invalid start_offset: more than ${maxHistory} lines have arrived since`)
-      }
-      return toText(rows.reverse())
-    },
+    history: async () => (since === undefined ? [] : readHistory(run, plan, since)),
   }
+}
+
+/** @throws Status 400 when there are too many */
+async function readHistory(run: Run, { filter, accepts }: Plan, since: bigint): Promise<readonly Hit[]> {
+  if (filter === undefined) return []
+  const startNs = filter.startNs !== undefined && filter.startNs > since ? filter.startNs : since
+  const found: Hit[] = []
+  let chars = 0
+  let sliceEnd = performance.now() + run.turns.sliceMs
+  const asked = { filter: { ...filter, startNs }, order: 'asc', limit: Infinity } as const
+  for await (const hits of exportHits(run.store, asked, run.limits)) {
+    for (const hit of hits) {
+      if (performance.now() > sliceEnd) {
+        await run.turns.next()
+        run.limits.signal?.throwIfAborted()
+        sliceEnd = performance.now() + run.turns.sliceMs
+      }
+      if (!accepts(toRow(hit.record))) continue
+      found.push(hit)
+      chars += charsOf(hit.record)
+      if (found.length > maxHistory || chars > maxPageChars)
+        throw badRequest(
+          `invalid start_offset: more than ${maxHistory} lines, or ${maxPageChars / 1024 / 1024} MiB of them, have arrived since`,
+        )
+    }
+  }
+  return found
 }
 
 function createChange(pipes: readonly Pipe[]): (row: Row, accepts: (row: Row) => boolean) => readonly Row[] {

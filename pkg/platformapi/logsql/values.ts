@@ -1,5 +1,6 @@
 import { badRequest } from '../../apierrors/status.ts'
 import { compareNatural } from '../../logs/logsql/order.ts'
+import { type Budget, sizeOf } from '../../logs/logsql/pipes/stage.ts'
 import type { Query } from '../../logs/logsql/query.ts'
 import { type Row, streamLabels } from '../../logs/logsql/row.ts'
 import { uniqueName } from './hits.ts'
@@ -72,7 +73,8 @@ async function collect(
   toValue: (row: Row) => Value,
 ): Promise<readonly Value[]> {
   const values: Value[] = []
-  for await (const rows of pages) values.push(...rows.map(toValue))
+  // All come together at the end: too many to be arguments.
+  for await (const rows of pages) for (const row of rows) values.push(toValue(row))
   return values
 }
 
@@ -89,18 +91,22 @@ function formatValues(parameters: LogsqlParameters, given: readonly Value[]): st
 const facetLimits = { limit: 10, values: 1000, length: 128 }
 
 /** The most frequent values of each field that has not too many of them. */
-export async function answerFacets(parameters: LogsqlParameters, query: Query, read: Rows): Promise<string> {
+export async function answerFacets(
+  parameters: LogsqlParameters,
+  query: Query,
+  read: Rows,
+  budget: Budget,
+): Promise<string> {
   const limit = parameters.count('limit') || facetLimits.limit
   const maxValues = Math.min(parameters.count('max_values_per_field') || facetLimits.values, 100_000)
   const maxLength = parameters.count('max_value_len') || facetLimits.length
   const keepsConstant = parameters.flag('keep_const_fields')
-  /** Undefined: a field has too many values, or too long ones. */
-  const fields = new Map<string, Map<string, number> | undefined>()
+  const fields: FieldCounts = new Map()
   let total = 0
   for await (const rows of read(query)) {
     for (const row of rows) {
       total += 1
-      for (const [name, value] of row) countValue(fields, name, value, { maxValues, maxLength })
+      for (const [name, value] of row) countValue(fields, name, value, { maxValues, maxLength, budget })
     }
   }
   const facets = [...fields]
@@ -118,20 +124,27 @@ export async function answerFacets(parameters: LogsqlParameters, query: Query, r
   return JSON.stringify({ facets })
 }
 
+/** How often each value is there; undefined where there are too many of them, or too long ones. */
+type FieldCounts = Map<string, Map<string, number> | undefined>
+
 function countValue(
-  fields: Map<string, Map<string, number> | undefined>,
+  fields: FieldCounts,
   name: string,
   value: string,
-  most: { readonly maxValues: number; readonly maxLength: number },
+  most: { readonly maxValues: number; readonly maxLength: number; readonly budget: Budget },
 ): void {
-  const counts = fields.has(name) ? fields.get(name) : new Map<string, number>()
+  const isNew = !fields.has(name)
+  const counts = isNew ? new Map<string, number>() : fields.get(name)
   if (counts === undefined) return
+  if (isNew) most.budget.take(sizeOf([name]))
   const isTooMuch =
     Buffer.byteLength(value) > most.maxLength || (counts.size >= most.maxValues && !counts.has(value))
   if (isTooMuch) {
+    for (const known of counts.keys()) most.budget.take(-sizeOf([known]))
     fields.set(name, undefined)
     return
   }
+  if (!counts.has(value)) most.budget.take(sizeOf([value]))
   counts.set(value, (counts.get(value) ?? 0) + 1)
   fields.set(name, counts)
 }

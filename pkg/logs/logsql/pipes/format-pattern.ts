@@ -1,3 +1,4 @@
+import { badRequest } from '../../../apierrors/status.ts'
 import { parseTimestamp } from '../../ingest/timestamp.ts'
 import { formatTime } from '../../rfc3339.ts'
 import { formatDuration, formatIpv4, formatNumber, parseDuration, parseInteger } from '../numbers.ts'
@@ -53,11 +54,17 @@ export function checkOptions(steps: readonly PatternStep[], position: number): v
   )
 }
 
+// More than any line with all of its fields: a pattern may repeat them, and pipes may repeat that.
+const maxLength = 2 * 1024 * 1024
+
+/** @throws Status 400 when the result is too long */
 export function formatPattern(steps: readonly PatternStep[], row: Row): string {
-  return steps
-    .map(({ prefix, field, option }) => {
-      if (field === '') return prefix
-      return prefix + (options[option]?.(row.get(field) ?? '') ?? '')
-    })
-    .join('')
+  let text = ''
+  for (const { prefix, field, option } of steps) {
+    text += prefix
+    if (field !== '') text += options[option]?.(row.get(field) ?? '') ?? ''
+    if (text.length > maxLength)
+      throw badRequest(`query: format makes a text of more than ${maxLength / 1024 / 1024} MiB`)
+  }
+  return text
 }

@@ -92,6 +92,8 @@ export function addUnpacked(pipe: PipeOf<'unpack'>): (row: Row) => Row {
 
 const maxUnpacked = 1000
 const maxDepth = 32
+// A name is that of each member below it: what is below a longer one stays JSON.
+const maxName = 1024
 
 /**
  * The members of a JSON object by their names with dots between levels; of anything else there are
@@ -119,7 +121,7 @@ function flatten(
   const { found, preserved } = into
   if (found.size >= maxUnpacked) return
   const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
-  if (!isObject || depth > maxDepth || preserved.has(name)) {
+  if (!isObject || depth > maxDepth || name.length > maxName || preserved.has(name)) {
     found.set(name, textOf(value))
     return
   }

@@ -37,7 +37,9 @@ export function sizeOf(texts: Iterable<string>): number {
 }
 
 export function sizeOfRow(row: Row): number {
-  return sizeOf(row.values())
+  let size = overhead
+  for (const [name, value] of row) size += overhead + 2 * (name.length + value.length)
+  return size
 }
 
 /** Values of some fields as one text. */

@@ -16,7 +16,7 @@ export function createState(what: StatsFunction, budget: Budget): StatsState {
       return createSum(what.name, what.fields)
     case 'min':
     case 'max':
-      return createExtreme(what.name, what.fields)
+      return createExtreme(what.name, what.fields, budget)
     case 'count_uniq':
       return createUniqueCount(what, budget)
     case 'quantile':
@@ -63,7 +63,7 @@ function createSum(name: 'sum' | 'avg', fields: readonly string[]): StatsState {
   }
 }
 
-function createExtreme(name: 'min' | 'max', fields: readonly string[]): StatsState {
+function createExtreme(name: 'min' | 'max', fields: readonly string[], budget: Budget): StatsState {
   let best: SortKey | undefined
   const read = createReader(fields)
   return {
@@ -72,7 +72,9 @@ function createExtreme(name: 'min' | 'max', fields: readonly string[]): StatsSta
         if (value === best?.text) continue
         const key = sortKey(value)
         const order = best === undefined ? 0 : compareKeys(key, best)
-        if (best === undefined || (name === 'min' ? order < 0 : order > 0)) best = key
+        if (best !== undefined && (name === 'min' ? order >= 0 : order <= 0)) continue
+        budget.take(2 * (value.length - (best?.text.length ?? 0)))
+        best = key
       }
     },
     result: () => best?.text ?? '',
