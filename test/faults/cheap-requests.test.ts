@@ -198,12 +198,13 @@ describe('cheap requests', function () {
   })
 
   /**
-   * Checks that other requests complete within a second meanwhile, and that memory growth is
-   * bounded.
+   * Checks that other requests complete within a second meanwhile, and that the process stays far
+   * below the memory limit of the manifests (2 GiB). The first large responses take some 600 MB,
+   * more of them no more.
    */
   async function withstands(
     attack: () => Promise<void>,
-    { maxMegabytes = 400, path = `${platformPath}?limit=1` } = {},
+    { maxMegabytes = 1_200, path = `${platformPath}?limit=1` } = {},
   ): Promise<void> {
     const before = frontProcess().megabytes
     let most = before
@@ -237,7 +238,7 @@ describe('cheap requests', function () {
         (isLong ? 1_000 : 8_000) + 2 * quietMs,
       )
     }
-    expect(most - before, 'MB more').to.be.below(maxMegabytes)
+    expect(most, 'MB').to.be.below(maxMegabytes)
   }
 
   /** Sends requests in sequence on several connections for some seconds, and aborts the rest. */
