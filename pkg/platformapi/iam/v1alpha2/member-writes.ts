@@ -5,6 +5,7 @@ import {
   itemsOf,
   type KubeObject,
   membersOf,
+  type ObjectMeta,
   parseObject,
   textOf,
 } from '../../../kubeclient/object.ts'
@@ -93,7 +94,7 @@ export async function bind(
 export async function unbind(
   callAs: CallAs,
   exchange: AuthenticatedExchange,
-  { metadata }: Pick<KubeObject, 'metadata'>,
+  metadata: ObjectMeta,
   user: string,
 ): Promise<void> {
   const path = `${bindingsPath(metadata.namespace ?? '')}/${encodeURIComponent(metadata.name)}`

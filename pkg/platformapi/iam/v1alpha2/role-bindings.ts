@@ -5,36 +5,59 @@ import { type Preset, presetsOf, type RoleScope } from './role-presets.ts'
 /** A place in which bindings are looked at. */
 export type Place = { readonly scope: RoleScope; readonly namespace: string; readonly workspace: string }
 
+export type RoleRef = { readonly kind: string; readonly name: string }
+
+export type Subject = { readonly kind: string; readonly name: string }
+
+/** What a RoleBinding or ClusterRoleBinding says. */
+export type Binding = {
+  readonly entry: Entry
+  readonly roleRef: RoleRef
+  readonly subjects: readonly Subject[]
+}
+
 /** A role that a user has by a binding. */
 export type Held = {
   readonly user: string
   /** Under the name that consoles know. */
   readonly role: string
-  readonly binding: Entry
+  readonly binding: Binding
 }
 
-/** What bindings made for a role of the whole platform say, so that they are not taken for those of cluster members. */
+/** The label of bindings and roles of the whole platform, which are none of cluster members. */
 export function scopeLabel(groupDomain: string): string {
   return `iam.${groupDomain}/scope`
 }
 
-export type RoleRef = { readonly kind: string; readonly name: string }
-
-export function roleRefOf(binding: Entry): RoleRef {
-  const { kind, name } = membersOf(binding.parsed().roleRef)
-  return { kind: textOf(kind), name: textOf(name) }
+/** Reads bindings, each version of one once: there may be ten thousands of them. */
+export function createBindingReader(): (entry: Entry) => Binding {
+  const read = new WeakMap<Entry, Binding>()
+  return entry => {
+    const known = read.get(entry)
+    if (known !== undefined) return known
+    const { roleRef, subjects } = entry.parsed()
+    const { kind, name } = membersOf(roleRef)
+    const binding = {
+      entry,
+      roleRef: { kind: textOf(kind), name: textOf(name) },
+      subjects: itemsOf(subjects)
+        .filter(isRecord)
+        .map(subject => ({ kind: textOf(subject.kind), name: textOf(subject.name) })),
+    }
+    read.set(entry, binding)
+    return binding
+  }
 }
 
-/** @param names how the role of a binding is called at a place; undefined for one that does not count there */
+/** @param names the name of the role of a binding at a place; undefined for one that does not count there */
 export function heldBy(
-  bindings: Iterable<Entry>,
-  names: (binding: Entry) => string | undefined,
-  is: (subject: { readonly kind: string; readonly name: string }) => boolean,
+  bindings: Iterable<Binding>,
+  names: (binding: Binding) => string | undefined,
+  is: (subject: Subject) => boolean,
 ): readonly Held[] {
   const found: Held[] = []
   for (const binding of bindings) {
-    const subjects = itemsOf(binding.parsed().subjects).filter(isRecord)
-    const meant = subjects.map(({ kind, name }) => ({ kind: textOf(kind), name: textOf(name) })).filter(is)
+    const meant = binding.subjects.filter(is)
     if (meant.length === 0) continue
     const role = names(binding)
     if (role !== undefined) for (const { name } of meant) found.push({ user: name, role, binding })
@@ -42,24 +65,31 @@ export function heldBy(
   return found
 }
 
-/** A person: what belongs to kube-apiserver is no member of anything. */
-export function isMember({ kind, name }: { readonly kind: string; readonly name: string }): boolean {
+/** A person: users of kube-apiserver itself are members of nothing. */
+export function isMember({ kind, name }: Subject): boolean {
   return kind === 'User' && name !== '' && !name.startsWith('system:')
 }
 
-/** The name that consoles know for the role of a binding: that of a preset, or its own. */
-export function nameAt(place: Place, { kind, name }: RoleRef): string {
-  if (kind !== 'ClusterRole') return name
-  return presetFor(place, name)?.name ?? name
+export function isSameRole(a: RoleRef, b: RoleRef): boolean {
+  return a.kind === b.kind && a.name === b.name
 }
 
-function presetFor({ scope, workspace }: Place, clusterRole: string): Preset | undefined {
-  return presetsOf(scope, workspace).find(preset => preset.clusterRole === clusterRole)
+/** The name that consoles know for the role of a binding: that of a preset, or its own. */
+export function nameAt(presets: readonly Preset[], { kind, name }: RoleRef): string {
+  if (kind !== 'ClusterRole') return name
+  return presets.find(({ clusterRole }) => clusterRole === name)?.name ?? name
+}
+
+/** The role of a member of a workspace. */
+export type WorkspaceMember = {
+  readonly role: string
+  /** Given in each namespace; undefined for a regular member. */
+  readonly clusterRole: string | undefined
 }
 
 /**
- * Who is a member of a workspace, by the role bindings in its namespaces: with a role of it, where one ClusterRole is given in each of
- * them, and else as a regular member.
+ * Who is a member of a workspace, by the role bindings in its namespaces: with a role of it, if one
+ * ClusterRole is given in each of them, and otherwise as a regular member.
  *
  * @param namespaces those of the workspace
  */
@@ -67,22 +97,26 @@ export function workspaceRolesOf(
   held: readonly Held[],
   workspace: string,
   namespaces: readonly string[],
-): ReadonlyMap<string, { readonly role: string; readonly bindings: readonly Entry[] }> {
-  const byUser = new Map<string, Held[]>()
-  for (const each of held) byUser.set(each.user, [...(byUser.get(each.user) ?? []), each])
+): ReadonlyMap<string, WorkspaceMember> {
+  const givenTo = new Map<string, Set<string>>()
+  for (const { user, binding } of held) {
+    const given = givenTo.get(user) ?? new Set()
+    givenTo.set(user, given)
+    const { kind, name } = binding.roleRef
+    if (kind === 'ClusterRole') given.add(`${binding.entry.namespace}/${name}`)
+  }
   const presets = presetsOf('workspace', workspace)
   return new Map(
-    [...byUser].map(([user, all]) => {
-      const isGiven = ({ clusterRole }: Preset) =>
-        clusterRole === undefined ||
-        namespaces.every(namespace =>
-          all.some(({ binding }) => {
-            const { kind, name } = roleRefOf(binding)
-            return binding.namespace === namespace && kind === 'ClusterRole' && name === clusterRole
-          }),
-        )
-      const role = presets.find(isGiven)?.name ?? `${workspace}-regular`
-      return [user, { role, bindings: all.map(({ binding }) => binding) }]
+    [...givenTo].map(([user, given]) => {
+      const preset = presets.find(
+        ({ clusterRole }) =>
+          clusterRole === undefined ||
+          namespaces.every(namespace => given.has(`${namespace}/${clusterRole}`)),
+      )
+      return [
+        user,
+        { role: preset?.name ?? `${workspace}-regular`, clusterRole: preset?.clusterRole },
+      ] as const
     }),
   )
 }

@@ -12,6 +12,11 @@ import { roleKinds } from './roles.ts'
 export type RoleWriteTools = {
   readonly groupDomain: string
   readonly callAs: CallAs
+  /** @throws Status 403, 503 for a caller who may not do that to the ClusterRole */
+  readonly require: (
+    exchange: AuthenticatedExchange,
+    right: { readonly verb: 'update' | 'patch' | 'delete'; readonly name: string },
+  ) => Promise<void>
   /** Whether a ClusterRole is labelled for the place. */
   readonly isLabelled: (place: Place, name: string) => Promise<boolean>
 }
@@ -27,7 +32,7 @@ const patchTypes = ['application/merge-patch+json', 'application/json-patch+json
  * @throws Status 400, 404, 405, 413, 415, and what kube-apiserver sends
  */
 export async function writeRole(
-  { groupDomain, callAs, isLabelled }: RoleWriteTools,
+  { groupDomain, callAs, require, isLabelled }: RoleWriteTools,
   exchange: AuthenticatedExchange,
   { place, name }: { readonly place: Place; readonly name: string },
 ): Promise<void> {
@@ -38,8 +43,12 @@ export async function writeRole(
   const { scope, namespace } = place
   const all = `/apis/${version}/${scope === 'namespace' ? `namespaces/${encodeURIComponent(namespace)}/roles` : 'clusterroles'}`
   const path = withQueryOf(exchange, name === '' ? all : `${all}/${encodeURIComponent(name)}`)
-  if (name !== '' && !roleKinds[scope].isNative && !(await isLabelled(place, name)))
-    throw notFound({ group: `iam.${groupDomain}`, resource: roleKinds[scope].plural }, name)
+  if (name !== '' && !roleKinds[scope].isNative) {
+    // The label says something of a ClusterRole, which is for those who may write it.
+    await require(exchange, { verb: verbs[toMethod(method)], name })
+    if (!(await isLabelled(place, name)))
+      throw notFound({ group: `iam.${groupDomain}`, resource: roleKinds[scope].plural }, name)
+  }
   if (method === 'DELETE') {
     await callAs(exchange, { method, path, ...toDeleteBody(await readDeleteOptions(req)) })
     return sendJson(res, 200, { message: 'success' })
@@ -53,8 +62,10 @@ export async function writeRole(
   sendJsonText(res, code, text)
 }
 
-function toMethod(method: string): 'POST' | 'PUT' | 'PATCH' {
-  return method === 'POST' || method === 'PUT' ? method : 'PATCH'
+const verbs = { PUT: 'update', PATCH: 'patch', DELETE: 'delete', POST: 'update' } as const
+
+function toMethod(method: string): keyof typeof verbs {
+  return method === 'POST' || method === 'PUT' || method === 'DELETE' ? method : 'PATCH'
 }
 
 type Wanted = { readonly groupDomain: string; readonly place: Place; readonly name: string }

@@ -44,6 +44,7 @@ const objects: Readonly<Record<string, readonly KubeObject[]>> = {
     object('Namespace', 'b1', {}, label('blue')),
     object('Namespace', 'b2', {}, label('blue')),
     object('Namespace', 'free'),
+    object('Namespace', 'old'),
   ],
   clusterroles: [
     ...['cluster-admin', 'admin', 'edit', 'view', 'kapis:visible-namespaces', 'own'].map(name =>
@@ -52,7 +53,12 @@ const objects: Readonly<Record<string, readonly KubeObject[]>> = {
     object('ClusterRole', 'operators', { rules }, { labels: { 'iam.kapis.io/scope': 'global' } }),
     object('ClusterRole', 'blue-readers', { rules }, label('blue')),
   ],
-  roles: [object('Role', 'deployer', { rules }, inside('b1'))],
+  roles: [
+    object('Role', 'deployer', { rules }, inside('b1')),
+    // As KubeSphere makes them in each namespace.
+    object('Role', 'operator', { rules }, inside('old')),
+    object('Role', 'own', { rules }, inside('old')),
+  ],
   clusterrolebindings: [
     binding('admins', 'ClusterRole/cluster-admin', ['Group/platform-admins']),
     binding('two', 'ClusterRole/own', ['User/joe', 'User/ann', 'User/system:x']),
@@ -63,6 +69,9 @@ const objects: Readonly<Record<string, readonly KubeObject[]>> = {
     binding('ann2', 'ClusterRole/admin', ['User/ann'], inside('b2')),
     binding('joe1', 'ClusterRole/view', ['User/joe', 'Group/dev'], inside('b1')),
     binding('joe2', 'Role/deployer', ['User/joe'], inside('b1')),
+    binding('old1', 'Role/operator', ['User/kim'], inside('old')),
+    binding('old2', 'ClusterRole/own', ['User/jane'], inside('old')),
+    binding('mail', 'ClusterRole/view', ['User/kim@x.test'], inside('old')),
   ],
   users: ['joe', 'ann'].map(name => ({
     ...object('User', name, { spec: { email: `${name}@x.test` } }),
@@ -114,7 +123,7 @@ describe('createRoleRoutes', () => {
       },
       async require(_exchange, { resource, namespace }) {
         if (denied.has(resource) || denied.has(`${resource} ${namespace}`))
-          throw new Status(403, 'Forbidden', `${resource} is forbidden`)
+          throw new Status(403, 'Forbidden', `${resource} in "${namespace}" is forbidden`)
       },
       async latest(plural) {
         const found = collections.get(plural)
@@ -172,9 +181,15 @@ describe('createRoleRoutes', () => {
     ],
     ['/namespaces/b1/roles', ['admin', 'operator', 'viewer', 'deployer']],
     ['/namespaces/free/roles', ['admin', 'operator', 'viewer']],
+    ['/namespaces/old/roles', ['admin', 'operator', 'own', 'viewer']],
+    ['/clusterroles/kapis:visible-namespaces', ['kapis:visible-namespaces']],
     ['/clustermembers', ['joe=own', 'ann=own']],
     ['/namespaces/b1/members', ['ann=admin', 'joe=deployer,viewer']],
     ['/namespaces/free/members', []],
+    ['/namespaces/old/members', ['kim=operator', 'jane=own', 'kim@x.test=viewer']],
+    ['/namespaces/old/members/kim@x.test', ['kim@x.test=viewer']],
+    // A ClusterRole, and not the Role of its name.
+    ['/namespaces/old/members/jane/roles', []],
     ['/workspaces/blue/workspacemembers', ['ann=blue-admin', 'joe=blue-regular']],
     ['/workspaces/none/workspacemembers', []],
     // By a group, and by name.
@@ -387,6 +402,30 @@ describe('createRoleRoutes', () => {
       undefined,
       [{ method: 'DELETE', path: `${native}/clusterroles/blue-readers` }],
     ],
+    [
+      'POST',
+      '/namespaces/old/members',
+      [member('new', 'operator')],
+      [post('old', 'new', 'Role', 'operator')],
+    ],
+    // What a user has in single namespaces of a workspace stays.
+    [
+      'PUT',
+      '/workspaces/blue/workspacemembers/joe',
+      member('joe', 'blue-admin'),
+      [post('b1', 'joe', 'ClusterRole', 'admin'), post('b2', 'joe', 'ClusterRole', 'admin')],
+    ],
+    [
+      'PUT',
+      '/workspaces/blue/workspacemembers/ann',
+      member('ann', 'blue-viewer'),
+      [
+        post('b1', 'ann', 'ClusterRole', 'view'),
+        post('b2', 'ann', 'ClusterRole', 'view'),
+        ...remove('namespaces/b1/rolebindings', 'ann1'),
+        ...remove('namespaces/b2/rolebindings', 'ann2'),
+      ],
+    ],
     // Nothing of a name becomes a part of a query or of another path.
     [
       'DELETE',
@@ -478,6 +517,14 @@ describe('createRoleRoutes', () => {
       400,
       'dryRun must be a query parameter here: ?dryRun=All',
     ],
+    ['DELETE', '/clustermembers/system:x', undefined, 404, 'clustermembers "system:x" not found'],
+    [
+      'DELETE',
+      '/clustermembers/joe',
+      { preconditions: { uid: 'x' } },
+      400,
+      'invalid preconditions: a member has no uid and no resourceVersion',
+    ],
     ['PUT', '/globalroles', {}, 405, 'the server does not allow this method on the requested resource'],
     ['DELETE', '/globalroles/own', undefined, 404, 'globalroles.iam.kapis.io "own" not found'],
     [
@@ -503,6 +550,34 @@ describe('createRoleRoutes', () => {
       expect([answer.code, membersOf(answer.body).message]).to.deep.equal([code, message])
       expect(calls).to.deep.equal([])
     })
+
+  const hidden: readonly (readonly [
+    method: string,
+    path: string,
+    body: unknown,
+    denied: readonly string[],
+  ])[] = [
+    // Has it already, and does not have it.
+    ['POST', '/namespaces/b1/members', [member('ann', 'admin')], ['rolebindings b1']],
+    ['POST', '/namespaces/b1/members', [member('joe', 'admin')], ['rolebindings b1']],
+    ['POST', '/clustermembers', [member('joe', 'own')], ['clusterrolebindings']],
+    ['PUT', '/globalroles/operators', { metadata: { name: 'operators' } }, ['clusterroles']],
+    ['PUT', '/globalroles/own', { metadata: { name: 'own' } }, ['clusterroles']],
+    ['DELETE', '/workspaces/blue/workspaceroles/blue-readers', undefined, ['clusterroles']],
+    ['DELETE', '/workspaces/red/workspaceroles/blue-readers', undefined, ['clusterroles']],
+  ]
+  for (const [method, path, body, without] of hidden)
+    it(`${method} ${path} ${JSON.stringify(body)} is 403 without ${without.join(', ')}`, async () => {
+      for (const right of without) denied.add(right)
+      expect(await write(method, path, body)).to.include({ code: 403 })
+      expect(calls).to.deep.equal([])
+    })
+
+  it('names no namespace of a workspace to a caller who may not read its bindings', async () => {
+    for (const right of ['rolebindings ', 'rolebindings b2']) denied.add(right)
+    const { body } = await get('/workspaces/blue/workspacemembers')
+    expect(membersOf(body).message).to.equal('rolebindings in "" is forbidden')
+  })
 
   it('does not say whether a role exists to a caller who may not list roles', async () => {
     denied.add('roles')

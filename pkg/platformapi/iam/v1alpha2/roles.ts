@@ -1,7 +1,7 @@
 import type { KubeObject } from '../../../kubeclient/object.ts'
 import type { Entry } from '../../../resourcecache/store/cached-object.ts'
-import { type Place, scopeLabel } from './role-bindings.ts'
-import { type Preset, presetsOf } from './role-presets.ts'
+import { type Place, type RoleRef, scopeLabel } from './role-bindings.ts'
+import type { Preset } from './role-presets.ts'
 
 /** How consoles name the roles of a scope. */
 export const roleKinds = {
@@ -11,8 +11,13 @@ export const roleKinds = {
   namespace: { plural: 'roles', kind: 'Role', isNative: true },
 } as const
 
+/** A role as consoles see it, and what a binding to it names. */
+export type PlacedRole = { readonly role: KubeObject; readonly ref: RoleRef | undefined }
+
 export type RoleSources = {
   readonly groupDomain: string
+  /** Those of the place. */
+  readonly presets: readonly Preset[]
   readonly clusterRoles: { readonly get: (namespace: string, name: string) => Entry | undefined } & {
     readonly entries: () => Iterable<Entry>
   }
@@ -23,21 +28,24 @@ export type RoleSources = {
 }
 
 /**
- * The roles of a place: those that consoles know by name, and the native ones of other names: of a namespace its Roles, of the cluster
- * its ClusterRoles, else the ClusterRoles that are labelled for it.
+ * The roles of a place: those that consoles know by name, and the native ones of other names: of a
+ * namespace its Roles, of the cluster its ClusterRoles, else the ClusterRoles that are labelled for
+ * it.
  */
-export function listRoles(sources: RoleSources, place: Place): readonly KubeObject[] {
-  const presets = presetsOf(place.scope, place.workspace).flatMap(
-    preset => presetRole(sources, place, preset) ?? [],
-  )
-  const shown = new Set(presets.map(({ metadata }) => metadata.name))
-  return [...presets, ...nativeRoles(sources, place).filter(({ metadata }) => !shown.has(metadata.name))]
+export function listRoles(sources: RoleSources, place: Place): readonly PlacedRole[] {
+  const presets = sources.presets.flatMap(preset => presetRole(sources, place, preset) ?? [])
+  const shown = new Set(presets.map(({ role }) => role.metadata.name))
+  return [...presets, ...nativeRoles(sources, place).filter(({ role }) => !shown.has(role.metadata.name))]
 }
 
-function nativeRoles(sources: RoleSources, place: Place): readonly KubeObject[] {
+function nativeRoles(sources: RoleSources, place: Place): readonly PlacedRole[] {
   const { groupDomain, clusterRoles, roles, mayReadClusterRoles } = sources
   const { scope, workspace } = place
-  if (scope === 'namespace') return roles.map(entry => toRole(groupDomain, place, entry.parsed()))
+  const placed = (kind: string) => (entry: Entry) => ({
+    role: toRole(groupDomain, place, entry.parsed()),
+    ref: { kind, name: entry.name },
+  })
+  if (scope === 'namespace') return roles.map(placed('Role'))
   if (!mayReadClusterRoles) return []
   return [...clusterRoles.entries()]
     .filter(({ meta }) => {
@@ -46,14 +54,14 @@ function nativeRoles(sources: RoleSources, place: Place): readonly KubeObject[] 
       const isGlobal = meta.labels?.[scopeLabel(groupDomain)] === 'global'
       return scope === 'global' ? isGlobal : !isGlobal && of === undefined
     })
-    .map(entry => toRole(groupDomain, place, entry.parsed()))
+    .map(placed('ClusterRole'))
 }
 
 function presetRole(
   { groupDomain, clusterRoles, mayReadClusterRoles }: RoleSources,
   place: Place,
   { name, clusterRole, modules }: Preset,
-): KubeObject | undefined {
+): PlacedRole | undefined {
   const found = clusterRole === undefined ? unbound : clusterRoles.get('', clusterRole)?.parsed()
   if (found === undefined) return undefined
   const source = mayReadClusterRoles ? found : unbound
@@ -63,7 +71,8 @@ function presetRole(
     [`iam.${groupDomain}/role-template-rules`]: JSON.stringify(modules),
   }
   const metadata = { ...source.metadata, name, annotations }
-  return toRole(groupDomain, place, { ...source, metadata })
+  const ref = clusterRole === undefined ? undefined : { kind: 'ClusterRole', name: clusterRole }
+  return { role: toRole(groupDomain, place, { ...source, metadata }), ref }
 }
 
 const unbound: KubeObject = {

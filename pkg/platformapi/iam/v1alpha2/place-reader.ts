@@ -1,0 +1,171 @@
+import { Status } from '../../../apierrors/status.ts'
+import type { AuthenticatedExchange } from '../../../apirequest/request-context.ts'
+import { parseRequestInfo, type RequestInfo } from '../../../apirequest/request-info.ts'
+import type { KubeObject } from '../../../kubeclient/object.ts'
+import type { Collection } from '../../../resourcecache/store/store.ts'
+import {
+  type Binding,
+  createBindingReader,
+  type Held,
+  heldBy,
+  nameAt,
+  type Place,
+  type Subject,
+  scopeLabel,
+} from './role-bindings.ts'
+import { type Preset, presetsOf } from './role-presets.ts'
+import { listRoles, type PlacedRole } from './roles.ts'
+
+/** A right on objects of RBAC, at a place. */
+export type PlaceRight = {
+  readonly verb: 'list' | 'update' | 'patch' | 'delete'
+  readonly group: string
+  readonly resource: string
+  readonly namespace: string
+  readonly name?: string
+}
+
+export type PlaceTools = {
+  readonly groupDomain: string
+  /** @throws Status 403, 503 */
+  readonly require: (exchange: AuthenticatedExchange, right: PlaceRight) => Promise<void>
+  /** The newest state of a kind of kube-apiserver. @throws Status 503 */
+  readonly latest: (plural: string) => Promise<Collection>
+  /** Returns objects that are made for this request, in the list language of the platform. */
+  readonly show: (
+    exchange: AuthenticatedExchange,
+    what: {
+      readonly plural: string
+      readonly kind: string
+      readonly namespaced: boolean
+      readonly group: string
+      readonly version: string
+    },
+    items: readonly KubeObject[],
+  ) => Promise<void>
+}
+
+/** A place with its namespaces, read once: what was authorized is what is read. */
+export type KnownPlace = Place & { readonly namespaces: readonly string[] }
+
+export const rbacGroup = 'rbac.authorization.k8s.io'
+const mostNamespaces = 64
+
+export type PlaceReader = ReturnType<typeof createPlaceReader>
+
+/** Reads the roles and bindings of a place, for callers who may list them. */
+export function createPlaceReader(tools: PlaceTools) {
+  const { groupDomain, latest } = tools
+  const label = scopeLabel(groupDomain)
+  const iam = `iam.${groupDomain}`
+  const toBinding = createBindingReader()
+
+  async function know(place: Place): Promise<KnownPlace> {
+    if (place.scope === 'namespace') return { ...place, namespaces: [place.namespace] }
+    if (place.scope !== 'workspace') return { ...place, namespaces: [] }
+    const all = await latest('namespaces')
+    const namespaces = [...all.entries()]
+      .filter(({ facts }) => facts.values.workspace === place.workspace)
+      .map(({ name }) => name)
+      .sort()
+    return { ...place, namespaces }
+  }
+
+  /** @throws Status 403 for a caller who may not list what a view is made of */
+  async function requireList(
+    exchange: AuthenticatedExchange,
+    { scope, namespace, namespaces }: KnownPlace,
+    what: 'roles' | 'bindings',
+  ): Promise<void> {
+    const list = (resource: string, within: string) =>
+      tools.require(exchange, { verb: 'list', group: rbacGroup, resource, namespace: within })
+    if (scope === 'namespace') return list(what === 'roles' ? 'roles' : 'rolebindings', namespace)
+    if (scope !== 'workspace') return list(what === 'roles' ? 'clusterroles' : 'clusterrolebindings', '')
+    if (what === 'bindings') await requireEach(namespaces, within => list('rolebindings', within))
+  }
+
+  /** Requires a right in all namespaces, or in each of a few. */
+  async function requireEach(
+    namespaces: readonly string[],
+    check: (namespace: string) => Promise<void>,
+  ): Promise<void> {
+    try {
+      await check('')
+    } catch (error) {
+      const isFew = namespaces.length > 0 && namespaces.length <= mostNamespaces
+      if (!isForbidden(error) || !isFew) throw error
+      const refusals = await Promise.all(namespaces.map(name => refusalOf(() => check(name))))
+      // Which namespaces a workspace has is not for everybody: the first error names none.
+      if (refusals.some(refusal => refusal !== undefined)) throw error
+    }
+  }
+
+  async function mayList(exchange: AuthenticatedExchange, group: string, resource: string): Promise<boolean> {
+    const right = { verb: 'list', group, resource, namespace: '' } as const
+    return (await refusalOf(() => tools.require(exchange, right))) === undefined
+  }
+
+  /** A Role of the name of a preset stands for itself, as KubeSphere makes them in each namespace. */
+  async function presetsAt({ scope, namespace, workspace }: Place): Promise<readonly Preset[]> {
+    const presets = presetsOf(scope, workspace)
+    if (scope !== 'namespace') return presets
+    const roles = await latest('roles')
+    return presets.filter(({ name }) => roles.get(namespace, name) === undefined)
+  }
+
+  /** @param mayReadClusterRoles false leaves out what they say */
+  async function rolesAt(place: Place, mayReadClusterRoles: boolean): Promise<readonly PlacedRole[]> {
+    const clusterRoles = await latest('clusterroles')
+    const roles =
+      place.scope === 'namespace'
+        ? [...(await latest('roles')).entries()].filter(each => each.namespace === place.namespace)
+        : []
+    const presets = await presetsAt(place)
+    return listRoles({ groupDomain, presets, clusterRoles, roles, mayReadClusterRoles }, place)
+  }
+
+  /** The bindings that count at a place, each under the name of its role there. */
+  async function heldAt(place: KnownPlace, is: (subject: Subject) => boolean): Promise<readonly Held[]> {
+    const { scope, namespaces } = place
+    const presets = await presetsAt(place)
+    if (scope === 'namespace' || scope === 'workspace') {
+      const within = new Set(namespaces)
+      const all = [...(await latest('rolebindings')).entries()].filter(each => within.has(each.namespace))
+      return heldBy(all.map(toBinding), ({ roleRef }) => nameAt(presets, roleRef), is)
+    }
+    const all = [...(await latest('clusterrolebindings')).entries()].map(toBinding)
+    const roles =
+      scope === 'global'
+        ? new Set((await rolesAt(place, true)).map(({ role }) => role.metadata.name))
+        : undefined
+    const named = ({ entry, roleRef }: Binding) => {
+      const name = nameAt(presets, roleRef)
+      if (roles !== undefined) return roles.has(name) ? name : undefined
+      return entry.meta.labels?.[label] === 'global' ? undefined : name
+    }
+    return heldBy(all, named, is)
+  }
+
+  /** A read of the views themselves, which are in no list of kube-apiserver. */
+  function viewInfo({ query }: AuthenticatedExchange, ...below: readonly string[]): RequestInfo {
+    const path = below.filter(part => part !== '').join('/')
+    return parseRequestInfo('GET', `/kapis/${iam}/v1alpha2/${path}`, query)
+  }
+
+  return { know, requireList, mayList, presetsAt, rolesAt, heldAt, viewInfo, latest, show: tools.show }
+}
+
+function isForbidden(error: unknown): boolean {
+  return error instanceof Status && error.code === 403
+}
+
+/** The 403 of a check; any other error is thrown. */
+async function refusalOf(check: () => Promise<void>): Promise<unknown> {
+  try {
+    await check()
+    return undefined
+  } catch (error) {
+    if (isForbidden(error)) return error
+    throw error
+  }
+}
