@@ -17,7 +17,7 @@ import { createKubeClient } from '../kubeclient/client.ts'
 import { loadEndpoint } from '../kubeclient/rest-config.ts'
 import { untilDone } from '../kubeclient/retry.ts'
 import { withOwnRefusals } from '../kubeclient/service-account-errors.ts'
-import { createKubeProxy } from '../proxy/kube.ts'
+import { createKubeProxy, type GonePods } from '../proxy/kube.ts'
 import { createKubeConnections } from '../proxy/kube-connections.ts'
 import { createOAuthForward, type OAuthForwardOptions } from '../proxy/oauth.ts'
 import { forwardUpgrade, kubeUpgrade } from '../proxy/upgrade.ts'
@@ -113,7 +113,11 @@ export async function runApiserver(
   const proxied = loadEndpoint(config.kubernetes.kubeconfig)
   const connections = createKubeConnections(proxied, maxProxied)
   const hub = new WatchHub({ stallMs: () => live().limits.stallSeconds * 1_000 })
-  const proxy = tracing.upstream(kubeApiserver, createKubeProxy(proxied, connections))
+  const gonePods: GonePods = {
+    asks: exchange => logs.gonePods.asks(exchange),
+    answer: exchange => logs.gonePods.answer(exchange),
+  }
+  const proxy = tracing.upstream(kubeApiserver, createKubeProxy(proxied, connections, gonePods))
   const resources = createResources({
     client,
     config,

@@ -14,12 +14,24 @@ import { type RefusalByBody, relay } from './reverse-proxy.ts'
 
 const kubeApiserver = 'kube-apiserver'
 
+/** What is done about a pod that kube-apiserver does not know. */
+export type GonePods = {
+  /** Whether a request for a pod is one that may be answered. */
+  readonly asks: (exchange: AuthenticatedExchange) => boolean
+  /** Answers such a request, or resolves to false. @throws Status */
+  readonly answer: (exchange: AuthenticatedExchange) => Promise<boolean>
+}
+
 /**
  * Proxies a request to kube-apiserver as the caller, with the response unchanged.
  *
  * @throws Status 502, 503 or 504 if kube-apiserver is not responding
  */
-export function createKubeProxy(endpoint: Endpoint, upstreams: KubeConnections): Handler {
+export function createKubeProxy(
+  endpoint: Endpoint,
+  upstreams: KubeConnections,
+  gonePods?: GonePods,
+): Handler {
   const base = basePath(endpoint)
   const refusalByBody = createRefusalByBody(endpoint)
   const checkedOf = createCheckedHeaders()
@@ -31,8 +43,11 @@ export function createKubeProxy(endpoint: Endpoint, upstreams: KubeConnections):
     const path = base + formatTarget(exchange)
     const headers = callerHeaders(exchange)
     const checked = checkedOf(exchange.identity, credential)
-    const to = { connections, path, headers, checked, isLive, upstream: kubeApiserver, refusalByBody }
-    return relay(to, exchange)
+    const insteadOf404 = gonePods?.asks(exchange)
+      ? async (body: Buffer) => isPodNotFound(body, exchange) && gonePods.answer(exchange)
+      : undefined
+    const to = { connections, path, headers, checked, isLive, upstream: kubeApiserver }
+    return relay({ ...to, refusalByBody, insteadOf404 }, exchange)
   }
   return exchange => {
     const isLive = lastsAtKube(exchange)
@@ -101,6 +116,13 @@ export function createRefusalByBody(endpoint: Pick<Endpoint, 'refused'>): Refusa
       /forbidden: User \\?"[^"\\]+\\?" cannot impersonate/.test(text) || isNotYetReady(text)
     return isAboutKapis ? notLetAct(body) : undefined
   }
+}
+
+/** kube-apiserver has authorized the request by then, and validated its parameters. */
+function isPodNotFound(body: Buffer, { info }: AuthenticatedExchange): boolean {
+  // Quotes are escaped in JSON, and not in protobuf.
+  const text = body.toString('latin1').replaceAll('\\"', '"')
+  return isKubeStatus(text) && text.includes(`pods "${info.name}" not found`)
 }
 
 function isKubeStatus(text: string): boolean {

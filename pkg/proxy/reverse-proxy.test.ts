@@ -29,6 +29,12 @@ describe('relay', function () {
         headers: ['X-Sent', '1'],
         isLive: req.url === '/watch',
         upstream: 'it',
+        insteadOf404: async (body: Buffer) => {
+          if (String(body) === 'broken') throw new Status(400, 'BadRequest', 'name it')
+          if (String(body) !== 'gone') return false
+          res.end('found elsewhere')
+          return true
+        },
         refusalByBody: createRefusalByBody({ refused: () => void refusals++ }),
         refusal: (code: number) =>
           code === 399 ? new Status(502, 'ServiceUnavailable', 'not that') : undefined,
@@ -60,6 +66,8 @@ describe('relay', function () {
     ['a live one', '/watch', 200, everyByte],
     ['one that is too large to be held', '/', 200, Buffer.alloc(300_000, everyByte)],
     ['a refusal', '/', 403, everyByte],
+    ['a 404', '/', 404, everyByte],
+    ['a large 404', '/', 404, Buffer.alloc(300_000, everyByte)],
   ]
   for (const [what, path, code, body] of bodies) {
     it(`hands on every byte of ${what}, with a length and in chunks`, async () => {
@@ -74,6 +82,13 @@ describe('relay', function () {
       }
     })
   }
+
+  it('lets another answer a 404, and hands its error on', async () => {
+    upstream = (req, res) => res.writeHead(404).end(req.url?.slice(1))
+    const [gone, broken] = [await front.get('/gone'), await front.get('/broken')]
+    expect([gone.code, gone.text]).to.deep.equal([200, 'found elsewhere'])
+    expect([broken.code, JSON.parse(broken.text).message]).to.deep.equal([400, 'name it'])
+  })
 
   it('hands on gzip without unpacking it', async () => {
     const packed = Buffer.from('1f8b0800000000000003010000ffff0000000000000000', 'hex')

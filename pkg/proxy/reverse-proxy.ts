@@ -29,6 +29,8 @@ export type Outgoing = {
   readonly refusal?: (code: number, lines: HeaderLines) => Status | undefined
   /** The same for a 401 or 403, by its body; a larger body is passed on. */
   readonly refusalByBody?: RefusalByBody
+  /** Sends another response instead of a 404 with this body, or resolves to false. */
+  readonly insteadOf404?: ((body: Buffer) => Promise<boolean>) | undefined
   readonly upgrade?: Upgrade
 }
 
@@ -58,7 +60,7 @@ const maxHeldBytes = 65_536
  * including errors
  */
 export function relay(outgoing: Outgoing, { req, res }: Pair): Promise<void> {
-  const { path, upgrade, connections, refusalByBody } = outgoing
+  const { path, upgrade, connections, refusalByBody, insteadOf404 } = outgoing
   const method = req.method ?? 'GET'
   const body = upgrade === undefined ? toBody(req) : null
   const headers =
@@ -81,6 +83,11 @@ export function relay(outgoing: Outgoing, { req, res }: Pair): Promise<void> {
     },
   })
 
+  function isHeld(code: number): boolean {
+    return code === 404
+      ? insteadOf404 !== undefined
+      : refusalByBody !== undefined && (code === 401 || code === 403)
+  }
   function release(): void {
     if (held === undefined) return
     response.begin(held.head)
@@ -125,8 +132,7 @@ export function relay(outgoing: Outgoing, { req, res }: Pair): Promise<void> {
       if (refused !== undefined) {
         finish(refused)
         given.abort(refused)
-      } else if (refusalByBody !== undefined && (code === 401 || code === 403))
-        held = { head, chunks: [], size: 0 }
+      } else if (isHeld(code)) held = { head, chunks: [], size: 0 }
       else {
         if (code < 300) outgoing.begun?.()
         response.begin(head)
@@ -141,12 +147,21 @@ export function relay(outgoing: Outgoing, { req, res }: Pair): Promise<void> {
     },
     onResponseEnd(given) {
       if (gone !== undefined) return
-      const refused = held && refusalByBody?.(held.head.code, Buffer.concat(held.chunks))
-      if (refused !== undefined) return finish(refused)
       const trailers = answerHeaders(readHeaders(given.rawTrailers), noTrailers)
-      release()
-      response.end(trailers)
-      finish()
+      const passOn = () => {
+        release()
+        response.end(trailers)
+        finish()
+      }
+      if (held === undefined) return passOn()
+      const body = Buffer.concat(held.chunks)
+      if (held.head.code === 404 && insteadOf404 !== undefined) {
+        insteadOf404(body).then(isAnswered => (isAnswered ? finish() : passOn()), finish)
+        return
+      }
+      const refused = refusalByBody?.(held.head.code, body)
+      if (refused === undefined) passOn()
+      else finish(refused)
     },
     onRequestUpgrade(given, _code, _headers, peer) {
       if (upgrade === undefined) throw invalidResponse('a protocol that was not asked for')

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { uniqueName } from './cluster.ts'
 import { askAs, eventually } from './http.ts'
 import { foundWithinMs, type LogScene, tenant } from './log-scene.ts'
-import { follow, setting } from './run.ts'
+import { follow, run, setting } from './run.ts'
 
 /** Which stored and new lines each caller sees. */
 export function itShowsReadersTheirs(
@@ -39,6 +39,26 @@ export function itShowsReadersTheirs(
     }
     const anonymous = await askAs('', `${base()}${tenant}`).catch(() => undefined)
     expect(anonymous?.code).to.equal(401)
+  })
+
+  it('answers kubectl logs of a pod that is gone, to those who may read its log', async () => {
+    const pod = uniqueName('gone')
+    await send([1, 2, 3].map(i => JSON.stringify(document(`line ${i}`, { pod }))).join('\n'))
+    await eventually(async () => expect((await query(`pods=${pod}`)).total).to.equal(3), foundWithinMs)
+    const server = ['--server', front(), '--certificate-authority', setting('KAPIS_CA')]
+    const kubectlLogs = (who: 'reader' | 'nobody', name: string) =>
+      run('kubectl', [
+        ...['--kubeconfig', '/dev/null', ...server, '--token', token[who], '-n', mine],
+        ...['logs', name, '--tail=2'],
+      ])
+    const shown = await kubectlLogs('reader', pod)
+    expect([shown.code, shown.stdout]).to.deep.equal([0, 'line 2\nline 3\n'])
+    expect(shown.stderr).to.include(`Warning: pod "${pod}" no longer exists`)
+    const refused = await kubectlLogs('nobody', pod)
+    expect([refused.code, refused.stdout]).to.deep.equal([1, ''])
+    expect(refused.stderr).to.include('Error from server (Forbidden)')
+    const unknown = await kubectlLogs('reader', 'never-was')
+    expect(unknown.stderr).to.equal('Error from server (NotFound): pods "never-was" not found\n')
   })
 
   it('follows what arrives', async () => {

@@ -16,9 +16,11 @@ import { openLogStore } from '../../logs/open-store.ts'
 import { createIngest, maxBodies } from '../../platformapi/logging/v1alpha2/ingest.ts'
 import { readForm } from '../../platformapi/logging/v1alpha2/read-form.ts'
 import { createLoggingFace } from '../../platformapi/logging/v1alpha2/serve.ts'
+import { asksForPodLog, createGonePodLogs } from '../../platformapi/logs/gone-pod.ts'
 import { createLogFace } from '../../platformapi/logs/serve.ts'
 import { createLogsqlFace } from '../../platformapi/logsql/serve.ts'
 import { createTenantFace, isOfTenantFace } from '../../platformapi/tenant/v1alpha2/serve.ts'
+import type { GonePods } from '../../proxy/kube.ts'
 import { createTurns } from '../../scheduling/time-slices.ts'
 import type { Logger } from '../../telemetry/logger.ts'
 import { counter, type Registry } from '../../telemetry/metrics.ts'
@@ -50,6 +52,8 @@ export type Logs = {
   readonly admit: (req: IncomingMessage) => void
   /** Keeps an event of the audit log too; undefined when there is nowhere to keep it. */
   readonly keepAuditEvent: ((event: string) => void) | undefined
+  /** Logs of pods that kube-apiserver does not know. */
+  readonly gonePods: GonePods
   /** Whether ingest is enabled. */
   readonly checks: readonly Check[]
   readonly start: () => void
@@ -99,8 +103,17 @@ export async function createLogs(options: LogsOptions): Promise<Logs> {
     throw unavailable('no log store is configured (logs.store)', undefined, 60)
   }
 
+  const reading = streams && {
+    store: streams.lines,
+    places,
+    readable: createReachFinder({ client, index: bindings.of(right), right }),
+    created: () => namespaces.created,
+    limits: () => live().logs,
+    closing: closing.signal,
+  }
+
   function createFaces(): ReadonlyMap<string, Handler> {
-    if (streams === undefined || events === undefined || space === undefined) {
+    if (reading === undefined || events === undefined || space === undefined) {
       return new Map([
         [
           `${tenant}/${version}`,
@@ -116,15 +129,6 @@ export async function createLogs(options: LogsOptions): Promise<Logs> {
           }),
         ],
       ])
-    }
-    const store = streams.lines
-    const reading = {
-      store,
-      places,
-      readable: createReachFinder({ client, index: bindings.of(right), right }),
-      created: () => namespaces.created,
-      limits: () => live().logs,
-      closing: closing.signal,
     }
     const logs = createLogFace(reading)
     const queries = createFairQueue({
@@ -166,6 +170,10 @@ export async function createLogs(options: LogsOptions): Promise<Logs> {
 
   return {
     faces: createFaces(),
+    gonePods:
+      reading === undefined
+        ? { asks: () => false, answer: async () => false }
+        : { asks: asksForPodLog, answer: createGonePodLogs(reading) },
     admit(req) {
       if (req.url?.startsWith('/select/logsql/')) req.url = `/kapis/${logging}/${version}${req.url}`
     },

@@ -1,0 +1,180 @@
+import { expect } from 'chai'
+import { renderKube } from '../../apierrors/render-kube.ts'
+import { unavailable } from '../../apierrors/status.ts'
+import { type Loopback, startLoopback, toExchange } from '../../apirequest/fixtures.ts'
+import { createMemoryStore, record } from '../../logs/fixtures.ts'
+import type { Readable } from '../../logs/question/scope.ts'
+import type { LogStore } from '../../logs/store.ts'
+import { freePlaces } from './fixtures.ts'
+import { asksForPodLog, createGonePodLogs } from './gone-pod.ts'
+
+const base = 1_589_644_800
+const at = (seconds: number) => BigInt(base + seconds) * 1_000_000_000n
+const records = [
+  record({ timeNs: at(0), log: 'crashed\n', dockerId: 'first' }),
+  ...[1, 2, 3].map(i => record({ timeNs: at(i) + 5n, log: `line ${i}\n`, dockerId: 'second' })),
+  record({ timeNs: at(4), log: 'no end', dockerId: 'second', fields: { stream: 'stderr' } }),
+  record({ timeNs: at(0), log: 'of two\n', pod: 'pair', container: 'b' }),
+  record({ timeNs: at(1), log: 'of two too\n', pod: 'pair', container: 'a' }),
+  ...Array.from({ length: 2_500 }, (_, i) => record({ timeNs: at(7), log: `${i}\n`, pod: 'long' })),
+]
+const path = '/api/v1/namespaces/shop/pods/web-0'
+const warning = (pod: string) =>
+  `299 - "pod \\"${pod}\\" no longer exists; what is shown comes from the log store"`
+
+describe('createGonePodLogs', () => {
+  let loopback: Loopback | undefined
+  afterEach(() => loopback?.close())
+
+  async function get(
+    url: string,
+    { readable = 'everywhere', store = createMemoryStore(records), created = base - 10 } = {} as {
+      readable?: Readable
+      store?: LogStore
+      created?: number
+    },
+  ) {
+    const answer = createGonePodLogs({
+      store,
+      places: freePlaces,
+      readable: async () => readable,
+      created: () => new Map([['shop', created]]),
+      limits: () => ({ queryTimeoutSeconds: 1, exportLimit: 1 }),
+    })
+    loopback = await startLoopback(async (req, res) => {
+      try {
+        if (!(await answer(toExchange(req, res)))) res.writeHead(404).end('not found')
+      } catch (error) {
+        renderKube(res, error)
+      }
+    })
+    return loopback.get(url)
+  }
+
+  const logs: Readonly<Record<string, string>> = {
+    '': 'line 1\nline 2\nline 3\nno end\n',
+    '?container=web&follow=true': 'line 1\nline 2\nline 3\nno end\n',
+    '?previous=true': 'crashed\n',
+    '?tailLines=2': 'line 3\nno end\n',
+    '?tailLines=0': '',
+    '?tailLines=9000': 'line 1\nline 2\nline 3\nno end\n',
+    '?limitBytes=9': 'line 1\nli',
+    '?timestamps=true&limitBytes=38': '2020-05-16T16:00:01.000000005Z line 1\n',
+    '?sinceTime=2020-05-16T16:00:03Z': 'line 3\nno end\n',
+    '?sinceTime=2020-05-16T16:00:03Z&tailLines=1': 'no end\n',
+    '?sinceSeconds=60': '',
+    '?stream=Stderr': 'no end\n',
+    '?previous=false&timestamps=0&tailLines=1': 'no end\n',
+  }
+  for (const [query, text] of Object.entries(logs)) {
+    it(`answers log${query}`, async () => {
+      const answer = await get(`${path}/log${query}`)
+      expect([answer.code, answer.text]).to.deep.equal([200, text])
+      expect(answer.headers).to.include({ 'content-type': 'text/plain', warning: warning('web-0') })
+    })
+  }
+
+  it('reads a long log in pages, from its end too', async () => {
+    const long = '/api/v1/namespaces/shop/pods/long/log'
+    const all = await get(long)
+    expect(all.text.split('\n').length).to.equal(2_501)
+    await loopback?.close()
+    const tail = await get(`${long}?tailLines=1500`)
+    expect(tail.text).to.equal(all.text.split('\n').slice(1_000).join('\n'))
+  })
+
+  it('answers the Pod that kubectl gets before its log, with its containers', async () => {
+    const { code, text, headers } = await get('/api/v1/namespaces/shop/pods/pair')
+    expect([code, JSON.parse(text), headers.warning]).to.deep.equal([
+      200,
+      {
+        kind: 'Pod',
+        apiVersion: 'v1',
+        metadata: { name: 'pair', namespace: 'shop' },
+        spec: { nodeName: 'worker-1', containers: [{ name: 'a' }, { name: 'b' }] },
+        status: { phase: 'Unknown' },
+      },
+      warning('pair'),
+    ])
+  })
+
+  it('asks for a container where there are several, as kube-apiserver does', async () => {
+    const { code, text } = await get('/api/v1/namespaces/shop/pods/pair/log')
+    expect([code, JSON.parse(text).message]).to.deep.equal([
+      400,
+      'a container name must be specified for pod pair, choose one of: [a b]',
+    ])
+    await loopback?.close()
+    expect((await get('/api/v1/namespaces/shop/pods/pair/log?container=b')).text).to.equal('of two\n')
+  })
+
+  it('says that there is no previous container', async () => {
+    const { code, text } = await get('/api/v1/namespaces/shop/pods/long/log?previous=true')
+    expect([code, JSON.parse(text).message]).to.deep.equal([
+      400,
+      'previous terminated container "web" in pod "long" not found',
+    ])
+  })
+
+  const notFound: Readonly<Record<string, Parameters<typeof get>>> = {
+    'a pod without lines': ['/api/v1/namespaces/shop/pods/none/log'],
+    'a container without lines': [`${path}/log?container=none`],
+    'a pod of another namespace': ['/api/v1/namespaces/bank/pods/web-0/log'],
+    'a caller who may read no logs there': [`${path}/log`, { readable: ['bank'] }],
+    'a namespace created after the lines': [`${path}/log`, { readable: ['shop'], created: base + 10 }],
+  }
+  for (const [what, given] of Object.entries(notFound)) {
+    it(`leaves the answer to kube-apiserver for ${what}`, async () => {
+      const { code, headers } = await get(...given)
+      expect([code, headers.warning]).to.deep.equal([404, undefined])
+    })
+  }
+
+  it('shows who may read the namespace the lines since its creation', async () => {
+    const { text } = await get(`${path}/log?tailLines=1`, { readable: ['shop'] })
+    expect(text).to.equal('no end\n')
+  })
+
+  it('leaves the answer to kube-apiserver while the store does not respond, and says so', async () => {
+    const store = createMemoryStore(records)
+    const query = async () => {
+      throw unavailable('the log store is not responding', undefined, 1)
+    }
+    const { code, headers } = await get(`${path}/log`, { store: { ...store, query } })
+    expect([code, headers.warning]).to.deep.equal([
+      404,
+      '299 - "the log store cannot be searched for this pod: the log store is not responding"',
+    ])
+  })
+})
+
+describe('asksForPodLog', () => {
+  const asked: Readonly<Record<string, boolean>> = {
+    [`${path}/log`]: true,
+    [path]: false,
+    '/api/v1/namespaces/shop/pods': false,
+    [`${path}/log/more`]: false,
+    [`${path}/status`]: false,
+    '/apis/apps/v1/namespaces/shop/pods/web-0/log': false,
+    '/api/v1/namespaces/shop/services/web-0/log': false,
+  }
+  for (const [url, expected] of Object.entries(asked)) {
+    it(`${expected ? 'takes' : 'leaves'} ${url}`, async () => {
+      const seen: boolean[] = []
+      const server = await startLoopback((req, res) => {
+        seen.push(asksForPodLog(toExchange(req, res)))
+        res.end()
+      })
+      for (const headers of [
+        {},
+        { 'kubectl-command': 'kubectl logs' },
+        { 'kubectl-command': 'kubectl get' },
+      ]) {
+        await server.get(url, { headers })
+      }
+      await server.get(url, { method: 'DELETE', headers: { 'kubectl-command': 'kubectl logs' } })
+      await server.close()
+      expect(seen).to.deep.equal([expected, url === path || expected, expected, false])
+    })
+  }
+})

@@ -1,0 +1,209 @@
+import { badRequest, Status } from '../../apierrors/status.ts'
+import type { QueryParameters } from '../../apirequest/query-parameters.ts'
+import type { AuthenticatedExchange } from '../../apirequest/request-context.ts'
+import { createPacedWriter, sendJson } from '../../httpserver/respond.ts'
+import { addWarning } from '../../httpserver/warning.ts'
+import { exportHits } from '../../logs/export.ts'
+import { allOf, type Expression, isOneOf } from '../../logs/expression.ts'
+import type { LogFilter } from '../../logs/filter.ts'
+import { toFilter } from '../../logs/question/scope.ts'
+import type { Hit, LogStore, QueryLimits } from '../../logs/store.ts'
+import { whileWaited } from './abort-on-disconnect.ts'
+import { withPlaces } from './places.ts'
+import type { LogFaceOptions } from './serve.ts'
+
+type Source = {
+  readonly store: LogStore
+  readonly limits: QueryLimits
+  /** Limits an expression to what the caller may read. */
+  readonly filter: (expression: Expression, startNs?: bigint) => LogFilter
+}
+
+// Each costs a query.
+const maxContainers = 32
+
+/**
+ * Answers `kubectl logs` of a pod that kube-apiserver does not know from the log store: the log
+ * (`pods/{name}/log`), and for kubectl itself, which gets the pod first, a Pod with the containers
+ * of which there are lines. Callers see what they see by the log API.
+ *
+ * @returns whether there was something to answer with
+ * @throws Status 400 as kube-apiserver does when a container must be named
+ */
+export function createGonePodLogs(
+  options: Omit<LogFaceOptions, 'closing'>,
+): (exchange: AuthenticatedExchange) => Promise<boolean> {
+  return async exchange => {
+    const { namespace } = exchange.info
+    const { readable, created, limits, places } = options
+    const scope = toFilter({ namespaces: [namespace] }, await readable(exchange.identity), created)
+    if (scope === undefined) return false
+    let isAnswered = false
+    await whileWaited(exchange, async signal => {
+      const source: Source = {
+        store: withPlaces(options.store, places, exchange),
+        limits: { timeoutMs: limits().queryTimeoutSeconds * 1_000, signal },
+        filter(expression, startNs) {
+          const both = allOf([scope.expression, expression].filter(part => part !== undefined))
+          return {
+            ...scope,
+            ...(both === undefined ? {} : { expression: both }),
+            ...(startNs === undefined ? {} : { startNs }),
+          }
+        },
+      }
+      isAnswered = await answer(exchange, source)
+    }).catch(error => {
+      // What kube-apiserver answered holds whatever the state of the store.
+      if (!(error instanceof Status) || error.code < 429 || exchange.res.headersSent) throw error
+      addWarning(exchange.res, `the log store cannot be searched for this pod: ${error.message}`)
+    })
+    return isAnswered
+  }
+}
+
+/** Whether a request is one that {@link createGonePodLogs} answers. */
+export function asksForPodLog({ req, info }: AuthenticatedExchange): boolean {
+  if (req.method !== 'GET' || info.prefix !== 'api' || info.resource !== 'pods') return false
+  if (!info.isInNamespace || info.verb !== 'get') return false
+  if (info.subresource === 'log') return info.parts.length === 5
+  // The command, by which kubectl says what it needs the pod for (KEP-859).
+  return info.parts.length === 4 && req.headers['kubectl-command'] === 'kubectl logs'
+}
+
+async function answer(exchange: AuthenticatedExchange, source: Source): Promise<boolean> {
+  const { info, query, res } = exchange
+  const { namespace, name: pod } = info
+  const found = await containersOf(pod, source, query.first('container') ?? '')
+  const [newest] = found
+  if (newest === undefined) return false
+  const names = found.map(({ record }) => record.container).toSorted()
+  addWarning(res, `pod "${pod}" no longer exists; what is shown comes from the log store`)
+  if (info.subresource === '') {
+    const { host: nodeName } = newest.record
+    sendJson(res, 200, {
+      ...{ kind: 'Pod', apiVersion: 'v1', metadata: { name: pod, namespace } },
+      spec: { nodeName, containers: names.map(name => ({ name })) },
+      status: { phase: 'Unknown' },
+    })
+    return true
+  }
+  if (found.length > 1) {
+    throw badRequest(`a container name must be specified for pod ${pod}, choose one of: [${names.join(' ')}]`)
+  }
+  const { container } = newest.record
+  const instance = await findInstance(newest, source, isTrue(query, 'previous'))
+  if (instance === undefined) {
+    throw badRequest(`previous terminated container "${container}" in pod "${pod}" not found`)
+  }
+  await sendLog(exchange, source, instance)
+  return true
+}
+
+/** The newest record of each container of a pod, or of one container; the newest first. */
+async function containersOf(pod: string, source: Source, container: string): Promise<readonly Hit[]> {
+  const found: Hit[] = []
+  const ofPod = isOneOf('pod', [pod])
+  while (found.length < maxContainers) {
+    const names = found.map(({ record }) => record.container)
+    const named = isOneOf('container', container === '' ? names : [container])
+    const other: Expression = container === '' ? { op: 'not', operand: named } : named
+    const hit = await findNewest(source, names.length === 0 && container === '' ? [ofPod] : [ofPod, other])
+    if (hit === undefined) break
+    found.push(hit)
+    if (container !== '') break
+  }
+  return found
+}
+
+/**
+ * Selects the lines of the last instance of a container, or of the one before; lines without the ID
+ * of a container count as one instance.
+ */
+async function findInstance(
+  newest: Hit,
+  source: Source,
+  previous: boolean,
+): Promise<readonly Expression[] | undefined> {
+  const { pod, container, dockerId } = newest.record
+  const named = [isOneOf('pod', [pod]), isOneOf('container', [container])]
+  const last = isOneOf('dockerId', [dockerId])
+  if (!previous) return [...named, last]
+  const before = await findNewest(source, [...named, { op: 'not', operand: last }])
+  return before && [...named, isOneOf('dockerId', [before.record.dockerId])]
+}
+
+async function findNewest({ store, limits, filter }: Source, operands: readonly Expression[]) {
+  const query = { order: 'desc', size: 1, start: { from: 0 }, withTotal: false } as const
+  const { hits } = await store.query({ ...query, filter: filter({ op: 'and', operands }) }, limits)
+  return hits[0]
+}
+
+/** Writes the lines as kubelet does, oldest first. kube-apiserver has validated the parameters. */
+async function sendLog(
+  { res, query }: AuthenticatedExchange,
+  { store, limits, filter }: Source,
+  instance: readonly Expression[],
+): Promise<void> {
+  const stream = query.first('stream') ?? 'All'
+  const ofStream = stream === 'All' ? [] : [isOneOf({ field: 'stream' }, [stream.toLowerCase()])]
+  const expression: Expression = { op: 'and', operands: [...instance, ...ofStream] }
+  const sinceNs = sinceOf(query)
+  const tail = query.first('tailLines')
+  const read = (order: 'asc' | 'desc', startNs: bigint | undefined) =>
+    exportHits(store, { filter: filter(expression, startNs), order, limit: Number.POSITIVE_INFINITY }, limits)
+  const first = tail === null ? undefined : await findTail(read('desc', sinceNs), Number(tail))
+  let isBefore = first !== undefined
+  let left = Number(query.first('limitBytes') ?? Number.POSITIVE_INFINITY)
+  const withTime = isTrue(query, 'timestamps')
+  const pages = Number(tail ?? 1) === 0 ? undefined : read('asc', first?.record.timeNs ?? sinceNs)
+  let page = await pages?.next()
+  res.writeHead(200, { 'content-type': 'text/plain', 'cache-control': 'no-cache, private' })
+  const write = createPacedWriter(res)
+  for (; page?.done === false && left > 0 && !res.destroyed; page = await pages?.next()) {
+    const lines = page.value.filter(({ cursor }) => {
+      isBefore &&= cursor !== first?.cursor
+      return !isBefore
+    })
+    const bytes = Buffer.from(lines.map(hit => formatLine(hit, withTime)).join(''))
+    await write(bytes.subarray(0, left))
+    left -= bytes.length
+  }
+  await pages?.return(undefined)
+  res.end()
+}
+
+/** The first of the last records; undefined if these are all. */
+async function findTail(pages: AsyncIterable<readonly Hit[]>, count: number): Promise<Hit | undefined> {
+  let left = count
+  for await (const hits of pages) {
+    if (left <= hits.length) return hits[left - 1]
+    left -= hits.length
+  }
+  return undefined
+}
+
+function formatLine({ record }: Hit, withTime: boolean): string {
+  const end = record.log.endsWith('\n') ? '' : '\n'
+  return `${withTime ? `${formatFixedTime(record.timeNs)} ` : ''}${record.log}${end}`
+}
+
+/** RFC 3339 in UTC with nine fractional digits, as kubelet has it. */
+function formatFixedTime(timeNs: bigint): string {
+  const seconds = new Date(Number(timeNs / 1_000_000n)).toISOString().slice(0, 19)
+  return `${seconds}.${String(timeNs % 1_000_000_000n).padStart(9, '0')}Z`
+}
+
+function sinceOf(query: QueryParameters): bigint | undefined {
+  const seconds = query.first('sinceSeconds')
+  const time = query.first('sinceTime')
+  const ms =
+    seconds !== null ? Date.now() - Number(seconds) * 1_000 : time !== null ? Date.parse(time) : Number.NaN
+  return Number.isNaN(ms) ? undefined : BigInt(Math.max(Math.trunc(ms), 0)) * 1_000_000n
+}
+
+/** As apimachinery reads booleans: true unless missing, `false` or `0`. */
+function isTrue(query: QueryParameters, name: string): boolean {
+  const value = query.first(name)?.toLowerCase()
+  return value !== undefined && value !== 'false' && value !== '0'
+}
