@@ -6,7 +6,7 @@ import { admission } from './doctor/admission.ts'
 import { apiService } from './doctor/api-service.ts'
 import { authentication } from './doctor/authentication.ts'
 import { certificates } from './doctor/certificates.ts'
-import { type Check, type Patient, warning } from './doctor/check.ts'
+import { type Check, type Installation, warning } from './doctor/check.ts'
 import { readConfiguration } from './doctor/configuration.ts'
 import { customResources } from './doctor/custom-resources.ts'
 import { listener } from './doctor/listener.ts'
@@ -74,7 +74,7 @@ Needs permission to read the namespace of Kapis, including its Secrets.
       const { namespace } = values
       const { config, findings } = await readConfiguration(client, namespace)
       const [name, port] = (values.service ?? '').split(':')
-      const patient: Patient = {
+      const installation: Installation = {
         client,
         groupDomain: values['group-domain'] ?? config?.groupDomain ?? 'kapis.io',
         namespace,
@@ -89,7 +89,7 @@ Needs permission to read the namespace of Kapis, including its Secrets.
         nowMs: Date.now(),
       }
       const reports: Report[] = [{ check: 'configuration', findings }]
-      for (const check of checks) reports.push(await examine(check, patient))
+      for (const check of checks) reports.push(await examine(check, installation))
       io.out(values.output === 'json' ? toJson(reports) : toText(reports))
       return isHealthy(reports) ? 0 : 1
     } finally {
@@ -98,9 +98,9 @@ Needs permission to read the namespace of Kapis, including its Secrets.
   },
 }
 
-async function examine({ name, examine: look }: Check, patient: Patient): Promise<Report> {
+async function examine({ name, examine: look }: Check, installation: Installation): Promise<Report> {
   try {
-    return { check: name, findings: await look(patient) }
+    return { check: name, findings: await look(installation) }
   } catch (cause) {
     const message = cause instanceof Error ? cause.message : String(cause)
     const fix = 'run kapis doctor with credentials that can read it, such as those of a cluster administrator'

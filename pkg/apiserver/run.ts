@@ -16,13 +16,13 @@ import { iamVersion } from '../iam/users/user.ts'
 import { createKubeClient } from '../kubeclient/client.ts'
 import { loadEndpoint } from '../kubeclient/rest-config.ts'
 import { untilDone } from '../kubeclient/retry.ts'
-import { withOwnRefusals } from '../kubeclient/service-account-errors.ts'
+import { withServiceAccountErrors } from '../kubeclient/service-account-errors.ts'
 import { createKubeProxy, type GonePods } from '../proxy/kube.ts'
 import { createKubeConnections } from '../proxy/kube-connections.ts'
 import { createOAuthForward, type OAuthForwardOptions } from '../proxy/oauth.ts'
 import { forwardUpgrade, kubeUpgrade } from '../proxy/upgrade.ts'
 import { resourcesGroup, resourcesVersion } from '../resourcecache/kinds.ts'
-import { WatchHub } from '../resourcecache/watch/watch-broadcaster.ts'
+import { WatchBroadcaster } from '../resourcecache/watch/watch-broadcaster.ts'
 import { collectGarbage } from '../telemetry/collect-garbage.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import { createRegistry } from '../telemetry/metrics.ts'
@@ -112,7 +112,7 @@ export async function runApiserver(
 
   const proxied = loadEndpoint(config.kubernetes.kubeconfig)
   const connections = createKubeConnections(proxied, maxProxied)
-  const hub = new WatchHub({ stallMs: () => live().limits.stallSeconds * 1_000 })
+  const broadcaster = new WatchBroadcaster({ stallMs: () => live().limits.stallSeconds * 1_000 })
   const gonePods: GonePods = {
     asks: exchange => logs.gonePods.asks(exchange),
     answer: exchange => logs.gonePods.answer(exchange),
@@ -124,7 +124,7 @@ export async function runApiserver(
     live,
     logger,
     registry,
-    hub,
+    broadcaster,
     grants: bindings.of('any'),
     onClusterChange: listener => bindings.onClusterChange(listener),
     reviews: createAccessReviews({ client, config, access, bindings }),
@@ -139,7 +139,7 @@ export async function runApiserver(
   })
   const logs = await createLogs({
     ...{ client, config, live, secrets, logger, registry, authorize, bindings },
-    watchNamespaces: sink => resources.watch('/api/v1/namespaces', sink),
+    watchNamespaces: handler => resources.watch('/api/v1/namespaces', handler),
   })
   const logSearches = logs.faces.get(`tenant.${groupDomain}/v1alpha2`)
   if (logSearches === undefined) throw new Error('the tenant group has no searches')
@@ -149,11 +149,11 @@ export async function runApiserver(
     callAs,
     narrowed: resources.narrowed,
     users: access.users,
-    requireRight: access.requireRight,
+    requireValidPassword: access.requireValidPassword,
     searches: logSearches,
   })
   const iam = await createIam({
-    client: withOwnRefusals(client),
+    client: withServiceAccountErrors(client),
     config,
     clientAddress,
     access,
@@ -184,7 +184,7 @@ export async function runApiserver(
     )
   const versionInfo = toVersionInfo(parts.build)
   const components = createComponents({ client, config, logger, tracing })
-  const { route, isProxied: isElsewhere } = createRouter({
+  const { route, isProxied: isDelegated } = createRouter({
     group,
     version: resourcesVersion,
     aggregated: resources.aggregated,
@@ -214,7 +214,7 @@ export async function runApiserver(
   )
   function attributesOf(exchange: AuthenticatedExchange) {
     const { info } = exchange
-    if (isElsewhere(exchange)) return info
+    if (isDelegated(exchange)) return info
     // A request for a kind of another group is authorized as that kind, which the resource cache
     // selects.
     const native = tenant.attributesOf(exchange) ?? resources.attributesOf(exchange)
@@ -230,7 +230,7 @@ export async function runApiserver(
     auditor: audit.auditor,
     maxInFlight: createMeasuredMaxInFlight(() => live().limits, registry),
     slowClients: createSlowClients(() => live().limits.stallSeconds * 1_000),
-    isProxied: isElsewhere,
+    isProxied: isDelegated,
     requestSeconds: () => live().limits.requestSeconds,
     maxParameterLength: config.limits.parameterKilobytes * 1024,
     metrics: createRequestMetrics(registry, (g, resource) => g === group && resources.isAggregated(resource)),
@@ -246,7 +246,7 @@ export async function runApiserver(
     impersonate: access.impersonate(attributesOf),
     sessionRevocation: createSessionRevocation(access.hasEnded),
     authorize: createAuthorizeRequest({
-      isProxied: isElsewhere,
+      isProxied: isDelegated,
       isOwn: exchange => iam.isOwn(exchange) || resources.isOwn(exchange),
       judgesItself: exchange => [logs, tenant, iam].some(part => part.judgesItself(exchange)),
       attributesOf,
@@ -254,7 +254,7 @@ export async function runApiserver(
     }),
     route,
     async upgrade(exchange) {
-      if (isElsewhere(exchange)) {
+      if (isDelegated(exchange)) {
         assertMayUpgrade(exchange.info, exchange.identity)
         return upgradeProxy(exchange)
       }
@@ -299,7 +299,7 @@ export async function runApiserver(
   await shutDownGracefully(servers, {
     probes,
     unused,
-    longRunning: [hub, logs, sessions],
+    longRunning: [broadcaster, logs, sessions],
     delaySeconds: live().shutdownDelaySeconds,
     logger,
   })

@@ -5,7 +5,7 @@ import type { Level, Stage } from './policy.ts'
 import { redactedUri } from './redact.ts'
 
 /** The data of a request at the time of an event. */
-export type Facts = {
+export type AuditedRequest = {
   readonly exchange: Exchange
   readonly level: Level
   readonly receivedAt: Date
@@ -24,32 +24,32 @@ export type Facts = {
 }
 
 /** An Event of audit.k8s.io/v1 as a line of JSON, with the members in kube-apiserver's order. */
-export function toEvent(facts: Facts): string {
-  const { exchange, identity, impersonated, code, annotations } = facts
+export function toEvent(audited: AuditedRequest): string {
+  const { exchange, identity, impersonated, code, annotations } = audited
   const { req, info, id } = exchange
   const userAgent = req.headers['user-agent']
   const before = {
     kind: 'Event',
     apiVersion: 'audit.k8s.io/v1',
-    level: facts.level,
+    level: audited.level,
     auditID: id,
-    stage: facts.stage,
+    stage: audited.stage,
     requestURI: redactedUri(req.url ?? ''),
     verb: info.verb,
     user: identity === undefined ? {} : toUserInfo(identity),
     ...(impersonated === undefined ? {} : { impersonatedUser: toUserInfo(impersonated) }),
-    sourceIPs: facts.sourceIPs,
+    sourceIPs: audited.sourceIPs,
     // A caller who sends a megabyte here must not fill the log.
     ...(userAgent === undefined ? {} : { userAgent: userAgent.slice(0, 1_024) }),
     ...(info.isResource ? { objectRef: toReference(exchange) } : {}),
-    ...(code === undefined ? {} : { responseStatus: toResponseStatus(code, facts.failure) }),
+    ...(code === undefined ? {} : { responseStatus: toResponseStatus(code, audited.failure) }),
   }
   const after = {
-    requestReceivedTimestamp: toMicroTime(facts.receivedAt),
-    stageTimestamp: toMicroTime(facts.at),
+    requestReceivedTimestamp: toMicroTime(audited.receivedAt),
+    stageTimestamp: toMicroTime(audited.at),
     ...(Object.keys(annotations).length === 0 ? {} : { annotations }),
   }
-  const { requestObject, responseObject } = facts
+  const { requestObject, responseObject } = audited
   return [
     JSON.stringify(before).slice(0, -1),
     ...(requestObject === undefined ? [] : [`"requestObject":${requestObject}`]),

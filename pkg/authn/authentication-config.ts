@@ -38,7 +38,7 @@ export class AuthenticationConfigSource {
       client,
       path: '/api/v1/namespaces/kube-system/configmaps',
       query: { fieldSelector: `metadata.name=${name}` },
-      sink: {
+      handler: {
         replace: items => this.#load(items.at(0)),
         apply: events => {
           for (const { type, object } of events)

@@ -3,7 +3,7 @@ import { withClocks } from '../apierrors/clock-fixtures.ts'
 import { jane } from '../apirequest/fixtures.ts'
 import type { KubeClient } from '../kubeclient/client.ts'
 import { isRecord } from '../kubeclient/object.ts'
-import { createReachFinder } from './accessible-namespaces.ts'
+import { createNamespaceFinder } from './accessible-namespaces.ts'
 
 const right = { verb: 'get', group: '', resource: 'pods/log' }
 const names = (count: number) => Array.from({ length: count }, (_, i) => `ns-${String(i).padStart(5, '0')}`)
@@ -34,10 +34,10 @@ function finder(isAllowed: (namespace: string) => boolean, bound: readonly strin
       { role: 'shop/own', namespaces: bound.slice(0, 1) },
     ],
   }
-  return { find: createReachFinder({ client, index, right }), asked }
+  return { find: createNamespaceFinder({ client, index, right }), asked }
 }
 
-describe('createReachFinder', () => {
+describe('createNamespaceFinder', () => {
   it('asks nothing of a superuser', async () => {
     const { find, asked } = finder(() => false, [])
     expect(await find({ ...jane, groups: ['system:masters'] })).to.equal('everywhere')

@@ -1,9 +1,9 @@
 import { type Identity, isSuperuser } from '../apirequest/identity.ts'
 import { createBoundedCache } from '../cache/bounded-cache.ts'
 import type { KubeClient } from '../kubeclient/client.ts'
-import { decidingExtra } from './authorization-extra.ts'
+import { authorizationExtra } from './authorization-extra.ts'
 import type { GrantIndex } from './rbac-index.ts'
-import type { Right } from './rbac-rules.ts'
+import type { Permission } from './rbac-rules.ts'
 import { review } from './subject-access-review.ts'
 
 /**
@@ -15,7 +15,7 @@ export type Reach = 'everywhere' | readonly string[]
 export type ReachOptions = {
   readonly client: KubeClient
   readonly index: Pick<GrantIndex, 'grantsOf'>
-  readonly right: Right
+  readonly right: Permission
 }
 
 const cacheMs = 10_000
@@ -33,7 +33,7 @@ const inFlight = 16
  *
  * @throws Status 503 if kube-apiserver is not responding
  */
-export function createReachFinder(options: ReachOptions): (identity: Identity) => Promise<Reach> {
+export function createNamespaceFinder(options: ReachOptions): (identity: Identity) => Promise<Reach> {
   const known = createBoundedCache<Reach>({
     maxBytes: maxCacheBytes,
     // Names of namespaces are shared with the index of bindings.
@@ -43,7 +43,12 @@ export function createReachFinder(options: ReachOptions): (identity: Identity) =
 
   return async identity => {
     if (isSuperuser(identity)) return 'everywhere'
-    const key = JSON.stringify([identity.username, identity.uid, identity.groups, decidingExtra(identity)])
+    const key = JSON.stringify([
+      identity.username,
+      identity.uid,
+      identity.groups,
+      authorizationExtra(identity),
+    ])
     const found = known.get(key)
     if (found !== undefined) return found
     const running = underWay.get(key) ?? findReach(options, identity).finally(() => underWay.delete(key))
@@ -63,7 +68,7 @@ async function findReach({ client, index, right }: ReachOptions, identity: Ident
     ...(subresource === undefined ? {} : { subresource }),
   }
   const { username: user, uid, groups } = identity
-  const extra = decidingExtra(identity)
+  const extra = authorizationExtra(identity)
   const may = async (namespace: string) => {
     const place = namespace === '' ? {} : { namespace }
     const spec = { user, uid, groups, extra, resourceAttributes: { ...attributes, ...place } }

@@ -2,7 +2,7 @@ import type { FieldRequirement } from '../apirequest/field-selector.ts'
 import type { Identity } from '../apirequest/identity.ts'
 import type { LabelRequirement } from '../apirequest/label-selector.ts'
 import type { RequestInfo } from '../apirequest/request-info.ts'
-import { decidingExtra } from './authorization-extra.ts'
+import { authorizationExtra } from './authorization-extra.ts'
 import type { ReviewSpec } from './subject-access-review.ts'
 
 const labelOperators = { in: 'In', notin: 'NotIn', exists: 'Exists', '!': 'DoesNotExist' } as const
@@ -10,7 +10,7 @@ const labelOperators = { in: 'In', notin: 'NotIn', exists: 'Exists', '!': 'DoesN
 /** The spec of a SubjectAccessReview for a request. Empty fields are omitted, as client-go does. */
 export function toReviewSpec(info: RequestInfo, identity: Identity): ReviewSpec {
   const { username: user, uid, groups } = identity
-  const extra = decidingExtra(identity)
+  const extra = authorizationExtra(identity)
   if (!info.isResource) {
     return { user, uid, groups, extra, nonResourceAttributes: { path: info.path, verb: info.verb } }
   }

@@ -8,7 +8,7 @@ const credentialId = 'authentication.kubernetes.io/credential-id'
  * otherwise the decisions could not be shared by the tokens of a user, and RBAC cannot depend on
  * it.
  */
-export function decidingExtra({ extra }: Identity): Identity['extra'] {
+export function authorizationExtra({ extra }: Identity): Identity['extra'] {
   if (extra[credentialId] === undefined) return extra
   return Object.fromEntries(Object.entries(extra).filter(([key]) => key !== credentialId))
 }

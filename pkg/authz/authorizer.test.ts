@@ -11,7 +11,7 @@ import type { ReviewSpec } from './subject-access-review.ts'
 
 const jane: Identity = { username: 'jane', uid: 'u-1', groups: ['dev', 'system:authenticated'], extra: {} }
 const group = 'resources.kapis.io'
-const collection = `/apis/${group}/v1alpha3/nodes`
+const store = `/apis/${group}/v1alpha3/nodes`
 
 function start(answer: (spec: ReviewSpec) => unknown = () => ({ allowed: true }), explain?: Explain) {
   const specs: ReviewSpec[] = []
@@ -41,8 +41,8 @@ function start(answer: (spec: ReviewSpec) => unknown = () => ({ allowed: true })
 describe('createAuthorizer', () => {
   it('asks once for what it is asked often, and says where decisions came from', async () => {
     const { ask, specs, observed } = start()
-    await Promise.all([ask(jane, 'GET', collection), ask(jane, 'GET', collection)])
-    await ask(jane, 'GET', collection)
+    await Promise.all([ask(jane, 'GET', store), ask(jane, 'GET', store)])
+    await ask(jane, 'GET', store)
     expect(specs.length).to.equal(1)
     expect(observed.at(-1)).to.equal('allowed cache')
   })
@@ -55,47 +55,46 @@ describe('createAuthorizer', () => {
     const isRoles = ({ resourceAttributes }: ReviewSpec) => resourceAttributes?.resource === 'clusterroles'
     const { ask } = start(spec => ({ allowed: isRoles(spec), reason: 'no' }), explain)
     for (let i = 0; i < 2; i++) {
-      const { message } = await rejectionOf(ask(jane, 'GET', collection))
+      const { message } = await rejectionOf(ask(jane, 'GET', store))
       expect(message).to.match(/ at the cluster scope: no; the rule is missing$/)
     }
     const other = start(() => ({ allowed: false }), explain)
-    const { message } = await rejectionOf(other.ask(jane, 'GET', collection))
+    const { message } = await rejectionOf(other.ask(jane, 'GET', store))
     expect(message).to.match(/ at the cluster scope$/)
   })
 
   it('refuses also when it cannot say why', async () => {
     const explain: Explain = () => Promise.reject(unavailable('not yet'))
     const { ask } = start(() => ({ allowed: false }), explain)
-    expect(await rejectionOf(ask(jane, 'GET', collection))).to.include({ code: 403 })
+    expect(await rejectionOf(ask(jane, 'GET', store))).to.include({ code: 403 })
   })
 
   it('remembers a refusal as well', async () => {
     const { ask, specs } = start(() => ({ allowed: false }))
-    for (let i = 0; i < 3; i++)
-      expect(await rejectionOf(ask(jane, 'GET', collection))).to.include({ code: 403 })
+    for (let i = 0; i < 3; i++) expect(await rejectionOf(ask(jane, 'GET', store))).to.include({ code: 403 })
     expect(specs.length).to.equal(1)
   })
 
   it('asks again after ten seconds, also when someone has set the clock back meanwhile', async () => {
     let allowed = true
     const { ask } = start(() => ({ allowed }))
-    await ask(jane, 'GET', collection)
+    await ask(jane, 'GET', store)
     allowed = false
-    await withClocks({ wallMs: 600_000, monotonicMs: 0 }, () => ask(jane, 'GET', collection))
+    await withClocks({ wallMs: 600_000, monotonicMs: 0 }, () => ask(jane, 'GET', store))
     await withClocks({ wallMs: -600_000, monotonicMs: 10_001 }, async () => {
-      expect(await rejectionOf(ask(jane, 'GET', collection))).to.include({ code: 403 })
+      expect(await rejectionOf(ask(jane, 'GET', store))).to.include({ code: 403 })
     })
   })
 
   it('never mixes up callers, verbs, names or selectors', async () => {
     const { ask, specs } = start()
     const other = { ...jane, groups: ['ops'] }
-    await ask(jane, 'GET', collection)
-    await ask(other, 'GET', collection)
-    await ask(jane, 'DELETE', collection)
-    await ask(jane, 'GET', `${collection}/a`)
-    await ask(jane, 'GET', `${collection}?watch=true`)
-    await ask(jane, 'GET', `${collection}?labelSelector=a%3Db`)
+    await ask(jane, 'GET', store)
+    await ask(other, 'GET', store)
+    await ask(jane, 'DELETE', store)
+    await ask(jane, 'GET', `${store}/a`)
+    await ask(jane, 'GET', `${store}?watch=true`)
+    await ask(jane, 'GET', `${store}?labelSelector=a%3Db`)
     await ask(jane, 'GET', `/kapis/${group}/v1alpha3/namespaces/x/pods`)
     expect(specs.length).to.equal(7)
   })
@@ -103,34 +102,34 @@ describe('createAuthorizer', () => {
   it('asks once for all the tokens of a caller, and for each other field that tells them apart', async () => {
     const { ask, specs } = start()
     const id = 'authentication.kubernetes.io/credential-id'
-    await ask({ ...jane, extra: { [id]: ['JTI=1'], 'acme.com/scope': ['a'] } }, 'GET', collection)
-    await ask({ ...jane, extra: { [id]: ['JTI=2'], 'acme.com/scope': ['a'] } }, 'GET', collection)
+    await ask({ ...jane, extra: { [id]: ['JTI=1'], 'acme.com/scope': ['a'] } }, 'GET', store)
+    await ask({ ...jane, extra: { [id]: ['JTI=2'], 'acme.com/scope': ['a'] } }, 'GET', store)
     expect(specs.map(({ extra }) => extra)).to.deep.equal([{ 'acme.com/scope': ['a'] }])
-    await ask({ ...jane, extra: { 'acme.com/scope': ['b'] } }, 'GET', collection)
+    await ask({ ...jane, extra: { 'acme.com/scope': ['b'] } }, 'GET', store)
     expect(specs.length).to.equal(2)
   })
 
   it('does not ask about superusers', async () => {
     const { ask, specs } = start(() => ({ allowed: false }))
-    await ask({ ...jane, groups: ['system:masters'] }, 'DELETE', collection)
+    await ask({ ...jane, groups: ['system:masters'] }, 'DELETE', store)
     expect(specs).to.deep.equal([])
   })
 
   it('asks about a superuser whose name may have lost blanks on its way', async () => {
     const { ask, specs } = start(() => ({ allowed: false }))
     const trimmed = { ...jane, groups: ['system:masters'], isTrimmed: true }
-    expect(await rejectionOf(ask(trimmed, 'DELETE', collection))).to.include({ code: 403 })
+    expect(await rejectionOf(ask(trimmed, 'DELETE', store))).to.include({ code: 403 })
     expect(specs.length).to.equal(1)
   })
 
   it('lets an outright denial win over a permission', async () => {
     const { ask } = start(() => ({ allowed: true, denied: true }))
-    expect(await rejectionOf(ask(jane, 'GET', collection))).to.include({ code: 403 })
+    expect(await rejectionOf(ask(jane, 'GET', store))).to.include({ code: 403 })
   })
 
   it('remembers the decision about a long request too, by its digest', async () => {
     const { ask, specs } = start()
-    const url = `${collection}?labelSelector=${'a'.repeat(10_000)}`
+    const url = `${store}?labelSelector=${'a'.repeat(10_000)}`
     await ask(jane, 'GET', url)
     await ask(jane, 'GET', url)
     expect(specs.length).to.equal(1)
@@ -142,23 +141,19 @@ describe('createAuthorizer', () => {
       if (isDown) throw unavailable('down')
       return { allowed: true }
     })
-    expect(await rejectionOf(ask(jane, 'GET', collection))).to.include({ code: 503 })
+    expect(await rejectionOf(ask(jane, 'GET', store))).to.include({ code: 503 })
     isDown = false
-    await ask(jane, 'GET', collection)
+    await ask(jane, 'GET', store)
   }).timeout(10_000)
 
   it('asks for what the request is about', async () => {
     const { ask, specs } = start()
-    await ask(
-      jane,
-      'GET',
-      `${collection}?fieldSelector=metadata.name%3Da&labelSelector=x%20in%20(b,c),!y,z%3D1`,
-    )
-    await ask(jane, 'GET', `${collection}?labelSelector=x%3E5`)
+    await ask(jane, 'GET', `${store}?fieldSelector=metadata.name%3Da&labelSelector=x%20in%20(b,c),!y,z%3D1`)
+    await ask(jane, 'GET', `${store}?labelSelector=x%3E5`)
     await ask(jane, 'GET', '/metrics')
     // kube-apiserver refuses a review with an empty key.
-    await ask(jane, 'GET', `${collection}?fieldSelector=%3Da,metadata.name%3Db`)
-    await ask(jane, 'GET', `${collection}?fieldSelector=%3Da`)
+    await ask(jane, 'GET', `${store}?fieldSelector=%3Da,metadata.name%3Db`)
+    await ask(jane, 'GET', `${store}?fieldSelector=%3Da`)
     expect(specs[0]?.resourceAttributes).to.deep.equal({
       verb: 'list',
       group,
@@ -191,17 +186,17 @@ describe('createAuthorizer', () => {
   const messages: readonly (readonly [string, string, string])[] = [
     [
       'GET',
-      collection,
+      store,
       `nodes.${group} is forbidden: User "jane" cannot list resource "nodes" in API group "${group}" at the cluster scope`,
     ],
     [
       'GET',
-      `${collection}/n1`,
+      `${store}/n1`,
       `nodes.${group} "n1" is forbidden: User "jane" cannot get resource "nodes" in API group "${group}" at the cluster scope`,
     ],
     [
       'PUT',
-      `${collection}/n1/status`,
+      `${store}/n1/status`,
       `nodes.${group} "n1" is forbidden: User "jane" cannot update resource "nodes/status" in API group "${group}" at the cluster scope`,
     ],
     [
@@ -229,7 +224,7 @@ describe('createAuthorizer', () => {
     ['/kapis/version', 401],
     ['/api/v1/nodes', 401],
     ['/apis/apps/v1/deployments', 401],
-    [collection, 403],
+    [store, 403],
     [`/apis/${group}/v1alpha3`, 403],
     ['/metrics', 403],
   ]

@@ -4,7 +4,7 @@ import type { RequestInfo } from '../apirequest/request-info.ts'
 import { createBoundedCache } from '../cache/bounded-cache.ts'
 import type { KubeClient } from '../kubeclient/client.ts'
 import { toReviewSpec } from './attributes.ts'
-import { decidingExtra } from './authorization-extra.ts'
+import { authorizationExtra } from './authorization-extra.ts'
 import { refusalFor } from './forbidden.ts'
 import { type Decision, type ReviewSpec, review } from './subject-access-review.ts'
 import { assertInScope } from './token-scope.ts'
@@ -107,7 +107,11 @@ function createIdentityKey(): (identity: Identity) => string {
     const known = keys.get(identity)
     if (known !== undefined) return known
     const { username, uid, groups } = identity
-    const key = hash('sha256', JSON.stringify([username, uid, groups, decidingExtra(identity)]), 'base64')
+    const key = hash(
+      'sha256',
+      JSON.stringify([username, uid, groups, authorizationExtra(identity)]),
+      'base64',
+    )
     keys.set(identity, key)
     return key
   }

@@ -2,7 +2,7 @@ import { type Identity, isSuperuser } from '../apirequest/identity.ts'
 import type { RequestInfo } from '../apirequest/request-info.ts'
 import { type BoundedCache, createBoundedCache } from '../cache/bounded-cache.ts'
 import type { KubeClient } from '../kubeclient/client.ts'
-import { decidingExtra } from './authorization-extra.ts'
+import { authorizationExtra } from './authorization-extra.ts'
 import { review } from './subject-access-review.ts'
 
 export type SeesAllOptions = {
@@ -19,7 +19,7 @@ export type Asked = Pick<RequestInfo, 'verb' | 'resource' | 'name'>
  * Checks whether a caller may list all namespaces (or workspaces), or access the one named in the
  * request.
  */
-export type SeesAll = {
+export type ClusterVisibility = {
   /** @throws Status 503 when kube-apiserver is not responding */
   readonly of: (asked: Asked, identity: Identity) => Promise<boolean>
   /** Cache generation; incremented when the cached decisions are invalidated. */
@@ -38,7 +38,7 @@ const maxName = 253
 // made soon, and once more after a delay.
 const lookMs = { soon: 500, late: 5_000 }
 
-export function createSeesAll({ client, groupDomain, onClusterChange }: SeesAllOptions): SeesAll {
+export function createSeesAll({ client, groupDomain, onClusterChange }: SeesAllOptions): ClusterVisibility {
   const listeners = new Set<() => Promise<void>>()
   let known = createKnown()
   let rounds = 0
@@ -52,7 +52,7 @@ export function createSeesAll({ client, groupDomain, onClusterChange }: SeesAllO
     resourceAttributes: Readonly<Record<string, string>>,
   ): Promise<boolean> {
     const { username: user, uid, groups } = identity
-    const extra = decidingExtra(identity)
+    const extra = authorizationExtra(identity)
     const key = JSON.stringify([resourceAttributes, user, uid, groups, extra])
     const found = cache.get(key)
     if (found !== undefined) return found

@@ -23,7 +23,10 @@ describe('NamespaceIndex', () => {
   it('follows when each was made, and its workspace', () => {
     const index = new NamespaceIndex('kapis.io')
     const state = () => [[...index.created], [...index.workspaces]]
-    index.sink.replace([namespace('a', '1970-01-01T00:00:05Z', 'w'), namespace('b', '1970-01-01T00:00:06Z')])
+    index.handler.replace([
+      namespace('a', '1970-01-01T00:00:05Z', 'w'),
+      namespace('b', '1970-01-01T00:00:06Z'),
+    ])
     expect(state()).to.deep.equal([
       [
         ['a', 5],
@@ -34,13 +37,13 @@ describe('NamespaceIndex', () => {
         ['b', ''],
       ],
     ])
-    index.sink.apply([
+    index.handler.apply([
       { type: 'DELETED', object: namespace('a', '1970-01-01T00:00:05Z') },
       { type: 'MODIFIED', object: namespace('b', '1970-01-01T00:00:06Z', 'v') },
       { type: 'BOOKMARK', object: namespace('', '') },
     ])
     expect(state()).to.deep.equal([[['b', 6]], [['b', 'v']]])
-    index.sink.replace([])
+    index.handler.replace([])
     expect(state()).to.deep.equal([[], []])
   })
 })

@@ -2,7 +2,7 @@ import { unavailable } from '../apierrors/status.ts'
 import type { KubeObject } from '../kubeclient/object.ts'
 import type { WatchEvent } from '../kubeclient/watch.ts'
 
-export type NamespaceSink = {
+export type NamespaceEventHandler = {
   readonly replace: (namespaces: readonly KubeObject[]) => void
   readonly apply: (events: readonly WatchEvent[]) => void
 }
@@ -19,7 +19,7 @@ export class NamespaceIndex {
   }
 
   /** Starts a watch of namespaces. */
-  readonly sink: NamespaceSink = {
+  readonly handler: NamespaceEventHandler = {
     replace: namespaces => {
       this.#created.clear()
       this.#workspaces.clear()

@@ -4,7 +4,7 @@ import type { KubeClient } from '../kubeclient/client.ts'
 import { Informer } from '../kubeclient/informer.ts'
 import { type KubeObject, membersOf } from '../kubeclient/object.ts'
 import type { Logger } from '../telemetry/logger.ts'
-import { callerKeys, givesRight, type Right, subjectKeys } from './rbac-rules.ts'
+import { keysOfCaller, type Permission, ruleGrants, subjectKeys } from './rbac-rules.ts'
 import { createRuleReader, type Rule } from './review/rule.ts'
 
 /** A RoleBinding, or a ClusterRoleBinding (`namespace` is ''). */
@@ -36,7 +36,7 @@ export type RbacReader = {
 type Role = {
   readonly key: string
   readonly namespace: string
-  readonly rights: ReadonlySet<Right | 'any'>
+  readonly rights: ReadonlySet<Permission | 'any'>
   readonly rules: readonly Rule[]
 }
 
@@ -65,7 +65,7 @@ const rbac = '/apis/rbac.authorization.k8s.io/v1'
 export class RbacIndex {
   readonly #listeners = new Set<() => void>()
   readonly #clusterListeners = new Set<() => void>()
-  readonly #rights = new Set<Right | 'any'>()
+  readonly #rights = new Set<Permission | 'any'>()
   readonly #clusterRoles: Informer<Role>
   readonly #roles: Informer<Role, 'namespace'>
   readonly #bindings: Informer<Binding, 'subject' | 'namespace'>
@@ -86,7 +86,7 @@ export class RbacIndex {
     const parse = ({ metadata: { namespace = '', name }, rules }: KubeObject): Role => ({
       key: namespace === '' ? name : `${namespace}/${name}`,
       namespace,
-      rights: new Set([...this.#rights].filter(right => givesRight(rules, right))),
+      rights: new Set([...this.#rights].filter(right => ruleGrants(rules, right))),
       rules: readRules(rules),
     })
     this.#clusterRoles = new Informer({
@@ -134,7 +134,7 @@ export class RbacIndex {
    * Adds a permission to the index. Must be called before the start: the other rules of listed
    * roles are not stored.
    */
-  of(right: Right | 'any'): GrantIndex {
+  of(right: Permission | 'any'): GrantIndex {
     if (this.#isStarted) throw new Error('role bindings are read already, without this right')
     this.#rights.add(right)
     return {
@@ -166,7 +166,7 @@ export class RbacIndex {
         ready(() => [
           // A binding may have several subjects that the caller is.
           ...new Set(
-            callerKeys(identity).flatMap(key => [
+            keysOfCaller(identity).flatMap(key => [
               ...this.#clusterBindings.byIndex('subject', key),
               ...this.#bindings.byIndex('subject', key),
             ]),
@@ -195,10 +195,10 @@ export class RbacIndex {
     return [this.#clusterRoles, this.#roles, this.#bindings]
   }
 
-  #grantsOf(right: Right | 'any', identity: Identity): readonly Grant[] {
+  #grantsOf(right: Permission | 'any', identity: Identity): readonly Grant[] {
     this.#requireLists(this.#informers())
     const namespaces = new Map<string, Set<string>>()
-    for (const key of callerKeys(identity)) {
+    for (const key of keysOfCaller(identity)) {
       for (const { role, namespace } of this.#bindings.byIndex('subject', key)) {
         if (!this.#role(role)?.rights.has(right)) continue
         const known = namespaces.get(role) ?? new Set()

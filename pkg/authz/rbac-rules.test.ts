@@ -1,11 +1,11 @@
 import { expect } from 'chai'
 import { jane } from '../apirequest/fixtures.ts'
-import { callerKeys, givesRight, type Right, subjectKeys } from './rbac-rules.ts'
+import { keysOfCaller, type Permission, ruleGrants, subjectKeys } from './rbac-rules.ts'
 
-const logs: Right = { verb: 'get', group: '', resource: 'pods/log' }
+const logs: Permission = { verb: 'get', group: '', resource: 'pods/log' }
 const rule = { apiGroups: [''], resources: ['pods/log'], verbs: ['get'] }
 
-describe('givesRight', () => {
+describe('ruleGrants', () => {
   const given: Readonly<Record<string, unknown>> = {
     exactly: [rule],
     'among others': [
@@ -19,7 +19,7 @@ describe('givesRight', () => {
     'no names': [{ ...rule, resourceNames: [] }],
   }
   for (const [what, rules] of Object.entries(given)) {
-    it(`by ${what}`, () => expect(givesRight(rules, logs)).to.equal(true))
+    it(`by ${what}`, () => expect(ruleGrants(rules, logs)).to.equal(true))
   }
 
   const notGiven: Readonly<Record<string, unknown>> = {
@@ -38,7 +38,7 @@ describe('givesRight', () => {
     URLs: [{ nonResourceURLs: ['*'], verbs: ['get'] }],
   }
   for (const [what, rules] of Object.entries(notGiven)) {
-    it(`not by ${what}`, () => expect(givesRight(rules, logs)).to.equal(false))
+    it(`not by ${what}`, () => expect(ruleGrants(rules, logs)).to.equal(false))
   }
 })
 
@@ -59,7 +59,7 @@ describe('subjectKeys', () => {
       'user system:serviceaccount:logging:shipper',
       'user system:serviceaccount:shop:default',
     ])
-    expect(callerKeys(jane)).to.deep.equal(['user jane', 'group dev', 'group system:authenticated'])
+    expect(keysOfCaller(jane)).to.deep.equal(['user jane', 'group dev', 'group system:authenticated'])
     expect(subjectKeys(undefined, 'shop')).to.deep.equal([])
   })
 })

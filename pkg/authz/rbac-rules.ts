@@ -4,7 +4,7 @@ import { isRecord } from '../kubeclient/object.ts'
 /**
  * A verb on a resource in any namespace; `resource` with its subresource as in RBAC: `pods/log`.
  */
-export type Right = { readonly verb: string; readonly group: string; readonly resource: string }
+export type Permission = { readonly verb: string; readonly group: string; readonly resource: string }
 
 /**
  * Returns whether the rules of a Role or ClusterRole grant a permission for every name (or any
@@ -12,7 +12,7 @@ export type Right = { readonly verb: string; readonly group: string; readonly re
  *
  * @param rules the field of that name, unparsed
  */
-export function givesRight(rules: unknown, right: Right | 'any'): boolean {
+export function ruleGrants(rules: unknown, right: Permission | 'any'): boolean {
   if (!Array.isArray(rules)) return false
   if (right === 'any') return rules.some(rule => isRecord(rule) && Array.isArray(rule.resources))
   const { verb, group, resource } = right
@@ -46,6 +46,6 @@ export function subjectKeys(subjects: unknown, namespace: string): readonly stri
 }
 
 /** Returns the keys of the bindings for a caller. */
-export function callerKeys({ username, groups }: Identity): readonly string[] {
+export function keysOfCaller({ username, groups }: Identity): readonly string[] {
   return [`user ${username}`, ...groups.map(group => `group ${group}`)]
 }

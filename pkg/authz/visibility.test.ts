@@ -7,7 +7,7 @@ import { isRecord, type KubeObject } from '../kubeclient/object.ts'
 import { event, replaceAll, toEntry } from '../resourcecache/fixtures.ts'
 import { toAggregatedKinds } from '../resourcecache/kinds.ts'
 import type { Visible } from '../resourcecache/list/object-visibility.ts'
-import { Collection } from '../resourcecache/store/store.ts'
+import { ObjectStore } from '../resourcecache/store/store.ts'
 import { createVisibility } from './visibility.ts'
 
 const groupDomain = 'kapis.io'
@@ -54,9 +54,9 @@ function start(bound: readonly string[], mayList = false) {
     stream: () => Promise.reject(new Error('nothing is streamed here')),
     close: () => undefined,
   }
-  const collection = new Collection(servedOf('namespaces'))
+  const store = new ObjectStore(servedOf('namespaces'))
   replaceAll(
-    collection,
+    store,
     [object('a', { workspace: 'w1' }), object('b', { workspace: 'w2' }), object('c', { workspace: 'w2' })],
     '5',
   )
@@ -71,7 +71,7 @@ function start(bound: readonly string[], mayList = false) {
       },
     },
     onClusterChange: listener => clusterListeners.push(listener),
-    namespaces: async () => collection,
+    namespaces: async () => store,
   })
   const changeCluster = (next: typeof answer) => {
     answer = next
@@ -81,7 +81,7 @@ function start(bound: readonly string[], mayList = false) {
     namespaces = names
     for (const listener of listeners) listener()
   }
-  return { find, asked, bind, changeCluster, collection, listeners }
+  return { find, asked, bind, changeCluster, store, listeners }
 }
 
 const list = (resource: string) => ({ verb: 'list', resource, name: '' })
@@ -154,7 +154,7 @@ describe('createVisibility', () => {
   })
 
   it('shows the workspaces of visible namespaces, and those that the caller manages', async () => {
-    const { find, bind, collection } = start(['a'])
+    const { find, bind, store } = start(['a'])
     const visible = await find(list('workspaces'), jane)
     const shown = () =>
       [workspace('w1'), workspace('w2'), workspace('w3', jane.username), workspace('w4', 'someone')]
@@ -167,7 +167,7 @@ describe('createVisibility', () => {
     await sleep(20)
     expect(shown()).to.deep.equal(['w2', 'w3'])
     // A namespace that moves takes its people along.
-    collection.apply([event('MODIFIED', object('c', { workspace: 'w4', version: 6 }))])
+    store.apply([event('MODIFIED', object('c', { workspace: 'w4', version: 6 }))])
     await sleep(20)
     expect(shown()).to.deep.equal(['w3', 'w4'])
     expect(told).to.equal(2)
@@ -218,8 +218,8 @@ describe('createVisibility', () => {
   })
 
   it('has no workspace for namespaces without one', async () => {
-    const { find, collection } = start(['d'])
-    collection.apply([event('ADDED', object('d', { version: 6 }))])
+    const { find, store } = start(['d'])
+    store.apply([event('ADDED', object('d', { version: 6 }))])
     const visible = await find(list('workspaces'), jane)
     expect(visible?.has(workspace('w1'))).to.equal(false)
   })

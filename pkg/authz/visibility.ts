@@ -4,7 +4,7 @@ import { Status } from '../apierrors/status.ts'
 import type { Identity } from '../apirequest/identity.ts'
 import type { Visible } from '../resourcecache/list/object-visibility.ts'
 import type { Entry } from '../resourcecache/store/cached-object.ts'
-import type { Collection } from '../resourcecache/store/store.ts'
+import type { ObjectStore } from '../resourcecache/store/store.ts'
 import { type Asked, createSeesAll, type SeesAllOptions } from './cluster-visibility.ts'
 import type { GrantIndex } from './rbac-index.ts'
 import { type All, everything, untilAll } from './visibility-watch.ts'
@@ -17,7 +17,7 @@ export type VisibilityOptions = SeesAllOptions & {
    *
    * @throws Status 503
    */
-  readonly namespaces: () => Promise<Collection>
+  readonly namespaces: () => Promise<ObjectStore>
 }
 
 /**
@@ -100,13 +100,13 @@ function visibleNamespaces(index: VisibilityOptions['index'], identity: Identity
   }
 }
 
-function visibleWorkspaces(namespaces: Collection, visible: Visible, identity: Identity): Visible {
+function visibleWorkspaces(namespaces: ObjectStore, visible: Visible, identity: Identity): Visible {
   const find = () =>
-    new Set([...namespaces.entries()].filter(visible.has).map(({ facts }) => facts.values.workspace ?? ''))
+    new Set([...namespaces.entries()].filter(visible.has).map(({ fields }) => fields.values.workspace ?? ''))
   let names = find()
   return {
     key: toSetKey(`workspaces ${identity.username}`, names),
-    has: entry => entry.facts.values.manager === identity.username || names.has(entry.name),
+    has: entry => entry.fields.values.manager === identity.username || names.has(entry.name),
     onChange: listener => {
       const renew = () => {
         names = find()

@@ -14,7 +14,7 @@ export type Authority = {
 
 export type Step = 'announce' | 'switch' | 'retire'
 
-export type Circumstances = {
+export type RotationState = {
   readonly nowMs: number
   /** How long an authority is known before it signs, and after it has signed last. */
   readonly overlapMs: number
@@ -39,7 +39,7 @@ const replaceAfterFraction = 0.8
  */
 export function planRollover(
   { current, next, trusted }: Authority,
-  { nowMs, overlapMs, isWanted, servingIssuedMs }: Circumstances,
+  { nowMs, overlapMs, isWanted, servingIssuedMs }: RotationState,
 ): { readonly step: Step } | { readonly step: undefined; readonly dueMs: number } {
   const wait = (dueMs: number) => (dueMs <= nowMs ? undefined : { step: undefined, dueMs })
   if (next !== undefined) return wait(issuedAtMs(next.certPem) + overlapMs) ?? { step: 'switch' }

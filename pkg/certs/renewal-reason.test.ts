@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { createAuthority, issueCertificate } from './issue.ts'
-import { unfitness } from './renewal-reason.ts'
+import { renewalReason } from './renewal-reason.ts'
 
 const now = new Date('2031-05-06T07:08:09Z')
 const dayMs = 86_400_000
@@ -15,16 +15,16 @@ const pair = issueCertificate(authority, {
 })
 const other = createAuthority({ commonName: 'test CA', validityDays: 3650, now })
 
-describe('unfitness', () => {
+describe('renewalReason', () => {
   const wanted = { names, nowMs: now.getTime() }
 
   it('finds nothing in a fresh pair', () => {
-    expect(unfitness(pair, authority.certPem, wanted)).to.equal(undefined)
+    expect(renewalReason(pair, authority.certPem, wanted)).to.equal(undefined)
   })
 
   it('asks for renewal in the last third of its life, and not before', () => {
     const aged = (days: number) =>
-      unfitness(pair, authority.certPem, { names, nowMs: now.getTime() + days * dayMs })
+      renewalReason(pair, authority.certPem, { names, nowMs: now.getTime() + days * dayMs })
     expect([aged(59), aged(61), aged(91)]).to.deep.equal([
       undefined,
       'it is due for renewal',
@@ -35,15 +35,15 @@ describe('unfitness', () => {
   it('says what is wrong', () => {
     const more = { dnsNames: [...names.dnsNames, 'a.example'], ipAddresses: ['127.0.0.1', '10.0.0.1'] }
     const cases = [
-      [unfitness(pair, other.certPem, wanted), 'it was issued by another CA'],
+      [renewalReason(pair, other.certPem, wanted), 'it was issued by another CA'],
       [
-        unfitness({ ...pair, keyPem: other.keyPem }, authority.certPem, wanted),
+        renewalReason({ ...pair, keyPem: other.keyPem }, authority.certPem, wanted),
         'the private key does not match',
       ],
-      [unfitness({ ...pair, certPem: 'x' }, authority.certPem, wanted), 'it cannot be read'],
-      [unfitness({ ...pair, keyPem: 'x' }, authority.certPem, wanted), 'it cannot be read'],
+      [renewalReason({ ...pair, certPem: 'x' }, authority.certPem, wanted), 'it cannot be read'],
+      [renewalReason({ ...pair, keyPem: 'x' }, authority.certPem, wanted), 'it cannot be read'],
       [
-        unfitness(pair, authority.certPem, { ...wanted, names: more }),
+        renewalReason(pair, authority.certPem, { ...wanted, names: more }),
         'it is not valid for a.example, 10.0.0.1',
       ],
     ]

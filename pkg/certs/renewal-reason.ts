@@ -21,7 +21,7 @@ export function isForHost(certPem: string, host: string): boolean {
  *
  * @param authorityPem the authority that clients know
  */
-export function unfitness(
+export function renewalReason(
   pair: KeyPair,
   authorityPem: string,
   wanted: { names: Names; nowMs: number },

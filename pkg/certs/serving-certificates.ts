@@ -13,7 +13,7 @@ import {
   writeAuthority,
 } from './ca-secret.ts'
 import { issueCertificate, issuedAtMs, type KeyPair } from './issue.ts'
-import { type Names, unfitness } from './renewal-reason.ts'
+import { type Names, renewalReason } from './renewal-reason.ts'
 import { readPair, writePair } from './tls-secret.ts'
 
 export type ServingMaterial = {
@@ -77,7 +77,7 @@ export class ServingCertificates implements CertificateSource {
           client,
           path: secretsPath(namespace),
           query: { fieldSelector: `metadata.name=${secret}` },
-          sink: {
+          handler: {
             replace: () => undefined,
             apply: events => {
               if (events.some(({ type }) => type !== 'BOOKMARK')) this.#refresh()
@@ -196,7 +196,8 @@ export class ServingCertificates implements CertificateSource {
     const names = toNames(config)
     const found = await readPair(client, place)
     const wanted = { names, nowMs: Date.now() }
-    const why = found === undefined ? 'there is none' : unfitness(found, authority.current.certPem, wanted)
+    const why =
+      found === undefined ? 'there is none' : renewalReason(found, authority.current.certPem, wanted)
     if (found !== undefined && why === undefined) return found
     // A certificate from elsewhere is not overwritten; the problem is only logged.
     if (found !== undefined && !found.isOurs) {

@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { type Listener, type Loopback, startLoopback } from '../apirequest/fixtures.ts'
-import { createTurns } from '../scheduling/time-slices.ts'
+import { createTimeSlices } from '../scheduling/time-slices.ts'
 import { acceptsGzip, collect, pieceBytes, send, sendChunks, sendJson, sendParts } from './respond.ts'
 
 describe('respond', () => {
@@ -72,7 +72,7 @@ describe('respond', () => {
   describe('sendChunks', () => {
     it('writes all pieces in order', async () => {
       const pieces = Array.from({ length: 300 }, (_, i) => Buffer.alloc(1000, i % 256))
-      const { get } = await serve((_req, res) => sendChunks(res, pieces, { 'x-a': 'b' }, createTurns()))
+      const { get } = await serve((_req, res) => sendChunks(res, pieces, { 'x-a': 'b' }, createTimeSlices()))
       const { code, headers, body } = await get('/')
       expect(code).to.equal(200)
       expect(headers['x-a']).to.equal('b')
@@ -80,7 +80,7 @@ describe('respond', () => {
     })
 
     it('answers an empty body', async () => {
-      const { get } = await serve((_req, res) => sendChunks(res, [], {}, createTurns()))
+      const { get } = await serve((_req, res) => sendChunks(res, [], {}, createTimeSlices()))
       expect(await get('/')).to.include({ code: 200, text: '' })
     })
 
@@ -89,7 +89,7 @@ describe('respond', () => {
       function* pieces() {
         for (; made < 2000; made++) yield Buffer.alloc(64 * 1024)
       }
-      const { open } = await serve((_req, res) => sendChunks(res, pieces(), {}, createTurns()))
+      const { open } = await serve((_req, res) => sendChunks(res, pieces(), {}, createTimeSlices()))
       const res = await open('/')
       res.pause()
       await sleep(100)
@@ -104,7 +104,7 @@ describe('respond', () => {
         for (; made < 2000; made++) yield Buffer.alloc(64 * 1024)
       }
       const { open } = await serve((_req, res) =>
-        sendChunks(res, pieces(), {}, createTurns()).then(finished.resolve),
+        sendChunks(res, pieces(), {}, createTimeSlices()).then(finished.resolve),
       )
       const res = await open('/')
       await once(res, 'data')
@@ -114,7 +114,7 @@ describe('respond', () => {
     })
 
     it('lets other requests in between', async () => {
-      const turns = createTurns()
+      const timeSlices = createTimeSlices()
       function* pieces() {
         for (let i = 0; i < 100; i++) {
           const until = performance.now() + 5
@@ -123,7 +123,9 @@ describe('respond', () => {
         }
       }
       const { get } = await serve((req, res) =>
-        req.url === '/long' ? sendChunks(res, pieces(), {}, turns) : send(res, 200, Buffer.from('short'), {}),
+        req.url === '/long'
+          ? sendChunks(res, pieces(), {}, timeSlices)
+          : send(res, 200, Buffer.from('short'), {}),
       )
       let isDone = false
       const long = get('/long').then(() => {
@@ -136,7 +138,7 @@ describe('respond', () => {
     })
 
     it('lets a short request wait for a few slices, and not for one of each long one', async () => {
-      const turns = createTurns()
+      const timeSlices = createTimeSlices()
       let made = 0
       function* pieces() {
         for (let i = 0; i < 8; i++) {
@@ -147,7 +149,9 @@ describe('respond', () => {
         }
       }
       const { get } = await serve((req, res) =>
-        req.url === '/long' ? sendChunks(res, pieces(), {}, turns) : send(res, 200, Buffer.from('short'), {}),
+        req.url === '/long'
+          ? sendChunks(res, pieces(), {}, timeSlices)
+          : send(res, 200, Buffer.from('short'), {}),
       )
       const long = Promise.all(Array.from({ length: 100 }, () => get('/long')))
       // All have begun.
@@ -171,7 +175,7 @@ describe('respond', () => {
       const { get } = await serve((_req, res) => {
         response = res
         before = res.listenerCount('close')
-        return sendChunks(res, pieces(), {}, createTurns())
+        return sendChunks(res, pieces(), {}, createTimeSlices())
       })
       await get('/')
       expect(most - before).to.be.below(3)

@@ -1,7 +1,7 @@
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import type { Writable } from 'node:stream'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { Turns } from '../scheduling/time-slices.ts'
+import type { TimeSlices } from '../scheduling/time-slices.ts'
 
 /** The Cache-Control header of kube-apiserver for everything without a caching rule. */
 const uncached = { 'cache-control': 'no-cache, private' }
@@ -70,7 +70,7 @@ export async function sendChunks(
   res: ServerResponse,
   chunks: Iterable<Buffer>,
   headers: OutgoingHttpHeaders,
-  turns: Turns,
+  timeSlices: TimeSlices,
 ): Promise<void> {
   res.writeHead(200, { ...uncached, ...headers })
   const write = createPacedWriter(res)
@@ -78,8 +78,8 @@ export async function sendChunks(
   for (const chunk of chunks) {
     if (res.destroyed) return
     await write(chunk)
-    if (performance.now() - since <= turns.sliceMs) continue
-    await turns.next()
+    if (performance.now() - since <= timeSlices.sliceMs) continue
+    await timeSlices.next()
     since = performance.now()
   }
   res.end()
@@ -118,14 +118,14 @@ export function createPacedWriter(res: Writable): (chunk: Uint8Array) => Promise
  *
  * @param turns shared by all such work
  */
-export async function collect<T>(pieces: Iterable<T>, turns?: Turns): Promise<T[]> {
+export async function collect<T>(pieces: Iterable<T>, timeSlices?: TimeSlices): Promise<T[]> {
   const all: T[] = []
   let since = performance.now()
   for (const piece of pieces) {
     all.push(piece)
     // With continuous long work, every request would meet a slice.
-    if (performance.now() - since > (turns?.sliceMs ?? sliceMs)) {
-      await (turns === undefined ? nextTurn() : turns.next())
+    if (performance.now() - since > (timeSlices?.sliceMs ?? sliceMs)) {
+      await (timeSlices === undefined ? nextTurn() : timeSlices.next())
       since = performance.now()
     }
   }

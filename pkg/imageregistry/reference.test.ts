@@ -3,15 +3,15 @@ import { refusalOf } from '../apierrors/fixtures.ts'
 import { parseImageReference } from './reference.ts'
 
 const digest = `sha256:${'a1'.repeat(32)}`
-const hub = 'registry-1.docker.io'
+const broadcaster = 'registry-1.docker.io'
 
 describe('parseImageReference', () => {
   const valid: readonly [string, string, string, string][] = [
-    ['nginx', hub, 'library/nginx', 'latest'],
-    ['nginx:1.27', hub, 'library/nginx', '1.27'],
-    ['team/app', hub, 'team/app', 'latest'],
-    ['docker.io/nginx', hub, 'library/nginx', 'latest'],
-    ['index.docker.io/team/app:x', hub, 'team/app', 'x'],
+    ['nginx', broadcaster, 'library/nginx', 'latest'],
+    ['nginx:1.27', broadcaster, 'library/nginx', '1.27'],
+    ['team/app', broadcaster, 'team/app', 'latest'],
+    ['docker.io/nginx', broadcaster, 'library/nginx', 'latest'],
+    ['index.docker.io/team/app:x', broadcaster, 'team/app', 'x'],
     ['registry.example.com/team/app:1.2', 'registry.example.com', 'team/app', '1.2'],
     ['registry.example.com:5000/app', 'registry.example.com:5000', 'app', 'latest'],
     ['localhost/app', 'localhost', 'app', 'latest'],

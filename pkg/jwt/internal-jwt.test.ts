@@ -1,41 +1,41 @@
 import { expect } from 'chai'
 import { SignJWT, UnsecuredJWT } from 'jose'
 import { audience, forge, issuer, memoryKeys } from './fixtures.ts'
-import { createStatements, type Statements } from './internal-jwt.ts'
+import { createInternalJwts, type InternalJwts } from './internal-jwt.ts'
 import { createTokenIssuer } from './issue.ts'
 import { generateKey } from './key-set.ts'
 
-describe('createStatements', () => {
+describe('createInternalJwts', () => {
   let keys: Awaited<ReturnType<typeof memoryKeys>>
-  let statements: Statements
+  let internalJwts: InternalJwts
   before(async () => {
     keys = await memoryKeys()
-    statements = createStatements({ issuer, keys })
+    internalJwts = createInternalJwts({ issuer, keys })
   })
 
   it('reads what it has signed', async () => {
-    const token = await statements.sign('code', { sub: 'alice', uid: 'u1' }, { lifeSeconds: 60, jti: 'j1' })
-    const { iat = 0, exp, ...rest } = (await statements.verify('code', token)) ?? {}
+    const token = await internalJwts.sign('code', { sub: 'alice', uid: 'u1' }, { lifeSeconds: 60, jti: 'j1' })
+    const { iat = 0, exp, ...rest } = (await internalJwts.verify('code', token)) ?? {}
     expect(rest).to.deep.equal({ iss: issuer, aud: `${issuer}#code`, sub: 'alice', uid: 'u1', jti: 'j1' })
     expect(exp).to.equal(iat + 60)
   })
 
   it('keeps kinds apart', async () => {
-    const token = await statements.sign('code', { sub: 'alice' }, { lifeSeconds: 60 })
+    const token = await internalJwts.sign('code', { sub: 'alice' }, { lifeSeconds: 60 })
     for (const kind of ['browser', 'device', 'password-change'] as const)
-      expect(await statements.verify(kind, token), kind).to.equal(undefined)
+      expect(await internalJwts.verify(kind, token), kind).to.equal(undefined)
   })
 
   it('takes nothing else', async () => {
     const [es256 = raise(), rs256 = raise()] = keys.stored
     const tokens = createTokenIssuer({ issuer, audience, keys })
     const subject = { username: 'alice', uid: 'uid-alice', groups: [], sid: 's', clientId: 'c', scope: '' }
-    const good = await statements.sign('code', { sub: 'alice' }, { lifeSeconds: 60 })
+    const good = await internalJwts.sign('code', { sub: 'alice' }, { lifeSeconds: 60 })
     const code = { aud: `${issuer}#code` }
     const refused = {
       'an access token': (await tokens.access(subject, 60)).token,
       'a refresh token': (await tokens.refresh(subject, 60)).token,
-      expired: await statements.sign('code', {}, { lifeSeconds: -1 }),
+      expired: await internalJwts.sign('code', {}, { lifeSeconds: -1 }),
       'another algorithm': await forge(rs256, code, { typ: 'code+jwt' }),
       'another issuer': await forge(es256, { ...code, iss: 'https://evil' }, { typ: 'code+jwt' }),
       'an unknown key': await forge(es256, code, { typ: 'code+jwt', kid: 'x' }),
@@ -67,7 +67,7 @@ describe('createStatements', () => {
       huge: 'x'.repeat(100_000),
     }
     for (const [what, token] of Object.entries(refused))
-      expect(await statements.verify('code', token), what).to.equal(undefined)
+      expect(await internalJwts.verify('code', token), what).to.equal(undefined)
   })
 })
 

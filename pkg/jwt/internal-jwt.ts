@@ -18,7 +18,7 @@ export type StatementKind =
 
 export type Statement = JWTPayload & { readonly jti: string; readonly iat: number; readonly exp: number }
 
-export type Statements = {
+export type InternalJwts = {
   readonly sign: (
     kind: StatementKind,
     claims: Readonly<Record<string, string | number>>,
@@ -37,7 +37,7 @@ const maxLengthOf = (kind: StatementKind) => (maxKilobytes[kind] ?? 8) * 1024
  * codes. Type and audience distinguish the kinds from each other and from all tokens (RFC 8725
  * section 3.11).
  */
-export function createStatements({ issuer, keys }: { issuer: string; keys: KeySource }): Statements {
+export function createInternalJwts({ issuer, keys }: { issuer: string; keys: KeySource }): InternalJwts {
   const audienceOf = (kind: StatementKind) => `${issuer}#${kind}`
   const typeOf = (kind: StatementKind) => `${kind}+jwt`
 

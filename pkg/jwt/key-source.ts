@@ -53,7 +53,7 @@ export class SecretKeySource implements KeySource {
       client: options.client,
       path: secretsPath(options.namespace),
       query: { fieldSelector: `metadata.name=${secretName}` },
-      sink: {
+      handler: {
         replace: ([secret]) => this.#changed(secret),
         apply: events => {
           const last = events.findLast(({ type }) => type !== 'BOOKMARK')

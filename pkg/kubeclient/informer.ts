@@ -56,7 +56,7 @@ export class Informer<T, Index extends string = never> {
       client,
       path,
       ...(query === undefined ? {} : { query }),
-      sink: {
+      handler: {
         replace: items => {
           const isInInitialList = !this.#isReady
           const changes = this.#replace(items)

@@ -33,7 +33,7 @@ async function start(
     path: '/api/v1/nodes',
     ...(query === undefined ? {} : { query }),
     ...(script.hasBookmarks === undefined ? {} : { hasBookmarks: script.hasBookmarks }),
-    sink: {
+    handler: {
       listing: () => began.push(Date.now()),
       replace: (items, version) => told.push(`replace ${version}: ${names(items)}`),
       apply: events => told.push(`apply ${events.map(e => `${e.type} ${names([e.object])}`).join(', ')}`),

@@ -6,7 +6,7 @@ import { type KubeObject, parseList } from './object.ts'
 import { type ReceivedEvent, readWatch } from './watch.ts'
 
 /** Receives lists and events in the order of kube-apiserver. */
-export type ReflectorSink = {
+export type ReflectorHandler = {
   /** Called before a list, which is a quorum read: it will contain everything stored before. */
   readonly listing?: () => void
   /**
@@ -34,7 +34,7 @@ export type ReflectorOptions = {
    * dead connection.
    */
   readonly hasBookmarks?: false
-  readonly sink: ReflectorSink
+  readonly handler: ReflectorHandler
 }
 
 const pageSize = 500
@@ -83,8 +83,8 @@ export class Reflector {
         if (error instanceof Status && error.code < 500 && error.code !== 429) this.#version = ''
         // An expired version is normal after an outage, and a new list fixes it.
         if (!(error instanceof Status && error.code === 410)) {
-          this.#options.sink.connected?.(false)
-          this.#options.sink.failed?.(error)
+          this.#options.handler.connected?.(false)
+          this.#options.handler.failed?.(error)
         }
       }
       // A watch that ends without an event counts as a failure; otherwise a server that ends each
@@ -99,7 +99,7 @@ export class Reflector {
   async #list(): Promise<void> {
     const items: KubeObject[] = []
     const sources: string[] = []
-    this.#options.sink.listing?.()
+    this.#options.handler.listing?.()
     let token = ''
     for (;;) {
       const query = new URLSearchParams({ ...this.#options.query, limit: String(pageSize) })
@@ -112,7 +112,7 @@ export class Reflector {
       token = list.metadata.continue ?? ''
       if (token === '') {
         this.#version = list.metadata.resourceVersion
-        this.#options.sink.replace(items, this.#version, sources)
+        this.#options.handler.replace(items, this.#version, sources)
         this.#synced.resolve()
         return
       }
@@ -136,10 +136,10 @@ export class Reflector {
       signal: this.#abort.signal,
       timeoutMs: silenceMs,
     })
-    this.#options.sink.connected?.(true)
+    this.#options.handler.connected?.(true)
     let sawEvents = false
     for await (const events of readWatch(stream)) {
-      this.#options.sink.apply(events)
+      this.#options.handler.apply(events)
       // Updated with each event: an aborted watch must not deliver anything twice.
       this.#version = events.at(-1)?.object.metadata.resourceVersion ?? this.#version
       sawEvents = true

@@ -1,9 +1,9 @@
 import { expect } from 'chai'
 import { rejectionOf, toRefusal } from '../apierrors/fixtures.ts'
 import { answerJson, type FakeKubeApiserver, startFakeKubeApiserver } from './fixtures.ts'
-import { withOwnRefusals } from './service-account-errors.ts'
+import { withServiceAccountErrors } from './service-account-errors.ts'
 
-describe('withOwnRefusals', () => {
+describe('withServiceAccountErrors', () => {
   let fake: FakeKubeApiserver | undefined
   afterEach(() => fake?.close())
 
@@ -13,7 +13,7 @@ describe('withOwnRefusals', () => {
   async function ask(code: number, how: 'call' | 'stream', message = ofRights) {
     const body = { kind: 'Status', code, reason: 'Forbidden', message }
     fake = await startFakeKubeApiserver((_req, res) => answerJson(res, code, body))
-    const client = withOwnRefusals(fake.client)
+    const client = withServiceAccountErrors(fake.client)
     return rejectionOf(how === 'call' ? client.call({ path: '/x' }) : client.stream({ path: '/x' }))
   }
 
@@ -50,6 +50,6 @@ describe('withOwnRefusals', () => {
 
   it('hands on what is answered', async () => {
     fake = await startFakeKubeApiserver((_req, res) => answerJson(res, 200, { a: 1 }))
-    expect(await withOwnRefusals(fake.client).call({ path: '/x' })).to.deep.equal({ a: 1 })
+    expect(await withServiceAccountErrors(fake.client).call({ path: '/x' })).to.deep.equal({ a: 1 })
   })
 })

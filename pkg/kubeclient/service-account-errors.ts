@@ -7,7 +7,7 @@ import type { KubeClient } from './client.ts'
  * its permissions (403) or credential (401), and 5xx is not the fault of the caller. All of them
  * become 503, so that callers retry; errors about the object, and 429, are unchanged.
  */
-export function withOwnRefusals(client: KubeClient): KubeClient {
+export function withServiceAccountErrors(client: KubeClient): KubeClient {
   const orUnavailable = (error: unknown): never => {
     throw isOwnRefusal(error)
       ? unavailable('kube-apiserver did not serve the request of Kapis; retry later', error)

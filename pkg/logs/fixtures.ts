@@ -1,5 +1,5 @@
 import { badRequest } from '../apierrors/status.ts'
-import { createTurns } from '../scheduling/time-slices.ts'
+import { createTimeSlices } from '../scheduling/time-slices.ts'
 import type { LogFilter } from './filter.ts'
 import { createIngestRecords } from './ingest/ingest-records.ts'
 import { bucketStart, fillBuckets } from './interval.ts'
@@ -58,7 +58,7 @@ export function createMemoryStore(initial: readonly LogRecord[] = []): MemorySto
       return hits.map(hit => hit.record)
     },
     append,
-    ingest: createIngestRecords(append, createTurns()),
+    ingest: createIngestRecords(append, createTimeSlices()),
     async query({ filter, order, size, start, withTotal }) {
       const found = find(filter, order)
       let from = 'from' in start ? start.from : 0

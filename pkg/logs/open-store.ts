@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { LogStoreSecrets, LogsConfig } from '../config/sections/logs.ts'
-import type { Turns } from '../scheduling/time-slices.ts'
+import type { TimeSlices } from '../scheduling/time-slices.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import type { LogStore } from './store.ts'
 
@@ -15,7 +15,7 @@ export type LogStreams = {
   readonly close: () => Promise<void>
 }
 
-type Means = { readonly logger: Logger; readonly turns: Turns }
+type Means = { readonly logger: Logger; readonly timeSlices: TimeSlices }
 
 /**
  * Opens the configured log store.

@@ -14,7 +14,7 @@ import type { DeviceAuthorization } from '../iam/sessions/device-authorization.t
 import type { NewSession, Session } from '../iam/sessions/session.ts'
 import type { User } from '../iam/users/user.ts'
 import { audience, issuer, memoryKeys } from '../jwt/fixtures.ts'
-import { createStatements } from '../jwt/internal-jwt.ts'
+import { createInternalJwts } from '../jwt/internal-jwt.ts'
 import { createTokenIssuer } from '../jwt/issue.ts'
 import { createTokenVerifier } from '../jwt/verify.ts'
 import { createLogger } from '../telemetry/logger.ts'
@@ -146,7 +146,11 @@ export async function startApp() {
       const user = users.get(identity.uid)
       if (user !== undefined) return { user }
       return {
-        newcomer: { config, identity, wants: config.mappingMethod === 'manual' ? 'link' : 'confirmation' },
+        registration: {
+          config,
+          identity,
+          wants: config.mappingMethod === 'manual' ? 'link' : 'confirmation',
+        },
       }
     },
     linkedTo: (_config, uid) => users.get(uid),
@@ -199,7 +203,7 @@ export async function startApp() {
     },
     issuer: createTokenIssuer({ issuer, audience, keys }),
     verifier,
-    statements: createStatements({ issuer, keys }),
+    internalJwts: createInternalJwts({ issuer, keys }),
     devices: memoryDevices(),
     isPollInTime: () => state.isPollInTime,
     lifetimes: { accessTokenSeconds: 7200, refreshTokenSeconds: 14_400, loginMaxAgeSeconds: 86_400 },

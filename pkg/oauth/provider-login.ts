@@ -10,7 +10,7 @@ import type { Provider } from '../iam/identityprovider/provider-store.ts'
 import type { PasswordChecker } from '../iam/passwords/password-check.ts'
 import type { User } from '../iam/users/user.ts'
 import { oauthError } from './server/error.ts'
-import { assertMayStay } from './user-state.ts'
+import { assertUserEnabled } from './user-state.ts'
 
 /** The identity providers, and the linking of their accounts. */
 export type ProviderTools = Admission & {
@@ -68,7 +68,7 @@ export async function meetAtProvider(
   try {
     const { admit, linkedTo } = tools.providers
     const admitted = await logInWithPassword({ admit, linkedTo, passwords: tools.passwords }, provider, login)
-    if (admitted.user !== undefined) assertMayStay(admitted.user)
+    if (admitted.user !== undefined) assertUserEnabled(admitted.user)
     return admitted
   } catch (error) {
     throw toOAuthError(tools.providers, name, error)
@@ -76,9 +76,9 @@ export async function meetAtProvider(
 }
 
 /** @throws Status invalid_grant for a newcomer */
-export function requireUser(tools: ProviderTools, { user, newcomer }: Admitted): User {
+export function requireUser(tools: ProviderTools, { user, registration }: Admitted): User {
   if (user !== undefined) return user
-  throw toOAuthError(tools, newcomer.config.name, toRefusal(newcomer))
+  throw toOAuthError(tools, registration.config.name, toRefusal(registration))
 }
 
 /** Converts the error of a login at a provider to OAuth and audit reasons. */

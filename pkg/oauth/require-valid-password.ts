@@ -8,7 +8,7 @@ import { oauthError } from './server/error.ts'
  * @throws Status invalid_grant: 400 for a wrong password, an unknown user or a user without a
  * password, with the same message; 429 with Retry-After if the name or address is locked
  */
-export function requireRight(verdict: PasswordVerdict): User {
+export function requireValidPassword(verdict: PasswordVerdict): User {
   const { outcome, user } = verdict
   if (outcome === 'right') return user
   const whose = user === undefined ? {} : { user: user.name }

@@ -29,7 +29,7 @@ import { SessionStore } from '../iam/sessions/session-store.ts'
 import { ensureFirstAdministrator } from '../iam/users/first-administrator.ts'
 import { readUser, type User } from '../iam/users/user.ts'
 import { UserStore } from '../iam/users/user-store.ts'
-import { createStatements } from '../jwt/internal-jwt.ts'
+import { createInternalJwts } from '../jwt/internal-jwt.ts'
 import { createTokenIssuer } from '../jwt/issue.ts'
 import { SecretKeySource } from '../jwt/key-source.ts'
 import { publishAhead } from '../jwt/rotation.ts'
@@ -37,7 +37,7 @@ import { createTokenVerifier } from '../jwt/verify.ts'
 import { createKubeClient } from '../kubeclient/client.ts'
 import { loadEndpoint } from '../kubeclient/rest-config.ts'
 import { untilDone } from '../kubeclient/retry.ts'
-import { withOwnRefusals } from '../kubeclient/service-account-errors.ts'
+import { withServiceAccountErrors } from '../kubeclient/service-account-errors.ts'
 import { collectGarbage } from '../telemetry/collect-garbage.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import { createRegistry } from '../telemetry/metrics.ts'
@@ -79,7 +79,7 @@ export async function runOAuth(
   })
   const endpoint = loadEndpoint(kubeconfig)
   const kubeApiserver = { name: 'kube-apiserver', url: endpoint.url }
-  const client = withOwnRefusals(tracing.client(createKubeClient(endpoint), kubeApiserver))
+  const client = withServiceAccountErrors(tracing.client(createKubeClient(endpoint), kubeApiserver))
   const hasher = await createPasswordHasher()
   const users: UserStore = new UserStore({
     client,
@@ -203,7 +203,7 @@ export async function runOAuth(
       },
       issuer: createTokenIssuer({ issuer, audience, keys }),
       verifier,
-      statements: createStatements({ issuer, keys }),
+      internalJwts: createInternalJwts({ issuer, keys }),
       multipleLogin: () => reloads.live().authentication.multipleLogin,
       devices,
       isPollInTime: createPollPace(),

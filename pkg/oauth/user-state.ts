@@ -7,7 +7,7 @@ import { oauthError } from './server/error.ts'
  *
  * @throws Status invalid_grant for a disabled user
  */
-export function assertMayStay(user: User): void {
+export function assertUserEnabled(user: User): void {
   if (user.state === 'Disabled')
     throw oauthError(400, 'invalid_grant', 'account is not active', { why: 'user_disabled', user: user.name })
 }

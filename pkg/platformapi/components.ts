@@ -5,7 +5,7 @@ import { sendJson } from '../httpserver/respond.ts'
 import { isRecord, itemsOf, membersOf } from '../kubeclient/object.ts'
 import { routeOf } from '../openapi/route.ts'
 import type { Entry } from '../resourcecache/store/cached-object.ts'
-import type { Collection } from '../resourcecache/store/store.ts'
+import type { ObjectStore } from '../resourcecache/store/store.ts'
 import type { componentPaths } from './components-description.ts'
 
 export type ComponentTools = {
@@ -17,7 +17,7 @@ export type ComponentTools = {
    *
    * @throws Status 503
    */
-  readonly collectionOf: (info: RequestInfo, plural: string) => Promise<Collection>
+  readonly storeOf: (info: RequestInfo, plural: string) => Promise<ObjectStore>
 }
 
 /** A part of the platform, known by its Service; the wire form of the platform API. */
@@ -77,10 +77,10 @@ const routes: Readonly<Record<keyof typeof componentPaths, Read>> = {
 }
 
 async function listComponents(
-  { groupDomain, namespace, collectionOf }: ComponentTools,
+  { groupDomain, namespace, storeOf }: ComponentTools,
   info: RequestInfo,
 ): Promise<readonly Component[]> {
-  const [services, pods] = await Promise.all(['services', 'pods'].map(plural => collectionOf(info, plural)))
+  const [services, pods] = await Promise.all(['services', 'pods'].map(plural => storeOf(info, plural)))
   const product = `${groupDomain.split('.')[0]}-`
   const isOfPlatform = (name: string) =>
     name === namespace || name === 'kube-system' || name.startsWith(product)
@@ -123,12 +123,12 @@ function isHealthy(pod: Entry): boolean {
   return phase === 'Running' && itemsOf(containerStatuses).every(status => membersOf(status).ready === true)
 }
 
-async function nodeHealth({ collectionOf }: ComponentTools, info: RequestInfo) {
-  const nodes = await collectionOf(info, 'nodes')
+async function nodeHealth({ storeOf }: ComponentTools, info: RequestInfo) {
+  const nodes = await storeOf(info, 'nodes')
   const entries = [...nodes.entries()]
   return {
     totalNodes: entries.length,
-    healthyNodes: entries.filter(node => node.facts.status === 'running').length,
+    healthyNodes: entries.filter(node => node.fields.status === 'running').length,
   }
 }
 

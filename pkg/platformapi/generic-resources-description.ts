@@ -37,7 +37,7 @@ function forwarded(
   }
 }
 
-function collection(where: string, segments: readonly Parameter[]): PathRow {
+function store(where: string, segments: readonly Parameter[]): PathRow {
   return {
     get: listOperation(`Lists any resource ${where}`, { form: 'kind', segments }),
     post: forwarded('Creates an object', segments, { content: json(kubeObject) }),
@@ -59,9 +59,9 @@ function below(before: readonly Parameter[]): Paths {
   const name = segment('name', 'The name of the object.')
   const namespace = segment('namespace', 'The namespace.')
   return {
-    '/{resource}': collection('in all namespaces', resource),
+    '/{resource}': store('in all namespaces', resource),
     '/{resource}/{name}': single('that is cluster-scoped', [...resource, name]),
-    '/namespaces/{namespace}/{resource}': collection('in a namespace', [namespace, ...resource]),
+    '/namespaces/{namespace}/{resource}': store('in a namespace', [namespace, ...resource]),
     '/namespaces/{namespace}/{resource}/{name}': single('in a namespace', [namespace, ...resource, name]),
   }
 }

@@ -1,6 +1,6 @@
 import { unknownResource } from '../apierrors/status.ts'
 import type { AuthenticatedExchange, Handler } from '../apirequest/request-context.ts'
-import type { Collection } from '../resourcecache/store/store.ts'
+import type { ObjectStore } from '../resourcecache/store/store.ts'
 import { type ReadTools, readCollection } from './read-collection.ts'
 
 export type AnyOptions = ReadTools & {
@@ -8,7 +8,7 @@ export type AnyOptions = ReadTools & {
    * Returns the store of a resource by group, version and plural; undefined if kube-apiserver does
    * not serve it.
    */
-  readonly collectionOf: (group: string, version: string, plural: string) => Promise<Collection | undefined>
+  readonly storeOf: (group: string, version: string, plural: string) => Promise<ObjectStore | undefined>
   /** Hands a request on to kube-apiserver, as its caller, under kube-apiserver's own path. */
   readonly forward: Handler
 }
@@ -23,14 +23,14 @@ export type AnyOptions = ReadTools & {
  */
 export async function serveAny(options: AnyOptions, exchange: AuthenticatedExchange): Promise<void> {
   const { info } = exchange
-  const collection = await options.collectionOf(info.group, info.version, info.resource)
-  if (collection === undefined)
+  const store = await options.storeOf(info.group, info.version, info.resource)
+  if (store === undefined)
     throw unknownResource(
       `resource ${JSON.stringify(info.resource)} is not served in ${info.group}/${info.version}`,
     )
   const isRead = info.verb === 'get' || info.verb === 'list' || info.verb === 'watch'
   if (!isRead || info.subresource !== '') return options.forward(exchange)
-  return readCollection(collection, options, exchange, { list: 'kind' })
+  return readCollection(store, options, exchange, { list: 'kind' })
 }
 
 /** The same request under kube-apiserver's own path. */

@@ -1,7 +1,7 @@
 import type { ListQuery } from '../apirequest/list-query.ts'
 import { isRecord, membersOf } from '../kubeclient/object.ts'
 import type { Narrowing } from '../resourcecache/list/list-predicate.ts'
-import type { Collection } from '../resourcecache/store/store.ts'
+import type { ObjectStore } from '../resourcecache/store/store.ts'
 
 /**
  * Filters pods by Service (`serviceName=`): those in its namespace that its current selector
@@ -9,7 +9,7 @@ import type { Collection } from '../resourcecache/store/store.ts'
  * name in all of them count.
  */
 export function podsOfService(
-  services: Collection,
+  services: ObjectStore,
   query: ListQuery,
   namespace: string,
 ): { query: ListQuery; narrowing: Narrowing } {

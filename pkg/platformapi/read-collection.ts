@@ -20,19 +20,19 @@ import type { PageCache } from '../resourcecache/list/page-cache.ts'
 import { sendList } from '../resourcecache/list/send-list.ts'
 import { toSupportedQuery } from '../resourcecache/list/supported-query.ts'
 import type { ServedKind } from '../resourcecache/store/cached-object.ts'
-import type { Collection, Scope } from '../resourcecache/store/store.ts'
+import type { ObjectStore, Scope } from '../resourcecache/store/store.ts'
 import { matchInTurns } from '../resourcecache/store/time-sliced-view.ts'
 import { serveWatch } from '../resourcecache/watch/watch.ts'
-import type { WatchHub } from '../resourcecache/watch/watch-broadcaster.ts'
+import type { WatchBroadcaster } from '../resourcecache/watch/watch-broadcaster.ts'
 import { createFormEncoder } from '../resourcecache/watch/watch-encoder.ts'
 import type { SharedTurns } from '../scheduling/time-slices.ts'
 
 export type ReadTools = {
   readonly groupDomain: string
   readonly pages: PageCache
-  readonly hub: WatchHub
+  readonly broadcaster: WatchBroadcaster
   /** Time slices shared by all long work for lists. */
-  readonly turns: SharedTurns
+  readonly timeSlices: SharedTurns
   /** Whether a read without a version is consistent; otherwise it is as fresh as the watch. */
   readonly isConsistent: (info: RequestInfo) => boolean
 }
@@ -56,13 +56,13 @@ export type ReadStyle = {
  * @throws Status 400 that names the parameter, 404 for the object or a path below it, 405, 503
  */
 export async function readCollection(
-  collection: Collection,
+  store: ObjectStore,
   tools: ReadTools,
   exchange: AuthenticatedExchange,
   style: ReadStyle,
 ): Promise<void> {
   const { req, info } = exchange
-  const { kind } = collection.served
+  const { kind } = store.served
   if (!isInScope(info, kind))
     throw unknownResource(
       `resource ${JSON.stringify(info.resource)} is ${kind.namespaced ? 'namespaced' : 'not namespaced'}`,
@@ -71,9 +71,9 @@ export async function readCollection(
   if (req.method !== 'GET' && req.method !== 'HEAD') throw methodNotAllowed(['GET', 'HEAD'])
   switch (info.verb) {
     case 'get':
-      return getObject(collection, tools, exchange, style)
+      return getObject(store, tools, exchange, style)
     case 'list':
-      return listObjects(collection, tools, exchange, style)
+      return listObjects(store, tools, exchange, style)
     case 'watch':
       // It would stay open like a watch, without events.
       if (req.method === 'HEAD') throw methodNotAllowed(['GET'])
@@ -82,35 +82,35 @@ export async function readCollection(
           ['GET', 'HEAD'],
           `watch is not supported for ${info.resource}: kube-apiserver only supports list`,
         )
-      return watch(collection, tools, exchange, style)
+      return watch(store, tools, exchange, style)
     default:
       throw badRequest(`${info.verb} is not supported here`)
   }
 }
 
 function getObject(
-  collection: Collection,
+  store: ObjectStore,
   tools: ReadTools,
   exchange: AuthenticatedExchange,
   style: ReadStyle,
 ): Promise<void> | void {
-  const send = () => sendObject(collection, tools, exchange, style)
+  const send = () => sendObject(store, tools, exchange, style)
   const { info } = exchange
   const version = parseVersion(exchange.query)
   const namespace = info.isInNamespace ? info.namespace : ''
-  if (version !== '') return waitForVersion(collection, version).then(send)
+  if (version !== '') return waitForVersion(store, version).then(send)
   if (!tools.isConsistent(info)) return send()
-  return waitForLatest(collection, { namespace, name: info.name }).then(send)
+  return waitForLatest(store, { namespace, name: info.name }).then(send)
 }
 
 function sendObject(
-  collection: Collection,
+  store: ObjectStore,
   { pages }: ReadTools,
   { res, info, query: parameters }: AuthenticatedExchange,
   { visible, only, form }: ReadStyle,
 ): void {
-  const { kind } = collection.served
-  const entry = collection.get(info.isInNamespace ? info.namespace : '', info.name)
+  const { kind } = store.served
+  const entry = store.get(info.isInNamespace ? info.namespace : '', info.name)
   // A caller who may not see an object must not learn that it exists.
   if (entry === undefined || visible?.has(entry) === false || only?.matches(entry) === false)
     throw notFound({ group: kind.source.group, resource: info.resource }, info.name)
@@ -122,46 +122,46 @@ function sendObject(
 }
 
 async function listObjects(
-  collection: Collection,
+  store: ObjectStore,
   tools: ReadTools,
   exchange: AuthenticatedExchange,
   style: ReadStyle,
 ): Promise<void> {
   const version = parseListVersion(exchange.query)
-  const turns = tools.turns.of(exchange.identity.username)
-  const request = await toRequest(collection, tools, exchange, style)
-  if (version.resourceVersion !== '') await waitForVersion(collection, version.resourceVersion)
-  else if (tools.isConsistent(exchange.info)) await waitForLatest(collection, scopeOf(request))
+  const timeSlices = tools.timeSlices.of(exchange.identity.username)
+  const request = await toRequest(store, tools, exchange, style)
+  if (version.resourceVersion !== '') await waitForVersion(store, version.resourceVersion)
+  else if (tools.isConsistent(exchange.info)) await waitForLatest(store, scopeOf(request))
   const isExact = version.match === 'Exact'
   const listed = isExact
-    ? listPageAt(collection, request, Number(version.resourceVersion), turns)
-    : listPage(collection, request, turns)
+    ? listPageAt(store, request, Number(version.resourceVersion), timeSlices)
+    : listPage(store, request, timeSlices)
   const page = listed instanceof Promise ? await listed : listed
   const form = toForm(request.query, style.form)
   const frame =
     style.list === 'items'
       ? itemsFrame(page)
-      : kindFrame(collection.served, page, isExact ? version.resourceVersion : String(collection.version))
-  await sendList(exchange, { pages: tools.pages, turns }, { selection: page.selection, form, frame })
+      : kindFrame(store.served, page, isExact ? version.resourceVersion : String(store.version))
+  await sendList(exchange, { pages: tools.pages, timeSlices }, { selection: page.selection, form, frame })
 }
 
 async function watch(
-  collection: Collection,
+  store: ObjectStore,
   tools: ReadTools,
   exchange: AuthenticatedExchange,
   style: ReadStyle,
 ): Promise<void> {
   const options = parseWatchQuery(exchange.query)
-  const request = await toRequest(collection, tools, exchange, style)
-  const { key, matches } = toSelecting(collection.served.kind, request)
+  const request = await toRequest(store, tools, exchange, style)
+  const { key, matches } = toSelecting(store.served.kind, request)
   if (request.query.fieldSelector.text !== '')
-    await matchInTurns(collection.entries(), matches, tools.turns.of(exchange.identity.username))
-  if (options.resourceVersion !== '') await waitForVersion(collection, options.resourceVersion)
+    await matchInTurns(store.entries(), matches, tools.timeSlices.of(exchange.identity.username))
+  if (options.resourceVersion !== '') await waitForVersion(store, options.resourceVersion)
   const form = toForm(request.query, style.form)
-  await serveWatch(collection, tools.hub, {
+  await serveWatch(store, tools.broadcaster, {
     options,
     matches,
-    encoder: createFormEncoder(collection.served, form),
+    encoder: createFormEncoder(store.served, form),
     channelKey: toCacheKey(`platform ${form.name} ${key}`),
     visible: style.visible,
     isCached: !tools.isConsistent(exchange.info),
@@ -170,7 +170,7 @@ async function watch(
 }
 
 async function toRequest(
-  { served: { kind } }: Collection,
+  { served: { kind } }: ObjectStore,
   { groupDomain }: ReadTools,
   { info, query: parameters, res }: AuthenticatedExchange,
   { narrow, visible, only }: ReadStyle,

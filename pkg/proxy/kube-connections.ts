@@ -3,13 +3,13 @@ import type { Access, Endpoint } from '../kubeclient/rest-config.ts'
 import type { HeaderLines } from './headers.ts'
 
 /** Connections to kube-apiserver, and the credential of Kapis itself. */
-export type KubeLine = { readonly connections: Dispatcher; readonly credential: HeaderLines }
+export type KubeTransport = { readonly connections: Dispatcher; readonly credential: HeaderLines }
 
 /** `long` for long-running requests, `upgrade` for upgrades. */
 type Kind = 'short' | 'long' | 'upgrade'
 
 export type KubeConnections = {
-  readonly line: (kind: Kind) => Promise<KubeLine> | KubeLine
+  readonly line: (kind: Kind) => Promise<KubeTransport> | KubeTransport
   readonly close: () => void
 }
 
@@ -38,7 +38,7 @@ export function createKubeConnections(endpoint: Endpoint, limits: ConnectionLimi
     // An upgraded connection leaves the pool.
     upgrade: new ReloadingPool(endpoint.url, { ...untimed, connections: limits.long }),
   }
-  const choose = ({ tls, headers }: Access, kind: Kind): KubeLine => ({
+  const choose = ({ tls, headers }: Access, kind: Kind): KubeTransport => ({
     connections: pools[kind].use(tls),
     credential: headers,
   })

@@ -8,7 +8,7 @@ import { isNotYetReady } from '../kubeclient/service-account-errors.ts'
 import { upstreamFailure } from './failure.ts'
 import { forwardableHeaders, type HeaderLines } from './headers.ts'
 import { toImpersonation } from './identity-headers.ts'
-import type { KubeConnections, KubeLine } from './kube-connections.ts'
+import type { KubeConnections, KubeTransport } from './kube-connections.ts'
 import { checkHeaders } from './request-check.ts'
 import { type RefusalByBody, relay } from './reverse-proxy.ts'
 
@@ -37,7 +37,7 @@ export function createKubeProxy(
   const checkedOf = createCheckedHeaders()
   const forward = (
     exchange: AuthenticatedExchange,
-    { connections, credential }: KubeLine,
+    { connections, credential }: KubeTransport,
     isLive: boolean,
   ) => {
     const path = base + formatTarget(exchange)

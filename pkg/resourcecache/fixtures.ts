@@ -3,8 +3,8 @@ import type { ReceivedEvent } from '../kubeclient/watch.ts'
 import { nodes } from './kinds/nodes.ts'
 import { resourcesGroup, resourcesVersion } from './kinds.ts'
 import { Entry, type ServedKind } from './store/cached-object.ts'
-import type { Leaf } from './store/chunk.ts'
-import { Collection, type CollectionOptions } from './store/store.ts'
+import type { Chunk } from './store/chunk.ts'
+import { type CollectionOptions, ObjectStore } from './store/store.ts'
 
 export const servedNodes: ServedKind = {
   kind: nodes,
@@ -51,12 +51,8 @@ export function toEntry(served: ServedKind, object: KubeObject): Entry {
 }
 
 /** Replaces the state of a store as if the objects had been received. */
-export function replaceAll(
-  collection: Collection,
-  items: readonly KubeObject[],
-  resourceVersion: string,
-): void {
-  collection.replace(
+export function replaceAll(store: ObjectStore, items: readonly KubeObject[], resourceVersion: string): void {
+  store.replace(
     items,
     resourceVersion,
     items.map(item => JSON.stringify(item)),
@@ -64,13 +60,13 @@ export function replaceAll(
 }
 
 /** A collection of the nodes named, at version 10. */
-export function collectionOf(
+export function storeOf(
   items: readonly KubeObject[],
   { version = 10, ...options }: CollectionOptions & { readonly version?: number } = {},
-): Collection {
-  const collection = new Collection(servedNodes, options)
-  replaceAll(collection, items, String(version))
-  return collection
+): ObjectStore {
+  const store = new ObjectStore(servedNodes, options)
+  replaceAll(store, items, String(version))
+  return store
 }
 
 export function event(type: 'ADDED' | 'MODIFIED' | 'DELETED', object: KubeObject): ReceivedEvent {
@@ -82,8 +78,8 @@ export function bookmark(version: number): ReceivedEvent {
   return { type: 'BOOKMARK', object: { metadata }, json: '' }
 }
 
-export function namesOf(leaves: readonly Leaf[]): string[] {
-  return leaves.flatMap(leaf => leaf.entries.map(({ name }) => name))
+export function namesOf(chunks: readonly Chunk[]): string[] {
+  return chunks.flatMap(chunk => chunk.entries.map(({ name }) => name))
 }
 
 /** Numbers that look random and are the same at every run (mulberry32). */

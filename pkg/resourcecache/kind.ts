@@ -20,7 +20,7 @@ export type Cell =
   | { readonly text: string; readonly ago: string }
 
 /** What a list reads of an object, taken once when the object arrives. */
-export type Facts = {
+export type IndexedFields = {
   /** The word that `status=` filters by. */
   readonly status: string
   readonly cells: readonly Cell[]
@@ -37,11 +37,11 @@ export type Decoration = {
 }
 
 /** Narrows a list by one query parameter. @throws Status 400 when the value is not allowed */
-export type FilterParser = (value: string) => (facts: Facts) => boolean
+export type FilterParser = (value: string) => (fields: IndexedFields) => boolean
 
 /** What Kapis knows of a kind beyond what kube-apiserver's discovery tells of it. */
-export type Traits = {
-  readonly toFacts: (object: KubeObject) => Facts
+export type KindOptions = {
+  readonly toFields: (object: KubeObject) => IndexedFields
   readonly filters: Readonly<Record<string, FilterParser>>
   /** Columns of its Table, for kinds that are served through aggregation. */
   readonly columns?: readonly Column[]
@@ -50,7 +50,7 @@ export type Traits = {
 }
 
 /** Everything that serving a kind takes. */
-export type Kind = Traits & {
+export type Kind = KindOptions & {
   readonly plural: string
   readonly singular: string
   readonly kind: string

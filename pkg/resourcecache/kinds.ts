@@ -1,4 +1,4 @@
-import type { Kind, Traits } from './kind.ts'
+import type { Kind, KindOptions } from './kind.ts'
 import { namespaces } from './kinds/namespaces.ts'
 import { nodes } from './kinds/nodes.ts'
 import {
@@ -46,7 +46,7 @@ export function toAggregatedKinds(groupDomain: string): readonly Kind[] {
 }
 
 /** A row of the table of kinds. */
-type Row = { readonly group: string; readonly plural: string; readonly traits: Traits }
+type Row = { readonly group: string; readonly plural: string; readonly options: KindOptions }
 
 /**
  * The table of kinds with special behaviour. Kinds without a row are served generically by their
@@ -55,8 +55,8 @@ type Row = { readonly group: string; readonly plural: string; readonly traits: T
  */
 export function createKindTable(groupDomain: string): readonly Row[] {
   const iam = `iam.${groupDomain}`
-  const aggregated = toAggregatedKinds(groupDomain).map(({ source, plural, ...traits }) =>
-    row(source.group, plural, traits),
+  const aggregated = toAggregatedKinds(groupDomain).map(({ source, plural, ...options }) =>
+    row(source.group, plural, options),
   )
   return [
     ...aggregated,
@@ -84,11 +84,11 @@ export function createKindTable(groupDomain: string): readonly Row[] {
   ]
 }
 
-function row(group: string, plural: string, traits: Traits): Row {
-  return { group, plural, traits }
+function row(group: string, plural: string, options: KindOptions): Row {
+  return { group, plural, options }
 }
 
-function kind(group: string, version: string, name: string, namespaced: boolean, traits: Traits): Kind {
+function kind(group: string, version: string, name: string, namespaced: boolean, options: KindOptions): Kind {
   const singular = name.toLowerCase()
   const plural = `${singular}s`
   const scope = group === '' ? `/api/${version}` : `/apis/${group}/${version}`
@@ -101,6 +101,6 @@ function kind(group: string, version: string, name: string, namespaced: boolean,
     shortNames: [],
     categories: [],
     columns: [],
-    ...traits,
+    ...options,
   }
 }

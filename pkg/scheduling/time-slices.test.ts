@@ -1,14 +1,14 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { expect } from 'chai'
-import { createSharedTurns, createTurns } from './time-slices.ts'
+import { createSharedTurns, createTimeSlices } from './time-slices.ts'
 
-describe('createTurns', () => {
+describe('createTimeSlices', () => {
   it('lets one of all that wait go on in each turn of the event loop, in order', async () => {
-    const turns = createTurns()
+    const timeSlices = createTimeSlices()
     const log: string[] = []
     const work = async (name: string): Promise<void> => {
       for (let slice = 0; slice < 3; slice += 1) {
-        await turns.next()
+        await timeSlices.next()
         log.push(name)
       }
     }
@@ -24,20 +24,20 @@ describe('createTurns', () => {
   })
 
   it('begins again after all were done', async () => {
-    const turns = createTurns()
-    await turns.next()
+    const timeSlices = createTimeSlices()
+    await timeSlices.next()
     await nextTurn()
     await nextTurn()
-    await turns.next()
+    await timeSlices.next()
   })
 })
 
 describe('createSharedTurns', () => {
   it('gives a user who waits with one piece of work the next turn but one, however much of another waits', async () => {
-    const turns = createSharedTurns()
+    const timeSlices = createSharedTurns()
     const order: string[] = []
     const take = (user: string) =>
-      turns
+      timeSlices
         .of(user)
         .next()
         .then(() => order.push(user))

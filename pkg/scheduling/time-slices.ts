@@ -3,18 +3,18 @@
  * event-loop turn. Otherwise each would take a slice of every turn, and a short request would wait
  * for all of them.
  */
-export type Turns = {
+export type TimeSlices = {
   /** Resolves when the caller may continue, for about `sliceMs`. */
   readonly next: () => Promise<void>
   readonly sliceMs: number
 }
 
 /** Time slices in turn by user, however many requests each of them has. */
-export type SharedTurns = { readonly of: (user: string) => Turns }
+export type SharedTurns = { readonly of: (user: string) => TimeSlices }
 
 const sliceMs = 1.5
 
-export function createTurns(): Turns {
+export function createTimeSlices(): TimeSlices {
   return createSharedTurns().of('')
 }
 

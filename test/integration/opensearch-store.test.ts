@@ -13,7 +13,7 @@ import type { Field, LogRecord } from '../../pkg/logs/record.ts'
 import type { LogStore, Order } from '../../pkg/logs/store.ts'
 import { testLogStore } from '../../pkg/logs/store-test-suite.ts'
 import { wordsOf } from '../../pkg/logs/words.ts'
-import { createTurns } from '../../pkg/scheduling/time-slices.ts'
+import { createTimeSlices } from '../../pkg/scheduling/time-slices.ts'
 import { createLogger } from '../../pkg/telemetry/logger.ts'
 import { type OpenSearch, startOpenSearch } from './open-search.ts'
 
@@ -52,7 +52,7 @@ describe('the OpenSearch store next to a look at every record', function () {
       credentials: { password: '', apiKey: '' },
       prefix,
       logger: createLogger({ program: 'test', level: 'error' }),
-      turns: createTurns(),
+      timeSlices: createTimeSlices(),
     })
   const refresh = async () => {
     await fetch(`${engine?.url}/_refresh`, { method: 'POST' })
@@ -255,7 +255,7 @@ describe('the OpenSearch store next to a look at every record', function () {
       credentials: { password: '', apiKey: '' },
       prefix: 'events.lapse',
       logger: createLogger({ program: 'test', level: 'error' }),
-      turns: createTurns(),
+      timeSlices: createTimeSlices(),
       retentionDays: 2,
     })
     try {

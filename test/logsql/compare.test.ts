@@ -8,7 +8,7 @@ import { toComparable } from '../../pkg/logs/logsql/fixtures.ts'
 import { parseLogsql } from '../../pkg/logs/logsql/parse.ts'
 import { runQuery } from '../../pkg/logs/logsql/run.ts'
 import type { LogStore } from '../../pkg/logs/store.ts'
-import { createTurns } from '../../pkg/scheduling/time-slices.ts'
+import { createTimeSlices } from '../../pkg/scheduling/time-slices.ts'
 import { type KapisLogsql, startKapisLogsql } from './kapis.ts'
 import { makeLines, namespaces, recentNs } from './lines.ts'
 import { type Asked, makeFilter, makeQuery } from './queries.ts'
@@ -58,7 +58,7 @@ describe(`LogsQL beside VictoriaLogs, seed ${seed}`, function () {
     const found: string[] = []
     const run = {
       ...{ store, filter: { scope: 'everything' as const }, limits: { timeoutMs: 120_000 } },
-      ...{ turns: createTurns(), maxBytes: 1024 ** 3 },
+      ...{ timeSlices: createTimeSlices(), maxBytes: 1024 ** 3 },
     }
     for await (const rows of runQuery(run, parseLogsql(query, BigInt(Date.now()) * 1_000_000n)))
       found.push(...rows.map(row => toComparable(Object.fromEntries(row))))

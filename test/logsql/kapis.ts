@@ -5,7 +5,7 @@ import type { LogStore } from '../../pkg/logs/store.ts'
 import { readForm } from '../../pkg/platformapi/logging/v1alpha2/read-form.ts'
 import { freePlaces } from '../../pkg/platformapi/logs/fixtures.ts'
 import { createLogsqlFace } from '../../pkg/platformapi/logsql/serve.ts'
-import { createTurns } from '../../pkg/scheduling/time-slices.ts'
+import { createTimeSlices } from '../../pkg/scheduling/time-slices.ts'
 
 export type KapisLogsql = {
   readonly ask: (endpoint: string, parameters: Readonly<Record<string, string>>) => Promise<string>
@@ -24,7 +24,7 @@ export async function startKapisLogsql(
     limits: () => ({ queryTimeoutSeconds: 120, exportLimit: 0 }),
     closing: new AbortController().signal,
     places: freePlaces,
-    turns: createTurns(),
+    timeSlices: createTimeSlices(),
     readForm,
     enter: () => ({ leave: () => undefined }),
   })

@@ -7,7 +7,7 @@ import { createAuthority } from '../../pkg/certs/issue.ts'
 import { record } from '../../pkg/logs/fixtures.ts'
 import { createOpenSearchStore } from '../../pkg/logs/opensearch/store.ts'
 import type { LogStore } from '../../pkg/logs/store.ts'
-import { createTurns } from '../../pkg/scheduling/time-slices.ts'
+import { createTimeSlices } from '../../pkg/scheduling/time-slices.ts'
 import { createLogger } from '../../pkg/telemetry/logger.ts'
 import { type SecuredElasticsearch, startSecuredElasticsearch } from './secured-elasticsearch.ts'
 
@@ -61,7 +61,7 @@ describe('a store in an Elasticsearch that asks who calls', function () {
       credentials: { password, apiKey },
       prefix,
       logger: createLogger({ program: 'test', level: 'error' }),
-      turns: createTurns(),
+      timeSlices: createTimeSlices(),
       ...more,
     })
     stores.push(store)

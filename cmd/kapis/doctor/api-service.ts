@@ -5,13 +5,13 @@ import {
   isOurs,
 } from '../../../pkg/extensionapi/registration/api-service.ts'
 import { itemsOf, type KubeObject, membersOf, textOf } from '../../../pkg/kubeclient/object.ts'
-import { apply, type Check, error, type Finding, openPort, type Patient, read } from './check.ts'
+import { apply, type Check, error, type Finding, type Installation, openPort, read } from './check.ts'
 
 /** The registration, and what kube-apiserver says of it. */
 export const apiService: Check = {
   name: 'apiservice',
-  async examine(patient) {
-    const { client, groupDomain } = patient
+  async examine(installation) {
+    const { client, groupDomain } = installation
     const name = apiServiceName(groupDomain)
     const found = await read(client, `${apiServicesPath}/${name}`)
     if (found === undefined) {
@@ -19,7 +19,7 @@ export const apiService: Check = {
         error(`the APIService ${name} is missing: kubectl cannot discover the aggregated resources`, apply),
       ]
     }
-    if (!isOurs(found, { ...patient.service, namespace: patient.namespace })) {
+    if (!isOurs(found, { ...installation.service, namespace: installation.namespace })) {
       const fix = `if no other server is meant to serve the group: kubectl delete apiservice ${name}; Kapis registers itself again`
       return [error(`the APIService ${name} belongs to ${describeService(found)}`, fix)]
     }
@@ -27,15 +27,15 @@ export const apiService: Check = {
     const { name: serviceName, namespace, port = 443 } = membersOf(service)
     const findings: Finding[] = []
     if (
-      serviceName !== patient.service.name ||
-      namespace !== patient.namespace ||
-      port !== patient.service.port
+      serviceName !== installation.service.name ||
+      namespace !== installation.namespace ||
+      port !== installation.service.port
     ) {
-      const wanted = `${patient.namespace}/${patient.service.name}:${patient.service.port}`
+      const wanted = `${installation.namespace}/${installation.service.name}:${installation.service.port}`
       findings.push(
         error(
           `the APIService ${name} points at ${namespace}/${serviceName}:${port}, not at ${wanted}`,
-          patient.config === undefined
+          installation.config === undefined
             ? `${apply}; or name the Service: --service ${serviceName}:${port}`
             : apply,
         ),
@@ -45,24 +45,27 @@ export const apiService: Check = {
       const fix = `kubectl patch apiservice ${name} --type=json -p '[{"op":"remove","path":"/spec/insecureSkipTLSVerify"}]'; Kapis fills in caBundle`
       findings.push(error(`kube-apiserver does not verify the serving certificate of ${name}`, fix))
     }
-    return [...findings, ...unavailable(name, found, patient)]
+    return [...findings, ...unavailable(name, found, installation)]
   },
 }
 
-function unavailable(name: string, found: KubeObject, patient: Patient): readonly Finding[] {
+function unavailable(name: string, found: KubeObject, installation: Installation): readonly Finding[] {
   const conditions = itemsOf(membersOf(found.status).conditions).map(membersOf)
   const condition = conditions.find(({ type }) => type === 'Available')
   if (condition?.status === 'True') return []
   const reason = textOf(condition?.reason) || 'it has no Available condition yet'
   const message = textOf(condition?.message)
   return [
-    error(`the APIService ${name} is not available: ${reason}: ${message}`, fixOf(reason, message, patient)),
+    error(
+      `the APIService ${name} is not available: ${reason}: ${message}`,
+      fixOf(reason, message, installation),
+    ),
   ]
 }
 
 /** kube-apiserver's own words, and what they come from. */
-function fixOf(reason: string, message: string, patient: Patient): string {
-  const { namespace, service } = patient
+function fixOf(reason: string, message: string, installation: Installation): string {
+  const { namespace, service } = installation
   const inNamespace = `kubectl -n ${namespace}`
   if (reason === 'ServiceNotFound') return `create the Service ${namespace}/${service.name}: ${apply}`
   if (reason === 'ServicePortError')
@@ -73,7 +76,7 @@ function fixOf(reason: string, message: string, patient: Patient): string {
     return `the CA in caBundle is not the one of the serving certificate: ${inNamespace} rollout restart deployment kapis, which rewrites it`
   if (/\b40[13]\b|Unauthorized|Forbidden/i.test(message))
     return 'Kapis does not accept the front-proxy certificate of kube-apiserver: --proxy-client-cert-file must be issued by --requestheader-client-ca-file, with a common name of --requestheader-allowed-names, and Kapis must be able to read the ConfigMap extension-apiserver-authentication'
-  if (/refused|no route|timeout|deadline|context canceled|i\/o/i.test(message)) return openPort(patient)
+  if (/refused|no route|timeout|deadline|context canceled|i\/o/i.test(message)) return openPort(installation)
   if (/no response|50[0-9]\b/.test(message))
     return `read the log of kapis-apiserver: ${inNamespace} logs deployment/kapis -c apiserver`
   return `kubectl describe apiservice; ${inNamespace} logs deployment/kapis -c apiserver`

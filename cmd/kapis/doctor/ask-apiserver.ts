@@ -1,7 +1,7 @@
 import { get } from 'node:https'
 import { Status } from '../../../pkg/apierrors/status.ts'
 import { readAuthority } from '../../../pkg/certs/ca-secret.ts'
-import type { Patient } from './check.ts'
+import type { Installation } from './check.ts'
 
 /** With code 0 it could not be reached, and the body says why. */
 export type ApiserverAnswer = { readonly code: number; readonly body: string }
@@ -14,12 +14,12 @@ const silence = `timed out after ${answersWithinMs / 1000} s`
  * Sends a request to kapis-apiserver: directly, or through kube-apiserver, which may reach it when
  * this machine cannot.
  */
-export async function askApiserver(patient: Patient, path: string): Promise<ApiserverAnswer> {
-  return patient.url === '' ? throughService(patient, path) : directly(patient, path)
+export async function askApiserver(installation: Installation, path: string): Promise<ApiserverAnswer> {
+  return installation.url === '' ? throughService(installation, path) : directly(installation, path)
 }
 
 async function throughService(
-  { client, namespace, service }: Patient,
+  { client, namespace, service }: Installation,
   path: string,
 ): Promise<ApiserverAnswer> {
   const name = `https:${service.name}:${service.port}`
@@ -41,17 +41,17 @@ async function throughService(
   }
 }
 
-async function directly(patient: Patient, path: string): Promise<ApiserverAnswer> {
-  const authority = await readAuthority(patient)
+async function directly(installation: Installation, path: string): Promise<ApiserverAnswer> {
+  const authority = await readAuthority(installation)
   const { promise, resolve, reject } = Promise.withResolvers<ApiserverAnswer>()
   const options = {
     ...(authority === undefined ? {} : { ca: [...authority.trusted] }),
     // As kube-apiserver does: the name of the Service, whatever the address.
-    servername: `${patient.service.name}.${patient.namespace}.svc`,
+    servername: `${installation.service.name}.${installation.namespace}.svc`,
     agent: false as const,
     timeout: answersWithinMs,
   }
-  const req = get(`${patient.url}${path}`, options, async res => {
+  const req = get(`${installation.url}${path}`, options, async res => {
     try {
       const body = Buffer.concat(await res.toArray()).toString('utf8')
       resolve({ code: res.statusCode ?? 0, body })

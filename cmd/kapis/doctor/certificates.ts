@@ -3,15 +3,15 @@ import { readPair } from '../../../pkg/certs/tls-secret.ts'
 import { apiServiceName, apiServicesPath } from '../../../pkg/extensionapi/registration/api-service.ts'
 import { membersOf, textOf } from '../../../pkg/kubeclient/object.ts'
 import { secretsPath } from '../../../pkg/kubeclient/secret.ts'
-import { type Check, error, type Finding, type Patient, read, warning } from './check.ts'
+import { type Check, error, type Finding, type Installation, read, warning } from './check.ts'
 
 const soonMs = 14 * 86_400_000
 
 /** Checks the serving certificate: its validity, its names, and that caBundle contains its CA. */
 export const certificates: Check = {
   name: 'certificates',
-  async examine(patient) {
-    const { client, namespace, service, nowMs, config } = patient
+  async examine(installation) {
+    const { client, namespace, service, nowMs, config } = installation
     // Certificate files are not readable from here; their effect is (see api-service.ts).
     if (config !== undefined && config.tls.certFile !== '') return []
     const pair = await readPair(client, { namespace, name: 'kapis-serving' })
@@ -42,11 +42,14 @@ export const certificates: Check = {
           renew,
         ),
       )
-    return [...findings, ...(await bundleProblems(patient, leaf))]
+    return [...findings, ...(await bundleProblems(installation, leaf))]
   },
 }
 
-async function bundleProblems({ client, groupDomain, namespace, nowMs }: Patient, leaf: X509Certificate) {
+async function bundleProblems(
+  { client, groupDomain, namespace, nowMs }: Installation,
+  leaf: X509Certificate,
+) {
   const name = apiServiceName(groupDomain)
   const spec = membersOf((await read(client, `${apiServicesPath}/${name}`))?.spec)
   const bundle = Buffer.from(textOf(spec.caBundle), 'base64').toString('utf8')

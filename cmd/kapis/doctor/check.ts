@@ -15,7 +15,7 @@ export type Finding = {
 }
 
 /** One installation, as it is looked at. */
-export type Patient = {
+export type Installation = {
   /** kube-apiserver, as anyone who runs the doctor. */
   readonly client: KubeClient
   readonly groupDomain: string
@@ -32,7 +32,7 @@ export type Patient = {
 
 export type Check = {
   readonly name: string
-  readonly examine: (patient: Patient) => Promise<readonly Finding[]>
+  readonly examine: (installation: Installation) => Promise<readonly Finding[]>
 }
 
 /** Without the overlay that is installed it would become another installation. */
@@ -40,7 +40,7 @@ export const print = 'kapis manifests --overlay NAME | kubectl apply -f -'
 export const apply = `apply the manifests again, with the options of the installation: ${print}`
 
 /** When packets get lost on the way from the control plane. */
-export function openPort({ namespace, config }: Patient): string {
+export function openPort({ namespace, config }: Installation): string {
   const port = config?.listen.port ?? 10250
   return `kube-apiserver cannot reach the Pods: open their port ${port} to the control plane (firewall, security group, NetworkPolicy), or check whether they are running: kubectl -n ${namespace} get pods`
 }

@@ -1,29 +1,35 @@
 import { membersOf, textOf } from '../../../pkg/kubeclient/object.ts'
 import { askApiserver } from './ask-apiserver.ts'
-import { type Check, error, type Finding, openPort, type Patient, read, warning } from './check.ts'
+import { type Check, error, type Finding, type Installation, openPort, read, warning } from './check.ts'
 
 const discovery = '/oauth/.well-known/openid-configuration'
 
 /** kapis-oauth behind kapis-apiserver, and whether all agree on who issues tokens. */
 export const listener: Check = {
   name: 'token-listener',
-  examine: async patient => [...(await answerProblems(patient)), ...(await tokenProblems(patient))],
+  examine: async installation => [
+    ...(await answerProblems(installation)),
+    ...(await tokenProblems(installation)),
+  ],
 }
 
-async function answerProblems(patient: Patient): Promise<readonly Finding[]> {
-  const { client, namespace, config, url } = patient
+async function answerProblems(installation: Installation): Promise<readonly Finding[]> {
+  const { client, namespace, config, url } = installation
   if (url === '') {
-    const service = await read(client, `/api/v1/namespaces/${namespace}/services/${patient.service.name}`)
+    const service = await read(
+      client,
+      `/api/v1/namespaces/${namespace}/services/${installation.service.name}`,
+    )
     // A name outside of the cluster is not followed by kube-apiserver's proxy.
     if (service === undefined || membersOf(service.spec).type === 'ExternalName') return []
   }
-  const { code, body } = await askApiserver(patient, discovery)
+  const { code, body } = await askApiserver(installation, discovery)
   // A Service without endpoints is already reported by another check.
   if (code === 503 && /no endpoints available/.test(body)) return []
   if (code === 0) {
     const fix =
       url === ''
-        ? openPort(patient)
+        ? openPort(installation)
         : `check whether it is running (kubectl -n ${namespace} get pods), and whether a firewall blocks ${url}`
     return [error(`kapis-apiserver is not responding: ${body.slice(0, 200)}`, fix)]
   }
@@ -41,7 +47,7 @@ async function answerProblems(patient: Patient): Promise<readonly Finding[]> {
  * Explains why kube-apiserver rejects a token, by a TokenReview: its configuration cannot be read
  * from outside.
  */
-async function tokenProblems({ client, token, config }: Patient): Promise<readonly Finding[]> {
+async function tokenProblems({ client, token, config }: Installation): Promise<readonly Finding[]> {
   if (token === '') return []
   const claims = readClaims(token)
   if (claims === undefined) return [error('--token is not a JSON Web Token', 'log in again')]

@@ -3,7 +3,7 @@ import { membersOf } from '../../../pkg/kubeclient/object.ts'
 import { type Check, error, type Finding, print } from './check.ts'
 import { type Rule, readManifests } from './manifest-objects.ts'
 
-type Right = {
+type Permission = {
   readonly verb: string
   readonly group: string
   readonly resource: string
@@ -16,11 +16,11 @@ type Right = {
  * Permissions of the two built-in roles that the manifests bind; all others are read from the
  * manifests.
  */
-const delegated: readonly Right[] = [
+const delegated: readonly Permission[] = [
   { ...right('create', 'authentication.k8s.io', 'tokenreviews') },
   { ...right('create', 'authorization.k8s.io', 'subjectaccessreviews') },
 ]
-const authenticationReader: Right = {
+const authenticationReader: Permission = {
   ...right('get', '', 'configmaps'),
   namespace: 'kube-system',
   name: 'extension-apiserver-authentication',
@@ -32,7 +32,7 @@ export const rights: Check = {
   async examine({ client, groupDomain, namespace }) {
     const user = `system:serviceaccount:${namespace}:kapis`
     const groups = ['system:serviceaccounts', `system:serviceaccounts:${namespace}`, 'system:authenticated']
-    const lacking = async (wanted: readonly Right[]) => {
+    const lacking = async (wanted: readonly Permission[]) => {
       const answers = await Promise.all(wanted.map(one => isAllowed(client, { user, groups, right: one })))
       return wanted.filter((_, i) => !answers[i])
     }
@@ -58,7 +58,7 @@ export const rights: Check = {
   },
 }
 
-function tell(lacking: readonly Right[], all: number, source: string): readonly Finding[] {
+function tell(lacking: readonly Permission[], all: number, source: string): readonly Finding[] {
   if (lacking.length === 0) return []
   const shown = lacking.slice(0, 5).map(describe).join(', ')
   const more = lacking.length > 5 ? ` and ${lacking.length - 5} more` : ''
@@ -66,7 +66,7 @@ function tell(lacking: readonly Right[], all: number, source: string): readonly 
   return [error(problem, `restore the ${source}: ${print}`)]
 }
 
-function describe({ verb, group, resource, subresource, name }: Right): string {
+function describe({ verb, group, resource, subresource, name }: Permission): string {
   const path = subresource === '' ? resource : `${resource}/${subresource}`
   return `${verb} ${path}${group === '' ? '' : `.${group}`}${name === '' ? '' : `/${name}`}`
 }
@@ -74,7 +74,7 @@ function describe({ verb, group, resource, subresource, name }: Right): string {
 function toRights(
   { apiGroups = [], resources = [], resourceNames = [''], verbs }: Rule,
   namespace: string,
-): readonly Right[] {
+): readonly Permission[] {
   return apiGroups.flatMap(group =>
     resources.flatMap(path => {
       const [resource = '', ...rest] = path.split('/')
@@ -86,13 +86,13 @@ function toRights(
   )
 }
 
-function right(verb: string, group: string, resource: string): Right {
+function right(verb: string, group: string, resource: string): Permission {
   return { verb, group, resource, subresource: '', name: '', namespace: '' }
 }
 
 async function isAllowed(
   client: KubeClient,
-  { user, groups, right: resourceAttributes }: { user: string; groups: readonly string[]; right: Right },
+  { user, groups, right: resourceAttributes }: { user: string; groups: readonly string[]; right: Permission },
 ): Promise<boolean> {
   const review = await client.call({
     method: 'POST',

@@ -1,11 +1,11 @@
 import { itemsOf, membersOf, parseList, textOf } from '../../../pkg/kubeclient/object.ts'
-import { apply, type Check, error, type Finding, type Patient, read, warning } from './check.ts'
+import { apply, type Check, error, type Finding, type Installation, read, warning } from './check.ts'
 
 /** The Service, what is behind it, and the Deployment that should be. */
 export const service: Check = {
   name: 'service',
-  async examine(patient) {
-    const { client, namespace, service: wanted } = patient
+  async examine(installation) {
+    const { client, namespace, service: wanted } = installation
     const home = await read(client, `/api/v1/namespaces/${namespace}`)
     if (home === undefined) {
       return [
@@ -32,12 +32,12 @@ export const service: Check = {
         ),
       ]
     }
-    return (await hasReadyEndpoint(patient, textOf(port.name))) ? [] : behind(patient)
+    return (await hasReadyEndpoint(installation, textOf(port.name))) ? [] : behind(installation)
   },
 }
 
 async function hasReadyEndpoint(
-  { client, namespace, service: { name } }: Patient,
+  { client, namespace, service: { name } }: Installation,
   port: string,
 ): Promise<boolean> {
   const selector = encodeURIComponent(`kubernetes.io/service-name=${name}`)
@@ -51,7 +51,7 @@ async function hasReadyEndpoint(
 }
 
 /** Why there is no endpoint. */
-async function behind({ client, namespace, service: { name } }: Patient): Promise<readonly Finding[]> {
+async function behind({ client, namespace, service: { name } }: Installation): Promise<readonly Finding[]> {
   const none = `the Service ${namespace}/${name} has no ready endpoint`
   const deployment = await read(client, `/apis/apps/v1/namespaces/${namespace}/deployments/kapis`)
   if (deployment === undefined) return [error(`${none}: the Deployment kapis is missing`, apply)]

@@ -1,15 +1,15 @@
 import { lookup } from 'node:dns/promises'
-import { type Check, error, type Finding, type Patient, warning } from './check.ts'
+import { type Check, error, type Finding, type Installation, warning } from './check.ts'
 
 const skewMs = 5_000
 
 /** Clocks and names: what tokens, certificates and logins quietly depend on. */
 export const surroundings: Check = {
   name: 'surroundings',
-  examine: async patient => [...(await clock(patient)), ...(await names(patient))],
+  examine: async installation => [...(await clock(installation)), ...(await names(installation))],
 }
 
-async function clock({ client, nowMs }: Patient): Promise<readonly Finding[]> {
+async function clock({ client, nowMs }: Installation): Promise<readonly Finding[]> {
   const began = performance.now()
   let date = Number.NaN
   await client.call({
@@ -27,7 +27,7 @@ async function clock({ client, nowMs }: Patient): Promise<readonly Finding[]> {
   return [difference > 60_000 ? error(problem, fix) : warning(problem, fix)]
 }
 
-async function names({ config }: Patient): Promise<readonly Finding[]> {
+async function names({ config }: Installation): Promise<readonly Finding[]> {
   if (config === undefined) return []
   const { hostname } = new URL(config.oauth.issuer)
   try {

@@ -69,8 +69,8 @@ export function ended(key: LoginKey): Error {
 }
 
 function notLoggedIn(url: string, name: string | undefined, io: Io): Error {
-  const isElsewhere = io.env.KAPIS_TOKEN && tokenFromEnvironment(io, url) === undefined
-  const hint = isElsewhere ? ' (KAPIS_TOKEN is only used for KAPIS_URL)' : ''
+  const isDelegated = io.env.KAPIS_TOKEN && tokenFromEnvironment(io, url) === undefined
+  const hint = isDelegated ? ' (KAPIS_TOKEN is only used for KAPIS_URL)' : ''
   const command =
     name === undefined ? commandLine('kapis', 'login', '--server', url) : loginCommand({ url, name })
   return new Error(`not logged in at ${url}${hint}: run \`${command}\``)

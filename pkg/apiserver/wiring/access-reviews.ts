@@ -1,5 +1,5 @@
 import type { Handler } from '../../apirequest/request-context.ts'
-import { decidingExtra } from '../../authz/authorization-extra.ts'
+import { authorizationExtra } from '../../authz/authorization-extra.ts'
 import type { RbacIndex } from '../../authz/rbac-index.ts'
 import { createRuleResolution } from '../../authz/review/rule-resolution.ts'
 import { review } from '../../authz/subject-access-review.ts'
@@ -25,7 +25,7 @@ export function createAccessReviews(parts: {
     resolution: createRuleResolution(client),
     judge(identity, attributes) {
       const { username: user, uid, groups } = identity
-      const of = { user, uid, groups, extra: decidingExtra(identity) }
+      const of = { user, uid, groups, extra: authorizationExtra(identity) }
       const { isResource, ...asked } = attributes
       if (!attributes.isResource) {
         const { path, verb } = attributes

@@ -100,7 +100,7 @@ describe('the parameters that are described', () => {
     const query = parseListQuery(new QueryParameters('no-such-filter=1'))
     const kind = { ...plain, plural: 'things' }
     const taken = allowed(() => toSelecting(Object(kind), { query, namespace: '', groupDomain }))
-    const ofKinds = createKindTable(groupDomain).flatMap(({ traits }) => Object.keys(traits.filters))
+    const ofKinds = createKindTable(groupDomain).flatMap(({ options }) => Object.keys(options.filters))
     // Of pods alone, and not looked up in the pod.
     const all = new Set([...taken, ...ofKinds, 'serviceName'])
     const described = listParameters(kindFilters).map(({ name }) => name)

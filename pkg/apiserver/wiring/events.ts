@@ -1,5 +1,5 @@
 import type { Handler } from '../../apirequest/request-context.ts'
-import { createReachFinder } from '../../authz/accessible-namespaces.ts'
+import { createNamespaceFinder } from '../../authz/accessible-namespaces.ts'
 import type { NamespaceIndex } from '../../authz/namespace-index.ts'
 import type { RbacIndex } from '../../authz/rbac-index.ts'
 import type { Config } from '../../config/config.ts'
@@ -80,7 +80,7 @@ export function createEventStreams(options: EventStreamOptions): EventStreams {
       kind,
       store,
       places,
-      readable: createReachFinder({ client, index: bindings.of(right), right }),
+      readable: createNamespaceFinder({ client, index: bindings.of(right), right }),
       created: () => namespaces.created,
       workspaces: () => namespaces.workspaces,
       limits: () => live().logs,

@@ -18,7 +18,10 @@ export type IamParts = {
   readonly client: KubeClient
   readonly config: Config
   readonly clientAddress: ClientAddress
-  readonly access: Pick<Auth, 'users' | 'onUserChange' | 'acceptPasswords' | 'requireRight' | 'authorize'>
+  readonly access: Pick<
+    Auth,
+    'users' | 'onUserChange' | 'acceptPasswords' | 'requireValidPassword' | 'authorize'
+  >
   readonly callAs: CallAs
   readonly views: Resources['views']
   readonly list: Handler
@@ -55,7 +58,7 @@ export async function createIam(parts: IamParts): Promise<Iam> {
     users,
     writer: createUserWriter({ client, groupDomain, hasher, store, users }),
     passwords,
-    requireRight: access.requireRight,
+    requireValidPassword: access.requireValidPassword,
     clientAddress,
     list,
     rest,

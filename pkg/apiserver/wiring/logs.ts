@@ -3,7 +3,7 @@ import { tooManyRequests, unauthorized, unavailable } from '../../apierrors/stat
 import { hasNoCredential } from '../../apirequest/identity.ts'
 import type { AuthenticatedExchange, Handler } from '../../apirequest/request-context.ts'
 import { toResourceInfo } from '../../apirequest/request-info.ts'
-import { createReachFinder } from '../../authz/accessible-namespaces.ts'
+import { createNamespaceFinder } from '../../authz/accessible-namespaces.ts'
 import type { Authorize } from '../../authz/authorizer.ts'
 import { NamespaceIndex } from '../../authz/namespace-index.ts'
 import type { RbacIndex } from '../../authz/rbac-index.ts'
@@ -21,7 +21,7 @@ import { createLogFace } from '../../platformapi/logs/serve.ts'
 import { createLogsqlFace } from '../../platformapi/logsql/serve.ts'
 import { createTenantFace, isOfTenantFace } from '../../platformapi/tenant/v1alpha2/serve.ts'
 import type { GonePods } from '../../proxy/kube.ts'
-import { createTurns } from '../../scheduling/time-slices.ts'
+import { createTimeSlices } from '../../scheduling/time-slices.ts'
 import type { Logger } from '../../telemetry/logger.ts'
 import { counter, type Registry } from '../../telemetry/metrics.ts'
 import { createFairQueue } from '../filters/fair-queue.ts'
@@ -71,7 +71,10 @@ export type LogsOptions = {
   readonly registry: Registry
   readonly authorize: Authorize
   readonly bindings: RbacIndex
-  readonly watchNamespaces: (sink: NamespaceIndex['sink']) => { start: () => Promise<void>; stop: () => void }
+  readonly watchNamespaces: (handler: NamespaceIndex['handler']) => {
+    start: () => Promise<void>
+    stop: () => void
+  }
 }
 
 /** Wires the log store, the authorization of its readers, and the log APIs. */
@@ -79,10 +82,10 @@ export async function createLogs(options: LogsOptions): Promise<Logs> {
   const { client, config, live, secrets, logger, registry, authorize, bindings } = options
   const { groupDomain } = config
   const [tenant, logging] = [`tenant.${groupDomain}`, `logging.${groupDomain}`]
-  const turns = createTurns()
-  const streams = await openLogStore(config.logs, secrets.logStore, { logger, turns })
+  const timeSlices = createTimeSlices()
+  const streams = await openLogStore(config.logs, secrets.logStore, { logger, timeSlices })
   const namespaces = new NamespaceIndex(groupDomain)
-  const namespaceWatch = options.watchNamespaces(namespaces.sink)
+  const namespaceWatch = options.watchNamespaces(namespaces.handler)
   const places = createLogPlaces()
   const joined = { client, config, live, bindings, namespaces, logger, registry, places }
   const events = streams && createEventStreams({ ...joined, streams })
@@ -106,7 +109,7 @@ export async function createLogs(options: LogsOptions): Promise<Logs> {
   const reading = streams && {
     store: streams.lines,
     places,
-    readable: createReachFinder({ client, index: bindings.of(right), right }),
+    readable: createNamespaceFinder({ client, index: bindings.of(right), right }),
     created: () => namespaces.created,
     limits: () => live().logs,
     closing: closing.signal,
@@ -136,7 +139,7 @@ export async function createLogs(options: LogsOptions): Promise<Logs> {
       waitMs: () => waitForPlaceMs,
       refuse: () => tooManyRequests('too many LogsQL queries are running; try again', 1),
     })
-    const logsql = createLogsqlFace({ ...reading, turns, readForm, enter: queries.take })
+    const logsql = createLogsqlFace({ ...reading, timeSlices, readForm, enter: queries.take })
     // Whatever the protocol, sending logs is one right: to create `ingest` in the logging group.
     const sending = toResourceInfo({
       prefix: 'kapis',

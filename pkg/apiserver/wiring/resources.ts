@@ -28,15 +28,15 @@ import { serveOldResources } from '../../platformapi/resources/v1alpha2/serve.ts
 import { createNativeKinds } from '../../platformapi/resources/v1alpha3/native-kind.ts'
 import { serveResources } from '../../platformapi/resources/v1alpha3/read.ts'
 import type { WorkspaceTools } from '../../platformapi/workspaces/workspace-tools.ts'
-import { createCatalog } from '../../resourcecache/informer/discovery-cache.ts'
+import { createDiscoveryCache } from '../../resourcecache/informer/discovery-cache.ts'
 import { ResourceCache } from '../../resourcecache/informer/resource-cache.ts'
 import { waitForLatest } from '../../resourcecache/informer/wait-for-resource-version.ts'
 import type { Kind } from '../../resourcecache/kind.ts'
 import { resourcesGroup, resourcesVersion, toAggregatedKinds } from '../../resourcecache/kinds.ts'
 import { PageCache } from '../../resourcecache/list/page-cache.ts'
 import { listUncached } from '../../resourcecache/list/uncached-list.ts'
-import type { Collection } from '../../resourcecache/store/store.ts'
-import type { WatchHub } from '../../resourcecache/watch/watch-broadcaster.ts'
+import type { ObjectStore } from '../../resourcecache/store/store.ts'
+import type { WatchBroadcaster } from '../../resourcecache/watch/watch-broadcaster.ts'
 import { createSharedTurns } from '../../scheduling/time-slices.ts'
 import type { Logger } from '../../telemetry/logger.ts'
 import { type Gauge, gauge, type Registry } from '../../telemetry/metrics.ts'
@@ -58,7 +58,7 @@ export type Resources = {
   /** Reads of namespaces and workspaces at other paths, as `platform` answers them. */
   /** Reads of objects that are made of those of kube-apiserver. */
   readonly views: Pick<RoleTools, 'latest' | 'show'>
-  readonly narrowed: Pick<WorkspaceTools, 'read' | 'sees'> & { readonly visible: FindVisible }
+  readonly narrowed: Pick<WorkspaceTools, 'read' | 'isVisible'> & { readonly visible: FindVisible }
   readonly documents: readonly DocumentRoute[]
   /**
    * Returns whether the handler applies the selectors of a request: only then may they affect
@@ -88,7 +88,7 @@ export type ResourcesOptions = {
   readonly live: () => Config
   readonly logger: Logger
   readonly registry: Registry
-  readonly hub: WatchHub
+  readonly broadcaster: WatchBroadcaster
   /** Where role bindings give any right at all. */
   readonly grants: GrantIndex
   /** Told whenever what is given in the whole cluster may have changed. */
@@ -111,14 +111,15 @@ const registryMs = 30_000
 
 /** Joins what is known of kube-apiserver's resources with the faces that show it. */
 export function createResources(options: ResourcesOptions): Resources {
-  const { client, config, live, logger, registry, hub, grants, reviews, proxy, caPem, isUser } = options
+  const { client, config, live, logger, registry, broadcaster, grants, reviews, proxy, caPem, isUser } =
+    options
   const { authorizeSecretRead: maySecret, authorizeServiceRead: mayService, onClusterChange } = options
   const { groupDomain } = config
   const aggregatedKinds = toAggregatedKinds(groupDomain)
-  const catalog = createCatalog({ client, groupDomain })
+  const discovery = createDiscoveryCache({ client, groupDomain })
   const cache = new ResourceCache({
     client,
-    catalog,
+    discovery,
     groupDomain,
     logger,
     limits: () => live().cache,
@@ -128,12 +129,12 @@ export function createResources(options: ResourcesOptions): Resources {
     if (!kind?.isListedOnly) return kind && cache.obtain(kind)
     return listUncached(client, { kind, group: resourcesGroup(groupDomain), version: resourcesVersion })
   }
-  const collectionOf = (plural: string) =>
-    cache.collection(plural) ?? obtain(aggregatedKinds.find(kind => kind.plural === plural))
-  async function followed(plural: string): Promise<Collection> {
-    const collection = await collectionOf(plural)
-    if (collection === undefined) throw new Error(`the extension API has no ${plural}`)
-    return collection
+  const storeOf = (plural: string) =>
+    cache.store(plural) ?? obtain(aggregatedKinds.find(kind => kind.plural === plural))
+  async function followed(plural: string): Promise<ObjectStore> {
+    const store = await storeOf(plural)
+    if (store === undefined) throw new Error(`the extension API has no ${plural}`)
+    return store
   }
   const visible = createVisibility({
     client,
@@ -147,8 +148,8 @@ export function createResources(options: ResourcesOptions): Resources {
   const tools = {
     groupDomain,
     pages: new PageCache(),
-    turns: createSharedTurns(),
-    hub,
+    timeSlices: createSharedTurns(),
+    broadcaster,
     visible,
     isConsistent,
   }
@@ -165,16 +166,16 @@ export function createResources(options: ResourcesOptions): Resources {
     kinds: aggregatedKinds,
     read: async path => parseExactly(await readText(client, { path })),
   })
-  const aggregated = { ...tools, collectionOf }
-  const byPlural = (plural: string) => collectionOf(plural) ?? catalog.findByPlural(plural).then(obtain)
+  const aggregated = { ...tools, storeOf }
+  const byPlural = (plural: string) => storeOf(plural) ?? discovery.findByPlural(plural).then(obtain)
   const components = {
     groupDomain,
     namespace: config.kubernetes.namespace,
-    async collectionOf(info: RequestInfo, plural: string) {
-      const collection = await byPlural(plural)
-      if (collection === undefined) throw unknownResource(`kube-apiserver does not serve ${plural}`)
-      if (isConsistent(info)) await waitForLatest(collection)
-      return collection
+    async storeOf(info: RequestInfo, plural: string) {
+      const store = await byPlural(plural)
+      if (store === undefined) throw unknownResource(`kube-apiserver does not serve ${plural}`)
+      if (isConsistent(info)) await waitForLatest(store)
+      return store
     },
   }
   const { caFile, trustedHosts } = config.registries
@@ -197,20 +198,20 @@ export function createResources(options: ResourcesOptions): Resources {
     group: resourcesGroup(groupDomain),
     version: resourcesVersion,
     isDeclared: isAggregated,
-    find: catalog.findByPlural,
+    find: discovery.findByPlural,
   })
   const platform = {
     ...tools,
     components,
     registries,
-    collectionOf,
+    storeOf,
     nativeCollectionOf: (exchange: AuthenticatedExchange) => obtain(nativeKinds.of(exchange)),
-    services: (info: RequestInfo) => components.collectionOf(info, 'services'),
+    services: (info: RequestInfo) => components.storeOf(info, 'services'),
     mayService,
   }
   const any = {
     ...tools,
-    collectionOf: (...names: Parameters<typeof catalog.find>) => catalog.find(...names).then(obtain),
+    storeOf: (...names: Parameters<typeof discovery.find>) => discovery.find(...names).then(obtain),
     forward: (exchange: Parameters<Handler>[0]) => proxy(toNativePath(exchange)),
   }
   measure(registry, cache)
@@ -223,9 +224,9 @@ export function createResources(options: ResourcesOptions): Resources {
     generic: exchange => serveAny(any, exchange),
     async items(exchange) {
       const { group, version, resource } = exchange.info
-      const collection = await any.collectionOf(group, version, resource)
-      if (collection === undefined) throw unavailable(`${resource}.${group} cannot be read yet; retry later`)
-      await readCollection(collection, tools, exchange, { list: 'items' })
+      const store = await any.storeOf(group, version, resource)
+      if (store === undefined) throw unavailable(`${resource}.${group} cannot be read yet; retry later`)
+      await readCollection(store, tools, exchange, { list: 'items' })
     },
     views: createViews(tools, byPlural),
     narrowed: {
@@ -235,11 +236,11 @@ export function createResources(options: ResourcesOptions): Resources {
         const style = { list: 'items', visible: seen, ...how } as const
         await readCollection(await followed(exchange.info.resource), tools, exchange, style)
       },
-      async sees({ info, identity }, only) {
-        const collection = await followed(info.resource)
-        await waitForLatest(collection, { namespace: '', name: info.name })
+      async isVisible({ info, identity }, only) {
+        const store = await followed(info.resource)
+        await waitForLatest(store, { namespace: '', name: info.name })
         const seen = await visible(info, identity)
-        const entry = collection.get('', info.name)
+        const entry = store.get('', info.name)
         return entry !== undefined && seen?.has(entry) !== false && only?.matches(entry) !== false
       },
     },
@@ -260,7 +261,7 @@ export function createResources(options: ResourcesOptions): Resources {
         problem: () => (cache.isSynced ? undefined : 'the resource cache has not synced yet'),
       },
     ],
-    watch: (path, sink) => cache.watch(path, sink),
+    watch: (path, handler) => cache.watch(path, handler),
     start() {
       // kube-apiserver fetches the documents a second after the group becomes available, and then
       // not again for a minute.
@@ -277,11 +278,11 @@ export function createResources(options: ResourcesOptions): Resources {
 
 function measure(registry: Registry, cache: ResourceCache): void {
   // Kinds come and go; what is not followed any more must not be told for ever.
-  const byResource = (read: (collection: Collection) => number) => (told: Gauge<'group' | 'resource'>) => {
+  const byResource = (read: (store: ObjectStore) => number) => (told: Gauge<'group' | 'resource'>) => {
     told.reset()
-    for (const collection of cache.collections()) {
-      const { source, plural } = collection.served.kind
-      told.set({ group: source.group, resource: plural }, read(collection))
+    for (const store of cache.stores()) {
+      const { source, plural } = store.served.kind
+      told.set({ group: source.group, resource: plural }, read(store))
     }
   }
   gauge(registry, {

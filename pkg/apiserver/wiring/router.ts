@@ -42,9 +42,9 @@ export type Router = {
  * hot path.
  */
 export function createRouter(options: RouterOptions): Router {
-  const isElsewhere = (exchange: AuthenticatedExchange) => isForProxy(options, exchange)
+  const isDelegated = (exchange: AuthenticatedExchange) => isForProxy(options, exchange)
   const rest = (exchange: AuthenticatedExchange) =>
-    isElsewhere(exchange) ? options.proxy(exchange) : routeDocument(options, exchange)
+    isDelegated(exchange) ? options.proxy(exchange) : routeDocument(options, exchange)
   function route(exchange: AuthenticatedExchange): void | Promise<void> {
     const { info } = exchange
     if (!info.isResource) return rest(exchange)
@@ -64,7 +64,7 @@ export function createRouter(options: RouterOptions): Router {
     }
     return rest(exchange)
   }
-  return { route, isProxied: isElsewhere }
+  return { route, isProxied: isDelegated }
 }
 
 /** All other paths: discovery, OpenAPI, operations, and unknown ones. */

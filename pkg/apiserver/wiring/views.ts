@@ -3,7 +3,7 @@ import type { RoleTools } from '../../platformapi/iam/v1alpha2/roles-serve.ts'
 import { type ReadTools, readCollection } from '../../platformapi/read-collection.ts'
 import { waitForLatest } from '../../resourcecache/informer/wait-for-resource-version.ts'
 import { plain, users } from '../../resourcecache/kinds/platform.ts'
-import { Collection } from '../../resourcecache/store/store.ts'
+import { ObjectStore } from '../../resourcecache/store/store.ts'
 
 /**
  * Reads of objects that are made of those of kube-apiserver for one request: they have the pages, filters and order of all lists, and
@@ -13,14 +13,14 @@ import { Collection } from '../../resourcecache/store/store.ts'
  */
 export function createViews(
   tools: ReadTools,
-  byPlural: (plural: string) => Collection | undefined | Promise<Collection | undefined>,
+  byPlural: (plural: string) => ObjectStore | undefined | Promise<ObjectStore | undefined>,
 ): Pick<RoleTools, 'latest' | 'show'> {
   return {
     async latest(plural) {
-      const collection = await byPlural(plural)
-      if (collection === undefined) throw unavailable(`${plural} cannot be read yet; retry later`)
-      await waitForLatest(collection)
-      return collection
+      const store = await byPlural(plural)
+      if (store === undefined) throw unavailable(`${plural} cannot be read yet; retry later`)
+      await waitForLatest(store)
+      return store
     },
     async show(exchange, { plural, kind, namespaced, group, version }, items) {
       const singular = kind.toLowerCase()
@@ -34,11 +34,11 @@ export function createViews(
         group,
         version,
       } as const
-      const collection = new Collection(served)
+      const store = new ObjectStore(served)
       const sources = items.map(item => JSON.stringify(item))
-      collection.replace(items, '0', sources)
-      collection.end()
-      await readCollection(collection, { ...tools, isConsistent: () => false }, exchange, { list: 'items' })
+      store.replace(items, '0', sources)
+      store.end()
+      await readCollection(store, { ...tools, isConsistent: () => false }, exchange, { list: 'items' })
     },
   }
 }

@@ -1,36 +1,29 @@
 import { expect } from 'chai'
 import { rejectionOf, toRefusal } from '../../apierrors/fixtures.ts'
 import { QueryParameters } from '../../apirequest/query-parameters.ts'
-import {
-  bookmark,
-  collectionOf,
-  createRandom,
-  event,
-  node,
-  replaceAll,
-} from '../../resourcecache/fixtures.ts'
+import { bookmark, createRandom, event, node, replaceAll, storeOf } from '../../resourcecache/fixtures.ts'
 import { entriesOf } from '../../resourcecache/store/chunk.ts'
-import type { Collection } from '../../resourcecache/store/store.ts'
-import { createTurns } from '../../scheduling/time-slices.ts'
+import type { ObjectStore } from '../../resourcecache/store/store.ts'
+import { createTimeSlices } from '../../scheduling/time-slices.ts'
 import { formatContinueToken, parseContinueToken } from './continue-token.ts'
 import { listObjects } from './list.ts'
 import { parseListOptions, toSelectorKey } from './list-options.ts'
 
-async function list(collection: Collection, query: string | Record<string, string> = '') {
+async function list(store: ObjectStore, query: string | Record<string, string> = '') {
   const params = new QueryParameters(String(new URLSearchParams(query)))
   const unnamed = { name: '', namedBy: '' } as const
   const { selection, metadata } = await listObjects(
-    collection,
+    store,
     parseListOptions(params, 'list', unnamed),
     toSelectorKey(params, unnamed),
-    { turns: createTurns() },
+    { timeSlices: createTimeSlices() },
   )
   const names = [...entriesOf(selection)].map(({ name, version }) => `${name}@${version}`)
   return { names, metadata }
 }
 
 const five = () =>
-  collectionOf(
+  storeOf(
     ['a', 'b', 'c', 'd', 'e'].map((name, i) =>
       node(name, { version: 1 + i, labels: { odd: String(i % 2) } }),
     ),
@@ -47,7 +40,7 @@ describe('listObjects', () => {
     })
 
     it('is an empty list of an empty collection', async () => {
-      expect(await list(collectionOf([]), 'limit=5')).to.deep.equal({
+      expect(await list(storeOf([]), 'limit=5')).to.deep.equal({
         names: [],
         metadata: { resourceVersion: '10' },
       })
@@ -104,13 +97,13 @@ describe('listObjects', () => {
 
     for (const selector of ['', 'zone=a']) {
       it(`shows one unchanging state while everything changes (${selector || 'no selector'})`, async () => {
-        const { collection, churn } = createChurn()
+        const { store, churn } = createChurn()
         const select = selector === '' ? {} : { labelSelector: selector }
-        const expected = (await list(collection, select)).names
+        const expected = (await list(store, select)).names
         const seen: string[] = []
         for (let token: string | undefined = ''; token !== undefined; churn()) {
           const page = token === '' ? { ...select, limit: '7' } : { ...select, limit: '7', continue: token }
-          const { names, metadata } = await list(collection, page)
+          const { names, metadata } = await list(store, page)
           seen.push(...names)
           expect(metadata.resourceVersion).to.equal('10')
           expect(names.length).to.be.within(1, 7)
@@ -123,21 +116,21 @@ describe('listObjects', () => {
     }
 
     it('says 410 with a token to go on with when the state is forgotten', async () => {
-      const collection = five()
-      const { metadata } = await list(collection, 'limit=2')
+      const store = five()
+      const { metadata } = await list(store, 'limit=2')
       replaceAll(
-        collection,
+        store,
         ['a', 'c', 'f'].map(name => node(name, { version: 30 })),
         '40',
       )
-      const status = await rejectionOf(list(collection, { limit: '2', continue: metadata.continue ?? '' }))
+      const status = await rejectionOf(list(store, { limit: '2', continue: metadata.continue ?? '' }))
       expect(toRefusal(status)).to.include({ code: 410, reason: 'Expired' })
       expect(status.message).to.match(
         /^The provided continue parameter is too old to display a consistent list/,
       )
       const fresh = status.metadata.continue ?? ''
       expect(parseContinueToken(fresh)).to.deep.equal({ version: -1, key: 'b' })
-      expect(await list(collection, { limit: '1', continue: fresh })).to.deep.equal({
+      expect(await list(store, { limit: '1', continue: fresh })).to.deep.equal({
         names: ['c@30'],
         metadata: {
           resourceVersion: '40',
@@ -148,10 +141,10 @@ describe('listObjects', () => {
     })
 
     it('goes on behind an object that is gone', async () => {
-      const collection = five()
+      const store = five()
       const token = formatContinueToken({ version: -1, key: 'b' })
-      collection.apply([event('DELETED', node('b', { version: 11 }))])
-      expect((await list(collection, { continue: token })).names).to.deep.equal(['c@3', 'd@4', 'e@5'])
+      store.apply([event('DELETED', node('b', { version: 11 }))])
+      expect((await list(store, { continue: token })).names).to.deep.equal(['c@3', 'd@4', 'e@5'])
     })
 
     it('is empty behind the last object', async () => {
@@ -178,22 +171,22 @@ describe('listObjects', () => {
     })
 
     it('waits for a version that another replica has seen already', async () => {
-      const collection = five()
-      const waiting = list(collection, { continue: formatContinueToken({ version: 12, key: 'd' }) })
-      collection.apply([event('ADDED', node('f', { version: 12 }))])
+      const store = five()
+      const waiting = list(store, { continue: formatContinueToken({ version: 12, key: 'd' }) })
+      store.apply([event('ADDED', node('f', { version: 12 }))])
       expect((await waiting).names).to.deep.equal(['e@5', 'f@12'])
     })
   })
 
   describe('with a version', () => {
     const changed = () => {
-      const collection = five()
-      collection.apply([
+      const store = five()
+      store.apply([
         event('MODIFIED', node('a', { version: 11, labels: { odd: '1' } })),
         event('DELETED', node('b', { version: 12 })),
         event('ADDED', node('f', { version: 13 })),
       ])
-      return collection
+      return store
     }
     const now = ['a@11', 'c@3', 'd@4', 'e@5', 'f@13']
 
@@ -258,9 +251,9 @@ describe('listObjects', () => {
     })
 
     it('waits for a version that is on its way', async () => {
-      const collection = five()
-      const waiting = list(collection, 'resourceVersion=20')
-      collection.apply([bookmark(21)])
+      const store = five()
+      const waiting = list(store, 'resourceVersion=20')
+      store.apply([bookmark(21)])
       expect((await waiting).metadata.resourceVersion).to.equal('21')
     })
 
@@ -285,15 +278,15 @@ function createChurn() {
   const random = createRandom(10)
   const zone = () => ({ zone: random(2) ? 'a' : 'b' })
   const items = Array.from({ length: 200 }, (_, i) => node(`n${1000 + i}`, { version: 1, labels: zone() }))
-  const collection = collectionOf(items, { version: 10 })
+  const store = storeOf(items, { version: 10 })
   let version = 10
   const churn = () => {
     for (let i = 0; i < 10; i++) {
       version++
       const object = node(`n${900 + random(400)}`, { version, labels: zone() })
-      const known = collection.get('', object.metadata.name) !== undefined
-      collection.apply([event(known ? (random(2) ? 'DELETED' : 'MODIFIED') : 'ADDED', object)])
+      const known = store.get('', object.metadata.name) !== undefined
+      store.apply([event(known ? (random(2) ? 'DELETED' : 'MODIFIED') : 'ADDED', object)])
     }
   }
-  return { collection, churn }
+  return { store, churn }
 }

@@ -4,16 +4,16 @@ import { waitForLatest, waitForVersion } from '../../resourcecache/informer/wait
 import type { Visible } from '../../resourcecache/list/object-visibility.ts'
 import { byKey } from '../../resourcecache/list/order.ts'
 import {
+  type Chunk,
   countEntries,
-  type Leaf,
   offsetAfter,
   type Selection,
   selectPage,
-  toLeaves,
+  toChunks,
 } from '../../resourcecache/store/chunk.ts'
-import type { Collection, Scope } from '../../resourcecache/store/store.ts'
+import type { ObjectStore, Scope } from '../../resourcecache/store/store.ts'
 import { matchInTurns, viewInTurns } from '../../resourcecache/store/time-sliced-view.ts'
-import type { Turns } from '../../scheduling/time-slices.ts'
+import type { TimeSlices } from '../../scheduling/time-slices.ts'
 import { formatContinueToken, inconsistent, parseContinueToken } from './continue-token.ts'
 import { isExact, isSelective, type ListOptions, matchesOptions } from './list-options.ts'
 
@@ -33,29 +33,29 @@ export type ListResult = {
  * @throws Status 410 if the requested version is no longer available, 504 if it is in the future
  */
 export async function listObjects(
-  collection: Collection,
+  store: ObjectStore,
   options: ListOptions,
   selectorKey: string,
-  { turns, visible }: { readonly turns: Turns; readonly visible?: Visible | undefined },
+  { timeSlices, visible }: { readonly timeSlices: TimeSlices; readonly visible?: Visible | undefined },
 ): Promise<ListResult> {
-  const start = await startOf(collection, options)
+  const start = await startOf(store, options)
   const isNarrowed = isSelective(options) || options.namespace !== ''
   const selected = isNarrowed
-    ? await select(collection, options, { ...start, selectorKey, turns })
-    : start.leaves
-  const leaves = visible ? toLeaves(selected.flatMap(leaf => leaf.entries.filter(visible.has))) : selected
-  const size = countEntries(leaves)
-  const offset = start.after === '' ? 0 : offsetAfter(leaves, start.after)
+    ? await select(store, options, { ...start, selectorKey, timeSlices })
+    : start.chunks
+  const chunks = visible ? toChunks(selected.flatMap(chunk => chunk.entries.filter(visible.has))) : selected
+  const size = countEntries(chunks)
+  const offset = start.after === '' ? 0 : offsetAfter(chunks, start.after)
   // At version 0 any state is acceptable and the whole list costs no more than a page;
   // kube-apiserver does not page it either.
   const isChunked = options.limit > 0 && options.resourceVersion !== '0'
   const count = isChunked ? options.limit : size
-  const selection = selectPage(leaves, { offset, count, descending: false, size })
+  const selection = selectPage(chunks, { offset, count, descending: false, size })
   const resourceVersion = String(start.version)
   const remaining = size - offset - count
   const last = selection.runs.at(-1)
   if (remaining <= 0 || last === undefined) return { selection, metadata: { resourceVersion } }
-  const key = last.leaf.entries[last.end - 1]?.key ?? ''
+  const key = last.chunk.entries[last.end - 1]?.key ?? ''
   const metadata = { resourceVersion, continue: formatContinueToken({ version: start.version, key }) }
   // With a selector kube-apiserver does not know the rest, and clients must not rely on it.
   return {
@@ -64,25 +64,25 @@ export async function listObjects(
   }
 }
 
-type Start = { readonly version: number; readonly after: string; readonly leaves: readonly Leaf[] }
+type Start = { readonly version: number; readonly after: string; readonly chunks: readonly Chunk[] }
 
-async function startOf(collection: Collection, options: ListOptions): Promise<Start> {
-  if (options.continueToken !== '') return resume(collection, options)
-  if (options.resourceVersion === '') await waitForLatest(collection, scopeOf(collection, options))
-  else await waitForVersion(collection, options.resourceVersion)
+async function startOf(store: ObjectStore, options: ListOptions): Promise<Start> {
+  if (options.continueToken !== '') return resume(store, options)
+  if (options.resourceVersion === '') await waitForLatest(store, scopeOf(store, options))
+  else await waitForVersion(store, options.resourceVersion)
   const wanted = Number(options.resourceVersion)
-  if (!isExact(options) || wanted === collection.version) {
-    return { version: collection.version, after: '', leaves: collection.snapshot() }
+  if (!isExact(options) || wanted === store.version) {
+    return { version: store.version, after: '', chunks: store.snapshot() }
   }
-  const leaves = collection.at(wanted)
-  if (leaves === undefined) throw expired(`The resourceVersion for the provided list is too old: ${wanted}`)
-  return { version: wanted, after: '', leaves }
+  const chunks = store.at(wanted)
+  if (chunks === undefined) throw expired(`The resourceVersion for the provided list is too old: ${wanted}`)
+  return { version: wanted, after: '', chunks }
 }
 
 /** A name selects a single object, if its namespace is known. */
-function scopeOf(collection: Collection, options: ListOptions): Scope {
+function scopeOf(store: ObjectStore, options: ListOptions): Scope {
   const { namespace } = options
-  const isComplete = namespace !== '' || !collection.served.kind.namespaced
+  const isComplete = namespace !== '' || !store.served.kind.namespaced
   return { namespace, name: isComplete ? (pinnedName(options) ?? '') : '' }
 }
 
@@ -90,16 +90,16 @@ function pinnedName({ fields }: ListOptions): string | undefined {
   return fields.find(({ field, operator }) => field === 'metadata.name' && operator === '=')?.value
 }
 
-async function resume(collection: Collection, options: ListOptions): Promise<Start> {
+async function resume(store: ObjectStore, options: ListOptions): Promise<Start> {
   const { version, key } = parseContinueToken(options.continueToken)
   if (version === inconsistent) {
-    await waitForLatest(collection, scopeOf(collection, options))
-    return { version: collection.version, after: key, leaves: collection.snapshot() }
+    await waitForLatest(store, scopeOf(store, options))
+    return { version: store.version, after: key, chunks: store.snapshot() }
   }
   // Another replica with a newer state may have returned the first page.
-  await waitForVersion(collection, String(version))
-  const leaves = collection.at(version)
-  if (leaves !== undefined) return { version, after: key, leaves }
+  await waitForVersion(store, String(version))
+  const chunks = store.at(version)
+  if (chunks !== undefined) return { version, after: key, chunks }
   throw expired(
     'The provided continue parameter is too old to display a consistent list result. You can start a new list without ' +
       'the continue parameter, or use the continue token in this response to retrieve the remainder of the results. ' +
@@ -110,21 +110,21 @@ async function resume(collection: Collection, options: ListOptions): Promise<Sta
 }
 
 async function select(
-  collection: Collection,
+  store: ObjectStore,
   options: ListOptions,
-  start: Start & { readonly selectorKey: string; readonly turns: Turns },
-): Promise<readonly Leaf[]> {
+  start: Start & { readonly selectorKey: string; readonly timeSlices: TimeSlices },
+): Promise<readonly Chunk[]> {
   const matches = matchesOptions(options)
-  if (start.version === collection.version) {
+  if (start.version === store.version) {
     // A name selects at most one object: no view is created for it.
-    const pinned = collection.served.kind.namespaced ? undefined : pinnedName(options)
-    const entry = pinned === undefined ? undefined : collection.get('', pinned)
-    if (entry) return toLeaves([entry].filter(matches))
+    const pinned = store.served.kind.namespaced ? undefined : pinnedName(options)
+    const entry = pinned === undefined ? undefined : store.get('', pinned)
+    if (entry) return toChunks([entry].filter(matches))
     const key = toCacheKey(`key ${start.selectorKey}`)
-    const view = viewInTurns(collection, { key, matches, order: byKey }, start.turns)
+    const view = viewInTurns(store, { key, matches, order: byKey }, start.timeSlices)
     return (view instanceof Promise ? await view : view).snapshot()
   }
-  const entries = start.leaves.flatMap(leaf => leaf.entries)
-  const known = await matchInTurns(entries, matches, start.turns)
-  return toLeaves(entries.filter(entry => known.get(entry)))
+  const entries = start.chunks.flatMap(chunk => chunk.entries)
+  const known = await matchInTurns(entries, matches, start.timeSlices)
+  return toChunks(entries.filter(entry => known.get(entry)))
 }

@@ -5,15 +5,15 @@ import type { Visible } from '../../resourcecache/list/object-visibility.ts'
 import type { PageCache } from '../../resourcecache/list/page-cache.ts'
 import { sendList } from '../../resourcecache/list/send-list.ts'
 import { entriesOf } from '../../resourcecache/store/chunk.ts'
-import type { Collection } from '../../resourcecache/store/store.ts'
-import type { Turns } from '../../scheduling/time-slices.ts'
+import type { ObjectStore } from '../../resourcecache/store/store.ts'
+import type { TimeSlices } from '../../scheduling/time-slices.ts'
 import { type Accepted, negotiate } from './accept.ts'
 import { contentType, reencodeList, toEncoding } from './encoding.ts'
 import { type ListResult, listObjects } from './list.ts'
 import { parseListOptions, toSelectorKey } from './list-options.ts'
 import { parseIncludeObject, tableHead, tableRows, toPartial } from './table.ts'
 
-type ListTools = { readonly pages: PageCache; readonly turns: Turns }
+type ListTools = { readonly pages: PageCache; readonly timeSlices: TimeSlices }
 
 /**
  * Serves a list, or a page of one: objects, a Table or their metadata.
@@ -21,8 +21,8 @@ type ListTools = { readonly pages: PageCache; readonly turns: Turns }
  * @throws Status 400, 406, 410, 422, 504
  */
 export async function readList(
-  collection: Collection,
-  { pages, turns }: ListTools,
+  store: ObjectStore,
+  { pages, timeSlices }: ListTools,
   exchange: AuthenticatedExchange,
   visible?: Visible,
 ): Promise<void> {
@@ -32,24 +32,24 @@ export async function readList(
   const options = parseListOptions(query, 'list', info, namespace)
   const includeObject = wanted.as === 'table' ? parseIncludeObject(query) : 'Metadata'
   const selectorKey = toSelectorKey(query, info, namespace)
-  const result = await listObjects(collection, options, selectorKey, { turns, visible })
+  const result = await listObjects(store, options, selectorKey, { timeSlices, visible })
   const encoding = toEncoding(wanted, req, query)
   if (wanted.as === 'object' && encoding === 'json')
-    return sendObjects({ collection, pages, turns, result }, exchange)
+    return sendObjects({ store, pages, timeSlices, result }, exchange)
 
-  const { head, itemsKey, items } = parts(collection, result, wanted, includeObject)
+  const { head, itemsKey, items } = parts(store, result, wanted, includeObject)
   const headers = { 'content-type': contentType(encoding) }
   const chunks =
     encoding === 'json' ? joinItems(head, itemsKey, items) : reencodeList(head, itemsKey, items, encoding)
-  await sendChunks(exchange.res, chunks, headers, turns)
+  await sendChunks(exchange.res, chunks, headers, timeSlices)
 }
 
 /** The hot path: the list as stored bytes, compressed ones if the client accepts them. */
 async function sendObjects(
-  { collection, result, ...tools }: ListTools & { collection: Collection; result: ListResult },
+  { store, result, ...tools }: ListTools & { store: ObjectStore; result: ListResult },
   exchange: AuthenticatedExchange,
 ) {
-  const { kind, group, version } = collection.served
+  const { kind, group, version } = store.served
   const head = JSON.stringify({
     kind: `${kind.kind}List`,
     apiVersion: `${group}/${version}`,
@@ -60,12 +60,12 @@ async function sendObjects(
 }
 
 function parts(
-  collection: Collection,
+  store: ObjectStore,
   result: ListResult,
   wanted: Accepted,
   includeObject: ReturnType<typeof parseIncludeObject>,
 ) {
-  const { kind, group, version } = collection.served
+  const { kind, group, version } = store.served
   const { metadata, selection } = result
   if (wanted.as === 'table') {
     const head = tableHead(kind, wanted.version, metadata)

@@ -6,7 +6,7 @@ import { waitForLatest, waitForVersion } from '../../resourcecache/informer/wait
 import { aggregatedForm } from '../../resourcecache/list/list-body.ts'
 import type { Visible } from '../../resourcecache/list/object-visibility.ts'
 import type { PageCache } from '../../resourcecache/list/page-cache.ts'
-import type { Collection } from '../../resourcecache/store/store.ts'
+import type { ObjectStore } from '../../resourcecache/store/store.ts'
 import { type Accepted, negotiate } from './accept.ts'
 import { contentType, reencode, toEncoding } from './encoding.ts'
 import { parseIncludeObject, tableOfObject, toPartial } from './table.ts'
@@ -17,7 +17,7 @@ import { parseIncludeObject, tableOfObject, toPartial } from './table.ts'
  * @throws Status 400, 404, 406, 504
  */
 export async function readObject(
-  collection: Collection,
+  store: ObjectStore,
   pages: PageCache,
   exchange: AuthenticatedExchange,
   visible?: Visible,
@@ -28,23 +28,23 @@ export async function readObject(
     throw badRequest('the export parameter, deprecated since v1.14, is no longer supported')
   const resourceVersion = parseVersion(query)
   const namespace = info.isInNamespace ? info.namespace : ''
-  if (resourceVersion === '') await waitForLatest(collection, { namespace, name: info.name })
-  else await waitForVersion(collection, resourceVersion)
-  sendObject({ collection, pages, wanted, visible }, exchange)
+  if (resourceVersion === '') await waitForLatest(store, { namespace, name: info.name })
+  else await waitForVersion(store, resourceVersion)
+  sendObject({ store, pages, wanted, visible }, exchange)
 }
 
 type Reading = {
-  readonly collection: Collection
+  readonly store: ObjectStore
   readonly pages: PageCache
   readonly wanted: Accepted
   readonly visible: Visible | undefined
 }
 
 function sendObject(
-  { collection, pages, wanted, visible }: Reading,
+  { store, pages, wanted, visible }: Reading,
   { req, res, query, info }: AuthenticatedExchange,
 ): void {
-  const entry = collection.get(info.isInNamespace ? info.namespace : '', info.name)
+  const entry = store.get(info.isInNamespace ? info.namespace : '', info.name)
   // A caller who may not see an object must not learn that it exists.
   if (entry === undefined || visible?.has(entry) === false)
     throw notFound({ group: info.group, resource: info.resource }, info.name)

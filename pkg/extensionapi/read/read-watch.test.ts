@@ -5,10 +5,10 @@ import { renderKube } from '../../apierrors/render-kube.ts'
 import { type Loopback, startLoopback } from '../../apirequest/fixtures.ts'
 import { parseLine } from '../../apirequest/request-line.ts'
 import { toEventStream } from '../../httpserver/event-stream.ts'
-import { bookmark, collectionOf, event, node, replaceAll, servedNodes } from '../../resourcecache/fixtures.ts'
-import type { Collection } from '../../resourcecache/store/store.ts'
+import { bookmark, event, node, replaceAll, servedNodes, storeOf } from '../../resourcecache/fixtures.ts'
+import type { ObjectStore } from '../../resourcecache/store/store.ts'
 import { serveWatch } from '../../resourcecache/watch/watch.ts'
-import { WatchHub } from '../../resourcecache/watch/watch-broadcaster.ts'
+import { WatchBroadcaster } from '../../resourcecache/watch/watch-broadcaster.ts'
 import type { Encoder } from '../../resourcecache/watch/watch-encoder.ts'
 import { matchesOptions, parseListOptions, toSelectorKey } from './list-options.ts'
 import { createEncoder } from './watch-encoder.ts'
@@ -74,7 +74,7 @@ async function until(condition: () => boolean): Promise<void> {
 }
 
 const three = () =>
-  collectionOf(
+  storeOf(
     ['a', 'b', 'c'].map((name, i) => node(name, { version: 1 + i, labels: { zone: i === 1 ? 'b' : 'a' } })),
     { version: 10 },
   )
@@ -92,10 +92,10 @@ describe('serveWatch', () => {
   })
 
   async function start(
-    collection: Collection = three(),
+    store: ObjectStore = three(),
     encoder: Encoder = createEncoder(servedNodes, { as: 'object' }),
   ) {
-    const hub = new WatchHub()
+    const broadcaster = new WatchBroadcaster()
     const responses: ServerResponse[] = []
     const loopback = await startLoopback(async (req, res) => {
       responses.push(res)
@@ -103,7 +103,7 @@ describe('serveWatch', () => {
       try {
         const options = parseListOptions(query, 'watch', info)
         const channelKey = toSelectorKey(query, info)
-        await serveWatch(collection, hub, {
+        await serveWatch(store, broadcaster, {
           options,
           matches: matchesOptions(options),
           encoder,
@@ -116,12 +116,12 @@ describe('serveWatch', () => {
     })
     loopbacks.push(loopback)
     const watch = async (query = '') => new Client(await loopback.open(`/?${query}`))
-    return { collection, hub, loopback, responses, watch }
+    return { store, broadcaster, loopback, responses, watch }
   }
 
   describe('head', () => {
     it('comes at once, before there is anything to tell, and promises no length', async () => {
-      const { watch } = await start(collectionOf([]))
+      const { watch } = await start(storeOf([]))
       const { res } = await watch('resourceVersion=10')
       expect(res.statusCode).to.equal(200)
       expect(res.headers).to.include({
@@ -136,34 +136,34 @@ describe('serveWatch', () => {
   describe('start', () => {
     for (const query of ['', 'resourceVersion=', 'resourceVersion=0']) {
       it(`?${query} begins with the state`, async () => {
-        const { collection, watch } = await start()
+        const { store, watch } = await start()
         const client = await watch(query)
         await client.tells('ADDED a@1', 'ADDED b@2', 'ADDED c@3')
-        collection.apply([modified('a', 11)])
+        store.apply([modified('a', 11)])
         await client.tells('ADDED a@1', 'ADDED b@2', 'ADDED c@3', 'MODIFIED a@11')
       })
     }
 
     it('at a version tells what came after it, then what comes', async () => {
-      const { collection, watch } = await start()
-      collection.apply([modified('a', 11), deleted('b', 12, 'b')])
-      collection.apply([added('d', 13)])
+      const { store, watch } = await start()
+      store.apply([modified('a', 11), deleted('b', 12, 'b')])
+      store.apply([added('d', 13)])
       const client = await watch('resourceVersion=11')
       await client.tells('DELETED b@12', 'ADDED d@13')
-      collection.apply([modified('c', 14)])
+      store.apply([modified('c', 14)])
       await client.tells('DELETED b@12', 'ADDED d@13', 'MODIFIED c@14')
     })
 
     it('at the present version tells nothing of the past', async () => {
-      const { collection, hub, watch } = await start()
+      const { store, broadcaster, watch } = await start()
       const client = await watch('resourceVersion=10')
-      await until(() => hub.size === 1)
-      collection.apply([modified('a', 11)])
+      await until(() => broadcaster.size === 1)
+      store.apply([modified('a', 11)])
       await client.tells('MODIFIED a@11')
     })
 
     it('at a version of the past that is forgotten is one 410 ERROR event, and the end', async () => {
-      const { hub, watch } = await start()
+      const { broadcaster, watch } = await start()
       const client = await watch('resourceVersion=9')
       await until(() => client.state === 'ended')
       expect(client.res.statusCode).to.equal(200)
@@ -181,15 +181,15 @@ describe('serveWatch', () => {
           },
         },
       ])
-      expect(hub.size).to.equal(0)
+      expect(broadcaster.size).to.equal(0)
     })
 
     it('at a version ahead tells only what lies beyond it', async () => {
-      const { collection, hub, watch } = await start()
+      const { store, broadcaster, watch } = await start()
       const client = await watch('resourceVersion=12')
-      collection.apply([modified('a', 11), modified('a', 12)])
-      await until(() => hub.size === 1)
-      collection.apply([modified('a', 13)])
+      store.apply([modified('a', 11), modified('a', 12)])
+      await until(() => broadcaster.size === 1)
+      store.apply([modified('a', 13)])
       await client.tells('MODIFIED a@13')
     })
 
@@ -203,13 +203,13 @@ describe('serveWatch', () => {
     }).timeout(5_000)
 
     it('at a version ahead leaves nothing behind when the client goes before it comes', async () => {
-      const { collection, hub, responses, watch } = await start()
+      const { store, broadcaster, responses, watch } = await start()
       const client = await watch('resourceVersion=12&timeoutSeconds=2')
       client.res.destroy()
       await until(() => responses[0]?.destroyed === true)
-      collection.apply([bookmark(12)])
+      store.apply([bookmark(12)])
       await sleep(30)
-      expect(hub.size).to.equal(0)
+      expect(broadcaster.size).to.equal(0)
     })
   })
 
@@ -217,10 +217,10 @@ describe('serveWatch', () => {
     const initial = 'sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true'
 
     it('tells the state, then that it is all, then what comes', async () => {
-      const { collection, watch } = await start()
+      const { store, watch } = await start()
       const client = await watch(initial)
       await client.tells('ADDED a@1', 'ADDED b@2', 'ADDED c@3', 'BOOKMARK @10+')
-      collection.apply([deleted('a', 11)])
+      store.apply([deleted('a', 11)])
       await client.tells('ADDED a@1', 'ADDED b@2', 'ADDED c@3', 'BOOKMARK @10+', 'DELETED a@11')
       expect(client.events[3]?.object).to.deep.include({
         kind: 'Node',
@@ -229,15 +229,15 @@ describe('serveWatch', () => {
     })
 
     it('says that it is all of an empty state as well', async () => {
-      const { watch } = await start(collectionOf([]))
+      const { watch } = await start(storeOf([]))
       await (await watch(initial)).tells('BOOKMARK @10+')
     })
 
     it('waits for the version that the state must have', async () => {
-      const { collection, watch } = await start()
+      const { store, watch } = await start()
       const watching = watch(`${initial}&resourceVersion=11`)
       await sleep(20)
-      collection.apply([modified('a', 11)])
+      store.apply([modified('a', 11)])
       await (await watching).tells('ADDED a@11', 'ADDED b@2', 'ADDED c@3', 'BOOKMARK @11+')
     })
 
@@ -252,18 +252,18 @@ describe('serveWatch', () => {
     })
 
     it('is no more than the state to those who take no bookmarks', async () => {
-      const { collection, watch } = await start()
+      const { store, watch } = await start()
       const client = await watch('sendInitialEvents=true&resourceVersionMatch=NotOlderThan')
       await client.tells('ADDED a@1', 'ADDED b@2', 'ADDED c@3')
-      collection.apply([modified('a', 11)])
+      store.apply([modified('a', 11)])
       await client.tells('ADDED a@1', 'ADDED b@2', 'ADDED c@3', 'MODIFIED a@11')
     })
 
     it('false begins at this moment', async () => {
-      const { collection, hub, watch } = await start()
+      const { store, broadcaster, watch } = await start()
       const client = await watch('sendInitialEvents=false&resourceVersionMatch=NotOlderThan')
-      await until(() => hub.size === 1)
-      collection.apply([modified('a', 11)])
+      await until(() => broadcaster.size === 1)
+      store.apply([modified('a', 11)])
       await client.tells('MODIFIED a@11')
     })
 
@@ -276,89 +276,89 @@ describe('serveWatch', () => {
 
   describe('selectors', () => {
     it('tell an object that enters as ADDED and one that leaves as DELETED with its last state inside', async () => {
-      const { collection, watch } = await start()
+      const { store, watch } = await start()
       const client = await watch('labelSelector=zone%3Da')
       await client.tells('ADDED a@1', 'ADDED c@3')
-      collection.apply([
+      store.apply([
         modified('b', 11, 'b'),
         modified('b', 12, 'a'),
         modified('a', 13, 'b'),
         modified('a', 14, 'b'),
       ])
-      collection.apply([deleted('a', 15, 'b'), deleted('b', 16, 'a')])
+      store.apply([deleted('a', 15, 'b'), deleted('b', 16, 'a')])
       await client.tells('ADDED a@1', 'ADDED c@3', 'ADDED b@12', 'DELETED a@13', 'DELETED b@16')
       expect(client.events[3]?.object.metadata).to.deep.include({ labels: { zone: 'a' } })
     })
 
     it('hold for what is resumed as well', async () => {
-      const { collection, watch } = await start()
-      collection.apply([modified('a', 11, 'b'), modified('b', 12, 'b'), added('d', 13)])
+      const { store, watch } = await start()
+      store.apply([modified('a', 11, 'b'), modified('b', 12, 'b'), added('d', 13)])
       const client = await watch('labelSelector=zone%3Da&resourceVersion=10')
       await client.tells('DELETED a@11', 'ADDED d@13')
     })
 
     it('pin one name', async () => {
-      const { collection, watch } = await start()
+      const { store, watch } = await start()
       const client = await watch('fieldSelector=metadata.name%3Db')
-      collection.apply([modified('a', 11), modified('b', 12), deleted('b', 13), added('b', 14)])
+      store.apply([modified('a', 11), modified('b', 12), deleted('b', 13), added('b', 14)])
       await client.tells('ADDED b@2', 'MODIFIED b@12', 'DELETED b@13', 'ADDED b@14')
     })
   })
 
   describe('end', () => {
     it('comes after timeoutSeconds, in peace', async () => {
-      const { hub, watch } = await start()
+      const { broadcaster, watch } = await start()
       const startedAt = Date.now()
       const client = await watch('timeoutSeconds=1&resourceVersion=10')
       await until(() => client.state !== 'open')
       expect(client.state).to.equal('ended')
       expect(Date.now() - startedAt).to.be.within(900, 1_400)
-      await until(() => hub.size === 0)
+      await until(() => broadcaster.size === 0)
     })
 
     it('is announced by a bookmark two seconds before, to those who take them', async () => {
-      const { collection, watch } = await start()
+      const { store, watch } = await start()
       const startedAt = Date.now()
       const [taking, other] = [
         await watch('timeoutSeconds=3&resourceVersion=10&allowWatchBookmarks=true'),
         await watch('timeoutSeconds=3&resourceVersion=10'),
       ]
-      collection.apply([bookmark(77)])
+      store.apply([bookmark(77)])
       await taking.tells('BOOKMARK @77')
       expect(Date.now() - startedAt).to.be.within(900, 1_400)
       expect(other.told).to.deep.equal([])
     })
 
     it('leaves nothing behind when the client goes', async () => {
-      const { collection, hub, watch } = await start()
+      const { store, broadcaster, watch } = await start()
       const clients = await Promise.all(Array.from({ length: 20 }, () => watch()))
-      await until(() => hub.size === 20)
+      await until(() => broadcaster.size === 20)
       for (const { res } of clients) res.destroy()
-      await until(() => hub.size === 0)
-      collection.apply([modified('a', 11)])
+      await until(() => broadcaster.size === 0)
+      store.apply([modified('a', 11)])
     })
 
     it('comes in peace for all when the server closes', async () => {
-      const { hub, watch } = await start()
+      const { broadcaster, watch } = await start()
       const clients = await Promise.all([
         watch(),
         watch('labelSelector=zone%3Da'),
         watch('resourceVersion=10'),
       ])
-      await until(() => hub.size === 3)
-      hub.close()
+      await until(() => broadcaster.size === 3)
+      broadcaster.close()
       await until(() => clients.every(client => client.state === 'ended'))
-      await until(() => hub.size === 0)
+      await until(() => broadcaster.size === 0)
     })
 
     it('comes in peace when events were missed', async () => {
-      const { collection, hub, watch } = await start()
+      const { store, broadcaster, watch } = await start()
       const client = await watch()
       await client.tells('ADDED a@1', 'ADDED b@2', 'ADDED c@3')
-      replaceAll(collection, [], '40')
+      replaceAll(store, [], '40')
       await until(() => client.state === 'ended')
       expect(client.told).to.have.length(3)
-      await until(() => hub.size === 0)
+      await until(() => broadcaster.size === 0)
     })
   })
 
@@ -366,11 +366,11 @@ describe('serveWatch', () => {
     it('is the same for all, and complete, however large the first state', async () => {
       const big = 'x'.repeat(5_000)
       const items = Array.from({ length: 800 }, (_, i) => node(`n${1000 + i}`, { version: 1, spec: { big } }))
-      const { collection, watch } = await start(collectionOf(items))
+      const { store, watch } = await start(storeOf(items))
       const clients = [await watch('allowWatchBookmarks=true'), await watch('allowWatchBookmarks=true')]
       for (const { res } of clients) res.pause()
       for (let version = 11; version <= 60; version++) {
-        collection.apply([modified(`n${1000 + version}`, version)])
+        store.apply([modified(`n${1000 + version}`, version)])
         if (version % 10 === 0) await sleep(1)
       }
       for (const { res } of clients) res.resume()

@@ -3,9 +3,9 @@ import type { AuthenticatedExchange } from '../../apirequest/request-context.ts'
 import { toCacheKey } from '../../cache/bounded-cache.ts'
 import { toEventStream } from '../../httpserver/event-stream.ts'
 import type { Visible } from '../../resourcecache/list/object-visibility.ts'
-import type { Collection } from '../../resourcecache/store/store.ts'
+import type { ObjectStore } from '../../resourcecache/store/store.ts'
 import { serveWatch } from '../../resourcecache/watch/watch.ts'
-import type { WatchHub } from '../../resourcecache/watch/watch-broadcaster.ts'
+import type { WatchBroadcaster } from '../../resourcecache/watch/watch-broadcaster.ts'
 import { type Accepted, negotiate } from './accept.ts'
 import { matchesOptions, parseListOptions, toSelectorKey } from './list-options.ts'
 import { parseIncludeObject } from './table.ts'
@@ -17,8 +17,8 @@ import { createEncoder, type Shape } from './watch-encoder.ts'
  * @throws Status 400, 406, 422, 504
  */
 export async function readWatch(
-  collection: Collection,
-  hub: WatchHub,
+  store: ObjectStore,
+  broadcaster: WatchBroadcaster,
   exchange: AuthenticatedExchange,
   visible?: Visible,
 ): Promise<void> {
@@ -26,10 +26,10 @@ export async function readWatch(
   const namespace = info.isInNamespace ? info.namespace : ''
   const shape = toShape(negotiate(req.headers.accept, 'watch'), query)
   const options = parseListOptions(query, 'watch', info, namespace)
-  await serveWatch(collection, hub, {
+  await serveWatch(store, broadcaster, {
     options,
     matches: matchesOptions(options),
-    encoder: createEncoder(collection.served, shape),
+    encoder: createEncoder(store.served, shape),
     channelKey: toCacheKey(`${JSON.stringify(shape)} ${toSelectorKey(query, info, namespace)}`),
     visible,
     stream: toEventStream(exchange, 'application/json'),

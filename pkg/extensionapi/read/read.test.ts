@@ -10,10 +10,10 @@ import {
   startLoopback,
   toExchange,
 } from '../../apirequest/fixtures.ts'
-import { bookmark, collectionOf, event, node } from '../../resourcecache/fixtures.ts'
+import { bookmark, event, node, storeOf } from '../../resourcecache/fixtures.ts'
 import { PageCache } from '../../resourcecache/list/page-cache.ts'
-import type { Collection, Scope } from '../../resourcecache/store/store.ts'
-import { WatchHub } from '../../resourcecache/watch/watch-broadcaster.ts'
+import type { ObjectStore, Scope } from '../../resourcecache/store/store.ts'
+import { WatchBroadcaster } from '../../resourcecache/watch/watch-broadcaster.ts'
 import { createSharedTurns } from '../../scheduling/time-slices.ts'
 import { serveRead } from './read.ts'
 
@@ -36,26 +36,26 @@ describe('serveRead', () => {
   let loopback: Loopback | undefined
   afterEach(() => loopback?.close())
 
-  async function start(collection: Collection = collectionOf(items)) {
-    const hub = new WatchHub()
+  async function start(store: ObjectStore = storeOf(items)) {
+    const broadcaster = new WatchBroadcaster()
     const pages = new PageCache()
     const collectionOfPlural = (plural: string) => {
       if (plural === 'broken')
         throw unavailable('the cache for broken is stale: the watch on kube-apiserver was lost; retry later')
-      return plural === 'nodes' ? collection : undefined
+      return plural === 'nodes' ? store : undefined
     }
     loopback = await startLoopback(async (req, res) => {
       try {
         const visible = async () => undefined
         await serveRead(
-          { turns: createSharedTurns(), collectionOf: collectionOfPlural, hub, pages, visible },
+          { timeSlices: createSharedTurns(), storeOf: collectionOfPlural, broadcaster, pages, visible },
           toExchange(req, res),
         )
       } catch (error) {
         renderKube(res, error)
       }
     })
-    return { ...loopback, collection, hub }
+    return { ...loopback, store, broadcaster }
   }
   const ask = async (path: string, options?: GetOptions) => (await start()).get(path, options)
   const json = ({ text }: Answer) => JSON.parse(text)
@@ -65,7 +65,7 @@ describe('serveRead', () => {
     async function startCounting() {
       const scopes: Scope[] = []
       const confirm = () => async (scope: Scope) => void scopes.push(scope)
-      const { get } = await start(collectionOf(items, { confirm }))
+      const { get } = await start(storeOf(items, { confirm }))
       return { get, scopes }
     }
     const match = 'resourceVersionMatch=NotOlderThan&timeoutSeconds=1'
@@ -136,9 +136,9 @@ describe('serveRead', () => {
     })
 
     it('waits for the version asked for', async () => {
-      const { get, collection } = await start()
+      const { get, store } = await start()
       const waiting = get(`${g}/nodes/a?resourceVersion=12`)
-      setTimeout(() => collection.apply([bookmark(12)]), 10)
+      setTimeout(() => store.apply([bookmark(12)]), 10)
       expect((await waiting).code).to.equal(200)
     })
   })
@@ -151,7 +151,7 @@ describe('serveRead', () => {
     })
 
     it('answers an empty list as an empty list, in every form', async () => {
-      const { get } = await start(collectionOf([]))
+      const { get } = await start(storeOf([]))
       expect(json(await get(`${g}/nodes`))).to.deep.equal({ ...listHead, items: [] })
       expect(json(await get(`${g}/nodes`, accept(table))).rows).to.deep.equal([])
       expect(json(await get(`${g}/nodes`, accept(partialList))).items).to.deep.equal([])
@@ -204,7 +204,7 @@ describe('serveRead', () => {
       const big = Array.from({ length: 100 }, (_, i) =>
         node(`n${1000 + i}`, { spec: { text: 'x'.repeat(2000) } }),
       )
-      const { get } = await start(collectionOf(big))
+      const { get } = await start(storeOf(big))
       const plain = await get(`${g}/nodes`)
       const zipped = await get(`${g}/nodes`, { headers: { 'accept-encoding': 'gzip' } })
       expect(plain.headers).to.not.have.property('content-encoding')
@@ -216,9 +216,9 @@ describe('serveRead', () => {
     })
 
     it('shows what has changed since the last time', async () => {
-      const { get, collection } = await start()
+      const { get, store } = await start()
       const before = json(await get(`${g}/nodes`))
-      collection.apply([event('MODIFIED', node('a', { version: 11 }))])
+      store.apply([event('MODIFIED', node('a', { version: 11 }))])
       const after = json(await get(`${g}/nodes`))
       expect(
         [before, after].map(list => [list.metadata.resourceVersion, list.items[0].metadata.resourceVersion]),

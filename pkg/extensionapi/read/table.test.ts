@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { refusalOf } from '../../apierrors/fixtures.ts'
 import { QueryParameters } from '../../apirequest/query-parameters.ts'
-import { collectionOf, entry, node } from '../../resourcecache/fixtures.ts'
+import { entry, node, storeOf } from '../../resourcecache/fixtures.ts'
 import { nodes } from '../../resourcecache/kinds/nodes.ts'
 import { selectPage } from '../../resourcecache/store/chunk.ts'
 import {
@@ -97,11 +97,11 @@ describe('tableOfObject', () => {
 
 describe('tableRows', () => {
   it('is a row for each object, whose age is of now', () => {
-    const collection = collectionOf([
+    const store = storeOf([
       node('b', { created: '2031-05-06T10:20:00Z' }),
       node('a', { created: '2031-05-04T10:20:09Z' }),
     ])
-    const selection = selectPage(collection.snapshot(), { offset: 0, count: 2, descending: false, size: 2 })
+    const selection = selectPage(store.snapshot(), { offset: 0, count: 2, descending: false, size: 2 })
     const rows = Array.from(tableRows(selection, options), row => JSON.parse(row).cells)
     expect(rows.map(row => [row[0], row[3]])).to.deep.equal([
       ['a', '2d'],

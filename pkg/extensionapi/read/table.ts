@@ -57,7 +57,7 @@ export function toPartial(entry: Entry, version: MetaVersion): string {
 }
 
 function toRow(entry: Entry, options: TableOptions): string {
-  const cells = [...entry.facts.cells, ...entry.decoration.cells].map(cell => toCell(cell, options.nowMs))
+  const cells = [...entry.fields.cells, ...entry.decoration.cells].map(cell => toCell(cell, options.nowMs))
   const row = `{"cells":${JSON.stringify(cells)}`
   if (options.includeObject === 'None') return `${row},"object":null}`
   const object =

@@ -74,7 +74,7 @@ export class ApiServiceKeeper {
       client: options.client,
       path: apiServicesPath,
       query: { fieldSelector: `metadata.name=${this.#name}` },
-      sink: {
+      handler: {
         replace: items => this.#observe(items.find(({ metadata }) => metadata.name === this.#name) ?? null),
         apply: events => this.#apply(events),
         failed: err => options.logger.warn({ err, apiService: this.#name }, 'failed to watch the APIService'),

@@ -35,7 +35,7 @@ export class FailureFeed {
       client: options.client,
       path: loginRecordsPath(options.groupDomain),
       query: { fieldSelector: 'spec.success=false' },
-      sink: {
+      handler: {
         replace: items => {
           const inOrder = [...items].sort(
             (a, b) => Date.parse(a.metadata.creationTimestamp) - Date.parse(b.metadata.creationTimestamp),

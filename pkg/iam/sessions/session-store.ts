@@ -53,7 +53,7 @@ export class SessionStore {
     this.#reflector = new Reflector({
       client: options.client,
       path: sessionsPath(options.groupDomain),
-      sink: {
+      handler: {
         listing: () => {
           this.#askedAtMs = Date.now()
         },

@@ -38,7 +38,7 @@ export class EventFeed {
       path: '/api/v1/events',
       // kube-apiserver watches events in etcd itself, without the cache that sends bookmarks.
       hasBookmarks: false,
-      sink: {
+      handler: {
         replace: (items, _version, sources) =>
           this.#queue(items.map((item, i) => toWritten(item, sources[i] ?? JSON.stringify(item)))),
         // Not part of a list: only the writer limits how many are buffered while the store is down.

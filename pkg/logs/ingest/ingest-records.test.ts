@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { createTurns } from '../../scheduling/time-slices.ts'
+import { createTimeSlices } from '../../scheduling/time-slices.ts'
 import type { LogBatch } from '../store.ts'
 import { createIngestRecords } from './ingest-records.ts'
 import { defaultLimits } from './limits.ts'
@@ -11,7 +11,7 @@ describe('createIngestRecords', () => {
       batches.push(batch)
       return { duplicate: false, rejected: [] }
     }
-    const ingest = createIngestRecords(append, createTurns())
+    const ingest = createIngestRecords(append, createTimeSlices())
     for (const log of ['a', 'a', 'b']) {
       const body = Buffer.from(JSON.stringify({ log }))
       await ingest({ protocol: 'jsonlines', body, limits: defaultLimits })

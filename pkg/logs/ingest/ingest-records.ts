@@ -1,5 +1,5 @@
 import { collect } from '../../httpserver/respond.ts'
-import type { Turns } from '../../scheduling/time-slices.ts'
+import type { TimeSlices } from '../../scheduling/time-slices.ts'
 import type { LogStore } from '../store.ts'
 import { batchName } from './raw-batch.ts'
 import { readBatch } from './read-batch.ts'
@@ -9,23 +9,23 @@ import { createOutcome, joinPieces } from './read-records.ts'
  * Ingest for a store that takes records: parses batches on the main thread, in turn with other long
  * work.
  */
-export function createIngestRecords(append: LogStore['append'], turns: Turns): LogStore['ingest'] {
+export function createIngestRecords(append: LogStore['append'], timeSlices: TimeSlices): LogStore['ingest'] {
   return async batch => {
-    await turns.next()
+    await timeSlices.next()
     const reading = readBatch(batch)
     const outcome = createOutcome()
-    for (const line of await collect(reading.lines, turns)) outcome.add(line)
+    for (const line of await collect(reading.lines, timeSlices)) outcome.add(line)
     const { records } = outcome
     const none = { rejected: [], duplicate: false }
     const { rejected, duplicate } =
       records.length === 0 ? none : await append({ records, id: batchName(batch) })
-    await turns.next()
+    await timeSlices.next()
     const { counts, problems, changes } = outcome.close(rejected)
     const refusal = reading.refusal?.(problems)
     if (refusal !== undefined) return { ...counts, answer: Buffer.alloc(0), refusal }
     return {
       ...counts,
-      answer: joinPieces(await collect(reading.answer(problems, changes, duplicate), turns)),
+      answer: joinPieces(await collect(reading.answer(problems, changes, duplicate), timeSlices)),
     }
   }
 }

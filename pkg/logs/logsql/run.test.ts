@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { expect } from 'chai'
 import { Status } from '../../apierrors/status.ts'
-import { createTurns } from '../../scheduling/time-slices.ts'
+import { createTimeSlices } from '../../scheduling/time-slices.ts'
 import { createMemoryStore, record } from '../fixtures.ts'
 import type { LogRecord } from '../record.ts'
 import type { LogStore } from '../store.ts'
@@ -17,7 +17,7 @@ const everything = { scope: 'everything' } as const
 
 async function rowsOf(store: LogStore, query: string, more: { maxBytes?: number; timeoutMs?: number } = {}) {
   const { maxBytes = 1024 ** 3, timeoutMs = 30_000 } = more
-  const run = { store, filter: everything, limits: { timeoutMs }, turns: createTurns(), maxBytes }
+  const run = { store, filter: everything, limits: { timeoutMs }, timeSlices: createTimeSlices(), maxBytes }
   const found: string[] = []
   for await (const rows of runQuery(run, parseLogsql(query, nowNs)))
     found.push(...rows.map(row => toComparable(Object.fromEntries(row))))

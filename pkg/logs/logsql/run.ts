@@ -1,5 +1,5 @@
 import { timedOut } from '../../apierrors/status.ts'
-import type { Turns } from '../../scheduling/time-slices.ts'
+import type { TimeSlices } from '../../scheduling/time-slices.ts'
 import { allOf } from '../expression.ts'
 import type { LogFilter } from '../filter.ts'
 import type { Hit, LogStore, Order, QueryLimits } from '../store.ts'
@@ -20,7 +20,7 @@ export type Run = {
    * its end.
    */
   readonly limits: QueryLimits
-  readonly turns: Turns
+  readonly timeSlices: TimeSlices
   /** What it may hold until its end. */
   readonly maxBytes: number
 }
@@ -105,7 +105,7 @@ export async function* runQuery(run: Run, query: Query): AsyncGenerator<readonly
     let begin = performance.now()
     const page = await pages.next()
     if (page.done) break
-    let sliceEnd = performance.now() + run.turns.sliceMs
+    let sliceEnd = performance.now() + run.timeSlices.sliceMs
     for (const { record } of page.value) {
       const row = toRow(record)
       if (plan.accepts(row)) wantsMore = first.push(row)
@@ -116,9 +116,9 @@ export async function* runQuery(run: Run, query: Query): AsyncGenerator<readonly
         begin = sliceEnd = performance.now()
       }
       if (performance.now() < sliceEnd) continue
-      await run.turns.next()
+      await run.timeSlices.next()
       run.limits.signal?.throwIfAborted()
-      sliceEnd = performance.now() + run.turns.sliceMs
+      sliceEnd = performance.now() + run.timeSlices.sliceMs
     }
     spentMs += performance.now() - begin
     if (rows.length === 0) continue

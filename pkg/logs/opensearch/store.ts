@@ -1,5 +1,5 @@
 import { Status } from '../../apierrors/status.ts'
-import type { Turns } from '../../scheduling/time-slices.ts'
+import type { TimeSlices } from '../../scheduling/time-slices.ts'
 import type { Logger } from '../../telemetry/logger.ts'
 import { createIngestRecords } from '../ingest/ingest-records.ts'
 import type { LogStore } from '../store.ts'
@@ -18,7 +18,7 @@ export type OpenSearchOptions = {
   readonly prefix: string
   readonly logger: Logger
   /** Time slices of the main thread, since parsing a batch takes long. */
-  readonly turns: Turns
+  readonly timeSlices: TimeSlices
   /**
    * Retention in days including today, for indices that only Kapis writes. If not set, nothing is
    * deleted.
@@ -34,7 +34,7 @@ const retentionMs = 3_600_000
 
 /** The log store in OpenSearch or Elasticsearch, with the indices that Fluent Bit creates. */
 export function createOpenSearchStore(options: OpenSearchOptions): LogStore {
-  const { engine, credentials, prefix, logger, turns, retentionDays } = options
+  const { engine, credentials, prefix, logger, timeSlices, retentionDays } = options
   const { setUpAgainMs = setUpAgainAfterMs } = options
   const client = createSearchClient(engine, credentials)
   const search = { client, prefix }
@@ -85,7 +85,7 @@ export function createOpenSearchStore(options: OpenSearchOptions): LogStore {
 
   return {
     append,
-    ingest: createIngestRecords(append, turns),
+    ingest: createIngestRecords(append, timeSlices),
     query: (query, limits) => queryRecords(search, query, limits),
     statistics: (filter, limits) => countRecords(search, filter, limits),
     histogram: (filter, interval, limits) => countByTime(search, filter, interval, limits),

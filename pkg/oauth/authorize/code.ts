@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { Statements } from '../../jwt/internal-jwt.ts'
+import type { InternalJwts } from '../../jwt/internal-jwt.ts'
 import type { GrantedScope } from '../login.ts'
 
 /** The data that an authorization code is bound to; a code is valid for one login. */
@@ -28,7 +28,7 @@ export type ReadCode = Omit<CodeGrant, 'redirectUri'> & {
 // RFC 6749 section 4.1.2 allows ten minutes; clients redeem codes immediately.
 const lifeSeconds = 60
 
-export function issueCode(statements: Statements, grant: CodeGrant): Promise<string> {
+export function issueCode(internalJwts: InternalJwts, grant: CodeGrant): Promise<string> {
   const claims = {
     sub: grant.user,
     uid: grant.userUid,
@@ -42,12 +42,12 @@ export function issueCode(statements: Statements, grant: CodeGrant): Promise<str
     idp: grant.provider,
     bsid: grant.browserSid,
   }
-  return statements.sign('code', claims, { lifeSeconds })
+  return internalJwts.sign('code', claims, { lifeSeconds })
 }
 
 /** @returns undefined for an invalid or expired code */
-export async function readCode(statements: Statements, code: string): Promise<ReadCode | undefined> {
-  const claims = await statements.verify('code', code)
+export async function readCode(internalJwts: InternalJwts, code: string): Promise<ReadCode | undefined> {
+  const claims = await internalJwts.verify('code', code)
   if (claims === undefined) return undefined
   const text = (name: string) => (typeof claims[name] === 'string' ? claims[name] : '')
   return {

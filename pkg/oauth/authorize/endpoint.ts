@@ -144,7 +144,7 @@ async function findLogin(
 ): Promise<BrowserLogin | undefined> {
   const login = await readBrowserLogin(tools, req)
   if (login === undefined) return undefined
-  const proven = await readLoginProof(tools.statements, proof, { sid: login.sid, params })
+  const proven = await readLoginProof(tools.internalJwts, proof, { sid: login.sid, params })
   if (proven === 'login') return login
   const { prompts, maxAgeSeconds = Number.POSITIVE_INFINITY } = request
   const isTooOld = Date.now() / 1000 - login.authTime > maxAgeSeconds

@@ -13,7 +13,7 @@ export async function sendCode(
   exchange: { readonly req: Request; readonly res: Response },
   { target, request, login }: Agreed,
 ): Promise<void> {
-  const code = await issueCode(tools.statements, {
+  const code = await issueCode(tools.internalJwts, {
     user: login.user.name,
     userUid: login.user.uid,
     clientId: target.client.name,

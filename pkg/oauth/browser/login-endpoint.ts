@@ -6,12 +6,12 @@ import { withErrorPage } from '../pages/error-page.ts'
 import { type CurrentLogin, loginPage } from '../pages/login-page.ts'
 import { sendPage } from '../pages/page.ts'
 import { meetAtProvider } from '../provider-login.ts'
-import { requireRight } from '../require-valid-password.ts'
+import { requireValidPassword } from '../require-valid-password.ts'
 import type { TokenEvent } from '../server/audit.ts'
 import { sourceOf } from '../server/client-info.ts'
 import { type Form, readForm, readParameters } from '../server/form.ts'
 import { goneSignal } from '../tokens/token-endpoint.ts'
-import { assertMayStay } from '../user-state.ts'
+import { assertUserEnabled } from '../user-state.ts'
 import { formTargetsOf } from './csp-form-targets.ts'
 import { issueCsrfToken, requireOwnForm } from './csrf.ts'
 import { explainWrongLogin, isWrongLogin } from './login-failure.ts'
@@ -49,7 +49,7 @@ async function findChoice(
   const login = await readBrowserLogin(tools, req)
   if (login === undefined) return undefined
   const { user, sid } = login
-  const href = await withLoginProof(tools.statements, returnTo, { kind: 'choice', sid })
+  const href = await withLoginProof(tools.internalJwts, returnTo, { kind: 'choice', sid })
   return { username: user.name, href }
 }
 
@@ -62,18 +62,18 @@ export function createLogin(options: BrowserOptions): RequestHandler {
     const provider = form.get('provider') ?? ''
     try {
       requireOwnForm(req, form, issuer)
-      const { user, newcomer } = await authenticate(options, { req, res }, form)
-      if (newcomer !== undefined) {
+      const { user, registration } = await authenticate(options, { req, res }, form)
+      if (registration !== undefined) {
         event.provider = provider
         audit.pending(
           req,
           event,
-          newcomer.wants === 'link' ? 'user_not_linked' : 'registration_not_confirmed',
+          registration.wants === 'link' ? 'user_not_linked' : 'registration_not_confirmed',
         )
         await sendNewcomerPage(
           options,
           { req, res },
-          { newcomer, returnTo: readReturnTo(form.get('return_to')) },
+          { registration, returnTo: readReturnTo(form.get('return_to')) },
         )
         return
       }
@@ -105,8 +105,8 @@ async function authenticate(
   const provider = form.get('provider') ?? ''
   const from = { source: sourceOf(req), signal: goneSignal(res) }
   if (provider !== '') return meetAtProvider(tools, provider, { username, password, ...from })
-  const user = requireRight(await tools.passwords.check({ login: username, password, ...from }))
-  assertMayStay(user)
+  const user = requireValidPassword(await tools.passwords.check({ login: username, password, ...from }))
+  assertUserEnabled(user)
   return { user }
 }
 

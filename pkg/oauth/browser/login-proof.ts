@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { Statements } from '../../jwt/internal-jwt.ts'
+import type { InternalJwts } from '../../jwt/internal-jwt.ts'
 import { type Form, parseQuery } from '../server/form.ts'
 
 /** The parameter of an authorization request that proves that its login page was answered. */
@@ -23,14 +23,14 @@ type Proven = { readonly kind: ProofKind; readonly sid: string }
  * the login page again (OpenID Connect Core section 3.1.2.3). Other paths are returned unchanged.
  */
 export async function withLoginProof(
-  statements: Statements,
+  internalJwts: InternalJwts,
   returnTo: string,
   { kind, sid }: Proven,
 ): Promise<string> {
   const params = readAuthorizationRequest(returnTo)
   if (params === undefined) return returnTo
   const claims = { kind, sid, request: digestOf(params) }
-  const proof = await statements.sign('login-proof', claims, { lifeSeconds: lifeSeconds[kind] })
+  const proof = await internalJwts.sign('login-proof', claims, { lifeSeconds: lifeSeconds[kind] })
   return `${returnTo}&${proofParameter}=${proof}`
 }
 
@@ -38,11 +38,11 @@ export async function withLoginProof(
  * @returns what was proven for the login `sid` and the request; undefined if the proof is invalid
  */
 export async function readLoginProof(
-  statements: Statements,
+  internalJwts: InternalJwts,
   proof: string | undefined,
   { sid, params }: { readonly sid: string; readonly params: Form },
 ): Promise<ProofKind | undefined> {
-  const claims = proof === undefined ? undefined : await statements.verify('login-proof', proof)
+  const claims = proof === undefined ? undefined : await internalJwts.verify('login-proof', proof)
   if (claims?.sid !== sid || claims.request !== digestOf(params)) return undefined
   return claims.kind === 'login' || claims.kind === 'choice' ? claims.kind : undefined
 }

@@ -1,6 +1,6 @@
 import type { Request, RequestHandler, Response } from 'express'
 import { endLogin } from '../../iam/sessions/revoke-session.ts'
-import type { Statements } from '../../jwt/internal-jwt.ts'
+import type { InternalJwts } from '../../jwt/internal-jwt.ts'
 import { toFormTarget } from '../authorize/csp-form-action.ts'
 import { takesHtml, withErrorPage } from '../pages/error-page.ts'
 import { logoutPage } from '../pages/logout-page.ts'
@@ -32,8 +32,11 @@ export type LogoutRequest = {
 type Exchange = { readonly req: Request; readonly res: Response }
 
 /** A link to the confirmation of a logout, for ten minutes. */
-export async function toConfirmationPath(statements: Statements, request: LogoutRequest): Promise<string> {
-  const ticket = await issueTicket(statements, request)
+export async function toConfirmationPath(
+  internalJwts: InternalJwts,
+  request: LogoutRequest,
+): Promise<string> {
+  const ticket = await issueTicket(internalJwts, request)
   return `${confirmationPath}?${new URLSearchParams({ ticket })}`
 }
 
@@ -63,7 +66,7 @@ export function createLogoutConfirmation(options: BrowserOptions): RequestHandle
   return withErrorPage(productName, async (req, res) => {
     const event: TokenEvent = { endpoint: 'logout' }
     try {
-      const request = await requireTicket(tools.statements, readParameters(req).get('ticket'))
+      const request = await requireTicket(tools.internalJwts, readParameters(req).get('ticket'))
       noteRequest(event, request)
       if (await logOutOrAsk(options, { req, res }, request))
         audit.pending(req, event, 'confirmation_required')
@@ -83,7 +86,7 @@ export function createLogoutDecision(options: BrowserOptions): RequestHandler {
     try {
       const form = readForm(req)
       requireOwnForm(req, form, issuer)
-      const request = await requireTicket(tools.statements, form.get('ticket'))
+      const request = await requireTicket(tools.internalJwts, form.get('ticket'))
       noteRequest(event, request)
       const login = await readBrowserLogin(tools, req)
       // Another user who has logged in since must be asked first.
@@ -153,7 +156,7 @@ async function sendConfirmationPage(
     username: login.user.name,
     clientName: request.clientName,
     action: confirmationPath,
-    ticket: await issueTicket(tools.statements, request),
+    ticket: await issueTicket(tools.internalJwts, request),
   })
   // The form redirects to the client, possibly through the identity provider.
   const upstream = findLogoutUrl(tools, login.provider)?.({ returnUri: '', state: '', idToken: '' })
@@ -162,15 +165,15 @@ async function sendConfirmationPage(
 }
 
 function issueTicket(
-  statements: Statements,
+  internalJwts: InternalJwts,
   { user, sid, clientName, target }: LogoutRequest,
 ): Promise<string> {
-  return statements.sign('logout', { sub: user, sid, client_id: clientName, target }, { lifeSeconds })
+  return internalJwts.sign('logout', { sub: user, sid, client_id: clientName, target }, { lifeSeconds })
 }
 
 /** @throws Status invalid_request */
-async function requireTicket(statements: Statements, ticket: string | undefined): Promise<LogoutRequest> {
-  const claims = ticket === undefined ? undefined : await statements.verify('logout', ticket)
+async function requireTicket(internalJwts: InternalJwts, ticket: string | undefined): Promise<LogoutRequest> {
+  const claims = ticket === undefined ? undefined : await internalJwts.verify('logout', ticket)
   if (claims === undefined)
     throw oauthError(400, 'invalid_request', 'the logout request has expired after ten minutes', {
       why: 'ticket_invalid',

@@ -8,7 +8,7 @@ import { passwordPage } from '../pages/password-page.ts'
 import type { TokenEvent } from '../server/audit.ts'
 import { oauthError } from '../server/error.ts'
 import { readForm } from '../server/form.ts'
-import { assertMayStay } from '../user-state.ts'
+import { assertUserEnabled } from '../user-state.ts'
 import { formTargetsOf } from './csp-form-targets.ts'
 import { issueCsrfToken, requireOwnForm } from './csrf.ts'
 import type { BrowserOptions } from './options.ts'
@@ -27,7 +27,7 @@ export async function sendPasswordPage(
   { user, returnTo, error }: Shown,
 ): Promise<void> {
   const claims = { sub: user.name, uid: user.uid, credential: user.credential }
-  const ticket = await tools.statements.sign('password-change', claims, { lifeSeconds: ticketSeconds })
+  const ticket = await tools.internalJwts.sign('password-change', claims, { lifeSeconds: ticketSeconds })
   const csrf = issueCsrfToken(req, res)
   const body = passwordPage({ csrf, returnTo, ticket, username: user.name, error })
   sendPage(res, {
@@ -89,11 +89,11 @@ async function findProblem(
 }
 
 async function readTicket({ tools }: BrowserOptions, ticket: string): Promise<User | undefined> {
-  const claims = await tools.statements.verify('password-change', ticket)
+  const claims = await tools.internalJwts.verify('password-change', ticket)
   const user = claims && tools.users.get(String(claims.sub))
   if (user === undefined || user.uid !== claims?.uid || user.credential !== claims.credential)
     return undefined
-  assertMayStay(user)
+  assertUserEnabled(user)
   return user
 }
 

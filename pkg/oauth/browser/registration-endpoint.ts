@@ -1,18 +1,18 @@
 import type { Request, RequestHandler, Response } from 'express'
 import { Status } from '../../apierrors/status.ts'
-import type { Newcomer } from '../../iam/identityprovider/linking/account-linking.ts'
+import type { PendingRegistration } from '../../iam/identityprovider/linking/account-linking.ts'
 import { toUserName } from '../../iam/identityprovider/linking/user-name.ts'
 import type { User } from '../../iam/users/user.ts'
 import { withErrorPage } from '../pages/error-page.ts'
 import { sendPage } from '../pages/page.ts'
 import { linkPage, registrationPage } from '../pages/registration-page.ts'
 import { toOAuthError } from '../provider-login.ts'
-import { requireRight } from '../require-valid-password.ts'
+import { requireValidPassword } from '../require-valid-password.ts'
 import type { TokenEvent } from '../server/audit.ts'
 import { sourceOf } from '../server/client-info.ts'
 import { type Form, readForm } from '../server/form.ts'
 import { goneSignal } from '../tokens/token-endpoint.ts'
-import { assertMayStay, assertPasswordIsOwn } from '../user-state.ts'
+import { assertPasswordIsOwn, assertUserEnabled } from '../user-state.ts'
 import { formTargetsOf } from './csp-form-targets.ts'
 import { issueCsrfToken, requireOwnForm } from './csrf.ts'
 import { explainWrongLogin, isWrongLogin } from './login-failure.ts'
@@ -23,25 +23,25 @@ import { logBrowserIn } from './session.ts'
 
 type Exchange = { readonly req: Request; readonly res: Response }
 type Shown = {
-  readonly newcomer: Newcomer
+  readonly registration: PendingRegistration
   readonly returnTo: string
   readonly username?: string
   readonly error?: Status
 }
-type Settle = (exchange: Exchange, newcomer: Newcomer, form: Form) => Promise<User>
+type Settle = (exchange: Exchange, registration: PendingRegistration, form: Form) => Promise<User>
 
 /** The page for an authenticated account without a user. */
 export async function sendNewcomerPage(
   { tools, registry, productName }: BrowserOptions,
   { req, res }: Exchange,
-  { newcomer, returnTo, username, error }: Shown,
+  { registration, returnTo, username, error }: Shown,
 ): Promise<void> {
-  const { config, identity, wants } = newcomer
+  const { config, identity, wants } = registration
   const isLink = wants === 'link'
   const body = (isLink ? linkPage : registrationPage)({
     csrf: issueCsrfToken(req, res),
     returnTo,
-    ticket: await issueNewcomerTicket(tools.statements, newcomer),
+    ticket: await issueNewcomerTicket(tools.internalJwts, registration),
     providerName: config.displayName,
     account: identity.username || identity.uid,
     email: identity.email,
@@ -61,15 +61,15 @@ export async function sendNewcomerPage(
 
 /** POST /oauth/register: the user name that a newcomer has chosen. */
 export function createRegistration(options: BrowserOptions): RequestHandler {
-  return createSettlement(options, 'confirmation', (_exchange, newcomer, form) =>
-    options.tools.providers.register(newcomer, (form.get('username') ?? '').trim()),
+  return createSettlement(options, 'confirmation', (_exchange, registration, form) =>
+    options.tools.providers.register(registration, (form.get('username') ?? '').trim()),
   )
 }
 
 /** POST /oauth/link: name and password of the user to link. */
 export function createLinking(options: BrowserOptions): RequestHandler {
   const { tools } = options
-  return createSettlement(options, 'link', async ({ req, res }, newcomer, form) => {
+  return createSettlement(options, 'link', async ({ req, res }, registration, form) => {
     const login = form.get('username') ?? ''
     const attempt = {
       login,
@@ -77,15 +77,19 @@ export function createLinking(options: BrowserOptions): RequestHandler {
       source: sourceOf(req),
       signal: goneSignal(res),
     }
-    const user = requireRight(await tools.passwords.check(attempt))
-    assertMayStay(user)
+    const user = requireValidPassword(await tools.passwords.check(attempt))
+    assertUserEnabled(user)
     assertPasswordIsOwn(user)
-    return tools.providers.link(newcomer, user)
+    return tools.providers.link(registration, user)
   })
 }
 
 /** A form of a new account: after it has created or linked a user, the browser is logged in. */
-function createSettlement(options: BrowserOptions, wants: Newcomer['wants'], settle: Settle): RequestHandler {
+function createSettlement(
+  options: BrowserOptions,
+  wants: PendingRegistration['wants'],
+  settle: Settle,
+): RequestHandler {
   const { tools, issuer, audit, productName } = options
   return withErrorPage(productName, async (req, res) => {
     const event: TokenEvent = { endpoint: wants === 'link' ? 'link' : 'register' }
@@ -93,25 +97,25 @@ function createSettlement(options: BrowserOptions, wants: Newcomer['wants'], set
       const form = readForm(req)
       requireOwnForm(req, form, issuer)
       const returnTo = readReturnTo(form.get('return_to'))
-      const newcomer = await readNewcomerTicket(tools, form.get('ticket') ?? '', wants)
-      if (newcomer === undefined) {
+      const registration = await readNewcomerTicket(tools, form.get('ticket') ?? '', wants)
+      if (registration === undefined) {
         audit.refused(req, event, 'ticket_invalid')
         return res.redirect(303, toLoginPath(returnTo))
       }
-      event.provider = newcomer.config.name
+      event.provider = registration.config.name
       try {
-        const user = await settle({ req, res }, newcomer, form)
+        const user = await settle({ req, res }, registration, form)
         event.user = user.name
-        const { idToken } = newcomer.identity
-        const provider = newcomer.config.name
+        const { idToken } = registration.identity
+        const provider = registration.config.name
         await logBrowserIn(tools, { req, res }, { user, provider, idToken, returnTo })
         audit.succeeded(req, event)
       } catch (cause) {
-        const error = toOAuthError(tools.providers, newcomer.config.name, cause)
+        const error = toOAuthError(tools.providers, registration.config.name, cause)
         if (!(error instanceof Status) || !isWrongLogin(error)) throw error
         audit.failed(req, event, error)
         const username = form.get('username') ?? ''
-        await sendNewcomerPage(options, { req, res }, { newcomer, returnTo, username, error })
+        await sendNewcomerPage(options, { req, res }, { registration, returnTo, username, error })
       }
     } catch (error) {
       audit.failed(req, event, error)

@@ -1,6 +1,6 @@
 import type { Identity } from '../../iam/identityprovider/external-identity.ts'
-import type { Newcomer } from '../../iam/identityprovider/linking/account-linking.ts'
-import type { Statement, Statements } from '../../jwt/internal-jwt.ts'
+import type { PendingRegistration } from '../../iam/identityprovider/linking/account-linking.ts'
+import type { InternalJwts, Statement } from '../../jwt/internal-jwt.ts'
 import type { ProviderTools } from '../provider-login.ts'
 
 const lifeSeconds = 600
@@ -10,24 +10,24 @@ const lifeSeconds = 600
  * hidden field of the form. It becomes invalid once the account has a user.
  */
 export function issueNewcomerTicket(
-  statements: Statements,
-  { config, identity, wants }: Newcomer,
+  internalJwts: InternalJwts,
+  { config, identity, wants }: PendingRegistration,
 ): Promise<string> {
   const { uid, username, email, displayName, groups, idToken = '' } = identity
   const person = { uid, username, email, name: displayName, id_token: idToken }
   const told = groups === undefined ? {} : { groups: JSON.stringify(groups) }
-  return statements.sign('newcomer', { idp: config.name, wants, ...person, ...told }, { lifeSeconds })
+  return internalJwts.sign('newcomer', { idp: config.name, wants, ...person, ...told }, { lifeSeconds })
 }
 
 /**
  * @returns undefined if the ticket is invalid, or the provider no longer allows what was offered
  */
 export async function readNewcomerTicket(
-  { statements, providers }: { readonly statements: Statements; readonly providers: ProviderTools },
+  { internalJwts, providers }: { readonly internalJwts: InternalJwts; readonly providers: ProviderTools },
   ticket: string,
-  wants: Newcomer['wants'],
-): Promise<Newcomer | undefined> {
-  const claims = await statements.verify('newcomer', ticket)
+  wants: PendingRegistration['wants'],
+): Promise<PendingRegistration | undefined> {
+  const claims = await internalJwts.verify('newcomer', ticket)
   if (claims === undefined || claims.wants !== wants) return undefined
   const config = providers.store.get(String(claims.idp))?.config
   if (config === undefined) return undefined

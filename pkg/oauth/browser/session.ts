@@ -24,7 +24,7 @@ export type BrowserLogin = {
 
 type Tools = Pick<
   GrantTools,
-  'users' | 'sessions' | 'statements' | 'lifetimes' | 'recordLogin' | 'multipleLogin'
+  'users' | 'sessions' | 'internalJwts' | 'lifetimes' | 'recordLogin' | 'multipleLogin'
 >
 type Proof = {
   readonly user: User
@@ -42,7 +42,7 @@ export async function readBrowserLogin(
   req: IncomingMessage,
 ): Promise<BrowserLogin | undefined> {
   const value = readCookie(req, loginCookie)
-  const claims = value === undefined ? undefined : await tools.statements.verify('browser', value)
+  const claims = value === undefined ? undefined : await tools.internalJwts.verify('browser', value)
   if (claims === undefined) return undefined
   const { jti: sid, iat: authTime, uid, idp, generation } = claims
   const user = tools.users.get(String(claims.sub))
@@ -91,7 +91,7 @@ async function beginBrowserLogin(
   })
   if (!tools.multipleLogin()) await endOtherLogins(tools.sessions, session)
   const claims = { sub: user.name, uid: user.uid, idp: provider, generation: user.generation }
-  const value = await tools.statements.sign('browser', claims, { lifeSeconds, jti: sid })
+  const value = await tools.internalJwts.sign('browser', claims, { lifeSeconds, jti: sid })
   // Without Max-Age: it ends with the browser, or when the login expires.
   setCookie(res, loginCookie, value)
   keepIdToken({ req, res }, idToken)
@@ -109,7 +109,7 @@ export async function logBrowserIn(
   proof: Proof & { readonly returnTo: string },
 ): Promise<void> {
   const sid = await beginBrowserLogin(tools, exchange, proof)
-  const target = await withLoginProof(tools.statements, proof.returnTo, { kind: 'login', sid })
+  const target = await withLoginProof(tools.internalJwts, proof.returnTo, { kind: 'login', sid })
   exchange.res.set('cache-control', 'no-store').redirect(303, target)
 }
 

@@ -7,7 +7,7 @@ import type { BrowserLogin } from './session.ts'
 
 const lifeSeconds = 600
 
-type Tools = Pick<GrantTools, 'providers' | 'statements'>
+type Tools = Pick<GrantTools, 'providers' | 'internalJwts'>
 
 /**
  * How to log a browser out at the provider of its login; undefined without a provider, or if it is
@@ -30,12 +30,12 @@ export async function toUpstreamLogout(
 ): Promise<string | undefined> {
   const logoutUrl = findLogoutUrl(tools, provider)
   if (logoutUrl === undefined) return undefined
-  const state = await tools.statements.sign('provider-logout', { target: target ?? '' }, { lifeSeconds })
+  const state = await tools.internalJwts.sign('provider-logout', { target: target ?? '' }, { lifeSeconds })
   return logoutUrl({ returnUri: `${endpointBase(issuer)}/logged-out`, state, idToken: readIdToken(req) }).href
 }
 
 /** Returns where a browser continues after a logout at the provider; undefined if nowhere. */
-export async function readLogoutTarget({ statements }: Tools, state: string): Promise<string | undefined> {
-  const target = (await statements.verify('provider-logout', state))?.target
+export async function readLogoutTarget({ internalJwts }: Tools, state: string): Promise<string | undefined> {
+  const target = (await internalJwts.verify('provider-logout', state))?.target
   return typeof target === 'string' && target !== '' ? target : undefined
 }

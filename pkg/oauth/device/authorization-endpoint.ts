@@ -64,7 +64,7 @@ export function createDeviceAuthorization({
     // The object outlives the code, so that an expired code can be told from an unknown one.
     const claims = { client_id: client.name, scope_asked: Number(form.has('scope')) }
     const options = { lifeSeconds: 2 * lifeSeconds, jti: toDeviceName(userCode) }
-    const deviceCode = await tools.statements.sign('device', claims, options)
+    const deviceCode = await tools.internalJwts.sign('device', claims, options)
     res.set({ 'cache-control': 'no-store', pragma: 'no-cache' }).json({
       device_code: deviceCode,
       user_code: userCode,

@@ -3,7 +3,7 @@ import type { ClientConfig } from '../../config/sections/client.ts'
 import { oauthError } from '../server/error.ts'
 import { readForm, requireParameter } from '../server/form.ts'
 import { audited } from '../server/with-audit.ts'
-import { judgeAccess, judgeRefresh, type Standing } from '../tokens/token-validation.ts'
+import { type Standing, validateAccessToken, validateRefreshToken } from '../tokens/token-validation.ts'
 import type { EndpointOptions } from './options.ts'
 
 /**
@@ -18,10 +18,10 @@ export function createIntrospection({
 }: EndpointOptions): RequestHandler {
   async function find(client: ClientConfig, token: string): Promise<object | undefined> {
     const isOwn = ({ claims }: Standing) => claims.clientId === client.name
-    const access = await judgeAccess(tools, token)
+    const access = await validateAccessToken(tools, token)
     if (access !== undefined)
       return client.trusted || isOwn(access) ? { token_type: 'Bearer', ...describe(access) } : undefined
-    const refresh = await judgeRefresh(tools, token)
+    const refresh = await validateRefreshToken(tools, token)
     return refresh !== undefined && isOwn(refresh) ? describe(refresh) : undefined
   }
 

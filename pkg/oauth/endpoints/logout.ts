@@ -95,7 +95,7 @@ export function createLogout(options: BrowserOptions): RequestHandler {
     if (req.method === 'POST' && takesHtml(req) && isWithoutLoginCookie(req)) {
       // A cross-site POST has no cookie (SameSite), so it is redirected to a GET.
       res.set('cache-control', 'no-store')
-      res.redirect(303, await toConfirmationPath(tools.statements, hinted))
+      res.redirect(303, await toConfirmationPath(tools.internalJwts, hinted))
       return false
     }
     return logOutOrAsk(options, { req, res }, hinted)

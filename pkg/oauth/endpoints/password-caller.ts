@@ -2,12 +2,12 @@ import type { Request, Response } from 'express'
 import { Status } from '../../apierrors/status.ts'
 import { basicChallenge, isBasic, readBasic } from '../../authn/basic-credential.ts'
 import type { User } from '../../iam/users/user.ts'
-import { requireRight } from '../require-valid-password.ts'
+import { requireValidPassword } from '../require-valid-password.ts'
 import { sourceOf } from '../server/client-info.ts'
 import { Refusal } from '../server/error.ts'
 import type { GrantTools } from '../tokens/grant.ts'
 import { goneSignal } from '../tokens/token-endpoint.ts'
-import { assertMayStay } from '../user-state.ts'
+import { assertUserEnabled } from '../user-state.ts'
 
 /** The user of the password. There is no token, and so no claims of one. */
 export type PasswordCaller = { readonly user: User; readonly claims?: undefined }
@@ -31,8 +31,8 @@ export async function readPasswordCaller(
   const attempt = { login: credential.id, password: credential.secret }
   const verdict = await tools.passwords.check({ ...attempt, source: sourceOf(req), signal: goneSignal(res) })
   try {
-    const user = requireRight(verdict)
-    assertMayStay(user)
+    const user = requireValidPassword(verdict)
+    assertUserEnabled(user)
     return { user }
   } catch (error) {
     if (error instanceof Status && error.code === 400) throw refused(error.message, error.cause)

@@ -5,7 +5,7 @@ import { JsonTooDeep, parseJson } from '../../json/parse.ts'
 import { isReadOnly, liveAudience } from '../../jwt/online-audience.ts'
 import { isRecord } from '../../kubeclient/object.ts'
 import { audited } from '../server/with-audit.ts'
-import { judgeAccess, type Standing } from '../tokens/token-validation.ts'
+import { type Standing, validateAccessToken } from '../tokens/token-validation.ts'
 import type { EndpointOptions } from './options.ts'
 
 type Review = {
@@ -25,7 +25,7 @@ const versions = ['authentication.k8s.io/v1', 'authentication.k8s.io/v1beta1']
 export function createTokenReview({ tools, audit }: EndpointOptions): RequestHandler {
   const handler = audited(audit, 'authenticate', async (req, res, event) => {
     const { apiVersion, token, audiences } = readReview(req)
-    const standing = await judgeAccess(tools, token)
+    const standing = await validateAccessToken(tools, token)
     const isFor = (audience: string) => standing?.claims.aud.includes(audience)
     // The session is checked here, so a token with the online audience is valid for the plain
     // audience.

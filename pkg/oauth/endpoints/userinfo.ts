@@ -7,7 +7,7 @@ import { oauthError, Refusal } from '../server/error.ts'
 import { readForm } from '../server/form.ts'
 import { audited } from '../server/with-audit.ts'
 import type { GrantTools } from '../tokens/grant.ts'
-import { judgeAccess, readCaller, type Standing } from '../tokens/token-validation.ts'
+import { readCaller, type Standing, validateAccessToken } from '../tokens/token-validation.ts'
 import type { EndpointOptions } from './options.ts'
 import { readPasswordCaller } from './password-caller.ts'
 
@@ -50,7 +50,7 @@ async function readFormCaller(tools: GrantTools, req: Request): Promise<Standing
   if (token === undefined) return undefined
   if (authorization !== undefined)
     throw oauthError(400, 'invalid_request', 'the access token is given more than once')
-  const caller = await judgeAccess(tools, token)
+  const caller = await validateAccessToken(tools, token)
   if (caller === undefined) throw unauthorized(new Refusal('invalid_token'))
   return caller
 }

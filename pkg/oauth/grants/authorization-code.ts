@@ -7,7 +7,7 @@ import { beginLogin } from '../login.ts'
 import { oauthError } from '../server/error.ts'
 import { requireParameter } from '../server/form.ts'
 import type { Grant, Granted, GrantRequest, GrantTools } from '../tokens/grant.ts'
-import { assertMayStay } from '../user-state.ts'
+import { assertUserEnabled } from '../user-state.ts'
 
 /** The authorization code grant (RFC 6749 section 4.1.3) with PKCE (RFC 7636). */
 export const authorizationCodeGrant: Grant = {
@@ -15,7 +15,7 @@ export const authorizationCodeGrant: Grant = {
   alias: 'code',
   async handle(tools, request) {
     const { client, form } = request
-    const code = await readCode(tools.statements, requireParameter(form, 'code'))
+    const code = await readCode(tools.internalJwts, requireParameter(form, 'code'))
     if (code === undefined) throw invalid('the code is invalid or expired', 'invalid_code')
     if (code.clientId !== client.name)
       throw invalid('the code was issued to another client', 'wrong_client', code)
@@ -60,7 +60,7 @@ function requireUser({ users, sessions }: GrantTools, code: ReadCode): User {
   const user = users.get(code.user)
   if (user === undefined || user.uid !== code.userUid)
     throw invalid('authenticated user does not exist', 'unknown_user')
-  assertMayStay(user)
+  assertUserEnabled(user)
   if (sessions.isRevoked(code.browserSid, code.authTime))
     throw invalid('the login has ended', 'login_ended', code)
   return user

@@ -3,7 +3,7 @@ import type { Grant } from '../tokens/grant.ts'
 import { issueLoneToken } from '../tokens/issue-access-token.ts'
 import { lifetimesOf } from '../tokens/lifetimes.ts'
 import { grantScope } from '../tokens/scope.ts'
-import { assertMayStay } from '../user-state.ts'
+import { assertUserEnabled } from '../user-state.ts'
 
 /**
  * The client credentials grant (RFC 6749 section 4.4): the client acts as the User of its
@@ -17,7 +17,7 @@ export const clientCredentialsGrant: Grant = {
     const user = client.user === undefined ? undefined : tools.users.get(client.user)
     if (user === undefined)
       throw oauthError(400, 'invalid_grant', 'the user of the client does not exist', { why: 'unknown_user' })
-    assertMayStay(user)
+    assertUserEnabled(user)
     const { accessTokenSeconds } = lifetimesOf(client, tools.lifetimes)
     const { issued } = await issueLoneToken(tools, {
       user,

@@ -4,7 +4,7 @@ import { beginLogin } from '../login.ts'
 import { oauthError } from '../server/error.ts'
 import { requireParameter } from '../server/form.ts'
 import type { Grant, Granted, GrantRequest, GrantTools } from '../tokens/grant.ts'
-import { assertMayStay } from '../user-state.ts'
+import { assertUserEnabled } from '../user-state.ts'
 
 export const deviceCodeGrantType = 'urn:ietf:params:oauth:grant-type:device_code'
 
@@ -13,7 +13,7 @@ export const deviceCodeGrant: Grant = {
   grantType: deviceCodeGrantType,
   async handle(tools, request) {
     const { client, form } = request
-    const claims = await tools.statements.verify('device', requireParameter(form, 'device_code'))
+    const claims = await tools.internalJwts.verify('device', requireParameter(form, 'device_code'))
     if (claims === undefined) throw invalid('the device code is invalid', 'invalid_device_code')
     if (claims.client_id !== client.name)
       throw invalid('the device code was issued to another client', 'wrong_client')
@@ -49,7 +49,7 @@ async function exchange(
   const user = tools.users.get(device.user)
   if (user === undefined || user.uid !== device.userUid)
     throw invalid('authenticated user does not exist', 'unknown_user')
-  assertMayStay(user)
+  assertUserEnabled(user)
   if (tools.sessions.isRevoked(device.browserSid, device.authTime))
     throw invalid('the login has ended', 'login_ended', user.name)
   const { provider, sid, authTime } = device

@@ -1,10 +1,10 @@
 import { beginLogin } from '../login.ts'
 import { logInAtProvider, requireProvider } from '../provider-login.ts'
-import { requireRight } from '../require-valid-password.ts'
+import { requireValidPassword } from '../require-valid-password.ts'
 import { requireParameter } from '../server/form.ts'
 import type { Grant } from '../tokens/grant.ts'
 import { grantScope } from '../tokens/scope.ts'
-import { assertMayStay } from '../user-state.ts'
+import { assertUserEnabled } from '../user-state.ts'
 
 /**
  * The password grant (RFC 6749 section 4.3) with user name or e-mail address. With `provider`, that
@@ -24,8 +24,10 @@ export const passwordGrant: Grant = {
       const login = { user, client, provider, source, requestedScope: form.get('scope') }
       return { ...(await beginLogin(tools, login)), provider }
     }
-    const user = requireRight(await tools.passwords.check({ login: username, password, source, signal }))
-    assertMayStay(user)
+    const user = requireValidPassword(
+      await tools.passwords.check({ login: username, password, source, signal }),
+    )
+    assertUserEnabled(user)
     return beginLogin(tools, { user, client, provider, source, requestedScope: form.get('scope') })
   },
 }

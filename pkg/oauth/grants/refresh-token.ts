@@ -9,7 +9,7 @@ import type { Grant, Granted, GrantTools } from '../tokens/grant.ts'
 import { issueIdToken } from '../tokens/id-token.ts'
 import { type Lifetimes, lifetimesOf } from '../tokens/lifetimes.ts'
 import { narrowScope } from '../tokens/scope.ts'
-import { assertMayStay } from '../user-state.ts'
+import { assertUserEnabled } from '../user-state.ts'
 
 // A client that lost the response retries with the same token; after this time reuse means theft
 // (RFC 9700 section 4.14).
@@ -28,7 +28,7 @@ export const refreshTokenGrant: Grant = {
       throw invalid('the refresh token was issued to another client', 'wrong_client')
     const user = tools.users.get(claims.sub)
     if (user === undefined) throw invalid('authenticated user does not exist', 'unknown_user')
-    assertMayStay(user)
+    assertUserEnabled(user)
     // With concurrent requests to two replicas, the second one gets a conflict, reads the session
     // again and decides again.
     for (let attempt = 0; attempt < attempts; attempt++) {

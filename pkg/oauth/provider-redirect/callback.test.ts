@@ -44,9 +44,9 @@ describe('GET /oauth/callback/{idp}', () => {
       ...{ state, nonce: 'n', verifier: 'v'.repeat(43), redirect: 'https://id.test/cb' },
     }
     const name = `__Host-kapis-provider-login-${createHash('sha256').update(state).digest('hex').slice(0, 16)}`
-    const { statements } = app.tools
+    const { internalJwts } = app.tools
     const sign = (purpose: 'provider-login' | 'code', lifeSeconds: number, more: object = {}) =>
-      statements.sign(purpose, { ...claims, ...more }, { lifeSeconds })
+      internalJwts.sign(purpose, { ...claims, ...more }, { lifeSeconds })
     const ask = (value: string) =>
       app.ask('GET', `/oauth/callback/sso?code=x&state=${state}`, { headers: { cookie: `${name}=${value}` } })
     // Errors are specific: this login continues, and only the user is rejected.

@@ -13,8 +13,8 @@ import { readParameters } from '../server/form.ts'
 import { audited } from '../server/with-audit.ts'
 import type { GrantTools } from '../tokens/grant.ts'
 import { goneSignal } from '../tokens/token-endpoint.ts'
-import { assertMayStay } from '../user-state.ts'
-import { type Journey, withLoginErrorPage } from './error-page.ts'
+import { assertUserEnabled } from '../user-state.ts'
+import { type LoginFlowState, withLoginErrorPage } from './error-page.ts'
 import { type LoginState, takeState } from './login-state.ts'
 
 /**
@@ -31,24 +31,24 @@ export function createCallback(options: BrowserOptions): RequestHandler {
   const { registry, tools, audit, productName } = options
 
   async function finish(
-    { req, res, journey }: Exchange & { journey: Journey },
+    { req, res, loginFlow }: Exchange & { loginFlow: LoginFlowState },
     event: TokenEvent,
   ): Promise<void> {
     const idp = String(req.params.idp)
     // Any other text in the path is not repeated.
     if (tools.providers.store.get(idp) !== undefined) event.provider = idp
     const given = readParameters(req).get('state') ?? ''
-    const state = await takeState(tools.statements, { req, res }, given)
+    const state = await takeState(tools.internalJwts, { req, res }, given)
     if (state === undefined || state.provider !== idp) {
       const what = 'the login was not started in this browser, or more than ten minutes ago; start again'
       throw oauthError(400, 'invalid_request', what, { why: 'state_mismatch' })
     }
-    journey.returnTo = state.returnTo
+    loginFlow.returnTo = state.returnTo
     if (state.returnTo !== '') {
       const { admitted, idToken } = await identify(tools, { req, res }, state)
-      const { newcomer } = admitted
-      if (newcomer !== undefined && takesHtml(req))
-        return sendNewcomerPage(options, { req, res }, { newcomer, returnTo: state.returnTo })
+      const { registration } = admitted
+      if (registration !== undefined && takesHtml(req))
+        return sendNewcomerPage(options, { req, res }, { registration, returnTo: state.returnTo })
       const user = requireUser(tools.providers, admitted)
       event.user = user.name
       const { returnTo } = state
@@ -66,9 +66,9 @@ export function createCallback(options: BrowserOptions): RequestHandler {
     res.json(answer)
   }
 
-  return withLoginErrorPage(productName, async (req, res, journey) => {
+  return withLoginErrorPage(productName, async (req, res, loginFlow) => {
     res.set({ 'cache-control': 'no-store', pragma: 'no-cache', 'referrer-policy': 'no-referrer' })
-    const handle = audited(audit, 'callback', (_req, _res, event) => finish({ req, res, journey }, event))
+    const handle = audited(audit, 'callback', (_req, _res, event) => finish({ req, res, loginFlow }, event))
     await handle(req, res, () => undefined)
   })
 }
@@ -97,7 +97,7 @@ async function identify(
     const callback = new URL(req.originalUrl, transaction.redirectUri)
     const identity = await client.finish(callback, transaction, goneSignal(res))
     const admitted = await tools.providers.admit(config, identity)
-    if (admitted.user !== undefined) assertMayStay(admitted.user)
+    if (admitted.user !== undefined) assertUserEnabled(admitted.user)
     return { admitted, idToken: identity.idToken }
   } catch (error) {
     throw toOAuthError(tools.providers, state.provider, error)

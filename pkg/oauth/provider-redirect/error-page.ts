@@ -6,7 +6,7 @@ import { takesHtml } from '../pages/error-page.ts'
 import { errorNote, sendPage } from '../pages/page.ts'
 
 /** Where the login would continue, as far as known. */
-export type Journey = { returnTo: string }
+export type LoginFlowState = { returnTo: string }
 
 /**
  * Renders a failed login with a link back to the login page. A provider that is not responding is
@@ -14,12 +14,12 @@ export type Journey = { returnTo: string }
  */
 export function withLoginErrorPage(
   product: string,
-  handle: (req: Request, res: Response, journey: Journey) => Promise<void>,
+  handle: (req: Request, res: Response, loginFlow: LoginFlowState) => Promise<void>,
 ): RequestHandler {
   return async (req, res) => {
-    const journey: Journey = { returnTo: '' }
+    const loginFlow: LoginFlowState = { returnTo: '' }
     try {
-      await handle(req, res, journey)
+      await handle(req, res, loginFlow)
     } catch (error) {
       const isForCaller =
         error instanceof Status && (error.code < 500 || error.reason === 'temporarily_unavailable')
@@ -27,7 +27,7 @@ export function withLoginErrorPage(
       const { message, headers, code } = error
       res.set({ ...headers })
       const body = html`${errorNote(`${message.charAt(0).toUpperCase()}${message.slice(1)}.`)}
-<p><a class="button second" href="${toLoginPath(journey.returnTo)}">Back to the login</a></p>`
+<p><a class="button second" href="${toLoginPath(loginFlow.returnTo)}">Back to the login</a></p>`
       sendPage(res, { product, title: 'You are not logged in', body, code })
     }
   }

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import type { Request, Response } from 'express'
 import type { Transaction } from '../../iam/identityprovider/external-identity.ts'
-import type { Statements } from '../../jwt/internal-jwt.ts'
+import type { InternalJwts } from '../../jwt/internal-jwt.ts'
 import { type CookieName, clearCookie, readCookie, setCookie } from '../browser/cookie.ts'
 import { oauthError } from '../server/error.ts'
 
@@ -36,7 +36,7 @@ export function newTransaction(redirectUri: string): Transaction {
  *
  * @throws Status invalid_request if the state is too large for a cookie
  */
-export async function keepState(statements: Statements, res: Response, state: LoginState): Promise<void> {
+export async function keepState(internalJwts: InternalJwts, res: Response, state: LoginState): Promise<void> {
   const { provider, returnTo, clientId, scope, transaction } = state
   const claims = {
     idp: provider,
@@ -48,7 +48,7 @@ export async function keepState(statements: Statements, res: Response, state: Lo
     verifier: transaction.codeVerifier,
     redirect: transaction.redirectUri,
   }
-  const value = await statements.sign('provider-login', claims, { lifeSeconds })
+  const value = await internalJwts.sign('provider-login', claims, { lifeSeconds })
   const name = cookieName(transaction.state)
   if (name.length + value.length > maxCookie)
     throw oauthError(
@@ -65,7 +65,7 @@ export async function keepState(statements: Statements, res: Response, state: Lo
  * more).
  */
 export async function takeState(
-  statements: Statements,
+  internalJwts: InternalJwts,
   { req, res }: { req: Request; res: Response },
   given: string,
 ): Promise<LoginState | undefined> {
@@ -73,7 +73,7 @@ export async function takeState(
   const value = readCookie(req, name)
   if (value === undefined) return undefined
   clearCookie(res, name)
-  const claims = await statements.verify('provider-login', value)
+  const claims = await internalJwts.verify('provider-login', value)
   if (claims === undefined) return undefined
   const text = (key: string) => (typeof claims[key] === 'string' ? claims[key] : '')
   // The cookie name contains it too, but only the signed value counts.

@@ -12,7 +12,7 @@ import { type Form, readParameters } from '../server/form.ts'
 import { audited } from '../server/with-audit.ts'
 import { grantScope } from '../tokens/scope.ts'
 import { goneSignal } from '../tokens/token-endpoint.ts'
-import { type Journey, withLoginErrorPage } from './error-page.ts'
+import { type LoginFlowState, withLoginErrorPage } from './error-page.ts'
 import { keepState, type LoginState, newTransaction } from './login-state.ts'
 
 /**
@@ -24,14 +24,14 @@ export function createRedirectStart(options: BrowserOptions): RequestHandler {
   const base = endpointBase(issuer)
 
   async function start(
-    { req, res, journey }: { req: Request; res: Response; journey: Journey },
+    { req, res, loginFlow }: { req: Request; res: Response; loginFlow: LoginFlowState },
     event: TokenEvent,
   ): Promise<void> {
     const idp = String(req.params.idp)
     // Any other text in the path is not repeated.
     if (tools.providers.store.get(idp) !== undefined) event.provider = idp
     const params = readParameters(req)
-    journey.returnTo = params.get('return_to') ?? ''
+    loginFlow.returnTo = params.get('return_to') ?? ''
     const { config, client } = requireProvider(tools.providers, idp)
     if (client.kind !== 'redirect') {
       const what = 'this identity provider requires a password: POST username and password'
@@ -46,12 +46,12 @@ export function createRedirectStart(options: BrowserOptions): RequestHandler {
       .catch(error => {
         throw toOAuthError(tools.providers, config.name, error)
       })
-    await keepState(tools.statements, res, { provider: config.name, transaction, ...destination })
+    await keepState(tools.internalJwts, res, { provider: config.name, transaction, ...destination })
     res.set({ 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' }).redirect(303, location.href)
   }
 
-  return withLoginErrorPage(productName, async (req, res, journey) => {
-    const handle = audited(audit, 'login', (_req, _res, event) => start({ req, res, journey }, event))
+  return withLoginErrorPage(productName, async (req, res, loginFlow) => {
+    const handle = audited(audit, 'login', (_req, _res, event) => start({ req, res, loginFlow }, event))
     await handle(req, res, () => undefined)
   })
 }

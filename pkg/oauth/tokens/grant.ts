@@ -5,7 +5,7 @@ import type { Source } from '../../iam/sessions/client-info.ts'
 import type { DeviceStore } from '../../iam/sessions/device-authorization.ts'
 import type { NewSession, Session } from '../../iam/sessions/session.ts'
 import type { User } from '../../iam/users/user.ts'
-import type { Statements } from '../../jwt/internal-jwt.ts'
+import type { InternalJwts } from '../../jwt/internal-jwt.ts'
 import type { TokenIssuer } from '../../jwt/issue.ts'
 import type { TokenVerifier } from '../../jwt/verify.ts'
 import type { ProviderTools } from '../provider-login.ts'
@@ -44,7 +44,7 @@ export type GrantTools = {
   readonly providers: ProviderTools
   readonly issuer: TokenIssuer
   readonly verifier: TokenVerifier
-  readonly statements: Statements
+  readonly internalJwts: InternalJwts
   /** Whether a user may have several logins; otherwise a new one ends the others. */
   readonly multipleLogin: () => boolean
   readonly devices: Pick<DeviceStore, 'create' | 'read' | 'update' | 'remove'>

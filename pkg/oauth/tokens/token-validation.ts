@@ -11,7 +11,7 @@ export type Standing = { readonly claims: TokenClaims; readonly user: User }
 type Judge = Pick<GrantTools, 'verifier' | 'users' | 'sessions'>
 
 /** @returns undefined for an invalid token, for whatever reason */
-export function judgeAccess(tools: Judge, token: string): Promise<Standing | undefined> {
+export function validateAccessToken(tools: Judge, token: string): Promise<Standing | undefined> {
   return judge(tools, () => tools.verifier.verifyAccess(token))
 }
 
@@ -19,7 +19,7 @@ export function judgeAccess(tools: Judge, token: string): Promise<Standing | und
  * The same for a refresh token, which is valid while it is the newest of its login. Reads the
  * session from kube-apiserver.
  */
-export async function judgeRefresh(tools: Judge, token: string): Promise<Standing | undefined> {
+export async function validateRefreshToken(tools: Judge, token: string): Promise<Standing | undefined> {
   const standing = await judge(tools, () => tools.verifier.verifyRefresh(token))
   if (standing === undefined) return undefined
   const session = await tools.sessions.read(standing.claims.sid)
@@ -31,7 +31,7 @@ export async function judgeRefresh(tools: Judge, token: string): Promise<Standin
  */
 export async function readCaller(tools: Judge, req: IncomingMessage): Promise<Standing | undefined> {
   const token = findBearer(req)
-  return token === null ? undefined : judgeAccess(tools, token)
+  return token === null ? undefined : validateAccessToken(tools, token)
 }
 
 /** Where a token is required, other credentials in the header have been rejected before. */

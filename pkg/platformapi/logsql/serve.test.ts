@@ -4,7 +4,7 @@ import { type GetOptions, type Loopback, startLoopback, toExchange } from '../..
 import { QueryParameters } from '../../apirequest/query-parameters.ts'
 import { createMemoryStore, record } from '../../logs/fixtures.ts'
 import type { Readable } from '../../logs/question/scope.ts'
-import { createTurns } from '../../scheduling/time-slices.ts'
+import { createTimeSlices } from '../../scheduling/time-slices.ts'
 import { freePlaces } from '../logs/fixtures.ts'
 import { createLogsqlFace, type LogsqlOptions, logsqlEndpoints } from './serve.ts'
 
@@ -41,7 +41,7 @@ describe('createLogsqlFace', () => {
       limits: () => ({ queryTimeoutSeconds: 10, exportLimit: 0 }),
       closing: closing.signal,
       places: freePlaces,
-      turns: createTurns(),
+      timeSlices: createTimeSlices(),
       readForm: async ({ rawQuery }) => new QueryParameters(rawQuery),
       enter: () => ({
         leave: () => {

@@ -10,7 +10,7 @@ import type { Pipe } from '../../logs/logsql/query.ts'
 import type { Row } from '../../logs/logsql/row.ts'
 import { type Run, runQuery } from '../../logs/logsql/run.ts'
 import { toFilter } from '../../logs/question/scope.ts'
-import type { Turns } from '../../scheduling/time-slices.ts'
+import type { TimeSlices } from '../../scheduling/time-slices.ts'
 import { whileWaited } from '../logs/abort-on-disconnect.ts'
 import { sendFollow } from '../logs/follow.ts'
 import { withPlaces } from '../logs/places.ts'
@@ -37,7 +37,7 @@ import {
 } from './values.ts'
 
 export type LogsqlOptions = LogFaceOptions & {
-  readonly turns: Turns
+  readonly timeSlices: TimeSlices
   /** The parameters of a URL, and of a form. @throws Status 400, 405, 408, 413, 415 */
   readonly readForm: (exchange: AuthenticatedExchange) => Promise<QueryParameters>
   /** Takes a place for a query of a user. @throws Status 429 */
@@ -122,7 +122,11 @@ export function createLogsqlFace(options: LogsqlOptions): Handler {
     const filter = await permitted(identity)
     const timeoutMs = timeoutOf(parameters, options.limits().queryTimeoutSeconds * 1000)
     const run = {
-      ...{ store: withPlaces(options.store, options.places, exchange), turns: options.turns, maxBytes },
+      ...{
+        store: withPlaces(options.store, options.places, exchange),
+        timeSlices: options.timeSlices,
+        maxBytes,
+      },
       limits: { timeoutMs, signal: AbortSignal.any([left, options.closing]) },
     }
     // Who may see nothing runs the query on nothing.

@@ -43,14 +43,14 @@ async function readHistory(run: Run, { filter, accepts }: Plan, since: bigint): 
   const startNs = filter.startNs !== undefined && filter.startNs > since ? filter.startNs : since
   const found: Hit[] = []
   let chars = 0
-  let sliceEnd = performance.now() + run.turns.sliceMs
+  let sliceEnd = performance.now() + run.timeSlices.sliceMs
   const asked = { filter: { ...filter, startNs }, order: 'asc', limit: Infinity } as const
   for await (const hits of exportHits(run.store, asked, run.limits)) {
     for (const hit of hits) {
       if (performance.now() > sliceEnd) {
-        await run.turns.next()
+        await run.timeSlices.next()
         run.limits.signal?.throwIfAborted()
-        sliceEnd = performance.now() + run.turns.sliceMs
+        sliceEnd = performance.now() + run.timeSlices.sliceMs
       }
       if (!accepts(toRow(hit.record))) continue
       found.push(hit)

@@ -6,8 +6,8 @@ import { type KubeObject, membersOf } from '../../kubeclient/object.ts'
 import { replaceAll } from '../../resourcecache/fixtures.ts'
 import { resourcesGroup, resourcesVersion, toAggregatedKinds } from '../../resourcecache/kinds.ts'
 import { PageCache } from '../../resourcecache/list/page-cache.ts'
-import { Collection } from '../../resourcecache/store/store.ts'
-import { WatchHub } from '../../resourcecache/watch/watch-broadcaster.ts'
+import { ObjectStore } from '../../resourcecache/store/store.ts'
+import { WatchBroadcaster } from '../../resourcecache/watch/watch-broadcaster.ts'
 import { createSharedTurns } from '../../scheduling/time-slices.ts'
 import { readCollection } from '../read-collection.ts'
 import { createWorkspaceViews } from './serve.ts'
@@ -56,29 +56,33 @@ describe('createWorkspaceViews', () => {
   let loopback: Loopback
   const calls: unknown[] = []
 
-  function collectionOf(plural: string, items: readonly KubeObject[]): Collection {
+  function storeOf(plural: string, items: readonly KubeObject[]): ObjectStore {
     const kind = toAggregatedKinds(groupDomain).find(each => each.plural === plural)
     if (kind === undefined) throw new Error(plural)
-    const collection = new Collection({ kind, group: resourcesGroup(groupDomain), version: resourcesVersion })
-    replaceAll(collection, items, '10')
-    return collection
+    const store = new ObjectStore({
+      kind,
+      group: resourcesGroup(groupDomain),
+      version: resourcesVersion,
+    })
+    replaceAll(store, items, '10')
+    return store
   }
 
   before(async () => {
-    const collections = new Map([
-      ['workspaces', collectionOf('workspaces', [blue, red, secret])],
-      ['namespaces', collectionOf('namespaces', namespaces)],
+    const stores = new Map([
+      ['workspaces', storeOf('workspaces', [blue, red, secret])],
+      ['namespaces', storeOf('namespaces', namespaces)],
     ])
     const of = (plural: string) => {
-      const found = collections.get(plural)
+      const found = stores.get(plural)
       if (found === undefined) throw new Error(plural)
       return found
     }
     const tools = {
       groupDomain,
       pages: new PageCache(),
-      hub: new WatchHub(),
-      turns: createSharedTurns(),
+      broadcaster: new WatchBroadcaster(),
+      timeSlices: createSharedTurns(),
       isConsistent: () => false,
     }
     const visible = {
@@ -94,7 +98,7 @@ describe('createWorkspaceViews', () => {
       },
       read: (exchange, how) =>
         readCollection(of(exchange.info.resource), tools, exchange, { list: 'items', visible, ...how }),
-      async sees({ info }, only) {
+      async isVisible({ info }, only) {
         const entry = of(info.resource).get('', info.name)
         return entry !== undefined && visible.has(entry) && only?.matches(entry) !== false
       },

@@ -68,7 +68,7 @@ async function writeKnownNamespace(
 ): Promise<Called | undefined> {
   const { name } = info
   const read = { ...exchange, info: { ...info, verb: 'get' } }
-  if (!(await tools.sees(read, isInWorkspace(tools.groupDomain, workspace))))
+  if (!(await tools.isVisible(read, isInWorkspace(tools.groupDomain, workspace))))
     throw notFound({ group: '', resource: 'namespaces' }, name)
   return writeNamespace(tools, exchange, { name, workspace })
 }

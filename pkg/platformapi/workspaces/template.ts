@@ -116,7 +116,7 @@ function readSpec(spec: unknown, group: string): Template {
   const problems = [
     ...Object.keys(unknown).map(key => `spec.${key}`),
     ...(itemsOf(overrides).length > 0 ? ['spec.overrides'] : []),
-    ...(isElsewhere(placement) ? ['spec.placement'] : []),
+    ...(isDelegated(placement) ? ['spec.placement'] : []),
   ]
   if (problems.length > 0)
     throw invalid(
@@ -130,7 +130,7 @@ function readSpec(spec: unknown, group: string): Template {
   return { template: isRecord(template) ? template : undefined }
 }
 
-function isElsewhere(placement: unknown): boolean {
+function isDelegated(placement: unknown): boolean {
   const { clusters, ...unknown } = membersOf(placement)
   const isHere = itemsOf(clusters).every(cluster => membersOf(cluster).name === 'host')
   return !isHere || Object.values(unknown).some(value => Object.keys(membersOf(value)).length > 0)

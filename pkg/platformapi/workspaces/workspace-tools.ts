@@ -21,7 +21,7 @@ export type WorkspaceTools = {
    *
    * @param exchange as of `read`
    */
-  readonly sees: (exchange: AuthenticatedExchange, only?: Narrowing) => Promise<boolean>
+  readonly isVisible: (exchange: AuthenticatedExchange, only?: Narrowing) => Promise<boolean>
   /** The namespaces that a user sees. @throws Status 403 for a caller who may not know that, 404 */
   readonly visibleTo: (exchange: AuthenticatedExchange, member: string) => Promise<Narrowing | undefined>
 }

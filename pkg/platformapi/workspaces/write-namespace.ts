@@ -8,7 +8,7 @@ import { readJson, typeOf } from '../body.ts'
 import { readDeleteOptions, toDeleteBody } from '../delete-options.ts'
 import type { WorkspaceTools } from './workspace-tools.ts'
 
-type Tools = Pick<WorkspaceTools, 'groupDomain' | 'callAs' | 'sees'>
+type Tools = Pick<WorkspaceTools, 'groupDomain' | 'callAs' | 'isVisible'>
 
 const path = '/api/v1/namespaces'
 const patchTypes = [
@@ -33,13 +33,13 @@ export function isInWorkspace(groupDomain: string, workspace: string): Narrowing
  * kube-apiserver sends
  */
 export async function createNamespace(
-  { groupDomain, callAs, sees }: Tools,
+  { groupDomain, callAs, isVisible }: Tools,
   exchange: AuthenticatedExchange,
   workspace: string,
 ): Promise<Called> {
   const body = toNamespace(await readJson(exchange.req, ['application/json']), { groupDomain, workspace })
   const info = parseRequestInfo('GET', `/kapis/resources.${groupDomain}/v1alpha3/workspaces/${workspace}`)
-  if (!(await sees({ ...exchange, info })))
+  if (!(await isVisible({ ...exchange, info })))
     throw notFound({ group: `tenant.${groupDomain}`, resource: 'workspaces' }, workspace)
   return callAs(exchange, { method: 'POST', path: withQueryOf(exchange, path), body })
 }

@@ -39,7 +39,7 @@ export class Components {
     this.#reflector = new Reflector({
       client: options.client,
       path: this.#path,
-      sink: {
+      handler: {
         replace: items => {
           const names = new Set(items.map(({ metadata }) => metadata.name))
           for (const name of this.#entries.keys()) if (!names.has(name)) this.#remove(name)

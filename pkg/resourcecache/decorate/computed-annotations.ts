@@ -10,7 +10,7 @@ export type Decorators = {
   /** The computed annotations for objects of `<group>/<plural>`; undefined for most. */
   readonly of: (kind: string) => Decorate | undefined
   /** To be fed with all pods. */
-  readonly pods: KindWatchOptions['sink']
+  readonly pods: KindWatchOptions['handler']
   /** Must be called with the drivers that have a VolumeSnapshotClass. */
   readonly setSnapshotDrivers: (drivers: ReadonlySet<string>) => void
 }
@@ -37,25 +37,25 @@ export function createDecorators(
   const mounts = createMountIndex(keys => changed(claims, keys))
   let drivers: ReadonlySet<string> = new Set()
   const decorate = new Map<string, Decorate>([
-    [nodes, entry => decorateNode(entry.facts, usage.of(entry.name), groupDomain)],
+    [nodes, entry => decorateNode(entry.fields, usage.of(entry.name), groupDomain)],
     [namespaces, entry => decorateNamespace(used.of(entry.name))],
     [
       claims,
-      entry => decorateClaim(entry.facts, { isMounted: mounts.isMounted(entry.key), drivers, groupDomain }),
+      entry => decorateClaim(entry.fields, { isMounted: mounts.isMounted(entry.key), drivers, groupDomain }),
     ],
   ])
   return {
     of: kind => decorate.get(kind),
     pods: {
       replace(pods) {
-        usage.sink.replace(pods)
-        used.sink.replace(pods)
-        mounts.sink.replace(pods)
+        usage.handler.replace(pods)
+        used.handler.replace(pods)
+        mounts.handler.replace(pods)
       },
       apply(events) {
-        usage.sink.apply(events)
-        used.sink.apply(events)
-        mounts.sink.apply(events)
+        usage.handler.apply(events)
+        used.handler.apply(events)
+        mounts.handler.apply(events)
       },
     },
     setSnapshotDrivers(next) {

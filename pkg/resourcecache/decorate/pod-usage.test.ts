@@ -33,72 +33,72 @@ function createTold() {
 
 describe('createUsageIndex', () => {
   it('knows nothing of a node without pods', () => {
-    const { of, sink, told } = createTold()
+    const { of, handler, told } = createTold()
     expect(of('n1')).to.equal(noUsage)
-    sink.replace([])
+    handler.replace([])
     expect(of('n1')).to.equal(noUsage)
     expect(told.flat()).to.deep.equal([])
   })
 
   it('sums up what is there at the start', () => {
-    const { sink, told, read } = createTold()
-    sink.replace([pod('a', 'n1'), pod('b', 'n1', { cpu: '1' }), pod('c', 'n2'), pod('d', undefined)])
+    const { handler, told, read } = createTold()
+    handler.replace([pod('a', 'n1'), pod('b', 'n1', { cpu: '1' }), pod('c', 'n2'), pod('d', undefined)])
     expect([read('n1'), read('n2')]).to.deep.equal(['2 1100m 128Mi', '1 100m 64Mi'])
     expect(told).to.deep.equal([['n1', 'n2']])
   })
 
   it('adds a pod when it is bound to a node and not before', () => {
-    const { sink, told, read } = createTold()
-    sink.apply([event('ADDED', pod('a', undefined))])
+    const { handler, told, read } = createTold()
+    handler.apply([event('ADDED', pod('a', undefined))])
     expect(told).to.deep.equal([])
-    sink.apply([event('MODIFIED', pod('a', 'n1'))])
+    handler.apply([event('MODIFIED', pod('a', 'n1'))])
     expect(read('n1')).to.equal('1 100m 64Mi')
     expect(told).to.deep.equal([['n1']])
   })
 
   it('follows a change of what a pod asks for', () => {
-    const { sink, told, read } = createTold()
-    sink.replace([pod('a', 'n1')])
-    sink.apply([event('MODIFIED', pod('a', 'n1', { cpu: '2' }))])
+    const { handler, told, read } = createTold()
+    handler.replace([pod('a', 'n1')])
+    handler.apply([event('MODIFIED', pod('a', 'n1', { cpu: '2' }))])
     expect(read('n1')).to.equal('1 2 64Mi')
     expect(told).to.deep.equal([['n1'], ['n1']])
   })
 
   it('tells both nodes when a name turns up on another one', () => {
-    const { sink, told, read } = createTold()
-    sink.replace([pod('a', 'n1')])
-    sink.apply([event('MODIFIED', pod('a', 'n2'))])
+    const { handler, told, read } = createTold()
+    handler.replace([pod('a', 'n1')])
+    handler.apply([event('MODIFIED', pod('a', 'n2'))])
     expect([read('n1'), read('n2')]).to.deep.equal(['0 0 0', '1 100m 64Mi'])
     expect(told.at(-1)).to.deep.equal(['n1', 'n2'])
   })
 
   for (const type of ['DELETED', 'MODIFIED'] as const) {
     it(`takes a pod off that has ended (${type})`, () => {
-      const { of, sink, told } = createTold()
-      sink.replace([pod('a', 'n1')])
-      sink.apply([event(type, pod('a', 'n1', type === 'MODIFIED' ? { phase: 'Succeeded' } : {}))])
+      const { of, handler, told } = createTold()
+      handler.replace([pod('a', 'n1')])
+      handler.apply([event(type, pod('a', 'n1', type === 'MODIFIED' ? { phase: 'Succeeded' } : {}))])
       expect(of('n1')).to.equal(noUsage)
       expect(told).to.deep.equal([['n1'], ['n1']])
     })
   }
 
   it('tells nobody of what changes no sum', () => {
-    const { sink, told } = createTold()
-    sink.replace([pod('a', 'n1')])
-    sink.apply([
+    const { handler, told } = createTold()
+    handler.replace([pod('a', 'n1')])
+    handler.apply([
       event('MODIFIED', pod('a', 'n1')),
       event('MODIFIED', pod('a', 'n1', { cpu: '0.1', memory: '65536Ki' })),
       event('DELETED', pod('unknown', 'n1')),
       event('ADDED', pod('ended', 'n1', { phase: 'Failed' })),
       bookmark(9),
     ])
-    sink.apply([])
+    handler.apply([])
     expect(told).to.have.length(1)
   })
 
   it('tells once of all that came together', () => {
-    const { sink, told } = createTold()
-    sink.apply([
+    const { handler, told } = createTold()
+    handler.apply([
       event('ADDED', pod('a', 'n1')),
       event('ADDED', pod('b', 'n2')),
       event('ADDED', pod('c', 'n1')),
@@ -107,8 +107,8 @@ describe('createUsageIndex', () => {
   })
 
   it('keeps pods of one name in two namespaces apart', () => {
-    const { sink, read } = createTold()
-    sink.apply([
+    const { handler, read } = createTold()
+    handler.apply([
       event('ADDED', pod('a', 'n1', { namespace: 'x' })),
       event('ADDED', pod('a', 'n1', { namespace: 'y' })),
     ])
@@ -116,9 +116,9 @@ describe('createUsageIndex', () => {
   })
 
   it('forgets everything at a new list, and tells the nodes that lost their pods', () => {
-    const { of, sink, told, read } = createTold()
-    sink.replace([pod('a', 'n1'), pod('b', 'n2')])
-    sink.replace([pod('b', 'n2', { cpu: '3' })])
+    const { of, handler, told, read } = createTold()
+    handler.replace([pod('a', 'n1'), pod('b', 'n2')])
+    handler.replace([pod('b', 'n2', { cpu: '3' })])
     expect(of('n1')).to.equal(noUsage)
     expect(read('n2')).to.equal('1 3 64Mi')
     expect(told.at(-1)).to.deep.equal(['n1', 'n2'])
@@ -126,7 +126,7 @@ describe('createUsageIndex', () => {
 
   it('agrees with a sum taken again after any history', () => {
     const random = createRandom(3)
-    const { sink, read } = createTold()
+    const { handler, read } = createTold()
     const pods = new Map<string, KubeObject>()
     for (let i = 0; i < 3000; i++) {
       const name = `p${random(60)}`
@@ -136,15 +136,15 @@ describe('createUsageIndex', () => {
         phase,
       })
       if (random(4) === 0) {
-        sink.apply([event('DELETED', pods.get(name) ?? next)])
+        handler.apply([event('DELETED', pods.get(name) ?? next)])
         pods.delete(name)
       } else {
-        sink.apply([event(pods.has(name) ? 'MODIFIED' : 'ADDED', next)])
+        handler.apply([event(pods.has(name) ? 'MODIFIED' : 'ADDED', next)])
         pods.set(name, next)
       }
     }
     const again = createTold()
-    again.sink.replace([...pods.values()])
+    again.handler.replace([...pods.values()])
     for (const node of ['n0', 'n1', 'n2', 'n3', 'n4']) expect(read(node)).to.equal(again.read(node))
   })
 })

@@ -25,7 +25,7 @@ const amounts = ['cpuRequests', 'cpuLimits', 'memoryRequests', 'memoryLimits'] a
 
 export type UsageIndex = {
   readonly of: (place: string) => PodUsage
-  readonly sink: KindWatchOptions['sink']
+  readonly handler: KindWatchOptions['handler']
 }
 
 /**
@@ -61,7 +61,7 @@ export function createUsageIndex(
 
   return {
     of: place => usage.get(place) ?? noUsage,
-    sink: {
+    handler: {
       replace(items) {
         const touched = new Set(usage.keys())
         pods.clear()

@@ -18,8 +18,8 @@ describe('createMountIndex', () => {
   }
 
   it('knows the claims in use, and tells those for which it turns', () => {
-    const { told, isMounted, sink } = make()
-    sink.replace([pod('a', ['x', 'y']), pod('b', ['y']), pod('c', [])])
+    const { told, isMounted, handler } = make()
+    handler.replace([pod('a', ['x', 'y']), pod('b', ['y']), pod('c', [])])
     expect(told).to.deep.equal([['ns/x', 'ns/y']])
     expect([isMounted('ns/x'), isMounted('ns/y'), isMounted('ns/z'), isMounted('other/x')]).to.deep.equal([
       true,
@@ -27,26 +27,26 @@ describe('createMountIndex', () => {
       false,
       false,
     ])
-    sink.apply([event('DELETED', pod('a', ['x', 'y']))])
+    handler.apply([event('DELETED', pod('a', ['x', 'y']))])
     expect(told.at(-1)).to.deep.equal(['ns/x'])
-    sink.apply([event('MODIFIED', pod('b', ['y'])), event('ADDED', pod('c', []))])
+    handler.apply([event('MODIFIED', pod('b', ['y'])), event('ADDED', pod('c', []))])
     expect(told).to.have.length(2)
-    sink.apply([event('DELETED', pod('b', ['y']))])
+    handler.apply([event('DELETED', pod('b', ['y']))])
     expect(told.at(-1)).to.deep.equal(['ns/y'])
   })
 
   it('begins again with a new list', () => {
-    const { told, isMounted, sink } = make()
-    sink.replace([pod('a', ['x'])])
-    sink.replace([pod('b', ['y'])])
+    const { told, isMounted, handler } = make()
+    handler.replace([pod('a', ['x'])])
+    handler.replace([pod('b', ['y'])])
     expect(told.at(-1)).to.deep.equal(['ns/x', 'ns/y'])
     expect([isMounted('ns/x'), isMounted('ns/y')]).to.deep.equal([false, true])
   })
 
   it('counts a claim that one pod mounts twice once', () => {
-    const { isMounted, sink } = make()
-    sink.replace([pod('a', ['x', 'x'])])
-    sink.apply([event('DELETED', pod('a', ['x', 'x']))])
+    const { isMounted, handler } = make()
+    handler.replace([pod('a', ['x', 'x'])])
+    handler.apply([event('DELETED', pod('a', ['x', 'x']))])
     expect(isMounted('ns/x')).to.equal(false)
   })
 })

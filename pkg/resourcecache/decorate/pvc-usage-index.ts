@@ -6,7 +6,7 @@ import { toKey } from '../store/cached-object.ts'
 export type MountIndex = {
   /** Whether a pod that has not ended uses the claim `<namespace>/<name>`. */
   readonly isMounted: (claim: string) => boolean
-  readonly sink: KindWatchOptions['sink']
+  readonly handler: KindWatchOptions['handler']
 }
 
 /**
@@ -38,7 +38,7 @@ export function createMountIndex(changed: (claims: ReadonlySet<string>) => void)
 
   return {
     isMounted: claim => users.has(claim),
-    sink: {
+    handler: {
       replace(pods) {
         const touched = new Set(users.keys())
         claimsOfPod.clear()

@@ -2,8 +2,8 @@ import { expect } from 'chai'
 import { rejectionOf } from '../../apierrors/fixtures.ts'
 import { Status } from '../../apierrors/status.ts'
 import type { VersionPage } from '../../kubeclient/version-page.ts'
-import { bookmark, collectionOf, event, node, replaceAll, servedNodes } from '../fixtures.ts'
-import { Collection } from '../store/store.ts'
+import { bookmark, event, node, replaceAll, servedNodes, storeOf } from '../fixtures.ts'
+import { ObjectStore } from '../store/store.ts'
 import { createConfirm } from './consistent-read.ts'
 import { waitForLatest, waitForVersion } from './wait-for-resource-version.ts'
 
@@ -32,8 +32,8 @@ describe('a consistent read', () => {
 
   function confirmedBy(...pages: readonly (VersionPage | Error)[]) {
     const left = [...pages]
-    return (collection: Collection) =>
-      createConfirm(collection, {
+    return (store: ObjectStore) =>
+      createConfirm(store, {
         async page({ path }) {
           paths.push(path)
           const next = left.shift()
@@ -53,18 +53,18 @@ describe('a consistent read', () => {
   ]
 
   it('takes the state as it is when its version is that of the list', async () => {
-    const collection = collectionOf(nodes(), { confirm: confirmedBy(page(10, [])) })
-    await waitForLatest(collection)
-    expect(collection.version).to.equal(10)
+    const store = storeOf(nodes(), { confirm: confirmedBy(page(10, [])) })
+    await waitForLatest(store)
+    expect(store.version).to.equal(10)
     expect(paths).to.deep.equal(['/api/v1/nodes?limit=1000'])
   })
 
   it('goes to the version of the list when nothing has changed up to it', async () => {
-    const collection = collectionOf(nodes(), { confirm: confirmedBy(page(17, same)) })
-    await waitForLatest(collection)
-    expect(collection.version).to.equal(17)
-    expect(collection.at(12)).to.deep.equal(collection.snapshot())
-    expect(collection.since(13)).to.deep.equal([])
+    const store = storeOf(nodes(), { confirm: confirmedBy(page(17, same)) })
+    await waitForLatest(store)
+    expect(store.version).to.equal(17)
+    expect(store.at(12)).to.deep.equal(store.snapshot())
+    expect(store.since(13)).to.deep.equal([])
   })
 
   const changes: readonly [string, readonly Item[], ReturnType<typeof event>][] = [
@@ -81,16 +81,16 @@ describe('a consistent read', () => {
   ]
   for (const [what, items, arriving] of changes) {
     it(`waits for ${what} that the list shows`, async () => {
-      const collection = collectionOf(nodes(), { confirm: confirmedBy(page(17, items)) })
+      const store = storeOf(nodes(), { confirm: confirmedBy(page(17, items)) })
       let isDone = false
-      const waiting = waitForLatest(collection).then(() => {
+      const waiting = waitForLatest(store).then(() => {
         isDone = true
       })
       await later()
       expect(isDone).to.equal(false)
-      collection.apply([arriving])
+      store.apply([arriving])
       await waiting
-      expect(collection.version).to.equal(17)
+      expect(store.version).to.equal(17)
     })
   }
 
@@ -99,47 +99,47 @@ describe('a consistent read', () => {
       ['a', 13],
       ['b', 4],
     ]
-    const collection = collectionOf(nodes(), { confirm: confirmedBy(page(17, items)) })
-    const waiting = waitForLatest(collection)
+    const store = storeOf(nodes(), { confirm: confirmedBy(page(17, items)) })
+    const waiting = waitForLatest(store)
     await later()
-    collection.apply([event('MODIFIED', node('a', { version: 12 }))])
+    store.apply([event('MODIFIED', node('a', { version: 12 }))])
     await later()
-    expect(collection.version).to.equal(12)
-    collection.apply([event('MODIFIED', node('a', { version: 13 }))])
+    expect(store.version).to.equal(12)
+    store.apply([event('MODIFIED', node('a', { version: 13 }))])
     await waiting
-    expect(collection.version).to.equal(17)
+    expect(store.version).to.equal(17)
   })
 
   it('takes a watch that has passed the list', async () => {
-    const collection = collectionOf(nodes(), { confirm: confirmedBy(page(17, [['a', 13]])) })
-    const waiting = waitForLatest(collection)
+    const store = storeOf(nodes(), { confirm: confirmedBy(page(17, [['a', 13]])) })
+    const waiting = waitForLatest(store)
     await later()
-    collection.apply([event('ADDED', node('c', { version: 20 }))])
+    store.apply([event('ADDED', node('c', { version: 20 }))])
     await waiting
-    expect(collection.version).to.equal(20)
+    expect(store.version).to.equal(20)
   })
 
   it('leaves out events of what has come and gone before the version that was confirmed', async () => {
-    const collection = collectionOf(nodes(), { confirm: confirmedBy(page(17, same)) })
+    const store = storeOf(nodes(), { confirm: confirmedBy(page(17, same)) })
     const seen: string[] = []
-    collection.subscribe({
+    store.subscribe({
       changed: list => seen.push(...list.map(({ type, entry }) => `${type} ${entry.name}`)),
       reset: () => undefined,
     })
-    await waitForLatest(collection)
-    collection.apply([event('ADDED', node('c', { version: 12 }))])
-    expect(collection.version).to.equal(17)
-    collection.apply([event('DELETED', node('c', { version: 13 })), bookmark(14)])
-    expect(collection.version).to.equal(17)
-    collection.apply([event('MODIFIED', node('a', { version: 18 }))])
+    await waitForLatest(store)
+    store.apply([event('ADDED', node('c', { version: 12 }))])
+    expect(store.version).to.equal(17)
+    store.apply([event('DELETED', node('c', { version: 13 })), bookmark(14)])
+    expect(store.version).to.equal(17)
+    store.apply([event('MODIFIED', node('a', { version: 18 }))])
     expect(seen).to.deep.equal(['MODIFIED a'])
-    expect(collection.version).to.equal(18)
+    expect(store.version).to.equal(18)
   })
 
   it('lists a large kind only when its watch is not there in a moment, page by page', async () => {
     const many = Array.from({ length: 1_001 }, (_, i) => node(`n${i}`, { version: 5 }))
     const items = many.map(({ metadata }): Item => [metadata.name, 5])
-    const collection = collectionOf(many, {
+    const store = storeOf(many, {
       confirm: confirmedBy(
         page(11, items.slice(0, 1), 'one'),
         page(17, items.slice(0, 1), 'one'),
@@ -147,13 +147,13 @@ describe('a consistent read', () => {
         page(17, items.slice(1_001)),
       ),
     })
-    const first = waitForLatest(collection)
+    const first = waitForLatest(store)
     await later()
-    collection.apply([bookmark(11)])
+    store.apply([bookmark(11)])
     await first
     expect(paths).to.deep.equal(['/api/v1/nodes?limit=1'])
-    await waitForLatest(collection)
-    expect(collection.version).to.equal(17)
+    await waitForLatest(store)
+    expect(store.version).to.equal(17)
     expect(paths.slice(1)).to.deep.equal([
       '/api/v1/nodes?limit=1',
       '/api/v1/nodes?limit=1000&continue=one',
@@ -164,16 +164,16 @@ describe('a consistent read', () => {
   function podsIn(...pages: readonly VersionPage[]) {
     const source = { group: '', version: 'v1', path: '/api/v1/pods' }
     const kind = { ...servedNodes.kind, plural: 'pods', namespaced: true, source }
-    const collection = new Collection({ ...servedNodes, kind }, { confirm: confirmedBy(...pages) })
+    const store = new ObjectStore({ ...servedNodes, kind }, { confirm: confirmedBy(...pages) })
     const pods = ['x', 'y'].map((namespace, i) => node('p', { version: 3 + i, meta: { namespace } }))
-    replaceAll(collection, pods, '10')
-    return collection
+    replaceAll(store, pods, '10')
+    return store
   }
 
   it('compares one namespace alone, and stays at its version', async () => {
-    const collection = podsIn(page(17, [['p', 3, 'x']]))
-    await waitForLatest(collection, { namespace: 'x', name: '' })
-    expect(collection.version).to.equal(10)
+    const store = podsIn(page(17, [['p', 3, 'x']]))
+    await waitForLatest(store, { namespace: 'x', name: '' })
+    expect(store.version).to.equal(10)
     expect(paths).to.deep.equal(['/api/v1/namespaces/x/pods?limit=1000'])
   })
 
@@ -189,12 +189,12 @@ describe('a consistent read', () => {
 
     it('waits for its change', async () => {
       objects.set(path, '12')
-      const collection = podsIn()
-      const waiting = waitForLatest(collection, scope)
+      const store = podsIn()
+      const waiting = waitForLatest(store, scope)
       await later()
-      collection.apply([event('MODIFIED', node('p', { version: 12, meta: { namespace: 'y' } }))])
+      store.apply([event('MODIFIED', node('p', { version: 12, meta: { namespace: 'y' } }))])
       await waiting
-      expect(collection.get('y', 'p')?.version).to.equal(12)
+      expect(store.get('y', 'p')?.version).to.equal(12)
     })
 
     it('takes the word of kube-apiserver for one that is not there', async () => {
@@ -205,15 +205,15 @@ describe('a consistent read', () => {
     it('waits for its deletion, by the version of a list', async () => {
       const name = 'p,=\\'
       const odd = (version: number) => node(name, { version, meta: { namespace: 'y' } })
-      const collection = podsIn(page(17, []))
-      collection.apply([event('ADDED', odd(11))])
+      const store = podsIn(page(17, []))
+      store.apply([event('ADDED', odd(11))])
       let isDone = false
-      const waiting = waitForLatest(collection, { namespace: 'y', name }).then(() => {
+      const waiting = waitForLatest(store, { namespace: 'y', name }).then(() => {
         isDone = true
       })
       await later()
       expect(isDone).to.equal(false)
-      collection.apply([event('DELETED', odd(12))])
+      store.apply([event('DELETED', odd(12))])
       await waiting
       expect(paths).to.deep.equal([
         `/api/v1/namespaces/y/pods/${encodeURIComponent(name)}`,
@@ -222,35 +222,35 @@ describe('a consistent read', () => {
     })
 
     it('takes one that was made since for what it is', async () => {
-      const collection = podsIn(page(17, [['p', 12, 'y']]))
-      const waiting = waitForLatest(collection, scope)
+      const store = podsIn(page(17, [['p', 12, 'y']]))
+      const waiting = waitForLatest(store, scope)
       await later()
-      collection.apply([event('MODIFIED', node('p', { version: 12, meta: { namespace: 'y' } }))])
+      store.apply([event('MODIFIED', node('p', { version: 12, meta: { namespace: 'y' } }))])
       await waiting
     })
   })
 
   it('shares a list, but not one that was sent before', async () => {
-    const collection = collectionOf(nodes(), { confirm: confirmedBy(page(17, same), page(18, same)) })
-    const first = [waitForLatest(collection), waitForLatest(collection)]
+    const store = storeOf(nodes(), { confirm: confirmedBy(page(17, same), page(18, same)) })
+    const first = [waitForLatest(store), waitForLatest(store)]
     await Promise.resolve()
     await Promise.resolve()
-    const second = [waitForLatest(collection), waitForLatest(collection)]
+    const second = [waitForLatest(store), waitForLatest(store)]
     await Promise.all([...first, ...second])
     expect(paths).to.have.length(2)
-    expect(collection.version).to.equal(18)
+    expect(store.version).to.equal(18)
   })
 
   it('is 503 when kube-apiserver does not answer', async () => {
     const refused = new Status(500, 'InternalError', 'etcdserver: request timed out')
-    const collection = collectionOf(nodes(), { confirm: confirmedBy(refused) })
-    const refusal = await rejectionOf(waitForLatest(collection))
+    const store = storeOf(nodes(), { confirm: confirmedBy(refused) })
+    const refusal = await rejectionOf(waitForLatest(store))
     expect(refusal).to.include({ code: 503, message: 'failed to list nodes at kube-apiserver' })
   })
 
   it('is 504 when the writes do not arrive', async function () {
     this.timeout(30_000)
-    const collection = collectionOf(nodes(), {
+    const store = storeOf(nodes(), {
       confirm: confirmedBy(
         page(17, [
           ['a', 12],
@@ -258,7 +258,7 @@ describe('a consistent read', () => {
         ]),
       ),
     })
-    const refusal = await rejectionOf(waitForLatest(collection))
+    const refusal = await rejectionOf(waitForLatest(store))
     expect(refusal).to.include({
       code: 504,
       message: 'Timeout: Too large resource version: 17, current: 10',
@@ -266,17 +266,17 @@ describe('a consistent read', () => {
   })
 
   it('brings a quiet kind to a version that is asked for', async () => {
-    const collection = collectionOf(nodes(), { confirm: confirmedBy(page(17, same)) })
+    const store = storeOf(nodes(), { confirm: confirmedBy(page(17, same)) })
     const since = performance.now()
-    await waitForVersion(collection, '16')
+    await waitForVersion(store, '16')
     expect(performance.now() - since).to.be.lessThan(2_500)
-    expect(collection.version).to.equal(17)
+    expect(store.version).to.equal(17)
   })
 
   it('is 504 for a version that lies ahead of kube-apiserver', async function () {
     this.timeout(30_000)
-    const collection = collectionOf(nodes(), { confirm: confirmedBy(page(17, same)) })
-    const refusal = await rejectionOf(waitForVersion(collection, '99'))
+    const store = storeOf(nodes(), { confirm: confirmedBy(page(17, same)) })
+    const refusal = await rejectionOf(waitForVersion(store, '99'))
     expect(refusal).to.include({
       code: 504,
       message: 'Timeout: Too large resource version: 99, current: 17',

@@ -2,7 +2,7 @@ import { tooLargeResourceVersion } from '../../apierrors/status.ts'
 import type { ObjectVersion, VersionPage } from '../../kubeclient/version-page.ts'
 import { explainRefusal } from '../list/list-error.ts'
 import { toKey } from '../store/cached-object.ts'
-import type { Collection, Confirm, Scope } from '../store/store.ts'
+import type { Confirm, ObjectStore, Scope } from '../store/store.ts'
 import { SharedCalls } from './shared-calls.ts'
 
 /** Consistent reads of kube-apiserver. */
@@ -30,8 +30,8 @@ const pageSize = 1_000
  *
  * @returns a function whose concurrent calls for a scope share one list
  */
-export function createConfirm(collection: Collection, reader: VersionReader): Confirm {
-  const { kind } = collection.served
+export function createConfirm(store: ObjectStore, reader: VersionReader): Confirm {
+  const { kind } = store.served
   const calls = new SharedCalls<void>()
   const refuse = (error: unknown) => {
     throw explainRefusal(kind.plural, error)
@@ -47,7 +47,7 @@ export function createConfirm(collection: Collection, reader: VersionReader): Co
 
   async function confirmList(scope: Scope): Promise<void> {
     // A large kind is listed only when its watch is not at the version of the list in a moment.
-    let page = await read(scope, isAll(scope) && collection.size > pageSize ? 1 : pageSize, '')
+    let page = await read(scope, isAll(scope) && store.size > pageSize ? 1 : pageSize, '')
     const version = Number(page.version)
     const deadlineMs = performance.now() + waitMs
     const listed = new Map<string, ObjectVersion>()
@@ -55,20 +55,20 @@ export function createConfirm(collection: Collection, reader: VersionReader): Co
       for (const item of items) listed.set(toKey(item.namespace, item.name), item)
     }
     add(page)
-    if (page.continueToken !== '') await collection.waitFor(version, momentMs)
-    while (page.continueToken !== '' && collection.version < version) {
+    if (page.continueToken !== '') await store.waitFor(version, momentMs)
+    while (page.continueToken !== '' && store.version < version) {
       page = await read(scope, pageSize, page.continueToken)
       add(page)
     }
-    let different = findDifference(collection, scope, listed)
-    while (collection.version < version && different !== undefined) {
-      if (!(await collection.waitFor(collection.version + 1, deadlineMs - performance.now())))
-        throw tooLargeResourceVersion(String(version), String(collection.version))
+    let different = findDifference(store, scope, listed)
+    while (store.version < version && different !== undefined) {
+      if (!(await store.waitFor(store.version + 1, deadlineMs - performance.now())))
+        throw tooLargeResourceVersion(String(version), String(store.version))
       // All objects are compared again only if this one matches: a large kind may change all the
       // time.
-      if (isAsListed(collection, different, listed)) different = findDifference(collection, scope, listed)
+      if (isAsListed(store, different, listed)) different = findDifference(store, scope, listed)
     }
-    if (isAll(scope) && version > collection.version) collection.advance(version)
+    if (isAll(scope) && version > store.version) store.advance(version)
   }
 
   /** A get waits for nothing at kube-apiserver, where a list waits for progress from etcd. */
@@ -76,11 +76,11 @@ export function createConfirm(collection: Collection, reader: VersionReader): Co
     const path = `${collectionPath(kind.source.path, scope.namespace)}/${encodeURIComponent(scope.name)}`
     const version = await reader.object({ path }).catch(refuse)
     if (version !== undefined) {
-      if (await collection.waitFor(Number(version), waitMs)) return
-      throw tooLargeResourceVersion(version, String(collection.version))
+      if (await store.waitFor(Number(version), waitMs)) return
+      throw tooLargeResourceVersion(version, String(store.version))
     }
     // One that was deleted, or that came after: only a list has a version that says which.
-    if (collection.get(scope.namespace, scope.name) !== undefined) await confirmList(scope)
+    if (store.get(scope.namespace, scope.name) !== undefined) await confirmList(scope)
   }
 
   const confirm = (scope: Scope) => (scope.name === '' ? confirmList(scope) : confirmObject(scope))
@@ -98,21 +98,21 @@ type Listed = ReadonlyMap<string, ObjectVersion>
  * Returns an object of the scope whose version differs from the list, or that is missing on one
  * side; undefined if there is none.
  */
-function findDifference(collection: Collection, scope: Scope, listed: Listed): ObjectName | undefined {
-  if (scope.name !== '') return isAsListed(collection, scope, listed) ? undefined : scope
+function findDifference(store: ObjectStore, scope: Scope, listed: Listed): ObjectName | undefined {
+  if (scope.name !== '') return isAsListed(store, scope, listed) ? undefined : scope
   let count = 0
-  for (const entry of collection.entries()) {
+  for (const entry of store.entries()) {
     if (scope.namespace !== '' && entry.namespace !== scope.namespace) continue
     if (Number(listed.get(entry.key)?.resourceVersion) !== entry.version) return entry
     count++
   }
   if (count === listed.size) return undefined
-  return [...listed.values()].find(({ namespace, name }) => collection.get(namespace, name) === undefined)
+  return [...listed.values()].find(({ namespace, name }) => store.get(namespace, name) === undefined)
 }
 
-function isAsListed(collection: Collection, { namespace, name }: ObjectName, listed: Listed): boolean {
+function isAsListed(store: ObjectStore, { namespace, name }: ObjectName, listed: Listed): boolean {
   const wanted = listed.get(toKey(namespace, name))?.resourceVersion
-  return collection.get(namespace, name)?.version === (wanted === undefined ? undefined : Number(wanted))
+  return store.get(namespace, name)?.version === (wanted === undefined ? undefined : Number(wanted))
 }
 
 function collectionPath(path: string, namespace: string): string {

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { answerJson, type FakeKubeApiserver, startFakeKubeApiserver } from '../../kubeclient/fixtures.ts'
-import { createCatalog } from './discovery-cache.ts'
+import { createDiscoveryCache } from './discovery-cache.ts'
 
 type Resource = {
   readonly plural: string
@@ -54,7 +54,7 @@ const others = {
   'resources.kapis.io': { v1alpha3: [{ plural: 'gadgets', kind: 'Gadget' }] },
 }
 
-describe('createCatalog', () => {
+describe('createDiscoveryCache', () => {
   let fake: FakeKubeApiserver | undefined
   afterEach(() => fake?.close())
 
@@ -62,7 +62,7 @@ describe('createCatalog', () => {
     fake = await startFakeKubeApiserver((req, res) => {
       answerJson(res, 200, discovery(req.url === '/api' ? core : rest()))
     })
-    return { fake, catalog: createCatalog({ client: fake.client, groupDomain: 'kapis.io' }) }
+    return { fake, discovery: createDiscoveryCache({ client: fake.client, groupDomain: 'kapis.io' }) }
   }
 
   const byPlural: readonly [string, string | undefined][] = [
@@ -82,48 +82,48 @@ describe('createCatalog', () => {
   ]
   for (const [plural, path] of byPlural) {
     it(`${JSON.stringify(plural)} means ${path ?? 'nothing'}`, async () => {
-      const { catalog } = await start()
-      expect((await catalog.findByPlural(plural))?.source.path).to.equal(path)
+      const { discovery } = await start()
+      expect((await discovery.findByPlural(plural))?.source.path).to.equal(path)
     })
   }
 
   it('finds by group and version', async () => {
-    const { catalog } = await start()
-    const kind = await catalog.find('a.example.com', 'v1beta1', 'widgets')
+    const { discovery } = await start()
+    const kind = await discovery.find('a.example.com', 'v1beta1', 'widgets')
     expect(kind).to.deep.include({ plural: 'widgets', kind: 'Widget', singular: 'widget', namespaced: true })
     expect(kind?.source).to.deep.equal({
       group: 'a.example.com',
       version: 'v1beta1',
       path: '/apis/a.example.com/v1beta1/widgets',
     })
-    expect((await catalog.find('', 'v1', 'nodes'))?.namespaced).to.equal(false)
-    expect(await catalog.find('a.example.com', 'v2', 'widgets')).to.equal(undefined)
-    expect(await catalog.find('', 'v1', 'bindings')).to.equal(undefined)
+    expect((await discovery.find('', 'v1', 'nodes'))?.namespaced).to.equal(false)
+    expect(await discovery.find('a.example.com', 'v2', 'widgets')).to.equal(undefined)
+    expect(await discovery.find('', 'v1', 'bindings')).to.equal(undefined)
   })
 
   it('tells what can only be listed', async () => {
-    const { catalog } = await start()
-    expect(await catalog.find('metrics.k8s.io', 'v1beta1', 'pods')).to.include({ isListedOnly: true })
-    expect(await catalog.findByPlural('pods')).to.not.have.property('isListedOnly')
+    const { discovery } = await start()
+    expect(await discovery.find('metrics.k8s.io', 'v1beta1', 'pods')).to.include({ isListedOnly: true })
+    expect(await discovery.findByPlural('pods')).to.not.have.property('isListedOnly')
   })
 
   it('asks once for many questions', async () => {
-    const { catalog, fake: kubeApiserver } = await start()
+    const { discovery, fake: kubeApiserver } = await start()
     await Promise.all([
-      catalog.findByPlural('pods'),
-      catalog.findByPlural('nodes'),
-      catalog.find('', 'v1', 'pods'),
+      discovery.findByPlural('pods'),
+      discovery.findByPlural('nodes'),
+      discovery.find('', 'v1', 'pods'),
     ])
-    await catalog.findByPlural('widgets')
-    for (let i = 0; i < 10; i++) await catalog.findByPlural('unicorns')
+    await discovery.findByPlural('widgets')
+    for (let i = 0; i < 10; i++) await discovery.findByPlural('unicorns')
     expect([...kubeApiserver.requests].sort()).to.deep.equal(['GET /api', 'GET /apis'])
   })
 
   it('takes passwords out of users, and out of nothing else', async () => {
-    const { catalog } = await start()
+    const { discovery } = await start()
     const [own, foreign] = await Promise.all([
-      catalog.findByPlural('users'),
-      catalog.find('aaa.example.com', 'v1', 'users'),
+      discovery.findByPlural('users'),
+      discovery.find('aaa.example.com', 'v1', 'users'),
     ])
     expect(own?.hidden).to.deep.equal([
       ['spec', 'password'],

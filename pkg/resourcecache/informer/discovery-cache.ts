@@ -1,10 +1,10 @@
 import type { KubeClient } from '../../kubeclient/client.ts'
 import { itemsOf, membersOf, textOf } from '../../kubeclient/object.ts'
-import type { Kind, Traits } from '../kind.ts'
+import type { Kind, KindOptions } from '../kind.ts'
 import { plain } from '../kinds/platform.ts'
 import { createKindTable, resourcesGroup } from '../kinds.ts'
 
-export type Catalog = {
+export type DiscoveryCache = {
   /**
    * Returns the kind of a group and version; undefined if kube-apiserver does not serve it with
    * list.
@@ -29,10 +29,10 @@ type Found = { readonly kinds: readonly Kind[]; readonly atMs: number }
  * resources, kept up to date. The group of the extension API is excluded, since this server serves
  * it.
  */
-export function createCatalog(options: {
+export function createDiscoveryCache(options: {
   readonly client: KubeClient
   readonly groupDomain: string
-}): Catalog {
+}): DiscoveryCache {
   const { client, groupDomain } = options
   const table = createKindTable(groupDomain)
   const own = resourcesGroup(groupDomain)
@@ -53,7 +53,8 @@ export function createCatalog(options: {
 
   function toKind(resource: Discovered): Kind {
     const { group, version, plural, namespaced, isWatchable } = resource
-    const traits: Traits = table.find(row => row.group === group && row.plural === plural)?.traits ?? plain
+    const kindOptions: KindOptions =
+      table.find(row => row.group === group && row.plural === plural)?.options ?? plain
     const scope = group === '' ? `/api/${version}` : `/apis/${group}/${version}`
     return {
       plural,
@@ -63,10 +64,10 @@ export function createCatalog(options: {
       source: { group, version, path: `${scope}/${plural}` },
       shortNames: [],
       categories: [],
-      columns: traits.columns ?? [],
-      toFacts: traits.toFacts,
-      filters: traits.filters,
-      ...(traits.hidden === undefined ? {} : { hidden: traits.hidden }),
+      columns: kindOptions.columns ?? [],
+      toFields: kindOptions.toFields,
+      filters: kindOptions.filters,
+      ...(kindOptions.hidden === undefined ? {} : { hidden: kindOptions.hidden }),
       ...(isWatchable ? {} : { isListedOnly: true }),
     }
   }

@@ -1,11 +1,11 @@
 import { unavailable, unknownResource } from '../../apierrors/status.ts'
 import type { KubeClient } from '../../kubeclient/client.ts'
-import { Reflector, type ReflectorSink } from '../../kubeclient/reflector.ts'
+import { Reflector, type ReflectorHandler } from '../../kubeclient/reflector.ts'
 import { readObjectVersion, readVersionPage } from '../../kubeclient/version-page.ts'
 import type { Logger } from '../../telemetry/logger.ts'
 import { explainRefusal, isUnknown } from '../list/list-error.ts'
 import type { ServedKind } from '../store/cached-object.ts'
-import { Collection, type Decorate } from '../store/store.ts'
+import { type Decorate, ObjectStore } from '../store/store.ts'
 import { createConfirm } from './consistent-read.ts'
 
 export type LiveKindOptions = {
@@ -14,7 +14,7 @@ export type LiveKindOptions = {
   readonly decorate?: Decorate
   readonly logger: Logger
   /** Where else its objects go; others may come and go. */
-  readonly sinks?: () => Iterable<Pick<ReflectorSink, 'replace' | 'apply'>>
+  readonly sinks?: () => Iterable<Pick<ReflectorHandler, 'replace' | 'apply'>>
   /** Called when kube-apiserver does not serve the kind (any more). */
   readonly gone: () => void
 }
@@ -25,8 +25,8 @@ const staleAfterMs = 5_000
 const firstListMs = 20_000
 
 /** One kind as it is being followed: its collection, and the watch that feeds it. */
-export class LiveKind {
-  readonly collection: Collection
+export class KindInformer {
+  readonly store: ObjectStore
   usedAtMs = performance.now()
   /** Lets go of what is followed only for the sake of this kind. */
   release: (() => void) | undefined
@@ -40,10 +40,10 @@ export class LiveKind {
   constructor({ client, served, decorate, logger, sinks = () => [], gone }: LiveKindOptions) {
     const { plural, source } = served.kind
     this.#plural = plural
-    this.collection = new Collection(served, {
+    this.store = new ObjectStore(served, {
       decorate,
-      confirm: collection =>
-        createConfirm(collection, {
+      confirm: store =>
+        createConfirm(store, {
           page: call => readVersionPage(client, call),
           object: call => readObjectVersion(client, call),
         }),
@@ -51,14 +51,14 @@ export class LiveKind {
     this.#reflector = new Reflector({
       client,
       path: source.path,
-      sink: {
+      handler: {
         replace: (...state) => {
-          this.collection.replace(...state)
-          for (const sink of sinks()) sink.replace(...state)
+          this.store.replace(...state)
+          for (const handler of sinks()) handler.replace(...state)
         },
         apply: events => {
-          this.collection.apply(events)
-          for (const sink of sinks()) sink.apply(events)
+          this.store.apply(events)
+          for (const handler of sinks()) handler.apply(events)
         },
         failed: err => {
           this.#refusal = err
@@ -100,7 +100,7 @@ export class LiveKind {
    * @throws Status 404 for a kind that was removed; 503 before the first list, and while the watch
    * is down for longer than a restart takes, rather than serving stale data
    */
-  current(): Collection {
+  current(): ObjectStore {
     this.usedAtMs = performance.now()
     if (this.isGone) throw unknownResource()
     if (!this.#isSynced) throw unavailable(`the cache for ${this.#plural} has not synced yet; retry later`)
@@ -109,11 +109,11 @@ export class LiveKind {
       throw unavailable(
         `the cache for ${this.#plural} is stale: the watch on kube-apiserver was lost; retry later`,
       )
-    return this.collection
+    return this.store
   }
 
   /** The same, after the first list. @throws Status 404 for a kind that is not served, 503 */
-  async ready(): Promise<Collection> {
+  async ready(): Promise<ObjectStore> {
     const deadline = performance.now() + firstListMs
     while (!this.#isSynced && performance.now() < deadline && this.#refusal === undefined) {
       const { promise, resolve } = Promise.withResolvers<void>()

@@ -1,6 +1,6 @@
 import type { KubeClient } from '../../kubeclient/client.ts'
 import type { KubeObject } from '../../kubeclient/object.ts'
-import { Reflector, type ReflectorSink } from '../../kubeclient/reflector.ts'
+import { Reflector, type ReflectorHandler } from '../../kubeclient/reflector.ts'
 import type { Logger } from '../../telemetry/logger.ts'
 
 export type KindWatchOptions = {
@@ -8,7 +8,10 @@ export type KindWatchOptions = {
   /** Collection path, such as /api/v1/pods. */
   readonly path: string
   readonly logger: Logger
-  readonly sink: { readonly replace: (items: readonly KubeObject[]) => void } & Pick<ReflectorSink, 'apply'>
+  readonly handler: { readonly replace: (items: readonly KubeObject[]) => void } & Pick<
+    ReflectorHandler,
+    'apply'
+  >
 }
 
 /**
@@ -48,7 +51,7 @@ export class KindWatch {
   }
 
   /** To be called with what the cache's watch of the kind brings, from its first list on. */
-  readonly followed: Pick<ReflectorSink, 'replace' | 'apply'> = {
+  readonly followed: Pick<ReflectorHandler, 'replace' | 'apply'> = {
     replace: items => {
       if (!this.#isRunning) return
       this.#endOwn()
@@ -56,20 +59,20 @@ export class KindWatch {
     },
     apply: events => {
       // Until its first list the cache's watch has no events.
-      if (this.#isRunning) this.#options.sink.apply(events)
+      if (this.#isRunning) this.#options.handler.apply(events)
     },
   }
 
   /** To be called when the kind is not in the cache any more. */
   unfollowed(): void {
     if (!this.#isRunning || this.#own !== undefined) return
-    const { client, path, logger, sink } = this.#options
+    const { client, path, logger, handler } = this.#options
     this.#own = new Reflector({
       client,
       path,
-      sink: {
+      handler: {
         replace: items => this.#replace(items),
-        apply: sink.apply,
+        apply: handler.apply,
         failed: err => logger.warn({ err, path }, 'watch failed, retrying'),
       },
     })
@@ -77,7 +80,7 @@ export class KindWatch {
   }
 
   #replace(items: readonly KubeObject[]): void {
-    this.#options.sink.replace(items)
+    this.#options.handler.replace(items)
     this.#synced.resolve()
   }
 

@@ -14,7 +14,7 @@ import { createLogger } from '../../telemetry/logger.ts'
 import { node } from '../fixtures.ts'
 import type { Kind } from '../kind.ts'
 import { nodes } from '../kinds/nodes.ts'
-import { createCatalog } from './discovery-cache.ts'
+import { createDiscoveryCache } from './discovery-cache.ts'
 import { type CacheLimits, ResourceCache } from './resource-cache.ts'
 
 const allocatable = { cpu: '4', memory: '4Gi', pods: '110' }
@@ -62,7 +62,7 @@ describe('ResourceCache', () => {
     const logger = createLogger({ program: 'test', level: 'error', destination: { write: () => undefined } })
     const cache = new ResourceCache({
       client: fake.client,
-      catalog: createCatalog({ client: fake.client, groupDomain: 'kapis.io' }),
+      discovery: createDiscoveryCache({ client: fake.client, groupDomain: 'kapis.io' }),
       groupDomain: 'kapis.io',
       logger,
       limits: () => ({ idleSeconds: 60, maxMegabytes: 1024, ...limits }),
@@ -76,7 +76,7 @@ describe('ResourceCache', () => {
   const sample = (path: string) =>
     path === '/api/v1/pods' ? [pod('p1', 5, '1')] : [node('n1', { version: 6, status: { allocatable } })]
   const requestsOf = (cache: ResourceCache) =>
-    cache.collection('nodes')?.get('', 'n1')?.decoration.annotations['node.kapis.io/cpu-requests']
+    cache.store('nodes')?.get('', 'n1')?.decoration.annotations['node.kapis.io/cpu-requests']
 
   it('shows nodes with the sums of their pods from the first moment on', async () => {
     const { cache, lists } = await start(sample)
@@ -84,7 +84,7 @@ describe('ResourceCache', () => {
     expect(cache.isSynced).to.equal(true)
     expect(lists).to.deep.equal(['/api/v1/pods', '/api/v1/nodes'])
     expect(requestsOf(cache)).to.equal('1')
-    expect(cache.collections()).to.deep.equal([cache.collection('nodes')])
+    expect(cache.stores()).to.deep.equal([cache.store('nodes')])
   })
 
   it('follows both as they change; a change of pods is no event of a node', async () => {
@@ -93,13 +93,13 @@ describe('ResourceCache', () => {
     await until(() => watches.size === 2)
     tell('/api/v1/pods', 'ADDED', pod('p2', 11, '500m'))
     await until(() => requestsOf(cache) === '1500m')
-    expect(cache.collection('nodes')?.version).to.equal(10)
+    expect(cache.store('nodes')?.version).to.equal(10)
     tell(
       '/api/v1/nodes',
       'MODIFIED',
       node('n1', { version: 12, labels: { a: 'b' }, status: { allocatable } }),
     )
-    await until(() => cache.collection('nodes')?.version === 12)
+    await until(() => cache.store('nodes')?.version === 12)
     expect(requestsOf(cache)).to.equal('1500m')
   })
 
@@ -121,7 +121,7 @@ describe('ResourceCache', () => {
     await until(() => requestsOf(cache) === '1500m')
     const shared = watches.get('/api/v1/pods')
     tell('/api/v1/pods', 'ERROR', { code: 404, message: 'no' })
-    await until(() => cache.collections().length === 1)
+    await until(() => cache.stores().length === 1)
     await until(() => shared?.closed === true && watches.get('/api/v1/pods') !== shared)
     tell('/api/v1/pods', 'ADDED', pod('p3', 12, '2'))
     await until(() => requestsOf(cache) === '3')
@@ -154,7 +154,7 @@ describe('ResourceCache', () => {
     const { cache } = await start(path => (path === '/api/v1/pods' ? [] : undefined))
     void cache.start()
     expect(cache.isSynced).to.equal(false)
-    expect(refusalOf(() => cache.collection('nodes'))).to.deep.equal({
+    expect(refusalOf(() => cache.store('nodes'))).to.deep.equal({
       code: 503,
       reason: 'ServiceUnavailable',
       message: 'the cache for nodes has not synced yet; retry later',
@@ -171,7 +171,7 @@ describe('ResourceCache', () => {
       const message = 'the cache for nodes is stale: the watch on kube-apiserver was lost; retry later'
       await until(() => {
         try {
-          return cache.collection('nodes') === undefined
+          return cache.store('nodes') === undefined
         } catch (error) {
           return error instanceof Status && error.code === 503 && error.message === message
         }
@@ -184,7 +184,7 @@ describe('ResourceCache', () => {
     it(`does not know ${JSON.stringify(plural)}`, async () => {
       const { cache } = await start(sample)
       await cache.start()
-      expect(cache.collection(plural)).to.equal(undefined)
+      expect(cache.store(plural)).to.equal(undefined)
     })
   }
 
@@ -236,7 +236,7 @@ describe('ResourceCache', () => {
       expect(before.isEnded).to.equal(true)
       const refusal = await cache.obtain(gadgets('gadgets')).catch((error: unknown) => error)
       expect(refusal).to.be.instanceOf(Status).that.includes({ code: 404 })
-      expect(cache.collections()).to.have.length(1)
+      expect(cache.stores()).to.have.length(1)
       const asked = lists.length
       isThere = true
       const after = await cache.obtain(gadgets('gadgets'))
@@ -268,7 +268,7 @@ describe('ResourceCache', () => {
       await roomy.cache.obtain(gadgets('first'))
       await roomy.cache.obtain(gadgets('second'))
       await roomy.cache.obtain(gadgets('third'))
-      expect(roomy.cache.collections().map(({ served }) => served.kind.plural)).to.not.include('first')
+      expect(roomy.cache.stores().map(({ served }) => served.kind.plural)).to.not.include('first')
     })
   })
 })

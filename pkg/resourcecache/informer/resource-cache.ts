@@ -4,14 +4,14 @@ import type { Logger } from '../../telemetry/logger.ts'
 import { createDecorators, type Decorators } from '../decorate/computed-annotations.ts'
 import type { Kind } from '../kind.ts'
 import { alwaysFollowed, resourcesGroup, resourcesVersion } from '../kinds.ts'
-import type { Collection, Decorate } from '../store/store.ts'
-import type { Catalog } from './discovery-cache.ts'
-import { LiveKind } from './informer.ts'
+import type { Decorate, ObjectStore } from '../store/store.ts'
+import type { DiscoveryCache } from './discovery-cache.ts'
+import { KindInformer } from './informer.ts'
 import { KindWatch, type KindWatchOptions } from './kind-watch.ts'
 
 export type ResourceCacheOptions = {
   readonly client: KubeClient
-  readonly catalog: Catalog
+  readonly discovery: DiscoveryCache
   readonly groupDomain: string
   readonly logger: Logger
   readonly limits: () => CacheLimits
@@ -37,7 +37,7 @@ const lookAgainMs = 10_000
  */
 export class ResourceCache {
   readonly #options: ResourceCacheOptions
-  readonly #live = new Map<string, LiveKind>()
+  readonly #live = new Map<string, KindInformer>()
   readonly #decorators: Decorators
   readonly #pods: { readonly start: () => Promise<void>; readonly stop: () => void }
   readonly #watches = new Set<KindWatch>()
@@ -49,9 +49,9 @@ export class ResourceCache {
     const { groupDomain } = options
     this.#options = options
     this.#decorators = createDecorators(groupDomain, (kind, keys) => {
-      for (const { collection } of this.#live.values()) {
-        const { source, plural } = collection.served.kind
-        if (kind === `${source.group}/${plural}`) collection.redecorate(keys)
+      for (const { store } of this.#live.values()) {
+        const { source, plural } = store.served.kind
+        if (kind === `${source.group}/${plural}`) store.redecorate(keys)
       }
     })
     this.#pods = this.watch('/api/v1/pods', this.#decorators.pods)
@@ -62,14 +62,17 @@ export class ResourceCache {
    *
    * @param path of the collection, such as /api/v1/namespaces
    */
-  watch(path: string, sink: KindWatchOptions['sink']): { start: () => Promise<void>; stop: () => void } {
-    const watch = new KindWatch({ client: this.#options.client, path, logger: this.#options.logger, sink })
+  watch(
+    path: string,
+    handler: KindWatchOptions['handler'],
+  ): { start: () => Promise<void>; stop: () => void } {
+    const watch = new KindWatch({ client: this.#options.client, path, logger: this.#options.logger, handler })
     return {
       start: () => {
         this.#watches.add(watch)
-        const live = this.#live.values().find(each => each.collection.served.kind.source.path === path)
-        const isListed = live !== undefined && live.collection.version > 0
-        return watch.start(isListed ? [...live.collection.entries()].map(entry => entry.parsed()) : undefined)
+        const live = this.#live.values().find(each => each.store.served.kind.source.path === path)
+        const isListed = live !== undefined && live.store.version > 0
+        return watch.start(isListed ? [...live.store.entries()].map(entry => entry.parsed()) : undefined)
       },
       stop: () => {
         this.#watches.delete(watch)
@@ -103,7 +106,7 @@ export class ResourceCache {
   /** Estimated bytes of all that is followed. */
   get bytes(): number {
     let sum = 0
-    for (const { collection } of this.#live.values()) sum += collection.bytes
+    for (const { store } of this.#live.values()) sum += store.bytes
     return sum
   }
 
@@ -112,7 +115,7 @@ export class ResourceCache {
    *
    * @throws Status 503 while it cannot be trusted
    */
-  collection(plural: string): Collection | undefined {
+  store(plural: string): ObjectStore | undefined {
     const kind = alwaysFollowed.find(row => row.plural === plural)
     if (kind === undefined) return undefined
     if (!this.#synced) throw unavailable(`the cache for ${plural} has not synced yet; retry later`)
@@ -125,7 +128,7 @@ export class ResourceCache {
    * @throws Status 503 while it is stale or the cache is full, 404 if kube-apiserver does not serve
    * it
    */
-  async obtain(kind: Kind): Promise<Collection> {
+  async obtain(kind: Kind): Promise<ObjectStore> {
     const live = this.#live.get(toName(kind)) ?? this.#begin(kind)
     if (kind.plural === 'persistentvolumeclaims') {
       // Without them the claims are shown all the same.
@@ -137,11 +140,11 @@ export class ResourceCache {
   }
 
   /** What is followed now. */
-  collections(): readonly Collection[] {
-    return [...this.#live.values()].map(({ collection }) => collection)
+  stores(): readonly ObjectStore[] {
+    return [...this.#live.values()].map(({ store }) => store)
   }
 
-  #begin(kind: Kind): LiveKind {
+  #begin(kind: Kind): KindInformer {
     // Before the pods are there, claims would all seem to be unused.
     if (!this.#synced) throw unavailable('the discovery of resources has not finished yet; retry later')
     if (!this.#fits()) {
@@ -153,11 +156,11 @@ export class ResourceCache {
     return this.#follow(kind)
   }
 
-  #follow(kind: Kind): LiveKind {
+  #follow(kind: Kind): KindInformer {
     const { client, groupDomain, logger } = this.#options
     const served = { kind, group: resourcesGroup(groupDomain), version: resourcesVersion }
     const decorate: Decorate | undefined = this.#decorators.of(`${kind.source.group}/${kind.plural}`)
-    const live: LiveKind = new LiveKind({
+    const live: KindInformer = new KindInformer({
       client,
       served,
       logger,
@@ -176,15 +179,15 @@ export class ResourceCache {
    * A claim can be snapshotted if its driver has a VolumeSnapshotClass, which an annotation
    * reports.
    */
-  async #followSnapshotClasses(claims: LiveKind): Promise<void> {
+  async #followSnapshotClasses(claims: KindInformer): Promise<void> {
     if (claims.release !== undefined || performance.now() < this.#nextLookMs) return
     // Snapshots come with an operator, which may be installed later.
     this.#nextLookMs = performance.now() + lookAgainMs
-    const kind = await this.#options.catalog.findByPlural('volumesnapshotclasses')
+    const kind = await this.#options.discovery.findByPlural('volumesnapshotclasses')
     if (kind === undefined) return
     const classes = await this.obtain(kind)
     const tell = () => {
-      const drivers = [...classes.entries()].map(({ facts }) => facts.values.driver ?? '')
+      const drivers = [...classes.entries()].map(({ fields }) => fields.values.driver ?? '')
       this.#decorators.setSnapshotDrivers(new Set(classes.isEnded ? [] : drivers))
     }
     const unsubscribe = classes.subscribe({
@@ -221,20 +224,20 @@ export class ResourceCache {
   }
 
   /** What may be ended, least lately used first. */
-  #idle(): readonly (readonly [string, LiveKind])[] {
+  #idle(): readonly (readonly [string, KindInformer])[] {
     const always = new Set(alwaysFollowed.map(toName))
     return [...this.#live]
-      .filter(([name, { collection }]) => !always.has(name) && !collection.isWatched)
+      .filter(([name, { store }]) => !always.has(name) && !store.isWatched)
       .sort(([, a], [, b]) => a.usedAtMs - b.usedAtMs)
   }
 
-  #end(name: string, live: LiveKind): void {
+  #end(name: string, live: KindInformer): void {
     live.stop()
     live.release?.()
     this.#live.delete(name)
-    for (const watch of this.#watchesOf(live.collection.served.kind)) watch.unfollowed()
+    for (const watch of this.#watchesOf(live.store.served.kind)) watch.unfollowed()
     // Last: who is told of it may ask for the kind again.
-    live.collection.end()
+    live.store.end()
   }
 
   #watchesOf({ source }: Kind): readonly KindWatch[] {

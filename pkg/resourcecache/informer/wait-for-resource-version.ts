@@ -1,5 +1,5 @@
 import { tooLargeResourceVersion } from '../../apierrors/status.ts'
-import type { Collection, Scope } from '../store/store.ts'
+import type { ObjectStore, Scope } from '../store/store.ts'
 import { momentMs } from './consistent-read.ts'
 
 // As in kube-apiserver: long enough for a delayed watch event, short enough for a client with a
@@ -14,8 +14,8 @@ const all: Scope = { namespace: '', name: '' }
  * @param scope the part of the kind that is read
  * @throws Status 503, 504
  */
-export async function waitForLatest(collection: Collection, scope: Scope = all): Promise<void> {
-  await collection.confirm?.(scope)
+export async function waitForLatest(store: ObjectStore, scope: Scope = all): Promise<void> {
+  await store.confirm?.(scope)
 }
 
 /**
@@ -23,19 +23,19 @@ export async function waitForLatest(collection: Collection, scope: Scope = all):
  *
  * @throws Status 504 when it does not get there
  */
-export async function waitForVersion(collection: Collection, resourceVersion: string): Promise<void> {
+export async function waitForVersion(store: ObjectStore, resourceVersion: string): Promise<void> {
   if (resourceVersion === '' || resourceVersion === '0') return
   const version = Number(resourceVersion)
-  if (await collection.waitFor(version, momentMs)) return
-  confirmSoon(collection)
-  if (await collection.waitFor(version, waitMs)) return
-  throw tooLargeResourceVersion(resourceVersion, String(collection.version))
+  if (await store.waitFor(version, momentMs)) return
+  confirmSoon(store)
+  if (await store.waitFor(version, waitMs)) return
+  throw tooLargeResourceVersion(resourceVersion, String(store.version))
 }
 
 /**
  * The store of an idle kind reaches a version only by a comparison. A failure shows as an unchanged
  * version.
  */
-export function confirmSoon(collection: Collection): void {
-  collection.confirm?.(all).catch(() => undefined)
+export function confirmSoon(store: ObjectStore): void {
+  store.confirm?.(all).catch(() => undefined)
 }

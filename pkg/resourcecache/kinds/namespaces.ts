@@ -1,11 +1,11 @@
 import { membersOf, textOf } from '../../kubeclient/object.ts'
 import type { PodUsage } from '../decorate/pod-usage.ts'
 import { formatQuantity } from '../decorate/quantity.ts'
-import { column, type Decoration, integerColumn, type Traits } from '../kind.ts'
+import { column, type Decoration, integerColumn, type KindOptions } from '../kind.ts'
 import { exact } from '../list/filters.ts'
 
 /** The columns of kube-apiserver, then the workspace and the requests of pods. */
-export const namespaces = (groupDomain: string): Traits => ({
+export const namespaces = (groupDomain: string): KindOptions => ({
   columns: [
     column('Name', 0, 'Name of the namespace, unique in the cluster.', 'name'),
     column('Status', 0, 'Active, or Terminating while it is being emptied.'),
@@ -15,7 +15,7 @@ export const namespaces = (groupDomain: string): Traits => ({
     column('CPU-Requests', 1, 'CPU that these pods request together.'),
     column('Memory-Requests', 1, 'Memory that these pods request together.'),
   ],
-  toFacts({ metadata, status }) {
+  toFields({ metadata, status }) {
     const phase = textOf(membersOf(status).phase)
     const workspace = metadata.labels?.[`${groupDomain}/workspace`] ?? ''
     return {

@@ -6,7 +6,7 @@ import { type NodeOptions, node } from '../fixtures.ts'
 import { decorateNode, nodes } from './nodes.ts'
 
 const cellsOf = (options: NodeOptions) => {
-  const { cells } = nodes.toFacts(node('n1', options))
+  const { cells } = nodes.toFields(node('n1', options))
   return Object.fromEntries(nodes.columns.map(({ name }, i) => [name, cells[i]]))
 }
 const conditions = (...list: readonly (readonly [string, string])[]) => ({
@@ -127,7 +127,7 @@ describe('nodes', () => {
   for (const [what, options, cell, word] of words) {
     it(`a node ${what} is ${cell}, and ${word} to the filter`, () => {
       expect(cellsOf(options).Status).to.equal(cell)
-      expect(nodes.toFacts(node('n1', options)).status).to.equal(word)
+      expect(nodes.toFields(node('n1', options)).status).to.equal(word)
     })
   }
 
@@ -163,12 +163,12 @@ describe('decorateNode', () => {
     memoryRequests: parseQuantity('512Mi'),
     memoryLimits: parseQuantity('2Gi'),
   }
-  const facts = nodes.toFacts(
+  const fields = nodes.toFields(
     node('n1', { status: { allocatable: { cpu: '4', memory: '3Gi', pods: '110' } } }),
   )
 
   it('adds the eight annotations and the last three cells', () => {
-    expect(decorateNode(facts, usage, 'example.org')).to.deep.equal({
+    expect(decorateNode(fields, usage, 'example.org')).to.deep.equal({
       annotations: {
         'node.example.org/cpu-limits': '6',
         'node.example.org/cpu-limits-fraction': '150%',
@@ -184,7 +184,7 @@ describe('decorateNode', () => {
   })
 
   it('says 0 of a node without pods, and of one that offers nothing', () => {
-    const { annotations, cells } = decorateNode(nodes.toFacts(node('n1')), noUsage, 'kapis.io')
+    const { annotations, cells } = decorateNode(nodes.toFields(node('n1')), noUsage, 'kapis.io')
     expect(new Set(Object.values(annotations))).to.deep.equal(new Set(['0', '0%']))
     expect(cells).to.deep.equal(['0/?', '0/?', '0/?'])
   })

@@ -1,7 +1,7 @@
 import { itemsOf, type KubeObject, membersOf, textOf } from '../../kubeclient/object.ts'
 import type { PodUsage } from '../decorate/pod-usage.ts'
 import { formatQuantity, parseQuantity, percent, type Quantity } from '../decorate/quantity.ts'
-import { type Column, column, type Decoration, type Facts, type Kind } from '../kind.ts'
+import { type Column, column, type Decoration, type IndexedFields, type Kind } from '../kind.ts'
 import { oneOf } from '../list/filters.ts'
 
 // The first ten are the columns of kube-apiserver with the same names; the others are additional.
@@ -31,14 +31,14 @@ export const nodes: Kind = {
   shortNames: [],
   categories: [],
   columns,
-  toFacts,
+  toFields,
   filters: { status: oneOf('status', ['unschedulable', 'warning', 'running']) },
 }
 
 /** The eight request and limit annotations, and the cells of the last three columns. */
-export function decorateNode(facts: Facts, usage: PodUsage, groupDomain: string): Decoration {
-  const cpu = parseQuantity(facts.values.cpu)
-  const memory = parseQuantity(facts.values.memory)
+export function decorateNode(fields: IndexedFields, usage: PodUsage, groupDomain: string): Decoration {
+  const cpu = parseQuantity(fields.values.cpu)
+  const memory = parseQuantity(fields.values.memory)
   const key = (name: string) => `node.${groupDomain}/${name}`
   return {
     annotations: {
@@ -52,14 +52,14 @@ export function decorateNode(facts: Facts, usage: PodUsage, groupDomain: string)
       [key('memory-requests-fraction')]: `${percent(usage.memoryRequests, memory)}%`,
     },
     cells: [
-      `${usage.pods}/${facts.values.pods || '?'}`,
+      `${usage.pods}/${fields.values.pods || '?'}`,
       share(usage.cpuRequests, cpu),
       share(usage.memoryRequests, memory),
     ],
   }
 }
 
-function toFacts(object: KubeObject): Facts {
+function toFields(object: KubeObject): IndexedFields {
   const spec = membersOf(object.spec)
   const status = membersOf(object.status)
   const info = membersOf(status.nodeInfo)

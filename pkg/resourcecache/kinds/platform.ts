@@ -1,19 +1,19 @@
 import { lastAppliedAnnotation } from '../../kubeclient/last-applied.ts'
 import { itemsOf, type KubeObject, membersOf, textOf } from '../../kubeclient/object.ts'
-import type { Traits } from '../kind.ts'
+import type { KindOptions } from '../kind.ts'
 import { anyOf, caseless, exact, joinValues, noneOf } from '../list/filters.ts'
 
 /**
  * The default for kinds without special behaviour: the status is the phase, the state, or the Ready
  * condition.
  */
-export const plain: Traits = {
-  toFacts: object => ({ status: plainStatus(object), cells: [], values: {} }),
+export const plain: KindOptions = {
+  toFields: object => ({ status: plainStatus(object), cells: [], values: {} }),
   filters: {},
 }
 
-export const events: Traits = {
-  toFacts(object) {
+export const events: KindOptions = {
+  toFields(object) {
     const series = membersOf(object.series)
     const times = [
       object.lastTimestamp,
@@ -32,14 +32,14 @@ export const events: Traits = {
 }
 
 /** Password hashes and their fingerprints are only for password checks. */
-export const users: Traits = {
+export const users: KindOptions = {
   hidden: [
     ['spec', 'password'],
     ['spec', 'credential'],
     ['spec', 'credentialNamespace'],
     ['metadata', 'annotations', lastAppliedAnnotation],
   ],
-  toFacts(object) {
+  toFields(object) {
     const spec = membersOf(object.spec)
     const state = textOf(membersOf(object.status).state)
     return {
@@ -61,14 +61,15 @@ export const users: Traits = {
 }
 
 /** Also found by the kind name, which users know. */
-export const customResourceDefinitions: Traits = {
-  toFacts: object => ({
+export const customResourceDefinitions: KindOptions = {
+  toFields: object => ({
     status: plainStatus(object),
     cells: [],
     values: { name: object.metadata.name, kind: textOf(membersOf(membersOf(object.spec).names).kind) },
   }),
   filters: {
-    name: value => facts => facts.values.name?.includes(value) || facts.values.kind?.includes(value) || false,
+    name: value => fields =>
+      fields.values.name?.includes(value) || fields.values.kind?.includes(value) || false,
   },
 }
 
@@ -76,9 +77,9 @@ export const customResourceDefinitions: Traits = {
 export function byValues(
   read: (object: KubeObject) => Readonly<Record<string, string>>,
   names: readonly string[],
-): Traits {
+): KindOptions {
   return {
-    toFacts: object => ({ status: plainStatus(object), cells: [], values: read(object) }),
+    toFields: object => ({ status: plainStatus(object), cells: [], values: read(object) }),
     filters: Object.fromEntries(names.map(name => [name, exact(name)])),
   }
 }
@@ -96,8 +97,8 @@ export const workspaceRoleBindings = byValues(
   ['rolename'],
 )
 
-export const groupBindings = (groupDomain: string): Traits => ({
-  toFacts: object => ({
+export const groupBindings = (groupDomain: string): KindOptions => ({
+  toFields: object => ({
     status: '',
     cells: [],
     values: {

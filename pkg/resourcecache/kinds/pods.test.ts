@@ -187,7 +187,7 @@ describe('the status of a pod', () => {
   for (const [what, parts, reason, word] of table) {
     it(`${what}: ${reason}, ${word}`, () => {
       expect(toPodStatus(pod(parts)).reason).to.equal(reason)
-      expect(pods.toFacts(pod(parts)).status).to.equal(word)
+      expect(pods.toFields(pod(parts)).status).to.equal(word)
     })
   }
 

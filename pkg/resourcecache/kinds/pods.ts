@@ -1,7 +1,7 @@
 import { itemsOf, type KubeObject, membersOf, textOf } from '../../kubeclient/object.ts'
 import { toPodRequests } from '../decorate/pod-requests.ts'
 import { formatQuantity } from '../decorate/quantity.ts'
-import { type Cell, type Column, column, type Traits } from '../kind.ts'
+import { type Cell, type Column, column, type KindOptions } from '../kind.ts'
 import { anyOf, exact, joinValues, oneOf } from '../list/filters.ts'
 import { type PodStatus, toPodStatus } from './pod-status.ts'
 
@@ -23,9 +23,9 @@ const columns: readonly Column[] = [
 
 type Members = Readonly<Record<string, unknown>>
 
-export const pods: Traits = {
+export const pods: KindOptions = {
   columns,
-  toFacts(pod) {
+  toFields(pod) {
     const spec = membersOf(pod.spec)
     const shown = toPodStatus(pod)
     return {

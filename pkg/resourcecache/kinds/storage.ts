@@ -1,5 +1,5 @@
 import { itemsOf, type KubeObject, membersOf, textOf } from '../../kubeclient/object.ts'
-import { type Cell, column, type Decoration, type Facts, type Traits } from '../kind.ts'
+import { type Cell, column, type Decoration, type IndexedFields, type KindOptions } from '../kind.ts'
 import { caseless, exact, oneOf, yesOrNo } from '../list/filters.ts'
 
 const provisionerAnnotations = [
@@ -7,12 +7,12 @@ const provisionerAnnotations = [
   'volume.beta.kubernetes.io/storage-provisioner',
 ]
 
-export const volumes: Traits = {
-  toFacts: toVolumeFacts,
+export const volumes: KindOptions = {
+  toFields: toVolumeFacts,
   filters: { status: caseless('phase'), storageClassName: exact('storageClassName') },
 }
 
-export const claims: Traits = {
+export const claims: KindOptions = {
   ...volumes,
   columns: [
     column('Name', 0, 'Name of the claim, unique in its namespace.', 'name'),
@@ -27,7 +27,7 @@ export const claims: Traits = {
     column('In-Use', 1, 'Whether a pod mounts it.'),
     column('Snapshots', 1, 'Whether a snapshot of it can be taken.'),
   ],
-  toFacts: object => ({ ...toVolumeFacts(object), cells: toClaimCells(object) }),
+  toFields: object => ({ ...toVolumeFacts(object), cells: toClaimCells(object) }),
 }
 
 // As kubectl shortens them.
@@ -57,7 +57,7 @@ function toClaimCells({ metadata, ...object }: KubeObject): readonly Cell[] {
   ]
 }
 
-function toVolumeFacts(object: KubeObject): Facts {
+function toVolumeFacts(object: KubeObject): IndexedFields {
   const phase = textOf(membersOf(object.status).phase)
   const annotations = object.metadata.annotations ?? {}
   const provisioner = provisionerAnnotations.map(key => annotations[key]).find(value => value !== undefined)
@@ -77,11 +77,11 @@ function toVolumeFacts(object: KubeObject): Facts {
  * taken.
  */
 export function decorateClaim(
-  facts: Facts,
+  fields: IndexedFields,
   known: { readonly isMounted: boolean; readonly drivers: ReadonlySet<string>; readonly groupDomain: string },
 ): Decoration {
   const { isMounted, drivers, groupDomain } = known
-  const allowsSnapshots = drivers.has(facts.values.provisioner ?? '')
+  const allowsSnapshots = drivers.has(fields.values.provisioner ?? '')
   return {
     annotations: {
       [`${groupDomain}/allow-snapshot`]: String(allowsSnapshots),
@@ -91,8 +91,8 @@ export function decorateClaim(
   }
 }
 
-export const snapshots: Traits = {
-  toFacts(object) {
+export const snapshots: KindOptions = {
+  toFields(object) {
     const spec = membersOf(object.spec)
     const isReady = membersOf(object.status).readyToUse === true
     const isGoing = object.metadata.deletionTimestamp !== undefined
@@ -112,8 +112,8 @@ export const snapshots: Traits = {
   },
 }
 
-export const snapshotContents: Traits = {
-  toFacts(object) {
+export const snapshotContents: KindOptions = {
+  toFields(object) {
     const spec = membersOf(object.spec)
     const snapshot = membersOf(spec.volumeSnapshotRef)
     const isReady = membersOf(object.status).readyToUse === true
@@ -137,7 +137,7 @@ export const snapshotContents: Traits = {
   },
 }
 
-export const snapshotClasses: Traits = {
-  toFacts: object => ({ status: '', cells: [], values: { driver: textOf(object.driver) } }),
+export const snapshotClasses: KindOptions = {
+  toFields: object => ({ status: '', cells: [], values: { driver: textOf(object.driver) } }),
   filters: {},
 }

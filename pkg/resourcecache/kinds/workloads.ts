@@ -1,11 +1,11 @@
 import { itemsOf, type KubeObject, membersOf, textOf } from '../../kubeclient/object.ts'
-import { type Cell, column, integerColumn, type Traits } from '../kind.ts'
+import { type Cell, column, integerColumn, type KindOptions } from '../kind.ts'
 import { oneOf } from '../list/filters.ts'
 
 const words = ['stopped', 'running', 'updating']
 
 /** stopped without replicas, running if all existing ones are ready, otherwise updating. */
-export const deployments: Traits = {
+export const deployments: KindOptions = {
   columns: [
     column('Name', 0, 'Name of the deployment, unique in its namespace.', 'name'),
     column('Ready', 0, 'Ready pods, of the desired number.'),
@@ -18,7 +18,7 @@ export const deployments: Traits = {
     column('State', 1, 'running, updating or stopped.'),
     column('Updated', 1, 'Time since its conditions last changed.'),
   ],
-  toFacts(object) {
+  toFields(object) {
     const status = membersOf(object.status)
     const ready = count(status.readyReplicas)
     const all = count(status.replicas)
@@ -35,8 +35,8 @@ export const deployments: Traits = {
 }
 
 /** The same, compared with the desired number. */
-export const replicated: Traits = {
-  toFacts(object) {
+export const replicated: KindOptions = {
+  toFields(object) {
     const ready = count(membersOf(object.status).readyReplicas)
     const wanted = membersOf(object.spec).replicas
     // KubeSphere 3.4 treats a missing number as stopped; Kubernetes defaults to 1.
@@ -45,16 +45,16 @@ export const replicated: Traits = {
   filters: { status: oneOf('status', words) },
 }
 
-export const daemonSets: Traits = {
-  toFacts(object) {
+export const daemonSets: KindOptions = {
+  toFields(object) {
     const { numberReady, desiredNumberScheduled } = membersOf(object.status)
     return { status: toWord(count(numberReady), count(desiredNumberScheduled)), cells: [], values: {} }
   },
   filters: { status: oneOf('status', words) },
 }
 
-export const jobs: Traits = {
-  toFacts(object) {
+export const jobs: KindOptions = {
+  toFields(object) {
     const conditions = itemsOf(membersOf(object.status).conditions).map(membersOf)
     const is = (type: string) => conditions.some(c => c.type === type && c.status === 'True')
     return {
@@ -67,8 +67,8 @@ export const jobs: Traits = {
   filters: { status: oneOf('status', ['completed', 'failed', 'running']) },
 }
 
-export const cronJobs: Traits = {
-  toFacts: object => ({
+export const cronJobs: KindOptions = {
+  toFields: object => ({
     status: membersOf(object.spec).suspend === true ? 'paused' : 'running',
     cells: [],
     values: {},

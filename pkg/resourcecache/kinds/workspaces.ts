@@ -1,16 +1,16 @@
 import { membersOf, textOf } from '../../kubeclient/object.ts'
-import { column, type Traits } from '../kind.ts'
+import { column, type KindOptions } from '../kind.ts'
 import { exact } from '../list/filters.ts'
 
 /** A group of namespaces with a manager: `Workspace` of tenant.<group domain>/v1alpha1. */
-export const workspaces: Traits = {
+export const workspaces: KindOptions = {
   columns: [
     column('Name', 0, 'Name of the workspace, unique in the cluster.', 'name'),
     column('Manager', 0, 'User who manages it, and always sees it.'),
     column('Age', 0, 'Time since the workspace was created.'),
     column('Description', 1, 'What it is for.'),
   ],
-  toFacts({ metadata, spec }) {
+  toFields({ metadata, spec }) {
     const manager = textOf(membersOf(spec).manager)
     const description = textOf(membersOf(spec).description)
     return {

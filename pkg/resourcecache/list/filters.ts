@@ -1,35 +1,35 @@
 import { badRequest } from '../../apierrors/status.ts'
-import type { Facts, FilterParser } from '../kind.ts'
+import type { FilterParser, IndexedFields } from '../kind.ts'
 
 /** A filter by status, which must be one of the values of the kind. */
 export function oneOf(parameter: string, words: readonly string[]): FilterParser {
   return value => {
     if (!words.includes(value))
       throw badRequest(`${parameter} must be one of ${words.join(', ')}, not ${JSON.stringify(value)}`)
-    return facts => facts.status === value
+    return fields => fields.status === value
   }
 }
 
 /** A filter by exact value. */
 export function exact(name: string): FilterParser {
-  return value => facts => facts.values[name] === value
+  return value => fields => fields.values[name] === value
 }
 
 /** Exact except for case, for phases. */
 export function caseless(name: string): FilterParser {
   return value => {
     const wanted = value.toLowerCase()
-    return facts => facts.values[name]?.toLowerCase() === wanted
+    return fields => fields.values[name]?.toLowerCase() === wanted
   }
 }
 
 /** A filter by one of several values of a kind (see joinValues). */
 export function anyOf(name: string): FilterParser {
-  return value => facts => hasValue(facts, name, value)
+  return value => fields => hasValue(fields, name, value)
 }
 
 export function noneOf(name: string): FilterParser {
-  return value => facts => !hasValue(facts, name, value)
+  return value => fields => !hasValue(fields, name, value)
 }
 
 /** Joins several values; names in Kubernetes contain no line feed. */
@@ -37,8 +37,8 @@ export function joinValues(values: readonly string[]): string {
   return values.length === 0 ? '' : `\n${values.join('\n')}\n`
 }
 
-function hasValue(facts: Facts, name: string, value: string): boolean {
-  return !value.includes('\n') && facts.values[name]?.includes(`\n${value}\n`) === true
+function hasValue(fields: IndexedFields, name: string, value: string): boolean {
+  return !value.includes('\n') && fields.values[name]?.includes(`\n${value}\n`) === true
 }
 
 /** A filter by true or false. */
@@ -46,6 +46,6 @@ export function yesOrNo(parameter: string): FilterParser {
   return value => {
     if (value !== 'true' && value !== 'false')
       throw badRequest(`${parameter} must be true or false, not ${JSON.stringify(value)}`)
-    return facts => (facts.values[parameter] === 'true') === (value === 'true')
+    return fields => (fields.values[parameter] === 'true') === (value === 'true')
   }
 }

@@ -35,7 +35,7 @@ describe('plainChunks and gzipPieces', () => {
     it(`write the same JSON in the ${form.name} form, at every offset and in both directions`, () => {
       const size = 130
       const index = new SortedIndex(byKey, entries(size))
-      const names = index.snapshot().flatMap(leaf => leaf.entries.map(({ name }) => name))
+      const names = index.snapshot().flatMap(chunk => chunk.entries.map(({ name }) => name))
       for (const descending of [false, true]) {
         const ordered = descending ? names.toReversed() : names
         for (const count of [0, 1, 10, 24, 25, 60, size]) {
@@ -67,7 +67,7 @@ describe('plainChunks and gzipPieces', () => {
       const name = `n${1000 + random(260)}`
       const old = index
         .snapshot()
-        .flatMap(leaf => leaf.entries)
+        .flatMap(chunk => chunk.entries)
         .find(other => other.name === name)
       const next = entry(name, { version: step, spec: { step } })
       if (!old) index.insert(next)

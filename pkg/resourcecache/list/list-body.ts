@@ -1,6 +1,6 @@
 import { pieceBytes } from '../../httpserver/respond.ts'
 import type { Entry } from '../store/cached-object.ts'
-import { entriesOf, type Leaf, type Selection } from '../store/chunk.ts'
+import { type Chunk, entriesOf, type Selection } from '../store/chunk.ts'
 import { type GzipPiece, toGzipPiece } from './gzip.ts'
 
 /** How an API shows an object. */
@@ -68,8 +68,8 @@ export function* plainChunks(selection: Selection, form: Form, frame: Frame): Ge
 
 /** The cache of compressed chunks. */
 export type PieceCache = {
-  readonly get: (leaf: Leaf, key: string) => readonly GzipPiece[] | undefined
-  readonly set: (leaf: Leaf, key: string, pieces: readonly GzipPiece[]) => void
+  readonly get: (chunk: Chunk, key: string) => readonly GzipPiece[] | undefined
+  readonly set: (chunk: Chunk, key: string, pieces: readonly GzipPiece[]) => void
 }
 
 /** Generates the list as pieces of one gzip body. Unchanged pieces are compressed only once. */
@@ -84,7 +84,7 @@ export function* gzipPieces(
     const isFirst = run === selection.runs[0]
     const part = { runs: [run], descending: selection.descending }
     const key = `${form.name} ${run.start} ${run.end} ${isFirst} ${selection.descending}`
-    const known = form.isComputed ? undefined : cache.get(run.leaf, key)
+    const known = form.isComputed ? undefined : cache.get(run.chunk, key)
     if (known !== undefined) {
       yield* known
       continue
@@ -95,7 +95,7 @@ export function* gzipPieces(
       made.push(piece)
       yield piece
     }
-    if (!form.isComputed) cache.set(run.leaf, key, made)
+    if (!form.isComputed) cache.set(run.chunk, key, made)
   }
   yield toGzipPiece(Buffer.from(frame.after))
 }

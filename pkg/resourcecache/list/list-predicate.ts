@@ -52,7 +52,7 @@ const commonFilters: Readonly<Record<string, (value: string, groupDomain: string
   label: value => byLabels(parseLabelSelector(value, 'label')),
   status: value => {
     const wanted = value.toLowerCase()
-    return entry => entry.facts.status.toLowerCase() === wanted
+    return entry => entry.fields.status.toLowerCase() === wanted
   },
   q: parseSearch,
 }
@@ -96,7 +96,7 @@ function toPredicate(kind: Kind, groupDomain: string, key: string, value: string
   const own = Object.hasOwn(kind.filters, key) ? kind.filters[key] : undefined
   if (own) {
     const matches = own(value)
-    return entry => matches(entry.facts)
+    return entry => matches(entry.fields)
   }
   const common = Object.hasOwn(commonFilters, key) ? commonFilters[key] : undefined
   if (common) return common(value, groupDomain)

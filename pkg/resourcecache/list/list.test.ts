@@ -2,23 +2,23 @@ import { expect } from 'chai'
 import { refusalOf } from '../../apierrors/fixtures.ts'
 import { parseListQuery } from '../../apirequest/list-query.ts'
 import { QueryParameters } from '../../apirequest/query-parameters.ts'
-import { createTurns } from '../../scheduling/time-slices.ts'
-import { collectionOf, createRandom, event, node } from '../fixtures.ts'
+import { createTimeSlices } from '../../scheduling/time-slices.ts'
+import { createRandom, event, node, storeOf } from '../fixtures.ts'
 import { entriesOf } from '../store/chunk.ts'
-import type { Collection } from '../store/store.ts'
+import type { ObjectStore } from '../store/store.ts'
 import { listPage, listPageAt, type Page } from './list.ts'
 
-function page(collection: Collection, query: string, namespace = '') {
+function page(store: ObjectStore, query: string, namespace = '') {
   const parsed = parseListQuery(new QueryParameters(query))
-  const listed = listPage(collection, { query: parsed, namespace, groupDomain: 'kapis.io' }, createTurns())
+  const listed = listPage(store, { query: parsed, namespace, groupDomain: 'kapis.io' }, createTimeSlices())
   if (listed instanceof Promise) throw new Error('nothing has to be read for this query')
   return toShown(listed)
 }
 
-async function pageLater(collection: Collection, query: string) {
+async function pageLater(store: ObjectStore, query: string) {
   const parsed = parseListQuery(new QueryParameters(query))
   return toShown(
-    await listPage(collection, { query: parsed, namespace: '', groupDomain: 'kapis.io' }, createTurns()),
+    await listPage(store, { query: parsed, namespace: '', groupDomain: 'kapis.io' }, createTimeSlices()),
   )
 }
 
@@ -50,7 +50,7 @@ const sample = [
 ]
 
 describe('listPage', () => {
-  const collection = collectionOf(sample)
+  const store = storeOf(sample)
 
   const filters: readonly [string, readonly string[]][] = [
     ['', ['db-1', 'db-2', 'web-1', 'web-2']],
@@ -93,7 +93,7 @@ describe('listPage', () => {
   ]
   for (const [query, expected] of filters) {
     it(`?${query} leaves ${expected.join(', ') || 'nothing'}`, () => {
-      expect(page(collection, `${query}&sortBy=name&ascending=true`)).to.deep.equal({
+      expect(page(store, `${query}&sortBy=name&ascending=true`)).to.deep.equal({
         names: expected,
         total: expected.length,
       })
@@ -114,7 +114,7 @@ describe('listPage', () => {
   ]
   for (const [query, expected] of orders) {
     it(`?${query} orders as ${expected.join(', ')}`, () => {
-      expect(page(collection, query).names).to.deep.equal(expected)
+      expect(page(store, query).names).to.deep.equal(expected)
     })
   }
 
@@ -133,7 +133,7 @@ describe('listPage', () => {
   ]
   for (const [query, expected] of pages) {
     it(`?${query} is the page ${expected.join(', ') || 'without items'} of four`, () => {
-      expect(page(collection, `${query}&sortBy=name&ascending=true`)).to.deep.equal({
+      expect(page(store, `${query}&sortBy=name&ascending=true`)).to.deep.equal({
         names: expected,
         total: 4,
       })
@@ -141,11 +141,8 @@ describe('listPage', () => {
   }
 
   it('narrows to a namespace, whatever the filters say', () => {
-    expect(page(collection, 'sortBy=name', 'x')).to.deep.equal({ names: [], total: 0 })
-    const mixed = collectionOf([
-      node('a', { meta: { namespace: 'x' } }),
-      node('b', { meta: { namespace: 'y' } }),
-    ])
+    expect(page(store, 'sortBy=name', 'x')).to.deep.equal({ names: [], total: 0 })
+    const mixed = storeOf([node('a', { meta: { namespace: 'x' } }), node('b', { meta: { namespace: 'y' } })])
     expect(page(mixed, '', 'x').names).to.deep.equal(['a'])
     expect(page(mixed, '', 'y').names).to.deep.equal(['b'])
     expect(page(mixed, 'namespace=y', 'x').names).to.deep.equal([])
@@ -171,7 +168,7 @@ describe('listPage', () => {
   for (const [query, expected] of looked) {
     it(`?${query} looks into the objects`, async () => {
       const sorted = query.includes('sortBy') ? query : `${query}&sortBy=name`
-      expect(await pageLater(collection, `${sorted}&ascending=true`)).to.deep.equal({
+      expect(await pageLater(store, `${sorted}&ascending=true`)).to.deep.equal({
         names: expected,
         total: expected.length,
       })
@@ -182,12 +179,12 @@ describe('listPage', () => {
     const sized = ['9Mi', '1Gi', '500', '10k', '1.5', 'none', undefined].map((memory, i) =>
       node(`n${i}`, { status: { capacity: { memory } } }),
     )
-    const { names } = await pageLater(collectionOf(sized), 'sortBy=.status.capacity.memory&ascending=true')
+    const { names } = await pageLater(storeOf(sized), 'sortBy=.status.capacity.memory&ascending=true')
     expect(names).to.deep.equal(['n6', 'n4', 'n2', 'n3', 'n0', 'n1', 'n5'])
   })
 
   it('keeps an order that looks into objects up as they change', async () => {
-    const live = collectionOf([node('a', { spec: { rank: 1 } }), node('b', { spec: { rank: 2 } })])
+    const live = storeOf([node('a', { spec: { rank: 1 } }), node('b', { spec: { rank: 2 } })])
     const names = async () => (await pageLater(live, 'sortBy=.spec.rank&ascending=true')).names
     expect(await names()).to.deep.equal(['a', 'b'])
     live.apply([event('MODIFIED', node('a', { version: 11, spec: { rank: 3 } }))])
@@ -199,14 +196,14 @@ describe('listPage', () => {
     const parsed = parseListQuery(new QueryParameters('sortBy=name&ascending=true'))
     const narrowed = (key: string, wanted: string) =>
       listPage(
-        collection,
+        store,
         {
           query: parsed,
           namespace: '',
           groupDomain: 'kapis.io',
           narrowing: { key, matches: entry => entry.name === wanted },
         },
-        createTurns(),
+        createTimeSlices(),
       )
     for (const name of ['web-1', 'db-2']) {
       const listed = narrowed(name, name)
@@ -249,7 +246,7 @@ describe('listPage', () => {
   ]
   for (const [query, message] of refused) {
     it(`refuses ?${query}`, () => {
-      expect(refusalOf(() => page(collection, query))).to.deep.equal({
+      expect(refusalOf(() => page(store, query))).to.deep.equal({
         code: 400,
         reason: 'BadRequest',
         message,
@@ -258,14 +255,12 @@ describe('listPage', () => {
   }
 
   it('is the same whatever the order of the filters', () => {
-    expect(page(collection, 'name=web&status=running')).to.deep.equal(
-      page(collection, 'status=running&name=web'),
-    )
+    expect(page(store, 'name=web&status=running')).to.deep.equal(page(store, 'status=running&name=web'))
   })
 
   it('goes on being right as objects come and go', () => {
     const random = createRandom(9)
-    const live = collectionOf([])
+    const live = storeOf([])
     const names = new Map<string, string>()
     for (let version = 11; version < 1500; version++) {
       const name = `n${random(80)}`
@@ -293,16 +288,16 @@ describe('listPage', () => {
 
 describe('listPageAt', () => {
   const start = () => {
-    const collection = collectionOf(sample, { version: 10 })
+    const store = storeOf(sample, { version: 10 })
     const changed = node('web-1', { created: '2031-01-01T00:00:00Z', meta: { resourceVersion: '11' } })
-    collection.apply([event('MODIFIED', changed)])
+    store.apply([event('MODIFIED', changed)])
     const added = node('web-3', {
       created: '2031-01-05T00:00:00Z',
       labels: { app: 'web' },
       meta: { resourceVersion: '12' },
     })
-    collection.apply([event('ADDED', added)])
-    return collection
+    store.apply([event('ADDED', added)])
+    return store
   }
   const at = async (version: number, query: string) =>
     toShown(
@@ -310,7 +305,7 @@ describe('listPageAt', () => {
         start(),
         { query: parseListQuery(new QueryParameters(query)), namespace: '', groupDomain: 'kapis.io' },
         version,
-        createTurns(),
+        createTimeSlices(),
       ),
     )
 

@@ -1,9 +1,9 @@
 import { expired } from '../../apierrors/status.ts'
 import type { ListQuery } from '../../apirequest/list-query.ts'
 import { toCacheKey } from '../../cache/bounded-cache.ts'
-import type { Turns } from '../../scheduling/time-slices.ts'
-import { countEntries, type Leaf, type Selection, selectPage, toLeaves } from '../store/chunk.ts'
-import type { Collection } from '../store/store.ts'
+import type { TimeSlices } from '../../scheduling/time-slices.ts'
+import { type Chunk, countEntries, type Selection, selectPage, toChunks } from '../store/chunk.ts'
+import type { ObjectStore } from '../store/store.ts'
 import { matchInTurns, viewInTurns } from '../store/time-sliced-view.ts'
 import { type Narrowing, toSelecting } from './list-predicate.ts'
 import { toOrder } from './order.ts'
@@ -33,12 +33,16 @@ export type Page = {
  *
  * @throws Status 400 for an unknown filter or sort key, with the supported ones
  */
-export function listPage(collection: Collection, request: ListRequest, turns: Turns): Page | Promise<Page> {
+export function listPage(
+  store: ObjectStore,
+  request: ListRequest,
+  timeSlices: TimeSlices,
+): Page | Promise<Page> {
   const { query } = request
   const order = toOrder(query.sortBy)
-  const { key: selects, matches } = toSelecting(collection.served.kind, request)
+  const { key: selects, matches } = toSelecting(store.served.kind, request)
   const view = { key: toCacheKey(`${order.key} ${selects}`), matches, order: order.compare }
-  const found = viewInTurns(collection, view, turns, order.rank)
+  const found = viewInTurns(store, view, timeSlices, order.rank)
   return found instanceof Promise ? found.then(made => pageOf(made, query)) : pageOf(found, query)
 }
 
@@ -49,23 +53,23 @@ export function listPage(collection: Collection, request: ListRequest, turns: Tu
  * @throws Status 400 as listPage, 410
  */
 export async function listPageAt(
-  collection: Collection,
+  store: ObjectStore,
   request: ListRequest,
   version: number,
-  turns: Turns,
+  timeSlices: TimeSlices,
 ): Promise<Page> {
-  await turns.next()
-  const past = collection.at(version)
+  await timeSlices.next()
+  const past = store.at(version)
   if (past === undefined) throw expired(`The resourceVersion for the provided list is too old: ${version}`)
   const order = toOrder(request.query.sortBy)
-  const { matches } = toSelecting(collection.served.kind, request)
-  const entries = past.flatMap(leaf => leaf.entries)
-  const known = await matchInTurns(entries, matches, turns, order.rank)
-  const leaves = toLeaves(entries.filter(entry => known.get(entry)).sort(order.compare))
-  return pageOf({ size: countEntries(leaves), leaves }, request.query)
+  const { matches } = toSelecting(store.served.kind, request)
+  const entries = past.flatMap(chunk => chunk.entries)
+  const known = await matchInTurns(entries, matches, timeSlices, order.rank)
+  const chunks = toChunks(entries.filter(entry => known.get(entry)).sort(order.compare))
+  return pageOf({ size: countEntries(chunks), chunks }, request.query)
 }
 
-type Listed = { readonly size: number; readonly leaves: readonly Leaf[] }
+type Listed = { readonly size: number; readonly chunks: readonly Chunk[] }
 
 function pageOf(view: Listed, query: ListQuery): Page {
   const { size } = view
@@ -73,7 +77,7 @@ function pageOf(view: Listed, query: ListQuery): Page {
   const offset = query.limit < 0 ? 0 : (query.page - 1) * query.limit
   if (offset >= size) return { selection: { runs: [], descending: false }, total: size, remaining: 0 }
   return {
-    selection: selectPage(view.leaves, { offset, count, descending: !query.ascending, size }),
+    selection: selectPage(view.chunks, { offset, count, descending: !query.ascending, size }),
     total: size,
     remaining: Math.max(size - offset - count, 0),
   }

@@ -1,5 +1,5 @@
 import type { Entry } from '../store/cached-object.ts'
-import type { Collection } from '../store/store.ts'
+import type { ObjectStore } from '../store/store.ts'
 import type { EventType } from '../watch/watch-encoder.ts'
 
 /** The objects of a kind that one caller may see. */
@@ -23,7 +23,7 @@ export type Visible = {
  * @returns a function that stops it
  */
 export function followSight(
-  collection: Collection,
+  store: ObjectStore,
   visible: Visible,
   options: {
     readonly matches: (entry: Entry) => boolean
@@ -33,10 +33,10 @@ export function followSight(
   const { matches, tell } = options
   const shown = new Set<string>()
   const isShown = (entry: Entry) => matches(entry) && visible.has(entry)
-  for (const entry of collection.entries()) if (isShown(entry)) shown.add(entry.key)
+  for (const entry of store.entries()) if (isShown(entry)) shown.add(entry.key)
 
   // Changed objects are sent by the watch itself; here they are only noted.
-  const unsubscribe = collection.subscribe({
+  const unsubscribe = store.subscribe({
     changed: changes => {
       for (const { type, entry } of changes) {
         if (type !== 'DELETED' && isShown(entry)) shown.add(entry.key)
@@ -46,7 +46,7 @@ export function followSight(
     reset: () => undefined,
   })
   const stop = visible.onChange(() => {
-    for (const entry of collection.entries()) {
+    for (const entry of store.entries()) {
       const is = isShown(entry)
       if (is === shown.has(entry.key)) continue
       if (is) shown.add(entry.key)

@@ -34,7 +34,7 @@ const orders: Readonly<Record<string, PlainOrder>> = {
   creationTimestamp: byCreation,
   updateTime: byUpdate,
   lastUpdateTimestamp: byUpdate,
-  status: by('status', entry => entry.facts.status),
+  status: by('status', entry => entry.fields.status),
 }
 
 export const sortKeys: readonly string[] = Object.keys(orders)

@@ -1,12 +1,12 @@
 import { type BoundedCache, createBoundedCache } from '../../cache/bounded-cache.ts'
 import type { Entry } from '../store/cached-object.ts'
-import type { Leaf, Selection } from '../store/chunk.ts'
+import type { Chunk, Selection } from '../store/chunk.ts'
 import { ownBytes } from '../store/unpooled-buffer.ts'
 import type { GzipPiece } from './gzip.ts'
 import { type Form, type Frame, isLongerThan, joinList, objectBytes, type PieceCache } from './list-body.ts'
 
-type Page = { readonly leaves: readonly Leaf[]; readonly frame: string; readonly bytes: Buffer }
-type Compressed = { readonly leaf: Leaf; readonly pieces: readonly GzipPiece[] }
+type Page = { readonly chunks: readonly Chunk[]; readonly frame: string; readonly bytes: Buffer }
+type Compressed = { readonly chunk: Chunk; readonly pieces: readonly GzipPiece[] }
 
 const mebibyte = 1024 * 1024
 // Larger responses are streamed from the bytes of the objects, since a joined copy would only serve
@@ -28,13 +28,13 @@ export class PageCache {
     maxBytes: 64 * mebibyte,
     sizeOf: ({ pieces }) => pieces.reduce((sum, { deflated }) => sum + deflated.length, 0),
   })
-  readonly #leafIds = new WeakMap<Leaf, number>()
+  readonly #leafIds = new WeakMap<Chunk, number>()
   #leafCount = 0
 
   /** Compressed stretches of leaves. */
   readonly pieces: PieceCache = {
-    get: (leaf, key) => this.#compressed.get(this.#pieceKey(leaf, key))?.pieces,
-    set: (leaf, key, pieces) => this.#compressed.set(this.#pieceKey(leaf, key), { leaf, pieces }),
+    get: (chunk, key) => this.#compressed.get(this.#pieceKey(chunk, key))?.pieces,
+    set: (chunk, key, pieces) => this.#compressed.set(this.#pieceKey(chunk, key), { chunk, pieces }),
   }
 
   /** Returns the list as one buffer; undefined if it is too large and must be streamed. */
@@ -45,10 +45,10 @@ export class PageCache {
     const key = `${form.name} ${descending} ${places} ${toLeafKey(selection)}`
     const text = frame.before + frame.after
     const found = this.#pages.get(key)
-    if (found?.frame === text && runs.every(({ leaf }, i) => found.leaves[i] === leaf)) return found.bytes
+    if (found?.frame === text && runs.every(({ chunk }, i) => found.chunks[i] === chunk)) return found.bytes
     if (isLongerThan(maxPageBytes, selection, form)) return undefined
     const bytes = ownBytes(joinList(selection, form, frame))
-    this.#pages.set(key, { leaves: runs.map(({ leaf }) => leaf), frame: text, bytes })
+    this.#pages.set(key, { chunks: runs.map(({ chunk }) => chunk), frame: text, bytes })
     return bytes
   }
 
@@ -70,11 +70,11 @@ export class PageCache {
     return joined
   }
 
-  #pieceKey(leaf: Leaf, key: string): string {
-    let id = this.#leafIds.get(leaf)
+  #pieceKey(chunk: Chunk, key: string): string {
+    let id = this.#leafIds.get(chunk)
     if (id === undefined) {
       id = ++this.#leafCount
-      this.#leafIds.set(leaf, id)
+      this.#leafIds.set(chunk, id)
     }
     return `${id} ${key}`
   }
@@ -83,5 +83,5 @@ export class PageCache {
 /** Distinguishes pages of different lists at the same positions of their chunks. */
 function toLeafKey({ runs }: Selection): string {
   const [first] = runs
-  return first?.leaf.entries[first.start]?.key ?? ''
+  return first?.chunk.entries[first.start]?.key ?? ''
 }

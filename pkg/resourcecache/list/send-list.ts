@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { acceptsGzip, send, sendChunks } from '../../httpserver/respond.ts'
-import type { Turns } from '../../scheduling/time-slices.ts'
+import type { TimeSlices } from '../../scheduling/time-slices.ts'
 import type { Selection } from '../store/chunk.ts'
 import { joinGzip } from './gzip.ts'
 import { type Form, type Frame, gzipPieces, isWorthGzip, plainChunks } from './list-body.ts'
@@ -14,14 +14,14 @@ const headers = { 'content-type': 'application/json', vary: 'Accept-Encoding' }
  */
 export function sendList(
   { req, res }: { readonly req: IncomingMessage; readonly res: ServerResponse },
-  { pages, turns }: { readonly pages: PageCache; readonly turns: Turns },
+  { pages, timeSlices }: { readonly pages: PageCache; readonly timeSlices: TimeSlices },
   { selection, form, frame }: { readonly selection: Selection; readonly form: Form; readonly frame: Frame },
 ): Promise<void> | void {
   if (acceptsGzip(req) && isWorthGzip(selection, form)) {
     const pieces = gzipPieces(selection, form, frame, pages.pieces)
-    return sendChunks(res, joinGzip(pieces), { ...headers, 'content-encoding': 'gzip' }, turns)
+    return sendChunks(res, joinGzip(pieces), { ...headers, 'content-encoding': 'gzip' }, timeSlices)
   }
   const joined = pages.page(selection, form, frame)
   if (joined) return send(res, 200, joined, headers)
-  return sendChunks(res, plainChunks(selection, form, frame), headers, turns)
+  return sendChunks(res, plainChunks(selection, form, frame), headers, timeSlices)
 }

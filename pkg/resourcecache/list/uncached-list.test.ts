@@ -17,9 +17,9 @@ describe('listUncached', () => {
       const items = [{ metadata: { name: isLast ? 'b' : 'a' } }]
       answerJson(res, 200, { kind: 'List', metadata: isLast ? {} : { continue: 'more' }, items })
     })
-    const collection = await listUncached(fake.client, served)
-    expect([...collection.entries()].map(({ name }) => name)).to.deep.equal(['a', 'b'])
-    expect(String(collection.get('', 'a')?.platformHead())).to.equal(
+    const store = await listUncached(fake.client, served)
+    expect([...store.entries()].map(({ name }) => name)).to.deep.equal(['a', 'b'])
+    expect(String(store.get('', 'a')?.platformHead())).to.equal(
       '{"kind":"Node","apiVersion":"v1","metadata":{"name":"a","selfLink":"/api/v1/nodes/a"}',
     )
     await listUncached(fake.client, served)

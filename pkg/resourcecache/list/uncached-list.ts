@@ -2,7 +2,7 @@ import type { KubeClient } from '../../kubeclient/client.ts'
 import { readListPage } from '../../kubeclient/list-page.ts'
 import { isRecord, itemsOf, type KubeObject, membersOf, textOf } from '../../kubeclient/object.ts'
 import type { ServedKind } from '../store/cached-object.ts'
-import { Collection } from '../store/store.ts'
+import { ObjectStore } from '../store/store.ts'
 import { explainRefusal } from './list-error.ts'
 
 const pageSize = 500
@@ -13,8 +13,8 @@ const pageMs = 30_000
  *
  * @throws Status 404 for an unknown kind, 503
  */
-export async function listUncached(client: KubeClient, served: ServedKind): Promise<Collection> {
-  const collection = new Collection(served)
+export async function listUncached(client: KubeClient, served: ServedKind): Promise<ObjectStore> {
+  const store = new ObjectStore(served)
   const items: KubeObject[] = []
   const sources: string[] = []
   let token = ''
@@ -35,10 +35,10 @@ export async function listUncached(client: KubeClient, served: ServedKind): Prom
     }
     token = textOf(membersOf(list.metadata).continue)
   } while (token !== '')
-  collection.replace(items, '0', sources)
+  store.replace(items, '0', sources)
   // A request for a specific version fails immediately.
-  collection.end()
-  return collection
+  store.end()
+  return store
 }
 
 /**

@@ -7,7 +7,7 @@ import {
   parseObject,
   textOf,
 } from '../../kubeclient/object.ts'
-import { type Decoration, type Facts, type Kind, toSelfLink, toSourceApiVersion } from '../kind.ts'
+import { type Decoration, type IndexedFields, type Kind, toSelfLink, toSourceApiVersion } from '../kind.ts'
 import { type SourceText, splitObject } from './source-text.ts'
 import { toOwnBytes } from './unpooled-buffer.ts'
 
@@ -21,7 +21,7 @@ export type ServedKind = { readonly kind: Kind; readonly group: string; readonly
 type Parts = {
   readonly served: ServedKind
   readonly meta: ObjectMeta
-  readonly facts: Facts
+  readonly fields: IndexedFields
   readonly updated: string
   readonly decoration: Decoration
   readonly head: Buffer
@@ -44,7 +44,7 @@ export class Entry {
   readonly version: number
   /** metadata without managedFields, parsed: to be looked into, and not to be shown. */
   readonly meta: ObjectMeta
-  readonly facts: Facts
+  readonly fields: IndexedFields
   /** When it last changed, as RFC 3339 with whole seconds. */
   readonly updated: string
   readonly decoration: Decoration
@@ -56,14 +56,14 @@ export class Entry {
   #platformHead: Buffer | undefined
 
   private constructor(parts: Parts) {
-    const { served, meta, facts, updated, decoration, head, tail, managedFields } = parts
+    const { served, meta, fields, updated, decoration, head, tail, managedFields } = parts
     this.served = served
     this.namespace = meta.namespace ?? ''
     this.name = meta.name
     this.key = toKey(this.namespace, this.name)
     this.version = Number(meta.resourceVersion)
     this.meta = meta
-    this.facts = facts
+    this.fields = fields
     this.updated = updated
     this.decoration = decoration
     this.#head = head
@@ -81,12 +81,12 @@ export class Entry {
     const bytes = toOwnBytes(head + source.tail + source.managedFields)
     const headLength = Buffer.byteLength(head)
     const managedAt = bytes.length - Buffer.byteLength(source.managedFields)
-    const facts = served.kind.toFacts(object)
+    const fields = served.kind.toFields(object)
     return new Entry({
       served,
       meta,
-      facts,
-      updated: facts.updated ?? toUpdated(meta.creationTimestamp, written),
+      fields,
+      updated: fields.updated ?? toUpdated(meta.creationTimestamp, written),
       decoration: noDecoration,
       head: bytes.subarray(0, headLength),
       tail: bytes.subarray(headLength, managedAt),
@@ -164,8 +164,8 @@ export class Entry {
   }
 
   #parts(): Parts {
-    const { served, meta, facts, updated, decoration, tail, managedFields } = this
-    return { served, meta, facts, updated, decoration, head: this.#head, tail, managedFields }
+    const { served, meta, fields, updated, decoration, tail, managedFields } = this
+    return { served, meta, fields, updated, decoration, head: this.#head, tail, managedFields }
   }
 }
 

@@ -5,7 +5,7 @@ import type { Entry } from './cached-object.ts'
  * a snapshot, and data derived from a chunk (compressed bytes) is valid as long as the chunk is in
  * use.
  */
-export class Leaf {
+export class Chunk {
   readonly entries: readonly Entry[]
 
   constructor(entries: readonly Entry[]) {
@@ -14,7 +14,7 @@ export class Leaf {
 }
 
 /** Neighbouring objects of a chunk, from `start` up to but not including `end`. */
-export type Run = { readonly leaf: Leaf; readonly start: number; readonly end: number }
+export type Run = { readonly chunk: Chunk; readonly start: number; readonly end: number }
 
 /**
  * A part of a sorted sequence: its position, the total count, and whether it is read from the end.
@@ -29,20 +29,20 @@ const leafSize = 24
  * Splits sorted objects into chunks; up to twice the size stays one chunk, so that insertions
  * rarely split.
  */
-export function toLeaves(entries: readonly Entry[]): Leaf[] {
-  if (entries.length > 0 && entries.length <= 2 * leafSize) return [new Leaf(entries)]
-  const leaves: Leaf[] = []
-  for (let i = 0; i < entries.length; i += leafSize) leaves.push(new Leaf(entries.slice(i, i + leafSize)))
-  return leaves
+export function toChunks(entries: readonly Entry[]): Chunk[] {
+  if (entries.length > 0 && entries.length <= 2 * leafSize) return [new Chunk(entries)]
+  const chunks: Chunk[] = []
+  for (let i = 0; i < entries.length; i += leafSize) chunks.push(new Chunk(entries.slice(i, i + leafSize)))
+  return chunks
 }
 
-export function countEntries(leaves: readonly Leaf[]): number {
-  return leaves.reduce((sum, leaf) => sum + leaf.entries.length, 0)
+export function countEntries(chunks: readonly Chunk[]): number {
+  return chunks.reduce((sum, chunk) => sum + chunk.entries.length, 0)
 }
 
 /** Returns `count` objects from `offset`; counted from the end and in reverse if `descending`. */
 export function selectPage(
-  leaves: readonly Leaf[],
+  chunks: readonly Chunk[],
   page: {
     readonly offset: number
     readonly count: number
@@ -53,7 +53,7 @@ export function selectPage(
   const { offset, count, descending, size } = page
   const start = descending ? Math.max(size - offset - count, 0) : offset
   const end = descending ? size - offset : Math.min(offset + count, size)
-  const runs = start < end ? runsBetween(leaves, { start, end, size }) : []
+  const runs = start < end ? runsBetween(chunks, { start, end, size }) : []
   return { runs: descending ? runs.reverse() : runs, descending }
 }
 
@@ -62,29 +62,29 @@ export function selectPage(
  * rest.
  */
 function runsBetween(
-  leaves: readonly Leaf[],
+  chunks: readonly Chunk[],
   { start, end, size }: { readonly start: number; readonly end: number; readonly size: number },
 ): Run[] {
-  const lengthAt = (at: number) => leaves[at]?.entries.length ?? 0
+  const lengthAt = (at: number) => chunks[at]?.entries.length ?? 0
   const isNearStart = start <= size - end
-  let at = isNearStart ? 0 : leaves.length
+  let at = isNearStart ? 0 : chunks.length
   // How many entries lie before the leaf at `at`.
   let first = isNearStart ? 0 : size
-  if (isNearStart) while (at < leaves.length && first + lengthAt(at) <= start) first += lengthAt(at++)
+  if (isNearStart) while (at < chunks.length && first + lengthAt(at) <= start) first += lengthAt(at++)
   else while (at > 0 && first > start) first -= lengthAt(--at)
   const runs: Run[] = []
-  for (let leaf = leaves[at]; leaf !== undefined && first < end; leaf = leaves[++at]) {
-    const { length } = leaf.entries
-    runs.push({ leaf, start: Math.max(start - first, 0), end: Math.min(end - first, length) })
+  for (let chunk = chunks[at]; chunk !== undefined && first < end; chunk = chunks[++at]) {
+    const { length } = chunk.entries
+    runs.push({ chunk, start: Math.max(start - first, 0), end: Math.min(end - first, length) })
     first += length
   }
   return runs
 }
 
 /** Position of the first object after `key`, in chunks ordered by key. */
-export function offsetAfter(leaves: readonly Leaf[], key: string): number {
+export function offsetAfter(chunks: readonly Chunk[], key: string): number {
   let offset = 0
-  for (const { entries } of leaves) {
+  for (const { entries } of chunks) {
     const last = entries.at(-1)
     if (last !== undefined && last.key > key) return offset + entries.findIndex(entry => entry.key > key)
     offset += entries.length
@@ -93,8 +93,8 @@ export function offsetAfter(leaves: readonly Leaf[], key: string): number {
 }
 
 export function* entriesOf({ runs, descending }: Selection): Generator<Entry> {
-  for (const { leaf, start, end } of runs) {
-    const entries = leaf.entries.slice(start, end)
+  for (const { chunk, start, end } of runs) {
+    const entries = chunk.entries.slice(start, end)
     yield* descending ? entries.reverse() : entries
   }
 }

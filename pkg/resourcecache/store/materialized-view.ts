@@ -1,5 +1,5 @@
 import type { Entry } from './cached-object.ts'
-import type { Leaf } from './chunk.ts'
+import type { Chunk } from './chunk.ts'
 import { type Compare, SortedIndex } from './sorted-index.ts'
 
 /**
@@ -32,11 +32,11 @@ export class View {
   }
 
   /** Must be read synchronously: the next change may modify it. */
-  get leaves(): readonly Leaf[] {
-    return this.#index.leaves
+  get chunks(): readonly Chunk[] {
+    return this.#index.chunks
   }
 
-  snapshot(): readonly Leaf[] {
+  snapshot(): readonly Chunk[] {
     return this.#index.snapshot()
   }
 

@@ -60,13 +60,13 @@ describe('SortedIndex', () => {
         if (step % 97 === 0) {
           const expected = [...plain].sort(order)
           const snapshot = index.snapshot()
-          expect(snapshot.flatMap(leaf => leaf.entries)).to.deep.equal(expected)
+          expect(snapshot.flatMap(chunk => chunk.entries)).to.deep.equal(expected)
           kept.push({ snapshot, expected })
         }
       }
       for (const { snapshot, expected } of kept) {
-        expect(snapshot.flatMap(leaf => leaf.entries)).to.deep.equal(expected)
-        expect(snapshot.every(leaf => leaf.entries.length > 0)).to.equal(true)
+        expect(snapshot.flatMap(chunk => chunk.entries)).to.deep.equal(expected)
+        expect(snapshot.every(chunk => chunk.entries.length > 0)).to.equal(true)
       }
     })
   }
@@ -80,7 +80,7 @@ describe('SortedIndex', () => {
     index.replace(entry('n1500'), entry('n1500', { version: 2 }))
     index.remove(entry('n1501'))
     index.insert(entry('n1501x'))
-    const changed = index.snapshot().filter(leaf => !before.has(leaf))
+    const changed = index.snapshot().filter(chunk => !before.has(chunk))
     expect(changed.length).to.be.within(1, 2)
   })
 

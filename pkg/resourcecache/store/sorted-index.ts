@@ -1,5 +1,5 @@
 import type { Entry } from './cached-object.ts'
-import { Leaf, toLeaves } from './chunk.ts'
+import { Chunk, toChunks } from './chunk.ts'
 
 export type Compare = (a: Entry, b: Entry) => number
 
@@ -9,13 +9,13 @@ export type Compare = (a: Entry, b: Entry) => number
  */
 export class SortedIndex {
   readonly #compare: Compare
-  #leaves: Leaf[]
+  #leaves: Chunk[]
   #size: number
 
   /** @param compare a total order: different objects never compare as 0 */
   constructor(compare: Compare, entries: readonly Entry[]) {
     this.#compare = compare
-    this.#leaves = toLeaves([...entries].sort(compare))
+    this.#leaves = toChunks([...entries].sort(compare))
     this.#size = entries.length
   }
 
@@ -24,12 +24,12 @@ export class SortedIndex {
   }
 
   /** Must be read synchronously: the next change may modify it. */
-  get leaves(): readonly Leaf[] {
+  get chunks(): readonly Chunk[] {
     return this.#leaves
   }
 
   /** The state of this moment; later changes do not show in it. */
-  snapshot(): readonly Leaf[] {
+  snapshot(): readonly Chunk[] {
     return [...this.#leaves]
   }
 
@@ -38,7 +38,7 @@ export class SortedIndex {
     const entries = [...(this.#leaves[at]?.entries ?? [])]
     entries.splice(this.#findSlot(entries, entry), 0, entry)
     this.#size++
-    this.#leaves.splice(at, 1, ...toLeaves(entries))
+    this.#leaves.splice(at, 1, ...toChunks(entries))
   }
 
   /** @param entry the object in the index, or one that compares as equal */
@@ -50,7 +50,7 @@ export class SortedIndex {
     if (found === undefined || this.#compare(found, entry) !== 0) return
     entries.splice(slot, 1)
     this.#size--
-    if (entries.length > 0) this.#leaves.splice(at, 1, new Leaf(entries))
+    if (entries.length > 0) this.#leaves.splice(at, 1, new Chunk(entries))
     else this.#leaves.splice(at, 1)
   }
 
@@ -63,7 +63,7 @@ export class SortedIndex {
     const at = this.#findLeaf(old)
     const entries = [...(this.#leaves[at]?.entries ?? [])]
     entries[this.#findSlot(entries, old)] = entry
-    this.#leaves[at] = new Leaf(entries)
+    this.#leaves[at] = new Chunk(entries)
   }
 
   /** Returns a separate index with the same chunks. */

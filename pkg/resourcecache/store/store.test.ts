@@ -2,7 +2,6 @@ import { expect } from 'chai'
 import type { KubeObject } from '../../kubeclient/object.ts'
 import {
   bookmark,
-  collectionOf,
   createRandom,
   entry,
   event,
@@ -10,16 +9,17 @@ import {
   node,
   replaceAll,
   servedNodes,
+  storeOf,
 } from '../fixtures.ts'
 import { toOrder } from '../list/order.ts'
 import type { Entry } from './cached-object.ts'
 import { entriesOf, selectPage } from './chunk.ts'
 import type { ViewQuery } from './materialized-view.ts'
-import { Collection, type Subscriber } from './store.ts'
+import { ObjectStore, type Subscriber } from './store.ts'
 import type { Change } from './watch-window.ts'
 
-const stateOf = (leaves: ReturnType<Collection['at']>) =>
-  leaves?.flatMap(leaf => leaf.entries.map(({ name, version }) => `${name}@${version}`))
+const stateOf = (chunks: ReturnType<ObjectStore['at']>) =>
+  chunks?.flatMap(chunk => chunk.entries.map(({ name, version }) => `${name}@${version}`))
 
 function createRecorder() {
   const told: string[] = []
@@ -34,92 +34,92 @@ function createRecorder() {
 describe('Collection', () => {
   describe('replace', () => {
     it('is the whole state, at its version', () => {
-      const collection = collectionOf([node('b', { version: 3 }), node('a', { version: 5 })], { version: 9 })
-      expect(namesOf(collection.snapshot())).to.deep.equal(['a', 'b'])
-      expect([collection.size, collection.version, collection.horizon]).to.deep.equal([2, 9, 9])
-      expect(collection.get('', 'a')?.version).to.equal(5)
-      expect(collection.get('', 'z')).to.equal(undefined)
+      const store = storeOf([node('b', { version: 3 }), node('a', { version: 5 })], { version: 9 })
+      expect(namesOf(store.snapshot())).to.deep.equal(['a', 'b'])
+      expect([store.size, store.version, store.horizon]).to.deep.equal([2, 9, 9])
+      expect(store.get('', 'a')?.version).to.equal(5)
+      expect(store.get('', 'z')).to.equal(undefined)
     })
 
     it('forgets what was before, and tells that nothing can be resumed', () => {
-      const collection = collectionOf([node('a')], { version: 9 })
-      collection.apply([event('ADDED', node('b', { version: 11 }))])
+      const store = storeOf([node('a')], { version: 9 })
+      store.apply([event('ADDED', node('b', { version: 11 }))])
       const { told, subscriber } = createRecorder()
-      collection.subscribe(subscriber)
-      replaceAll(collection, [node('c', { version: 20 })], '21')
+      store.subscribe(subscriber)
+      replaceAll(store, [node('c', { version: 20 })], '21')
       expect(told).to.deep.equal(['reset'])
-      expect(namesOf(collection.snapshot())).to.deep.equal(['c'])
-      expect(collection.since(11)).to.equal(undefined)
-      expect(collection.at(11)).to.equal(undefined)
-      expect(collection.horizon).to.equal(21)
+      expect(namesOf(store.snapshot())).to.deep.equal(['c'])
+      expect(store.since(11)).to.equal(undefined)
+      expect(store.at(11)).to.equal(undefined)
+      expect(store.horizon).to.equal(21)
     })
 
     it('leaves snapshots that are being written as they were', () => {
-      const collection = collectionOf([node('a')])
-      const snapshot = collection.snapshot()
-      collection.apply([event('DELETED', node('a', { version: 11 }))])
-      replaceAll(collection, [], '12')
+      const store = storeOf([node('a')])
+      const snapshot = store.snapshot()
+      store.apply([event('DELETED', node('a', { version: 11 }))])
+      replaceAll(store, [], '12')
       expect(namesOf(snapshot)).to.deep.equal(['a'])
     })
   })
 
   describe('apply', () => {
     it('tells once of all that came together, in order', () => {
-      const collection = collectionOf([node('a')])
+      const store = storeOf([node('a')])
       const { told, subscriber } = createRecorder()
-      collection.subscribe(subscriber)
-      collection.apply([
+      store.subscribe(subscriber)
+      store.apply([
         event('MODIFIED', node('a', { version: 11 })),
         event('ADDED', node('b', { version: 12 })),
         event('DELETED', node('a', { version: 13 })),
       ])
       expect(told).to.deep.equal(['MODIFIED a 11, ADDED b 12, DELETED a 13'])
-      expect(collection.version).to.equal(13)
-      expect(namesOf(collection.snapshot())).to.deep.equal(['b'])
+      expect(store.version).to.equal(13)
+      expect(namesOf(store.snapshot())).to.deep.equal(['b'])
     })
 
     it('moves the version with a bookmark and tells nobody', () => {
-      const collection = collectionOf([node('a')])
+      const store = storeOf([node('a')])
       const { told, subscriber } = createRecorder()
-      collection.subscribe(subscriber)
-      collection.apply([bookmark(50)])
-      collection.apply([])
-      expect([collection.version, collection.horizon]).to.deep.equal([50, 10])
+      store.subscribe(subscriber)
+      store.apply([bookmark(50)])
+      store.apply([])
+      expect([store.version, store.horizon]).to.deep.equal([50, 10])
       expect(told).to.deep.equal([])
-      expect(collection.since(10)).to.deep.equal([])
+      expect(store.since(10)).to.deep.equal([])
     })
 
     it('keeps the state before each change', () => {
-      const collection = collectionOf([node('a')])
-      const before = collection.get('', 'a')
-      collection.apply([
+      const store = storeOf([node('a')])
+      const before = store.get('', 'a')
+      store.apply([
         event('MODIFIED', node('a', { version: 11 })),
         event('DELETED', node('a', { version: 12 })),
       ])
-      const [modified, deleted] = collection.since(10) ?? []
+      const [modified, deleted] = store.since(10) ?? []
       expect(modified?.old).to.equal(before)
       expect(deleted?.old).to.equal(modified?.entry)
       expect(deleted?.entry.version).to.equal(12)
     })
 
     it('takes an event for an object that it did not know as it comes', () => {
-      const collection = collectionOf([])
-      collection.apply([
+      const store = storeOf([])
+      store.apply([
         event('MODIFIED', node('a', { version: 11 })),
         event('DELETED', node('b', { version: 12 })),
       ])
-      expect(namesOf(collection.snapshot())).to.deep.equal(['a'])
-      expect(stateOf(collection.at(10))).to.deep.equal([])
+      expect(namesOf(store.snapshot())).to.deep.equal(['a'])
+      expect(stateOf(store.at(10))).to.deep.equal([])
     })
 
     it('tells nobody who has left', () => {
-      const collection = collectionOf([])
+      const store = storeOf([])
       const { told, subscriber } = createRecorder()
-      const leave = collection.subscribe(subscriber)
+      const leave = store.subscribe(subscriber)
       leave()
       leave()
-      collection.apply([event('ADDED', node('a', { version: 11 }))])
-      replaceAll(collection, [], '12')
+      store.apply([event('ADDED', node('a', { version: 11 }))])
+      replaceAll(store, [], '12')
       expect(told).to.deep.equal([])
     })
   })
@@ -128,68 +128,65 @@ describe('Collection', () => {
     it('is the state at every version of any history, as a log of it says', () => {
       const random = createRandom(7)
       for (let round = 0; round < 10; round++) {
-        const { collection, log } = playHistory(random)
+        const { store, log } = playHistory(random)
         let last: readonly string[] | undefined
-        for (let at = 10; at <= collection.version; at++) {
+        for (let at = 10; at <= store.version; at++) {
           last = log.get(at) ?? last
-          expect(stateOf(collection.at(at))?.sort(), `at ${at}`).to.deep.equal(last)
+          expect(stateOf(store.at(at))?.sort(), `at ${at}`).to.deep.equal(last)
         }
         // Looking back has changed nothing.
-        expect(stateOf(collection.snapshot())?.sort()).to.deep.equal(last)
+        expect(stateOf(store.snapshot())?.sort()).to.deep.equal(last)
       }
     })
 
     it('is in key order', () => {
-      const collection = collectionOf([node('b'), node('d')])
-      collection.apply([
-        event('DELETED', node('b', { version: 11 })),
-        event('ADDED', node('a', { version: 12 })),
-      ])
-      expect(stateOf(collection.at(10))).to.deep.equal(['b@1', 'd@1'])
-      expect(stateOf(collection.at(11))).to.deep.equal(['d@1'])
+      const store = storeOf([node('b'), node('d')])
+      store.apply([event('DELETED', node('b', { version: 11 })), event('ADDED', node('a', { version: 12 }))])
+      expect(stateOf(store.at(10))).to.deep.equal(['b@1', 'd@1'])
+      expect(stateOf(store.at(11))).to.deep.equal(['d@1'])
     })
 
     it('is not known before the horizon nor after the present', () => {
-      const collection = collectionOf([node('a')], { version: 10 })
-      expect(collection.at(9)).to.equal(undefined)
-      expect(collection.at(11)).to.equal(undefined)
+      const store = storeOf([node('a')], { version: 10 })
+      expect(store.at(9)).to.equal(undefined)
+      expect(store.at(11)).to.equal(undefined)
     })
   })
 
   describe('waitFor', () => {
     it('does not wait for a version that is there', async () => {
-      const collection = collectionOf([])
-      expect(await collection.waitFor(10, 60_000)).to.equal(true)
-      expect(await collection.waitFor(0, 0)).to.equal(true)
+      const store = storeOf([])
+      expect(await store.waitFor(10, 60_000)).to.equal(true)
+      expect(await store.waitFor(0, 0)).to.equal(true)
     })
 
     it('resolves when the version comes, by an event, a bookmark or a list', async () => {
-      const collection = collectionOf([])
+      const store = storeOf([])
       const arrivals: readonly (() => void)[] = [
-        () => collection.apply([event('ADDED', node('a', { version: 21 }))]),
-        () => collection.apply([bookmark(31)]),
-        () => replaceAll(collection, [], '41'),
+        () => store.apply([event('ADDED', node('a', { version: 21 }))]),
+        () => store.apply([bookmark(31)]),
+        () => replaceAll(store, [], '41'),
       ]
       for (const arrive of arrivals) {
-        const wanted = collection.version + 10
-        const waiting = collection.waitFor(wanted, 60_000)
+        const wanted = store.version + 10
+        const waiting = store.waitFor(wanted, 60_000)
         arrive()
         expect(await waiting).to.equal(true)
       }
     })
 
     it('gives up when nothing will come any more', async () => {
-      const collection = collectionOf([])
-      const waiting = collection.waitFor(12, 60_000)
-      collection.end()
+      const store = storeOf([])
+      const waiting = store.waitFor(12, 60_000)
+      store.end()
       expect(await waiting).to.equal(false)
-      expect(await collection.waitFor(12, 60_000)).to.equal(false)
+      expect(await store.waitFor(12, 60_000)).to.equal(false)
     })
 
     it('gives up after its time', async () => {
-      const collection = collectionOf([])
-      const waiting = collection.waitFor(12, 10)
-      collection.apply([bookmark(11)])
+      const store = storeOf([])
+      const waiting = store.waitFor(12, 10)
+      store.apply([bookmark(11)])
       expect(await waiting).to.equal(false)
     })
   })
@@ -197,55 +194,54 @@ describe('Collection', () => {
   describe('redecorate', () => {
     const make = () => {
       let word = 'first'
-      const collection = collectionOf([node('a'), node('b')], {
+      const store = storeOf([node('a'), node('b')], {
         decorate: (e: Entry) => ({ annotations: { word: `${word} ${e.name}` }, cells: [word] }),
       })
       return {
-        collection,
+        store,
         say: (next: string) => {
           word = next
         },
       }
     }
-    const wordOf = (collection: Collection, name: string) =>
-      collection.get('', name)?.decoration.annotations.word
+    const wordOf = (store: ObjectStore, name: string) => store.get('', name)?.decoration.annotations.word
 
     it('renews the decoration of those named, in views as well, and nobody is told', () => {
-      const { collection, say } = make()
+      const { store, say } = make()
       const { told, subscriber } = createRecorder()
-      collection.subscribe(subscriber)
-      const view = collection.view({ key: 'all', matches: () => true, order: toOrder('name').compare })
+      store.subscribe(subscriber)
+      const view = store.view({ key: 'all', matches: () => true, order: toOrder('name').compare })
       say('second')
-      collection.redecorate(['a', 'unknown'])
-      expect([wordOf(collection, 'a'), wordOf(collection, 'b')]).to.deep.equal(['second a', 'first b'])
-      expect(view.snapshot().flatMap(leaf => leaf.entries.map(e => e.decoration.cells))).to.deep.equal([
+      store.redecorate(['a', 'unknown'])
+      expect([wordOf(store, 'a'), wordOf(store, 'b')]).to.deep.equal(['second a', 'first b'])
+      expect(view.snapshot().flatMap(chunk => chunk.entries.map(e => e.decoration.cells))).to.deep.equal([
         ['second'],
         ['first'],
       ])
       expect(told).to.deep.equal([])
-      expect(collection.version).to.equal(10)
-      expect(collection.since(10)).to.deep.equal([])
-      expect(collection.size).to.equal(2)
+      expect(store.version).to.equal(10)
+      expect(store.since(10)).to.deep.equal([])
+      expect(store.size).to.equal(2)
     })
 
     it('holds for what comes later', () => {
-      const { collection, say } = make()
+      const { store, say } = make()
       say('third')
-      collection.apply([event('ADDED', node('c', { version: 11 }))])
-      expect(wordOf(collection, 'c')).to.equal('third c')
+      store.apply([event('ADDED', node('c', { version: 11 }))])
+      expect(wordOf(store, 'c')).to.equal('third c')
     })
 
     it('does nothing to a kind without decoration', () => {
-      const collection = collectionOf([node('a')])
-      const before = collection.get('', 'a')
-      collection.redecorate(['a'])
-      expect(collection.get('', 'a')).to.equal(before)
+      const store = storeOf([node('a')])
+      const before = store.get('', 'a')
+      store.redecorate(['a'])
+      expect(store.get('', 'a')).to.equal(before)
     })
   })
 
   describe('view', () => {
     it('keeps up no more of them than can be looked through in a moment', () => {
-      const collection = collectionOf([node('a')])
+      const store = storeOf([node('a')])
       let looked = 0
       const matches = () => {
         const until = performance.now() + 5
@@ -253,12 +249,12 @@ describe('Collection', () => {
         return true
       }
       const keys = Array.from({ length: 64 }, (_, i) => String(i))
-      for (const key of keys) collection.view({ key, matches, order: toOrder('name').compare })
+      for (const key of keys) store.view({ key, matches, order: toOrder('name').compare })
       const startedAt = performance.now()
-      collection.apply([event('MODIFIED', node('a', { version: 11 }))])
+      store.apply([event('MODIFIED', node('a', { version: 11 }))])
       expect([performance.now() - startedAt < 640, looked > 0]).to.deep.equal([true, true])
-      expect(keys.filter(key => collection.hasView(key)).length).to.be.within(1, 32)
-      const again = collection.view({ key: '63', matches, order: toOrder('name').compare })
+      expect(keys.filter(key => store.hasView(key)).length).to.be.within(1, 32)
+      const again = store.view({ key: '63', matches, order: toOrder('name').compare })
       expect(namesOf(again.snapshot())).to.deep.equal(['a'])
     })
 
@@ -269,31 +265,31 @@ describe('Collection', () => {
     })
 
     it('is kept for a query that comes again', () => {
-      const collection = collectionOf([node('a')])
-      expect(collection.view(query('x'))).to.equal(collection.view(query('x')))
+      const store = storeOf([node('a')])
+      expect(store.view(query('x'))).to.equal(store.view(query('x')))
     })
 
     it('is dropped for others after a while, and recreated when asked for', () => {
-      const collection = collectionOf([node('a')])
-      const first = collection.view(query('0'))
-      for (let i = 1; i <= 64; i++) collection.view(query(String(i)))
-      const again = collection.view(query('0'))
+      const store = storeOf([node('a')])
+      const first = store.view(query('0'))
+      for (let i = 1; i <= 64; i++) store.view(query(String(i)))
+      const again = store.view(query('0'))
       expect(again).to.not.equal(first)
       expect(namesOf(again.snapshot())).to.deep.equal(['a'])
     })
 
     it('is kept among many others when it is in use', () => {
-      const collection = collectionOf([node('a')])
-      const first = collection.view(query('0'))
+      const store = storeOf([node('a')])
+      const first = store.view(query('0'))
       for (let i = 1; i <= 200; i++) {
-        collection.view(query(String(i)))
-        expect(collection.view(query('0'))).to.equal(first)
+        store.view(query(String(i)))
+        expect(store.view(query('0'))).to.equal(first)
       }
     })
 
     it('shows at any time what filtering and sorting again would', () => {
       const random = createRandom(8)
-      const collection = new Collection(servedNodes)
+      const store = new ObjectStore(servedNodes)
       const zones = ['a', 'b', 'c']
       const make = (name: string, version: number): KubeObject =>
         node(name, {
@@ -309,7 +305,7 @@ describe('Collection', () => {
       ]
       let state = new Map<string, KubeObject>()
       let version = 1
-      replaceAll(collection, [], '1')
+      replaceAll(store, [], '1')
       const step = (isReplacement: boolean) => {
         version++
         const name = `n${random(150)}`
@@ -317,12 +313,12 @@ describe('Collection', () => {
         const known = state.has(name)
         if (isReplacement) {
           state = new Map([[name, object]])
-          replaceAll(collection, [object], String(version))
+          replaceAll(store, [object], String(version))
         } else if (known && random(3) === 0) {
           state.delete(name)
-          collection.apply([event('DELETED', object)])
+          store.apply([event('DELETED', object)])
         } else {
-          collection.apply([event(known ? 'MODIFIED' : 'ADDED', object)])
+          store.apply([event(known ? 'MODIFIED' : 'ADDED', object)])
           state.set(name, object)
         }
       }
@@ -330,7 +326,7 @@ describe('Collection', () => {
         step(i % 900 === 899)
         const asked = queries[random(queries.length)]
         if (asked === undefined) continue
-        const view = collection.view(asked)
+        const view = store.view(asked)
         const expected = [...state.values()]
           .map(o => entry(o.metadata.name, { version: Number(o.metadata.resourceVersion), ...toOptions(o) }))
           .filter(asked.matches)
@@ -356,7 +352,7 @@ function toOptions({ metadata }: KubeObject) {
 /** A collection after a history of its own, and what a plain map held at each version of it. */
 function playHistory(random: (below: number) => number) {
   const first = Array.from({ length: random(80) }, (_, i) => node(`n${i}`, { version: 1 + random(9) }))
-  const collection = collectionOf(first, { version: 10 })
+  const store = storeOf(first, { version: 10 })
   const state = new Map(first.map(object => [object.metadata.name, object]))
   const log = new Map<number, readonly string[]>()
   const note = (version: number) => {
@@ -372,8 +368,8 @@ function playHistory(random: (below: number) => number) {
     const object = node(name, { version })
     if (isDeletion) state.delete(name)
     else state.set(name, object)
-    collection.apply([event(isDeletion ? 'DELETED' : known ? 'MODIFIED' : 'ADDED', object)])
+    store.apply([event(isDeletion ? 'DELETED' : known ? 'MODIFIED' : 'ADDED', object)])
     note(version)
   }
-  return { collection, log }
+  return { store, log }
 }

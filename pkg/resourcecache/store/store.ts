@@ -3,7 +3,7 @@ import type { ReceivedEvent } from '../../kubeclient/watch.ts'
 import type { Decoration } from '../kind.ts'
 import { byKey } from '../list/order.ts'
 import { Entry, type ServedKind, toKey } from './cached-object.ts'
-import type { Leaf } from './chunk.ts'
+import type { Chunk } from './chunk.ts'
 import { View, type ViewQuery } from './materialized-view.ts'
 import { SortedIndex } from './sorted-index.ts'
 import { type Change, History } from './watch-window.ts'
@@ -32,7 +32,7 @@ export type Confirm = (scope: Scope) => Promise<void>
 
 export type CollectionOptions = {
   readonly decorate?: Decorate | undefined
-  readonly confirm?: (collection: Collection) => Confirm
+  readonly confirm?: (store: ObjectStore) => Confirm
 }
 
 // Each view must be maintained; with more of them, maintenance would cost more than computing
@@ -46,7 +46,7 @@ const maxPutMs = 20
 /**
  * All objects of a kind, updated by events of kube-apiserver, with materialized views of queries.
  */
-export class Collection {
+export class ObjectStore {
   readonly served: ServedKind
   /** undefined for objects that were read for one request. */
   readonly confirm: Confirm | undefined
@@ -104,7 +104,7 @@ export class Collection {
   }
 
   /** Everything in key order, at this moment. */
-  snapshot(): readonly Leaf[] {
+  snapshot(): readonly Chunk[] {
     return this.#index.snapshot()
   }
 
@@ -116,7 +116,7 @@ export class Collection {
   /**
    * Returns the objects at `version` in key order; undefined if the version is no longer available.
    */
-  at(version: number): readonly Leaf[] | undefined {
+  at(version: number): readonly Chunk[] | undefined {
     if (version === this.#version) return this.snapshot()
     const changes = version > this.#version ? undefined : this.#history.since(version)
     if (changes === undefined) return undefined

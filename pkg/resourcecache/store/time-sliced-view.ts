@@ -1,7 +1,7 @@
-import type { Turns } from '../../scheduling/time-slices.ts'
+import type { TimeSlices } from '../../scheduling/time-slices.ts'
 import type { Entry } from './cached-object.ts'
 import type { View, ViewQuery } from './materialized-view.ts'
-import type { Collection } from './store.ts'
+import type { ObjectStore } from './store.ts'
 
 // A scan of this few objects is faster than waiting for a time slice.
 const few = { objects: 200, bytes: 1024 * 1024 }
@@ -13,15 +13,15 @@ const few = { objects: 200, bytes: 1024 * 1024 }
  * @param rank extracts the sort value of an object
  */
 export function viewInTurns(
-  collection: Collection,
+  store: ObjectStore,
   query: ViewQuery,
-  turns: Turns,
+  timeSlices: TimeSlices,
   rank?: (entry: Entry) => unknown,
 ): View | Promise<View> {
-  const isSmall = collection.size <= few.objects && collection.bytes <= few.bytes
-  if (isSmall || collection.hasView(query.key)) return collection.view(query)
-  return matchInTurns(collection.entries(), query.matches, turns, rank).then(known =>
-    collection.view(query, entry => known.get(entry) ?? query.matches(entry)),
+  const isSmall = store.size <= few.objects && store.bytes <= few.bytes
+  if (isSmall || store.hasView(query.key)) return store.view(query)
+  return matchInTurns(store.entries(), query.matches, timeSlices, rank).then(known =>
+    store.view(query, entry => known.get(entry) ?? query.matches(entry)),
   )
 }
 
@@ -29,19 +29,19 @@ export function viewInTurns(
 export async function matchInTurns(
   entries: Iterable<Entry>,
   matches: (entry: Entry) => boolean,
-  turns: Turns,
+  timeSlices: TimeSlices,
   rank?: (entry: Entry) => unknown,
 ): Promise<ReadonlyMap<Entry, boolean>> {
   const known = new Map<Entry, boolean>()
   const all = [...entries]
-  await turns.next()
+  await timeSlices.next()
   let since = performance.now()
   for (const entry of all) {
     const isMatch = matches(entry)
     known.set(entry, isMatch)
     if (isMatch) rank?.(entry)
-    if (performance.now() - since < turns.sliceMs) continue
-    await turns.next()
+    if (performance.now() - since < timeSlices.sliceMs) continue
+    await timeSlices.next()
     since = performance.now()
   }
   return known

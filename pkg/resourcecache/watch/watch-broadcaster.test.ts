@@ -2,8 +2,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { type Loopback, startLoopback } from '../../apirequest/fixtures.ts'
-import { collectionOf, event, node } from '../fixtures.ts'
-import { type ChannelOptions, type Watcher, WatchHub } from './watch-broadcaster.ts'
+import { event, node, storeOf } from '../fixtures.ts'
+import { type ChannelOptions, WatchBroadcaster, type Watcher } from './watch-broadcaster.ts'
 import type { Encoder } from './watch-encoder.ts'
 
 function createCountingEncoder(size = 0, name = 'x'): { encoder: Encoder; readonly calls: string[] } {
@@ -27,19 +27,19 @@ async function encoded(): Promise<void> {
   for (let turn = 0; turn < 10; turn++) await nextTurn()
 }
 
-describe('WatchHub', () => {
+describe('WatchBroadcaster', () => {
   let loopback: Loopback | undefined
   afterEach(() => loopback?.close())
 
   async function start() {
-    const hub = new WatchHub()
-    const collection = collectionOf([])
+    const broadcaster = new WatchBroadcaster()
+    const store = storeOf([])
     const server = await startLoopback((_req, res) => arrivals.shift()?.(res))
     loopback = server
     const arrivals: ((res: ServerResponse) => void)[] = []
     let version = 10
     const change = (...names: readonly string[]) =>
-      collection.apply(names.map(name => event('ADDED', node(name, { version: ++version }))))
+      store.apply(names.map(name => event('ADDED', node(name, { version: ++version }))))
 
     async function join(options: ChannelOptions, begins = true) {
       const arrived = Promise.withResolvers<ServerResponse>()
@@ -53,12 +53,12 @@ describe('WatchHub', () => {
         if (Buffer.isBuffer(chunk)) writes.push(chunk)
         return write(chunk)
       }
-      const watcher = hub.join(collection, options, response)
+      const watcher = broadcaster.join(store, options, response)
       if (begins) await watcher.begin([])
       const res: IncomingMessage = await opening
       return { watcher, response, res, written: () => writes.map(String) }
     }
-    return { hub, change, join }
+    return { broadcaster, change, join }
   }
 
   const all = (key: string, encoder: Encoder): ChannelOptions => ({ key, matches: () => true, encoder })
@@ -263,16 +263,16 @@ describe('WatchHub', () => {
   })
 
   it('counts its watchers, and one that leaves twice once', async () => {
-    const { hub, change, join } = await start()
+    const { broadcaster, change, join } = await start()
     const { encoder, calls } = createCountingEncoder()
     const [a, b] = [await join(all('x', encoder)), await join(all('x', encoder))]
-    expect(hub.size).to.equal(2)
+    expect(broadcaster.size).to.equal(2)
     leave(a, a)
-    expect(hub.size).to.equal(1)
+    expect(broadcaster.size).to.equal(1)
     change('n1')
     expect([a.written(), b.written()]).to.deep.equal([[], ['ADDED n1\n']])
     leave(b)
-    expect(hub.size).to.equal(0)
+    expect(broadcaster.size).to.equal(0)
     change('n2')
     expect(calls).to.deep.equal(['n1'])
   })
@@ -340,9 +340,9 @@ describe('WatchHub', () => {
   })
 
   it('ends every watch when it closes, and writes no more', async () => {
-    const { hub, change, join } = await start()
+    const { broadcaster, change, join } = await start()
     const { response, written } = await join(all('x', createCountingEncoder().encoder))
-    hub.close()
+    broadcaster.close()
     expect(response.writableEnded).to.equal(true)
     change('a')
     expect(written()).to.deep.equal([])

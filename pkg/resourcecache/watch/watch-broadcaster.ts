@@ -1,5 +1,5 @@
 import type { Writable } from 'node:stream'
-import type { Collection } from '../store/store.ts'
+import type { ObjectStore } from '../store/store.ts'
 import type { Change } from '../store/watch-window.ts'
 import {
   begin,
@@ -44,8 +44,8 @@ const maxBehindBytes = 256 * 1024 * 1024
  * All watches of a kind: each change is encoded once per channel and written to all watchers of the
  * channel together.
  */
-export class WatchHub {
-  readonly #channels = new Map<Collection, Channels>()
+export class WatchBroadcaster {
+  readonly #channels = new Map<ObjectStore, Channels>()
   readonly #open = new Set<Writable>()
   readonly #guard: LagGuard
   #timer: NodeJS.Timeout | undefined
@@ -69,8 +69,8 @@ export class WatchHub {
     out.once('close', () => this.#open.delete(out))
   }
 
-  join(collection: Collection, options: ChannelOptions, out: Writable): Watcher {
-    const channels = this.#channelsOf(collection)
+  join(store: ObjectStore, options: ChannelOptions, out: Writable): Watcher {
+    const channels = this.#channelsOf(store)
     const { byKey } = channels
     const channel = byKey.get(options.key) ?? new Channel(options)
     byKey.set(options.key, channel)
@@ -101,7 +101,7 @@ export class WatchHub {
         // A kind without watchers may be removed from the cache.
         if (byKey.size > 0) return
         channels.unsubscribe()
-        this.#channels.delete(collection)
+        this.#channels.delete(store)
         if (this.#channels.size > 0) return
         clearInterval(this.#timer)
         this.#timer = undefined
@@ -119,17 +119,17 @@ export class WatchHub {
     for (const { byKey } of this.#channels.values()) yield* byKey.values()
   }
 
-  #channelsOf(collection: Collection): Channels {
-    const found = this.#channels.get(collection)
+  #channelsOf(store: ObjectStore): Channels {
+    const found = this.#channels.get(store)
     if (found) return found
     const channels: Channels = {
       ...{ byKey: new Map(), ready: new Set(), shared: new Map(), isScheduled: false },
-      unsubscribe: collection.subscribe({
+      unsubscribe: store.subscribe({
         changed: changes => broadcast(channels, changes),
         reset: () => endAll(channels),
       }),
     }
-    this.#channels.set(collection, channels)
+    this.#channels.set(store, channels)
     return channels
   }
 }

@@ -2,10 +2,10 @@ import { expect } from 'chai'
 import { type Loopback, startLoopback } from '../../apirequest/fixtures.ts'
 import { toEventStream } from '../../httpserver/event-stream.ts'
 import { until } from '../../kubeclient/fixtures.ts'
-import { collectionOf, event, node } from '../fixtures.ts'
+import { event, node, storeOf } from '../fixtures.ts'
 import type { Visible } from '../list/object-visibility.ts'
 import { serveWatch } from './watch.ts'
-import { WatchHub } from './watch-broadcaster.ts'
+import { WatchBroadcaster } from './watch-broadcaster.ts'
 import type { Encoder } from './watch-encoder.ts'
 
 describe('serveWatch', () => {
@@ -13,8 +13,8 @@ describe('serveWatch', () => {
   afterEach(() => loopback?.close())
 
   async function start(visible?: Visible) {
-    const hub = new WatchHub()
-    const collection = collectionOf([])
+    const broadcaster = new WatchBroadcaster()
+    const store = storeOf([])
     const encoded: string[] = []
     const encoder: Encoder = {
       name: 'test',
@@ -25,7 +25,7 @@ describe('serveWatch', () => {
       bookmark: version => Buffer.from(`BOOKMARK ${version}\n`),
     }
     loopback = await startLoopback((req, res) =>
-      serveWatch(collection, hub, {
+      serveWatch(store, broadcaster, {
         options: {
           resourceVersion: new URL(req.url ?? '/', 'http://x').searchParams.get('from') ?? '',
           allowWatchBookmarks: false,
@@ -51,21 +51,21 @@ describe('serveWatch', () => {
       })
       return client
     }
-    return { hub, collection, encoded, watch }
+    return { broadcaster, store, encoded, watch }
   }
 
   it('ends in peace when the kind is gone, for those too who wait for a version of it', async () => {
-    const { hub, collection, watch } = await start()
+    const { broadcaster, store, watch } = await start()
     const clients = [await watch('10'), await watch('99')]
-    await until(() => hub.size === 1)
-    collection.end()
+    await until(() => broadcaster.size === 1)
+    store.end()
     await until(() => clients.every(({ isEnded }) => isEnded))
     expect(clients.map(({ text }) => text)).to.deep.equal(['', ''])
   })
 
   it('of everything shares its work with others, and ends once that may not be seen any more', async () => {
     const listeners = new Set<() => void>()
-    const { hub, collection, encoded, watch } = await start({
+    const { broadcaster, store, encoded, watch } = await start({
       key: '',
       isAll: true,
       has: () => true,
@@ -75,12 +75,12 @@ describe('serveWatch', () => {
       },
     })
     const clients = [await watch('10'), await watch('10')]
-    await until(() => hub.size === 2)
-    collection.apply([event('ADDED', node('a', { version: 11 }))])
+    await until(() => broadcaster.size === 2)
+    store.apply([event('ADDED', node('a', { version: 11 }))])
     await until(() => clients.every(({ text }) => text === 'ADDED a\n'))
     expect(encoded).to.deep.equal(['a'])
     for (const listener of listeners) listener()
-    await until(() => clients.every(({ isEnded }) => isEnded) && hub.size === 0)
+    await until(() => clients.every(({ isEnded }) => isEnded) && broadcaster.size === 0)
     expect(listeners.size).to.equal(0)
   })
 })

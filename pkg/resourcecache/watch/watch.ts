@@ -6,10 +6,10 @@ import { pieceBytes } from '../../httpserver/respond.ts'
 import { confirmSoon, waitForLatest, waitForVersion } from '../informer/wait-for-resource-version.ts'
 import { followSight, type Visible } from '../list/object-visibility.ts'
 import type { Entry } from '../store/cached-object.ts'
-import type { Leaf } from '../store/chunk.ts'
-import type { Collection } from '../store/store.ts'
+import type { Chunk } from '../store/chunk.ts'
+import type { ObjectStore } from '../store/store.ts'
 import type { Change } from '../store/watch-window.ts'
-import type { WatchHub } from './watch-broadcaster.ts'
+import type { WatchBroadcaster } from './watch-broadcaster.ts'
 import {
   type Encoder,
   type EventType,
@@ -59,8 +59,8 @@ const bookmarkBeforeEndMs = 2_000
  * event is a JSON object and a line feed, or a WebSocket message.
  */
 export async function serveWatch(
-  collection: Collection,
-  hub: WatchHub,
+  store: ObjectStore,
+  broadcaster: WatchBroadcaster,
   request: WatchRequest,
 ): Promise<void> {
   const { options, stream } = request
@@ -68,12 +68,12 @@ export async function serveWatch(
   // KEP-3157: "" requests the latest state. Without initial events any state is accepted, as in the
   // watch cache of kube-apiserver.
   if (options.sendInitialEvents === true) {
-    if (from === '' && request.isCached !== true) await waitForLatest(collection)
-    await waitForVersion(collection, from)
+    if (from === '' && request.isCached !== true) await waitForLatest(store)
+    await waitForVersion(store, from)
   }
   if (stream.isGone()) return
   const out = stream.open()
-  hub.admit(out)
+  broadcaster.admit(out)
   const gone = new AbortController()
   out.once('close', () => gone.abort())
   const endAtMs = performance.now() + watchMs(options)
@@ -81,47 +81,45 @@ export async function serveWatch(
   out.once('close', () => clearTimeout(end))
   // A version from another replica may be ahead of this one: the client has already seen the events
   // up to it.
-  if (Number(from) > collection.version) {
-    confirmSoon(collection)
-    await collection.waitFor(Number(from), endAtMs - performance.now(), gone.signal)
+  if (Number(from) > store.version) {
+    confirmSoon(store)
+    await store.waitFor(Number(from), endAtMs - performance.now(), gone.signal)
   }
   if (!out.destroyed && !out.writableEnded) {
     const encoder = toFramed(request.encoder, stream)
-    await follow(collection, hub, { ...request, encoder, endAtMs, out })
+    await follow(store, broadcaster, { ...request, encoder, endAtMs, out })
   }
 }
 
 type Followed = WatchRequest & { readonly endAtMs: number; readonly out: Writable }
 
-async function follow(collection: Collection, hub: WatchHub, request: Followed): Promise<void> {
+async function follow(store: ObjectStore, broadcaster: WatchBroadcaster, request: Followed): Promise<void> {
   const { options, stream, out, encoder } = request
   const visible = request.visible?.isAll ? undefined : request.visible
   // The kind may have gone while a version was waited for.
-  if (collection.isEnded) return void out.end()
+  if (store.isEnded) return void out.end()
   const matches = visible ? (entry: Entry) => request.matches(entry) && visible.has(entry) : request.matches
-  const first = firstEvents(collection, { ...request, matches })
+  const first = firstEvents(store, { ...request, matches })
   if (first === undefined) {
-    const message = `too old resource version: ${options.resourceVersion} (${collection.horizon})`
+    const message = `too old resource version: ${options.resourceVersion} (${store.horizon})`
     out.end(stream.frame(encodeError(expired(message))))
     return
   }
   // Registered in the same turn in which the state was read, so no event is missed.
   const channel = `${stream.name} ${request.channelKey}`
   const key = visible ? `${channel} ${randomUUID()}` : channel
-  const watcher = hub.join(collection, { key, matches, encoder }, out)
+  const watcher = broadcaster.join(store, { key, matches, encoder }, out)
   const { opening } = encoder
   const tell = (say: (telling: Telling) => Buffer) =>
     watcher.write(say(encoder), opening && (() => say(opening)))
   const stopSight = visible
-    ? followSight(collection, visible, {
+    ? followSight(store, visible, {
         matches: request.matches,
         tell: (type, entry) => tell(({ event }) => event(type, entry)),
       })
     : // A caller who may no longer see everything gets the rest with the next list.
       request.visible?.onChange(() => out.end())
-  const stopBookmarks = startBookmarks(request, () =>
-    tell(({ bookmark }) => bookmark(collection.version, false)),
-  )
+  const stopBookmarks = startBookmarks(request, () => tell(({ bookmark }) => bookmark(store.version, false)))
   out.once('close', () => {
     stopBookmarks()
     stopSight?.()
@@ -132,15 +130,15 @@ async function follow(collection: Collection, hub: WatchHub, request: Followed):
 
 /** Returns the events before the live ones; undefined if the start version is too old. */
 function firstEvents(
-  collection: Collection,
+  store: ObjectStore,
   { options, matches, encoder }: Followed,
 ): Iterable<Buffer> | undefined {
   const telling = openingOnce(encoder)
   const { resourceVersion, sendInitialEvents } = options
   const isState = sendInitialEvents ?? (resourceVersion === '' || resourceVersion === '0')
   if (isState) {
-    const { version } = collection
-    const state = added(collection.snapshot(), matches)
+    const { version } = store
+    const state = added(store.snapshot(), matches)
     // Clients with bookmarks are notified of the end of the initial events (KEP-3157).
     return encodeAll(state, telling, () =>
       options.allowWatchBookmarks ? telling.bookmark(version, true) : undefined,
@@ -148,14 +146,14 @@ function firstEvents(
   }
   // sendInitialEvents=false without a version: from now on.
   if (resourceVersion === '' || resourceVersion === '0') return []
-  const missed = collection.since(Number(resourceVersion))
+  const missed = store.since(Number(resourceVersion))
   return missed && encodeAll(changed(missed, matches), telling, () => undefined)
 }
 
 type Event = { readonly type: EventType; readonly entry: Entry }
 
-function* added(leaves: readonly Leaf[], matches: (entry: Entry) => boolean): Generator<Event> {
-  for (const { entries } of leaves)
+function* added(chunks: readonly Chunk[], matches: (entry: Entry) => boolean): Generator<Event> {
+  for (const { entries } of chunks)
     for (const entry of entries) if (matches(entry)) yield { type: 'ADDED', entry }
 }
 

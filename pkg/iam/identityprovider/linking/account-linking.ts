@@ -22,15 +22,15 @@ export type AdmissionOptions = {
 }
 
 /** An authenticated account without a user, which may create or link a user on a page. */
-export type Newcomer = {
+export type PendingRegistration = {
   readonly config: ProviderConfig
   readonly identity: Identity
   readonly wants: 'confirmation' | 'link'
 }
 
 export type Admitted =
-  | { readonly user: User; readonly newcomer?: undefined }
-  | { readonly user?: undefined; readonly newcomer: Newcomer }
+  | { readonly user: User; readonly registration?: undefined }
+  | { readonly user?: undefined; readonly registration: PendingRegistration }
 
 /** Finds or creates the user for an account. All methods throw a Status, see login-refusal.ts. */
 export type Admission = {
@@ -39,9 +39,9 @@ export type Admission = {
   /** Returns the only user who is linked to an account. */
   readonly linkedTo: (config: ProviderConfig, uid: string) => User | undefined
   /** Creates the user that a new account has confirmed, with the chosen name. */
-  readonly register: (newcomer: Newcomer, name: string) => Promise<User>
+  readonly register: (registration: PendingRegistration, name: string) => Promise<User>
   /** Links a new account to an existing user, after a check of the password. */
-  readonly link: (newcomer: Newcomer, user: User) => Promise<User>
+  readonly link: (registration: PendingRegistration, user: User) => Promise<User>
 }
 
 const seenWithinMs = 1_000
@@ -49,7 +49,7 @@ const seenWithinMs = 1_000
 export function createAdmission(options: AdmissionOptions): Admission {
   const { users, registrar, link, putGroups, logger } = options
 
-  async function find(config: ProviderConfig, identity: Identity): Promise<User | Newcomer> {
+  async function find(config: ProviderConfig, identity: Identity): Promise<User | PendingRegistration> {
     const [linked, ...others] = users.findLinked({ provider: config.name, uid: identity.uid })
     if (others.length > 0)
       throw refuse(
@@ -97,7 +97,7 @@ export function createAdmission(options: AdmissionOptions): Admission {
       // Checks the groups before anything is created.
       if (identity.groups !== 'unknown') readGroups(identity.groups ?? [], config.groupsPrefix)
       const found = await find(config, identity)
-      if ('wants' in found) return { newcomer: found }
+      if ('wants' in found) return { registration: found }
       // A disabled user is rejected before anything changes.
       if (found.state === 'Disabled') return { user: found }
       return { user: await withGroups(found, config, identity) }
@@ -116,7 +116,7 @@ export function createAdmission(options: AdmissionOptions): Admission {
 }
 
 /** The error for a new account where no page can be shown. */
-export function toRefusal({ config, wants }: Newcomer): Status {
+export function toRefusal({ config, wants }: PendingRegistration): Status {
   if (wants === 'link') return notLinked(config, 'log in with a browser to link one')
   return refuse(
     'registration_not_confirmed',

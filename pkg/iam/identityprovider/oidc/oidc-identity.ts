@@ -48,7 +48,7 @@ export function readClaim(claims: Claims, key: string): unknown {
 function readGroupsClaim(claims: Claims, key: string): Identity['groups'] {
   const value = readClaim(claims, key) ?? undefined
   if (value === undefined) {
-    if (!isElsewhere(claims, key)) return 'unknown'
+    if (!isDelegated(claims, key)) return 'unknown'
     throw refuse(
       'provider_groups_incomplete',
       'the identity provider left out the groups of this account: there are too many',
@@ -70,7 +70,7 @@ function readGroupsClaim(claims: Claims, key: string): Identity['groups'] {
  * Distributed claims (OpenID Connect Core section 5.6.2): Microsoft Entra ID uses them if there are
  * too many groups.
  */
-function isElsewhere(claims: Claims, key: string): boolean {
+function isDelegated(claims: Claims, key: string): boolean {
   const { _claim_names: names, hasgroups } = claims
   const isNamed = isRecord(names) && [key, key.split('.')[0] ?? ''].some(name => Object.hasOwn(names, name))
   return isNamed || (key === 'groups' && String(hasgroups) === 'true')

@@ -2,7 +2,7 @@ import { Status } from '../../../apierrors/status.ts'
 import type { AuthenticatedExchange } from '../../../apirequest/request-context.ts'
 import { parseRequestInfo, type RequestInfo } from '../../../apirequest/request-info.ts'
 import type { KubeObject } from '../../../kubeclient/object.ts'
-import type { Collection } from '../../../resourcecache/store/store.ts'
+import type { ObjectStore } from '../../../resourcecache/store/store.ts'
 import {
   type Binding,
   createBindingReader,
@@ -30,7 +30,7 @@ export type PlaceTools = {
   /** @throws Status 403, 503 */
   readonly require: (exchange: AuthenticatedExchange, right: PlaceRight) => Promise<void>
   /** The newest state of a kind of kube-apiserver. @throws Status 503 */
-  readonly latest: (plural: string) => Promise<Collection>
+  readonly latest: (plural: string) => Promise<ObjectStore>
   /** Returns objects that are made for this request, in the list language of the platform. */
   readonly show: (
     exchange: AuthenticatedExchange,
@@ -65,7 +65,7 @@ export function createPlaceReader(tools: PlaceTools) {
     if (place.scope !== 'workspace') return { ...place, namespaces: [] }
     const all = await latest('namespaces')
     const namespaces = [...all.entries()]
-      .filter(({ facts }) => facts.values.workspace === place.workspace)
+      .filter(({ fields }) => fields.values.workspace === place.workspace)
       .map(({ name }) => name)
       .sort()
     return { ...place, namespaces }

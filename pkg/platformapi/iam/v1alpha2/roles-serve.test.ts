@@ -9,7 +9,7 @@ import { routeOf } from '../../../openapi/route.ts'
 import { replaceAll } from '../../../resourcecache/fixtures.ts'
 import { namespaces } from '../../../resourcecache/kinds/namespaces.ts'
 import { plain } from '../../../resourcecache/kinds/platform.ts'
-import { Collection } from '../../../resourcecache/store/store.ts'
+import { ObjectStore } from '../../../resourcecache/store/store.ts'
 import { createRoleRoutes } from './roles-serve.ts'
 
 const groupDomain = 'kapis.io'
@@ -95,7 +95,7 @@ describe('createRoleRoutes', () => {
   const denied = new Set<string>()
 
   before(async () => {
-    const collections = new Map(
+    const stores = new Map(
       Object.entries(objects).map(([plural, items]) => {
         const kind = {
           ...(plural === 'namespaces' ? namespaces(groupDomain) : plain),
@@ -103,9 +103,9 @@ describe('createRoleRoutes', () => {
           ...{ categories: [], columns: [], namespaced: plural === 'roles' || plural === 'rolebindings' },
           source: { group: rbac, version: 'v1', path: `${native}/${plural}` },
         }
-        const collection = new Collection({ kind, group: rbac, version: 'v1' })
-        replaceAll(collection, items, '10')
-        return [plural, collection]
+        const store = new ObjectStore({ kind, group: rbac, version: 'v1' })
+        replaceAll(store, items, '10')
+        return [plural, store]
       }),
     )
     const routes = createRoleRoutes({
@@ -126,7 +126,7 @@ describe('createRoleRoutes', () => {
           throw new Status(403, 'Forbidden', `${resource} in "${namespace}" is forbidden`)
       },
       async latest(plural) {
-        const found = collections.get(plural)
+        const found = stores.get(plural)
         if (found === undefined) throw new Error(plural)
         return found
       },

@@ -22,7 +22,7 @@ export type IamOptions = {
   readonly users: { readonly get: (name: string) => User | undefined }
   readonly writer: UserWriter
   readonly passwords: PasswordChecker
-  readonly requireRight: RequireRight
+  readonly requireValidPassword: RequireRight
   readonly clientAddress: (req: AuthenticatedExchange['req']) => string
   /** Lists and watches of the cache, as `{items, totalItems}`. */
   readonly list: Handler
@@ -51,8 +51,9 @@ export type IamFace = {
  * permit.ts has asked for what else the change takes. The audit says who it was.
  */
 export function createIamFace(options: IamOptions): IamFace {
-  const { client, groupDomain, users, writer, passwords, requireRight, clientAddress, logger } = options
-  const permitOf = createPermits({ client, groupDomain, requireRight })
+  const { client, groupDomain, users, writer, passwords, requireValidPassword, clientAddress, logger } =
+    options
+  const permitOf = createPermits({ client, groupDomain, requireValidPassword })
   const group = `iam.${groupDomain}`
 
   /** By uid: a certificate or a service account that only bears the name is someone else. */

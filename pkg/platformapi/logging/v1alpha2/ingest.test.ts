@@ -18,7 +18,7 @@ import { createMemoryStore, type MemoryStore } from '../../../logs/fixtures.ts'
 import { createIngestRecords } from '../../../logs/ingest/ingest-records.ts'
 import { defaultLimits } from '../../../logs/ingest/limits.ts'
 import type { LogStore } from '../../../logs/store.ts'
-import { createTurns } from '../../../scheduling/time-slices.ts'
+import { createTimeSlices } from '../../../scheduling/time-slices.ts'
 import { forbidden403, freePlace, tooMany } from './fixtures.ts'
 import { createIngest } from './ingest.ts'
 
@@ -27,7 +27,7 @@ const document = (log: string) => JSON.stringify({ time: '2020-05-16T16:00:42Z',
 const fixtures = join(import.meta.dirname, '../../../../test/fixtures')
 const ndjson = { 'content-type': 'application/x-ndjson' }
 
-const storeOf = (append: LogStore['append']) => ({ ingest: createIngestRecords(append, createTurns()) })
+const storeOf = (append: LogStore['append']) => ({ ingest: createIngestRecords(append, createTimeSlices()) })
 
 describe('createIngest', () => {
   let loopback: Loopback | undefined

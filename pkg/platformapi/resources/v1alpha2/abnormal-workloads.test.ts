@@ -1,15 +1,15 @@
 import { expect } from 'chai'
 import type { KubeObject } from '../../../kubeclient/object.ts'
 import { replaceAll, servedNodes } from '../../../resourcecache/fixtures.ts'
-import type { Traits } from '../../../resourcecache/kind.ts'
+import type { KindOptions } from '../../../resourcecache/kind.ts'
 import { volumes } from '../../../resourcecache/kinds/storage.ts'
 import { deployments, jobs, replicated } from '../../../resourcecache/kinds/workloads.ts'
-import { Collection } from '../../../resourcecache/store/store.ts'
+import { ObjectStore } from '../../../resourcecache/store/store.ts'
 import { countAbnormal } from './abnormal-workloads.ts'
 
 const failed = { conditions: [{ type: 'Failed', status: 'True' }] }
 const complete = { conditions: [{ type: 'Complete', status: 'True' }] }
-const held: Readonly<Record<string, readonly [Traits, ...KubeObject[]]>> = {
+const held: Readonly<Record<string, readonly [KindOptions, ...KubeObject[]]>> = {
   deployments: [
     deployments,
     object('a', 'updating', {}, { replicas: 2, readyReplicas: 1 }),
@@ -25,13 +25,13 @@ const held: Readonly<Record<string, readonly [Traits, ...KubeObject[]]>> = {
   jobs: [jobs, object('b', 'failed', {}, failed), object('b', 'completed', {}, complete)],
 }
 
-async function read(plural: string): Promise<Collection> {
-  const [traits, ...items] = held[plural] ?? []
-  if (traits === undefined) throw new Error(`${plural} is not read`)
-  const kind = { ...servedNodes.kind, ...traits, columns: [], plural, namespaced: true }
-  const collection = new Collection({ ...servedNodes, kind })
-  replaceAll(collection, items, '10')
-  return collection
+async function read(plural: string): Promise<ObjectStore> {
+  const [options, ...items] = held[plural] ?? []
+  if (options === undefined) throw new Error(`${plural} is not read`)
+  const kind = { ...servedNodes.kind, ...options, columns: [], plural, namespaced: true }
+  const store = new ObjectStore({ ...servedNodes, kind })
+  replaceAll(store, items, '10')
+  return store
 }
 
 function object(namespace: string, name: string, spec: object, status: object): KubeObject {

@@ -1,4 +1,4 @@
-import type { Collection } from '../../../resourcecache/store/store.ts'
+import type { ObjectStore } from '../../../resourcecache/store/store.ts'
 
 /** The status values (pkg/resourcecache/kinds) that count as abnormal, in lower case, by kind. */
 const abnormal: readonly (readonly [plural: string, words: readonly string[]])[] = [
@@ -16,22 +16,22 @@ const abnormal: readonly (readonly [plural: string, words: readonly string[]])[]
  * @throws Status 503
  */
 export async function countAbnormal(
-  collectionOf: (plural: string) => Promise<Collection>,
+  storeOf: (plural: string) => Promise<ObjectStore>,
   namespace: string,
 ): Promise<Readonly<Record<string, number>>> {
   const counts = abnormal.map(async ([plural, words]) => {
-    const collection = await collectionOf(plural)
-    return [plural, countIn(collection, words, namespace)] as const
+    const store = await storeOf(plural)
+    return [plural, countIn(store, words, namespace)] as const
   })
   return Object.fromEntries(await Promise.all(counts))
 }
 
-function countIn(collection: Collection, words: readonly string[], namespace: string): number {
+function countIn(store: ObjectStore, words: readonly string[], namespace: string): number {
   let count = 0
-  for (const entry of collection.entries()) {
+  for (const entry of store.entries()) {
     if (namespace !== '' && entry.namespace !== namespace) continue
     // The phase of a claim is a word of Kubernetes, which begins with a capital.
-    if (words.includes(entry.facts.status.toLowerCase())) count++
+    if (words.includes(entry.fields.status.toLowerCase())) count++
   }
   return count
 }

@@ -1,6 +1,6 @@
 import { membersOf, textOf } from '../../../kubeclient/object.ts'
 import { parseQuantity } from '../../../resourcecache/decorate/quantity.ts'
-import type { Collection } from '../../../resourcecache/store/store.ts'
+import type { ObjectStore } from '../../../resourcecache/store/store.ts'
 
 export type Quotas = {
   readonly hard: Readonly<Record<string, string>>
@@ -29,18 +29,18 @@ const counted: readonly (readonly [key: string, plural: string])[] = [
  * @throws Status 503
  */
 export async function readQuotas(
-  collectionOf: (plural: string) => Promise<Collection>,
+  storeOf: (plural: string) => Promise<ObjectStore>,
   namespace: string,
 ): Promise<Quotas> {
   const used = new Map<string, string>()
-  const collections = await Promise.all(
-    counted.map(async ([key, plural]) => ({ key, collection: await collectionOf(plural) })),
+  const stores = await Promise.all(
+    counted.map(async ([key, plural]) => ({ key, store: await storeOf(plural) })),
   )
-  for (const { key, collection } of collections) used.set(key, String(countIn(collection, namespace)))
+  for (const { key, store } of stores) used.set(key, String(countIn(store, namespace)))
   if (namespace === '') return { hard: {}, used: Object.fromEntries(used) }
 
   const hard = new Map<string, string>()
-  const quotas = await collectionOf('resourcequotas')
+  const quotas = await storeOf('resourcequotas')
   for (const entry of quotas.entries()) {
     if (entry.namespace !== namespace) continue
     const status = membersOf(entry.parsed().status)
@@ -56,9 +56,9 @@ export async function readQuotas(
   return { hard: Object.fromEntries(hard), used: Object.fromEntries(used) }
 }
 
-function countIn(collection: Collection, namespace: string): number {
-  if (namespace === '') return collection.size
+function countIn(store: ObjectStore, namespace: string): number {
+  if (namespace === '') return store.size
   let count = 0
-  for (const entry of collection.entries()) if (entry.namespace === namespace) count++
+  for (const entry of store.entries()) if (entry.namespace === namespace) count++
   return count
 }

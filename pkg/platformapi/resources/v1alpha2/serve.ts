@@ -23,9 +23,9 @@ export async function serveOldResources(
 ): Promise<void> {
   const { info } = exchange
   if (isForComponents(info.resource)) return serveComponents(tools, exchange)
-  const collectionOf = (plural: string) => tools.collectionOf(info, plural)
-  const quotas: Handler = () => serveData(exchange, () => readQuotas(collectionOf, info.namespace))
-  const abnormal: Handler = () => serveData(exchange, () => countAbnormal(collectionOf, info.namespace))
+  const storeOf = (plural: string) => tools.storeOf(info, plural)
+  const quotas: Handler = () => serveData(exchange, () => readQuotas(storeOf, info.namespace))
+  const abnormal: Handler = () => serveData(exchange, () => countAbnormal(storeOf, info.namespace))
   const routes: Readonly<
     Record<
       Exclude<keyof typeof oldResourcePaths, keyof typeof componentPaths | keyof typeof replacedPaths>,

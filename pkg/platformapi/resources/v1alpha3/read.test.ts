@@ -11,10 +11,10 @@ import {
   toExchange,
 } from '../../../apirequest/fixtures.ts'
 import type { RequestInfo } from '../../../apirequest/request-info.ts'
-import { collectionOf, event, node, replaceAll, servedNodes } from '../../../resourcecache/fixtures.ts'
+import { event, node, replaceAll, servedNodes, storeOf } from '../../../resourcecache/fixtures.ts'
 import { PageCache } from '../../../resourcecache/list/page-cache.ts'
-import { Collection, type Scope } from '../../../resourcecache/store/store.ts'
-import { WatchHub } from '../../../resourcecache/watch/watch-broadcaster.ts'
+import { ObjectStore, type Scope } from '../../../resourcecache/store/store.ts'
+import { WatchBroadcaster } from '../../../resourcecache/watch/watch-broadcaster.ts'
 import { createSharedTurns } from '../../../scheduling/time-slices.ts'
 import { type ReadOptions, serveResources } from './read.ts'
 
@@ -49,19 +49,19 @@ describe('serveResources', () => {
   afterEach(() => loopback?.close())
 
   async function start(
-    collection: Collection = collectionOf(items, { decorate }),
-    pods: { readonly collection?: Collection; readonly mayService?: ReadOptions['mayService'] } = {},
+    store: ObjectStore = storeOf(items, { decorate }),
+    pods: { readonly store?: ObjectStore; readonly mayService?: ReadOptions['mayService'] } = {},
   ) {
     const pages = new PageCache()
     const options = {
       groupDomain: 'kapis.io',
       pages,
-      hub: new WatchHub(),
-      turns: createSharedTurns(),
+      broadcaster: new WatchBroadcaster(),
+      timeSlices: createSharedTurns(),
       components: {
         groupDomain: 'kapis.io',
         namespace: 'kapis-system',
-        collectionOf: async () => collection,
+        storeOf: async () => store,
       },
       registries: {
         client: { call: elsewhere, stream: elsewhere, close: () => undefined },
@@ -69,8 +69,7 @@ describe('serveResources', () => {
         maySecret: elsewhere,
       },
       visible: async () => undefined,
-      collectionOf: (plural: string) =>
-        plural === 'nodes' ? collection : plural === 'pods' ? pods.collection : undefined,
+      storeOf: (plural: string) => (plural === 'nodes' ? store : plural === 'pods' ? pods.store : undefined),
       nativeCollectionOf: () => undefined,
       services: elsewhere,
       mayService: pods.mayService ?? elsewhere,
@@ -140,7 +139,7 @@ describe('serveResources', () => {
     }
     const kind = { ...servedNodes.kind, plural: 'pods', namespaced: true }
     const { get } = await start(undefined, {
-      collection: new Collection({ ...servedNodes, kind }),
+      store: new ObjectStore({ ...servedNodes, kind }),
       mayService,
     })
     const paths = [`${g}/namespaces/ns/pods`, `${g}/pods`]
@@ -151,13 +150,13 @@ describe('serveResources', () => {
   })
 
   it('answers a page that is asked for again as it is by then', async () => {
-    const collection = collectionOf(items, { decorate })
-    const { get } = await start(collection)
+    const store = storeOf(items, { decorate })
+    const { get } = await start(store)
     const query = `${g}/nodes?limit=2&sortBy=name&ascending=true`
     expect(
       json(await get(query)).items.map((item: { metadata: { name: string } }) => item.metadata.name),
     ).to.deep.equal(['a', 'b'])
-    collection.apply([event('DELETED', node('a', { version: 11 }))])
+    store.apply([event('DELETED', node('a', { version: 11 }))])
     const after = json(await get(query))
     expect(after).to.deep.equal({ items: [platform('b'), platform('c')], totalItems: 2 })
   })
@@ -166,7 +165,7 @@ describe('serveResources', () => {
     const big = Array.from({ length: 500 }, (_, i) =>
       node(`n${1000 + i}`, { spec: { text: 'x'.repeat(2000) } }),
     )
-    const { get } = await start(collectionOf(big))
+    const { get } = await start(storeOf(big))
     const plain = await get(`${g}/nodes`)
     const zipped = await get(`${g}/nodes`, { headers: { 'accept-encoding': 'gzip, br' } })
     expect(zipped.headers['content-encoding']).to.equal('gzip')
@@ -179,7 +178,7 @@ describe('serveResources', () => {
     async function startCounting() {
       const scopes: Scope[] = []
       const confirm = () => async (scope: Scope) => void scopes.push(scope)
-      const { get } = await start(collectionOf(items, { confirm }))
+      const { get } = await start(storeOf(items, { confirm }))
       return { get, scopes }
     }
     const reads = [
@@ -210,9 +209,9 @@ describe('serveResources', () => {
 
   it('watches nothing that kube-apiserver only lists', async () => {
     const kind = { ...servedNodes.kind, isListedOnly: true as const }
-    const collection = new Collection({ ...servedNodes, kind })
-    replaceAll(collection, items, '10')
-    const { get } = await start(collection)
+    const store = new ObjectStore({ ...servedNodes, kind })
+    replaceAll(store, items, '10')
+    const { get } = await start(store)
     expect(json(await get(`${g}/nodes`))).to.have.property('totalItems', 3)
     const { code, text } = await get(`${g}/nodes?watch=true`)
     expect(code).to.equal(405)

@@ -4,7 +4,7 @@ import type { ListQuery } from '../../../apirequest/list-query.ts'
 import type { AuthenticatedExchange } from '../../../apirequest/request-context.ts'
 import type { RequestInfo } from '../../../apirequest/request-info.ts'
 import type { Visible } from '../../../resourcecache/list/object-visibility.ts'
-import type { Collection } from '../../../resourcecache/store/store.ts'
+import type { ObjectStore } from '../../../resourcecache/store/store.ts'
 import { type ComponentTools, isForComponents, serveComponents } from '../../components.ts'
 import { podsOfService } from '../../pods-of-service.ts'
 import { type ReadTools, readCollection } from '../../read-collection.ts'
@@ -19,15 +19,15 @@ export type ReadOptions = ReadTools & {
    *
    * @throws Status 503 while the cache is stale
    */
-  readonly collectionOf: (plural: string) => Collection | undefined | Promise<Collection | undefined>
+  readonly storeOf: (plural: string) => ObjectStore | undefined | Promise<ObjectStore | undefined>
   /**
    * Returns the store of the kind that a request was authorized for.
    *
    * @throws Status 503 while the cache is stale
    */
-  readonly nativeCollectionOf: (exchange: AuthenticatedExchange) => Promise<Collection> | undefined
+  readonly nativeCollectionOf: (exchange: AuthenticatedExchange) => Promise<ObjectStore> | undefined
   /** That of Services, for a read. @throws Status 503 */
-  readonly services: (info: RequestInfo) => Promise<Collection>
+  readonly services: (info: RequestInfo) => Promise<ObjectStore>
   /**
    * Checks whether a caller may get a Service; '' for one in any namespace.
    *
@@ -53,10 +53,9 @@ export async function serveResources(options: ReadOptions, exchange: Authenticat
   // The more literal path first: no resource of these names can hide them.
   if (isForComponents(info.resource)) return serveComponents(options.components, exchange)
   if (isForRegistries(info.resource)) return serveRegistries(options.registries, exchange)
-  const found = options.collectionOf(info.resource) ?? options.nativeCollectionOf(exchange)
-  const collection = found instanceof Promise ? await found : found
-  if (collection === undefined)
-    throw unknownResource(`resource ${JSON.stringify(info.resource)} is not supported`)
+  const found = options.storeOf(info.resource) ?? options.nativeCollectionOf(exchange)
+  const store = found instanceof Promise ? await found : found
+  if (store === undefined) throw unknownResource(`resource ${JSON.stringify(info.resource)} is not supported`)
 
   function narrow(query: ListQuery) {
     const serviceName = query.filters.get('serviceName')
@@ -70,5 +69,5 @@ export async function serveResources(options: ReadOptions, exchange: Authenticat
   }
   const narrowed = options.visible(info, exchange.identity)
   const visible = narrowed && (await narrowed)
-  return readCollection(collection, options, exchange, { list: 'items', narrow, visible })
+  return readCollection(store, options, exchange, { list: 'items', narrow, visible })
 }
