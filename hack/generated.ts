@@ -7,6 +7,7 @@ import { renderSchema } from '../pkg/config/schema.ts'
 import { repository } from './controlplane/settings.ts'
 import { renderLicences } from './supply-chain/licences.ts'
 import { readLockfile } from './supply-chain/lockfile.ts'
+import { renderMessages, renderMetrics } from './telemetry-reference.ts'
 
 /** The folder in which only generated files are kept. */
 export const generatedManifests = 'manifests/overlays/kubesphere/base'
@@ -19,6 +20,8 @@ export function generatedFiles(): ReadonlyMap<string, string> {
     ['docs/config.md', renderReference(config)],
     ['docs/config.schema.json', renderSchema()],
     ['docs/licences.md', renderLicences(readLockfile({ path: 'package-lock.json', text: lockfile }))],
+    ['docs/log-messages.md', renderMessages()],
+    ['docs/metrics.md', renderMetrics()],
     ...platformManifests(),
   ])
 }

@@ -18,12 +18,12 @@ describe('parseInterval', () => {
     it(`reads ${text}`, () => expect(parseInterval(text)).to.deep.equal(expected))
   }
 
-  const form = 'must be a whole number from 1 on and a unit: s, m, h, d, w, M, q or y'
+  const form = 'expected a whole number of at least 1 and a unit: s, m, h, d, w, M, q or y'
   const invalid: readonly [string, string][] = [
     ...['', '15', 'm', '0m', '-1m', '1.5h', '1 m', '15min', '1D', '1000000000000s'].map(
-      text => [text, `interval: ${JSON.stringify(text)} ${form}`] as [string, string],
+      text => [text, `interval: ${JSON.stringify(text)}: ${form}`] as [string, string],
     ),
-    ['2M', 'interval: "2M": only 1M, 1q and 1y are allowed'],
+    ['2M', 'interval: "2M": months, quarters and years are only supported as 1M, 1q and 1y'],
     ['999999w', 'interval: "999999w" is longer than ten years'],
   ]
   for (const [text, message] of invalid) {
@@ -77,7 +77,7 @@ describe('fillBuckets', () => {
     expect(refusalOf(() => fillBuckets(minute, counts, 3))).to.deep.equal({
       code: 400,
       reason: 'BadRequest',
-      message: 'interval: there would be more than 3 buckets; choose a longer one',
+      message: 'interval is too short: there would be more than 3 buckets; choose a longer one',
     })
   })
 })

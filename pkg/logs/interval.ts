@@ -29,14 +29,16 @@ export function parseInterval(text: string): Interval {
   const unit = found?.[2] ?? ''
   if (!(count > 0)) {
     throw badRequest(
-      `interval: ${JSON.stringify(text)} must be a whole number from 1 on and a unit: s, m, h, d, w, M, q or y`,
+      `interval: ${JSON.stringify(text)}: expected a whole number of at least 1 and a unit: s, m, h, d, w, M, q or y`,
     )
   }
   const months = unitMonths[unit]
   const ms = count * (unitMs[unit] ?? 0)
   if (months !== undefined && count === 1) return { kind: 'months', months }
   if (months !== undefined)
-    throw badRequest(`interval: ${JSON.stringify(text)}: only 1M, 1q and 1y are allowed`)
+    throw badRequest(
+      `interval: ${JSON.stringify(text)}: months, quarters and years are only supported as 1M, 1q and 1y`,
+    )
   if (ms > longestMs) throw badRequest(`interval: ${JSON.stringify(text)} is longer than ten years`)
   return text === '1w' ? { kind: 'week' } : { kind: 'fixed', ms }
 }
@@ -77,7 +79,7 @@ export function fillBuckets(
   const buckets: Bucket[] = []
   for (let at = first; at <= last; at = nextBucket(interval, at)) {
     if (buckets.length === max)
-      throw badRequest(`interval: there would be more than ${max} buckets; choose a longer one`)
+      throw badRequest(`interval is too short: there would be more than ${max} buckets; choose a longer one`)
     buckets.push({ timeMs: at, count: counts.get(at) ?? 0 })
   }
   return buckets

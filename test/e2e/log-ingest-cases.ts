@@ -93,7 +93,7 @@ export function itTakesLogs(
     const refused = await curl('/jsonlines', 'no json\n')
     expect([refused.code, JSON.parse(refused.body).message]).to.deep.equal([
       400,
-      'none of 1 lines was taken; line 1: not valid JSON',
+      'none of 1 lines was accepted; line 1: not valid JSON',
     ])
     expect((await curl('/jsonlines', 'x', ['content-type: image/png'])).code).to.equal(415)
   })

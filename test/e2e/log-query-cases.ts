@@ -87,10 +87,11 @@ export function itAnswersQuestions({ mine, ask, query }: LogScene): void {
     'end_time=yesterday': 'end_time must be a whole number of seconds since 1970, not "yesterday"',
     'start_time=2&end_time=1': 'start_time (2) must not be after end_time (1)',
     'from=10000&size=1':
-      'from + size must not be over 10000, and is 10001; for what lies deeper give with_cursor=true and go on with cursor=, the cursor of the last record',
+      'from + size must be at most 10000, not 10001; for further records use with_cursor=true, and then cursor= with the cursor of the last record',
     'cursor=nonsense': 'cursor',
-    'q=(a': 'q: this ( is not closed (at position 1)',
-    'interval=1f': 'interval: "1f" must be a whole number from 1 on and a unit: s, m, h, d, w, M, q or y',
+    'q=(a': 'q: unclosed ( (at position 1)',
+    'interval=1f':
+      'interval: "1f": expected a whole number of at least 1 and a unit: s, m, h, d, w, M, q or y',
     'sort=up': 'sort must be one of desc, asc, not "up"',
   }
   it('ignores an unknown parameter with a warning', async () => {

@@ -211,7 +211,7 @@ describe('the OpenSearch store next to a look at every record', function () {
     try {
       const { code, message, headers } = await rejectionOf(full.append({ records: [record()] }))
       expect([code, headers['retry-after']]).to.deep.equal([503, '5'])
-      expect(message).to.match(/^the log store answered 400: validation_exception: .*maximum .*shards/)
+      expect(message).to.match(/^the log store responded with 400: validation_exception: .*maximum .*shards/)
       await limit(null)
       expect(await full.append({ records: [record()] })).to.deep.equal({ duplicate: false, rejected: [] })
     } finally {

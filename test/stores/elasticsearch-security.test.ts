@@ -19,7 +19,7 @@ const everything = {
   withTotal: true,
 } as const
 const limits = { timeoutMs: 20_000 }
-const refused = 'the log store refuses the credentials of Kapis'
+const refused = 'the log store rejected the credentials of Kapis'
 
 /** What docs/logs.md says that Kapis needs. */
 const rights = {

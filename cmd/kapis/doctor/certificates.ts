@@ -64,9 +64,7 @@ async function bundleProblems(
     ]
   if (issuer.validToDate.getTime() < nowMs) {
     const fix = `kubectl -n ${namespace} delete secret kapis-ca kapis-serving; kapis-apiserver creates new ones`
-    return [
-      error(`the authority of the serving certificate expired on ${issuer.validToDate.toISOString()}`, fix),
-    ]
+    return [error(`the CA of the serving certificate expired on ${issuer.validToDate.toISOString()}`, fix)]
   }
   return []
 }

@@ -190,7 +190,7 @@ describe('the embedded log store', () => {
       expect(await store.append({ records })).to.deep.equal({
         duplicate: false,
         rejected: [
-          { index: 0, reason: 'the time is before 2024-10-01, and older lines are not kept' },
+          { index: 0, reason: 'the time is before 2024-10-01; older lines are not stored' },
           { index: 2, reason: range },
           { index: 3, reason: range },
         ],

@@ -51,7 +51,8 @@ export async function openEmbeddedStores<Name extends string>(
       const { store, message, error } = notice as WriterNotice
       report(message, error === undefined ? undefined : new Error(error), store)
     },
-    onExit: error => report('the log store lost its writer, and starts another', error, names[0] ?? ''),
+    onExit: error =>
+      report('the writer process of the log store ended and is restarted', error, names[0] ?? ''),
   })
   const folders = Object.fromEntries(names.map(name => [name, settings.stores[name].folder]))
   const readerSettings: ReaderSettings = {
@@ -64,9 +65,10 @@ export async function openEmbeddedStores<Name extends string>(
     onNotice: notice => {
       const { store, partition, damage: message } = notice as ReaderNotice
       const request: WriteRequest = { kind: 'setAside', store, partition, message }
-      writer.request(request).catch(error => report('a damaged file cannot be moved', error, store))
+      writer.request(request).catch(error => report('failed to move a damaged file', error, store))
     },
-    onExit: error => report('the log store lost its reader, and starts another', error, names[0] ?? ''),
+    onExit: error =>
+      report('a reader process of the log store ended and is restarted', error, names[0] ?? ''),
   })
   try {
     await writer.start()
@@ -144,7 +146,7 @@ function openStore({ name, folder, writer, reader, now, isClosed, report }: Part
   const tidy = (): void => {
     if (isClosed()) return
     writer.request({ kind: 'tidy', store: name, nowMs: now() } satisfies WriteRequest).catch(error => {
-      if (!isClosed()) report('old logs cannot be removed', error, name)
+      if (!isClosed()) report('failed to remove old logs', error, name)
     })
   }
   const timer = setInterval(tidy, tidyMs).unref()

@@ -47,7 +47,7 @@ export class EventFeed {
             if (type === 'ADDED' || type === 'MODIFIED') options.writer.write(toWritten(object, json))
           }
         },
-        failed: err => options.logger.warn({ err }, 'watching events failed'),
+        failed: err => options.logger.warn({ err }, 'failed to watch events, retrying'),
       },
     })
   }
@@ -66,7 +66,7 @@ export class EventFeed {
     this.#turn = this.#turn
       .then(() => this.#writeUnknown(entries))
       .catch(err => {
-        this.#options.logger.error({ err }, 'events were not followed')
+        this.#options.logger.error({ err }, 'failed to write the listed events')
       })
   }
 

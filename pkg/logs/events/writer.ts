@@ -66,7 +66,7 @@ export class EventWriter {
         delayMs = retryMs.first
         if (this.#waiting.length < maxBatch) await this.#pause(gatherMs)
       } catch (err) {
-        this.#options.logger.warn({ err, waiting: this.#waiting.length }, 'events cannot be stored')
+        this.#options.logger.warn({ err, waiting: this.#waiting.length }, 'failed to store events, retrying')
         if (this.#stopping.signal.aborted) {
           this.#options.lost(this.#waiting.length)
           this.#waiting = []
@@ -87,7 +87,10 @@ export class EventWriter {
     if (rejected.length === 0) return
     // Mostly events before the retention period, as after a start.
     const [first] = rejected
-    this.#options.logger.debug({ rejected: rejected.length, reason: first?.reason }, 'events were not taken')
+    this.#options.logger.debug(
+      { rejected: rejected.length, reason: first?.reason },
+      'the log store rejected events',
+    )
   }
 
   #pause(ms: number): Promise<void> {

@@ -28,8 +28,8 @@ describe('parseBulk', () => {
   it('refuses what would change lines, and skips the document of an update', () => {
     const body = `{"delete":{"_id":"1"}}\n{"update":{"_id":"2"}}\n{"doc":{}}\n{"create":{}}\n${document}\n`
     expect(read(body).map(({ action, problem }) => [action, problem])).to.deep.equal([
-      ['delete', 'delete: lines of a log are not changed; send create or index'],
-      ['update', 'update: lines of a log are not changed; send create or index'],
+      ['delete', 'delete is not supported: log lines cannot be changed; use create or index'],
+      ['update', 'update is not supported: log lines cannot be changed; use create or index'],
       ['create', undefined],
     ])
   })

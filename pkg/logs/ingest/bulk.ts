@@ -48,7 +48,7 @@ function readDocument(action: string, text: string, limits: IngestLimits): Line 
 }
 
 function unsupported(action: string): string {
-  return `${action}: lines of a log are not changed; send create or index`
+  return `${action} is not supported: log lines cannot be changed; use create or index`
 }
 
 function parseAction(text: string, number: number, index: string): Head {

@@ -29,7 +29,7 @@ export function readJsonLines(body: Buffer, limits: IngestLimits): BatchReading 
     refusal: problems => {
       const [first] = toErrors(problems)
       if (first === undefined || problems.size < numbers.length) return undefined
-      return `none of ${numbers.length} lines was taken; line ${first.line}: ${first.reason}`
+      return `none of ${numbers.length} lines was accepted; line ${first.line}: ${first.reason}`
     },
   }
 }

@@ -81,7 +81,7 @@ function parseConstant(tokens: Tokens): MathExpression {
   const text = tokens.text('a number', stops)
   const value = parseValue(text)
   if (Number.isNaN(value)) {
-    throw tokens.error(`invalid number ${JSON.stringify(text)} before this; fields are put in quotes`)
+    throw tokens.error(`invalid number ${JSON.stringify(text)} before this; put fields in quotes`)
   }
   return { kind: 'number', value, text: current.isQuoted ? current.raw : text }
 }

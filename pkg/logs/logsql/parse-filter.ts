@@ -39,7 +39,7 @@ function parseAnd(context: FilterContext, field: string | undefined): Filter {
     if (tokens.take('and')) continue
     if (tokens.isEnd || tokens.is('or')) break
     if (!tokens.current.isSpaced)
-      throw tokens.error(`a blank is missing before ${tokens.shown}; special characters are put in quotes`)
+      throw tokens.error(`missing space before ${tokens.shown}; put special characters in quotes`)
   }
   return allFilters(operands)
 }
@@ -74,7 +74,7 @@ function parseStar(context: FilterContext, field: string | undefined): Filter {
   if (tokens.current.isSpaced || tokens.isEnd)
     return field === undefined ? matchAll : test(field, { kind: 'prefix', text: '', anyCase: false })
   const text = tokens.text('a text between *')
-  if (tokens.current.isSpaced) throw tokens.error('a * is missing at the end of the text')
+  if (tokens.current.isSpaced) throw tokens.error('missing * at the end of the text')
   tokens.expect('*')
   return test(field, { kind: 'substring', text })
 }
@@ -84,10 +84,10 @@ function parseOperator(context: FilterContext, field: string | undefined): Filte
   const operator = tokens.advance().text.replace('!', '')
   const isIncluded = (operator === '<' || operator === '>') && !tokens.current.isSpaced && tokens.take('=')
   if (tokens.current.isSpaced && field === undefined)
-    throw tokens.error(`a field and a colon are missing before ${operator}`)
+    throw tokens.error(`missing field and colon before ${operator}`)
   if (operator === '~') return test(field, parseRegexp(context))
   if (operator === '<' || operator === '>') return test(field, parseComparison(context, operator, isIncluded))
-  const text = tokens.text(`a value behind ${operator}`)
+  const text = tokens.text(`a value after ${operator}`)
   const isPrefix = !tokens.current.isSpaced && tokens.take('*')
   return test(field, { kind: isPrefix ? 'exactPrefix' : 'exact', text })
 }

@@ -79,7 +79,7 @@ function parseFields({ tokens }: FilterContext): Pipe {
 
 function parseSort({ tokens }: FilterContext): Pipe {
   if (!tokens.take('by') && !tokens.is('('))
-    throw tokens.error('expected by (fields) behind sort; without fields it is not supported')
+    throw tokens.error('expected by (fields) after sort; without fields it is not supported')
   const by = parseSortFields(tokens)
   const isReversed = tokens.take('desc')
   if (!isReversed) tokens.take('asc')
@@ -151,7 +151,7 @@ function parseUniq({ tokens }: FilterContext): Pipe {
   const by = byFields(tokens, 'uniq')
   const isWith = tokens.take('with')
   const hasHits = tokens.take('hits')
-  if (isWith && !hasHits) throw tokens.error('expected hits behind with')
+  if (isWith && !hasHits) throw tokens.error('expected hits after with')
   const limit = tokens.take('limit') ? countOf(tokens) : 0
   return { kind: 'uniq', by, limit, ...(hasHits ? { hits: uniqueName('hits', by) } : {}) }
 }
@@ -181,7 +181,7 @@ function parseExtract(context: FilterContext): Pipe {
   const { position } = tokens.current
   const steps = parsePattern(tokens.text('a pattern'), position)
   const isUnbounded = steps.some(({ prefix }, i) => i > 0 && prefix === '')
-  if (isUnbounded) throw tokens.error('a text is missing between two fields of the pattern')
+  if (isUnbounded) throw tokens.error('missing text between two fields of the pattern')
   if (steps.every(({ field }) => field === '')) throw tokens.error('the pattern has no <field>')
   const from = tokens.take('from') ? fieldOf(tokens) : messageField
   return { kind: 'extract', ...condition, steps, from, ...overwritingOf(tokens) }

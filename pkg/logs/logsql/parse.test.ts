@@ -68,10 +68,9 @@ describe('parseLogsql', () => {
     'a and': 'query: expected a filter, not the end (at character 6)',
     '(a': 'query: expected ), not the end (at character 3)',
     'a)': 'query: expected the end, not ")" (at character 2)',
-    '"a': 'query: a quote is not closed (at character 1)',
+    '"a': 'query: unterminated quote (at character 1)',
     '"\\q"': 'query: invalid escape in "\\q" (at character 1)',
-    'a"b"':
-      'query: a blank is missing before "\\"b\\""; special characters are put in quotes (at character 2)',
+    'a"b"': 'query: missing space before "\\"b\\""; put special characters in quotes (at character 2)',
     'x:in(error | fields x)':
       'query: expected , or ) in in(), not "|"; queries within queries are not supported (at character 12)',
     '_time:yesterday': 'query: invalid duration "yesterday" before this; 1h30m is one (at character 16)',
@@ -79,10 +78,9 @@ describe('parseLogsql', () => {
     '~"("': 'query: invalid regular expression: missing closing ): `(` (at character 5)',
     'options(concurrency=2) *': 'query: options() is not supported (at character 1)',
     '* | sort by ()': 'query: sort takes at least one field (at character 15)',
-    '* | sort':
-      'query: expected by (fields) behind sort; without fields it is not supported (at character 9)',
+    '* | sort': 'query: expected by (fields) after sort; without fields it is not supported (at character 9)',
     '* | extract "a"': 'query: the pattern has no <field> (at character 16)',
-    '* | extract "<a><b>"': 'query: a text is missing between two fields of the pattern (at character 21)',
+    '* | extract "<a><b>"': 'query: missing text between two fields of the pattern (at character 21)',
     '* | stats by (a) count() a': 'query: stats has two results named "a" (at character 27)',
     '* | stats quantile(2, a)': 'query: quantile() takes a number from 0 to 1, then fields (at character 25)',
     '* | math abs(a, b)': 'query: abs() takes 1 arguments, not 2 (at character 19)',

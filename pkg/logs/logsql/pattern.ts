@@ -29,7 +29,7 @@ export function parsePattern(pattern: string, position: number): readonly Patter
       break
     }
     const close = pattern.indexOf('>', open)
-    if (close === -1) throw syntaxError('a > is missing in the pattern', position)
+    if (close === -1) throw syntaxError('missing > in the pattern', position)
     steps.push({ prefix, ...placeOf(pattern.slice(open + 1, close)) })
     at = close + 1
     if (steps.length > maxSteps) throw syntaxError(`the pattern has more than ${maxSteps} fields`, position)

@@ -159,7 +159,7 @@ describe('runQuery', () => {
       '504 the query was stopped: it took longer than 100 ms',
     )
     expect(await refusalOf(rowsOf(store, '* | sort by (_msg)', { maxBytes: 50_000 }))).to.match(
-      /^400 query: it must hold more than/,
+      /^400 query: it needs more than/,
     )
     expect(await refusalOf(rowsOf(store, '* | sort by (_msg) limit 5', { maxBytes: 500_000 }))).to.equal(
       'none',

@@ -140,7 +140,7 @@ function tokensOf(query: string): readonly Token[] {
     const isSpaced = spaces > 0
     const inQuotes = find(quoted)
     const raw = inQuotes ?? find(word) ?? find(operator) ?? ''
-    if (inQuotes === undefined && /^["'`]/.test(raw)) throw syntaxError('a quote is not closed', position)
+    if (inQuotes === undefined && /^["'`]/.test(raw)) throw syntaxError('unterminated quote', position)
     const text = inQuotes === undefined ? raw : unquote(inQuotes, position)
     tokens.push({ text, raw, isQuoted: inQuotes !== undefined, isSpaced, position })
     at += raw.length

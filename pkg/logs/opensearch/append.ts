@@ -71,7 +71,7 @@ function readItem(item: unknown): string | undefined {
   if (status === 409) return 'known'
   const said = reasonOf({ error: result.error })
   if (/flood-stage|cluster_block/.test(said)) {
-    throw insufficientStorage(`the log store takes no more lines: ${said}`)
+    throw insufficientStorage(`the log store rejects new lines: ${said}`)
   }
   // An authorized request may contain unauthorized documents, with status 200. The lines are not at
   // fault.
@@ -79,6 +79,7 @@ function readItem(item: unknown): string | undefined {
   if (status === 429) throw tooManyRequests('the log store is overloaded', 1)
   // Other errors concern the engine (shard limit, closed index). Reporting a line as invalid would
   // make the client drop it.
-  if (!ofDocument.test(said)) throw unavailable(`the log store answered ${status}: ${said}`, undefined, 5)
+  if (!ofDocument.test(said))
+    throw unavailable(`the log store responded with ${status}: ${said}`, undefined, 5)
   return said
 }

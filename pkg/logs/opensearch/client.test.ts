@@ -67,19 +67,19 @@ describe('createSearchClient', () => {
         error('cluster_block_exception', 'index [a] blocked by: [disk usage exceeded flood-stage watermark]'),
       ),
       507,
-      'the log store takes no more lines: cluster_block_exception: index [a] blocked by: [disk usage exceeded flood-stage watermark]',
+      'the log store rejects new lines: cluster_block_exception: index [a] blocked by: [disk usage exceeded flood-stage watermark]',
     ],
     [
       'wrong credentials',
       answer(401, error('security_exception', 'x')),
       503,
-      'the log store refuses the credentials of Kapis',
+      'the log store rejected the credentials of Kapis',
     ],
     [
       'a question that is too much',
       answer(400, error('too_many_clauses', 'maxClauseCount is set to 1024')),
       400,
-      'the log store refuses the question: too_many_clauses: maxClauseCount is set to 1024',
+      'the log store rejected the query: too_many_clauses: maxClauseCount is set to 1024',
     ],
     [
       'a question that takes too long',
@@ -97,13 +97,13 @@ describe('createSearchClient', () => {
       'a failure of its own',
       answer(500, error('search_phase_execution_exception', 'all shards failed')),
       503,
-      'the log store answered 500: search_phase_execution_exception: all shards failed',
+      'the log store responded with 500: search_phase_execution_exception: all shards failed',
     ],
     [
       'an answer without a reason',
       answer(502, 'Bad Gateway'),
       503,
-      'the log store answered 502: no reason given',
+      'the log store responded with 502: no reason given',
     ],
     [
       'a broken connection',

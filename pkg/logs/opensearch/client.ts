@@ -115,15 +115,15 @@ function toStatus(error: unknown): unknown {
 /** Converts an error of the engine. */
 function toRefusal(code: number, answer: unknown): Status {
   const said = reasonOf(answer)
-  const cause = new Error(`the log store answered ${code}: ${said}`)
+  const cause = new Error(`the log store responded with ${code}: ${said}`)
   // Partial results are disabled, so the engine fails at its time limit: with 500, or 429 in
   // Elasticsearch 9.
   if (said.endsWith(': Time exceeded')) return timedOut(tooSlow)
   if (code === 429 && !said.includes('flood-stage')) return tooManyRequests('the log store is overloaded', 1)
   if (said.includes('flood-stage') || said.includes('cluster_block'))
-    return insufficientStorage(`the log store takes no more lines: ${said}`, cause)
+    return insufficientStorage(`the log store rejects new lines: ${said}`, cause)
   if (/too_many_clauses|too_many_buckets|max_determinized|too complex|query_shard_exception/.test(said)) {
-    return badRequest(`the log store refuses the question: ${said}`)
+    return badRequest(`the log store rejected the query: ${said}`)
   }
   if (code === 401 || code === 403) return refusedCredentials(cause)
   return unavailable(cause.message, cause, 5)
@@ -131,7 +131,7 @@ function toRefusal(code: number, answer: unknown): Status {
 
 /** Kapis lacks a permission; it is not the fault of the caller, who may retry after it is fixed. */
 export function refusedCredentials(cause: Error): Status {
-  return unavailable('the log store refuses the credentials of Kapis', cause, 30)
+  return unavailable('the log store rejected the credentials of Kapis', cause, 30)
 }
 
 /**

@@ -57,7 +57,7 @@ export function createOpenSearchStore(options: OpenSearchOptions): LogStore {
     if (refusal === undefined) return
     // Another template may apply, or the permission to create one is missing: lines are stored
     // anyway. Either may change later.
-    logger.warn({ err: refusal }, 'the index template of the log store cannot be set')
+    logger.warn({ err: refusal }, 'failed to create the index template of the log store')
     retrying = setTimeout(() => {
       setUp = undefined
     }, setUpAgainMs).unref()
@@ -68,8 +68,7 @@ export function createOpenSearchStore(options: OpenSearchOptions): LogStore {
       const deleted = await deleteExpired(client, prefix, { days, nowMs: Date.now() })
       if (deleted.length > 0) logger.info({ indices: deleted }, 'deleted expired indices')
     } catch (error) {
-      if (!isClosed)
-        logger.warn({ err: error, prefix }, 'indices of days that are not kept cannot be deleted')
+      if (!isClosed) logger.warn({ err: error, prefix }, 'failed to delete expired indices')
     }
   }
 

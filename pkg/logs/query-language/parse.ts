@@ -55,23 +55,22 @@ export function parseQuery(text: string): Expression | undefined {
 
   function parseOperand(): Expression {
     const next = tokens[at]
-    if (next === undefined)
-      return syntaxError('something to search for is missing at the end', text.length + 1)
+    if (next === undefined) return syntaxError('missing search term at the end', text.length + 1)
     at += 1
     if (next.kind === 'term') return toExpression(next, budget)
     if (next.kind === 'NOT') return { op: 'not', operand: parseNot() }
     if (next.kind !== '(') {
-      return syntaxError(`something to search for is missing before ${next.kind}`, next.position)
+      return syntaxError(`missing search term before ${next.kind}`, next.position)
     }
     const inner = parseOr()
-    if (tokens[at]?.kind !== ')') syntaxError('this ( is not closed', next.position)
+    if (tokens[at]?.kind !== ')') syntaxError('unclosed (', next.position)
     at += 1
     return inner
   }
 
   const expression = parseOr()
   const rest = tokens[at]
-  if (rest !== undefined) syntaxError('this ) closes nothing', rest.position)
+  if (rest !== undefined) syntaxError('unmatched )', rest.position)
   return expression
 
   function position(token: Token | undefined): number {

@@ -64,7 +64,7 @@ export function readTerms(text: string): readonly Token[] {
       return { kind: 'term', position, ...named, value }
     }
     const pieces = readPieces()
-    if (pieces.length === 0) syntaxError(`nothing follows ${field}:`, at)
+    if (pieces.length === 0) syntaxError(`missing value after ${field}:`, at)
     return { kind: 'term', position, ...named, value: { pieces } }
   }
 
@@ -85,7 +85,7 @@ export function readTerms(text: string): readonly Token[] {
     let content = ''
     for (at += 1; text[at] !== '"'; at += 1) {
       if (text[at] === '\\') at += 1
-      if (at >= text.length) syntaxError('this " is not closed', open + 1)
+      if (at >= text.length) syntaxError('unterminated "', open + 1)
       content += text[at]
     }
     at += 1
@@ -94,7 +94,7 @@ export function readTerms(text: string): readonly Token[] {
 
   function readPlain(): string {
     if (text[at] !== '\\') return find(plainPattern)?.[0] ?? ''
-    const escaped = [...text.slice(at + 1, at + 3)][0] ?? syntaxError('nothing follows the \\', at + 1)
+    const escaped = [...text.slice(at + 1, at + 3)][0] ?? syntaxError('missing character after \\', at + 1)
     at += 1 + escaped.length
     return escaped
   }

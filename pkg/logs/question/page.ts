@@ -38,7 +38,7 @@ export function readPage(parameters: Parameters): Pick<LogQuery, 'size' | 'start
   if (after !== '' && from > 0) throw badRequest('from and cursor cannot be combined')
   if (from + size > maxWindow) {
     throw badRequest(
-      `from + size must not be over ${maxWindow}, and is ${from + size}; for what lies deeper give with_cursor=true and go on with cursor=, the cursor of the last record`,
+      `from + size must be at most ${maxWindow}, not ${from + size}; for further records use with_cursor=true, and then cursor= with the cursor of the last record`,
     )
   }
   return { size, start: after === '' ? { from } : { after } }
@@ -47,6 +47,6 @@ export function readPage(parameters: Parameters): Pick<LogQuery, 'size' | 'start
 /** A page that is cut short would look like the last one. */
 export function tooMuchText(parameter: string, fitting: number): Status {
   return badRequest(
-    `${parameter} must not be over ${fitting} here: these records are long, and a response has ${maxPageChars / 1024 / 1024} MiB of them at most`,
+    `${parameter} must be at most ${fitting}: the records are long, and a response is limited to ${maxPageChars / 1024 / 1024} MiB`,
   )
 }

@@ -49,7 +49,7 @@ export function readParameters(query: QueryParameters, known: readonly string[],
         .split(',')
         .map(member => member.trim())
         .filter(member => member !== '')
-      if (members.length > maxListed) throw badRequest(`${name} has more than ${maxListed} members`)
+      if (members.length > maxListed) throw badRequest(`${name} has more than ${maxListed} values`)
       return members.length > 0 ? members : undefined
     },
     boolean(name, fallback) {

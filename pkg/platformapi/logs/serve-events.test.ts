@@ -205,7 +205,7 @@ describe('createEventFace', () => {
     '/events?operation=context':
       'operation must be one of query, statistics, histogram, export, not "context"',
     '/events?start_time=1589644842608': 'milliseconds and finer are not accepted',
-    '/events?from=10000': 'from + size must not be over 10000, and is 10010',
+    '/events?from=10000': 'from + size must be at most 10000, not 10010',
     '/auditing/events?response_code_filter=4xx': 'response_code_filter must be HTTP status codes, not "4xx"',
     '/auditing/events?sort=up': 'sort must be one of desc, asc, not "up"',
   }

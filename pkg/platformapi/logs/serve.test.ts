@@ -135,11 +135,11 @@ describe('createLogFace', () => {
         return { total, hits: hits.slice(0, 2), isCut: query.size > 2 }
       },
     }
-    const why = 'here: these records are long, and a response has 16 MiB of them at most'
+    const why = 'the records are long, and a response is limited to 16 MiB'
     for (const [query, code, message] of [
-      ['', 400, `size must not be over 2 ${why}`],
-      ['follow=true', 400, `size must not be over 2 ${why}`],
-      ['operation=context&cursor=c3', 400, `before must not be over 2 ${why}`],
+      ['', 400, `size must be at most 2: ${why}`],
+      ['follow=true', 400, `size must be at most 2: ${why}`],
+      ['operation=context&cursor=c3', 400, `before must be at most 2: ${why}`],
       ['size=2', 200, undefined],
     ] as const) {
       const { code: seen, text } = await ask(query, 'everywhere', { store: cut })

@@ -81,7 +81,7 @@ function spanOf(
   const points = BigInt(count) * ((last - first) / BigInt(bucket.size))
   if (points > BigInt(maxPoints)) {
     throw badRequest(
-      `invalid step: there would be more than ${maxPoints} buckets; choose a longer one, or a fields_limit`,
+      `step is too short: there would be more than ${maxPoints} buckets; choose a longer one, or a fields_limit`,
     )
   }
   return { first, last }

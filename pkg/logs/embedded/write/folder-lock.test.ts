@@ -7,7 +7,7 @@ import { lockFolder } from './folder-lock.ts'
 
 describe('lockFolder', () => {
   const folder = useFolder()
-  const taken = () => `${folder()}: another process keeps its logs in this folder, and only one can at a time`
+  const taken = () => `${folder()} is in use by another process: only one can store logs in a folder`
 
   it('refuses a second holder, of the same process too, until it is released', () => {
     const first = lockFolder(folder())

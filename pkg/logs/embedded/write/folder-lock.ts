@@ -20,9 +20,9 @@ export function lockFolder(folder: string): FolderLock {
   } catch (error) {
     database.close()
     if (error instanceof Error && 'errcode' in error && error.errcode === busy) {
-      throw new Error(`${folder}: another process keeps its logs in this folder, and only one can at a time`)
+      throw new Error(`${folder} is in use by another process: only one can store logs in a folder`)
     }
-    throw new Error(`${file}: cannot be locked`, { cause: error })
+    throw new Error(`failed to lock ${file}`, { cause: error })
   }
   return { release: () => database.close() }
 }

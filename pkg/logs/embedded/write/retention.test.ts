@@ -18,7 +18,7 @@ describe('rejectionOf', () => {
     [2n ** 63n, range],
     [2n ** 63n - 1n, undefined],
     [100n * dayNs, undefined],
-    [100n * dayNs - 1n, 'the time is before 1970-04-11, and older lines are not kept'],
+    [100n * dayNs - 1n, 'the time is before 1970-04-11; older lines are not stored'],
   ]
   for (const [timeNs, reason] of rows) {
     it(`of ${timeNs} ns is ${reason ?? 'nothing'}`, () => expect(rejectionOf(timeNs, 100)).to.equal(reason))

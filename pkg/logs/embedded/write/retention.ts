@@ -18,7 +18,7 @@ export function firstKeptDay({ days }: Retention, nowMs: number): number {
 export function rejectionOf(timeNs: bigint, firstDay: number): string | undefined {
   if (timeNs < 0n || timeNs > maxTimeNs) return 'the time is not between the years 1970 and 2262'
   if (dayOf(timeNs) >= firstDay) return undefined
-  return `the time is before ${formatDay(firstDay)}, and older lines are not kept`
+  return `the time is before ${formatDay(firstDay)}; older lines are not stored`
 }
 
 /**

@@ -301,7 +301,7 @@ function toStatus(error: unknown): Status {
   if (sqliteCode(error) === full || isNoRoom(error)) {
     return insufficientStorage('the log volume is full; the batch was not stored', error)
   }
-  return unavailable('the log store cannot write', error)
+  return unavailable('failed to write to the log store', error)
 }
 
 function isNoRoom(error: unknown): boolean {

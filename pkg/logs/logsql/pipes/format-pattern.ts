@@ -64,7 +64,7 @@ export function formatPattern(steps: readonly PatternStep[], row: Row): string {
     text += prefix
     if (field !== '') text += options[option]?.(row.get(field) ?? '') ?? ''
     if (text.length > maxLength)
-      throw badRequest(`query: format makes a text of more than ${maxLength / 1024 / 1024} MiB`)
+      throw badRequest(`query: the result of format is larger than ${maxLength / 1024 / 1024} MiB`)
   }
   return text
 }

@@ -23,7 +23,7 @@ export function createBudget(maxBytes: number): Budget {
       taken += bytes
       if (taken > maxBytes) {
         throw badRequest(
-          `query: it must hold more than ${maxBytes / 1024 / 1024} MiB until its end: sort with a limit, group by less, or ask for less time`,
+          `query: it needs more than ${maxBytes / 1024 / 1024} MiB of memory: sort with a limit, group by fewer values, or use a shorter time range`,
         )
       }
     },

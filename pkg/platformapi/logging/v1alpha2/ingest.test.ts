@@ -225,7 +225,7 @@ describe('createIngest', () => {
     it('refuses a batch of which nothing can be taken', async () => {
       expect(refusal(await send('/jsonlines', 'bad\nworse\n'))).to.deep.equal([
         400,
-        'none of 2 lines was taken; line 1: not valid JSON',
+        'none of 2 lines was accepted; line 1: not valid JSON',
       ])
     })
 
@@ -335,7 +335,7 @@ describe('createIngest', () => {
         headers: json,
         ingest: { store: storeOf(append) },
       })
-      expect(refusal(answer)).to.deep.equal([400, '1 of 2 lines were not taken; line 2: too old'])
+      expect(refusal(answer)).to.deep.equal([400, '1 of 2 lines were rejected; line 2: too old'])
     })
   })
 
