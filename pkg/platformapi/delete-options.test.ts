@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import { refusalOf } from '../apierrors/fixtures.ts'
-import { parseDeleteOptions } from './delete-options.ts'
+import { QueryParameters } from '../apirequest/query-parameters.ts'
+import { parseDeleteOptions, toDeleteBody } from './delete-options.ts'
 
 describe('parseDeleteOptions', () => {
   const kind = { kind: 'DeleteOptions', apiVersion: 'v1' }
@@ -34,5 +35,24 @@ describe('parseDeleteOptions', () => {
     it(`refuses ${JSON.stringify(body)}`, () => {
       const refusal = { code: 400, reason: 'BadRequest', message }
       expect(refusalOf(() => parseDeleteOptions(body))).to.deep.equal(refusal)
+    })
+})
+
+describe('toDeleteBody', () => {
+  const kind = { kind: 'DeleteOptions', apiVersion: 'v1' }
+  const body = (query: string, given: object | undefined) =>
+    toDeleteBody({ query: new QueryParameters(query) }, given && parseDeleteOptions(given))
+
+  it('says a dry run of the query, which kube-apiserver ignores next to a body', () => {
+    expect(body('dryRun=All', {})).to.deep.equal({ body: { ...kind, dryRun: ['All'] } })
+    expect(body('', { dryRun: ['All'] })).to.deep.equal({ body: { ...kind, dryRun: ['All'] } })
+    expect(body('', { gracePeriodSeconds: 1 })).to.deep.equal({ body: { ...kind, gracePeriodSeconds: 1 } })
+    expect(body('dryRun=All', undefined)).to.deep.equal({})
+  })
+
+  for (const value of ['', 'all', 'None'])
+    it(`refuses dryRun=${value}, which would be a delete`, () => {
+      const message = `dryRun must be All, not ${JSON.stringify(value)}`
+      expect(refusalOf(() => body(`dryRun=${value}`, {}))).to.include({ code: 400, message })
     })
 })

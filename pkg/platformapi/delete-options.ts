@@ -1,8 +1,10 @@
 import type { IncomingMessage } from 'node:http'
 import { badRequest } from '../apierrors/status.ts'
+import type { AuthenticatedExchange } from '../apirequest/request-context.ts'
 import { hasBody } from '../httpserver/has-body.ts'
 import { isRecord } from '../kubeclient/object.ts'
 import { readJson } from './body.ts'
+import { isDryRun } from './dry-run.ts'
 
 /** metav1.DeleteOptions for kube-apiserver; empty fields are omitted. */
 export type DeleteOptions = Readonly<Record<string, unknown>>
@@ -27,13 +29,20 @@ export async function readDeleteOptions(
   return parseDeleteOptions(await readJson(req, mediaTypes))
 }
 
-/** Returns the body of the forwarded DELETE; none without options. */
-export function toDeleteBody(given: Awaited<ReturnType<typeof readDeleteOptions>>): { body?: object } {
+/**
+ * Returns the body of the forwarded DELETE; none without options. kube-apiserver ignores the query
+ * of a DELETE with a body, `dryRun` as well.
+ *
+ * @throws Status 400 for an invalid dryRun in the query
+ */
+export function toDeleteBody(
+  exchange: Pick<AuthenticatedExchange, 'query'>,
+  given: Awaited<ReturnType<typeof readDeleteOptions>>,
+): { body?: object } {
+  const isTried = isDryRun(exchange)
   if (given === undefined) return {}
-  const { options, isDryRun } = given
-  return {
-    body: { kind: 'DeleteOptions', apiVersion: 'v1', ...options, ...(isDryRun && { dryRun: ['All'] }) },
-  }
+  const dryRun = isTried || given.isDryRun ? { dryRun: ['All'] } : {}
+  return { body: { kind: 'DeleteOptions', apiVersion: 'v1', ...given.options, ...dryRun } }
 }
 
 /** @throws Status 400 */

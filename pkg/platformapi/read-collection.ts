@@ -16,7 +16,7 @@ import { type Form, platformForm } from '../resourcecache/list/list-body.ts'
 import { joinNarrowings, type Narrowing, toSelecting } from '../resourcecache/list/list-predicate.ts'
 import { managedFieldsForm } from '../resourcecache/list/managed-fields.ts'
 import type { Visible } from '../resourcecache/list/object-visibility.ts'
-import type { PageCache } from '../resourcecache/list/page-cache.ts'
+import { PageCache } from '../resourcecache/list/page-cache.ts'
 import { sendList } from '../resourcecache/list/send-list.ts'
 import { toSupportedQuery } from '../resourcecache/list/supported-query.ts'
 import type { ServedKind } from '../resourcecache/store/cached-object.ts'
@@ -57,12 +57,14 @@ export type ReadStyle = {
  */
 export async function readCollection(
   store: ObjectStore,
-  tools: ReadTools,
+  shared: ReadTools,
   exchange: AuthenticatedExchange,
   style: ReadStyle,
 ): Promise<void> {
   const { req, info } = exchange
   const { kind } = store.served
+  // A store that is made for one request has no pages that another could use.
+  const tools = kind.isListedOnly ? { ...shared, pages: new PageCache() } : shared
   if (!isInScope(info, kind))
     throw unknownResource(
       `resource ${JSON.stringify(info.resource)} is ${kind.namespaced ? 'namespaced' : 'not namespaced'}`,

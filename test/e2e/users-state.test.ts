@@ -20,12 +20,13 @@ describe('the state of a user', function () {
   })
   after(() => removeUser(user.username))
 
-  const put = (state: string): Promise<Answer> =>
-    askAs(admin, `${base}/${user.username}/status`, {
+  const write = (path: string, body: object): Promise<Answer> =>
+    askAs(admin, `${base}/${user.username}/${path}`, {
       method: 'PUT',
       headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ status: { state } }),
+      body: JSON.stringify(body),
     })
+  const put = (state: string) => write('status', { status: { state } })
   const login = () => token({ grant_type: 'password', ...user })
   const invalidGrant = (error_description: string) => ({ error: 'invalid_grant', error_description })
 
@@ -54,6 +55,16 @@ describe('the state of a user', function () {
     )
     expectUser(await put('Active'), 'Active', '')
     await eventually(async () => expect(await login()).to.include({ code: 200 }), 20_000)
+  })
+
+  it('and the password are as before after a dry run', async () => {
+    const tried = await write('status?dryRun=All', { status: { state: 'Disabled' } })
+    expectUser(tried, 'Disabled', 'Disabled by an administrator')
+    const set = await write('password?dryRun=All', { password: 'Another horse 1' })
+    expect(set).to.include({ code: 200 })
+    const { status } = JSON.parse((await askAs(admin, `${base}/${user.username}`)).body)
+    expect(status.state).to.equal('Active')
+    expect(await login()).to.include({ code: 200 })
   })
 
   it('AuthLimitExceeded says when to come back, and is ended by an administrator', async () => {

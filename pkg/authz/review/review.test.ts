@@ -90,6 +90,15 @@ describe('reviews of access', () => {
       expect(subjects(on('get', 'pods', 'bank', 'web-1'))).to.not.include('User jane: one')
     })
 
+    it('takes a moment for a subject of ten thousands of bindings', () => {
+      const one = { namespace: '', name: 'b', role: 'view', subjects: ['user ann'] }
+      const many = { ...reader, clusterBindings: () => Array.from({ length: 20_000 }, () => one) }
+      const start = performance.now()
+      const [, ann] = whoCan(many, on('get', 'pods')).subjects
+      expect(ann?.grants).to.have.length(20_000)
+      expect(performance.now() - start).to.be.below(1500)
+    })
+
     it('names the rule, and those who may act as others', () => {
       const { subjects: found, notes } = whoCan(reader, on('delete', 'pods'))
       expect(found.find(({ name }) => name === 'ann')).to.deep.equal({

@@ -47,7 +47,11 @@ function subjectsWith(reader: Reader, attributes: AccessAttributes): Map<string,
     const rule = isInReach(binding, attributes) ? findRule(binding.role) : undefined
     if (rule === undefined) continue
     const grant = toGrant(binding, rule)
-    for (const key of new Set(binding.subjects)) grants.set(key, [...(grants.get(key) ?? []), grant])
+    for (const key of new Set(binding.subjects)) {
+      const given = grants.get(key) ?? []
+      given.push(grant)
+      grants.set(key, given)
+    }
   }
   return grants
 }

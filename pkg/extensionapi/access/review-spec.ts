@@ -33,12 +33,54 @@ const textAttributes = ['verb', 'group', 'version', 'resource', 'subresource', '
  */
 export function parseReviewSpec(review: Readonly<Record<string, unknown>>, form: SpecForm): ReviewSpec {
   refuseUnknown(review, ['apiVersion', 'kind', 'metadata', 'spec', 'status'], '')
+  recordOf(review.status ?? {}, 'status')
   const spec = recordOf(review.spec ?? {}, 'spec')
   refuseUnknown(spec, form.fields, 'spec.')
   const user = textOf(spec.user, 'spec.user')
   const groups = textsOf(spec.groups, 'spec.groups')
   const namespace = textOf(spec.namespace, 'spec.namespace')
   return { user, groups, namespace, attributes: parseAttributes(spec, form) }
+}
+
+// The members of ObjectMeta, each with the value that counts as not set.
+const emptyMetadata = new Map<string, unknown>([
+  ...['name', 'generateName', 'uid', 'resourceVersion', 'selfLink', 'deletionTimestamp'].map(
+    key => [key, ''] as const,
+  ),
+  ...(['generation', 'deletionGracePeriodSeconds'] as const).map(key => [key, 0] as const),
+  ...(['labels', 'annotations'] as const).map(key => [key, {}] as const),
+  ...(['ownerReferences', 'finalizers'] as const).map(key => [key, []] as const),
+])
+// Clients send these, and a SubjectAccessReview may have them.
+const allowedMetadata: readonly string[] = ['namespace', 'creationTimestamp', 'managedFields']
+
+/**
+ * Reads the metadata of a review, which must be empty, as that of a SubjectAccessReview.
+ *
+ * @throws Status 400 for a member that is unknown or of the wrong type, 422 for one that is set
+ */
+export function parseReviewMetadata(
+  metadata: unknown,
+  kind: SpecForm['kind'],
+): Readonly<Record<string, unknown>> {
+  const given = recordOf(metadata ?? {}, 'metadata')
+  refuseUnknown(given, [...emptyMetadata.keys(), ...allowedMetadata], 'metadata.')
+  for (const [key, value] of Object.entries(given)) {
+    const empty = emptyMetadata.get(key)
+    if (empty === undefined || value === null) continue
+    if (typeof value !== typeof empty || Array.isArray(value) !== Array.isArray(empty))
+      throw badRequest(`invalid metadata.${key}: expected ${nameOfType(empty)}`)
+    if (JSON.stringify(value) !== JSON.stringify(empty))
+      throw invalid(kind, [
+        { reason: 'FieldValueInvalid', message: 'Invalid value: must be empty', field: `metadata.${key}` },
+      ])
+  }
+  return given
+}
+
+function nameOfType(value: unknown): string {
+  if (typeof value === 'object') return Array.isArray(value) ? 'a list' : 'an object'
+  return `a ${typeof value}`
 }
 
 function parseAttributes(

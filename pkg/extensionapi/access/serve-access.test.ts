@@ -135,6 +135,40 @@ describe('serveAccess', () => {
     expect(parse(text).status.namespaces).to.deep.equal(['shop'])
   })
 
+  // As kube-apiserver judges the metadata and the status of a SubjectAccessReview.
+  const members: readonly (readonly [body: object, code: number, message: string | undefined])[] = [
+    ...['x', 5, [], true].map(
+      metadata => [{ metadata }, 400, 'invalid metadata: expected an object'] as const,
+    ),
+    ...['x', 5, [], true].map(status => [{ status }, 400, 'invalid status: expected an object'] as const),
+    [{ metadata: { name: 5 } }, 400, 'invalid metadata.name: expected a string'],
+    [{ metadata: { labels: [] } }, 400, 'invalid metadata.labels: expected an object'],
+    [{ metadata: { finalizers: {} } }, 400, 'invalid metadata.finalizers: expected a list'],
+    [{ metadata: { generation: '1' } }, 400, 'invalid metadata.generation: expected a number'],
+    ...[{ name: 'x' }, { labels: { a: 'b' } }, { generation: 9_007_199_254_740_992 }].map(
+      metadata =>
+        [
+          { metadata },
+          422,
+          `WhoCan.resources.kapis.io "" is invalid: metadata.${Object.keys(metadata)[0]}: Invalid value: must be empty`,
+        ] as const,
+    ),
+    [{ metadata: null, status: null }, 201, undefined],
+    [
+      { metadata: { namespace: 'x', creationTimestamp: null, labels: {}, name: '' }, status: {} },
+      201,
+      undefined,
+    ],
+  ]
+  for (const [body, code, message] of members) {
+    it(`answers ${code} to ${JSON.stringify(body)}`, async () => {
+      readable = new Set(cluster)
+      const whole = { apiVersion, kind: 'WhoCan', spec: { resourceAttributes: pods }, ...body }
+      const answer = await post('whocans', JSON.stringify(whole))
+      expect([answer.code, JSON.parse(answer.text).message]).to.deep.equal([code, message])
+    })
+  }
+
   const invalid: readonly [what: string, plural: string, body: unknown, code: number, message: string][] = [
     ['a body that is not JSON', 'whocans', '{', 400, 'the body is not valid JSON'],
     [

@@ -16,7 +16,7 @@ import { contentType, reencode, toEncoding } from '../read/encoding.ts'
 import { type AccessKind, accessKinds } from './access-kinds.ts'
 import { explanationStatus, type Judge } from './explanation-status.ts'
 import { readReview } from './read-review.ts'
-import { parseReviewSpec, type ReviewSpec } from './review-spec.ts'
+import { parseReviewMetadata, parseReviewSpec, type ReviewSpec } from './review-spec.ts'
 import { findSubject } from './subject.ts'
 
 export type AccessOptions = {
@@ -52,9 +52,9 @@ export async function serveAccess(options: AccessOptions, exchange: Authenticate
   const review = await readReview(req, { apiVersion: `${group}/${version}`, kind: kind.kind })
   const form = { kind: { group, kind: kind.kind }, fields: kind.spec, attributeFields: kind.attributeFields }
   const spec = parseReviewSpec(review, form)
+  const metadata = parseReviewMetadata(review.metadata, form.kind)
   const status = await statusOf(options, kind, spec, exchange.identity)
-  const { apiVersion, metadata = {} } = review
-  const answer = { kind: kind.kind, apiVersion, metadata, spec: review.spec ?? {}, status }
+  const answer = { kind: kind.kind, apiVersion: review.apiVersion, metadata, spec: review.spec ?? {}, status }
   const encoding = toEncoding(wanted, req, query)
   send(res, 201, reencode(`${JSON.stringify(answer)}\n`, encoding), { 'content-type': contentType(encoding) })
 }

@@ -39,12 +39,20 @@ export type UserWriter = {
   readonly create: (draft: UserDraft, options: WriteOptions) => Promise<KubeObject>
   /** Replaces the stored user: 409 if the draft has another resourceVersion. */
   readonly update: (draft: UserDraft, options: WriteOptions) => Promise<KubeObject>
-  readonly setState: (name: string, state: UserState, reason: string) => Promise<KubeObject>
+  readonly setState: (
+    name: string,
+    state: UserState,
+    how: Pick<WriteOptions, 'isDryRun'> & { readonly reason: string },
+  ) => Promise<KubeObject>
   /**
-   * @param permit undefined if users change their own password; it then no longer counts as set by
-   * an administrator
+   * @param how `permit` is undefined if users change their own password; it then no longer counts
+   * as set by an administrator
    */
-  readonly setPassword: (name: string, password: string, permit: Permit | undefined) => Promise<void>
+  readonly setPassword: (
+    name: string,
+    password: string,
+    how: Pick<WriteOptions, 'isDryRun'> & { readonly permit: Permit | undefined },
+  ) => Promise<void>
   /**
    * @param how metav1.DeleteOptions, which kube-apiserver validates
    * @throws Status 404, 409, 422
@@ -56,6 +64,7 @@ export type UserWriter = {
 }
 
 const mergePatch = 'application/merge-patch+json'
+const kept = { reason: '', isDryRun: false }
 
 export function createUserWriter({
   client,
@@ -112,12 +121,16 @@ export function createUserWriter({
     }
   }
 
-  async function putState(user: KubeObject, state: UserState, reason: string): Promise<KubeObject> {
+  async function putState(
+    user: KubeObject,
+    state: UserState,
+    { reason, isDryRun }: { readonly reason: string; readonly isDryRun: boolean },
+  ): Promise<KubeObject> {
     const current = isRecord(user.status) ? user.status : {}
     const changed = { state, reason, lastTransitionTime: toMetaTime(Date.now()) }
     const body = { metadata: { resourceVersion: user.metadata.resourceVersion }, status: changed }
     if (current.state === state) return user
-    const path = `${pathOf(user.metadata.name)}/status`
+    const path = `${pathOf(user.metadata.name)}/status${dryRun({ isDryRun })}`
     return parseObject(await client.call({ method: 'PATCH', path, contentType: mergePatch, body }))
   }
 
@@ -158,12 +171,17 @@ export function createUserWriter({
   function putPassword(
     name: string,
     password: string,
-    { permit, annotations = {} }: { permit?: Permit; annotations?: Readonly<Record<string, null>> },
+    {
+      permit,
+      annotations = {},
+      isDryRun = false,
+    }: { permit?: Permit; annotations?: Readonly<Record<string, null>>; isDryRun?: boolean },
   ): Promise<KubeObject> {
     let hash: string | undefined
     return retryOnConflict(async () => {
       const before = await stored(name)
       await permit?.(name, rightsToSetPassword(before))
+      if (isDryRun) return before
       hash ??= await toHash(password)
       return writePassword(toUser(before), hash, { [changedAt]: toMetaTime(Date.now()), ...annotations })
     })
@@ -194,7 +212,7 @@ export function createUserWriter({
       if (options.isDryRun) return withoutSecrets(parseTried(answer))
       const made = parseObject(answer)
       if (hash !== undefined) await keepOrUndo(made, hash)
-      return withoutSecrets(await putState(made, draft.state ?? 'Active', ''))
+      return withoutSecrets(await putState(made, draft.state ?? 'Active', kept))
     },
     async update(draft, options) {
       const { password, state } = draft
@@ -203,13 +221,13 @@ export function createUserWriter({
       if (options.isDryRun) return withoutSecrets(written)
       const { permit } = options
       const changed = password === undefined ? written : await putPassword(draft.name, password, { permit })
-      return withoutSecrets(state === undefined ? changed : await putState(changed, state, ''))
+      return withoutSecrets(state === undefined ? changed : await putState(changed, state, kept))
     },
-    setState: (name, state, reason) =>
-      retryOnConflict(async () => withoutSecrets(await putState(await stored(name), state, reason))),
-    async setPassword(name, password, permit) {
+    setState: (name, state, how) =>
+      retryOnConflict(async () => withoutSecrets(await putState(await stored(name), state, how))),
+    async setPassword(name, password, { permit, isDryRun }) {
       const how = permit === undefined ? { annotations: { [uninitialized]: null } } : { permit }
-      await putPassword(name, password, how)
+      await putPassword(name, password, { ...how, isDryRun })
     },
     async remove(name, { isDryRun, options }) {
       await stored(name)

@@ -68,7 +68,11 @@ export async function writeNamespace(
       return callAs(exchange, { method: 'PATCH', path: one, body, contentType })
     }
     default: {
-      await callAs(exchange, { method: 'DELETE', path: one, ...toDeleteBody(await readDeleteOptions(req)) })
+      await callAs(exchange, {
+        method: 'DELETE',
+        path: one,
+        ...toDeleteBody(exchange, await readDeleteOptions(req)),
+      })
       return undefined
     }
   }

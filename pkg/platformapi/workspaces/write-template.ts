@@ -49,7 +49,11 @@ export async function writeTemplate(
       return shown(await callAs(exchange, { method: 'PATCH', path: one, body, contentType }))
     }
     default: {
-      await callAs(exchange, { method: 'DELETE', path: one, ...toDeleteBody(await readDeleteOptions(req)) })
+      await callAs(exchange, {
+        method: 'DELETE',
+        path: one,
+        ...toDeleteBody(exchange, await readDeleteOptions(req)),
+      })
       addWarning(res, 'the namespaces of the workspace stay: a workspace does not own them')
       return undefined
     }

@@ -66,7 +66,7 @@ export function iamPaths(groupDomain: string) {
       put: {
         summary: 'Sets a password, which ends the logins of the user',
         description: 'One’s own takes currentPassword, and no right. Too many wrong ones lock it: 429.',
-        parameters: [user],
+        parameters: [user, dryRun],
         body: { content: json(object({ currentPassword: text(), password: text() }, ['currentPassword'])) },
         answers: { ...success, ...kubeErrors(404, 413, 415, 422) },
         security: callers,
@@ -75,7 +75,7 @@ export function iamPaths(groupDomain: string) {
     '/users/{user}/status': {
       put: {
         summary: 'Enables, unlocks or disables a user',
-        parameters: [user],
+        parameters: [user, dryRun],
         body: { content: json(object({ status: object({ state: oneOfTexts(['Active', 'Disabled']) }) })) },
         answers: { ...ok(stored), ...kubeErrors(404, 409, 413, 415) },
         security: callers,

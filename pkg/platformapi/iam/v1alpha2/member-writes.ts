@@ -10,6 +10,7 @@ import {
   textOf,
 } from '../../../kubeclient/object.ts'
 import { type CallAs, withQueryOf } from '../../as-caller.ts'
+import { toDeleteBody } from '../../delete-options.ts'
 import type { Place, RoleRef } from './role-bindings.ts'
 
 export type Member = { readonly username: string; readonly roleRef: string }
@@ -114,7 +115,7 @@ export async function unbind(
     await callAs(exchange, {
       method: 'DELETE',
       path: written,
-      body: { kind: 'DeleteOptions', apiVersion: 'v1', preconditions: { uid, resourceVersion } },
+      ...toDeleteBody(exchange, { options: { preconditions: { uid, resourceVersion } }, isDryRun: false }),
     })
 }
 

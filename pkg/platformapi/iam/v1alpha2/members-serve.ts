@@ -4,6 +4,7 @@ import { sendJson } from '../../../httpserver/respond.ts'
 import type { CallAs } from '../../as-caller.ts'
 import { readJson } from '../../body.ts'
 import { readDeleteOptions } from '../../delete-options.ts'
+import { isDryRun } from '../../dry-run.ts'
 import {
   bind,
   type Member,
@@ -130,10 +131,6 @@ export function createMemberHandlers(tools: MemberTools, places: PlaceReader) {
     })
   }
 
-  function audit(exchange: AuthenticatedExchange, action: string, user: string): void {
-    if (exchange.query.get('dryRun') === null) tools.audit(exchange, action, user)
-  }
-
   async function heldByUsers(place: KnownMemberPlace, users: ReadonlySet<string>) {
     const all = await places.heldAt(place, ({ kind, name }) => kind === 'User' && users.has(name))
     const held = new Map([...users].map(user => [user, [] as Held[]]))
@@ -142,6 +139,7 @@ export function createMemberHandlers(tools: MemberTools, places: PlaceReader) {
   }
 
   async function addMembers(exchange: AuthenticatedExchange, place: MemberPlace): Promise<void> {
+    const isTried = isDryRun(exchange)
     const members = parseMembers(await readJson(exchange.req, ['application/json']))
     // Who has which role already is for those who may know it.
     const known = await knowMembers(exchange, place)
@@ -151,12 +149,13 @@ export function createMemberHandlers(tools: MemberTools, places: PlaceReader) {
       const ref = refs[i]
       if (ref === undefined) continue
       await give(exchange, known, { user, ref, held: held(user) })
-      audit(exchange, `give ${roleRef} in ${placeText(place)}`, user)
+      if (!isTried) tools.audit(exchange, `give ${roleRef} in ${placeText(place)}`, user)
     }
     sendJson(exchange.res, 200, members)
   }
 
   async function changeMember(exchange: AuthenticatedExchange, place: MemberPlace, name: string) {
+    const isTried = isDryRun(exchange)
     const member: Member = parseMember(await readJson(exchange.req, ['application/json']))
     if (member.username !== name)
       throw badRequest(`username must be the name in the path, ${JSON.stringify(name)}`)
@@ -167,11 +166,12 @@ export function createMemberHandlers(tools: MemberTools, places: PlaceReader) {
     await give(exchange, known, { user: name, ref, held })
     for (const { binding } of await replacedBy(known, ref, held))
       await unbind(callAs, exchange, binding.entry.meta, name)
-    audit(exchange, `give ${member.roleRef} in ${placeText(place)}`, name)
+    if (!isTried) tools.audit(exchange, `give ${member.roleRef} in ${placeText(place)}`, name)
     sendJson(exchange.res, 200, member)
   }
 
   async function removeMember(exchange: AuthenticatedExchange, place: MemberPlace, name: string) {
+    const isTried = isDryRun(exchange)
     const given = await readDeleteOptions(exchange.req)
     if (given?.isDryRun === true) throw badRequest('dryRun must be a query parameter here: ?dryRun=All')
     if (given?.options.preconditions !== undefined)
@@ -180,7 +180,7 @@ export function createMemberHandlers(tools: MemberTools, places: PlaceReader) {
     const held = await places.heldAt(known, subject => isMember(subject) && subject.name === name)
     if (held.length === 0) throw notFound({ group: '', resource: memberKinds[place.scope].plural }, name)
     for (const { binding } of held) await unbind(callAs, exchange, binding.entry.meta, name)
-    audit(exchange, `remove from ${placeText(place)}`, name)
+    if (!isTried) tools.audit(exchange, `remove from ${placeText(place)}`, name)
     sendJson(exchange.res, 200, { message: 'success' })
   }
 

@@ -4,6 +4,7 @@ import { startLoopback, toExchange } from '../../../apirequest/fixtures.ts'
 import type { PasswordVerdict } from '../../../iam/passwords/password-check.ts'
 import { putPassword } from './password.ts'
 
+const json = { 'content-type': 'application/json' }
 const body = JSON.stringify({ currentPassword: 'Something 1', password: 'Another one 1' })
 const path = '/kapis/iam.kapis.io/v1alpha2/users/jane/password'
 
@@ -32,8 +33,7 @@ describe('putPassword', () => {
         res.end()
       })
       try {
-        const headers = { 'content-type': 'application/json' }
-        await fetch(`http://127.0.0.1:${server.port}${path}`, { method: 'PUT', headers, body })
+        await fetch(`http://127.0.0.1:${server.port}${path}`, { method: 'PUT', headers: json, body })
         expect(await refused.promise).to.include({ code })
         expect(events).to.deep.equal([['set password', 'jane', reason]])
         expect(changed).to.deep.equal([])

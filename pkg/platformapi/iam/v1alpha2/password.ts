@@ -7,6 +7,7 @@ import { passwordProblem, problemAt } from '../../../iam/users/user-validation.t
 import type { Permit, UserWriter } from '../../../iam/users/user-writer.ts'
 import { isRecord } from '../../../kubeclient/object.ts'
 import { readJson } from '../../body.ts'
+import { isDryRun } from '../../dry-run.ts'
 
 export type PasswordOptions = {
   readonly groupDomain: string
@@ -31,6 +32,7 @@ export async function putPassword(options: PasswordOptions, exchange: Authentica
   const { groupDomain, writer, passwords, sourceOf, audit } = options
   const { req, res, info } = exchange
   if (req.method !== 'PUT') throw methodNotAllowed(['PUT'])
+  const isTried = isDryRun(exchange)
   const body = await readJson(req, ['application/json'])
   const { currentPassword, password } = isRecord(body) ? body : {}
   if (typeof password !== 'string') throw badRequest('password is required, and must be a string')
@@ -53,7 +55,10 @@ export async function putPassword(options: PasswordOptions, exchange: Authentica
     }
     if (currentPassword === password) throw badRequest('the new password must differ from currentPassword')
   }
-  await writer.setPassword(info.name, password, isOwn ? undefined : options.permitOf(exchange))
-  audit(exchange, 'set password', info.name)
+  await writer.setPassword(info.name, password, {
+    permit: isOwn ? undefined : options.permitOf(exchange),
+    isDryRun: isTried,
+  })
+  if (!isTried) audit(exchange, 'set password', info.name)
   sendJson(res, 200, { message: 'success' })
 }

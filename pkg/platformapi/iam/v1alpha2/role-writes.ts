@@ -50,7 +50,7 @@ export async function writeRole(
       throw notFound({ group: `iam.${groupDomain}`, resource: roleKinds[scope].plural }, name)
   }
   if (method === 'DELETE') {
-    await callAs(exchange, { method, path, ...toDeleteBody(await readDeleteOptions(req)) })
+    await callAs(exchange, { method, path, ...toDeleteBody(exchange, await readDeleteOptions(req)) })
     return sendJson(res, 200, { message: 'success' })
   }
   const isPatch = method === 'PATCH'

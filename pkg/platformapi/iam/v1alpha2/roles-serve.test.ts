@@ -451,6 +451,25 @@ describe('createRoleRoutes', () => {
         ...remove('namespaces/b1/rolebindings', 'joe2'),
       ],
     ],
+    // kube-apiserver ignores the query of a DELETE with a body.
+    [
+      'DELETE',
+      '/namespaces/old/members/jane?dryRun=All',
+      undefined,
+      [
+        { path: `${native}/namespaces/old/rolebindings/old2` },
+        {
+          method: 'DELETE',
+          path: `${native}/namespaces/old/rolebindings/old2?dryRun=All`,
+          body: {
+            kind: 'DeleteOptions',
+            apiVersion: 'v1',
+            preconditions: { uid: 'u-old2', resourceVersion: '3' },
+            dryRun: ['All'],
+          },
+        },
+      ],
+    ],
     ['DELETE', '/clustermembers/joe', undefined, leave('clusterrolebindings', 'two', 'joe')],
     [
       'DELETE',
@@ -517,6 +536,7 @@ describe('createRoleRoutes', () => {
       400,
       'dryRun must be a query parameter here: ?dryRun=All',
     ],
+    ['DELETE', '/namespaces/old/members/jane?dryRun=all', undefined, 400, 'dryRun must be All, not "all"'],
     ['DELETE', '/clustermembers/system:x', undefined, 404, 'clustermembers "system:x" not found'],
     [
       'DELETE',

@@ -4,6 +4,7 @@ import { sendJson } from '../../../httpserver/respond.ts'
 import type { UserState } from '../../../iam/users/user.ts'
 import { isRecord } from '../../../kubeclient/object.ts'
 import { readJson } from '../../body.ts'
+import { isDryRun } from '../../dry-run.ts'
 import { toAnswer, type UsersOptions } from './users.ts'
 
 const states: readonly UserState[] = ['Active', 'Disabled']
@@ -23,11 +24,9 @@ export async function putState(options: UsersOptions, exchange: AuthenticatedExc
     throw badRequest(
       `status.state must be one of ${states.join(', ')}, not ${JSON.stringify(status.state ?? '')}`,
     )
-  const user = await writer.setState(
-    info.name,
-    state,
-    state === 'Disabled' ? 'Disabled by an administrator' : '',
-  )
-  audit(exchange, `set ${state}`, info.name)
+  const isTried = isDryRun(exchange)
+  const reason = state === 'Disabled' ? 'Disabled by an administrator' : ''
+  const user = await writer.setState(info.name, state, { reason, isDryRun: isTried })
+  if (!isTried) audit(exchange, `set ${state}`, info.name)
   sendJson(res, 200, toAnswer(user, groupDomain))
 }

@@ -1,4 +1,4 @@
-import { badRequest, methodNotAllowed, notFound, Status } from '../../../apierrors/status.ts'
+import { methodNotAllowed, notFound, Status } from '../../../apierrors/status.ts'
 import type { AuthenticatedExchange } from '../../../apirequest/request-context.ts'
 import { sendJson, sendJsonText } from '../../../httpserver/respond.ts'
 import { parseUserDraft } from '../../../iam/users/parse-user.ts'
@@ -11,6 +11,7 @@ import { isConflict, retry } from '../../../kubeclient/retry.ts'
 import { users as userTraits } from '../../../resourcecache/kinds/platform.ts'
 import { readJson } from '../../body.ts'
 import { readDeleteOptions } from '../../delete-options.ts'
+import { isDryRun } from '../../dry-run.ts'
 import { mergePatch } from './merge-patch.ts'
 
 export type UsersOptions = {
@@ -29,7 +30,7 @@ export async function createUser(options: UsersOptions, exchange: AuthenticatedE
   const { groupDomain, writer, permitOf, audit } = options
   const draft = parseUserDraft(await readJson(exchange.req, ['application/json']), groupDomain)
   const user = await writer.create(draft, writeOptions(exchange, permitOf))
-  audit(exchange, 'create', draft.name)
+  if (!isDryRun(exchange)) audit(exchange, 'create', draft.name)
   sendJson(exchange.res, 201, toAnswer(user, groupDomain))
 }
 
@@ -50,7 +51,7 @@ export async function serveUser(options: UsersOptions, exchange: AuthenticatedEx
     throw methodNotAllowed(['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE'])
   const write = method === 'PUT' ? put : patch
   const { user, state } = await write(options, exchange)
-  audit(exchange, state === undefined ? 'update' : `update to ${state}`, info.name)
+  if (!isDryRun(exchange)) audit(exchange, state === undefined ? 'update' : `update to ${state}`, info.name)
   sendJson(res, 200, toAnswer(user, groupDomain))
 }
 
@@ -110,13 +111,6 @@ function versionOf(changes: unknown): unknown {
 
 function writeOptions(exchange: AuthenticatedExchange, permitOf: UsersOptions['permitOf']): WriteOptions {
   return { isDryRun: isDryRun(exchange), permit: permitOf(exchange) }
-}
-
-/** @throws Status 400 for a dryRun that kube-apiserver does not have either */
-function isDryRun({ query }: AuthenticatedExchange): boolean {
-  const dryRun = query.get('dryRun') ?? ''
-  if (dryRun !== '' && dryRun !== 'All') throw badRequest(`dryRun must be All, not ${JSON.stringify(dryRun)}`)
-  return dryRun === 'All'
 }
 
 /** With the path of the object in kube-apiserver's own API, as in lists. */
