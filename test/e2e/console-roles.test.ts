@@ -69,11 +69,12 @@ describe('roles and members for consoles of KubeSphere 3.4', function () {
     const members = `/namespaces/${namespace}/members`
     const refused = await send(plain, 'POST', members, [{ username: user, roleRef: 'viewer' }])
     expect(refused.code).to.equal(403)
-    expect(refused.body.message).to.contain('cannot create resource "rolebindings"')
+    expect(refused.body.message).to.contain('cannot list resource "rolebindings"')
     for (const path of [members, '/clustermembers', '/globalroles', '/users/admin/globalroles'])
       expect((await send(plain, 'GET', path)).code, path).to.equal(403)
     // Who may make bindings still gives no more than they have.
-    const rule = { apiGroups: ['rbac.authorization.k8s.io'], resources: ['rolebindings'], verbs: ['create'] }
+    const bindings = { apiGroups: ['rbac.authorization.k8s.io'], resources: ['rolebindings'] }
+    const rule = { ...bindings, verbs: ['create', 'list'] }
     const binder = await accounts.make('binder', [rule])
     await eventually(async () => {
       const escalated = await send(binder, 'POST', members, [{ username: user, roleRef: 'admin' }])
