@@ -149,7 +149,7 @@ export async function runApiserver(
     callAs,
     narrowed: resources.narrowed,
     users: access.users,
-    requireValidPassword: access.requireValidPassword,
+    requireRight: access.requireRight,
     searches: logSearches,
   })
   const iam = await createIam({
@@ -205,7 +205,7 @@ export async function runApiserver(
       slis.document,
       createOAuthMetricsProxy(forwardToListener({ path: '/metrics', errors: 'status' })),
     ],
-    proxy,
+    proxy: exchange => iam.servePatchOfOwn(exchange) ?? proxy(exchange),
     registry,
     versionInfo,
   })

@@ -4,18 +4,19 @@ export type ClaimedUser = {
   readonly username: string
   readonly displayName: string
   readonly email: string
+  /** Set by an administrator or an identity provider, and not by the user. */
+  readonly isEmailVerified: boolean
   readonly lang: string
   readonly groups: readonly string[]
 }
 
 /**
- * Returns the claims of a user for ID tokens and userinfo (OpenID Connect Core section 5.4). E-mail
- * addresses are set by administrators or verified by an identity provider, never set by the user.
+ * Returns the claims of a user for ID tokens and userinfo (OpenID Connect Core section 5.4).
  *
  * @param shows whether the claims of a scope are included; `groups` belongs to `profile`
  */
 export function userClaims(
-  { username, displayName, email, lang, groups }: ClaimedUser,
+  { username, displayName, email, isEmailVerified, lang, groups }: ClaimedUser,
   shows: (scope: 'profile' | 'email') => boolean,
 ): Readonly<Record<string, unknown>> {
   return {
@@ -26,7 +27,7 @@ export function userClaims(
           groups: groups.filter(group => !isReservedName(group)),
         }
       : {}),
-    ...(shows('email') && email !== '' ? { email, email_verified: true } : {}),
+    ...(shows('email') && email !== '' ? { email, email_verified: isEmailVerified } : {}),
   }
 }
 

@@ -91,6 +91,7 @@ export function memoryUser(name: string, changes: Partial<User> = {}): User {
     credentialNamespace: '',
     hasAppliedHash: false,
     mustChangePassword: false,
+    isEmailVerified: true,
     ...changes,
   }
 }

@@ -308,6 +308,30 @@ describe('users', function () {
       expectCode(await send(await tokenOf(name, next), 'PUT', `${base}/admin/password`, { password }), 403)
     })
 
+    it("may change their own address and language, and the first password, as KubeSphere's console does", async () => {
+      const name = await newUser()
+      const mark = `iam.${groupDomain}/uninitialized`
+      await kubectlOutput('annotate', `users.iam.${groupDomain}`, name, `${mark}=true`)
+      const token = await tokenOf(name)
+      const { status: _, metadata, ...user } = parse(await askAs(token, `${base}/${name}`))
+      const email = `own-${name}@e2e.test`
+      const body = { ...user, metadata, spec: { ...user.spec, email, lang: 'de' } }
+      const changed = await send(token, 'PUT', `${base}/${name}`, body)
+      expectCode(changed, 200)
+      expect(JSON.parse(changed.body).spec).to.deep.equal(body.spec)
+      const native = `/apis/iam.${groupDomain}/v1alpha2/users/${name}`
+      const patch = (...operations: readonly object[]) =>
+        send(token, 'PATCH', native, operations, { 'content-type': 'application/json-patch+json' })
+      const next = 'Another horse 2'
+      const remove = { op: 'remove', path: `/metadata/annotations/${mark.replace('/', '~1')}` }
+      expectCode(await patch(remove), 403)
+      expectCode(await patch({ op: 'add', path: '/spec/groups', value: ['platform-admins'] }), 403)
+      expectCode(await patch(remove, { op: 'replace', path: '/spec/password', value: next }), 200)
+      await eventually(async () => expectCode(await logIn(name, next), 200), 3_000)
+      const { metadata: left } = parse(await askAs(admin, `${base}/${name}`))
+      expect(left.annotations).to.not.have.property(mark)
+    })
+
     it('cannot guess the password with a token that they found', async () => {
       const name = await newUser()
       const token = await tokenOf(name)

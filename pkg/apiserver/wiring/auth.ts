@@ -48,7 +48,7 @@ export type Auth = {
    */
   readonly authorizeServiceRead: (identity: Identity, namespace: string, name: string) => Promise<void>
   /** Whether a caller has a right of RBAC at the cluster scope. @throws Status 403, 503 */
-  readonly requireValidPassword: RequireRight
+  readonly requireRight: RequireRight
   readonly checks: readonly Check[]
   readonly users: UserStore
   readonly onUserChange: (listener: UserListener) => void
@@ -194,7 +194,7 @@ export function createAuth(options: AccessOptions): Auth {
     async authorizeServiceRead(identity, namespace, name) {
       await authorize(toResourceInfo({ verb: 'get', resource: 'services', namespace, name }), identity)
     },
-    async requireValidPassword(identity, right) {
+    async requireRight(identity, right) {
       await authorize(toResourceInfo(right), identity)
     },
     checks: [

@@ -18,10 +18,7 @@ export type IamParts = {
   readonly client: KubeClient
   readonly config: Config
   readonly clientAddress: ClientAddress
-  readonly access: Pick<
-    Auth,
-    'users' | 'onUserChange' | 'acceptPasswords' | 'requireValidPassword' | 'authorize'
-  >
+  readonly access: Pick<Auth, 'users' | 'onUserChange' | 'acceptPasswords' | 'requireRight' | 'authorize'>
   readonly callAs: CallAs
   readonly views: Resources['views']
   readonly list: Handler
@@ -58,7 +55,11 @@ export async function createIam(parts: IamParts): Promise<Iam> {
     users,
     writer: createUserWriter({ client, groupDomain, hasher, store, users }),
     passwords,
-    requireValidPassword: access.requireValidPassword,
+    async isPassword(name, password) {
+      const user = users.get(name)
+      return user !== undefined && hasher.verify(password, await store.hashOf(user))
+    },
+    requireRight: access.requireRight,
     clientAddress,
     list,
     rest,

@@ -14,7 +14,7 @@ export type TenantOptions = {
   readonly callAs: CallAs
   readonly narrowed: Resources['narrowed']
   readonly users: { readonly get: (name: string) => User | undefined }
-  readonly requireValidPassword: RequireRight
+  readonly requireRight: RequireRight
   /** Log, event and audit searches, which are also in tenant.<group domain>/v1alpha2. */
   readonly searches: Handler
 }
@@ -34,7 +34,7 @@ export type Tenant = {
 
 /** Joins the views of workspaces and namespaces with what they show, and with what writes. */
 export function createTenant(options: TenantOptions): Tenant {
-  const { groupDomain, callAs, narrowed, users, requireValidPassword, searches } = options
+  const { groupDomain, callAs, narrowed, users, requireRight, searches } = options
   const serve = createWorkspaceViews({
     groupDomain,
     callAs,
@@ -42,7 +42,7 @@ export function createTenant(options: TenantOptions): Tenant {
     async visibleTo({ identity, info }, member) {
       if (member === identity.username) return undefined
       const group = 'rbac.authorization.k8s.io'
-      await requireValidPassword(identity, { verb: 'list', group, resource: 'rolebindings', name: '' })
+      await requireRight(identity, { verb: 'list', group, resource: 'rolebindings', name: '' })
       const user = users.get(member)
       if (user === undefined) throw notFound({ group: `iam.${groupDomain}`, resource: 'users' }, member)
       if (info.verb === 'watch') throw badRequest('the namespaces of another user cannot be watched')

@@ -22,6 +22,7 @@ const base: User = {
   credentialNamespace: '',
   hasAppliedHash: false,
   mustChangePassword: false,
+  isEmailVerified: true,
 }
 
 describe('createPasswordChecker', () => {

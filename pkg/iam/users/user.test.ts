@@ -28,6 +28,7 @@ describe('toUser', () => {
       credentialNamespace: '',
       hasAppliedHash: false,
       mustChangePassword: false,
+      isEmailVerified: true,
     })
   })
 

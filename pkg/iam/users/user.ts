@@ -47,6 +47,8 @@ export type User = {
    * browser login.
    */
   readonly mustChangePassword: boolean
+  /** Whether an administrator or an identity provider has set the e-mail address, and not the user. */
+  readonly isEmailVerified: boolean
 }
 
 export const iamVersion = 'v1alpha2'
@@ -67,6 +69,11 @@ export function isPasswordHash(text: string): boolean {
 /** Identifies a hash: it changes with the password, and reveals neither. */
 export function toCredential(hash: string): string {
   return createHash('sha256').update(hash).digest('hex').slice(0, 16)
+}
+
+/** The annotation with the e-mail address that a user has set; another address is of an administrator. */
+export function ownEmailAnnotation(group: string): string {
+  return `${group}/own-email`
 }
 
 export function toUser({ apiVersion = '', metadata, spec, status }: KubeObject): User {
@@ -94,6 +101,7 @@ export function toUser({ apiVersion = '', metadata, spec, status }: KubeObject):
     credential: inlineHash === undefined ? textOf(rest.credential) : toCredential(inlineHash),
     credentialNamespace: textOf(rest.credentialNamespace),
     mustChangePassword: metadata.annotations?.[`${group}/uninitialized`] === 'true',
+    isEmailVerified: metadata.annotations?.[ownEmailAnnotation(String(group))] !== email,
   }
 }
 

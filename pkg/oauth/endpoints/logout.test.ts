@@ -86,7 +86,15 @@ describe('/oauth/logout', () => {
   for (const alg of ['ES256', 'RS256'] as const) {
     it(`takes the ID tokens that are given out: ${alg}`, async () => {
       const person = { username: 'alice', displayName: '', email: '', lang: '', groups: [] }
-      const login = { sid, clientId: 'kapis', scope: 'openid', authTime: 1, nonce: '', accessToken: 'x' }
+      const login = {
+        isEmailVerified: true,
+        sid,
+        clientId: 'kapis',
+        scope: 'openid',
+        authTime: 1,
+        nonce: '',
+        accessToken: 'x',
+      }
       const hint = await app.tools.issuer.id({ ...person, ...login }, { lifeSeconds: -3600, alg })
       expect(parsed(await get({ id_token_hint: hint }))).to.deep.equal(success)
       expect(endOf(sid)).to.equal('logout')

@@ -25,7 +25,8 @@ export async function issueIdToken(
   { user, client, lifeSeconds, ...login }: IdTokenRequest,
 ): Promise<{ readonly id_token?: string }> {
   if (!login.scope.split(' ').includes('openid')) return {}
-  const { name: username, displayName, email, lang, groups } = user
-  const subject = { username, displayName, email, lang, groups, clientId: client.name, ...login }
+  const { name: username, displayName, email, isEmailVerified, lang, groups } = user
+  const claimed = { username, displayName, email, isEmailVerified, lang, groups }
+  const subject = { ...claimed, clientId: client.name, ...login }
   return { id_token: await issuer.id(subject, { lifeSeconds, alg: client.idTokenSigningAlg }) }
 }

@@ -21,7 +21,7 @@ export type RequireRight = (identity: Identity, right: NamedRight) => Promise<vo
 export type PermitOptions = {
   readonly client: KubeClient
   readonly groupDomain: string
-  readonly requireValidPassword: RequireRight
+  readonly requireRight: RequireRight
 }
 
 /**
@@ -29,11 +29,11 @@ export type PermitOptions = {
  * user-rights.ts).
  */
 export function createPermits(options: PermitOptions): (exchange: AuthenticatedExchange) => Permit {
-  const { client, groupDomain, requireValidPassword } = options
+  const { client, groupDomain, requireRight } = options
 
   async function require(identity: Identity, right: NamedRight, what: string): Promise<void> {
     try {
-      await requireValidPassword(identity, right)
+      await requireRight(identity, right)
     } catch (error) {
       if (!(error instanceof Status && error.code === 403)) throw error
       const { code, reason, message, details } = error

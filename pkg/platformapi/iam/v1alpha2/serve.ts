@@ -10,6 +10,7 @@ import { routeOf } from '../../../openapi/route.ts'
 import type { Logger } from '../../../telemetry/logger.ts'
 import type { iamPaths } from './description.ts'
 import { getLoginRecords } from './login-records.ts'
+import { isOwnPatchType, patchOwnUser } from './own-patch.ts'
 import { putPassword } from './password.ts'
 import { createPermits, type RequireRight } from './permit.ts'
 import { createRoleRoutes, type RoleTools } from './roles-serve.ts'
@@ -22,7 +23,9 @@ export type IamOptions = {
   readonly users: { readonly get: (name: string) => User | undefined }
   readonly writer: UserWriter
   readonly passwords: PasswordChecker
-  readonly requireValidPassword: RequireRight
+  /** Whether a text is the password that a user has. @throws Status 503 */
+  readonly isPassword: (user: string, password: string) => Promise<boolean>
+  readonly requireRight: RequireRight
   readonly clientAddress: (req: AuthenticatedExchange['req']) => string
   /** Lists and watches of the cache, as `{items, totalItems}`. */
   readonly list: Handler
@@ -37,9 +40,11 @@ export type IamFace = {
   readonly serve: Handler
   /**
    * What everybody may do without a right of RBAC: read one's own user, and change one's own
-   * password.
+   * password. A change of one's own user asks for rights if it changes more than one may.
    */
   readonly isOwn: (exchange: AuthenticatedExchange) => boolean
+  /** Serves PATCH of the caller's own user at the path of kube-apiserver; undefined for any other request. */
+  readonly servePatchOfOwn: (exchange: AuthenticatedExchange) => Promise<void> | undefined
   /** Whether a request is for roles or members, which ask for the caller's rights by themselves. @throws Status 401 */
   readonly judgesItself: (exchange: AuthenticatedExchange) => boolean
 }
@@ -51,9 +56,8 @@ export type IamFace = {
  * permit.ts has asked for what else the change takes. The audit says who it was.
  */
 export function createIamFace(options: IamOptions): IamFace {
-  const { client, groupDomain, users, writer, passwords, requireValidPassword, clientAddress, logger } =
-    options
-  const permitOf = createPermits({ client, groupDomain, requireValidPassword })
+  const { client, groupDomain, users, writer, passwords, requireRight, clientAddress, logger } = options
+  const permitOf = createPermits({ client, groupDomain, requireRight })
   const group = `iam.${groupDomain}`
 
   /** By uid: a certificate or a service account that only bears the name is someone else. */
@@ -82,7 +86,12 @@ export function createIamFace(options: IamOptions): IamFace {
     return { address: clientAddress(req), userAgent: String(req.headers['user-agent'] ?? '').slice(0, 256) }
   }
 
-  const tools = { client, groupDomain, writer, passwords, permitOf, sourceOf, isOwn: isOwnUser, audit }
+  async function requireWrite({ identity, info }: AuthenticatedExchange): Promise<void> {
+    await requireRight(identity, { verb: info.verb, group, resource: 'users', name: info.name })
+  }
+
+  const own = { isOwn: isOwnUser, isPassword: options.isPassword, callAs: options.roles.callAs }
+  const tools = { client, groupDomain, writer, passwords, permitOf, requireWrite, sourceOf, audit, ...own }
   const routes: Readonly<Record<keyof ReturnType<typeof iamPaths>, Handler>> = {
     '/users': serveCollection,
     '/users/{user}': exchange => serveUser(tools, exchange),
@@ -118,6 +127,14 @@ export function createIamFace(options: IamOptions): IamFace {
 
   return {
     serve,
+    servePatchOfOwn(exchange) {
+      const { info, isAggregated } = exchange
+      const isHere = info.prefix === 'apis' && info.group === group && info.version === 'v1alpha2'
+      const isUser = info.resource === 'users' && info.parts.length === 2 && info.namespace === ''
+      if (!isHere || isAggregated || !isUser || !isOwnPatchType(exchange) || !isOwnUser(exchange))
+        return undefined
+      return patchOwnUser(tools, exchange)
+    },
     judgesItself(exchange) {
       if (!isHere(exchange) || routeOf(roleRoutes, exchange.info.parts) === undefined) return false
       if (hasNoCredential(exchange.identity)) throw unauthorized()
@@ -126,9 +143,9 @@ export function createIamFace(options: IamOptions): IamFace {
     isOwn(exchange) {
       const { info } = exchange
       if (!isHere(exchange) || info.resource !== 'users') return false
-      const isRead = info.verb === 'get' && info.parts.length === 2
+      const isUser = ['get', 'update', 'patch'].includes(info.verb) && info.parts.length === 2
       const isPassword = info.verb === 'update' && info.parts.length === 3 && info.subresource === 'password'
-      return (isRead || isPassword) && info.namespace === '' && isOwnUser(exchange)
+      return (isUser || isPassword) && info.namespace === '' && isOwnUser(exchange)
     },
   }
 }

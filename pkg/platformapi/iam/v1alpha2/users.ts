@@ -1,7 +1,7 @@
 import { methodNotAllowed, notFound, Status } from '../../../apierrors/status.ts'
 import type { AuthenticatedExchange } from '../../../apirequest/request-context.ts'
 import { sendJson, sendJsonText } from '../../../httpserver/respond.ts'
-import { parseUserDraft } from '../../../iam/users/parse-user.ts'
+import { parseUserDraft, type UserDraft } from '../../../iam/users/parse-user.ts'
 import { type UserState, usersPath } from '../../../iam/users/user.ts'
 import type { Permit, UserWriter, WriteOptions } from '../../../iam/users/user-writer.ts'
 import { compactJson, memberText, withMembers, withoutMember } from '../../../json/members.ts'
@@ -13,12 +13,17 @@ import { readJson } from '../../body.ts'
 import { readDeleteOptions } from '../../delete-options.ts'
 import { isDryRun } from '../../dry-run.ts'
 import { mergePatch } from './merge-patch.ts'
+import { toOwnDraft, withOwnRights } from './own-user.ts'
 
 export type UsersOptions = {
   readonly client: KubeClient
   readonly groupDomain: string
   readonly writer: UserWriter
   readonly permitOf: (exchange: AuthenticatedExchange) => Permit
+  /** Whether the user of the path is the caller, who needs no right to change some of it. */
+  readonly isOwn: (exchange: AuthenticatedExchange) => boolean
+  /** @throws Status 403 for a caller who may not write the user of the path */
+  readonly requireWrite: (exchange: AuthenticatedExchange) => Promise<void>
   /** A line of the audit. */
   readonly audit: (exchange: AuthenticatedExchange, action: string, user: string) => void
 }
@@ -49,8 +54,8 @@ export async function serveUser(options: UsersOptions, exchange: AuthenticatedEx
   }
   if (method !== 'PUT' && method !== 'PATCH')
     throw methodNotAllowed(['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE'])
-  const write = method === 'PUT' ? put : patch
-  const { user, state } = await write(options, exchange)
+  const change = method === 'PUT' ? put : patch
+  const { user, state } = await change(options, exchange)
   if (!isDryRun(exchange)) audit(exchange, state === undefined ? 'update' : `update to ${state}`, info.name)
   sendJson(res, 200, toAnswer(user, groupDomain))
 }
@@ -76,32 +81,57 @@ async function readUser({ client, groupDomain }: UsersOptions, name: string): Pr
 
 type Written = { readonly user: KubeObject; readonly state: UserState | undefined }
 
-async function put(
-  { groupDomain, writer, permitOf }: UsersOptions,
-  exchange: AuthenticatedExchange,
-): Promise<Written> {
+async function put(options: UsersOptions, exchange: AuthenticatedExchange): Promise<Written> {
+  const { groupDomain, writer } = options
   const { req, info } = exchange
   const draft = parseUserDraft(await readJson(req, ['application/json']), groupDomain, info.name)
-  return { user: await writer.update(draft, writeOptions(exchange, permitOf)), state: draft.state }
+  const update = async () =>
+    write(options, exchange, {
+      draft,
+      before: options.isOwn(exchange) ? await writer.read(info.name) : undefined,
+    })
+  return retry(update, {
+    isRetriable: error => draft.resourceVersion === '' && isConflict(error),
+    attempts: 5,
+  })
 }
 
 /** RFC 7396, over the user as he is answered: what is not named stays, the password among it. */
-async function patch(
-  { groupDomain, writer, permitOf }: UsersOptions,
-  exchange: AuthenticatedExchange,
-): Promise<Written> {
+async function patch(options: UsersOptions, exchange: AuthenticatedExchange): Promise<Written> {
+  const { groupDomain, writer } = options
   const { req, info } = exchange
   const changes = await readJson(req, [mergePatchType])
-  const options = writeOptions(exchange, permitOf)
   let isVersioned = false
   const update = async () => {
-    const draft = parseUserDraft(mergePatch(await writer.read(info.name), changes), groupDomain, info.name)
+    const before = await writer.read(info.name)
+    const draft = parseUserDraft(mergePatch(before, changes), groupDomain, info.name)
     isVersioned = draft.resourceVersion === versionOf(changes)
-    return { user: await writer.update(draft, options), state: draft.state }
+    return write(options, exchange, { draft, before })
   }
   // A patch that names no version is meant for the user as stored, also when a login has changed
   // that in the meantime.
   return retry(update, { isRetriable: error => !isVersioned && isConflict(error), attempts: 5 })
+}
+
+/** @param before the state that the caller's own user is compared with */
+async function write(
+  options: UsersOptions,
+  exchange: AuthenticatedExchange,
+  { draft, before }: { readonly draft: UserDraft; readonly before: KubeObject | undefined },
+): Promise<Written> {
+  const { groupDomain, writer, permitOf, isOwn, requireWrite } = options
+  const how = writeOptions(exchange, permitOf)
+  if (before !== undefined && isOwn(exchange)) {
+    const own = toOwnDraft(before, draft, groupDomain)
+    if (own !== undefined) {
+      // Written over the version that it was compared with, and no other.
+      const resourceVersion = draft.resourceVersion || before.metadata.resourceVersion
+      const permitted = { ...how, permit: async () => undefined }
+      return { user: await writer.update({ ...own, resourceVersion }, permitted), state: undefined }
+    }
+    await requireWrite(exchange).catch(withOwnRights)
+  }
+  return { user: await writer.update(draft, how), state: draft.state }
 }
 
 function versionOf(changes: unknown): unknown {

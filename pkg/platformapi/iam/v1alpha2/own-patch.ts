@@ -1,0 +1,148 @@
+import { Status } from '../../../apierrors/status.ts'
+import type { AuthenticatedExchange } from '../../../apirequest/request-context.ts'
+import { sendJson, sendJsonText } from '../../../httpserver/respond.ts'
+import { invalidUser, parseUserDraft } from '../../../iam/users/parse-user.ts'
+import { toUser } from '../../../iam/users/user.ts'
+import { passwordProblem, problemAt } from '../../../iam/users/user-validation.ts'
+import type { UserWriter } from '../../../iam/users/user-writer.ts'
+import { isRecord, type KubeObject } from '../../../kubeclient/object.ts'
+import { isConflict, retry } from '../../../kubeclient/retry.ts'
+import { type CallAs, withQueryOf } from '../../as-caller.ts'
+import { readJson, typeOf } from '../../body.ts'
+import { isDryRun } from '../../dry-run.ts'
+import { mergePatch } from './merge-patch.ts'
+import { ownMembers, toOwnDraft, withOwnRights } from './own-user.ts'
+import { toAnswer } from './users.ts'
+
+const jsonPatchType = 'application/json-patch+json'
+const patchTypes = [jsonPatchType, 'application/merge-patch+json']
+
+/** What a patch changes of the caller's own user. */
+export type OwnChange = {
+  readonly password: string | undefined
+  /** The members of spec, as a JSON Merge Patch. */
+  readonly spec: Readonly<Record<string, unknown>>
+}
+
+/**
+ * Reads a patch that changes nothing but what users change by themselves: password, e-mail address,
+ * language, and with the password the mark that an administrator has set it.
+ *
+ * @returns undefined for any other patch
+ */
+export function toOwnChange(patch: unknown, type: string, groupDomain: string): OwnChange | undefined {
+  const changes = type === jsonPatchType ? ofJsonPatch(patch) : ofMergePatch(patch)
+  if (changes === undefined) return undefined
+  const mark = `/metadata/annotations/iam.${groupDomain}~1uninitialized`
+  const spec = new Map<string, unknown>()
+  let password: string | undefined
+  let hasMark = false
+  for (const [pointer, value] of changes) {
+    const own = ownMembers.find(member => pointer === `/spec/${member}`)
+    if (pointer === '/spec/password' && typeof value === 'string') password = value
+    else if (own !== undefined) spec.set(own, value)
+    else if (pointer === mark && value === null) hasMark = true
+    else return undefined
+  }
+  const isOwn = password !== undefined || (spec.size > 0 && !hasMark)
+  return isOwn ? { password, spec: Object.fromEntries(spec) } : undefined
+}
+
+type Changes = readonly (readonly [pointer: string, value: unknown])[]
+
+/** Values by JSON Pointer, null for removed ones; undefined for operations that need the document. */
+function ofJsonPatch(patch: unknown): Changes | undefined {
+  if (!Array.isArray(patch)) return undefined
+  const changes = patch.map(operation => {
+    const { op, path, value } = isRecord(operation) ? operation : {}
+    if (typeof path !== 'string') return undefined
+    if (op === 'remove') return [path, null] as const
+    return op === 'add' || op === 'replace' ? ([path, value] as const) : undefined
+  })
+  return changes.every(change => change !== undefined) ? changes : undefined
+}
+
+function ofMergePatch(patch: unknown, at = ''): Changes {
+  if (!isRecord(patch)) return [[at, patch]]
+  return Object.entries(patch).flatMap(([key, value]) =>
+    ofMergePatch(value, `${at}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`),
+  )
+}
+
+export type OwnUserOptions = {
+  readonly groupDomain: string
+  readonly writer: Pick<UserWriter, 'read' | 'update' | 'setPassword'>
+  readonly callAs: CallAs
+  /** Whether a text is the password that the user has. @throws Status 503 */
+  readonly isPassword: (user: string, password: string) => Promise<boolean>
+  readonly audit: (exchange: AuthenticatedExchange, action: string, user: string, refusal?: string) => void
+}
+
+/** Whether the body of a request may be a patch that `patchOwnUser` reads. */
+export function isOwnPatchType({ req }: AuthenticatedExchange): boolean {
+  return req.method === 'PATCH' && patchTypes.includes(typeOf(req))
+}
+
+/**
+ * PATCH of the caller's own user at the path of kube-apiserver, as consoles of KubeSphere 3.4 send
+ * it after a first login. The password of a user who must change it is taken without the old one,
+ * which the login has just asked for. Any other patch goes to kube-apiserver, as the caller.
+ *
+ * @throws Status 400, 403, 409, 413, 422, 503, and what kube-apiserver sends
+ */
+export async function patchOwnUser(options: OwnUserOptions, exchange: AuthenticatedExchange): Promise<void> {
+  const { groupDomain, writer, callAs, audit } = options
+  const { req, res, info } = exchange
+  const type = typeOf(req)
+  const patch = await readJson(req, patchTypes)
+  const change = toOwnChange(patch, type, groupDomain)
+  if (change === undefined) {
+    const call = {
+      method: 'PATCH',
+      path: withQueryOf(exchange, info.path),
+      body: patch,
+      contentType: type,
+    } as const
+    const { code, text } = await callAs(exchange, call).catch(withOwnRights)
+    return sendJsonText(res, code, text)
+  }
+  const isTried = isDryRun(exchange)
+  const { password, spec } = change
+  if (password !== undefined) await requireNewPassword(options, info.name, { password, isTried })
+  if (Object.keys(spec).length > 0) await updateOwn(options, info.name, { spec, isTried })
+  if (password !== undefined)
+    await writer.setPassword(info.name, password, { isDryRun: isTried, permit: undefined })
+  if (!isTried) audit(exchange, password === undefined ? 'update' : 'set password', info.name)
+  sendJson(res, 200, toAnswer(await writer.read(info.name), groupDomain))
+}
+
+/** @throws Status 403 for a user who has a password of their own, 422 */
+async function requireNewPassword(
+  { groupDomain, writer, isPassword }: OwnUserOptions,
+  name: string,
+  { password, isTried }: { readonly password: string; readonly isTried: boolean },
+): Promise<void> {
+  const path = `/kapis/iam.${groupDomain}/v1alpha2/users/${name}/password`
+  if (!toUser(await writer.read(name)).mustChangePassword)
+    throw new Status(403, 'Forbidden', `your password takes currentPassword to change it: use PUT ${path}`)
+  // A dry run must not be a way to guess the password.
+  const isSame = !isTried && (await isPassword(name, password))
+  const problem =
+    passwordProblem(password) ?? (isSame ? 'must differ from the password that you have' : undefined)
+  if (problem !== undefined) throw invalidUser(groupDomain, name, problemAt('spec.password', problem))
+}
+
+function updateOwn(
+  { groupDomain, writer }: OwnUserOptions,
+  name: string,
+  { spec, isTried }: { readonly spec: OwnChange['spec']; readonly isTried: boolean },
+): Promise<KubeObject> {
+  const update = async () => {
+    const before = await writer.read(name)
+    const draft = parseUserDraft(mergePatch(before, { spec }), groupDomain, name)
+    const own = toOwnDraft(before, draft, groupDomain)
+    if (own === undefined) throw new Error('a patch of email and lang has changed more')
+    return writer.update(own, { isDryRun: isTried, permit: async () => undefined })
+  }
+  return retry(update, { isRetriable: isConflict, attempts: 5 })
+}

@@ -1,0 +1,42 @@
+import { isDeepStrictEqual } from 'node:util'
+import { Status } from '../../../apierrors/status.ts'
+import type { UserDraft } from '../../../iam/users/parse-user.ts'
+import { ownEmailAnnotation } from '../../../iam/users/user.ts'
+import { isRecord, type KubeObject } from '../../../kubeclient/object.ts'
+
+/** The members of spec that users change by themselves. */
+export const ownMembers = ['email', 'lang'] as const
+
+/**
+ * Whether a replacement changes nothing but what users change by themselves.
+ *
+ * @param before as the caller reads it
+ * @returns the draft to write, with a mark of an e-mail address that the user has set; undefined if
+ *   the change takes rights
+ */
+export function toOwnDraft(before: KubeObject, draft: UserDraft, groupDomain: string): UserDraft | undefined {
+  const { metadata, spec, status } = before
+  const stored: Readonly<Record<string, unknown>> = isRecord(spec) ? spec : {}
+  const others = (members: Readonly<Record<string, unknown>>) =>
+    Object.fromEntries(Object.entries(members).filter(([key]) => !ownMembers.some(own => own === key)))
+  const isOwn =
+    draft.password === undefined &&
+    (draft.state === undefined || draft.state === (isRecord(status) ? status.state : undefined)) &&
+    isDeepStrictEqual(draft.labels, { ...metadata.labels }) &&
+    isDeepStrictEqual(draft.annotations, { ...metadata.annotations }) &&
+    isDeepStrictEqual(others(draft.spec), others(stored))
+  if (!isOwn) return undefined
+  const mark =
+    draft.spec.email === stored.email
+      ? {}
+      : { [ownEmailAnnotation(`iam.${groupDomain}`)]: String(draft.spec.email) }
+  return { ...draft, state: undefined, annotations: { ...draft.annotations, ...mark } }
+}
+
+/** @throws the error, with what users change by themselves if kube-apiserver has refused the caller */
+export function withOwnRights(error: unknown): never {
+  if (!(error instanceof Status && error.code === 403)) throw error
+  const { code, reason, message, details } = error
+  const own = 'of your own user you may change spec.email, spec.lang and the password'
+  throw new Status(code, reason, `${message}: ${own}`, { details: details ?? {} })
+}
