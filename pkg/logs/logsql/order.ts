@@ -33,26 +33,27 @@ function compareSizes<T extends bigint | number>(a: T | undefined, b: T | undefi
   return a < b ? -1 : a > b ? 1 : 0
 }
 
-const digits = /\d+/y
-
 export function compareNatural(a: string, b: string): number {
-  let [i, j] = [0, 0]
-  while (i < a.length && j < b.length) {
-    const [m, n] = [digitsAt(a, i), digitsAt(b, j)]
-    // A digit comes before anything else.
-    if ((m === '') !== (n === '')) return m === '' ? 1 : -1
-    const order = m === '' ? (a.codePointAt(i) ?? 0) - (b.codePointAt(j) ?? 0) : compareDigits(m, n)
-    if (order !== 0) return order
-    const width = m === '' ? ((a.codePointAt(i) ?? 0) > 0xffff ? 2 : 1) : m.length
-    i += width
-    j += width
-  }
-  return a.length - i - (b.length - j)
+  const length = Math.min(a.length, b.length)
+  let at = 0
+  while (at < length && a.charCodeAt(at) === b.charCodeAt(at)) at += 1
+  if (at === length) return a.length - b.length
+  // Runs of digits are compared as a whole.
+  while (at > 0 && isDigit(a.charCodeAt(at - 1))) at -= 1
+  const [m, n] = [digitsAt(a, at), digitsAt(b, at)]
+  // A digit comes before anything else.
+  if ((m === '') !== (n === '')) return m === '' ? 1 : -1
+  return m === '' ? (a.codePointAt(at) ?? 0) - (b.codePointAt(at) ?? 0) : compareDigits(m, n)
+}
+
+function isDigit(char: number): boolean {
+  return char >= 0x30 && char <= 0x39
 }
 
 function digitsAt(text: string, at: number): string {
-  digits.lastIndex = at
-  return digits.exec(text)?.[0] ?? ''
+  let end = at
+  while (isDigit(text.charCodeAt(end))) end += 1
+  return text.slice(at, end)
 }
 
 function compareDigits(a: string, b: string): number {

@@ -5,7 +5,8 @@ import type { LogFilter } from '../filter.ts'
 import type { Hit, LogStore, Order, QueryLimits } from '../store.ts'
 import { createRowTest } from './match-row.ts'
 import { createPipeline } from './pipes/pipeline.ts'
-import { createBudget, sizeOfRow } from './pipes/stage.ts'
+import { createBudget, ended, sizeOfRow } from './pipes/stage.ts'
+import type { Steps } from './pipes/steps.ts'
 import { pushDown } from './push-down.ts'
 import type { Pipe, Query } from './query.ts'
 import { type Row, toRow } from './row.ts'
@@ -75,29 +76,10 @@ function earlier(a: bigint | undefined, b: bigint | undefined): bigint | undefin
  */
 export async function* runQuery(run: Run, query: Query): AsyncGenerator<readonly Row[]> {
   const { order, pipes } = toScanOrder(query.pipes)
-  let rows: Row[] = []
-  let size = 0
-  // At the end all rows come together, and pipes behind may have made them larger.
-  const handedOut = createBudget(2 * run.maxBytes)
-  const last = {
-    push: (row: Row) => {
-      rows.push(row)
-      const bytes = sizeOfRow(row)
-      size += bytes
-      handedOut.take(bytes)
-      return true
-    },
-    end: () => undefined,
-  }
-  const take = (): readonly Row[] => {
-    const taken = rows
-    rows = []
-    handedOut.take(-size)
-    size = 0
-    return taken
-  }
-  const first = createPipeline(pipes, last, createBudget(run.maxBytes))
+  const output = createOutput(run.maxBytes)
+  const first = createPipeline(pipes, output, createBudget(run.maxBytes))
   const plan = planQuery(run.filter, query)
+  const slice = createSlice(run)
   let wantsMore = true
   let spentMs = 0
   const pages = scan(run, plan.filter, order, () => run.limits.timeoutMs - spentMs)
@@ -105,30 +87,75 @@ export async function* runQuery(run: Run, query: Query): AsyncGenerator<readonly
     let begin = performance.now()
     const page = await pages.next()
     if (page.done) break
-    let sliceEnd = performance.now() + run.timeSlices.sliceMs
+    slice.begin()
     for (const { record } of page.value) {
       const row = toRow(record)
       if (plan.accepts(row)) wantsMore = first.push(row)
       if (!wantsMore) break
-      if (size > maxHandedOut) {
-        yield take()
+      if (output.size() > maxHandedOut) {
+        yield output.take()
         spentMs = 0
-        begin = sliceEnd = performance.now()
+        begin = performance.now()
+        slice.begin()
       }
-      if (performance.now() < sliceEnd) continue
-      await run.timeSlices.next()
-      run.limits.signal?.throwIfAborted()
-      sliceEnd = performance.now() + run.timeSlices.sliceMs
+      if (slice.isOver()) await slice.next()
     }
     spentMs += performance.now() - begin
-    if (rows.length === 0) continue
+    if (output.size() === 0) continue
     // What the client takes its time for does not count.
-    yield take()
+    yield output.take()
     spentMs = 0
   }
   await pages.return(undefined)
-  first.end()
-  if (rows.length > 0) yield take()
+  await slice.run(first.end())
+  if (output.size() > 0) yield output.take()
+}
+
+/** The last stage: the rows that are to be handed out. */
+function createOutput(maxBytes: number) {
+  let rows: Row[] = []
+  let size = 0
+  // At the end all rows come together, and pipes behind may have made them larger.
+  const budget = createBudget(2 * maxBytes)
+  return {
+    size: () => size,
+    push: (row: Row) => {
+      rows.push(row)
+      const bytes = sizeOfRow(row)
+      size += bytes
+      budget.take(bytes)
+      return true
+    },
+    end: ended,
+    take(): readonly Row[] {
+      const taken = rows
+      rows = []
+      budget.take(-size)
+      size = 0
+      return taken
+    },
+  }
+}
+
+/** Lets other requests go first, after some milliseconds of work each time. */
+function createSlice({ timeSlices, limits }: Run) {
+  let end = 0
+  const begin = () => {
+    end = performance.now() + timeSlices.sliceMs
+  }
+  const isOver = () => performance.now() >= end
+  const next = async (): Promise<void> => {
+    await timeSlices.next()
+    limits.signal?.throwIfAborted()
+    begin()
+  }
+  return {
+    ...{ begin, isOver, next },
+    async run(steps: Steps): Promise<void> {
+      begin()
+      for (const _ of steps) if (isOver()) await next()
+    },
+  }
 }
 
 async function* scan(

@@ -1,7 +1,7 @@
 import { badRequest } from '../../apierrors/status.ts'
 import { exportHits } from '../../logs/export.ts'
 import { createPipeline, isByRow } from '../../logs/logsql/pipes/pipeline.ts'
-import { createBudget, type Stage } from '../../logs/logsql/pipes/stage.ts'
+import { createBudget, ended, type Stage } from '../../logs/logsql/pipes/stage.ts'
 import type { Pipe } from '../../logs/logsql/query.ts'
 import { type Row, toRow } from '../../logs/logsql/row.ts'
 import { type Plan, planQuery, type Run } from '../../logs/logsql/run.ts'
@@ -71,7 +71,7 @@ function createChange(pipes: readonly Pipe[]): (row: Row, accepts: (row: Row) =>
       changed.push(row)
       return true
     },
-    end: () => undefined,
+    end: ended,
   }
   const first = createPipeline(pipes, last, createBudget(Infinity))
   return (row, accepts) => {

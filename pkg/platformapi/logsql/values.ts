@@ -1,5 +1,4 @@
 import { badRequest } from '../../apierrors/status.ts'
-import { compareNatural } from '../../logs/logsql/order.ts'
 import { type Budget, sizeOf } from '../../logs/logsql/pipes/stage.ts'
 import type { Query } from '../../logs/logsql/query.ts'
 import { type Row, streamLabels } from '../../logs/logsql/row.ts'
@@ -17,8 +16,9 @@ export async function answerValues(
   field: string,
 ): Promise<string> {
   const hits = uniqueName('hits', [field])
-  const uniq = { kind: 'uniq', by: [field], hits, limit: 0 } as const
-  const values = await collect(read({ ...query, pipes: [...query.pipes, uniq] }), row => ({
+  const wanted = parameters.text('filter') === '' ? parameters.count('limit') : 0
+  const top = { kind: 'top', by: [field], hits, count: wanted || Number.POSITIVE_INFINITY } as const
+  const values = await collect(read({ ...query, pipes: [...query.pipes, top] }), row => ({
     value: row.get(field) ?? '',
     hits: Number(row.get(hits)),
   }))
@@ -31,7 +31,12 @@ export async function answerFieldNames(
   read: Rows,
 ): Promise<string> {
   const names = { kind: 'fieldNames', result: 'name', part: '' } as const
-  const values = await collect(read({ ...query, pipes: [...query.pipes, names] }), row => ({
+  const by = [
+    { field: 'hits', isDescending: true },
+    { field: 'name', isDescending: false },
+  ]
+  const sort = { kind: 'sort', by, offset: 0, partitionBy: [] } as const
+  const values = await collect(read({ ...query, pipes: [...query.pipes, names, sort] }), row => ({
     value: row.get('name') ?? '',
     hits: Number(row.get('hits')),
   }))
@@ -54,10 +59,8 @@ export async function answerStreamFieldNames(
     for (const row of rows)
       values.push(...streamLabels.map(value => ({ value, hits: Number(row.get(value)) })))
   }
-  return formatValues(
-    parameters,
-    values.filter(({ hits }) => hits > 0),
-  )
+  const found = values.filter(({ hits }) => hits > 0).sort((a, b) => b.hits - a.hits)
+  return formatValues(parameters, found)
 }
 
 /** @throws Status 400 */
@@ -78,12 +81,11 @@ async function collect(
   return values
 }
 
-/** The most frequent first, `limit` of them at most. */
+/** `limit` of the values at most, the most frequent of which come first. */
 function formatValues(parameters: LogsqlParameters, given: readonly Value[]): string {
   const part = parameters.text('filter')
   const values = given
     .filter(({ value }) => value.includes(part))
-    .sort((a, b) => b.hits - a.hits || compareNatural(a.value, b.value))
     .slice(0, parameters.count('limit') || undefined)
   return JSON.stringify({ values })
 }

@@ -5,6 +5,7 @@ import type { Row } from '../row.ts'
 import { bucketStart } from './bucket.ts'
 import { type Budget, keyOf, type Stage, setField, sizeOf, valuesOf } from './stage.ts'
 import { createState, type StatsState } from './stats-state.ts'
+import { createFirsts, type Steps, sortInSteps } from './steps.ts'
 
 type PipeOf<Kind extends Pipe['kind']> = Extract<Pipe, { readonly kind: Kind }>
 
@@ -14,9 +15,12 @@ function toRow(names: readonly string[], values: readonly string[]): Row {
   return row
 }
 
-function pushAll(rows: Iterable<Row>, next: Stage): void {
-  for (const row of rows) if (row.size > 0 && !next.push(row)) break
-  next.end()
+function* pushAll(rows: Iterable<Row>, next: Stage): Steps {
+  for (const row of rows) {
+    if (row.size > 0 && !next.push(row)) break
+    yield
+  }
+  yield* next.end()
 }
 
 export function createStatsStage({ by, entries }: PipeOf<'stats'>, next: Stage, budget: Budget): Stage {
@@ -44,11 +48,18 @@ export function createStatsStage({ by, entries }: PipeOf<'stats'>, next: Stage, 
       for (const [i, state] of states.entries()) if (conditions[i]?.(row) ?? true) state.add(row)
       return true
     },
-    end: () => {
-      const rows = groups
-        .values()
-        .map(({ values, states }) => toRow(names, [...values, ...states.map(state => state.result())]))
-      pushAll(rows, next)
+    *end() {
+      for (const { values, states } of groups.values()) {
+        const results: string[] = []
+        for (const state of states) {
+          const result = state.result()
+          results.push(typeof result === 'string' ? result : yield* result)
+        }
+        const row = toRow(names, [...values, ...results])
+        if (row.size > 0 && !next.push(row)) break
+        yield
+      }
+      yield* next.end()
     },
   }
 }
@@ -85,12 +96,12 @@ export function createUniqStage({ by, hits, limit }: PipeOf<'uniq'>, next: Stage
       add(row)
       return true
     },
-    end: () => {
+    *end() {
       // Which values there are is known then, and not how often.
       const isCut = limit > 0 && counts.size > limit
       const names = hits === undefined ? by : [...by, hits]
-      const rows = [...counts.values()].slice(0, isCut ? limit : undefined)
-      pushAll(
+      const rows = counts.values().take(isCut ? limit : Number.POSITIVE_INFINITY)
+      yield* pushAll(
         rows.map(({ values, count }) => toRow(names, [...values, isCut ? '0' : String(count)])),
         next,
       )
@@ -105,13 +116,20 @@ export function createTopStage({ by, count, hits, rank }: PipeOf<'top'>, next: S
       add(row)
       return true
     },
-    end: () => {
-      const rows = [...counts]
-        .sort(([a, x], [b, y]) => y.count - x.count || compareNatural(a, b))
-        .slice(0, count)
+    *end() {
+      type Counted = readonly [key: string, counted: { readonly values: readonly string[]; count: number }]
+      const compare = ([a, x]: Counted, [b, y]: Counted) => y.count - x.count || compareNatural(a, b)
+      const firsts = createFirsts(count, compare)
+      for (const entry of counts) {
+        firsts.add(entry)
+        yield
+      }
+      const rows = yield* sortInSteps(firsts.items, compare)
       const names = [...by, hits, ...(rank === undefined ? [] : [rank])]
-      pushAll(
-        rows.map(([, entry], i) => toRow(names, [...entry.values, String(entry.count), String(i + 1)])),
+      yield* pushAll(
+        rows
+          .values()
+          .map(([, entry], i) => toRow(names, [...entry.values, String(entry.count), String(i + 1)])),
         next,
       )
     },

@@ -2,6 +2,7 @@ import { compareKeys, type SortKey, sortKey } from '../order.ts'
 import type { Pipe } from '../query.ts'
 import type { Row } from '../row.ts'
 import { type Budget, keyOf, type Stage, sizeOfRow, valuesOf } from './stage.ts'
+import { createFirsts, type Firsts, sortInSteps } from './steps.ts'
 
 type Entry = {
   readonly row: Row
@@ -10,13 +11,16 @@ type Entry = {
   readonly size: number
 }
 
+// Of a small row these are most of it.
+const [entryBytes, keyBytes] = [256, 128]
+
 /** Sorts rows; with a limit only so many are held. Rows that are equal stay in their order. */
 export function createSortStage(
   { by, offset, limit, rank, partitionBy }: Extract<Pipe, { readonly kind: 'sort' }>,
   next: Stage,
   budget: Budget,
 ): Stage {
-  const partitions = new Map<string, Entry[]>()
+  const partitions = new Map<string, Firsts<Entry>>()
   const most = limit === undefined ? Infinity : offset + limit
   let arrival = 0
 
@@ -29,34 +33,28 @@ export function createSortStage(
     return a.arrival - b.arrival
   }
 
-  /** Lets go of what cannot be among the first. */
-  const cut = (entries: Entry[]): void => {
-    entries.sort(compare)
-    for (const { size } of entries.splice(most)) budget.take(-size)
-  }
-
   return {
     push: row => {
       const key = keyOf(valuesOf(row, partitionBy))
-      const entries = partitions.get(key) ?? []
-      if (entries.length === 0) partitions.set(key, entries)
-      const size = sizeOfRow(row)
+      const firsts = partitions.get(key) ?? createFirsts(most, compare)
+      if (firsts.items.length === 0) partitions.set(key, firsts)
+      const size = sizeOfRow(row) + entryBytes + keyBytes * by.length
       budget.take(size)
       const keys = by.map(({ field }) => sortKey(row.get(field) ?? ''))
-      entries.push({ row, keys, arrival: arrival++, size })
-      if (entries.length >= 2 * most + 100) cut(entries)
+      const cut = firsts.add({ row, keys, arrival: arrival++, size })
+      if (cut !== undefined) budget.take(-cut.size)
       return true
     },
-    end: () => {
-      for (const entries of partitions.values()) {
-        cut(entries)
-        for (const [i, { row }] of entries.entries()) {
+    *end() {
+      for (const { items } of partitions.values()) {
+        for (const [i, { row }] of (yield* sortInSteps(items, compare)).entries()) {
+          yield
           if (i < offset) continue
           const ranked = rank === undefined ? row : new Map([...row, [rank, String(i + 1)]])
           if (!next.push(ranked)) break
         }
       }
-      next.end()
+      yield* next.end()
     },
   }
 }

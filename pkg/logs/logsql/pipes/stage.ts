@@ -1,13 +1,17 @@
 import { badRequest } from '../../../apierrors/status.ts'
 import type { Row } from '../row.ts'
+import type { Steps } from './steps.ts'
 
 /** Takes rows one after the other, and hands on what becomes of them. */
 export type Stage = {
   /** @returns whether it takes more; false when whatever comes changes nothing any more */
   readonly push: (row: Row) => boolean
   /** No more rows come. */
-  readonly end: () => void
+  readonly end: () => Steps
 }
+
+/** The end of a stage that holds nothing back. */
+export function* ended(): Steps {}
 
 /** What a query holds until its end. */
 export type Budget = { readonly take: (bytes: number) => void }

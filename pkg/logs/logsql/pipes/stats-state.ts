@@ -3,9 +3,10 @@ import { compareKeys, compareNatural, type SortKey, sortKey } from '../order.ts'
 import type { StatsFunction } from '../query.ts'
 import type { Row } from '../row.ts'
 import { type Budget, createNameTest, keyOf, sizeOf, valuesOf } from './stage.ts'
+import { type Steps, sortInSteps } from './steps.ts'
 
 /** What a function of `stats` has of the rows of one group. */
-export type StatsState = { readonly add: (row: Row) => void; readonly result: () => string }
+export type StatsState = { readonly add: (row: Row) => void; readonly result: () => string | Steps<string> }
 
 export function createState(what: StatsFunction, budget: Budget): StatsState {
   switch (what.name) {
@@ -116,9 +117,13 @@ function createQuantile(
         total += 1
       }
     },
-    result: () => {
-      const sorted = [...counts].map(([text, count]) => ({ key: sortKey(text), count }))
-      sorted.sort((a, b) => compareKeys(a.key, b.key))
+    *result() {
+      const keyed: { readonly key: SortKey; readonly count: number }[] = []
+      for (const [text, count] of counts) {
+        keyed.push({ key: sortKey(text), count })
+        yield
+      }
+      const sorted = yield* sortInSteps(keyed, (a, b) => compareKeys(a.key, b.key))
       let at = Math.min(Math.floor(phi * total), total - 1)
       for (const { key, count } of sorted) {
         if (at < count) return key.text

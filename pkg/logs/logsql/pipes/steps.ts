@@ -1,0 +1,94 @@
+/** Work in short steps: other requests may be served after each `yield`. */
+export type Steps<T = void> = Generator<undefined, T, undefined>
+
+// Values may be long, and so may a comparison take.
+const comparisons = 8
+
+/** A stable merge sort, in steps: the order of a whole result takes seconds. */
+export function* sortInSteps<T extends object>(
+  items: Iterable<T>,
+  compare: (a: T, b: T) => number,
+): Steps<readonly T[]> {
+  let runs: readonly (readonly T[])[] = Array.from(items, item => [item])
+  while (runs.length > 1) {
+    const merged: (readonly T[])[] = []
+    for (let i = 0; i < runs.length; i += 2) {
+      const [a = [], b] = [runs[i], runs[i + 1]]
+      merged.push(b === undefined ? a : yield* merge(a, b, compare))
+      yield
+    }
+    runs = merged
+  }
+  return runs[0] ?? []
+}
+
+function* merge<T extends object>(
+  a: readonly T[],
+  b: readonly T[],
+  compare: (a: T, b: T) => number,
+): Steps<readonly T[]> {
+  const merged: T[] = []
+  let [i, j] = [0, 0]
+  for (let [x, y] = [a[i], b[j]]; x !== undefined || y !== undefined; ) {
+    if (y === undefined || (x !== undefined && compare(x, y) <= 0)) {
+      if (x !== undefined) merged.push(x)
+      x = a[++i]
+    } else {
+      merged.push(y)
+      y = b[++j]
+    }
+    if (merged.length % comparisons === 0) yield
+  }
+  return merged
+}
+
+/** The first items in an order, of all that are added; each is compared with a few of them. */
+export type Firsts<T> = {
+  /** @returns what is not, or no longer, among the first */
+  readonly add: (item: T) => T | undefined
+  readonly items: readonly T[]
+}
+
+/** Collects the first `most` items: a heap whose top is the last of them. */
+export function createFirsts<T extends object>(most: number, compare: (a: T, b: T) => number): Firsts<T> {
+  const items: T[] = []
+  const isAfter = (i: number, j: number): boolean => {
+    const [a, b] = [items[i], items[j]]
+    return a !== undefined && b !== undefined && compare(a, b) > 0
+  }
+  const swap = (i: number, j: number): void => {
+    const [a, b] = [items[i], items[j]]
+    if (a === undefined || b === undefined) return
+    items[i] = b
+    items[j] = a
+  }
+
+  const rise = (from: number): void => {
+    for (let at = from; at > 0 && isAfter(at, (at - 1) >> 1); at = (at - 1) >> 1) swap(at, (at - 1) >> 1)
+  }
+  const sink = (): void => {
+    for (let at = 0; ; ) {
+      const child = isAfter(2 * at + 2, 2 * at + 1) ? 2 * at + 2 : 2 * at + 1
+      if (!isAfter(child, at)) return
+      swap(at, child)
+      at = child
+    }
+  }
+
+  return {
+    items,
+    add(item) {
+      if (items.length < most) {
+        items.push(item)
+        // Without a limit there is no last item to look for.
+        if (most !== Number.POSITIVE_INFINITY) rise(items.length - 1)
+        return undefined
+      }
+      const [last] = items
+      if (last === undefined || compare(item, last) >= 0) return item
+      items[0] = item
+      sink()
+      return last
+    },
+  }
+}
