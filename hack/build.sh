@@ -3,7 +3,7 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-# What is compiled must not be overwritten by what is copied.
+# Compiled files must not be overwritten by copied ones.
 find cmd pkg -name '*.js' | while read -r script; do
   [ ! -e "${script%.js}.ts" ] || { echo "$script: ${script%.js}.ts is compiled to that name" >&2; exit 1; }
 done

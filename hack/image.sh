@@ -6,7 +6,7 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-# It ends with 0 where nothing answers, too.
+# It also exits with 0 if no engine responds.
 builder=$(docker buildx inspect --bootstrap 2>&1) || true
 if ! grep -q '^Status: *running' <<<"$builder"; then
   echo 'make image needs Docker with buildx, and no builder answers here:' >&2
@@ -15,7 +15,7 @@ if ! grep -q '^Status: *running' <<<"$builder"; then
 fi
 version=$(sed -n 's/^  "version": "\(.*\)",$/\1/p' package.json)
 commit=$(git rev-parse HEAD 2>/dev/null || true)
-# Files in the image bear the time of the commit, and not that of the build.
+# Files in the image have the time of the commit, not of the build.
 SOURCE_DATE_EPOCH=$(git log -1 --format=%ct 2>/dev/null || echo 0)
 export SOURCE_DATE_EPOCH
 image=${IMAGE:-kapis:$version}
@@ -23,10 +23,11 @@ args=(--build-arg "VERSION=$version" --build-arg "COMMIT=$commit" --build-arg "S
 if [ -n "${NODE_IMAGE:-}" ]; then args+=(--build-arg "NODE_IMAGE=$NODE_IMAGE"); fi
 if [ -n "${PLATFORMS:-}" ]; then args+=(--platform "$PLATFORMS"); fi
 if [ "${PUSH:-}" = 1 ]; then
-  # Layers of an earlier build bear the time of its commit: what is published owes nothing to them.
+  # Cached layers of an earlier build have the time of its commit, so published images are built
+  # without a cache.
   args+=(--no-cache --sbom=true --provenance=true --output "type=image,push=true,rewrite-timestamp=true")
 elif [ -n "${TO:-}" ]; then
-  # Attestations tell the time of the build.
+  # Attestations contain the time of the build.
   args+=(--no-cache --provenance=false --output "type=oci,dest=$TO,rewrite-timestamp=true")
 else
   # The containerd image store of Docker refuses to rewrite times, and would keep attestations: another image after each build.

@@ -13,7 +13,7 @@ describe('make image', () => {
   })
   afterEach(() => rmSync(folder, { recursive: true, force: true }))
 
-  /** Runs hack/image.sh with a docker that tells of a builder, and notes what else it is asked. */
+  /** Runs hack/image.sh with a fake docker that reports a builder and records its other calls. */
   function make(settings: Readonly<Record<string, string>>, builder = 'Status: running') {
     const calls = join(folder, 'calls')
     const docker = `#!/bin/sh\ncase "$2" in inspect) echo '${builder}' ;; *) printf '%s\\n' "$@" >> ${calls} ;; esac\n`

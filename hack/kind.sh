@@ -16,7 +16,8 @@ docker info >/dev/null 2>&1 || { echo 'make kind needs Docker, and none answers 
 cluster=${KIND_CLUSTER:-kapis}
 image=kapis:$(sed -n 's/^  "version": "\(.*\)",$/\1/p' package.json)
 overlay=manifests/overlays/${OVERLAY:-default}
-# Of the matrix in CI, by their digests: kind's own default may be a Kubernetes that Kapis is not promised for.
+# From the matrix in CI, by digest: the default of kind may be a Kubernetes version that Kapis does
+# not support.
 tried=$(sed -n 's|^ *- \(kindest/node:v[0-9.]*@sha256:[0-9a-f]*\)$|\1|p' .github/workflows/ci.yaml | sort -V)
 node=${KIND_IMAGE:-}
 if [ -z "$node" ] && [ -n "${KUBERNETES:-}" ]; then
@@ -27,7 +28,7 @@ if [ -z "$node" ]; then node=$(tail -1 <<<"$tried"); fi
 kubectl=(kubectl --context "kind-$cluster")
 
 [ -d "$overlay" ] || { echo "OVERLAY names none of these: $(cd manifests/overlays && echo *)" >&2; exit 1; }
-# Group domain and namespace are those of the overlay.
+# The group domain and namespace come from the overlay.
 service=$(kubectl kustomize "$overlay" | sed -n 's/^  name: \(v1alpha3\.resources\..*\)$/\1/p')
 resources=${service#v1alpha3.}
 
@@ -39,7 +40,7 @@ kind load docker-image --name "$cluster" "$image"
 before=$("${kubectl[@]}" get deployments -A -l app.kubernetes.io/name=kapis -o name)
 "${kubectl[@]}" apply -k "$overlay"
 namespace=$("${kubectl[@]}" get apiservice "$service" -o 'jsonpath={.spec.service.namespace}')
-# The tag says the version alone: Pods of the image before would stay.
+# The tag only contains the version, so Pods of the previous image would stay.
 if [ -n "$before" ]; then "${kubectl[@]}" -n "$namespace" rollout restart deployment/kapis; fi
 "${kubectl[@]}" -n "$namespace" rollout status deployment/kapis --timeout=180s
 "${kubectl[@]}" wait --for=condition=Available "apiservice/$service" --timeout=60s
@@ -51,7 +52,7 @@ done
 "${kubectl[@]}" get "nodes.$resources" -o wide
 pod=$("${kubectl[@]}" -n "$namespace" get pods -l app.kubernetes.io/component=apiserver -o name | head -1)
 "${kubectl[@]}" -n "$namespace" exec "$pod" -c apiserver -- node /kapis/cmd/kapis/main.js version
-# Not in the Pod, which may read nothing of its own installation beyond its rights: the administrator asks.
+# Run by the administrator and not in the Pod, which may not read its own installation.
 kubeconfig=$(mktemp)
 trap 'rm -f "$kubeconfig"' EXIT
 kind get kubeconfig --name "$cluster" >"$kubeconfig"

@@ -18,7 +18,7 @@ describe('make kind', () => {
   })
   afterEach(() => rmSync(folder, { recursive: true, force: true }))
 
-  /** Runs hack/kind.sh up to the cluster, which is not made; the arguments of kind for it. */
+  /** Runs hack/kind.sh until it would create the cluster; returns the arguments of kind. */
   function create(settings: Readonly<Record<string, string>>): readonly string[] {
     const calls = join(folder, 'calls')
     const programs = {

@@ -7,7 +7,10 @@ import { manifestsFolder } from '../cmd/kapis/manifests/build.ts'
 import { baseNames, customize } from '../cmd/kapis/manifests/customize.ts'
 import { childEnvironment } from './controlplane/settings.ts'
 
-/** What runs inside a cluster only: here the programs run next to it, and register themselves. */
+/**
+ * Objects that only a Pod needs: here the programs run outside of the cluster, and register
+ * themselves.
+ */
 const insideOnly = /(deployment|service|api-?service|pdb|disruption-budget|network-?policy)\.ya?ml$/
 
 /**
@@ -39,8 +42,7 @@ export async function applyManifests(
       return await apply(kubectl, kubeconfig, text)
     } catch (error) {
       if (attempt === attempts) throw error
-      // A kube-apiserver that has just started may serve a CRD only a moment after it has accepted
-      // it.
+      // A kube-apiserver that has just started may serve a CRD only some time after it accepted it.
       await sleep(pauseMs)
     }
   }
@@ -58,7 +60,7 @@ async function apply(kubectl: string, kubeconfig: string, text: string): Promise
   const { promise, resolve, reject } = Promise.withResolvers<void>()
   child.on('error', reject)
   child.on('close', code => (code === 0 ? resolve() : reject(new Error(`kubectl apply: ${words.trim()}`))))
-  // A kubectl that ends early says why itself.
+  // If kubectl ends early, it prints the reason itself.
   child.stdin.on('error', () => undefined)
   child.stdin.end(text)
   return promise

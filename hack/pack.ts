@@ -44,7 +44,7 @@ function description(packages: readonly string[]) {
     bin: { kapis: entry },
     dependencies: Object.fromEntries(packages.map(name => [name, versions[name]])),
     bundleDependencies: packages,
-    // Only for kubeconfigs with plugins, and many times as large as all the rest.
+    // Only needed for kubeconfigs with plugins, and much larger than everything else.
     peerDependencies: { [client]: versions[client] },
     peerDependenciesMeta: { [client]: { optional: true } },
   }

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# Sees to it that Node.js 24.9 or newer and the locked dependencies are there, and then runs the command it was given with
-# that Node.js on the PATH:  hack/setup.sh node hack/test.ts
-# Says what it does, and does nothing when all is in place.
+# Installs Node.js 24.9 or newer and the locked dependencies if they are missing, and then runs the
+# given command with this Node.js on the PATH:
+#   hack/setup.sh node hack/test.ts
+# It prints what it installs, and does nothing if everything is in place.
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -37,7 +38,7 @@ install() {
   say "installing $what"
   (
     cd "$folder"
-    # Two makes at once must not both install; the second finds the work done.
+    # Two concurrent makes must not both install; the second one finds everything in place.
     if command -v flock >/dev/null; then
       exec 9>"$folder/package-lock.json.wait"
       flock 9

@@ -19,7 +19,7 @@ const levels: ReadonlySet<string> = new Set(['debug', 'info', 'warn', 'error'])
 
 type Found = { readonly metrics: readonly string[]; readonly messages: readonly string[] }
 
-/** docs/metrics.md: what the programs measure, from the calls that declare metrics. */
+/** Renders docs/metrics.md from the calls that declare metrics. */
 export function renderMetrics(): string {
   return `# Metrics
 
@@ -35,7 +35,7 @@ ${findAll().metrics.join('\n')}
 `
 }
 
-/** docs/log-messages.md: what the programs log, from the calls of their loggers. */
+/** Renders docs/log-messages.md from the calls of loggers. */
 export function renderMessages(): string {
   return `# Log messages
 
@@ -93,7 +93,7 @@ function toMetric({ callee, arguments: args }: CallExpression, text: string): st
   return row([`\`${name}\``, type, labels === undefined ? '' : labelsOf(labels, text).join(', '), help])
 }
 
-/** The strings of an array, or of the constant array that a name stands for. */
+/** Returns the strings of an array, or of the constant array with this name. */
 function labelsOf(labels: Expression, text: string): readonly string[] {
   if (labels.type === 'ArrayExpression')
     return labels.elements.map(element => `\`${textOf(element?.expression) ?? '?'}\``)
@@ -104,7 +104,9 @@ function labelsOf(labels: Expression, text: string): readonly string[] {
 
 type Message = { readonly key: string; readonly fields: readonly string[] }
 
-/** A message may be a choice between two. The key is `message|level`. */
+/**
+ * Returns the messages of a call: two if the argument is a conditional. The key is `message|level`.
+ */
 function toMessages({ callee, arguments: args }: CallExpression): readonly Message[] {
   const member = callee.type === 'OptionalChainingExpression' ? callee.base : callee
   if (member.type !== 'MemberExpression' || member.property.type !== 'Identifier') return []

@@ -54,7 +54,7 @@ async function compare(suite: 'kubectl' | 'e2e', run: typeof runKubectlSuite): P
   process.env.PODS = '0'
   const found: Results[] = []
   for (const name of ['kube-apiserver', 'kapis'] as const) {
-    // Each has a control plane of its own: the suites leave objects behind.
+    // Each suite gets its own control plane, since the suites leave objects behind.
     const { failures } = await planes.with(runDir, async env => {
       console.log(`${suite}: running at ${name}`)
       const workplace = { folder, binFolder: bin, env: { ...env, PATH: `${bin}:${env.PATH}` } }

@@ -3,9 +3,9 @@ import { createQueue, runMocha } from './test/mocha-process.ts'
 import { createPlanes } from './test/plane.ts'
 import { isSuccess, none, type Outcome, sum, toLine } from './test/totals.ts'
 
-// make test-stores: the tests of the log store on each search engine of hack/opensearch, one after the other, or on the one that
-// STORE names; through kapis-apiserver of one control plane too, and on Elasticsearch 9.5 with its security. GREP=text runs the
-// tests whose title matches.
+// make test-stores: the tests of the log store on each search engine of hack/opensearch, or only on
+// that of STORE; also through kapis-apiserver of one control plane, and on Elasticsearch 9.5 with
+// its security. GREP=text runs the tests whose title matches.
 
 const files = ['test/integration/opensearch-store.test.ts', 'test/e2e/logs-opensearch.test.ts']
 const securedFiles = ['test/stores/elasticsearch-security.test.ts']

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# Sees to it that the programs are there that the end-to-end tests drive and npm does not bring: Chromium, which opens the
-# pages that people see, slapd, a directory to log in with, Prometheus, which collects metrics, with promtool, which tests
-# alerts, and the shells zsh and fish, which complete the words of the command line. Does nothing when they are; installs them by apt-get where it may; otherwise says what to install.
+# Installs the programs for the end-to-end tests that npm does not install: Chromium for the web
+# pages, slapd as an LDAP server, Prometheus with promtool for metrics and alerts, and the shells
+# zsh and fish for completion. It does nothing if they are installed, uses apt-get if it may, and
+# otherwise prints what to install.
 set -uo pipefail
 
 say() { printf 'test tools: %s\n' "$*" >&2; }
@@ -40,17 +41,17 @@ run() {
   fi
 }
 
-# Other installations may be under way on a machine that has just started: they are waited for.
+# Waits for other installations, which may be in progress on a machine that has just started.
 wait=(-o DPkg::Lock::Timeout=300 -o Acquire::Retries=3)
 say 'reading the lists of packages'
 run apt-get "${wait[@]}" -q update
 say "installing ${missing[*]} (about 160 MB to fetch for all)"
-# The tests start a directory of their own; the package's is to be left without one, so that none is started.
+# The tests start their own LDAP server, so the one of the package must not start.
 if [[ " ${missing[*]} " == *' slapd '* ]] && has debconf-set-selections; then
   echo 'slapd slapd/no_configuration boolean true' | "${as_root[@]}" debconf-set-selections || true
 fi
 run apt-get "${wait[@]}" -q install -y --no-install-recommends "${missing[@]}"
-# The package starts a server at once, which nobody has asked for.
+# Prevents the package from starting its service.
 if [[ " ${missing[*]} " == *' prometheus '* ]] && has systemctl; then
   "${as_root[@]}" systemctl disable --now prometheus >/dev/null 2>&1 || true
 fi

@@ -6,21 +6,20 @@ import { createQueue, type Queue, runMocha, testFiles, thenFrom } from './test/m
 import { createPlanes } from './test/plane.ts'
 import { brokeOff, isSuccess, none, type Outcome, sum, toLine } from './test/totals.ts'
 
-// make test: the tests next to the code, then those that need a control plane. ONLY=unit or
-// ONLY=e2e runs one half, GREP=text the tests whose title matches. FOLDERS=fuzz runs those of
-// test/fuzz alone, in their long form when FUZZ_SECONDS, FAULTS=long or SOAK_SECONDS say so (make
-// fuzz, faults, soak).
+// make test: the unit tests, then the tests that need a control plane. ONLY=unit or ONLY=e2e runs
+// one half, GREP=text the tests whose title matches. FOLDERS=fuzz only runs test/fuzz, in its long
+// form with FUZZ_SECONDS, FAULTS=long or SOAK_SECONDS (make fuzz, faults, soak).
 
 const unitPatterns = ['pkg/**/*.test.ts', 'cmd/**/*.test.ts', 'hack/**/*.test.ts']
 const filesOf = (folder: string) => testFiles([`test/${folder}/**/*.test.ts`])
 const trust = ['fuzz', 'faults', 'soak']
-/** Their files share a cluster of their own to install Kapis in. */
+/** These files share a cluster in which they install Kapis. */
 const installations = ['installation', 'manifests']
 /** Takes longest of all: it is begun first. */
 const longest = 'test/integration/opensearch-store.test.ts'
 const unitTimeoutMs = 60_000
 const timeoutMs = 120_000
-// Next to the folder of `make up`, so that one's own cluster and its state are left alone.
+// Next to the folder of `make up`, so that its cluster is not affected.
 const runDir = `${process.env.RUN_DIR || '.run'}-test`
 // Hundreds of programs start: each compiles what none before it has.
 process.env.NODE_COMPILE_CACHE ||= join(repository, 'node_modules/.cache/compiled')
@@ -40,7 +39,7 @@ if (!['', 'unit', 'e2e'].includes(only)) {
   console.error(`ONLY=${only}: must be unit or e2e`)
   process.exit(2)
 }
-// Building it takes minutes the first time, and the tests next to the code need one core of however many there are.
+// Building takes minutes the first time, and the unit tests need only one core.
 const binaries = only === 'unit' ? undefined : ensureBinaries({ say: console.log, signal: abort.signal })
 binaries?.catch(() => {})
 const outcomes: Outcome[] = []
@@ -51,7 +50,7 @@ if (binaries !== undefined) {
   outcomes.push(await runEndToEnd(binaries).catch(failed))
 }
 const all = sum(outcomes)
-// Once more at the end, where those look who see little else of some thousand lines.
+// Repeated at the end, where readers of a thousand lines look first.
 if (all.failures.length > 0) console.error(['failed:', ...all.failures].join('\n  '))
 console.log(toLine(all))
 process.exit(isSuccess(all) ? 0 : 1)
@@ -64,19 +63,19 @@ async function runUnitTests(): Promise<Outcome> {
 }
 
 async function runEndToEnd(binaries: ReturnType<typeof ensureBinaries>): Promise<Outcome> {
-  // What needs no browser and no directory is tested all the same.
+  // Tests that need neither a browser nor an LDAP server run in any case.
   const tools = spawnSync(join(repository, 'hack/test-tools.sh'), { stdio: 'inherit' })
   const missing = tools.status === 0 ? none : brokeOff('not all tools are there that the tests drive')
   if (folders !== '') return sum([missing, await runFolders(folders.split(','))])
   // A few tests by title: one control plane is enough for them.
   if (grep !== '') return sum([missing, await runFolders(['e2e', 'integration', ...trust, ...installations])])
 
-  // Here, and not by each of those that follow, who would not wait for as long as building takes.
+  // Installed here and not by each test process, whose timeout is too short for it.
   const { kubectl } = await binaries
   const PATH = [dirname(kubectl), process.env.PATH].join(delimiter)
   // All of them mostly wait: side by side they take half of the time. Each control plane has one file at a time.
   const [first, standalone] = [[longest], filesOf('integration').filter(file => file !== longest)]
-  // These need no control plane: the first that has nothing else to do takes them.
+  // These need no control plane: idle processes run them first.
   const last = createQueue(standalone.map(file => [file]))
   const queue = thenFrom(createQueue([first, ...jobsOf(['e2e'])]), last)
   const runs = await Promise.all([
@@ -102,7 +101,7 @@ function runOnPlane(name: string, queue: Queue): Promise<Outcome> {
   return planes.with(`${runDir}-${name}`, env => runMocha(queue, { name, timeoutMs, env }))
 }
 
-/** A file each; those that share a cluster together. */
+/** One job per file; files that share a cluster are one job. */
 function jobsOf(names: readonly string[]) {
   const apart = names.filter(name => !installations.includes(name))
   const together = names.filter(name => installations.includes(name))

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { repository } from './controlplane/settings.ts'
 import { generatedFiles, generatedManifests } from './generated.ts'
 
-// Every generated file is what its source says.
+// Checks that every generated file matches its source.
 
 const files = generatedFiles()
 const read = (path: string) => {

@@ -12,10 +12,11 @@ import {
 } from './supply-chain/check.ts'
 import { lockfileFaults, readLockfile } from './supply-chain/lockfile.ts'
 
-// What comes from elsewhere: each package pinned to its bytes, argued for, permitted to be used,
-// and run by nobody when it is installed. Asks no registry.
+// Checks third-party packages: pinned by checksum, listed in the ADR, with an allowed licence, and
+// without install scripts. It sends no requests to a registry.
 
-// Packages whose scripts are known, and not needed: all are installed with --ignore-scripts.
+// Packages with known install scripts, which are not needed: everything is installed with
+// --ignore-scripts.
 const knownScripts: ReadonlySet<string> = new Set(['@swc/core'])
 
 const read = (file: string) => readFileSync(join(repository, file), 'utf8')
@@ -41,7 +42,7 @@ const faults = [
   ),
   ...(/^ignore-scripts=true$/m.test(read('.npmrc')) ? [] : ['.npmrc does not say ignore-scripts=true']),
   ...main.flatMap(({ path, name }) => {
-    // Those for other systems are not installed.
+    // Optional packages for other platforms are not installed.
     if (knownScripts.has(name) || !existsSync(join(repository, path, 'package.json'))) return []
     const scripts = installScriptsOf(JSON.parse(read(join(path, 'package.json'))))
     return scripts.map(

@@ -1,4 +1,4 @@
-/** What a command may use of the world, so that tests can see what it wrote. */
+/** The I/O and environment of a command; tests replace them to see the output. */
 export type Io = {
   readonly out: (text: string) => void
   readonly err: (text: string) => void
@@ -9,9 +9,9 @@ export type Io = {
 
 /** A command of `kapis`: one file, named after it. */
 export type Command = {
-  /** What follows the name: synopsis, description, and a line for each option. */
+  /** The help text after the name: synopsis, description, and one line per option. */
   readonly usage: string
-  /** Lines to copy, each with what it does. */
+  /** Example commands, each with a comment. */
   readonly examples: string
   /** Shell completion: the words that may follow the given ones; undefined completes file names. */
   readonly complete?: (words: readonly string[], io: Io) => readonly string[] | undefined

@@ -3,7 +3,7 @@ import { commands, type Entry } from './commands.ts'
 import { complete } from './completion/complete.ts'
 import { optionsOf } from './options.ts'
 
-// As a shell reports a command that a signal ended.
+// The exit code of a shell for a command that was ended by a signal.
 const exitCodes: Readonly<Record<string, number>> = { SIGINT: 130, SIGTERM: 143 }
 
 /**

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// Nothing but what an old Node.js can run, so that it can say what is missing.
+// Only syntax of old Node.js versions, so that the program can report that Node.js is too old.
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
 if (major < 24 || (major === 24 && minor < 9)) {
   process.stderr.write(

@@ -3,9 +3,9 @@ import { UsageError } from './command.ts'
 /** An option as the usage of a command lists it. */
 export type Option = {
   readonly name: string
-  /** Such as -o; '' when there is none. */
+  /** For example -o; '' if there is none. */
   readonly short: string
-  /** Such as FILE; '' when it takes no value. */
+  /** For example FILE; '' if the option has no value. */
   readonly value: string
 }
 

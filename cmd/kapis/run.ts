@@ -7,7 +7,7 @@ export function run(args: readonly string[]): Promise<number> {
   const stop = new AbortController()
   const [name = ''] = args
   const endsItself = Object.hasOwn(commands, name) && commands[name]?.endsItself === true
-  // A second signal ends the process whatever it does.
+  // A second signal ends the process immediately.
   if (endsItself)
     for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => stop.abort(signal))
   // A reader such as `head` may close the pipe early.

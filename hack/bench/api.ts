@@ -1,14 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** @returns the body. @throws Error when the answer is no success */
+/**
+ * @returns the body
+ * @throws Error if the response is not a success
+ */
 export type Call = (method: string, path: string, body?: object, contentType?: string) => Promise<string>
 
-// A server that has more to do than it can says so, or closes a connection: a benchmark of half an
-// hour must outlive that.
+// An overloaded server rejects requests or closes connections; a benchmark of half an hour must
+// survive that.
 const tries = 6
 const busy = new Set([0, 408, 429, 500, 502, 503, 504])
 
-/** A client of a server that has JSON; many calls may run in parallel. */
+/** A client for a JSON API; calls may run concurrently. */
 export function createApi(baseUrl: string, token: string): Call {
   return async (method, path, body, contentType = 'application/json') => {
     const headers = {

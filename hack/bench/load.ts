@@ -4,15 +4,15 @@ import { promisify } from 'node:util'
 export type Load = {
   readonly url: string
   readonly connections: number
-  /** What is under way when the time is over is not counted. */
+  /** Requests in progress when the time is over are not counted. */
   readonly seconds: number
-  /** So many instead, each of them to its end; a multiple of `connections`. */
+  /** Runs this number of requests instead of a time; a multiple of `connections`. */
   readonly requests?: number
   readonly token?: string
   readonly gzip?: boolean
   /** Body of a POST; without it the requests are GET. */
   readonly form?: string
-  /** Where the client is to run, as taskset has it. */
+  /** CPUs of the client, in the syntax of taskset. */
   readonly cores?: string
   /** Of each connection, at most: to watch a server that others keep busy. */
   readonly perSecond?: number
@@ -50,8 +50,8 @@ export async function measure(hey: string, load: Load): Promise<Outcome> {
 }
 
 /**
- * Measures loads by turns, in each of several rounds, and once before, unmeasured: code is compiled
- * as it is used.
+ * Measures loads alternately in several rounds, after one warm-up round that is not measured, so
+ * that V8 has compiled the code.
  */
 export async function measureByTurns(
   hey: string,
@@ -72,7 +72,8 @@ export function perSecond(outcomes: readonly Outcome[] = []): readonly number[] 
 
 function toArgs(load: Load): readonly string[] {
   const length = load.requests === undefined ? ['-z', `${load.seconds}s`] : ['-n', String(load.requests)]
-  // Asked for by hand, gzip is not unpacked by the client: what is measured is the server.
+  // Sets the gzip header itself so that the client does not decompress: only the server is
+  // measured.
   const args = [...length, '-c', String(load.connections), '-disable-compression']
   if (load.gzip) args.push('-H', 'Accept-Encoding: gzip')
   if (load.form !== undefined)

@@ -6,7 +6,7 @@ import { createRecords } from '../controlplane/records.ts'
 import { repository } from '../controlplane/settings.ts'
 import { buildLoadClient } from './load.ts'
 
-/** What a benchmark needs to know of the running programs. */
+/** The addresses and credentials of the running programs, for a benchmark. */
 export type BenchEnv = {
   readonly runDir: string
   readonly hey: string
@@ -16,7 +16,7 @@ export type BenchEnv = {
   readonly kubeUrl: string
   readonly kubeToken: string
   readonly namespace: string
-  /** The administrator, and the form of a login as him. */
+  /** Credentials of the administrator, and the login form for them. */
   readonly user: string
   readonly loginForm: string
   readonly pids: ReadonlyMap<string, number>

@@ -9,7 +9,7 @@ type Workload = {
   readonly seconds: number
   /** Of the requests a second that kube-apiserver gives directly. */
   readonly target?: Target
-  /** What the way through the proxy may add to the median answer. */
+  /** Maximum time that the proxy may add to the median response. */
   readonly addedP50Ms?: number
 }
 
@@ -22,15 +22,11 @@ const workloads: readonly Workload[] = [
   { name: 'all nodes', path: '/api/v1/nodes', connections: 2, seconds: 8, target: { atLeast: 0.9 } },
 ]
 
-// Odd, so that there is a middle one; other work on the machine makes single rounds say little.
-// Before them V8 compiles for some 12,000 requests, with threads of its own; a kapis-apiserver that
-// serves has that behind it.
+// An odd number, so that there is a middle round; other load on the machine distorts single rounds.
+// Before them V8 compiles for about 12,000 requests, on its own threads.
 const measured = { rounds: 5, warmSeconds: 12 }
 
-/**
- * kube-apiserver's own answers, through kapis-apiserver and straight from kube-apiserver, by turns
- * in the same run.
- */
+/** Responses of kube-apiserver through kapis-apiserver and directly, alternately in one run. */
 export async function benchProxy(env: BenchEnv): Promise<void> {
   printHead('direct')
   for (const { name, path, connections, seconds, target, addedP50Ms } of workloads) {

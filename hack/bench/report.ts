@@ -1,4 +1,4 @@
-/** What a ratio of ours to the peer's must be. */
+/** The required ratio of our figure to that of the peer. */
 export type Target = { readonly atLeast: number } | { readonly atMost: number }
 
 /** Prints the head of a table of figures, which {@link report} fills. */
@@ -7,9 +7,9 @@ export function printHead(peer: string): void {
 }
 
 /**
- * Prints a figure of Kapis, that of the peer, the ratio, and whether it is what is wanted. Of
- * several rounds it prints medians; the ratio is that of neighbouring rounds, so that what else the
- * machine did weighs on both.
+ * Prints a figure of Kapis, that of the peer, their ratio, and whether it meets the target. With
+ * several rounds, figures are medians, and the ratio is that of neighbouring rounds, so that other
+ * load on the machine affects both.
  */
 export function report(
   name: string,
@@ -22,7 +22,7 @@ export function report(
   console.log(toRow([name, toFigure(median(own)), toFigure(median(theirs)), ratio.toFixed(2), verdict]))
 }
 
-/** Says whether a figure is what is wanted. */
+/** Returns whether a figure meets the target. */
 export function judge(figure: number, target: Target, unit = ''): string {
   const [isMet, words] =
     'atLeast' in target

@@ -16,7 +16,7 @@ const benchmarks: Readonly<Record<string, (env: BenchEnv) => Promise<void>>> = {
   logs: benchLogs,
 }
 
-/** Not next to the others: what is idle is so in a small cluster. */
+/** Run separately: memory when idle is measured in a small cluster. */
 const alone: Readonly<Record<string, (env: BenchEnv) => Promise<void>>> = { start: benchStart }
 
 const runDir = join(repository, process.env.RUN_DIR ?? '.run-bench')
@@ -51,13 +51,13 @@ async function main(): Promise<void> {
   }
 }
 
-/** Of the cluster: the reports of thousands of nodes weigh on whatever is measured next to them. */
+/** Stops the reports of thousands of nodes, which would slow down other benchmarks. */
 function sizeFor(only: readonly string[]): { readonly NODES: string; readonly PODS: string } {
   const [name] = only.length === 1 ? only : []
   if (name !== undefined && name in alone) return { NODES: '3', PODS: '10' }
-  // As many as next to OpenSearch.
+  // The same number as for OpenSearch.
   if (name === 'logs') return logsClusterSize
-  // Lists are of objects of their own.
+  // Benchmarks of lists create their own objects.
   return { NODES: name === 'lists' ? '200' : '5000', PODS: '1000' }
 }
 

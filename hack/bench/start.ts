@@ -56,7 +56,7 @@ function report(store: string, figures: readonly Figures[]): void {
   )
 }
 
-/** What the image has in /kapis. */
+/** The content of /kapis in the image. */
 function build(folder: string): string {
   const built = spawnSync(join(repository, 'hack/build.sh'), [folder], { encoding: 'utf8' })
   if (built.status !== 0) throw new Error(`hack/build.sh: ${built.stdout}${built.stderr}`)
@@ -96,12 +96,12 @@ async function startOnce(
   }
 }
 
-/** What ENV of the Dockerfile says. */
+/** The ENV of the Dockerfile. */
 function imageEnvironment(): Readonly<Record<string, string>> {
   const text = readFileSync(join(repository, 'Dockerfile'), 'utf8').replaceAll(/\\\n/g, ' ')
   const [, words = ''] = /^ENV (.*)$/m.exec(text) ?? []
   const set = words.trim().split(/\s+/)
-  // What is made of arguments of the build is of no weight here.
+  // Values that come from build arguments do not matter here.
   const plain = set.map(word => word.split('=')).filter(([, value = '']) => !value.includes('$'))
   return Object.fromEntries(plain)
 }

@@ -7,7 +7,7 @@ import { withLock } from './lock.ts'
 import { cacheKey, loadVersions } from './versions.ts'
 
 const names: readonly BinaryName[] = ['etcd', 'kube-apiserver', 'kubectl', 'kube-controller-manager', 'kwok']
-/** What the envtest archive holds; the others come from their modules. */
+/** Contained in the envtest archive; the others are built from their modules. */
 const archived: readonly BinaryName[] = ['etcd', 'kube-apiserver', 'kubectl']
 
 export type Binaries = Readonly<Record<BinaryName, string>>
@@ -56,7 +56,7 @@ function cacheFolder(): string {
 async function fill(cache: string, missing: () => BinaryName[], making: Making): Promise<void> {
   const { say } = making
   mkdirSync(cache, { recursive: true })
-  // Left behind by who was killed at it: nobody else is at it now.
+  // Left behind by a killed process: the lock shows that no other one is building.
   for (const left of globSync(`${cache}.new-*`)) rmSync(left, { recursive: true, force: true })
   const scratch = mkdtempSync(`${cache}.new-`)
   const publish = (name: string) => renameSync(join(scratch, name), join(cache, name))

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { loadVersions, type Versions } from './versions.ts'
 
 export type BinaryName = 'etcd' | 'kube-apiserver' | 'kubectl' | 'kube-controller-manager' | 'kwok'
-/** What Kubernetes' own tests need besides (make test-kubernetes). */
+/** Also needed by Kubernetes' own tests (make test-kubernetes). */
 export type TestBinaryName = 'kubectl-convert' | 'e2e.test'
 /** Reports the progress of a build, and cancels it. */
 export type Making = { readonly say: (line: string) => void; readonly signal: AbortSignal }

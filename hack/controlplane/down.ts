@@ -1,7 +1,7 @@
 import { loadSettings } from './settings.ts'
 import { down } from './stop.ts'
 
-// make down: stops all of the run folder, also what a crash left behind.
+// make down: stops everything of the run folder, including leftovers of a crash.
 
 const settings = loadSettings(process.env)
 const stopped = await down(settings)

@@ -5,9 +5,9 @@ import { gunzipSync } from 'node:zlib'
 import { parse } from 'yaml'
 import { loadVersions, platform } from './versions.ts'
 
-// A separate program, because Node.js decides at its start whether to use a proxy, and nothing else
-// here needs one. Usage: NODE_USE_ENV_PROXY=1 node download.ts <folder>. On failure it prints a
-// line with the reason and exits with 1.
+// A separate program, because Node.js decides at its start whether to use a proxy, and only
+// downloads need one. Usage: NODE_USE_ENV_PROXY=1 node download.ts <folder>. On failure it prints
+// the reason and exits with 1.
 
 const index =
   process.env.KAPIS_ENVTEST_INDEX ||

@@ -16,7 +16,7 @@ export type Supervisor = {
   /** Why it ended; undefined if it was stopped. */
   readonly ended: Promise<string | undefined>
   readonly stop: () => Promise<void>
-  /** Detaches it, so that it continues alone. */
+  /** Detaches the process, so that it continues alone. */
   readonly release: () => void
 }
 
@@ -63,7 +63,7 @@ function supervise(settings: Settings, flags: readonly string[]): Supervisor {
     ready.reject(new Error(reason))
     ended.resolve(told ? undefined : reason)
   })
-  // A process that waits for only one of them must not end with the other.
+  // A process that waits for one of two events must not end with the other.
   ready.promise.catch(() => undefined)
 
   return {

@@ -29,7 +29,7 @@ export async function createIssuerStandIn(pki: Pki, issuer: string, port: number
     server.listen(port, '127.0.0.1', listening)
   })
   return {
-    /** Settles when kube-apiserver has asked, or when it seems that it will not. */
+    /** Settles when kube-apiserver has sent a request, or when none is expected any more. */
     asked: Promise.race([promise, sleep(askedWithinMs, undefined, { ref: false })]),
     close() {
       server.close()

@@ -129,7 +129,7 @@ async function available(client: KubeClient, name: string): Promise<{ status: st
   }
 }
 
-/** The first user, whom Kapis makes with a random password when there is none. */
+/** The first user, created by Kapis with a random password. */
 export async function readInitialUser(client: KubeClient): Promise<{ user: string; password: string }> {
   const secret = await waitForObject(client, `${inNamespace}/secrets/kapis-initial-admin`)
   const data = isRecord(secret) && isRecord(secret.data) ? secret.data : {}

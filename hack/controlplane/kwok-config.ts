@@ -22,7 +22,7 @@ export function kwokConfig(settings: Settings, port: number): string {
       apiVersion: 'config.kwok.x-k8s.io/v1alpha1',
       options: {
         manageAllNodes: true,
-        // Without this there is no exec, no logs, no attach, no port-forward.
+        // Needed for exec, logs, attach and port-forward.
         enableDebuggingHandlers: true,
         nodeLeaseDurationSeconds: leaseSeconds,
         nodeLeaseParallelism: 16,
@@ -52,7 +52,7 @@ export function sampleLog({ runDir }: Settings): string {
   return join(runDir, 'sample-pod.log')
 }
 
-/** What `kubectl logs` shows, in the format in which container runtimes keep it. */
+/** The output of `kubectl logs`, in the format of container runtimes. */
 export function sampleLogLines(now: Date): string {
   const line = (i: number) => {
     const at = new Date(now.getTime() - (200 - i) * 1000).toISOString().replace('Z', '000000Z')

@@ -7,7 +7,7 @@ const ready = '.status.conditions.[] | select( .type == "Ready" ) | .status'
 const deleted = '.metadata.deletionTimestamp'
 const phase = '.status.phase'
 
-/** What becomes of sample objects, and when. */
+/** The stages of sample objects, and their delays. */
 export function stages(heartbeatMs: number): Stage[] {
   return [
     {

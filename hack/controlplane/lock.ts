@@ -32,7 +32,7 @@ export function unlock(file: string): void {
   if (Number(pid) === process.pid) rmSync(file, { force: true })
 }
 
-/** Does the work while the lock is held; waits for it and says so. */
+/** Does the work while holding the lock; if it has to wait, it prints a message. */
 export async function withLock<T>(
   file: string,
   say: (line: string) => void,

@@ -1,4 +1,4 @@
-/** Where lines come from, as a container of the sample cluster. */
+/** A container of the sample cluster that produces log lines. */
 export type LogSource = {
   readonly file: string
   readonly namespace: string

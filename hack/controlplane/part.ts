@@ -24,7 +24,7 @@ records.updateEnvPids()
 process.exit(0)
 
 async function stop(running: Part): Promise<void> {
-  // Before the signal, so that the supervisor knows that it is meant.
+  // Set before the signal, so that the supervisor knows that the end is intended.
   records.setPart({ ...running, stopped: true })
   const id = records.pids().get(running.name)
   if (id !== undefined) await stopProcess(id)

@@ -77,7 +77,7 @@ export function kubeApiserver({ settings, binaries, ports, pki }: Plan): Part {
     'proxy-client-cert-file': pki.file('front-proxy-client.crt'),
     'proxy-client-key-file': pki.file('front-proxy-client.key'),
     'kubelet-certificate-authority': pki.file('ca.crt'),
-    // The sample nodes have addresses of their own for show, and are all reached at this one.
+    // Sample nodes show their own addresses, but all are reached at this one.
     'kubelet-preferred-address-types': 'InternalDNS,InternalIP,Hostname',
   })
 }
@@ -133,7 +133,7 @@ export function kwok({ settings, binaries, ports, pki }: Plan): Part {
   })
 }
 
-/** The search engine that keeps logs, when it is asked for. */
+/** The search engine for logs, if requested. */
 export async function opensearch(
   { settings, ports }: Pick<Plan, 'settings' | 'ports'>,
   say: (line: string) => void,
@@ -144,11 +144,11 @@ export async function opensearch(
   return { ...part(settings, 'opensearch', command, probe, {}), args }
 }
 
-/** One of Kapis' own programs; both read the same file. */
+/** One of the two programs of Kapis; both read the same file. */
 export function kapisPart(settings: Settings, name: 'oauth' | 'apiserver', probe: Probe): Part {
   const { args, env, ...rest } = part(settings, name, process.execPath, probe, {})
   const program = join(repository, 'cmd', name, 'main.ts')
-  // As in the image: glibc would keep what the log store's threads have freed.
+  // As in the image: glibc would not return freed memory of the log store's threads.
   const malloc = { MALLOC_ARENA_MAX: '2', MALLOC_MMAP_THRESHOLD_: '262144' }
   return {
     ...rest,

@@ -35,7 +35,7 @@ export function clearRunDir({ runDir }: Settings): void {
   for (const name of ofOneRun) rmSync(join(runDir, name), { recursive: true, force: true })
 }
 
-/** The longest path that every system takes for a Unix socket. */
+/** Maximum path length of a Unix socket that all systems support. */
 const socketPathBytes = 100
 
 /**
@@ -89,7 +89,7 @@ function issuer({ groupDomain }: Settings, ports: Ports, pki: Pki) {
     claimMappings: {
       username: { claim: 'sub', prefix: '' },
       groups: { claim: 'groups', prefix: '' },
-      // With `claim: uid` kube-apiserver would refuse tokens of releases that did not say it.
+      // An expression, since `claim: uid` would reject tokens of releases without the claim.
       uid: { expression: 'has(claims.uid) ? claims.uid : ""' },
     },
     // An issuer of people's tokens must not be able to speak for the system.
@@ -114,7 +114,7 @@ function kapisConfig({ groupDomain, runDir, logStore }: Settings, ports: Ports, 
     service: { name: 'kapis', port: ports.kapis },
     tls: { dnsNames: ['localhost'], ipAddresses: ['127.0.0.1'] },
     oauth: { issuer: issuerUrl(ports), socket },
-    // Anyone who tries things out does all of it from one address.
+    // Developers send all requests from one address.
     authentication: { authenticateRateLimiterMaxTriesPerAddress: 1000 },
     logs: {
       store: logStore,

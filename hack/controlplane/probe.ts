@@ -6,7 +6,7 @@ import { isAlive, type ProcessId } from './processes.ts'
 import type { Part, Probe } from './records.ts'
 
 /**
- * It takes seconds, but four control planes on two cores with a cold disk have taken half a minute.
+ * Usually takes seconds, but four control planes on two cores with a cold disk took half a minute.
  */
 const readyWithinMs = 180_000
 
@@ -38,7 +38,7 @@ async function isReady(probe: Probe): Promise<boolean> {
   return (await answer(options => get(url, { ...options, ...ca }))) === 200
 }
 
-/** The status of the answer, 0 when there is none. */
+/** The status of the response; 0 without one. */
 function answer(send: (options: { timeout: number; agent: false }) => ClientRequest): Promise<number> {
   const { promise, resolve } = Promise.withResolvers<number>()
   const req = send({ timeout: 2000, agent: false })

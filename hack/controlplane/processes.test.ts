@@ -31,7 +31,7 @@ describe('stopProcess', () => {
     const member = identify(printed)
     await stopProcess(id, 100)
     expect(isAlive(id)).to.equal(false)
-    // All are killed at once, but each ends when it gets a processor.
+    // All are killed at the same time, but each ends only when it gets a CPU.
     while (isAlive(member)) await sleep(20)
   })
 

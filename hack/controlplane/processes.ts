@@ -42,7 +42,7 @@ export async function stopProcess(id: ProcessId, graceMs = 5000): Promise<void> 
   signalGroup(id.pid, 'SIGTERM')
   const deadline = Date.now() + graceMs
   while (isAlive(id) && Date.now() < deadline) await sleep(20)
-  // What the leader left behind in its group goes too.
+  // Processes that the leader left behind in its group are killed too.
   signalGroup(id.pid, 'SIGKILL')
   while (isAlive(id)) await sleep(20)
 }

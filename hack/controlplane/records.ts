@@ -11,12 +11,12 @@ export type PartName =
   | 'oauth'
   | 'apiserver'
 
-/** Where a part says with 200 that it is ready. */
+/** URL that returns 200 when the process is ready. */
 export type Probe =
   | { readonly url: string; readonly caFile?: string }
   | { readonly socket: string; readonly path: string }
 
-/** One program with its command line, as it was started and as it can be started again. */
+/** A program with the command line to start it, or start it again. */
 export type Part = {
   readonly name: PartName
   readonly command: string
@@ -25,11 +25,11 @@ export type Part = {
   readonly cwd: string
   readonly log: string
   readonly probe: Probe
-  /** Stopped on purpose, so that nobody takes its end for a failure. */
+  /** Stopped intentionally, so its end is not reported as a failure. */
   readonly stopped: boolean
 }
 
-/** Each needs those before it. */
+/** In the order of starting: each needs the ones before it. */
 export const startOrder: readonly PartName[] = [
   'etcd',
   'kube-apiserver',
@@ -86,7 +86,7 @@ export function createRecords(runDir: string) {
       const others = this.parts().filter(({ name }) => name !== part.name)
       replace(partsFile, `${JSON.stringify([...others, part], null, 2)}\n`)
     },
-    /** KAPIS_PIDS as the env file has it. */
+    /** The value of KAPIS_PIDS in the env file. */
     pidList(): string {
       const all = pids()
       return pidOrder.flatMap(name => (all.has(name) ? [`${name}=${all.get(name)?.pid}`] : [])).join(' ')
@@ -116,7 +116,7 @@ export function createRecords(runDir: string) {
 
 export type Records = ReturnType<typeof createRecords>
 
-/** Readers see the old file or the new one, never half of it. */
+/** Readers see the old or the new file, never a part of it. */
 function replace(file: string, text: string): void {
   writeFileSync(`${file}.new`, text, { mode: 0o600 })
   renameSync(`${file}.new`, file)

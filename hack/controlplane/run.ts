@@ -27,9 +27,9 @@ stop = () => {
   if (!stopping) void supervisor.stop()
   stopping = true
 }
-// make may be killed without a word to its children; they are then given to another parent. And a
-// window that runs make itself, with no shell around it, tells make alone when it is closed, which
-// then waits for this process.
+// make may be killed without notifying its children, which then get another parent. If a terminal
+// window runs make directly, only make is notified when the window is closed, and make then waits
+// for this process.
 setInterval(() => {
   if (process.ppid !== parent || terminals.some(fd => !isatty(fd))) stop()
 }, 500).unref()
@@ -38,7 +38,7 @@ try {
   await supervisor.ready
   console.log(whatToTry(settings))
 } catch {
-  // The reason is the last that the supervisor said, and comes from `ended` too.
+  // The last message of the supervisor is the reason; `ended` reports it too.
 }
 const reason = await supervisor.ended
 if (reason !== undefined) console.error(reason.split('\n')[0])

@@ -54,7 +54,7 @@ export function sampleNode(i: number, kubeletPort: number, now: Date) {
       addresses: [
         { type: 'InternalIP', address: ip },
         { type: 'Hostname', address: name },
-        // Where exec and logs reach the kubelet that plays all of them.
+        // The address at which exec and logs reach the kubelet of all sample nodes.
         { type: 'InternalDNS', address: 'localhost' },
       ],
       daemonEndpoints: { kubeletEndpoint: { Port: kubeletPort } },

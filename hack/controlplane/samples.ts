@@ -82,7 +82,7 @@ export async function waitRunning(client: KubeClient, signal: AbortSignal): Prom
   }
 }
 
-/** POST; an object of that name is left alone. */
+/** Creates an object; an existing one is not changed. */
 export async function create(client: KubeClient, path: string, body: object): Promise<void> {
   try {
     await client.call({ method: 'POST', path, body, timeoutMs: 30_000 })

@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path'
 export const repository = resolve(import.meta.dirname, '../..')
 export const namespace = 'kapis-system'
 
-/** What the environment asks for; see `make help`. */
+/** The settings from the environment; see `make help`. */
 export type Settings = {
   readonly runDir: string
   readonly logsDir: string
@@ -16,7 +16,7 @@ export type Settings = {
   readonly onlyControlPlane: boolean
 }
 
-/** @throws Error when a number is none */
+/** @throws Error if a value is not a number */
 export function loadSettings(env: NodeJS.ProcessEnv): Settings {
   const runDir = resolve(repository, env.RUN_DIR || '.run')
   return Object.freeze({

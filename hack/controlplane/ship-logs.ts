@@ -113,7 +113,7 @@ function readAt(file: string, chunk: Buffer, at: number): number {
   }
 }
 
-/** The status of the answer, 0 when there is none. */
+/** The status of the response; 0 without one. */
 function post(url: URL, agent: Agent, { token, body }: { token: string; body: string }): Promise<number> {
   const { promise, resolve } = Promise.withResolvers<number>()
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/x-ndjson' }

@@ -7,9 +7,12 @@ import type { Shipper } from './ship-logs.ts'
 import { start } from './start.ts'
 import { stopParts } from './stop.ts'
 
-// The process that starts and stops the parts. It has no terminal, writes to a log file that run.ts and up.ts show, and
-// talks to them over the channel that Node opens between parent and child; the channel closes however the parent dies.
-// Usage: supervise.ts [--attached]  end with the parent  [--stop-on-death]  end when one of the parts ends
+// The process that starts and stops the other programs. It has no terminal, writes to a log file
+// that run.ts and up.ts show, and talks to them over the IPC channel of Node.js, which closes if
+// the parent dies.
+// Usage: supervise.ts
+//   [--attached]       end with the parent
+//   [--stop-on-death]  end when one of the programs ends
 
 const attached = process.argv.includes('--attached')
 const stopOnDeath = process.argv.includes('--stop-on-death')
@@ -31,7 +34,7 @@ process.on('disconnect', () => {
 })
 for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => void end(0))
 process.on('uncaughtException', error => void fail(error))
-// Nothing else may hold the process while it has parts to look after.
+// Only the child processes may keep this process alive.
 const alive = setInterval(() => undefined, 60_000)
 
 try {

@@ -21,7 +21,7 @@ try {
   supervisor.release()
   console.log(`up: source ${settings.runDir}/env`)
 } catch {
-  // The supervisor has said the reason; it ends when all parts are stopped.
+  // The supervisor has printed the reason; it ends when all programs are stopped.
   await supervisor.ended
   process.exit(1)
 }

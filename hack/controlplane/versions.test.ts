@@ -4,10 +4,10 @@ import { expect } from 'chai'
 
 const hack = join(import.meta.dirname, '..')
 
-/** kwok's tracing needs newer ones; the Kubernetes client is not made of them. */
+/** kwok's tracing needs newer versions; the Kubernetes client does not depend on them. */
 const onlyTraced = /^go\.opentelemetry\.io\//
 
-/** What a go.mod takes of each module: the version that it requires, or that it replaces it by. */
+/** The version of each module in a go.mod: required or replaced. */
 function versionsIn(file: string): Map<string, string> {
   const text = readFileSync(join(hack, file), 'utf8')
   const required = [...text.matchAll(/^\s*(?:require )?(\S+\.\S+) (v\S+)/gm)]
@@ -18,7 +18,7 @@ function versionsIn(file: string): Map<string, string> {
 describe('the Go modules that are built next to kube-apiserver', () => {
   const kubeApiserver = versionsIn('controlplane/go.mod')
 
-  // One module apart is enough for the compiler to build the whole Kubernetes client once more.
+  // One module that differs makes the compiler build the whole Kubernetes client again.
   const files: readonly (readonly [file: string, atLeast: number])[] = [
     ['controlplane/kwok/go.mod', 20],
     ['helm/go.mod', 20],

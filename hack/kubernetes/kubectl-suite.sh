@@ -9,7 +9,7 @@ source hack/lib/init.sh
 source hack/lib/test.sh
 source test/cmd/legacy-script.sh
 
-# In place of its own, which builds kubectl and starts etcd.
+# Replaces its own script, which builds kubectl and starts etcd.
 CONTEXT=test
 KUBE_TEMP=$(mktemp -d)
 HOME=${KUBE_TEMP}
@@ -21,7 +21,7 @@ kubectl config set-cluster local --insecure-skip-tls-verify --server "https://12
 kubectl config set-context "${CONTEXT}" --user test-admin --cluster local
 kubectl config use-context "${CONTEXT}"
 
-# At its end it deletes every Pod of the namespace default, which may not be its own.
+# At its end the suite deletes every Pod of the namespace default, which may contain other Pods.
 kube::test::clear_all() { true; }
 
 # The suite expects a kube-apiserver without the admission plugin ServiceAccount: pods are made right after their namespace.

@@ -1,6 +1,6 @@
 import { stripVTControlCharacters } from 'node:util'
 
-/** Which tests passed, by their names; one that was skipped is not in it. */
+/** The names of the tests that passed; skipped ones are not included. */
 export type Results = ReadonlyMap<string, 'passed' | 'failed'>
 
 export type Difference = { readonly test: string; readonly straight: string; readonly kapis: string }

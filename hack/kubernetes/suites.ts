@@ -16,7 +16,7 @@ import { parseGinkgoReport, parseKubectlSuite, type Results } from './results.ts
 /** A server that the tests are run against: kube-apiserver itself, or Kapis. */
 export type Server = { readonly name: string; readonly url: string; readonly token: string }
 
-/** What the suites need, and the folder for their output. */
+/** The requirements of the suites, and the folder for their output. */
 export type Workplace = {
   readonly folder: string
   readonly env: Readonly<Record<string, string>>
@@ -24,7 +24,7 @@ export type Workplace = {
   readonly binFolder: string
 }
 
-/** Needed by the suite besides its own scripts. */
+/** Files that the suite needs in addition to its scripts. */
 const sources = [
   'hack',
   'test/cmd',
@@ -57,7 +57,7 @@ export async function runKubectlSuite(workplace: Workplace, server: Server, what
   return parseKubectlSuite(readFileSync(log, 'utf8'))
 }
 
-/** Those of the end-to-end tests that are about the API. */
+/** The end-to-end tests of the API. */
 const focus = [
   'Watchers',
   'chunking',
@@ -74,11 +74,11 @@ const focus = [
   'SubjectReview',
   'ServiceAccounts',
 ].join('|')
-/** They wait for containers, which nothing runs here, or take many minutes. */
+/** Excluded: they wait for containers, which do not run here, or take many minutes. */
 const skip = [
   String.raw`\[(Disruptive|Slow|Flaky|Feature:.*)\]`,
   'ConversionWebhook',
-  // They convert by a webhook, too.
+  // Excluded: they need a conversion webhook.
   'CustomResourceFieldSelectors',
   'Aggregated APIServer',
   'ServiceAccountIssuerDiscovery',
@@ -90,7 +90,7 @@ const skip = [
   'by-node',
 ].join('|')
 
-/** The end-to-end tests of test/kubernetes, or those that `what` matches. @returns its specs */
+/** Runs the end-to-end tests of test/kubernetes, or those that match `what`. @returns the specs */
 export async function runEndToEndTests(workplace: Workplace, server: Server, what = ''): Promise<Results> {
   const { folder } = workplace
   const kubeconfig = join(folder, `${server.name}.kubeconfig`)
@@ -130,7 +130,7 @@ function copySources({ binFolder }: Workplace, target: string): void {
 
 let found: string | undefined
 
-/** Where Go keeps the sources of k8s.io/kubernetes, in the version of the control plane. */
+/** The sources of k8s.io/kubernetes in the module cache, in the version of the control plane. */
 function moduleFolder(): string {
   if (found !== undefined) return found
   const cwd = join(import.meta.dirname, '../controlplane')
@@ -155,7 +155,7 @@ function toKubeconfig({ url, token }: Server): string {
 
 type RunOptions = { readonly log: string; readonly env: Readonly<Record<string, string>> }
 
-/** Resolves when the program has ended, however: what it has found is in its output. */
+/** Resolves when the program has ended, also with an error: its output has the results. */
 async function run(command: string, args: readonly string[], { log, env }: RunOptions): Promise<void> {
   const output = openSync(log, 'w')
   const child = spawn(command, args, { env, stdio: ['ignore', output, output] })

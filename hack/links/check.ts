@@ -1,7 +1,7 @@
 import { dirname, join, normalize } from 'node:path'
 
 export type Files = {
-  /** Of a path in the repository: whether there is a file or folder. */
+  /** Returns whether a path in the repository is a file or a folder. */
   readonly exists: (path: string) => boolean
   /** The text of a document. */
   readonly read: (path: string) => string
@@ -27,7 +27,7 @@ function problemOf(link: string, document: string, files: Files): string | undef
   return anchorsOf(files.read(target)).has(anchor) ? undefined : `has no heading #${anchor}`
 }
 
-/** Relative targets of inline links and images; what is in code is no link. */
+/** Returns the relative targets of inline links and images; code is ignored. */
 function linksOf(text: string): readonly string[] {
   const prose = withoutCode(text).replaceAll(/`[^`\n]*`/g, '')
   return [...prose.matchAll(/\]\(([^()\s]+)\)/g)]

@@ -6,7 +6,7 @@ import { findJava } from './java.ts'
 
 export type Command = { readonly command: string; readonly args: readonly string[] }
 
-/** Whether there is a Java for the engine, the only requirement that may be missing. */
+/** Returns whether a Java for the engine is installed, the only requirement that may be missing. */
 export function hasJava(): boolean {
   return hasJavaFor(findEngine())
 }

@@ -33,10 +33,10 @@ const known = {
 
 export const engineNames = Object.keys(known)
 
-/** What `make up` and `make test` start unless STORE names another one. */
+/** The engine of `make up` and `make test`, unless STORE selects another one. */
 export const usual = 'opensearch-3.8'
 
-/** @throws Error when there is none of this name */
+/** @throws Error for an unknown name */
 export function findEngine(given = process.env.STORE): Engine {
   const name = given || usual
   const found = Object.entries(known).find(([each]) => each === name)

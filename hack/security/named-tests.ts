@@ -1,4 +1,4 @@
-/** A test that a document names: a file, and words of its title as they stand there. */
+/** A test that a document names: its file, and literal words of its title. */
 export type NamedTest = { readonly file: string; readonly title: string; readonly line: number }
 
 /** Every `file`: "title" of a text. */
@@ -18,6 +18,6 @@ export function findNamedTests(text: string): readonly NamedTest[] {
  */
 export function faultOf({ file, title }: NamedTest, source: string | undefined): string | undefined {
   if (source === undefined) return `there is no ${file}`
-  // In quotes of their own kind an apostrophe stands as it is, or escaped.
+  // In a literal with single quotes, an apostrophe is escaped.
   return source.replaceAll("\\'", "'").includes(title) ? undefined : `${file} has no test "${title}"`
 }

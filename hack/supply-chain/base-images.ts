@@ -14,7 +14,7 @@ export function baseImageFaults(file: string, text: string, nodeVersion: string)
   const faults: string[] = []
   const lines = text.replaceAll(/\\\n/g, ' ').split('\n')
   for (const line of lines) {
-    // Where it is not on top it is no directive, and where it is it names an image like any other.
+    // A syntax directive is only valid on the first line; elsewhere it is a comment.
     if (/^#\s*syntax\s*=/i.test(line)) faults.push(`${file}: the frontend is BuildKit's own: ${line}`)
     const [, name, value = ''] = /^ARG\s+(\w+)=(\S+)/i.exec(line) ?? []
     if (name !== undefined) defaults.set(name, value)

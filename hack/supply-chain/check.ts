@@ -5,7 +5,7 @@ export function versionFaults(manifest: Readonly<Record<string, unknown>>): read
     .map(([name, version]) => `package.json: ${name} is ${version}, which is no exact version`)
 }
 
-/** Each direct dependency is argued for in the ADR, in a row of its table. */
+/** Each direct dependency must have a row in the table of the ADR. */
 export function undocumented(manifest: Readonly<Record<string, unknown>>, adr: string): readonly string[] {
   const argued = new Set(
     [...adr.matchAll(/^\| ([^|]+) \|/gm)].flatMap(([, names = '']) =>
@@ -42,7 +42,7 @@ export function unpinnedActions(file: string, text: string): readonly string[] {
   })
 }
 
-/** Images of kind's nodes that a workflow names by what a tag says today. */
+/** Node images of kind in a workflow that are not pinned by digest. */
 export function unpinnedNodeImages(file: string, text: string): readonly string[] {
   return text.split('\n').flatMap((line, i) => {
     const image = /\bkindest\/node\b[^\s"'#]*/.exec(line)?.[0]
@@ -53,7 +53,7 @@ export function unpinnedNodeImages(file: string, text: string): readonly string[
 
 const installScripts = ['preinstall', 'install', 'postinstall']
 
-/** A package that would run something of its own when it is installed. */
+/** A package with an install script. */
 export function installScriptsOf(manifest: unknown): readonly string[] {
   if (typeof manifest !== 'object' || manifest === null || !('scripts' in manifest)) return []
   const { scripts } = manifest

@@ -1,21 +1,21 @@
 /** One package of a lock file (npm's lockfileVersion 3). */
 export type Locked = {
-  /** Where it is installed: node_modules/… */
+  /** The path of its installation: node_modules/… */
   readonly path: string
   readonly name: string
   readonly version: string
   readonly license: string
-  /** In the image, and not for building and testing alone. */
+  /** Whether it is in the image, and not only for building and testing. */
   readonly isShipped: boolean
   readonly integrity: string
   readonly resolved: string
-  /** Packages of which the machine takes those that are for it. */
+  /** Packages for other platforms, which npm does not install. */
   readonly optional: readonly string[]
 }
 
 export type LockfileText = { readonly path: string; readonly text: string }
 
-/** @throws Error when it is no lock file of version 3 */
+/** @throws Error if it is not a lock file of version 3 */
 export function readLockfile({ path, text }: LockfileText): readonly Locked[] {
   const { lockfileVersion, packages } = JSON.parse(text)
   if (lockfileVersion !== 3 || typeof packages !== 'object')
@@ -34,7 +34,7 @@ export function readLockfile({ path, text }: LockfileText): readonly Locked[] {
     }))
 }
 
-// Those that allow use, change and passing on without a duty beyond their notice.
+// Licences that permit use, modification and redistribution without obligations beyond the notice.
 const permissive = new Set([
   ...[
     'MIT',

@@ -5,18 +5,18 @@ export type Message =
       readonly state: 'began' | 'passed' | 'failed' | 'skipped'
       readonly why?: string
     }
-  /** It is ready for a job, and waits for the answer, which is a JobMessage. */
+  /** Ready for a job; the response is a JobMessage. */
   | { readonly next: true }
   | { readonly end: true }
 
 /** Files that run together, in this order. */
 export type Job = readonly string[]
-/** No files: there are no more jobs. */
+/** No files: there are no further jobs. */
 export type JobMessage = { readonly job: Job }
 
 const states = new Set<unknown>(['began', 'passed', 'failed', 'skipped'])
 
-/** Tests may send their parent messages of their own. */
+/** Tests may send their own messages to the parent. */
 export function isMessage(value: unknown): value is Message {
   if (typeof value !== 'object' || value === null) return false
   if ('end' in value) return value.end === true

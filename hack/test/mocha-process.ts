@@ -57,7 +57,7 @@ export async function runMocha(queue: Queue, run: MochaRun): Promise<Outcome> {
     if (!('next' in message)) return count.add(message)
     const answer: JobMessage = { job: queue.take() ?? [] }
     count.began(answer.job)
-    // A process that has ended meanwhile is seen by its exit.
+    // A process that has ended in the meantime is detected by its exit event.
     child.send(answer, () => {})
   })
   const { promise, resolve } = Promise.withResolvers<string>()

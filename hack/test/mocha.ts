@@ -2,9 +2,9 @@ import { relative, resolve } from 'node:path'
 import Mocha from 'mocha'
 import { isJobMessage, type Job, type Message } from './messages.ts'
 
-// Runs the test files that its parent hands to it, job by job, and says how each test ends, and of each that it begins:
-// what breaks this process shall not take the figures along, nor the name of the test that it was at.
-// Usage: mocha.ts TIMEOUT_MS
+// Runs the test files of each job from its parent, and reports when each test starts and ends, so
+// that a crash loses neither the results nor the name of the running test. Usage: mocha.ts
+// TIMEOUT_MS
 
 const [timeout = '10000'] = process.argv.slice(2)
 const grep = process.env.GREP
@@ -16,10 +16,10 @@ class Reporter extends Mocha.reporters.Spec {
   }
 }
 
-// Who started this is gone, and has taken the control plane along: nobody is left to report to.
+// The parent has died, and the control plane with it: there is nothing left to report to.
 process.once('disconnect', () => process.exit(1))
-// A test may leave an unhandled rejection that makes no test fail. Mocha emits each once more while
-// it runs.
+// A test may leave an unhandled rejection that makes no test fail; Mocha emits each again while it
+// runs.
 const reported = new WeakSet<Promise<unknown>>()
 process.on('unhandledRejection', (reason, promise) => {
   if (!reported.has(promise)) console.error('unhandled rejection:', reason)
@@ -64,7 +64,7 @@ async function run(files: Job): Promise<{ failures: number; total: number }> {
     report({ test: test.fullTitle(), state: 'failed', why: toFirstLine(error?.message) }),
   )
   const failures = await promise
-  // Its listeners to what nobody has caught would call those of the next in turn, without an end.
+  // Its listeners for uncaught errors would call those of the next run, endlessly.
   mocha.dispose()
   return { failures, total: runner.total }
 }

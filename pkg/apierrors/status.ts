@@ -185,7 +185,7 @@ export function tooLargeResourceVersion(wanted: string, current: string): Status
   })
 }
 
-/** 504: a timeout. The message says of what, and after how long. */
+/** 504: a timeout. The message contains what timed out, and after how long. */
 export function timedOut(message: string): Status {
   return new Status(504, 'Timeout', message)
 }

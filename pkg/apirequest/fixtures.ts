@@ -80,7 +80,7 @@ export async function closeServer(server: {
   await promise
 }
 
-/** A request as the filters hand it to the faces. */
+/** A request as the filters pass it to the handlers. */
 export function toExchange(req: IncomingMessage, res: ServerResponse): AuthenticatedExchange {
   const line = parseLine(req.method ?? 'GET', req.url ?? '/')
   return { req, res, id: 'id-1', ...line, identity: jane, isAggregated: false }

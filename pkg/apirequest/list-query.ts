@@ -59,7 +59,7 @@ export function parseListQuery(query: QueryParameters, others: readonly string[]
     page: integer(query, 'page', { min: 1, fallback: 1, warn }),
     limit: integer(query, 'limit', { min: -1, fallback: -1, warn }),
     sortBy,
-    // Keys with directions of their own are meant as they are written.
+    // Keys with their own directions keep their order.
     ascending: query.get('ascending') ? boolean(query, 'ascending', warn) : hasDirections(sortBy),
     managedFields: boolean(query, 'managedFields', warn),
     labelSelector: query.labelSelector,
@@ -70,7 +70,7 @@ export function parseListQuery(query: QueryParameters, others: readonly string[]
   }
 }
 
-/** Splits `a,-b` at its commas, but for those inside of brackets and quotes of a path. */
+/** Splits `a,-b` at commas outside of brackets and quotes of a path. */
 export function splitSortKeys(sortBy: string): readonly string[] {
   const keys: string[] = []
   let depth = 0

@@ -24,7 +24,7 @@ describe('mayLast', () => {
   ]
   for (const line of long) it(`${line} is one that may`, () => expect(mayLast(asked(line))).to.equal(true))
 
-  // What the path says is not enough: each of these once had no deadline and no place.
+  // The path alone does not decide: these requests once had no deadline and no seat.
   const short = [
     'GET /api/v1/pods',
     'GET /api/v1/pods?watch=false',

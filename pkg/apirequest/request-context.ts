@@ -13,7 +13,7 @@ export type Exchange = {
   /** Audit-Id: that of kube-apiserver if it sent one, so that both audit logs can be joined. */
   readonly id: string
   readonly info: RequestInfo
-  /** Path and query as they are handed on. */
+  /** Path and query for the upstream server. */
   readonly rawPath: string
   readonly rawQuery: string
   readonly query: QueryParameters

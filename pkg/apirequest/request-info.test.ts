@@ -61,7 +61,7 @@ describe('parseRequestInfo', () => {
     [`PATCH ${g}/nodes/n1`, { ...nodes, verb: 'patch', name: 'n1' }],
     [`DELETE ${g}/nodes/n1`, { ...nodes, verb: 'delete', name: 'n1' }],
     [`DELETE ${g}/nodes`, { ...nodes, verb: 'deletecollection' }],
-    // A method without a verb is granted to nobody but those who hold all of them.
+    // A method without a verb is only granted to callers with all verbs.
     [`OPTIONS ${g}/nodes`, { ...nodes }],
     [`TRACE ${g}/nodes/n1`, { ...nodes, name: 'n1' }],
     [`MKCOL ${g}/nodes/n1`, { ...nodes, name: 'n1' }],
@@ -178,7 +178,7 @@ describe('parseRequestInfo', () => {
     ],
     // The path's own name is the one that counts.
     [`GET ${g}/nodes/n2?fieldSelector=metadata.name=n1`, { ...nodes, verb: 'get', name: 'n2' }],
-    // A selector under the old prefix names nothing, and neither does one of what is deleted.
+    // A selector under the old prefix selects no name, and neither does one of a deletecollection.
     [`GET ${g}/watch/nodes?fieldSelector=metadata.name=n1`, { ...nodes, verb: 'watch' }],
     [`DELETE ${g}/nodes?fieldSelector=metadata.name=n1`, { ...nodes, verb: 'deletecollection' }],
     [`POST ${g}/nodes?fieldSelector=metadata.name=n1`, { ...nodes, verb: 'create' }],
@@ -200,7 +200,7 @@ describe('parseRequestInfo', () => {
       { ...nodes, verb: 'list' },
     ]),
     [`GET ${g}/nodes?FieldSelector=metadata.name=n1`, { ...nodes, verb: 'list' }],
-    // What Go leaves out of a query is left out here.
+    // Parameters that Go drops are dropped here.
     [`GET ${g}/nodes?fieldSelector=metadata.name=n1;x=1`, { ...nodes, verb: 'list' }],
     [`GET ${g}/nodes?fieldSelector=metadata.name=n1%zz`, { ...nodes, verb: 'list' }],
     // A list query that kube-apiserver cannot parse selects no name.

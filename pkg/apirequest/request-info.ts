@@ -165,7 +165,7 @@ function isVerbPrefix(part: string | undefined): part is 'watch' | 'proxy' {
 
 function toVerb(method: string, special: string, name: string, query: QueryParameters): string {
   const isReading = method === 'GET' || method === 'HEAD'
-  // A permission that no read verb has, whatever the method.
+  // A verb that no read permission includes, whatever the method.
   if (special === 'proxy') return 'proxy'
   if (special === 'watch' && isReading) return 'watch'
   const verb = methodVerbs[method] ?? ''

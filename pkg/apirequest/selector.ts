@@ -1,6 +1,6 @@
 import { badRequest } from '../apierrors/status.ts'
 
-/** As many terms may a selector have; each is looked up in every object. */
+/** Maximum number of terms of a selector, since each is looked up in every object. */
 const maxTerms = 32
 
 /** @throws Status 400 */

@@ -15,7 +15,7 @@ describe('parseTarget', () => {
     ['/a%20b', { path: '/a b', rawPath: '/a%20b' }],
     ['/z%C3%BCrich', { path: '/zürich', rawPath: '/z%C3%BCrich' }],
     ['/a%3Fb', { path: '/a?b', rawPath: '/a%3Fb' }],
-    // Decoded once: what is left is a literal, and goes on as it came.
+    // Decoded once: the rest is literal and passed on unchanged.
     ['/a%252fb', { path: '/a%2fb', rawPath: '/a%252fb' }],
     ['/a%252e%252e/b', { path: '/a%2e%2e/b', rawPath: '/a%252e%252e/b' }],
     // Dots that make no relative segment.

@@ -66,7 +66,7 @@ function decodeLoosely(rawPath: string): string {
 
 const invalidEncoding = 'the path contains an invalid percent-encoding'
 
-/** The target as it came, to be handed on. */
+/** The request target as received, to be proxied. */
 export function formatTarget({ rawPath, rawQuery }: Pick<Target, 'rawPath' | 'rawQuery'>): string {
   return rawQuery === '' ? rawPath : `${rawPath}?${rawQuery}`
 }
@@ -79,7 +79,7 @@ function decode(rawPath: string): string {
   } catch {
     throw badRequest(invalidEncoding)
   }
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: it searches for control characters
   if (/[\u0000-\u001f\u007f]/.test(path)) throw badRequest('the path contains an encoded control character')
   return path
 }

@@ -26,7 +26,7 @@ describe('the start of a program', () => {
       const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', script])
       const files: readonly string[] = JSON.parse(stdout)
       expect(files.some(file => file.includes('/node_modules/prom-client/'))).to.equal(true)
-      // What an import of node:http brings along (pkg/httpserver/node-http.ts).
+      // Modules that importing node:http loads (pkg/httpserver/node-http.ts).
       expect(files.filter(file => file.startsWith('NativeModule'))).to.deep.equal([])
       for (const library of later) {
         const pattern = new RegExp(`/node_modules/${library}/`)

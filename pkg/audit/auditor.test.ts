@@ -39,7 +39,7 @@ describe('createAuditor', () => {
   const serveAs =
     (serve: (req: IncomingMessage, res: ServerResponse) => unknown) =>
     async (record: AuditRecord, req: IncomingMessage, res: ServerResponse) => {
-      // As the chain: finding out who calls takes a while, and the body arrives meanwhile.
+      // Like the handler chain: authentication takes a while, and the body arrives in the meantime.
       await new Promise(resolve => setTimeout(resolve, 20))
       record.identified(toExchange(req, res), undefined)
       record.allowed()
@@ -103,7 +103,7 @@ describe('createAuditor', () => {
     await post(port, '/oauth/token', 'grant_type=password&password=s3cret')
     await get('/api/v1/pods?access_token=s3cret', { headers: { authorization: 'Bearer s3cret' } })
     expect(events()).to.have.length(8)
-    // The fourth response is that of the test server to a list of pods.
+    // The fourth response of the test server is a list of pods.
     expect(JSON.stringify(events().slice(0, 7))).to.not.include('s3cret')
     expect(events()[7]?.requestURI).to.equal('/api/v1/pods?access_token=[redacted]')
   })
@@ -112,7 +112,7 @@ describe('createAuditor', () => {
     const { get } = await start(
       whole,
       serveAs((_req, res) => {
-        // As the proxy writes: bytes as latin1.
+        // Like the proxy: bytes as latin1.
         const bytes = Buffer.from('{"data":"Zoë"}').toString('latin1')
         res.write(bytes.slice(0, 12), 'latin1')
         res.end(bytes.slice(12), 'latin1')

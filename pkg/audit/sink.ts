@@ -63,7 +63,7 @@ export class AuditSink {
     })
   }
 
-  /** Writes what is buffered. */
+  /** Writes the buffered events. */
   async stop(): Promise<void> {
     this.#isClosed = true
     await this.#writing
@@ -113,7 +113,7 @@ export class AuditSink {
   async #open(): Promise<void> {
     const { path } = this.#options
     makeFolders(dirname(path))
-    // Names and addresses of people are in it.
+    // The file contains names and addresses of users.
     const file = createWriteStream(path, { flags: 'a', mode: 0o600 })
     await new Promise<void>((resolve, reject) => {
       file.once('open', () => resolve())

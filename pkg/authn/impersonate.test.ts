@@ -99,7 +99,7 @@ describe('impersonate', () => {
     })
   }
 
-  // As kube-apiserver 1.36 reads them.
+  // The headers in the form that kube-apiserver 1.36 reads.
   const empty: readonly (readonly [what: string, lines: Lines])[] = [
     ['user', [['Impersonate-User', '']]],
     ['uid', [['Impersonate-Uid', '']]],

@@ -27,7 +27,7 @@ export type Impersonation = {
    * @throws Status 503
    */
   readonly requestOf: () => Promise<RequestInfo> | RequestInfo
-  /** Whether kube-apiserver knows constrained impersonation. */
+  /** Whether kube-apiserver supports constrained impersonation. */
   readonly isConstrained: () => Promise<boolean>
 }
 

@@ -43,7 +43,7 @@ type Role = {
 /** The namespaces that a role gives a caller. */
 export type Grant = { readonly role: string; readonly namespaces: readonly string[] }
 
-/** Where one right is given. */
+/** The namespaces in which a permission is granted. */
 export type GrantIndex = {
   /**
    * Grouped by role, since all bindings of a ClusterRole grant the same.

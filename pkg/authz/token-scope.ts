@@ -12,7 +12,7 @@ const questions: ReadonlySet<string> = new Set([
   'authorization.k8s.io/selfsubjectrulesreviews',
 ])
 
-// In any group: the Secrets of the platform API are those of Kubernetes.
+// In any group: Secrets of the platform API are Kubernetes Secrets.
 const secrets = 'secrets'
 
 /**

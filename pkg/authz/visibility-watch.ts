@@ -1,7 +1,7 @@
 import type { Visible } from '../resourcecache/list/object-visibility.ts'
 import type { ClusterVisibility } from './cluster-visibility.ts'
 
-/** Whether a caller may see all, and when that may have changed. */
+/** Whether a caller may see all objects, and notifications when that may have changed. */
 export type All = { readonly is: () => Promise<boolean>; readonly onRound: ClusterVisibility['onRound'] }
 
 /** If the check fails, the caller is treated as not having cluster-wide access. */

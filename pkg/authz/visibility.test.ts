@@ -36,7 +36,7 @@ function object(
 }
 
 /**
- * Role bindings that can be changed, and a kube-apiserver that allows nobody (or everybody) to list
+ * A fake with mutable role bindings, and a kube-apiserver that allows nobody (or everybody) to list
  * everything.
  */
 function start(bound: readonly string[], mayList = false) {
@@ -133,7 +133,7 @@ describe('createVisibility', () => {
     const stop = visible?.onChange(() => told++)
     bind('a', 'b')
     bind('b', 'c')
-    // What changes together is told once.
+    // Changes that belong together are reported once.
     await sleep(20)
     expect(told).to.equal(1)
     expect(shown()).to.deep.equal(['b', 'c'])
@@ -240,7 +240,7 @@ describe('createVisibility', () => {
       changeCluster(() => false)
       await sleep(600)
       expect(told).to.equal(1)
-      // Nor is what was known before given to the list that follows.
+      // The next list does not get earlier changes either.
       expect(shown(await find(list('namespaces'), jane))).to.equal('a')
       stop?.()
     })

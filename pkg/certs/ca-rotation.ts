@@ -16,7 +16,7 @@ export type Step = 'announce' | 'switch' | 'retire'
 
 export type RotationState = {
   readonly nowMs: number
-  /** How long an authority is known before it signs, and after it has signed last. */
+  /** How long a CA is published before it signs, and after its last signature. */
   readonly overlapMs: number
   /** Whether a rotation is requested by annotation. */
   readonly isWanted: boolean

@@ -29,7 +29,7 @@ export function rotateAnnotation(groupDomain: string): string {
   return `certificates.${groupDomain}/rotate`
 }
 
-/** @returns undefined if there is none */
+/** @returns undefined if the Secret does not exist */
 export async function readAuthority(place: AuthorityPlace): Promise<StoredAuthority | undefined> {
   const secret = await readSecret(place.client, { namespace: place.namespace, name: authoritySecret })
   return secret && parseAuthority(secret, place.groupDomain)

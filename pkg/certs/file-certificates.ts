@@ -54,7 +54,7 @@ export class FileCertificates implements CertificateSource {
       this.#logger.info({ file: this.#files.certFile }, 'reloaded the serving certificate')
       for (const listener of this.#listeners) listener()
     } catch (err) {
-      // In the middle of a change the files may be of two pairs.
+      // During a replacement, certificate and key may not match.
       this.#logger.warn(
         { err, file: this.#files.certFile },
         'failed to read the serving certificate; the previous one stays in use',
@@ -63,7 +63,7 @@ export class FileCertificates implements CertificateSource {
   }
 }
 
-/** @throws Error when a file is missing, is none of its kind, or the private key does not match */
+/** @throws Error if a file is missing or has the wrong type, or the private key does not match */
 async function readMaterial({ certFile, keyFile, caFile }: Files): Promise<ServingMaterial> {
   const [certPem = '', keyPem = '', bundlePem = ''] = await Promise.all(
     [certFile, keyFile, caFile].map(file => readFile(file, 'utf8')),

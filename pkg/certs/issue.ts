@@ -18,7 +18,7 @@ export type CertificateOptions = Validity & {
   usages: readonly ('server' | 'client')[]
 }
 
-/** Clocks of the machines that check a new certificate may be a little behind. */
+/** Clocks of the machines that verify a new certificate may be slightly behind. */
 const backdatedMs = 5 * 60_000
 const dayMs = 86_400_000
 /**
@@ -34,12 +34,12 @@ const require = createRequire(import.meta.url)
  * none.
  */
 function library(): typeof forge {
-  // Combines what the modules export into one object.
+  // Combines the exports of the modules into one object.
   require('node-forge/lib/x509')
   return require('node-forge/lib/forge')
 }
 
-/** Makes a self-signed authority that may sign end certificates but no further authorities. */
+/** Creates a self-signed CA that may sign end certificates but no further CAs. */
 export function createAuthority(o: AuthorityOptions): KeyPair {
   const { cert, keyPem } = newCertificate(o, [])
   cert.setIssuer(cert.subject.attributes)

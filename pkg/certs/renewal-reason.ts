@@ -17,9 +17,9 @@ export function isForHost(certPem: string, host: string): boolean {
 }
 
 /**
- * Why a serving pair should be replaced; undefined while it is good.
+ * Returns the reason why a serving certificate must be replaced; undefined if it is valid.
  *
- * @param authorityPem the authority that clients know
+ * @param authorityPem the CA that clients trust
  */
 export function renewalReason(
   pair: KeyPair,

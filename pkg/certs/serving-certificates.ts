@@ -23,7 +23,7 @@ export type ServingMaterial = {
   readonly bundlePem: string
 }
 
-/** Where kapis-apiserver has its certificate from. */
+/** The source of the certificate of kapis-apiserver. */
 export type CertificateSource = {
   /**
    * Resolves when a serving certificate is available.

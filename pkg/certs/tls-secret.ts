@@ -8,7 +8,7 @@ export type StoredPair = KeyPair & { readonly resourceVersion: string; readonly 
 
 export const pairSecretType = 'kubernetes.io/tls'
 
-/** @returns undefined if there is none */
+/** @returns undefined if the Secret does not exist */
 export async function readPair(client: KubeClient, name: SecretName): Promise<StoredPair | undefined> {
   const secret = await readSecret(client, name)
   return secret && parsePair(secret)

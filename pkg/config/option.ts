@@ -5,7 +5,7 @@ export type OptionNotes = {
   readonly description: string
   /** The environment variable that overrides it. */
   readonly env?: string
-  /** Whether a running program follows changes of it in the file. */
+  /** Whether a change in the file takes effect without a restart. */
   readonly isReloaded?: true
 }
 
@@ -64,7 +64,7 @@ export function boolean({ default: fallback, ...notes }: OptionNotes & { readonl
   return z.boolean({ error: 'must be true or false' }).default(fallback).meta(notes)
 }
 
-/** One of some words. */
+/** An enumeration of strings. */
 export function choice<const T extends readonly [string, ...string[]]>({
   of,
   default: fallback,
@@ -82,7 +82,7 @@ export function requiredChoice<const T extends readonly [string, ...string[]]>({
   return z.enum(of, { error: `must be one of ${of.join(', ')}` }).meta(notes)
 }
 
-/** The same, where it can be left out. */
+/** The same, but optional. */
 export function optionalChoice<const T extends readonly [string, ...string[]]>(
   rule: OptionNotes & { readonly of: T },
 ) {

@@ -14,7 +14,7 @@ export function makeFolders(path: string, mode = 0o777): void {
   try {
     mkdirSync(path, mode)
   } catch (cause) {
-    // Another process may have created it in the meantime.
+    // Another process may have created the folder in the meantime.
     if (isFolder(path)) return
     const reason = cause instanceof Error ? cause.message : String(cause)
     throw new Error(`failed to make the folder ${path}: ${reason}`, { cause })

@@ -55,7 +55,7 @@ describe('HttpClient', function () {
     if (req.url === '/redirect') return void res.writeHead(302, { location: '/other' }).end()
     res.end(`${req.method} ${req.url} ${req.headers.authorization ?? ''}`)
   }
-  /** Every name is the server's own for this proxy, which alone knows where it is. */
+  /** The proxy resolves every name to the server, whose address only it knows. */
   function tunnel(req: IncomingMessage, socket: Duplex) {
     asked.push(`CONNECT ${req.url} ${req.headers['proxy-authorization'] ?? ''}`)
     if (req.url?.startsWith('refused'))

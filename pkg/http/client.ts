@@ -56,7 +56,7 @@ export class HttpClient {
       body: body ?? null,
       dispatcher: this.#dispatcher,
       signal: signal === undefined ? deadline : AbortSignal.any([signal, deadline]),
-      // The deadline covers all of it.
+      // The deadline includes reading the body.
       headersTimeout: 0,
       bodyTimeout: 0,
     })

@@ -29,10 +29,10 @@ export type PoolOptions = {
 }
 
 /**
- * Creates a pool of HTTP/1.1 connections to one server with one request at a time on each, so that
+ * Creates a pool of HTTP/1.1 connections to one server, with one request at a time on each, so that
  * a slow response or a watch does not block others.
  *
- * @param server its path is not used
+ * @param server the path of its URL is ignored
  */
 export function createPool(server: URL, tls: TlsOptions, options: PoolOptions): Dispatcher {
   return new Pool(server.origin, toUndici(tls, options))
@@ -82,7 +82,7 @@ export class ReloadingPool {
     this.#options = options
   }
 
-  /** @param tls the same object as long as nothing in it changes */
+  /** @param tls must be the same object while nothing in it changes */
   use(tls: TlsOptions): Dispatcher {
     if (this.#current?.tls === tls) return this.#current.pool
     // Requests in progress on the old pool are completed.

@@ -6,7 +6,7 @@ export type ProxyAgentOptions = {
   readonly proxyFor: ProxyFor
   /** Of servers that no proxy is used for. */
   readonly direct: Dispatcher
-  /** How TLS connections to servers behind a proxy are made. */
+  /** How TLS connections to servers are established through a proxy. */
   readonly tls: object
   readonly connectMs: number
   /** Further options of undici's Pool, for servers behind a proxy. */

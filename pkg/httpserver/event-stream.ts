@@ -5,7 +5,7 @@ import { pieceBytes } from './respond.ts'
 import { openWebSocket } from './web-socket.ts'
 import { isWebSocket, readHandshake } from './web-socket-handshake.ts'
 
-/** Where the events of a watch go. */
+/** The recipient of the events of a watch. */
 export type EventStream = {
   /** Streams with the same name use the same framing. */
   readonly name: 'body' | 'chunked body'
@@ -45,7 +45,7 @@ export function toEventStream(
       pieces: inPieces,
     }
   }
-  // HTTP/1.0 knows no chunks: its body ends with the connection.
+  // HTTP/1.0 has no chunked encoding: the body ends with the connection.
   const isChunked = res.useChunkedEncodingByDefault
   return {
     name: isChunked ? 'chunked body' : 'body',

@@ -18,7 +18,7 @@ export function send(res: ServerResponse, code: number, body: Buffer, headers: O
   sendParts(res, code, [body], headers)
 }
 
-/** The same of a body in several parts, which are not put together for it. */
+/** Writes a body of several parts without concatenating them. */
 export function sendParts(
   res: ServerResponse,
   code: number,
@@ -52,7 +52,7 @@ export function sendJson(res: ServerResponse, code: number, value: unknown): voi
   sendJsonText(res, code, JSON.stringify(value))
 }
 
-/** The same for serialized JSON. */
+/** Writes serialized JSON. */
 export function sendJsonText(res: ServerResponse, code: number, json: string): void {
   send(res, code, Buffer.from(`${json}\n`), { 'content-type': 'application/json' })
 }

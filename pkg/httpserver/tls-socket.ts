@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { TLSSocket } from 'node:tls'
 
-/** The TLS connections of requests that have no socket of their own: streams of HTTP/2. */
+/** TLS connections of requests without a socket of their own: streams of HTTP/2. */
 const carriers = new WeakMap<Duplex, TLSSocket>()
 
 /** Gives a stream the properties of the connection that carries it, which filters read. */

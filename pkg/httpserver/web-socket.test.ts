@@ -8,7 +8,10 @@ import { closeServer, portOf } from '../apirequest/fixtures.ts'
 import { type EventStream, toEventStream } from './event-stream.ts'
 import { http } from './node-http.ts'
 
-/** A server whose watches send the lines of `tell`, and a client with access to the raw bytes. */
+/**
+ * A server whose watches send the lines passed to `tell`, and a client with access to the raw
+ * bytes.
+ */
 describe('toEventStream: a WebSocket', () => {
   let server: Server
   let told: Pick<EventStream, 'frame' | 'pieces'> & {

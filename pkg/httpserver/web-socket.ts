@@ -43,7 +43,7 @@ export function openWebSocket(
   server.handleUpgrade(req, socket, head, webSocket => {
     stream = createMessageStream(webSocket)
   })
-  // Without a handshake the client has gone already.
+  // Without a handshake, the client has already disconnected.
   const opened = stream ?? new Writable().destroy()
   // A response without a socket emits no end by itself; access log, metrics and audit wait for it.
   opened.once('close', () => res.emit('close'))
@@ -89,7 +89,7 @@ function createMessageStream(webSocket: WebSocket): Writable {
     if (webSocket.readyState === webSocket.OPEN && webSocket.bufferedAmount < maxPongsBehindBytes)
       webSocket.pong(payload, false)
   })
-  // It has broken the protocol, and ws closes with the code for it.
+  // The client violated the protocol; ws closes with the matching code.
   webSocket.on('error', () => undefined)
   webSocket.once('close', () => stream.destroy())
   return stream

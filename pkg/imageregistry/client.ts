@@ -15,7 +15,7 @@ export type RegistryClient = {
    * @throws Status 401, 404, 503
    */
   readonly config: (image: ImageReference, login: Login | undefined) => Promise<unknown>
-  /** All tags, as the registry orders them. @throws the same */
+  /** All tags in the order of the registry. @throws the same */
   readonly tags: (host: string, repository: string, login: Login | undefined) => Promise<readonly string[]>
 }
 

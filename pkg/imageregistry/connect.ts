@@ -8,7 +8,7 @@ import { readBody } from '../http/read-body.ts'
 export type RegistrySettings = {
   /** Additional CAs, as PEM. */
   readonly caPem: string | undefined
-  /** Hosts (with port) that may lie at addresses that are otherwise refused. */
+  /** Hosts (with port) that may have addresses that are otherwise blocked. */
   readonly trustedHosts: readonly string[]
   /** The environment's where it is left out. */
   readonly proxyFor?: ProxyFor

@@ -32,7 +32,7 @@ type Level = {
   readonly named: ReadonlyMap<string | number, readonly Path[]>
   /** Paths that continue to any child. */
   readonly anywhere: readonly Path[]
-  /** The paths for children without a name of their own. */
+  /** Paths for children without their own name. */
   readonly next: Level | undefined
   readonly depth: number
 }

@@ -31,9 +31,9 @@ export type TokenIssuer = {
   /** A JWT access token (RFC 9068). */
   readonly access: (subject: TokenSubject, lifeSeconds: number) => Promise<IssuedToken>
   /**
-   * A refresh token; good at the token endpoint alone, which its audience says.
+   * A refresh token, which its audience limits to the token endpoint.
    *
-   * @param jti of the token that this one takes the place of, when its answer may have been lost
+   * @param jti of the token that this one replaces, if that response may have been lost
    */
   readonly refresh: (subject: TokenSubject, lifeSeconds: number, jti?: string) => Promise<IssuedToken>
   /** Only for the client: no endpoint accepts it as a credential. */

@@ -17,7 +17,7 @@ export type StoredKey = PublicKey
 type CryptoKeyLike = Exclude<Awaited<ReturnType<typeof importJWK>>, Uint8Array>
 export type LoadedKey = StoredKey & {
   readonly key: CryptoKeyLike
-  /** The same key for synchronous signatures. */
+  /** The same key for the synchronous API. */
   readonly privateKey: KeyObject
   readonly publicKey: CryptoKeyLike
   readonly publicJwk: JWK
@@ -32,7 +32,7 @@ export type KeySet = {
    */
   readonly signer: (alg: SigningAlgorithm, nowSeconds: number) => LoadedKey
   readonly find: (kid: string, alg: string) => CryptoKeyLike | undefined
-  /** The same, with retired keys that verify nothing else (see retired-keys.ts). */
+  /** The same, including retired keys, which verify nothing else (see retired-keys.ts). */
   readonly findForHint: (kid: string, alg: string) => CryptoKeyLike | undefined
   /** The public part of every key, including those that do not sign yet (RFC 7517 section 5). */
   readonly jwks: () => { readonly keys: readonly JWK[] }

@@ -17,7 +17,7 @@ export type KeySourceOptions = {
   readonly rotateAfterSeconds?: number
   /** The usual lifetime of a token: an old key is kept for this long after it was replaced. */
   readonly tokenSeconds: number
-  /** Of tokens that live longer: whether any is about that was signed between two times. */
+  /** Whether any long-lived token was signed between two times. */
   readonly isNeeded?: (fromSeconds: number, untilSeconds: number) => boolean
   /**
    * Returns whether a login is active that got ID tokens between two times: its keys are kept for

@@ -14,9 +14,10 @@ export type RetiredKey = PublicKey & {
 const maxRetired = 100
 
 /**
- * The retired keys after a rotation, the newest last.
+ * Returns the retired keys after a rotation, the newest last.
  *
- * @param isRemembered whether a login lives that has signed ID tokens between two times, in seconds
+ * @param isRemembered whether a login exists whose ID tokens were signed between two times, in
+ * seconds
  */
 export function retire(
   retired: readonly RetiredKey[],

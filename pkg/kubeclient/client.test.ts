@@ -158,7 +158,7 @@ describe('createKubeClient', () => {
         answerJson(res, 200, {})
       })
       for (let i = 0; i < 5; i++) await client.call({ path: '/x' })
-      // One is free again only in the next turn of the event loop.
+      // A connection is only free in the next turn of the event loop.
       expect(ports.size).to.be.at.most(2)
     })
   })

@@ -12,7 +12,7 @@ const expired = { kind: 'Status', code: 410, reason: 'Expired', message: 'too ol
 
 type Step = (res: ServerResponse, url: URL) => unknown
 
-/** Answers lists and watches by a script; what comes after its end waits for ever. */
+/** Scripted responses to lists and watches; requests after the script never complete. */
 async function start(
   script: { lists: readonly Step[]; watches?: readonly Step[]; hasBookmarks?: false },
   query?: Record<string, string>,

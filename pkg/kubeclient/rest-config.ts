@@ -11,7 +11,7 @@ export type Access = {
   readonly headers: readonly string[]
 }
 
-/** Where kube-apiserver is and how Kapis itself signs on to it. */
+/** The address of kube-apiserver, and the credentials of Kapis. */
 export type Endpoint = {
   readonly url: URL
   /** With the current credential; a rotated token file or client certificate is picked up. */

@@ -8,7 +8,7 @@ export type RetryOptions = {
   readonly attempts?: number
   /** How long to wait before the next call, after this many have failed. */
   readonly delayMs?: (failed: number) => number
-  /** Ends the waiting, and with it the attempts. */
+  /** Stops waiting and retrying. */
   readonly signal?: AbortSignal
   readonly onRetry?: (error: unknown) => void
 }

@@ -3,7 +3,7 @@ import { readFields, WireError } from '../protobuf/wire.ts'
 import { type Call, type KubeClient, readBytes } from './client.ts'
 import { isRecord, itemsOf, membersOf, textOf } from './object.ts'
 
-/** A page of a list, reduced to what shows whether objects have changed. */
+/** A page of a list, reduced to the fields that show whether objects have changed. */
 export type VersionPage = {
   /** Resource version of the list. */
   readonly version: string

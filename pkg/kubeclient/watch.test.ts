@@ -23,7 +23,7 @@ async function read(
     res.flushHeaders()
     for (const piece of pieces) {
       const written = Promise.withResolvers<void>()
-      // One turn between two pieces, so that they arrive one by one.
+      // One event-loop turn between two pieces, so that they arrive separately.
       res.write(piece, () => setImmediate(written.resolve))
       await written.promise
     }

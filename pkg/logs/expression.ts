@@ -21,7 +21,7 @@ export type Test =
   | { readonly kind: 'words'; readonly words: readonly string[]; readonly prefix: boolean }
   /** Contains the text, anywhere. */
   | { readonly kind: 'contains'; readonly text: string; readonly caseSensitive: boolean }
-  /** A regular expression finds something; its syntax is that of `compileRegex`. */
+  /** The regular expression matches somewhere; its syntax is that of `compileRegex`. */
   | { readonly kind: 'regex'; readonly source: string; readonly caseSensitive: boolean }
   /**
    * A text with wildcards, ignoring case: `*` for any number of characters, `?` for one. With

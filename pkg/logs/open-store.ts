@@ -40,7 +40,7 @@ export async function openLogStore(
   }
 }
 
-/** A folder for each; those of events are inside that of lines. */
+/** A folder for each store; those of events are inside of the folder of lines. */
 async function openEmbedded(config: LogsConfig, { logger }: Means): Promise<LogStreams> {
   const { folder, retentionDays, retentionMegabytes, memoryMegabytes } = config.embedded
   const { openEmbeddedStores } = await import('./embedded/embedded-store.ts')
@@ -78,7 +78,7 @@ async function openOpenSearch(
       ...(retentionDays === undefined ? {} : { retentionDays }),
     })
   const stores = {
-    // These are as Fluent Bit itself writes them, and their owner deletes them.
+    // Fluent Bit may write these indices itself, so their owner deletes them.
     lines: open(indexPrefix),
     events: open(`events.${indexPrefix}`, config.events.retentionDays),
     auditing: open(`auditing.${indexPrefix}`, config.auditing.retentionDays),

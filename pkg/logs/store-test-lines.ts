@@ -59,7 +59,7 @@ export function makeLines(firstNs: bigint, count: number): LogRecord[] {
       host: `node-${pod % 3}`,
       dockerId: pod === 11 ? '' : `id${pod}`,
       ...(pod % 5 === 0 ? {} : { labels: { app: `web${pod % 2}`, 'a.b/c': 'd' } }),
-      // Those that are appended as records (see above).
+      // Lines that are appended as records (see above).
       ...(i % 500 >= 250 || i % 3 === 0 ? {} : { fields: fieldsOf(next(8)) }),
     }
   })

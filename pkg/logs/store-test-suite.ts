@@ -34,7 +34,7 @@ export function testLogStore(
       const records = lines.slice(at, at + 250)
       if (at % 500 === 0) await store.append({ records })
       else {
-        // Pairs of labels are for the search engine alone.
+        // Pairs of labels only exist in the search engine.
         const toText = (record: LogRecord) =>
           JSON.stringify(toDocument(record), (name, value) => (name === 'label_pairs' ? undefined : value))
         const body = Buffer.from(records.map(toText).join('\n'))

@@ -6,7 +6,7 @@ import type { LogRecord } from './record.ts'
 /** By time; records with the same time in order of arrival (reversed for `desc`). */
 export type Order = 'asc' | 'desc'
 
-/** What one question may cost. */
+/** The limits of one query. */
 export type QueryLimits = {
   /** After this long the question is given up with 504. */
   readonly timeoutMs: number
@@ -66,7 +66,9 @@ export type LogBatch = {
 }
 
 export type AppendResult = {
-  /** The same batch was stored before (a retry whose answer was lost): nothing was stored again. */
+  /**
+   * The same batch was stored before (a retry whose response was lost): nothing was stored again.
+   */
   readonly duplicate: boolean
   /** Lines that cannot be stored, by their index in the batch; the others are. */
   readonly rejected: readonly { readonly index: number; readonly reason: string }[]
@@ -87,7 +89,7 @@ export type LogStore = {
   query(query: LogQuery, limits: QueryLimits): Promise<QueryResult>
   statistics(filter: LogFilter, limits: QueryLimits): Promise<Statistics>
   histogram(filter: LogFilter, interval: Interval, limits: QueryLimits): Promise<Histogram>
-  /** What arrives from now on and passes the filter, until the signal; in the order of arrival. */
+  /** Emits matching lines that arrive from now on, in order of arrival, until the signal. */
   follow(filter: LogFilter, signal: AbortSignal): AsyncIterable<readonly Hit[]>
   /** Whether it can answer; the reason when not. */
   check(): Promise<string | undefined>

@@ -6,8 +6,7 @@ export type WildcardTest = Extract<Test, { readonly kind: 'wildcard' }>
 // Letters, digits and marks; Han and Hiragana characters are words by themselves (see wordsOf).
 const besideWord = String.raw`[^\pL\pN\pM]|[\p{Han}\p{Hiragana}]`
 
-// A `?` where a word ends is a part of that word: no blank and no punctuation, of which ASCII's is
-// enough.
+// A `?` at an end of a word is part of that word: not a space and not punctuation; ASCII suffices.
 const punctuation: readonly Range[] = [
   [0x00, 0x2f],
   [0x3a, 0x40],
@@ -16,14 +15,14 @@ const punctuation: readonly Range[] = [
 ]
 const inWord = String.raw`[^\x{00}-\x{2f}\x{3a}-\x{40}\x{5b}-\x{60}\x{7b}-\x{a9}]`
 
-/** Whether the piece at a place is one of the `?` with which a word begins or ends. */
+/** Returns whether the piece at an index is one of the `?` at the start or end of a word. */
 function isInWord({ pieces, extent, start, end }: WildcardTest, at: number): boolean {
   if (extent === 'value' || pieces[at] !== '?') return false
   const begins = start === 'word' && pieces.slice(0, at).every(piece => piece === '?')
   return begins || (end === 'word' && pieces.slice(at).every(piece => piece === '?'))
 }
 
-/** The regular expression that a test stands for. */
+/** The regular expression for a test. */
 export function wildcardSource(test: WildcardTest): string {
   const { pieces, extent, start, end } = test
   const any = extent === 'value' ? '(?s:.)' : String.raw`\S`
@@ -39,7 +38,7 @@ export function wildcardSource(test: WildcardTest): string {
   ].join('')
 }
 
-/** The same without its ends. */
+/** The same, without anchors. */
 export function wildcardNode(test: WildcardTest): RegexNode {
   const { pieces, extent } = test
   const any: RegexNode =

@@ -14,7 +14,7 @@ export function wordsOf(text: string): readonly string[] {
   return fold(text).match(wordPattern) ?? []
 }
 
-/** Whether a code point belongs to a word, and whether it is one by itself. */
+/** Returns whether a code point belongs to a word, and whether it is a word by itself. */
 export function wordRole(codePoint: number): 'none' | 'part' | 'whole' {
   if (codePoint < 0x80) return isAsciiWord(codePoint) ? 'part' : 'none'
   const character = String.fromCodePoint(codePoint)
@@ -27,7 +27,7 @@ export function wordRole(codePoint: number): 'none' | 'part' | 'whole' {
  * (toLowerCase depends on neighbours for the final sigma), and only if that preserves its length.
  */
 export function fold(text: string): string {
-  // Of all others toLowerCase of the whole text is that of each code point.
+  // For all other texts, toLowerCase of the whole text equals that of each code point.
   if (!/[\u0130\u017f\u03a3]/.test(text)) return text.toLowerCase()
   let folded = ''
   for (const character of text) folded += foldCharacter(character)

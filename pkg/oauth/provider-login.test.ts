@@ -230,7 +230,7 @@ describe('logins at identity providers', () => {
     for (let i = 0; i < 6; i++)
       codes.push((await post('ldap', { ...client, username: 'Guess', password: 'x' })).code)
     expect(codes).to.deep.equal([400, 400, 400, 400, 400, 429])
-    // As he typed it before the directory knew him, for want of a user of ours.
+    // The name as entered, since there is no user for it.
     expect(lastLine()).to.include({ reason: 'locked', provider: 'ldap', user: 'Guess' })
     // The directory takes names in any case; one of ours with that name is another one.
     const other = await post('ldap', { ...client, username: 'guess', password: 'guess' })
@@ -277,7 +277,7 @@ describe('logins at identity providers', () => {
     const { searchParams } = new URL(String(start.headers.location))
     const callback = `/oauth/callback/sso?code=alice&state=${searchParams.get('state')}`
     expect((await createBrowser(app).get(callback)).code).to.equal(400)
-    // It would be redeemed, and could not be again.
+    // The ticket would be redeemed, and could not be used again.
     const peek = await browser.head(callback)
     expect([peek.code, peek.headers.allow]).to.deep.equal([405, 'GET'])
     const back = await browser.get(callback)

@@ -37,7 +37,7 @@ export type Operation = {
 export type PathRow = { readonly [method in Method]?: Operation }
 export type Paths = Readonly<Record<string, PathRow>>
 
-/** The same rows below another path. */
+/** The same rows under another path. */
 export function under(prefix: string, paths: Paths): Paths {
   return Object.fromEntries(Object.entries(paths).map(([path, row]) => [prefix + path, row]))
 }

@@ -1,4 +1,4 @@
-/** A JSON Schema of draft 2020-12, as OpenAPI 3.1 has it. */
+/** A JSON Schema of draft 2020-12, which OpenAPI 3.1 uses. */
 export type Schema = { readonly [keyword: string]: unknown }
 
 export function object(
@@ -53,7 +53,7 @@ export function kubeRef(name: string, document = 'api/v1'): Schema {
 
 export const status = kubeRef(`${metaGroup}.Status`)
 
-/** Any object of kube-apiserver; `fields` may have left out every part of it. */
+/** Any Kubernetes object; `fields` may have removed any part of it. */
 export const kubeObject = object(
   { apiVersion: text(), kind: text(), metadata: kubeRef(`${metaGroup}.ObjectMeta`) },
   ['apiVersion', 'kind', 'metadata'],

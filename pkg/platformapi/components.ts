@@ -20,7 +20,7 @@ export type ComponentTools = {
   readonly storeOf: (info: RequestInfo, plural: string) => Promise<ObjectStore>
 }
 
-/** A part of the platform, known by its Service; the wire form of the platform API. */
+/** A platform component, identified by its Service, in the format of the platform API. */
 type Component = {
   readonly name: string
   readonly namespace: string

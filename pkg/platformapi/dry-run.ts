@@ -2,9 +2,9 @@ import { badRequest } from '../apierrors/status.ts'
 import type { AuthenticatedExchange } from '../apirequest/request-context.ts'
 
 /**
- * Whether the query of a write asks to keep nothing (`dryRun=All`).
+ * Returns whether a write is a dry run (`dryRun=All`).
  *
- * @throws Status 400 for a dryRun that kube-apiserver does not have either
+ * @throws Status 400 for a value that kube-apiserver does not support
  */
 export function isDryRun({ query }: Pick<AuthenticatedExchange, 'query'>): boolean {
   const dryRun = query.get('dryRun')

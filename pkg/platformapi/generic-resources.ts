@@ -33,7 +33,7 @@ export async function serveAny(options: AnyOptions, exchange: AuthenticatedExcha
   return readCollection(store, options, exchange, { list: 'kind' })
 }
 
-/** The same request under kube-apiserver's own path. */
+/** The same request with the path of kube-apiserver. */
 export function toNativePath(exchange: AuthenticatedExchange): AuthenticatedExchange {
   const { info, rawPath } = exchange
   const belowPrefix = rawPath.slice(rawPath.indexOf('/', 1))

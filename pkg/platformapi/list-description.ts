@@ -13,7 +13,7 @@ import {
 
 const flag = boolean('', { default: false })
 
-/** Paging, sorting and what is shown: see parseListQuery. */
+/** Parameters of paging, sorting and projection: see parseListQuery. */
 const ofLists: readonly Parameter[] = [
   query('page', 'Pages count from 1.', integer('', { minimum: 1, default: 1 })),
   query(
@@ -85,7 +85,7 @@ const ofWatches: readonly Parameter[] = [
   ),
 ]
 
-/** @param own the filters that the kind has besides */
+/** @param own additional filters of the kind */
 export function listParameters(own: readonly Parameter[] = []): readonly Parameter[] {
   return [...ofLists, ...filters, ...own, ...ofShowing, ...ofWatches]
 }
@@ -120,7 +120,7 @@ function listed(list: Schema): { readonly 200: Answer } {
   }
 }
 
-/** A list of the platform, `{items, totalItems}`, or one as Kubernetes has it. */
+/** A platform list, `{items, totalItems}`, or a Kubernetes list. */
 export function listOperation(
   summary: string,
   {

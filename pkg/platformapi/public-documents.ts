@@ -11,7 +11,7 @@ export type PublicDocuments = {
 
 export type PublicDocumentsOptions = {
   readonly groupDomain: string
-  /** Parts of the platform that are switched on here, under the names that consoles know. */
+  /** Enabled features, under the names of KubeSphere's console. */
   readonly features: ReadonlySet<string>
   /** Kapis' own version.Info. */
   readonly versionInfo: object
@@ -62,7 +62,7 @@ export function createPublicDocuments(options: PublicDocumentsOptions): PublicDo
       `${configs}/configz`,
       () => Object.fromEntries(knownFeatures.map(name => [name, options.features.has(name)])),
     ],
-    // No kinds of GPU are configured beyond those that kube-apiserver schedules.
+    // Only GPUs that kube-apiserver schedules, so no kinds are configured.
     [`${configs}/gpu/kinds`, () => []],
   ])
   return {

@@ -77,7 +77,7 @@ export async function readCollection(
     case 'list':
       return listObjects(store, tools, exchange, style)
     case 'watch':
-      // It would stay open like a watch, without events.
+      // A live response, like a watch, but without events.
       if (req.method === 'HEAD') throw methodNotAllowed(['GET'])
       if (kind.isListedOnly)
         throw methodNotAllowed(

@@ -19,7 +19,7 @@ import type { registryPaths } from './registries-description.ts'
 export type RegistryTools = {
   readonly client: KubeClient
   readonly registry: RegistryClient
-  /** Whether the caller may read a Secret, by kube-apiserver's own RBAC. @throws Status 403 */
+  /** Authorizes reading a Secret, by RBAC of kube-apiserver. @throws Status 403 */
   readonly maySecret: (identity: Identity, namespace: string, name: string) => Promise<void>
 }
 

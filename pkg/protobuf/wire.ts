@@ -6,7 +6,7 @@ export type Field =
   | { readonly number: number; readonly value: bigint; readonly bytes?: never }
   | { readonly number: number; readonly bytes: Buffer; readonly value?: never }
 
-/** What does not follow the encoding; the caller says it to its client. */
+/** An encoding error; the caller reports it to its client. */
 export class WireError extends Error {}
 
 /**

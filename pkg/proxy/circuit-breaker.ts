@@ -7,7 +7,7 @@ export type Breaker = {
   readonly mayTry: () => boolean
   readonly succeeded: () => void
   readonly failed: () => void
-  /** Neither: the caller went away first. */
+  /** Neither success nor failure: the client disconnected first. */
   readonly abandoned: () => void
 }
 

@@ -7,7 +7,7 @@ import { badRequest, Status } from '../apierrors/status.ts'
  * @param upstream name of the server in the message
  */
 export function upstreamFailure(upstream: string, error: unknown): Status {
-  // It never left here, and is the caller's own.
+  // The request was not sent; it is the fault of the caller.
   if (error instanceof Error && errorCode(error) === 'REQUEST_INVALID') return badRequest(error.message)
   const { code, reason, token, text } = classify(error)
   return new Status(code, reason, `${upstream} ${text}`, {

@@ -16,8 +16,9 @@ const hopByHop = new Set([
   'upgrade',
 ])
 
-// Names that carry an identity or a route behind a proxy: only the proxy may say them, never its
-// caller. With underscores they are the same to servers that make variables of them (CGI, WSGI).
+// Headers with an identity or a route behind a proxy: only the proxy may set them, never its
+// caller. Names with underscores are equivalent for servers that convert headers to variables (CGI,
+// WSGI).
 const reserved =
   /^(x[-_]remote[-_]|impersonate[-_]|x[-_]forwarded[-_]|forwarded$|x[-_]real[-_]ip$|x[-_]client[-_]ip$|x[-_]kapis[-_])/
 

@@ -44,7 +44,8 @@ export const toImpersonation = remembering(identity =>
 )
 
 /**
- * The headers in which kube-apiserver's aggregator names the caller to the servers behind it.
+ * The headers that the aggregator of kube-apiserver uses to authenticate the caller to extension
+ * API servers.
  *
  * @throws Status 403 for an identity that a header cannot carry unchanged
  */

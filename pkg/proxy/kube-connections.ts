@@ -22,7 +22,7 @@ export type ConnectionLimits = { readonly short: number; readonly long: number }
 const options = {
   connectMs: 10_000,
   // kube-apiserver closes idle connections after 90 s; the proxy must close them first, or it may
-  // lose a request that is on its way.
+  // lose a request in transit.
   idleMs: 60_000,
   maxHeadBytes: 256 * 1024,
 }

@@ -14,9 +14,9 @@ import { type RefusalByBody, relay } from './reverse-proxy.ts'
 
 const kubeApiserver = 'kube-apiserver'
 
-/** What is done about a pod that kube-apiserver does not know. */
+/** Handles requests for a pod that kube-apiserver does not know. */
 export type GonePods = {
-  /** Whether a request for a pod is one that may be answered. */
+  /** Returns whether a request for a pod may be handled. */
   readonly asks: (exchange: AuthenticatedExchange) => boolean
   /** Answers such a request, or resolves to false. @throws Status */
   readonly answer: (exchange: AuthenticatedExchange) => Promise<boolean>
@@ -84,7 +84,7 @@ function createCheckedHeaders(): (identity: Identity, credential: HeaderLines) =
 // Expect is a hop-by-hop header, which Node.js has already answered with 100.
 const notForward: ReadonlySet<string> = new Set(['authorization', 'cookie', 'host', 'expect', 'audit-id'])
 
-/** The headers of a request to kube-apiserver, but for the credential of Kapis. */
+/** The headers of a request to kube-apiserver, without the credential of Kapis. */
 export function kubeApiserverHeaders(exchange: AuthenticatedExchange): HeaderLines {
   return [...callerHeaders(exchange), ...toImpersonation(exchange.identity)]
 }

@@ -9,7 +9,7 @@ import { checkHeaders, checkRequest } from './request-check.ts'
 import { type Head, invalidResponse, readHead, readHeaders } from './response-head.ts'
 import { createResponseWriter } from './response-writer.ts'
 
-/** Why a 401 or 403 is not handed on; undefined when it is. */
+/** Returns why a 401 or 403 is not passed on; undefined if it is. */
 export type RefusalByBody = (code: number, body: Buffer) => Status | undefined
 
 export type Outgoing = {
@@ -25,7 +25,7 @@ export type Outgoing = {
   readonly begun?: () => void
   /** The upstream in words, for errors. */
   readonly upstream: string
-  /** Why a response is not handed on; undefined when it is. Without it every response is. */
+  /** Returns why a response is not passed on; undefined if it is. By default all are. */
   readonly refusal?: (code: number, lines: HeaderLines) => Status | undefined
   /** The same for a 401 or 403, by its body; a larger body is passed on. */
   readonly refusalByBody?: RefusalByBody
@@ -36,7 +36,7 @@ export type Outgoing = {
 
 /** The protocol of an upgrade request. */
 export type Upgrade = {
-  /** As in the Upgrade header. */
+  /** In the form of the Upgrade header. */
   readonly protocol: string
   /** Takes over both connections; resolves when they have ended. */
   readonly join: (lines: HeaderLines, peer: Duplex) => Promise<void>
@@ -116,7 +116,7 @@ export function relay(outgoing: Outgoing, { req, res }: Pair): Promise<void> {
 
   const handler: Dispatcher.DispatchHandler = {
     onRequestStart(given) {
-      // It has waited too long for a connection.
+      // The request has waited too long for a connection.
       if (gone !== undefined) throw gone
       controller = given
     },

@@ -62,7 +62,8 @@ export function forwardUpgrade(
       socket.write(toHandshake(lines))
       if (early.length > 0) peer.write(early)
       await joinConnections(socket, peer)
-      // Without a socket it does not notice its own end; access log, metrics and audit wait for it.
+      // Without a socket the response emits no end by itself; access log, metrics and audit wait
+      // for it.
       res.emit('close')
     },
   }
@@ -90,8 +91,8 @@ function follow(from: Duplex, to: Duplex): Promise<void> {
     resolve()
     if (!from.readableEnded) to.destroy()
     if (to.destroyed) return
-    // Its writing has been ended. What it still sends is read, and goes nowhere: a connection that
-    // closes with bytes unread resets the other side, which then loses what it has not read yet.
+    // Our side has ended. Data that still arrives is read and discarded: closing a connection with
+    // unread bytes resets the other side, which then loses what it has not read yet.
     to.resume()
     const timer = setTimeout(() => to.destroy(), lingerMs)
     to.once('close', () => clearTimeout(timer))

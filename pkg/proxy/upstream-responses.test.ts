@@ -163,7 +163,7 @@ describe('relay: responses byte by byte', function () {
           const text = `${head(lines)}abc`
           for (const pieces of [[text], [...text]]) {
             const { code, status } = await read(pieces, { method })
-            // undici closes the connection where another protocol was not asked for.
+            // undici closes a connection that switches protocols without a request for it.
             expect([code, status]).to.deep.equal([502, what.startsWith('a change') ? closed : invalid])
           }
         }

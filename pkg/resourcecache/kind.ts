@@ -19,18 +19,21 @@ export type Cell =
   | { readonly since: string }
   | { readonly text: string; readonly ago: string }
 
-/** What a list reads of an object, taken once when the object arrives. */
+/** The fields that lists use, extracted once when an object arrives. */
 export type IndexedFields = {
   /** The word that `status=` filters by. */
   readonly status: string
   readonly cells: readonly Cell[]
   /** Kind-specific values that filters and decorations read. */
   readonly values: Readonly<Record<string, string>>
-  /** When the kind itself says it last changed (RFC 3339); otherwise its managed fields tell. */
+  /**
+   * The time of the last change according to the kind itself (RFC 3339); otherwise managed fields
+   * decide.
+   */
   readonly updated?: string
 }
 
-/** What is known of an object beyond the object itself. */
+/** Data about an object that comes from other objects. */
 export type Decoration = {
   readonly annotations: Readonly<Record<string, string>>
   readonly cells: readonly Cell[]
@@ -39,13 +42,13 @@ export type Decoration = {
 /** Narrows a list by one query parameter. @throws Status 400 when the value is not allowed */
 export type FilterParser = (value: string) => (fields: IndexedFields) => boolean
 
-/** What Kapis knows of a kind beyond what kube-apiserver's discovery tells of it. */
+/** Settings of a kind, in addition to its discovery. */
 export type KindOptions = {
   readonly toFields: (object: KubeObject) => IndexedFields
   readonly filters: Readonly<Record<string, FilterParser>>
   /** Columns of its Table, for kinds that are served through aggregation. */
   readonly columns?: readonly Column[]
-  /** Members that nobody is to read here, each as the names that lead to it. */
+  /** Fields that callers must not read, each as a path of names. */
   readonly hidden?: readonly (readonly string[])[]
 }
 
@@ -55,12 +58,12 @@ export type Kind = KindOptions & {
   readonly singular: string
   readonly kind: string
   readonly namespaced: boolean
-  /** Where kube-apiserver has it. */
+  /** Its API group at kube-apiserver. */
   readonly source: { readonly group: string; readonly version: string; readonly path: string }
   readonly shortNames: readonly string[]
   readonly categories: readonly string[]
   readonly columns: readonly Column[]
-  /** It cannot be watched, and is listed again for each request. */
+  /** The kind cannot be watched, and is listed for each request. */
   readonly isListedOnly?: true
 }
 

@@ -20,7 +20,7 @@ async function compile(target: string): Promise<string> {
   const text = readFileSync(join(repository, 'package-lock.json'), 'utf8')
   for (const { path, isShipped } of readLockfile({ path: 'package-lock.json', text })) {
     const from = join(repository, path)
-    // Those for other systems are not installed.
+    // Optional packages for other platforms are not installed.
     if (!isShipped || !existsSync(from)) continue
     // Packages inside of packages have lines of their own.
     const filter = (file: string) => basename(file) !== 'node_modules'

@@ -59,5 +59,5 @@ end
 complete -c kapis -f -a '(__kapis_complete)'
 `
 
-/** What each shell has to run to complete the words of `kapis`. */
+/** The script that each shell runs to complete the arguments of `kapis`. */
 export const scripts: Readonly<Record<string, string>> = { bash, zsh, fish }

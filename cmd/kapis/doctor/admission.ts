@@ -8,7 +8,10 @@ const plurals: Readonly<Record<string, string>> = {
   ValidatingAdmissionPolicyBinding: 'validatingadmissionpolicybindings',
 }
 
-/** What keeps those who may write users and logins from becoming anybody by it. */
+/**
+ * The admission policies that keep users with write access to users and logins from becoming other
+ * users.
+ */
 export const admission: Check = {
   name: 'admission',
   async examine({ client, groupDomain, namespace }) {

@@ -7,7 +7,7 @@ import {
 import { itemsOf, type KubeObject, membersOf, textOf } from '../../../pkg/kubeclient/object.ts'
 import { apply, type Check, error, type Finding, type Installation, openPort, read } from './check.ts'
 
-/** The registration, and what kube-apiserver says of it. */
+/** Checks the APIService, and the conditions that kube-apiserver reports for it. */
 export const apiService: Check = {
   name: 'apiservice',
   async examine(installation) {
@@ -63,7 +63,7 @@ function unavailable(name: string, found: KubeObject, installation: Installation
   ]
 }
 
-/** kube-apiserver's own words, and what they come from. */
+/** Messages of kube-apiserver, and their causes. */
 function fixOf(reason: string, message: string, installation: Installation): string {
   const { namespace, service } = installation
   const inNamespace = `kubectl -n ${namespace}`

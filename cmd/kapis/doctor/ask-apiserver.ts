@@ -3,7 +3,7 @@ import { Status } from '../../../pkg/apierrors/status.ts'
 import { readAuthority } from '../../../pkg/certs/ca-secret.ts'
 import type { Installation } from './check.ts'
 
-/** With code 0 it could not be reached, and the body says why. */
+/** Code 0 means that the server could not be reached; the body has the reason. */
 export type ApiserverAnswer = { readonly code: number; readonly body: string }
 
 // A firewall that drops leaves everybody waiting, kube-apiserver for half a minute.
@@ -35,7 +35,7 @@ async function throughService(
   } catch (cause) {
     if (signal.aborted) return { code: 0, body: silence }
     if (!(cause instanceof Status)) throw cause
-    // As kube-apiserver words it; kapis-apiserver's own refusals are other ones.
+    // The wording of kube-apiserver; errors of kapis-apiserver have other texts.
     const isReached = !cause.message.startsWith('error trying to reach service')
     return { code: isReached ? cause.code : 0, body: cause.message }
   }
@@ -46,7 +46,7 @@ async function directly(installation: Installation, path: string): Promise<Apise
   const { promise, resolve, reject } = Promise.withResolvers<ApiserverAnswer>()
   const options = {
     ...(authority === undefined ? {} : { ca: [...authority.trusted] }),
-    // As kube-apiserver does: the name of the Service, whatever the address.
+    // Like kube-apiserver: the name of the Service, whatever the address.
     servername: `${installation.service.name}.${installation.namespace}.svc`,
     agent: false as const,
     timeout: answersWithinMs,

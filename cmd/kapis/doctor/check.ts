@@ -3,7 +3,7 @@ import type { Config } from '../../../pkg/config/config.ts'
 import type { KubeClient } from '../../../pkg/kubeclient/client.ts'
 import { isKubeObject, type KubeObject } from '../../../pkg/kubeclient/object.ts'
 
-/** What is wrong, and what to do about it. */
+/** A problem, and how to fix it. */
 export type Finding = {
   /**
    * `error`: something does not work. `warning`: it will stop working soon, or could not be
@@ -14,18 +14,18 @@ export type Finding = {
   readonly fix: string
 }
 
-/** One installation, as it is looked at. */
+/** The installation that is checked. */
 export type Installation = {
-  /** kube-apiserver, as anyone who runs the doctor. */
+  /** Client of kube-apiserver with the credentials of the user who runs the doctor. */
   readonly client: KubeClient
   readonly groupDomain: string
   readonly namespace: string
   readonly service: { readonly name: string; readonly port: number }
-  /** What the programs read; undefined when that cannot be found. */
+  /** The configuration of the programs; undefined if it is not found. */
   readonly config: Config | undefined
-  /** Where kapis-apiserver is reached from here; '' to reach it through kube-apiserver. */
+  /** The address of kapis-apiserver from this machine; '' to reach it through kube-apiserver. */
   readonly url: string
-  /** An access token to judge; '' for none. */
+  /** An access token to check; '' for none. */
   readonly token: string
   readonly nowMs: number
 }
@@ -53,7 +53,7 @@ export function warning(problem: string, fix: string): Finding {
   return { severity: 'warning', problem, fix }
 }
 
-/** @returns undefined when there is no such object, or no such kind */
+/** @returns undefined if the object or the kind does not exist */
 export async function read(client: KubeClient, path: string): Promise<KubeObject | undefined> {
   try {
     const object = await client.call({ path })

@@ -18,7 +18,7 @@ export async function readConfiguration(client: KubeClient, namespace: string): 
   const source = itemsOf(pod.volumes)
     .map(toSource)
     .find(one => one !== undefined)
-  // No Pods in this cluster: what runs next to it has its configuration there.
+  // Without Pods, Kapis runs outside of the cluster, and so does its configuration.
   if (source === undefined) return { config: undefined, findings: [] }
   const { kind, name } = source
   const object = await read(client, `/api/v1/namespaces/${namespace}/${kind.toLowerCase()}s/${name}`)
@@ -46,7 +46,7 @@ export async function readConfiguration(client: KubeClient, namespace: string): 
   }
 }
 
-/** What the volume called config is filled from: a Secret where the file holds passwords. */
+/** The source of the volume `config`: a Secret if the file contains passwords. */
 function toSource(
   volume: unknown,
 ): { readonly kind: 'ConfigMap' | 'Secret'; readonly name: string } | undefined {

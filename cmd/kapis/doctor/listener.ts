@@ -4,7 +4,9 @@ import { type Check, error, type Finding, type Installation, openPort, read, war
 
 const discovery = '/oauth/.well-known/openid-configuration'
 
-/** kapis-oauth behind kapis-apiserver, and whether all agree on who issues tokens. */
+/**
+ * Checks kapis-oauth behind kapis-apiserver, and that both and kube-apiserver use the same issuer.
+ */
 export const listener: Check = {
   name: 'token-listener',
   examine: async installation => [

@@ -26,7 +26,7 @@ const authenticationReader: Permission = {
   name: 'extension-apiserver-authentication',
 }
 
-/** Every verb that the manifests give the service account, asked one by one. */
+/** Checks every permission that the manifests grant the service account. */
 export const rights: Check = {
   name: 'rights',
   async examine({ client, groupDomain, namespace }) {

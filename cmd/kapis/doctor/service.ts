@@ -1,7 +1,7 @@
 import { itemsOf, membersOf, parseList, textOf } from '../../../pkg/kubeclient/object.ts'
 import { apply, type Check, error, type Finding, type Installation, read, warning } from './check.ts'
 
-/** The Service, what is behind it, and the Deployment that should be. */
+/** Checks the Service, its endpoints, and its Deployment. */
 export const service: Check = {
   name: 'service',
   async examine(installation) {
@@ -18,7 +18,7 @@ export const service: Check = {
     const found = await read(client, `/api/v1/namespaces/${namespace}/services/${wanted.name}`)
     if (found === undefined) return [error(`the Service ${namespace}/${wanted.name} is missing`, apply)]
     const { type, ports } = membersOf(found.spec)
-    // A name outside of the cluster: what is behind it is not for the cluster to know.
+    // An external name: the cluster does not know the endpoints behind it.
     if (type === 'ExternalName') return []
     const port = itemsOf(ports)
       .map(membersOf)
@@ -50,7 +50,7 @@ async function hasReadyEndpoint(
   )
 }
 
-/** Why there is no endpoint. */
+/** Explains why there are no endpoints. */
 async function behind({ client, namespace, service: { name } }: Installation): Promise<readonly Finding[]> {
   const none = `the Service ${namespace}/${name} has no ready endpoint`
   const deployment = await read(client, `/apis/apps/v1/namespaces/${namespace}/deployments/kapis`)

@@ -7,7 +7,7 @@ import type { Plan } from './entries.ts'
 import { type Kubeconfig, loadKubeconfig } from './files.ts'
 import { assertWritable, replaceFile } from './replace-file.ts'
 
-/** What is to be changed in what kubectl sees. @throws Error when that cannot be */
+/** Finds the changes of the merged kubeconfig. @throws Error if one is not possible */
 export type Planner = (config: Kubeconfig) => Plan
 
 /**
@@ -48,7 +48,7 @@ async function withPlan(
   })
 }
 
-/** None for a file that is already as it should be. */
+/** Empty if the file has the desired content. */
 function toDraft({ files }: Kubeconfig, path: string, changes: readonly Change[]): readonly Draft[] {
   const { text, encode } = files.find(file => file.path === path)?.decoded ?? decode(Buffer.alloc(0))
   try {

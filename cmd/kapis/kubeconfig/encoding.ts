@@ -1,4 +1,4 @@
-/** A text file with what its bytes have besides the text. */
+/** The text of a file with its encoding: byte order mark and line ends. */
 export type Decoded = { readonly text: string; readonly encode: (text: string) => Buffer }
 
 const bom = '\ufeff'

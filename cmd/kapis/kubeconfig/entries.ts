@@ -52,8 +52,8 @@ export function planContext(config: Kubeconfig, settings: ContextSettings): Plan
 }
 
 /**
- * Returns the change that makes the context of a login the current one; none if there is no such
- * context.
+ * Returns the change that makes the context of a login the current one; empty if the context does
+ * not exist.
  */
 export function planUse(config: Kubeconfig, name: string, platform: string): Plan {
   const plan = new Planned(config)
@@ -166,7 +166,7 @@ function entriesOf(value: Value, list: ListName): readonly Value[] {
 }
 
 function toCluster({ cluster: { url, ca } }: ContextSettings): Value {
-  // In the file itself: it may be taken elsewhere.
+  // Inline, so that the file can be copied to another machine.
   return fields({ server: url, ...(ca === '' ? {} : { 'certificate-authority-data': encode(ca) }) })
 }
 

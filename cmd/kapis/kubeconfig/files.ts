@@ -24,10 +24,10 @@ export function kubeconfigFiles(env: Env, explicit?: string): readonly string[] 
 
 export type KubeconfigFile = { readonly path: string; readonly decoded: Decoded; readonly value: Value }
 
-/** What kubectl would see of a list of files. */
+/** The merged kubeconfig, as kubectl reads a list of files. */
 export type Kubeconfig = {
   readonly files: readonly KubeconfigFile[]
-  /** Where kubectl writes what is in no file yet: the first that exists, otherwise the last. */
+  /** The file to which kubectl writes new entries: the first that exists, otherwise the last. */
   readonly defaultFile: string
 }
 
@@ -46,7 +46,7 @@ export function fileOf({ files }: Kubeconfig, list: ListName, name: string): Kub
   return files.find(({ value }) => child(field(value, list), { name }) !== undefined)
 }
 
-/** An entry's `cluster`, `context` or `user`, of the first file that has it. */
+/** The `cluster`, `context` or `user` of an entry, from the first file that has it. */
 export function entryOf(config: Kubeconfig, list: ListName, name: string): Value | undefined {
   const file = fileOf(config, list, name)
   if (file === undefined) return undefined

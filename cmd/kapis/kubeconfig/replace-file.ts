@@ -17,7 +17,7 @@ import {
   writeSync,
 } from 'node:fs'
 
-// What says that a file cannot be replaced by another one, although it may be writable itself.
+// Error codes that mean that a file cannot be replaced, although it may be writable.
 const noRename = new Set(['EACCES', 'EPERM', 'EROFS', 'EEXIST', 'EBUSY', 'EXDEV', 'ENOTSUP', 'EINVAL'])
 
 /**
@@ -45,7 +45,7 @@ export function assertWritable(file: string): void {
   closeSync(openSync(target, constants.O_WRONLY))
 }
 
-/** The file behind symbolic links; what is not there yet is made through them. */
+/** Resolves symbolic links, also if the target does not exist yet. */
 function realPath(file: string): string {
   try {
     return realpathSync(file)
@@ -93,7 +93,7 @@ function isRenamed(target: string, content: Buffer, old: Stats): boolean {
   }
 }
 
-/** @throws Error when the owner cannot be kept */
+/** @throws Error if the owner of the file cannot be preserved */
 function keepOwner(fd: number, { uid, gid, mode }: Stats): void {
   const made = fstatSync(fd)
   if (made.uid !== uid || made.gid !== gid) fchownSync(fd, uid, gid)

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { buildManifests } from './build.ts'
 
-// What is built: test/manifests/manifests.test.ts.
+// test/manifests/manifests.test.ts checks the result.
 describe('buildManifests', () => {
   const before = process.env.TMPDIR
   afterEach(() => {

@@ -37,7 +37,7 @@ export async function buildManifests(settings: ManifestSettings, kubectl: string
   }
 }
 
-/** kustomize reads files alone, and none that lie outside of its folder. */
+/** kustomize only reads files, and none outside of its folder. */
 function makeFolder(parent: string): string {
   try {
     return mkdtempSync(join(parent, 'kapis-manifests-'))
@@ -69,7 +69,7 @@ function topKustomization({ overlay, image, replicas }: ManifestSettings) {
   }
 }
 
-/** The colon before a port belongs to the name: only one behind the last slash begins a tag. */
+/** A colon belongs to the tag only after the last slash; before it, it starts a port. */
 function toImage(image: string) {
   const [reference = '', digest] = image.split('@')
   const [, newName, newTag] = /^(.*?)(?::([^/:]*))?$/.exec(reference) ?? []

@@ -1,9 +1,11 @@
-/** The two names that stand for every installation's own in the files of manifests/. */
+/**
+ * The group domain and the namespace in the files of manifests/, which an installation replaces.
+ */
 export type Names = { readonly groupDomain: string; readonly namespace: string }
 
-/** As manifests/base has them. */
+/** The names in manifests/base. */
 export const baseNames: Names = { groupDomain: 'kapis.io', namespace: 'kapis-system' }
-/** As manifests/overlays/kubesphere has them. */
+/** The names in manifests/overlays/kubesphere. */
 export const platformNames: Names = { groupDomain: 'kubesphere.io', namespace: 'kubesphere-system' }
 
 /**

@@ -3,7 +3,7 @@ import { UsageError } from '../command.ts'
 
 export const overlays = ['default', 'ha', 'kubesphere', 'monitoring', 'opensearch'] as const
 
-/** How an installation differs from what lies in manifests/. */
+/** The settings in which an installation differs from manifests/. */
 export type ManifestSettings = {
   readonly overlay: (typeof overlays)[number]
   readonly groupDomain?: string
@@ -17,7 +17,7 @@ const subdomain = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])
 const label = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/
 const image = /^[a-z0-9][-a-z0-9._/:]*[a-z0-9](:[\w][\w.-]{0,127})?(@sha256:[0-9a-f]{64})?$/
 
-/** @throws UsageError naming the option and what is allowed */
+/** @throws UsageError with the option and the allowed values */
 export function parseManifestSettings(args: readonly string[]): ManifestSettings {
   const { values } = parseArgs({
     args: [...args],

@@ -7,7 +7,7 @@ import { toConfiguration } from './configuration.ts'
 const options = { groupDomain: 'example.org', namespace: 'platform' }
 const base = { groupDomain: 'example.org', kubernetes: { namespace: 'platform' } }
 
-/** As installers write it, with each of the members that have a counterpart. */
+/** Written like the KubeSphere installer, with every field that has a counterpart. */
 const source = parse(`
 authentication:
   authenticateRateLimiterMaxTries: "7"

@@ -8,15 +8,12 @@ import { createTranslation, type Note, note, put, translate } from './translatio
 export type Configuration = {
   /** The file of Kapis, as YAML; with passwords and client secrets. */
   readonly file: string
-  /** Of each identity provider a Secret, as YAML documents; '' when there are none. */
+  /** One Secret per identity provider, as YAML documents; '' if there are none. */
   readonly providers: string
   readonly notes: readonly Note[]
 }
 
-/**
- * What kubesphere.yaml says, in the terms of Kapis. What Kapis would not take of it is among the
- * notes.
- */
+/** Translates kubesphere.yaml. Settings that Kapis does not accept are listed in the notes. */
 export function toConfiguration(
   source: Fields,
   { groupDomain, namespace }: { readonly groupDomain: string; readonly namespace: string },

@@ -96,8 +96,7 @@ function client(item: Fields, path: string, to: Translation): void {
   }
   translate(item, rules, path, own)
   if (typeof own.config.secret === 'string') {
-    // Every client of that platform may use the password grant; here only those of the platform
-    // itself.
+    // In KubeSphere every client may use the password grant; in Kapis only trusted clients.
     own.config.trusted = true
     note(to, path, 'is trusted, so that the password grant goes on; take it away where it is not used')
   }

@@ -7,10 +7,10 @@ export type Fields = Readonly<Record<string, unknown>>
 const fileName = 'kubesphere.yaml'
 
 /**
- * The configuration of KubeSphere: its file, or the ConfigMap or Secret that holds it.
+ * The configuration of KubeSphere: its file, or the ConfigMap or Secret that contains it.
  *
  * @param file a path, or - for standard input
- * @throws Error when it is no such document
+ * @throws Error if it contains no KubeSphere configuration
  */
 export function readSource(file: string): Fields {
   const document = parseText(readFileSync(file === '-' ? 0 : file, 'utf8'), file)
@@ -26,7 +26,7 @@ function parseText(text: string, file: string): Fields {
   try {
     document = parse(text)
   } catch {
-    // What the parser says quotes the line, which may hold a password.
+    // The parser's message quotes the line, which may contain a password.
     throw new Error(`${file}: is not valid YAML`)
   }
   if (!isRecord(document)) throw new Error(`${file}: is not a configuration`)

@@ -1,10 +1,10 @@
 import { isRecord } from '../../../pkg/kubeclient/object.ts'
 import type { Fields } from './source.ts'
 
-/** What became of a key: a note for those that have no counterpart, or not quite. */
+/** A note on a key without an exact counterpart. */
 export type Note = { readonly path: string; readonly message: string }
 
-/** The configuration of Kapis as it grows, and what has to be said about it. */
+/** The translated configuration so far, and the notes. */
 export type Translation = {
   readonly config: Record<string, unknown>
   /** Documents of identity providers, each to become a Secret. */
@@ -34,7 +34,7 @@ export function note({ notes }: Translation, path: string, message: string): voi
   notes.push({ path, message })
 }
 
-/** A rule for one key: takes its value over, or says why not. */
+/** The rule for one key: translates its value, or adds a note. */
 export type Rule = (value: unknown, path: string, to: Translation) => void
 
 /** Applies the rule of each key; a key without one is named as unknown. */

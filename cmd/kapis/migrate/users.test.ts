@@ -8,7 +8,10 @@ const passwordHash = `$2a$10$${'x'.repeat(53)}`
 const metadata = { name: 'bob', uid: 'u', resourceVersion: '1', creationTimestamp: '' }
 const spec = { email: 'bob@old.test', password: passwordHash }
 
-/** A kube-apiserver with one user there, who is disabled, and what there is of him here. */
+/**
+ * A kube-apiserver with one disabled user of KubeSphere, and optionally a user of the same name in
+ * Kapis.
+ */
 function make(here: readonly object[], refuse: (call: Call) => number = () => 0) {
   const calls: Call[] = []
   const client: KubeClient = {

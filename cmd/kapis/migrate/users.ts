@@ -5,11 +5,11 @@ import { groupProblem } from '../../../pkg/iam/users/user-validation.ts'
 import type { KubeClient } from '../../../pkg/kubeclient/client.ts'
 import { isRecord, type KubeObject, parseObject } from '../../../pkg/kubeclient/object.ts'
 
-/** What becomes of one user. */
+/** The migration of one user. */
 export type Step = {
   readonly name: string
   readonly action: 'create' | 'unchanged' | 'differs' | 'refused'
-  /** What has to be known of it: what is not carried over, and why. */
+  /** The reasons why something is not migrated. */
   readonly remarks: readonly string[]
   readonly object?: Readonly<Record<string, unknown>>
   readonly isDisabled: boolean
@@ -20,8 +20,9 @@ export type Domains = { readonly from: string; readonly to: string }
 type Members = ReadonlyMap<string, readonly string[]>
 
 /**
- * The users of KubeSphere's API group, with their groups and roles. @throws Status when they may
- * not be read
+ * Lists the users of KubeSphere with their groups and roles.
+ *
+ * @throws Status if they cannot be read
  */
 export async function planUsers(client: KubeClient, domains: Domains): Promise<readonly Step[]> {
   const [users, there, groups, roles] = await Promise.all([
@@ -37,14 +38,14 @@ export async function planUsers(client: KubeClient, domains: Domains): Promise<r
     const old = existing.get(name)
     if (old === undefined || step.object === undefined) return step
     const isEqual = canonical(comparable(old.spec)) === canonical(comparable(step.object.spec))
-    // A run that broke off may have made him without disabling him: then he can log in.
+    // An interrupted run may have created the user without disabling it, so that they can log in.
     const isOpen = step.isDisabled && !(isRecord(old.status) && old.status.state === 'Disabled')
     const remarks = isOpen ? [...step.remarks, 'was disabled, and is not here'] : step.remarks
     return { ...step, remarks, action: isEqual && !isOpen ? ('unchanged' as const) : ('differs' as const) }
   })
 }
 
-/** Makes the users that the plan wants made. What is there already is left alone. */
+/** Creates the planned users. Existing ones are not changed. */
 export async function createUsers(
   client: KubeClient,
   steps: readonly Step[],
@@ -194,7 +195,7 @@ function comparable(spec: unknown): unknown {
   return typeof password === 'string' ? { ...rest, credential: toCredential(password) } : rest
 }
 
-/** Equal for values that are equal, whatever the order of their members. */
+/** A canonical text: equal values have the same, whatever the order of their fields. */
 function canonical(value: unknown): string {
   return JSON.stringify(value, (_key, member) =>
     isRecord(member)

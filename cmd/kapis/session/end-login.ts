@@ -5,15 +5,15 @@ import { discover } from './issuer.ts'
 import { loginFile, readLogin, removeLogin, type StoredLogin } from './login-store.ts'
 
 /**
- * Ends a login at its server (RFC 7009) and deletes it.
+ * Revokes a login at its server (RFC 7009) and deletes it.
  *
- * @throws Error if it could not be ended; it is then kept
+ * @throws Error if it could not be revoked; it is then kept
  */
 export async function endLogin(known: StoredLogin, ca: string, io: Io): Promise<void> {
   await withFileLock(
     loginFile(io.env, known),
     async () => {
-      // Its tokens may have been refreshed meanwhile.
+      // The tokens may have been refreshed in the meantime.
       const login = readLogin(io.env, known) ?? known
       const issuer = await discover(new Connection({ url: login.url, ca }, io), login.issuer)
       const client = { id: login.clientId, secret: login.clientSecret }

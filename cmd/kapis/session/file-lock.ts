@@ -6,7 +6,7 @@ import { makeFolders } from '../../../pkg/files/make-folders.ts'
 import { hasCode } from './error-code.ts'
 
 const waitMs = 60_000
-// The owner renews it more often than that, so nobody who is alive leaves it for so long.
+// The owner renews the lock more often, so an older lock has no live owner.
 const staleMs = 30_000
 const renewMs = 5_000
 
@@ -14,7 +14,7 @@ export type LockSettings = {
   readonly signal?: AbortSignal
   /** Called once when another process holds the lock for more than a second. */
   readonly onWait?: (lock: string) => void
-  /** Of folders that have to be made for it. */
+  /** Mode of created folders. */
   readonly folderMode?: number
 }
 
@@ -102,7 +102,7 @@ function mtimeOf(lock: string): number | undefined {
   return statSync(lock, { throwIfNoEntry: false })?.mtimeMs
 }
 
-/** kubectl's own locks are empty, and their mode lets nobody read them. */
+/** Locks of kubectl are empty files that nobody can read. */
 function idOf(lock: string): string {
   try {
     return readFileSync(lock, 'utf8')

@@ -6,7 +6,7 @@ import { assertNotEmpty } from '../options.ts'
 import { type LoginKey, listLogins, readCurrent, type StoredLogin } from './login-store.ts'
 import type { Server } from './server.ts'
 
-/** Options and environment that say where to go. */
+/** The options and environment variables that select the server and the login. */
 export type ServerValues = {
   readonly server?: string | undefined
   readonly ca?: string | undefined
@@ -17,7 +17,7 @@ export type ServerValues = {
 export type Target = {
   readonly server: Server
   readonly login: StoredLogin | undefined
-  /** Of the login that was asked for, which may not be there. */
+  /** The requested login, which may not exist. */
   readonly name: string | undefined
 }
 

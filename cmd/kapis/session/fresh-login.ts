@@ -14,7 +14,7 @@ import {
 } from './login-store.ts'
 import { toTokens } from './token-response.ts'
 
-// A token that expires on its way would be refused; a clock may be off by this much.
+// Minimum remaining lifetime of a token: it must not expire on the way, and clocks may differ.
 const earlyMs = 60_000
 
 /**

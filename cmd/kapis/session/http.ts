@@ -11,7 +11,9 @@ type Members = Readonly<Record<string, unknown>>
 // A list of some hundred thousand users.
 const maxBytes = 128 * 1024 * 1024
 
-/** Requests to one server; redirects are not followed, so that a token goes nowhere else. */
+/**
+ * Sends requests to one server. Redirects are not followed, so that tokens reach no other server.
+ */
 export class Connection {
   readonly server: Server
   readonly #io: Io
@@ -52,7 +54,7 @@ export function parseJson({ text }: HttpResponse): Members {
   }
 }
 
-/** What the server says of a failure in its own words: a Status or an OAuth error. */
+/** Extracts the message of an error response: of a Status or an OAuth error. */
 export function toError(response: HttpResponse, what: string): Error {
   const { message, error, error_description: description } = parseJson(response)
   const said = [message, description, error].find(text => typeof text === 'string' && text !== '')

@@ -9,7 +9,7 @@ export type Issuer = {
   readonly identifier: string
   /** Whether it names itself in authorization responses (RFC 9207). */
   readonly isNamedInResponses: boolean
-  /** The URL of an endpoint. @throws Error when there is none */
+  /** The URL of an endpoint. @throws Error if the metadata has none */
   readonly endpoint: (name: string) => URL
   /** A URL that the issuer sent for people to open. @throws Error when it leads elsewhere */
   readonly page: (value: unknown) => URL
@@ -49,7 +49,8 @@ export async function discover(connection: Connection, expected = ''): Promise<I
     if (found === undefined) throw new Error(`the issuer has no ${name.replaceAll('_', ' ')} endpoint`)
     return found
   }
-  // At the address where the server was found: its certificate may not name the host of the issuer.
+  // Uses the address of the server, since its certificate may not be valid for the host of the
+  // issuer.
   const target = (name: string) => {
     const { pathname, search } = endpoint(name)
     return pathname + search

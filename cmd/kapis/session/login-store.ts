@@ -15,12 +15,12 @@ type Stored = Readonly<Record<string, unknown>>
  */
 export type LoginKey = { readonly url: string; readonly name: string }
 
-/** A login as it is stored, readable by its owner alone. */
+/** A stored login; only its owner can read the file. */
 export type StoredLogin = LoginKey &
   Server & {
     /** RFC 8414 issuer identifier. */
     readonly issuer: string
-    /** Who has logged in; '' when the server did not say so. */
+    /** The user name; '' if the server did not return it. */
     readonly username: string
     readonly clientId: string
     /** '' for a public client. */

@@ -4,7 +4,7 @@ import { basename, dirname, join, resolve, sep } from 'node:path'
 import { makeFolders } from '../../../pkg/files/make-folders.ts'
 import type { Io } from '../command.ts'
 
-/** This program, as kubectl starts it wherever it is called. */
+/** The running program, for the exec plugin of kubectl. */
 export type OwnProgram = {
   readonly file: string
   /** Makes sure that the file is there to stay. */
@@ -38,7 +38,7 @@ function packageRoot(file: string): string | undefined {
   return undefined
 }
 
-/** An older copy of the same version may be of another build. */
+/** A copy of the same version may be from another build. */
 function replaceFolder(from: string, to: string): void {
   const draft = `${to}.${process.pid}`
   const old = `${draft}.old`

@@ -14,7 +14,7 @@ export type Platform = {
   readonly call: (what: string, path: string, request?: HttpRequest) => Promise<HttpResponse>
 }
 
-/** With the token of KAPIS_TOKEN, otherwise with that of the login. */
+/** Uses the token of KAPIS_TOKEN, otherwise that of the login. */
 export async function connectPlatform(values: ServerValues, io: Io): Promise<Platform> {
   const target = findTarget(values, io)
   const { url } = target.server

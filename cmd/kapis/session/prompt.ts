@@ -34,7 +34,7 @@ export class Prompt {
     return line
   }
 
-  /** A new password, at a terminal twice: nobody sees a slip. @throws Error */
+  /** Prompts for a new password, twice at a terminal. @throws Error */
   async newPassword(question: string): Promise<string> {
     const password = await this.password(question)
     if (!this.#lines.isTerminal) return password
@@ -81,7 +81,7 @@ class Lines {
     signal.addEventListener('abort', () => this.close(), { once: true })
   }
 
-  /** undefined when there are no more. */
+  /** Returns undefined at the end of the input. */
   async next(): Promise<string | undefined> {
     while (this.#queue.length === 0) {
       if (this.#isInterrupted || this.#signal.aborted) throw new InterruptedError()

@@ -1,4 +1,4 @@
-/** Where the platform is, and the CAs that vouch for it as PEM; '' for those of the system. */
+/** The URL of the platform, and its CAs as PEM; '' for the system's. */
 export type Server = { readonly url: string; readonly ca: string }
 
 /** Options of every command that talks to the platform. */

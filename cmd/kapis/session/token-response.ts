@@ -2,7 +2,7 @@ import { type HttpResponse, parseJson, toError } from './http.ts'
 import type { Client } from './issuer.ts'
 import type { StoredLogin } from './login-store.ts'
 
-/** What a token response says of a login. */
+/** The fields of a token response that a login stores. */
 export type Tokens = Pick<
   StoredLogin,
   'clientId' | 'clientSecret' | 'accessToken' | 'refreshToken' | 'expiresAtMs'

@@ -16,21 +16,21 @@ const options = {
 } as const
 
 type Values = ReturnType<typeof parseUserArgs>['values']
-/** What an action works with. */
+/** The dependencies of an action. */
 export type Call = {
   readonly platform: Platform
   readonly domain: string
   readonly values: Values
   readonly io: Io
 }
-/** A part of what the platform answered. */
+/** A part of a response of the platform. */
 export type Member = Readonly<Record<string, unknown>>
 
 export function parseUserArgs(args: readonly string[]) {
   return parseArgs({ args: [...args], allowPositionals: true, options })
 }
 
-/** Users of the platform, or what lies below them. */
+/** Calls the API of users, or of a subresource of a user. */
 export function pathOf({ domain }: Call, rest = ''): string {
   return `/kapis/iam.${domain}/v1alpha2/users${rest}`
 }

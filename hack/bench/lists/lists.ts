@@ -9,9 +9,9 @@ import { openWatchers } from './watchers.ts'
 const namespace = 'bench-lists'
 const podCount = Number(process.env.BENCH_PODS ?? 10_000)
 const sizes = { small: 5_000, large: Number(process.env.BENCH_OBJECTS ?? 50_000) }
-// As many updates in each round.
+// Number of updates in each round.
 const fanOut = { watchers: 1_000, updates: Number(process.env.BENCH_UPDATES ?? 200), rounds: 5 }
-// Both servers end watches whose clients fall behind for long.
+// Both servers end watches of clients that fall behind for long.
 const mostAhead = 20
 const seconds = 2
 const measured = { rounds: 3, warmSeconds: 1 }
@@ -23,7 +23,7 @@ export async function benchLists(env: BenchEnv): Promise<void> {
   const kube = createApi(env.kubeUrl, env.kubeToken)
   await kube('POST', '/api/v1/namespaces', { metadata: { name: namespace } })
   for (const part of [benchPods, benchSizes, benchWatchers]) {
-    // What one of them could not measure must not cost the others.
+    // If one measurement fails, the others continue.
     await part(env, kube).catch(error => {
       console.log(`FAILED: ${error instanceof Error ? error.message : error}`)
       process.exitCode = 1
@@ -32,8 +32,8 @@ export async function benchLists(env: BenchEnv): Promise<void> {
 }
 
 /**
- * The native list cannot sort, nor page what is sorted: anyone who wants a page reads all that is
- * selected.
+ * The native list cannot sort or page sorted results, so a client that needs one page reads all
+ * selected objects.
  */
 const pages: readonly (readonly [name: string, query: string, nativeQuery: string])[] = [
   ['by label, newest 10', 'labelSelector=app%3Dweb', 'labelSelector=app%3Dweb'],
@@ -94,8 +94,8 @@ async function benchSizes(env: BenchEnv, kube: Call): Promise<void> {
   const load = { connections: 4, seconds, token: env.kapisToken }
   const times = async (): Promise<readonly (readonly number[])[]> => {
     const loads = Object.values(queries).map(query => ({ ...load, url: `${path}?${query}` }))
-    // Of the requests a second: the client has quantiles in tenths of a millisecond, a quarter of
-    // what is measured.
+    // Computed from requests per second: the client reports quantiles in tenths of a millisecond, a
+    // quarter of the measured value.
     return (await measureByTurns(env.hey, loads, measured)).map(outcomes =>
       perSecond(outcomes).map(each => (load.connections * 1000) / each),
     )
@@ -129,10 +129,7 @@ async function benchWatchers(env: BenchEnv, kube: Call): Promise<void> {
   }
   const expected = fanOut.watchers * fanOut.updates
 
-  /**
-   * Microseconds of processor time for each event that the watchers of a server get, without what
-   * the updates cost it.
-   */
+  /** CPU microseconds per event sent to watchers, without the cost of the updates themselves. */
   async function costOf({ url, token, pid }: Server, idleMs: number): Promise<number> {
     const watchers = await openWatchers(url, token, fanOut.watchers)
     await sleep(2_000)

@@ -15,7 +15,7 @@ const endings = [
 const batchLines = 2000
 export const daySeconds = 86_400
 
-/** Where each batch of a file of lines is, as the body of one `_bulk` request. */
+/** Splits a file of lines into batches, the bodies of `_bulk` requests. */
 export type LineFile = {
   readonly file: string
   readonly lines: number

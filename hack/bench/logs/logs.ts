@@ -9,13 +9,13 @@ import { ingest } from './ingest.ts'
 import { writeLines } from './lines.ts'
 import { questions } from './questions.ts'
 
-/** Of both clusters, where nothing else is measured. */
+/** Number of log lines that the clusters themselves produce. */
 export const logsClusterSize = { NODES: '3', PODS: '3' } as const
 
 const count = Number(process.env.LINES ?? 1_000_000)
 // Of ten million lines a question about each takes half a minute with both stores.
 const rounds = count > 2_000_000 ? 5 : 9
-// logs.embedded.memoryMegabytes, which is left as it is.
+// logs.embedded.memoryMegabytes, with its default.
 const memoryMegabytes = 512
 const smallLines = 30_000
 const together = { lines: 300_000, rounds: 9, askMs: 4_000, pauseMs: 200 }
@@ -29,7 +29,7 @@ type Side = {
 }
 
 /**
- * The embedded store next to a real OpenSearch: the same lines by `_bulk`, the same questions
+ * Compares the embedded store with a real OpenSearch: the same lines by `_bulk`, the same queries
  * through the same API.
  */
 export async function benchLogs(env: BenchEnv): Promise<void> {
@@ -48,7 +48,7 @@ export async function benchLogs(env: BenchEnv): Promise<void> {
     await compare(embedded, openSearch)
     printHead('alone')
     await benchExpression(embedded)
-    // These add lines.
+    // Measurements that add lines.
     await benchTogether(embedded)
     await benchSmall(embedded)
     const most = sumOf([...pids, ...pids.flatMap(childrenOf)].map(pid => residentMb(pid, 'VmHWM')))
@@ -77,14 +77,15 @@ async function compare(embedded: Side, openSearch: Side): Promise<void> {
   for (const [name, query, atMost = 1] of questions(end)) {
     const [a, b] = [await time(embedded, query), await time(openSearch, query)]
     report(`${name}, ms`, a.times, b.times, { atMost })
-    // Each control plane ships its own logs besides.
+    // Each control plane also ships its own logs.
     if (Math.abs(a.total - b.total) > count / 100)
       console.log(`  the answers differ: ${a.total} and ${b.total}`)
   }
 }
 
 /**
- * What an expression over all lines, asked without an end, does to those who do not use the store.
+ * Measures the effect of regular expressions over all lines, queried endlessly, on requests that do
+ * not use the store.
  */
 async function benchExpression({ env, ask }: Side): Promise<void> {
   const url = `${env.kapisUrl}/apis/resources.${env.groupDomain}/v1alpha3/nodes/worker-1`
@@ -94,7 +95,7 @@ async function benchExpression({ env, ask }: Side): Promise<void> {
   for (let round = 0; round < disturbed.rounds; round++) {
     quiet.push((await measure(env.hey, load)).p99Ms)
     const isDone = new AbortController()
-    // Another one each time: what was asked before is answered out of memory.
+    // A different query each time, since repeated ones are answered from caches.
     const asking = repeat(isDone.signal, () =>
       ask(`q=${encodeURIComponent(`/=1.*u49[^${asked++}]/`)}&size=1`),
     )
@@ -106,8 +107,8 @@ async function benchExpression({ env, ask }: Side): Promise<void> {
 }
 
 /**
- * What ingest and questions take of each other. A question is asked alone of as many lines as it is
- * asked of during ingest, which adds some: before it and after it.
+ * Measures the mutual effect of ingest and queries. Ingest adds lines, so the query is also
+ * measured alone, before and after it.
  */
 async function benchTogether({ env, ask, bulk }: Side): Promise<void> {
   const times: number[] = []
@@ -132,8 +133,8 @@ async function benchTogether({ env, ask, bulk }: Side): Promise<void> {
   const rates: { alone: number[]; during: number[] } = { alone: [], during: [] }
   const asked: { alone: number[]; during: number[] } = { alone: [], during: [] }
   for (let round = 0; round < together.rounds; round += 1) {
-    // Of one moment, however long writing takes: lines that came before are not stored again, and
-    // cost little.
+    // All with one timestamp, however long writing takes: old lines are not stored again and cost
+    // little.
     const now = Math.floor(Date.now() / 1000)
     const [first, second] = [1, 2].map(ago =>
       writeLines(join(env.runDir, `together-${ago}.ndjson`), together.lines, now - ago),
@@ -150,7 +151,7 @@ async function benchTogether({ env, ask, bulk }: Side): Promise<void> {
   report('question during ingest, ms', asked.during, asked.alone, { atMost: 2 })
 }
 
-/** What lines take on the disk that are sent one by one, once their file is complete. */
+/** Measures the disk space of lines that are sent one by one, once their file is complete. */
 async function benchSmall({ env, bulk }: Side): Promise<void> {
   const folder = join(env.runDir, 'kapis-logs')
   // A whole day that no other lines are of.
@@ -181,7 +182,7 @@ function toSide(env: BenchEnv): Side {
   }
 }
 
-/** The times of some rounds, as both stores keep something of what they were asked. */
+/** Several rounds, since both stores cache parts of earlier queries. */
 async function time({ ask }: Side, query: string): Promise<{ times: number[]; total: number }> {
   const times: number[] = []
   let body = ''

@@ -10,8 +10,8 @@ export type Question = readonly [name: string, query: string, target?: number]
 const scan = 3
 
 /**
- * What is asked of both stores. `{n}` is to be the number of the round: what was asked before may
- * be answered out of memory.
+ * The queries for both stores. `{n}` is replaced by the number of the round, since repeated queries
+ * may be answered from caches.
  *
  * @param end the Unix second at which the day of the lines ends
  */

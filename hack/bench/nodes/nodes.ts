@@ -13,9 +13,9 @@ type Workload = {
   readonly connections: number
   readonly gzip?: boolean
   readonly kapis: string
-  /** What kube-apiserver offers for the same purpose. */
+  /** The equivalent request at kube-apiserver. */
   readonly native: string
-  /** Requests a second, at least: times kube-apiserver's, and times those of static bytes. */
+  /** Minimum requests per second, as multiples of kube-apiserver's and of the static server's. */
   readonly times: number
   readonly timesStatic?: number
 }
@@ -24,8 +24,8 @@ const seconds = 3
 const measured = { rounds: 3, warmSeconds: seconds }
 
 /**
- * Reads of 5,000 nodes, against kube-apiserver's own and against static bytes, by turns in the same
- * run.
+ * Reads of 5,000 nodes, compared with kube-apiserver and with a server of static bytes, alternately
+ * in one run.
  */
 export async function benchNodes(env: BenchEnv): Promise<void> {
   const workloads = toWorkloads(env.groupDomain)
@@ -83,7 +83,7 @@ function toWorkloads(groupDomain: string): readonly Workload[] {
   ]
 }
 
-/** The static server gives back the very bytes that Kapis answered with. */
+/** The static server returns exactly the bytes that Kapis returned. */
 async function startStatic(
   env: BenchEnv,
   workloads: readonly Workload[],

@@ -1,14 +1,14 @@
 import { createServer } from 'node:https'
 import { createAuthority, issueCertificate } from '../../../pkg/certs/issue.ts'
 
-/** An answer of fixed bytes: what a Node.js HTTPS server can do at best. */
+/** A server of fixed responses: the upper limit of a Node.js HTTPS server. */
 export type StaticAnswer = {
   readonly path: string
   readonly encoding: string | undefined
   readonly body: Uint8Array
 }
 
-// A process of its own, as kapis-apiserver has one. Its parent sends the answers, and gets the
+// A process of its own, like kapis-apiserver. Its parent sends the responses, and receives the
 // port.
 
 process.once('disconnect', () => process.exit(0))

@@ -10,16 +10,16 @@ import { type BenchEnv, requestToken } from '../plane.ts'
 import { judge, printHead, report } from '../report.ts'
 
 const run = promisify(execFile)
-// Many short rounds by turns: what else the machine does then weighs on both sides.
+// Many short alternating rounds, so that other load on the machine affects both sides.
 const logins = { rounds: 5, seconds: 6, warmSeconds: 12 }
-// More than there are cores, so that there is always one to hash next.
+// More than there are cores, so that a hash is always waiting.
 const connections = 8
 const healthSeconds = 10
 const calls = { rounds: 9, requests: 5_000, tokens: 1_000, connections: 16 }
 
 /**
- * Logins next to what the cores could hash at best, what they do to other requests, and what many
- * tokens cost.
+ * Compares logins with the hash rate of the cores, and measures their effect on other requests and
+ * the cost of many tokens.
  */
 export async function benchOAuth(env: BenchEnv): Promise<void> {
   printHead('peer')
@@ -33,8 +33,8 @@ function toLogins(env: BenchEnv): Omit<Load, 'seconds'> {
 }
 
 /**
- * Kapis has the very cores that the loop has, as it would have them in a cluster, where
- * kube-apiserver and the callers are elsewhere.
+ * Kapis runs on the same cores as the loop. In a cluster kube-apiserver and the callers would run
+ * elsewhere.
  */
 async function benchLogins(env: BenchEnv): Promise<void> {
   const threads = availableParallelism()
@@ -42,7 +42,8 @@ async function benchLogins(env: BenchEnv): Promise<void> {
   if (half === 0) throw new Error('logins are measured on half of the cores: one is not enough')
   const [ours, others, all] = [`0-${half - 1}`, `${half}-${threads - 1}`, `0-${threads - 1}`]
   const { perSecond } = await measure(env.hey, { ...toLogins(env), seconds: logins.warmSeconds })
-  // Each to its end, as the loop's: what was cut off would have been worked for and not counted.
+  // A fixed number of logins, like the loop: work that is cut off would cost time without being
+  // counted.
   const share = (perSecond * logins.seconds * half) / threads
   const requests = connections * Math.max(1, Math.round(share / connections))
   const [own, plain]: [number[], number[]] = [[], []]
@@ -52,7 +53,7 @@ async function benchLogins(env: BenchEnv): Promise<void> {
     for (let round = 0; round < logins.rounds; round++) {
       const load = { ...toLogins(env), seconds: 0, requests, cores: others }
       own.push((await measure(env.hey, load)).perSecond)
-      // As many threads as kapis-oauth hashes with.
+      // As many threads as kapis-oauth uses for hashes.
       plain.push(await script(['taskset', '-c', ours], 'bcrypt-loop.ts', logins.seconds, threads))
     }
   } finally {
@@ -82,8 +83,7 @@ async function benchTokens(env: BenchEnv): Promise<void> {
   writeFileSync(many, tokens.join('\n'), { mode: 0o600 })
   const url = `${env.kapisUrl}/kapis/resources.${env.groupDomain}/v1alpha3/nodes?limit=10`
   const load = (file: string) => script([], 'token-load.ts', url, file, calls.connections, calls.requests)
-  // Once unmeasured for both: code is compiled as it is used, and a signature is checked when it is
-  // first seen.
+  // One warm-up round: V8 compiles the code, and signatures are verified once.
   await load(many)
   await load(one)
   const [distinct, single]: [number[], number[]] = [[], []]
@@ -95,8 +95,8 @@ async function benchTokens(env: BenchEnv): Promise<void> {
 }
 
 /**
- * As many access tokens of the administrator as said, each of a session of its own: of a client
- * that acts as him.
+ * Issues access tokens of the administrator, each with its own session, through a client that acts
+ * as this user.
  */
 async function createTokens(env: BenchEnv, count: number): Promise<readonly string[]> {
   const { groupDomain, kubeUrl, kubeToken, namespace, user, kapisUrl } = env
@@ -108,7 +108,7 @@ async function createTokens(env: BenchEnv, count: number): Promise<readonly stri
   })
   const grant = { grant_type: 'client_credentials', client_id: client.name, client_secret: client.secret }
   const ask = () => requestToken(kapisUrl, new URLSearchParams(grant))
-  // Until kapis-oauth knows the client.
+  // Waits until kapis-oauth has loaded the client.
   for (let tries = 100; tries > 0; tries--) {
     const error = await ask().then(
       () => undefined,
@@ -123,7 +123,7 @@ async function createTokens(env: BenchEnv, count: number): Promise<readonly stri
   return tokens
 }
 
-/** What a script of this folder prints: a number. */
+/** Runs a script of this folder that prints a number. */
 async function script(
   prefix: readonly string[],
   name: string,

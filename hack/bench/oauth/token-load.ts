@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs'
 import { forEach } from '../api.ts'
 
-// node token-load.ts URL TOKENS-FILE CONNECTIONS REQUESTS: GET with one token after the other of
-// the file, some in parallel, in a process of its own. Prints how many are answered a second;
-// anything but 200 ends it.
+// node token-load.ts URL TOKENS-FILE CONNECTIONS REQUESTS: sends GET requests with the tokens of
+// the file in turn, several concurrently, in a separate process. Prints the responses per second;
+// any status but 200 ends it.
 
-// What the certificate is worth is not measured here.
+// Certificate verification is not measured here.
 process.env.NODE_TLS_REJECT_UNAUTHORIZED = '0'
 const [url = '', tokensFile = '', connections = '', requests = ''] = process.argv.slice(2)
 const tokens = readFileSync(tokensFile, 'utf8').split('\n').filter(Boolean)

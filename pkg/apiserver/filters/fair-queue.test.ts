@@ -97,7 +97,7 @@ describe('createPlaces', () => {
     await turn()
     // e has the place; a has one as before.
     expect(taken).to.deep.equal(['a', 'b', 'c', 'd', 'e'])
-    // Who goes on is not made to wait: for a moment there is one too many.
+    // An admitted request does not wait: for a moment there is one more than allowed.
     held[0]?.idle(false)
     held[1]?.leave()
     await turn()

@@ -14,7 +14,7 @@ import { createSlowClients } from './slow-clients.ts'
 
 type Record = { readonly [key: string]: unknown }
 
-/** One place for each user, and a tenth of a second to wait for it. */
+/** One seat per user, and a queue timeout of a tenth of a second. */
 function inFlightOf(places: number) {
   const limits = { reading: places, mutating: places, lasting: places, requestSeconds: 0.4 }
   return createMaxInFlight({ limits: () => limits, refused: () => undefined })
@@ -293,7 +293,7 @@ describe('createChain', () => {
       'allowed',
       'completed 200',
     ])
-    // Who judges a proxied request is kube-apiserver: its log has the decision.
+    // A proxied request is authorized by kube-apiserver, whose audit log has the decision.
     expect(await ask('/api/v1/nodes', { authorize: () => 'delegated' })).to.not.include('allowed')
     const refuse = () => Promise.reject(new Status(403, 'Forbidden', 'no'))
     expect(await ask('/api/v1/nodes', { authorize: refuse })).to.deep.equal([
@@ -308,7 +308,7 @@ describe('createChain', () => {
       'failed: Unauthorized',
       'completed 401',
     ])
-    // Who it was is known, although it cannot be sent on.
+    // The caller is known, although the identity cannot be sent to the upstream server.
     const unusable = () => {
       throw new RefusedIdentity('token-review', 'it has blanks', { ...jane, username: ' eve' })
     }
@@ -354,7 +354,7 @@ describe('createChain', () => {
     })
     const first = busy.get('/api/v1/nodes')
     let second = await busy.get('/livez')
-    // The first may still be on its way.
+    // The first request may still be in progress.
     while (second.code === 200) second = await busy.get('/api/v1/nodes')
     expect([second.code, second.headers['retry-after']]).to.deep.equal([429, '1'])
     waiting.resolve()

@@ -5,7 +5,7 @@ import { expect } from 'chai'
 import { startLoopback } from '../../apirequest/fixtures.ts'
 import { withLingeringClose } from './lingering-close.ts'
 
-/** What came before the connection was closed or reset. */
+/** The data received before the connection was closed or reset. */
 async function answerOf(socket: Socket): Promise<string> {
   let answer = ''
   socket.on('data', chunk => {

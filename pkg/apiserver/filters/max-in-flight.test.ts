@@ -78,7 +78,7 @@ describe('createInFlight', () => {
     const stay = enter(upgrade)
     stay.longRunning()
     expect(() => enter(upgrade)).to.throw(Status)
-    // It was refused without keeping the other place.
+    // The rejected request did not keep the other seat.
     enter(list)
   })
 

@@ -45,7 +45,7 @@ export type MaxInFlight = {
 }
 
 export type MaxInFlightOptions = {
-  /** As they are now. */
+  /** The current limits. */
   readonly limits: () => MaxInFlightLimits
   /** Called for each rejected request. */
   readonly refused: (kind: SeatKind) => void

@@ -70,7 +70,7 @@ describe('createPace', () => {
     await sleep(70)
     expect(seen.at(-1)).to.equal(false)
     await sleep(500)
-    // Before its head nobody closes it but the deadline.
+    // Before the response headers only the deadline closes the request.
     expect(isClosed).to.equal(true)
   })
 

@@ -3,7 +3,7 @@ import type { Server, Socket } from 'node:net'
 /** The connections of one address. */
 type Source = {
   open: number
-  /** The newest last; some may have closed already. */
+  /** In order of age, the newest last; some may have closed already. */
   sockets: Socket[]
 }
 

@@ -14,7 +14,7 @@ export type ShutdownOptions = {
 
 const drainMs = 60_000
 const sweepMs = 100
-// A connection that was opened last may have its first request on the way.
+// A connection that was opened last may have its first request in transit.
 const firstRequestMs = 1_000
 
 /**

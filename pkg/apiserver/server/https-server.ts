@@ -41,7 +41,7 @@ function toServerOptions({ headersSeconds, headerKilobytes }: ServerLimits) {
   }
 }
 
-// Such as h2c, HTTP/2.0 and TLS/1.2: in all of them requests follow.
+// For example h2c, HTTP/2.0 and TLS/1.2: all of them carry further requests.
 const carriesRequests = /^(?:h[23]|https?|tls)(?:[c/-]|$)/i
 
 /**

@@ -95,7 +95,8 @@ describe('createProbes', () => {
     ['/', false],
     ['/api/healthz', false],
     ['/metrics', false],
-    // What every JavaScript object has is no probe: these paths are guarded like any other.
+    // Properties that every JavaScript object has are not probes: these paths require authorization
+    // like any other.
     ['/constructor', false],
     ['/toString/x', false],
     ['/__proto__', false],

@@ -39,7 +39,7 @@ function allowed(ask: () => unknown): readonly string[] {
 describe('describeApi', () => {
   for (const section of sections) {
     it(`describes /${section.key} by a valid OpenAPI 3.1 document`, async () => {
-      // What kube-apiserver's own documents describe is looked up end to end.
+      // The operations of kube-apiserver's documents are resolved with all their references.
       const isOwn = (key: string, value: unknown) => key !== '$ref' || String(value).startsWith('#')
       const text = JSON.stringify(toOpenApi(section, '1.2.3'))
       const document = JSON.parse(text, (key, value) => (isOwn(key, value) ? value : undefined))
@@ -101,7 +101,7 @@ describe('the parameters that are described', () => {
     const kind = { ...plain, plural: 'things' }
     const taken = allowed(() => toSelecting(Object(kind), { query, namespace: '', groupDomain }))
     const ofKinds = createKindTable(groupDomain).flatMap(({ options }) => Object.keys(options.filters))
-    // Of pods alone, and not looked up in the pod.
+    // Only for pods; the field is not read from the pod.
     const all = new Set([...taken, ...ofKinds, 'serviceName'])
     const described = listParameters(kindFilters).map(({ name }) => name)
     expect(taken).to.include('name')

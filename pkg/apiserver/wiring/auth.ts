@@ -39,7 +39,7 @@ export type Auth = {
   /** @param requestOf returns the attributes to authorize a request with */
   readonly impersonate: (requestOf: RequestOf) => Impersonate
   readonly authorize: Authorize
-  /** Whether a caller may read a Secret. @throws Status 403 */
+  /** Authorizes reading a Secret. @throws Status 403 */
   readonly authorizeSecretRead: (identity: Identity, namespace: string, name: string) => Promise<void>
   /**
    * The same for a Service; '' for one in any namespace.

@@ -7,7 +7,7 @@ describe('followCredential', () => {
   const over = new AbortController()
   after(() => over.abort())
 
-  /** A kube-apiserver that answers by turns, and with the last for ever. */
+  /** A kube-apiserver with a sequence of responses, of which the last is repeated. */
   function follow(...outcomes: readonly (Error | object)[]) {
     let asked = 0
     const call = async () => {

@@ -32,12 +32,12 @@ import { createLogPlaces } from './log-places.ts'
 const version = 'v1alpha2'
 // Shippers log each refusal as an error: a burst of all nodes is to be waited out.
 const waitForPlaceMs = 10_000
-// Each may hold some 32 MiB.
+// Each request may hold about 32 MiB.
 const maxLogsqlQueries = 8
 const right = { verb: 'get', group: '', resource: 'pods/log' }
 
 export type Logs = {
-  /** The faces, by `<group>/<version>`. */
+  /** The handlers, by `<group>/<version>`. */
   readonly faces: ReadonlyMap<string, Handler>
   /**
    * Returns whether the handler of a request performs its own authorization.
@@ -140,7 +140,7 @@ export async function createLogs(options: LogsOptions): Promise<Logs> {
       refuse: () => tooManyRequests('too many LogsQL queries are running; try again', 1),
     })
     const logsql = createLogsqlFace({ ...reading, timeSlices, readForm, enter: queries.take })
-    // Whatever the protocol, sending logs is one right: to create `ingest` in the logging group.
+    // Ingest requires the same permission for every protocol: create `ingest` in the logging group.
     const sending = toResourceInfo({
       prefix: 'kapis',
       verb: 'create',

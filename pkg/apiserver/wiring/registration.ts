@@ -33,9 +33,9 @@ export function createRegistration({
     groupDomain: config.groupDomain,
     service,
     caBundle: () => certificates.current().bundlePem,
-    // The CA of Kapis is published before it signs; one from files may not be.
+    // A CA of Kapis is published before it signs certificates; a CA from files may not be.
     keepOthersMs: config.tls.certFile === '' ? 0 : config.tls.rolloverSeconds * 1_000,
-    // Helm deletes one object after the other, and keeps the namespace.
+    // Helm deletes objects one after the other, and keeps the namespace.
     async isLeaving() {
       const path = `/api/v1/namespaces/${service.namespace}`
       return (await isLeaving(client, path)) || isLeaving(client, `${path}/services/${service.name}`)

@@ -51,12 +51,12 @@ export type Resources = {
   readonly platform: Handler
   /** `/kapis/resources.<group domain>/v1alpha2` */
   readonly v1alpha2: Handler
-  /** `/kapis/{group}/{version}` of everything that no other face serves. */
+  /** `/kapis/{group}/{version}` without a handler of its own. */
   readonly generic: Handler
-  /** The same reads, with lists as `{items, totalItems}`. */
+  /** The same reads with lists as `{items, totalItems}`. */
   readonly items: Handler
   /** Reads of namespaces and workspaces at other paths, as `platform` answers them. */
-  /** Reads of objects that are made of those of kube-apiserver. */
+  /** Reads of objects that are computed from Kubernetes objects. */
   readonly views: Pick<RoleTools, 'latest' | 'show'>
   readonly narrowed: Pick<WorkspaceTools, 'read' | 'isVisible'> & { readonly visible: FindVisible }
   readonly documents: readonly DocumentRoute[]
@@ -65,7 +65,7 @@ export type Resources = {
    * authorization.
    */
   readonly selects: (info: RequestInfo) => boolean
-  /** What everybody may have without a right of RBAC: the own kubeconfig. */
+  /** Paths that need no RBAC permission: the caller's own kubeconfig. */
   readonly isOwn: (exchange: AuthenticatedExchange) => boolean
   /**
    * Returns the attributes to authorize a request with, if they differ from its path.
@@ -77,7 +77,7 @@ export type Resources = {
   readonly checks: readonly Check[]
   /** Follows a kind for another part of the program (ResourceCache). */
   readonly watch: ResourceCache['watch']
-  /** Resolves once what is always followed has its first state. */
+  /** Resolves when the kinds that are always cached have synced. */
   readonly start: () => Promise<void>
   readonly stop: () => void
 }
@@ -89,9 +89,9 @@ export type ResourcesOptions = {
   readonly logger: Logger
   readonly registry: Registry
   readonly broadcaster: WatchBroadcaster
-  /** Where role bindings give any right at all. */
+  /** The namespaces in which role bindings grant any permission. */
   readonly grants: GrantIndex
-  /** Told whenever what is given in the whole cluster may have changed. */
+  /** Calls back when a cluster-wide grant may have changed. */
   readonly onClusterChange: (listener: () => void) => void
   /** Reviews of access, which are created in the same group. */
   readonly reviews: Handler
@@ -100,16 +100,16 @@ export type ResourcesOptions = {
   /** The CA of the issuer URL for clients; undefined if Kapis did not issue the certificate. */
   readonly caPem: () => string | undefined
   readonly isUser: (name: string) => boolean
-  /** Whether a caller may read a Secret. @throws Status 403 */
+  /** Authorizes reading a Secret. @throws Status 403 */
   readonly authorizeSecretRead: (identity: Identity, namespace: string, name: string) => Promise<void>
-  /** The same of a Service; '' for one in any namespace. @throws Status 403 */
+  /** Authorizes reading a Service; '' for one in any namespace. @throws Status 403 */
   readonly authorizeServiceRead: (identity: Identity, namespace: string, name: string) => Promise<void>
 }
 
-// All that is asked of registries for one request.
+// Limits all requests to registries for one request of a caller.
 const registryMs = 30_000
 
-/** Joins what is known of kube-apiserver's resources with the faces that show it. */
+/** Wires the resource cache to the handlers that serve it. */
 export function createResources(options: ResourcesOptions): Resources {
   const { client, config, live, logger, registry, broadcaster, grants, reviews, proxy, caPem, isUser } =
     options
@@ -277,7 +277,7 @@ export function createResources(options: ResourcesOptions): Resources {
 }
 
 function measure(registry: Registry, cache: ResourceCache): void {
-  // Kinds come and go; what is not followed any more must not be told for ever.
+  // Kinds come and go: listeners of a kind that is not cached any more must be removed.
   const byResource = (read: (store: ObjectStore) => number) => (told: Gauge<'group' | 'resource'>) => {
     told.reset()
     for (const store of cache.stores()) {

@@ -15,7 +15,7 @@ export type RouterOptions = {
   readonly group: string
   readonly version: string
   readonly aggregated: Handler
-  /** The faces under /kapis, by `<group>/<version>`. */
+  /** The handlers under /kapis, by `<group>/<version>`. */
   readonly platform: ReadonlyMap<string, Handler>
   /** The API of another component for a group and version under /kapis. */
   readonly aggregatedApi: (group: string, version: string) => Handler | undefined
@@ -23,7 +23,7 @@ export type RouterOptions = {
   readonly generic: Handler
   /** Discovery and OpenAPI documents, each with its paths. */
   readonly documents: readonly DocumentRoute[]
-  /** The same for callers of kapis-apiserver itself, and not through kube-apiserver. */
+  /** The same for direct callers of kapis-apiserver, not through kube-apiserver. */
   readonly ownDocuments: readonly DocumentRoute[]
   /** Everything of kube-apiserver's own, as the calling user. */
   readonly proxy: Handler
@@ -51,7 +51,7 @@ export function createRouter(options: RouterOptions): Router {
     if (isPlatform(info.prefix)) {
       const face = options.platform.get(`${info.group}/${info.version}`)
       if (face) {
-        // LogsQL's parameters may be repeated, and are read together with those of a form.
+        // Parameters of LogsQL may be repeated, and those of a form are added to them.
         if (info.resource !== 'select') exchange.query.refuseAmbiguous()
         if (hasVerbPrefix(info) && info.verb !== 'watch')
           throw badRequest(`${info.verb} is not supported below ${info.parts[0]}`)

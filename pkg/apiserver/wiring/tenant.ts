@@ -32,7 +32,7 @@ export type Tenant = {
   readonly judgesItself: (exchange: AuthenticatedExchange) => boolean
 }
 
-/** Joins the views of workspaces and namespaces with what they show, and with what writes. */
+/** Wires the views of workspaces and namespaces, and their writes. */
 export function createTenant(options: TenantOptions): Tenant {
   const { groupDomain, callAs, narrowed, users, requireRight, searches } = options
   const serve = createWorkspaceViews({

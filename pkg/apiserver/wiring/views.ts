@@ -6,10 +6,10 @@ import { plain, users } from '../../resourcecache/kinds/platform.ts'
 import { ObjectStore } from '../../resourcecache/store/store.ts'
 
 /**
- * Reads of objects that are made of those of kube-apiserver for one request: they have the pages, filters and order of all lists, and
- * cannot be watched.
+ * Computed reads, calculated for one request from Kubernetes objects: they have the paging, filters
+ * and sorting of all lists, but no watch.
  *
- * @param byPlural the collection that a plural means; undefined for one that kube-apiserver does not serve
+ * @param byPlural the kind of a plural; undefined if kube-apiserver does not serve it
  */
 export function createViews(
   tools: ReadTools,

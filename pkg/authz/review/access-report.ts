@@ -6,8 +6,8 @@ import { type AccessAttributes, type Rule, ruleAllows, toPolicyRule } from './ru
 type BindingWithRole = Pick<Grant, 'binding' | 'role'>
 
 /**
- * What a caller may do. Rules are listed once for each role: many namespaces have bindings of the
- * same few.
+ * The permissions of a caller. Rules are listed once per role, since many namespaces have bindings
+ * of the same roles.
  */
 export type AccessReport = {
   /** Bindings that count in the whole cluster. */
@@ -17,7 +17,10 @@ export type AccessReport = {
     readonly namespace: string
     readonly bindings: readonly BindingWithRole[]
   }[]
-  /** Each role that a binding names; one that does not exist has no rules and gives nothing. */
+  /**
+   * Every role that a binding refers to; a role that does not exist has no rules and grants
+   * nothing.
+   */
   readonly roles: readonly {
     readonly role: ObjectRef
     readonly isMissing?: true

@@ -5,17 +5,17 @@ import type { AccessAttributes } from './rule.ts'
 
 export type AllowedNamespaces = {
   /**
-   * A right in the whole cluster: in every namespace, those that are made later too. `namespaces`
-   * is empty then.
+   * A cluster-wide permission: valid in every namespace, including future ones. `namespaces` is
+   * empty then.
    */
   readonly allNamespaces: boolean
   readonly namespaces: readonly string[]
 }
 
 /**
- * Where a caller may make a request for a resource.
+ * Returns the namespaces in which a caller may make a request.
  *
- * @param attributes its namespace does not matter
+ * @param attributes their namespace is ignored
  * @throws Status 503 before the first lists
  */
 export function allowedNamespaces(

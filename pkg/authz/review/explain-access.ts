@@ -12,9 +12,7 @@ import {
   toPolicyRule,
 } from './rule.ts'
 
-/**
- * A binding of the caller that does not give access, and each thing that keeps it from doing so.
- */
+/** A binding of the caller that does not grant the access, with the reasons. */
 export type NearMiss = {
   readonly binding: ObjectRef
   readonly role: ObjectRef
@@ -61,8 +59,8 @@ export function explainAccess(
 }
 
 /**
- * Roles that exist and would allow the request, those with the fewest rules first; Kubernetes' own
- * components' are left out.
+ * Existing roles that would allow the request, those with the fewest rules first, without those of
+ * Kubernetes components.
  */
 export function rolesThatAllow(
   reader: Pick<RbacReader, 'rolesFor'>,
@@ -91,7 +89,7 @@ function nearMissOf(
   const refs = refsOf(binding)
   const place = isInReach(binding, attributes) ? [] : [placeText(binding, attributes)]
   const rules = reader.rulesOf(binding.role)
-  // What such a role would allow is not known; it counts where the binding does.
+  // The rules of a missing role are unknown; only the binding is compared.
   if (rules === undefined)
     return place.length > 0 ? undefined : { ...refs, missing: [`the ${refs.role.kind} does not exist`] }
   const [best] = rules
@@ -110,7 +108,7 @@ function placeText({ namespace }: Binding, attributes: AccessAttributes): string
   return `${given}, not in ${JSON.stringify(attributes.namespace)}`
 }
 
-/** What a rule lacks for a request; undefined for one that is about something else. */
+/** What a rule lacks for a request; undefined if the rule is for other resources. */
 function gapsOf(rule: Rule, attributes: AccessAttributes): readonly string[] | undefined {
   const verb = hasVerb(rule, attributes)
     ? []

@@ -2,10 +2,10 @@ import type { Identity } from '../../apirequest/identity.ts'
 import type { Binding, RbacReader } from '../rbac-index.ts'
 import { type AccessAttributes, type Rule, ruleAllows, toPolicyRule } from './rule.ts'
 
-/** A binding or a role, as it is written in the status of a review. */
+/** A binding or a role, in the form of the status of a review. */
 export type ObjectRef = { readonly kind: string; readonly name: string; readonly namespace?: string }
 
-/** What gives access: a binding, its role and the first rule of it that allows the request. */
+/** The source of a permission: a binding, its role and the first rule that allows the request. */
 export type Grant = {
   readonly binding: ObjectRef
   readonly role: ObjectRef
@@ -17,7 +17,7 @@ export function isInReach({ namespace }: Binding, attributes: AccessAttributes):
   return namespace === '' || (attributes.isResource && namespace === attributes.namespace)
 }
 
-/** Finds the rule by which a role allows a request; each role is looked at once. */
+/** Finds the rule of a role that allows a request; each role is checked once. */
 export function createRuleFinder(
   reader: Pick<RbacReader, 'rulesOf'>,
   attributes: AccessAttributes,
@@ -33,7 +33,10 @@ export function createRuleFinder(
   }
 }
 
-/** What allows a request of a caller, as the RBAC authorizer of kube-apiserver decides. */
+/**
+ * Returns the grants that allow a request of a caller, by the rules of the RBAC authorizer of
+ * kube-apiserver.
+ */
 export function grantsOf(
   reader: Pick<RbacReader, 'bindingsOf' | 'rulesOf'>,
   identity: Identity,
@@ -63,7 +66,7 @@ export function toRoleRef(role: string): ObjectRef {
   return { kind: 'Role', name: role.slice(slash + 1), namespace: role.slice(0, slash) }
 }
 
-/** Such as `ClusterRoleBinding "admins"` and `RoleBinding "dev" in the namespace "shop"`. */
+/** For example `ClusterRoleBinding "admins"` or `RoleBinding "dev" in the namespace "shop"`. */
 export function refText({ kind, name, namespace }: ObjectRef): string {
   const place = namespace === undefined ? '' : ` in the namespace ${JSON.stringify(namespace)}`
   return `${kind} ${JSON.stringify(name)}${place}`

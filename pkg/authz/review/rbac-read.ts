@@ -4,15 +4,15 @@ import { type RequestInfo, toResourceInfo } from '../../apirequest/request-info.
 import type { Authorize } from '../authorizer.ts'
 
 /**
- * Whose roles and bindings are read: those of the cluster always, and those of one namespace or of
- * every one.
+ * The scope of the roles and bindings to read: always the cluster's, and those of one or of all
+ * namespaces.
  */
 export type RbacPlace = 'cluster' | 'everywhere' | { readonly namespace: string }
 
 const group = 'rbac.authorization.k8s.io'
 
 /**
- * Requires what it takes to list the roles and bindings that a review is made from.
+ * Requires permission to list the roles and bindings that a review is computed from.
  *
  * @throws Status 403, 401, 503
  */

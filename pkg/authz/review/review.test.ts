@@ -32,7 +32,7 @@ const objects = [
   binding('own', 'Role/own', [{ kind: 'ServiceAccount', name: 'ci' }], 'shop'),
   binding('all-accounts', 'Role/own', [groupOf('system:serviceaccounts:shop')], 'bank'),
   binding('lost', 'Role/gone', [user('jane')], 'shop'),
-  // Counts for nobody: a ClusterRoleBinding has no namespace of its own.
+  // Ignored: a ClusterRoleBinding has no namespace.
   binding('nowhere', 'ClusterRole/edit', [{ kind: 'ServiceAccount', name: 'ci' }]),
 ]
 const caller = (username: string, ...groups: readonly string[]): Identity => ({

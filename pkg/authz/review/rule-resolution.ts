@@ -1,16 +1,16 @@
 import type { KubeClient } from '../../kubeclient/client.ts'
 import { membersOf, textOf } from '../../kubeclient/object.ts'
 
-/** Whether RBAC is all that kube-apiserver decides by, as far as it says so. */
+/** Whether RBAC is the only authorizer of kube-apiserver, as far as it reports them. */
 export type RuleResolution = { readonly incomplete: boolean; readonly evaluationError?: string }
 
 const cacheMs = 60_000
 const path = '/apis/authorization.k8s.io/v1/selfsubjectrulesreviews'
 
 /**
- * Finds out whether kube-apiserver has authorizers whose rules cannot be listed (webhooks): it says
- * so in the SelfSubjectRulesReview of any caller, so that Kapis asks for its own. The answer is
- * good for a minute.
+ * Finds out whether kube-apiserver has authorizers whose rules cannot be listed (webhooks): the
+ * SelfSubjectRulesReview of any caller reports it, so Kapis requests its own. The result is used
+ * for a minute.
  */
 export function createRuleResolution(client: KubeClient): () => Promise<RuleResolution> {
   let known: { readonly resolution: Promise<RuleResolution>; readonly atMs: number } | undefined

@@ -10,9 +10,7 @@ export type Rule = {
   readonly nonResourceURLs: readonly string[]
 }
 
-/**
- * What access is asked about, with the fields of a SubjectAccessReview: '' is what it leaves out.
- */
+/** The attributes of a request, with the fields of a SubjectAccessReview; omitted ones are ''. */
 export type AccessAttributes =
   | {
       readonly isResource: true
@@ -70,7 +68,7 @@ function trimStars(url: string): string {
 // Hundreds of namespaces have the same few roles.
 const maxSharedBytes = 4 * 1024 * 1024
 
-/** Reads the `rules` of roles; the same rules are one value. */
+/** Parses the `rules` of roles; equal rules share one value. */
 export function createRuleReader(): (rules: unknown) => readonly Rule[] {
   const shared = createBoundedCache<readonly Rule[]>({
     maxBytes: maxSharedBytes,

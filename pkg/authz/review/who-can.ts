@@ -24,8 +24,8 @@ type Reader = Pick<RbacReader, 'clusterBindings' | 'bindingsIn' | 'rulesOf'>
 const superusers = 'group system:masters'
 
 /**
- * The subjects that may make a request. Anyone in a group that is named may too, and the group of
- * superusers is always there.
+ * Returns the subjects that may make a request. Members of a named group may too, and the superuser
+ * group is always included.
  *
  * @throws Status 503 before the first lists
  */
@@ -88,7 +88,7 @@ const escalations = [
 ]
 const maxNamed = 10
 
-/** Who can give themselves the access of others, in the whole cluster. */
+/** The subjects that can escalate or impersonate cluster-wide. */
 function escalationNotes(reader: Reader): readonly string[] {
   return escalations.flatMap(({ verb, group, resource, text }) => {
     const place = { subresource: '', name: '', namespace: '' }

@@ -15,7 +15,7 @@ export const audit = section({
     description:
       'File of an audit policy (audit.k8s.io/v1), as for kube-apiserver. Empty: metadata of all requests but discovery and health checks.',
   }),
-  // As kube-apiserver is usually set up; ten files of 100 MiB are some million events.
+  // The usual settings of kube-apiserver; ten files of 100 MiB contain some million events.
   maxMegabytes: integer({
     default: 100,
     min: 1,

@@ -123,7 +123,7 @@ export type RegisteredClient = { readonly client: ClientConfig; readonly secret:
 export const client = members.superRefine(check).transform(toRegistered)
 export const clientMembers = members.shape
 
-/** The client that consoles and scripts of the platform know. */
+/** The default client of consoles and scripts. */
 export const defaultClient: ClientConfig = {
   name: 'kapis',
   public: false,

@@ -44,7 +44,7 @@ export const limits = section({
     description:
       'Seconds until a request without response headers gets 504; a shorter `?timeout=` takes precedence. Watches, followed logs and upgraded connections have no limit.',
   }),
-  // As nginx' send_timeout.
+  // Like send_timeout of nginx.
   stallSeconds: integer({
     default: 60,
     min: 1,
@@ -67,7 +67,7 @@ export const limits = section({
     max: 16_384,
     description: 'Maximum size of the request line and headers, in KiB; beyond it 431.',
   }),
-  // As a line of nginx.
+  // Like the line limit of nginx.
   parameterKilobytes: integer({
     default: 8,
     min: 1,

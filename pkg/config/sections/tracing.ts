@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import { integer, section, text } from '../option.ts'
 
-/** Where spans are sent. Named as in Kubernetes' TracingConfiguration. */
+/** The tracing endpoint, named as in the TracingConfiguration of Kubernetes. */
 export const tracing = section({
   endpoint: text({
     default: '',

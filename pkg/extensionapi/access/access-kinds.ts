@@ -2,8 +2,7 @@ import type { ServedResource } from '../discovery/served-group.ts'
 import type { SpecField } from './review-spec.ts'
 
 /**
- * A kind that is created and never stored, as a SubjectAccessReview: what comes back has its
- * status.
+ * A kind that is created but not stored, like a SubjectAccessReview: the response has its status.
  */
 export type AccessKind = ServedResource & {
   readonly plural: 'whocans' | 'accessiblenamespaces' | 'subjectaccessreports' | 'explainaccesses'

@@ -30,7 +30,7 @@ const resolution = {
 }
 const notes = texts('What else gives access, such as a right to impersonate.')
 
-/** The schemas of the kinds that tell of access, by short names. */
+/** The schemas of the access review kinds, by short names. */
 export const accessSchemas: Schemas = {
   WhoCan: object('WhoCan finds the subjects that may make a request, with the bindings that allow it.', {
     spec: ref('WhoCanSpec', 'The request.'),

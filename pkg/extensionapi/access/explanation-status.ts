@@ -9,8 +9,8 @@ import type { Decision } from '../../authz/subject-access-review.ts'
 export type Judge = (identity: Identity, attributes: AccessAttributes) => Promise<Decision>
 
 /**
- * The status of an ExplainAccess. kube-apiserver decides; RBAC says why. Where the two differ
- * another authorizer has decided, and the status says so.
+ * The status of an ExplainAccess. The decision comes from kube-apiserver, the reasons from RBAC. If
+ * they differ, another authorizer has decided, and the status says so.
  */
 export async function explanationStatus(
   options: {

@@ -8,7 +8,7 @@ const limitBytes = 256 * 1024
 const mediaTypes = ['application/json', 'application/yaml']
 
 /**
- * The object in the body of a create, as JSON or YAML, which must say its apiVersion and kind.
+ * Reads the object of a create request, as JSON or YAML, with apiVersion and kind.
  *
  * @throws Status 400, 413, 415
  */

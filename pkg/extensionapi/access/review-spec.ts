@@ -2,7 +2,7 @@ import { badRequest, invalid } from '../../apierrors/status.ts'
 import type { AccessAttributes } from '../../authz/review/rule.ts'
 import { isRecord } from '../../kubeclient/object.ts'
 
-/** The spec of a review, whatever its kind. */
+/** The spec of a review of any kind. */
 export type ReviewSpec = {
   /** '' and no groups for the caller. */
   readonly user: string
@@ -14,7 +14,7 @@ export type ReviewSpec = {
 
 export type SpecField = 'user' | 'groups' | 'namespace' | 'resourceAttributes' | 'nonResourceAttributes'
 
-/** What a kind has in its spec. */
+/** The fields that the spec of a kind has. */
 export type SpecForm = {
   readonly kind: { readonly group: string; readonly kind: string }
   readonly fields: readonly SpecField[]
@@ -25,11 +25,10 @@ export type SpecForm = {
 const textAttributes = ['verb', 'group', 'version', 'resource', 'subresource', 'name', 'namespace'] as const
 
 /**
- * Reads the spec of a review strictly: a field that is not known is refused, because the answer
- * would be about something else.
+ * Parses the spec of a review strictly: unknown fields are rejected, because the result would be
+ * for another question.
  *
- * @throws Status 400 for fields that are unknown or of the wrong type, 422 for what is missing or
- * contradicts itself
+ * @throws Status 400 for unknown fields or wrong types, 422 for missing or contradictory ones
  */
 export function parseReviewSpec(review: Readonly<Record<string, unknown>>, form: SpecForm): ReviewSpec {
   refuseUnknown(review, ['apiVersion', 'kind', 'metadata', 'spec', 'status'], '')
@@ -51,13 +50,13 @@ const emptyMetadata = new Map<string, unknown>([
   ...(['labels', 'annotations'] as const).map(key => [key, {}] as const),
   ...(['ownerReferences', 'finalizers'] as const).map(key => [key, []] as const),
 ])
-// Clients send these, and a SubjectAccessReview may have them.
+// Clients send these fields, and a SubjectAccessReview may have them.
 const allowedMetadata: readonly string[] = ['namespace', 'creationTimestamp', 'managedFields']
 
 /**
- * Reads the metadata of a review, which must be empty, as that of a SubjectAccessReview.
+ * Checks the metadata of a review, which must be empty as for a SubjectAccessReview.
  *
- * @throws Status 400 for a member that is unknown or of the wrong type, 422 for one that is set
+ * @throws Status 400 for an unknown field or a wrong type, 422 for a field that is set
  */
 export function parseReviewMetadata(
   metadata: unknown,

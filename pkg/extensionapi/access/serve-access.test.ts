@@ -25,7 +25,7 @@ describe('serveAccess', () => {
   let index: RbacIndex
   let loopback: Loopback
   let caller: Identity
-  /** What the caller may list, as `resource namespace`. */
+  /** The lists that the caller is allowed, as `resource namespace`. */
   let readable: ReadonlySet<string>
   let judged: boolean | undefined
   const judgedFor: string[] = []
@@ -135,7 +135,7 @@ describe('serveAccess', () => {
     expect(parse(text).status.namespaces).to.deep.equal(['shop'])
   })
 
-  // As kube-apiserver judges the metadata and the status of a SubjectAccessReview.
+  // The validation of metadata and status by kube-apiserver for a SubjectAccessReview.
   const members: readonly (readonly [body: object, code: number, message: string | undefined])[] = [
     ...['x', 5, [], true].map(
       metadata => [{ metadata }, 400, 'invalid metadata: expected an object'] as const,
@@ -242,7 +242,7 @@ describe('serveAccess', () => {
         { resourceAttributes: { ...pods, namespace: 'shop' } },
         [...cluster, 'roles shop', 'rolebindings shop'],
       ],
-      // Names of namespaces that a check could take for something else.
+      // Namespace names that a check could misread.
       [
         'whocans',
         { resourceAttributes: { ...pods, namespace: 'cluster' } },

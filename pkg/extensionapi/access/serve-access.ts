@@ -25,7 +25,7 @@ export type AccessOptions = {
   readonly reader: RbacReader
   readonly authorize: Authorize
   readonly resolution: () => Promise<RuleResolution>
-  /** What kube-apiserver says to a request of a user. */
+  /** The response of kube-apiserver to a request of a user. */
   readonly judge: Judge
   /** The API group of users of Kapis. */
   readonly userGroup: string
@@ -34,8 +34,8 @@ export type AccessOptions = {
 }
 
 /**
- * Answers the create of a review: the object with its status, which is not stored. Rights to create
- * were decided before; what a review reveals of others takes the right to read RBAC.
+ * Serves the create of a review: returns the object with its status and does not store it. Create
+ * permissions were checked before; results about others require permission to read RBAC.
  *
  * @throws Status 400, 403, 404, 405, 406, 413, 415, 422, 503
  */
@@ -68,7 +68,7 @@ async function statusOf(
   const { reader, authorize, resolution } = options
   if (kind.plural === 'whocans') {
     const attributes = attributesOf(spec)
-    // Only these bindings are shown: a right in the cluster is given by ClusterRoleBindings alone.
+    // Only cluster-wide bindings, since only ClusterRoleBindings grant cluster-wide permissions.
     const namespace = attributes.isResource ? attributes.namespace : ''
     const place = namespace === '' ? 'cluster' : { namespace }
     await requireRbacRead(authorize, caller, place)

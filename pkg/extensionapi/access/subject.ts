@@ -2,18 +2,20 @@ import { Status } from '../../apierrors/status.ts'
 import { type Identity, splitServiceAccount, withAuthenticatedGroup } from '../../apirequest/identity.ts'
 
 export type SubjectOptions = {
-  /** The groups of a user of Kapis, for those who may read users; undefined for any other name. */
+  /**
+   * The groups of a user of Kapis, for callers who may read users; undefined for any other name.
+   */
   readonly groupsOfUser: (name: string) => Promise<readonly string[] | undefined>
 }
 
 export type Subject = { readonly identity: Identity; readonly isSelf: boolean }
 
 /**
- * Whose access a review is about: the caller, or a user who is named. Their groups are those that
- * impersonation would give: a service account has the groups of service accounts, and everyone is
- * authenticated. A user of Kapis has its own.
+ * The subject of a review: the caller, or a named user. Their groups are those of an impersonated
+ * user: a service account has the groups of service accounts, and everyone is authenticated. A user
+ * of Kapis has their own groups.
  *
- * @throws Status 403 when the caller's names may have been altered on their way
+ * @throws Status 403 if the caller's names may have been altered on the way
  */
 export async function findSubject(
   { groupsOfUser }: SubjectOptions,

@@ -72,7 +72,7 @@ function toDiscovered({ group, version }: ServedGroup, resource: ServedResource)
   }
 }
 
-/** Empty lists are left out, as Go's omitempty has it. */
+/** Empty lists are omitted, like omitempty in Go. */
 function namesOf({ shortNames = [], categories = [] }: ServedResource) {
   return {
     ...(shortNames.length > 0 ? { shortNames } : {}),

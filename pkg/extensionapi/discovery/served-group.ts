@@ -1,12 +1,12 @@
 import type { Schemas } from '../openapi/schema/schema.ts'
 
-/** One resource, as discovery and OpenAPI tell of it. A row of the table of kinds is one. */
+/** One resource in discovery and OpenAPI. A row of the table of kinds is one. */
 export type ServedResource = {
   readonly plural: string
   readonly singular: string
   readonly kind: string
   readonly namespaced: boolean
-  /** Reading alone, unless it says otherwise. */
+  /** Only read verbs by default. */
   readonly verbs?: readonly string[]
   readonly shortNames?: readonly string[]
   readonly categories?: readonly string[]
@@ -17,7 +17,9 @@ export type ServedGroup = {
   readonly group: string
   readonly version: string
   readonly resources: readonly ServedResource[]
-  /** Schemas of kinds that no other server describes, and of what they lead to, by short names. */
+  /**
+   * Schemas of kinds that no other server describes, with all referenced schemas, by short names.
+   */
   readonly schemas?: Schemas
 }
 
@@ -25,7 +27,7 @@ export function verbsOf(resource: ServedResource): readonly string[] {
   return resource.verbs ?? ['get', 'list', 'watch']
 }
 
-/** Whether there is a list of them: not of what is created and never stored. */
+/** Whether it has a list: not for kinds that are created but not stored. */
 export function isListed(resource: ServedResource): boolean {
   return verbsOf(resource).includes('list')
 }

@@ -58,7 +58,7 @@ export function createKindSchemas({
     readAt = performance.now()
   }
 
-  /** One load at a time, shared by all callers. */
+  /** One concurrent load, shared by all callers. */
   function updating(): Promise<void> {
     reading ??= update().finally(() => {
       reading = undefined

@@ -1,6 +1,6 @@
 import { groupVersionOf, type ServedGroup, type ServedResource, verbsOf } from '../discovery/served-group.ts'
 
-/** A parameter of an operation; every one is optional unless it stands in the path. */
+/** A parameter of an operation; optional unless it is part of the path. */
 export type Parameter = {
   readonly name: string
   readonly in: 'path' | 'query'
@@ -63,7 +63,7 @@ function path(name: string, description: string): Parameter {
   return { name, in: 'path', type: 'string', description }
 }
 
-/** All that can be asked of a group. */
+/** All operations of a group. */
 export function operationsOf(served: ServedGroup): readonly Operation[] {
   return served.resources.flatMap(resource => resourceOperations(served, resource))
 }

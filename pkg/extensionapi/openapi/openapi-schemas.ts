@@ -14,7 +14,7 @@ export type WriteRef = (name: string, beside: Json) => Json
 export type Dialect = {
   readonly ref: WriteRef
   readonly oneOf: (schemas: readonly Json[]) => Json
-  /** What stands for a member that is left out, or null. */
+  /** The default of an omitted or null field. */
   readonly values: (values: Pick<Schema, 'default' | 'nullable'>) => Json
 }
 

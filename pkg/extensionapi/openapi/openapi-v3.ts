@@ -12,7 +12,7 @@ const writeRef: WriteRef = (name, beside) =>
 
 const dialect: Dialect = { ref: writeRef, oneOf: oneOf => ({ oneOf }), values: values => values }
 
-/** One group and version as OpenAPI 3.0. */
+/** The OpenAPI 3.0 document of one group and version. */
 export function toOpenApi3(served: ServedGroup, known: Schemas, title: string) {
   const paths = operationsOf(served).map(operation => [operation.path, itemOf(served, operation)] as const)
   return {

@@ -117,7 +117,7 @@ describe('createOpenApi', () => {
   })
 })
 
-// Keys that Swagger 2.0 knows, by place; kube-apiserver's parser takes no others but x-*.
+// The keys of Swagger 2.0, by position; the parser of kube-apiserver only accepts these and x-*.
 const swaggerKeys = {
   document: ['swagger', 'info', 'paths', 'definitions'],
   operation: 'tags description operationId consumes produces schemes parameters responses deprecated'.split(

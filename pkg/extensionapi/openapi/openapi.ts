@@ -82,7 +82,7 @@ function keyOf(served: ServedGroup): string {
   return `apis/${groupVersionOf(served)}`
 }
 
-/** Protobuf is not supported: only kube-apiserver itself is asked for it. */
+/** Protobuf is not supported here: only kube-apiserver serves it. */
 function acceptsJson(accept: string | undefined): boolean {
   return parseAccept(accept || '*/*').some(clause => covers(clause, 'json'))
 }

@@ -1,7 +1,7 @@
 import { badRequest } from '../../apierrors/status.ts'
 
 /**
- * Where a paged list continues: after `key` in the snapshot at `version`. Version -1 is an
+ * The position of a paged list: after `key` in the snapshot at `version`. Version -1 is an
  * "inconsistent" continuation in the current state; clients get one if their snapshot is no longer
  * available.
  */
@@ -9,12 +9,12 @@ export type Continuation = { readonly version: number; readonly key: string }
 
 export const inconsistent = -1
 
-/** Opaque to clients, as the API contract has it: base64url of JSON. */
+/** Opaque to clients as in the Kubernetes API: base64url of JSON. */
 export function formatContinueToken({ version, key }: Continuation): string {
   return Buffer.from(JSON.stringify({ v: 'kapis/v1', rv: version, after: key })).toString('base64url')
 }
 
-/** @throws Status 400 when the token is none of ours */
+/** @throws Status 400 for a token that Kapis did not issue */
 export function parseContinueToken(token: string): Continuation {
   const broken = badRequest(
     'continue key is not valid: it must be the value that the previous page of this list returned',

@@ -7,7 +7,7 @@ import type { Accepted } from './accept.ts'
 /** The encoding of a response. JSON without line breaks is stored and costs nothing. */
 export type Encoding = 'json' | 'pretty' | 'yaml'
 
-/** kube-apiserver indents if asked to, and for command line clients. */
+/** kube-apiserver indents on request, and for command line clients. */
 export function toEncoding(accepted: Accepted, req: IncomingMessage, query: QueryParameters): Encoding {
   if (accepted.media === 'yaml') return 'yaml'
   if (accepted.pretty) return 'pretty'

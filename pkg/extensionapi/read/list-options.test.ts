@@ -129,7 +129,7 @@ describe('parseListOptions', () => {
       reason: 'BadRequest',
       message: 'specifying resource version is not allowed when using continue',
     })
-    // What informers begin with goes on with whatever token they are given.
+    // Requests that start an informer continue with any token.
     expect(parse('limit=5&continue=x&resourceVersion=0')).to.include({ continueToken: 'x' })
   })
 

@@ -51,7 +51,7 @@ class Client {
     return lines.map(line => JSON.parse(line))
   }
 
-  /** `ADDED a@1`, and `+` behind the bookmark that ends the initial events. */
+  /** `ADDED a@1`, and `+` after the bookmark that ends the initial events. */
   get told(): string[] {
     return this.events.map(({ type, object: { metadata } }) => {
       const end = metadata.annotations?.['k8s.io/initial-events-end'] === 'true' ? '+' : ''

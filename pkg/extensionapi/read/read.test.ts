@@ -345,7 +345,7 @@ describe('serveRead', () => {
     expect((await ask(`${g}/nodes`, { method: 'DELETE' })).headers.allow).to.equal('GET')
   })
 
-  // Anyone who may `proxy` one node was not thereby allowed to list them all.
+  // Permission to `proxy` one node once allowed listing all of them.
   for (const path of [`${g}/proxy/nodes/a`, `${g}/proxy/nodes`]) {
     it(`does not answer ${path.slice(g.length)}, which was authorized as another verb, with a list`, async () => {
       expect((await ask(path)).code).to.be.within(400, 499)

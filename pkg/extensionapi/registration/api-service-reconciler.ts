@@ -21,7 +21,7 @@ export type ApiServiceKeeperOptions = {
   readonly client: KubeClient
   readonly groupDomain: string
   readonly service: ServiceReference
-  /** CAs of the serving certificate as PEM; '' if there are none yet. */
+  /** CAs of the serving certificate as PEM; '' before there are any. */
   readonly caBundle: () => string
   /**
    * How long a CA that is found in caBundle is kept next to the own one (see ca-bundle-merge.ts); 0

@@ -300,7 +300,7 @@ describe('readProviderConfig', () => {
     expect(examples).to.have.lengthOf(4)
     for (const text of examples) {
       const { problems } = read(parse(text))
-      // It is cut off there.
+      // The output ends there.
       expect(problems.filter(({ path }) => path !== 'provider.rootCAData')).to.deep.equal([])
     }
   })

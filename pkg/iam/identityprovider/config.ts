@@ -53,7 +53,7 @@ const types = [
   'GitlabIdentityProvider',
 ] as const
 
-// It is part of URLs, and of an annotation name with 18 other characters (63 at most).
+// The name is part of URLs, and of an annotation name with 18 other characters (63 at most).
 const providerName = /^[A-Za-z0-9]([-_.A-Za-z0-9]{0,43}[A-Za-z0-9])?$/
 
 const document = section({

@@ -2,7 +2,7 @@
 export type Identity = {
   /** The permanent ID of the account at the provider. */
   readonly uid: string
-  /** As the provider spells it; user-name.ts makes a name for Kubernetes of it. */
+  /** As the provider returns it; user-name.ts converts it to a Kubernetes name. */
   readonly username: string
   /** The verified e-mail address, or ''. */
   readonly email: string
@@ -16,7 +16,7 @@ export type Identity = {
   readonly idToken?: string
 }
 
-/** Where the person types the password into a form of ours. */
+/** Providers whose password is entered in a form of Kapis. */
 export type PasswordProvider = {
   readonly kind: 'password'
   /**
@@ -47,15 +47,15 @@ export type Transaction = {
 }
 
 /**
- * What the provider must do even if the user is logged in there (prompt, max_age; OpenID Connect
- * Core section 3.1.2.1).
+ * What the provider must require although the user is logged in there (prompt, max_age; OpenID
+ * Connect Core section 3.1.2.1).
  */
 export type UpstreamPrompt = 'login' | 'select_account'
 
 /** A provider with a redirect: the browser returns with a code. */
 export type RedirectProvider = {
   readonly kind: 'redirect'
-  /** Where the provider sends the browser back to; '' for our own callback. */
+  /** The redirect URI; '' for the callback of Kapis. */
   readonly redirectUrl: string
   /**
    * Returns the URL to redirect to.
@@ -74,10 +74,10 @@ export type RedirectProvider = {
 
 /** OpenID Connect RP-Initiated Logout 1.0 section 2. */
 export type UpstreamLogout = {
-  /** Where the provider redirects back to, and the state. */
+  /** The redirect URI and the state. */
   readonly returnUri: string
   readonly state: string
-  /** '' if it is no longer known; the provider may then ask the user. */
+  /** '' if it has expired; the provider may then ask the user. */
   readonly idToken: string
 }
 

@@ -10,9 +10,9 @@ export type Standing = 'usable' | 'disabled' | 'gone' | 'unknown'
 export type ProviderKeeperOptions = {
   readonly providers: {
     readonly isReady: boolean
-    /** As the watch has it. */
+    /** The state according to the watch. */
     readonly standingOf: (name: string) => Standing
-    /** As kube-apiserver has it at this moment. */
+    /** The current state in kube-apiserver. */
     readonly readStandings: () => Promise<(name: string) => Standing>
   }
   readonly sessions: EndableSessions & { readonly all: () => Iterable<Session> }

@@ -169,7 +169,7 @@ describe('ProviderStore', () => {
     collection.emit({ type: 'ADDED', object: secret('c', document('bad', { type: 'LDAP' })) })
     await until(() => changes === 2)
     expect(standings()).to.deep.equal(['usable', 'disabled', 'unknown', 'gone'])
-    // It may be any provider's.
+    // The Secret may be of any provider.
     collection.emit({ type: 'ADDED', object: { ...unnamed, data: { 'configuration.yaml': 'ew==' } } })
     await until(() => changes === 3)
     expect(standings()).to.deep.equal(['usable', 'disabled', 'unknown', 'unknown'])

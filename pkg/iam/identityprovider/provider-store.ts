@@ -11,7 +11,7 @@ import type { Standing } from './provider-reconciler.ts'
 
 export type Provider = { readonly config: ProviderConfig; readonly client: ProviderClient }
 
-/** The provider of a Secret, or what is wrong with it. */
+/** The provider of a Secret, or the problem with the Secret. */
 export type ProviderEntry = {
   readonly secret: string
   readonly resourceVersion: string
@@ -197,7 +197,7 @@ function toStanding(claims: readonly Claim[], name: string): Standing {
   return (['usable', 'disabled', 'unknown'] as const).find(each => standings.includes(each)) ?? 'gone'
 }
 
-/** Total, so that all replicas agree. */
+/** A total order, so that all replicas agree. */
 function byAge(a: ProviderEntry, b: ProviderEntry): number {
   return a.createdAt < b.createdAt || (a.createdAt === b.createdAt && a.secret < b.secret) ? -1 : 1
 }

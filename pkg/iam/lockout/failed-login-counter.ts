@@ -13,7 +13,7 @@ import type { User } from '../users/user.ts'
 export type FailureLedgerOptions = {
   readonly client: KubeClient
   readonly groupDomain: string
-  /** This process: see login-record.ts. */
+  /** ID of this process: see login-record.ts. */
   readonly writer: string
   /** Older failures do not count. */
   readonly windowSeconds: number

@@ -26,7 +26,7 @@ const record = (
 })
 
 describe('FailureFeed', () => {
-  // At each test: the window is of the last minute, and a whole run may take longer.
+  // Computed for each test: the window covers the last minute, and a whole run may take longer.
   beforeEach(() => {
     nowMs = Math.floor(Date.now() / 1000) * 1000
   })

@@ -82,7 +82,7 @@ export function createLockout({ rules, now = Date.now, maxKeys = defaultMaxKeys 
     return end === 0 ? undefined : end
   }
 
-  /** The first of the keys under which as many passwords are being checked as may still fail. */
+  /** The first key with as many passwords in progress as may still fail. */
   function full(keys: readonly LockoutKey[]): Track | undefined {
     return keys.map(track).find(({ window, running }) => running >= window.left(now()))
   }

@@ -24,7 +24,7 @@ export class FailureWindow {
     return true
   }
 
-  /** How many more may be checked before it is locked. */
+  /** The number of further checks before it is locked. */
   left(nowMs: number): number {
     if (nowMs < this.#lockedUntilMs) return 0
     this.#forget(nowMs)

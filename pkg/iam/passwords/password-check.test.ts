@@ -33,7 +33,7 @@ describe('createPasswordChecker', () => {
     const compared: (string | undefined)[] = []
     const failed: FailedLogin[] = []
     const locked: string[] = []
-    /** What all replicas have counted. */
+    /** The failures that all replicas have counted. */
     const common = { failures: 0, fromAddress: 0, questions: 0 }
     const checker = createPasswordChecker({
       users: { find: login => users.get(login.replace('@kapis.io', '')) },
@@ -244,7 +244,7 @@ describe('createPasswordChecker', () => {
       expect(await check('bob', 'wrong', from)).to.equal('wrong')
       common.fromAddress = 6
       expect(await check('carol', 'wrong', from)).to.equal('locked')
-      // Of an address many people log in: one failure is no reason to ask about it.
+      // Many users share an address: one failure does not query the shared counter.
       expect(await check('alice', 'right', from)).to.equal('right')
       expect(common.questions).to.equal(0)
       expect(await check('dave', 'wrong', from)).to.equal('locked')

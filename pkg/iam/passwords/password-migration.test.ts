@@ -112,7 +112,7 @@ describe('createPasswordMover', () => {
   ] as const)
     it(`moves those that come later as they come: in ${what}`, async () => {
       const { mover, written, add } = make([moved], { sinceMs })
-      // Before the first sweep nothing is known of what there is.
+      // Before the first run nothing is known of existing Secrets.
       mover.changed(toUser(old))
       await mover.sweep()
       expect(written).to.deep.equal([])

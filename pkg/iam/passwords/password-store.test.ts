@@ -105,9 +105,9 @@ describe('PasswordStore', () => {
     const { credential: first } = await store.keep(jane, hash('a'))
     const { credential: second } = await store.keep({ ...jane, credential: first }, hash('b'))
     const of = (credential: string, inlineHash?: string) => store.hashOf({ ...user, credential, inlineHash })
-    // Both are there until the user names the second, and whichever is named counts.
+    // Both Secrets exist until the user refers to the second; the one that is referred to is valid.
     expect([await of(first), await of(second)]).to.deep.equal([hash('a'), hash('b')])
-    // Someone else of the name, who has no password.
+    // Another user of the same name without a password.
     expect([await of(''), await of('0123456789abcdef')]).to.deep.equal([undefined, undefined])
     expect(await of(second, hash('z'))).to.equal(hash('z'))
   })
@@ -207,7 +207,7 @@ describe('PasswordStore', () => {
     expect(uids()).to.deep.equal(['secret-1', undefined])
     await store.tidy({ ...jane, credential })
     expect(uids()).to.deep.equal(['secret-1', 'u1'])
-    // What is collected as garbage by its uid must be another object.
+    // Garbage collection by uid must affect another object.
     await store.keep({ ...jane, uid: 'u2' }, hash('b'))
     expect(uids()).to.deep.equal(['secret-3', 'u2'])
     await store.tidy({ ...jane, uid: 'u3', credential: toCredential(hash('b')) })

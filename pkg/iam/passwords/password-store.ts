@@ -17,7 +17,7 @@ import { createSchemaCheck } from '../users/user-schema.ts'
 export type PasswordStoreOptions = {
   readonly client: KubeClient
   readonly groupDomain: string
-  /** Where the Secrets are: Kapis' own namespace. */
+  /** The namespace of the Secrets: that of Kapis. */
   readonly namespace: string
   readonly logger: Logger
 }
@@ -193,7 +193,7 @@ export class PasswordStore {
       const secret = await readSecret(this.#options.client, { namespace, name: prefix + user })
       return secret?.type === this.#type ? secret : undefined
     } catch (error) {
-      // In other namespaces Kapis may have no rights.
+      // Kapis may have no permissions in other namespaces.
       const isForeign = namespace !== this.#options.namespace
       if (error instanceof Status && error.code === 403 && isForeign) return undefined
       throw error
@@ -205,14 +205,14 @@ export class PasswordStore {
     return {
       type: this.#type,
       annotations: { [this.#storedAt]: new Date().toISOString() },
-      // It is deleted with its user.
+      // Garbage-collected with its user.
       ...(uid === '' ? {} : { ownerReferences: [owner] }),
       data: Object.fromEntries(hashes),
     }
   }
 }
 
-/** @returns false when it has changed since, or is gone */
+/** @returns false if it was changed or deleted since */
 async function deleteAsRead(client: KubeClient, path: string, { metadata }: KubeObject): Promise<boolean> {
   const preconditions = { uid: metadata.uid, resourceVersion: metadata.resourceVersion }
   const body = { apiVersion: 'v1', kind: 'DeleteOptions', preconditions }

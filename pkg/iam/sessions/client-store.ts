@@ -95,7 +95,7 @@ export class ClientStore {
   }
 }
 
-/** Total, so that all replicas agree. */
+/** A total order, so that all replicas agree. */
 function byAge(a: Entry, b: Entry): number {
   return a.createdAt < b.createdAt || (a.createdAt === b.createdAt && a.secret < b.secret) ? -1 : 1
 }

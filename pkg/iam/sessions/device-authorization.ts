@@ -32,7 +32,7 @@ export type DeviceStore = {
    * it; undefined if it does not exist or has expired.
    */
   readonly read: (name: string) => Promise<DeviceAuthorization | undefined>
-  /** @returns false when it has changed since it was read, or is gone */
+  /** @returns false if it was changed or deleted since it was read */
   readonly update: (device: DeviceAuthorization) => Promise<boolean>
   readonly remove: (name: string) => Promise<void>
   /** Deletes expired ones. Safe to run on every replica. */

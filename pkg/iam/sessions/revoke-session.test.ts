@@ -24,7 +24,7 @@ const login: Session = {
   ended: '',
 }
 
-/** Sessions of which the first so many updates are lost to someone else. */
+/** Sessions whose first updates fail with a conflict. */
 function store(initial: readonly Session[], conflicts = 0) {
   const sessions = new Map(initial.map(session => [session.sid, session]))
   return {

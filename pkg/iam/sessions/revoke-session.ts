@@ -41,7 +41,7 @@ export async function endOtherLogins(
 ): Promise<void> {
   for (const session of await sessions.list(own.user)) {
     const isOther = types.includes(session.type) && session.sid !== own.sid && session.ended === ''
-    // A refreshed login is not a new one, and its version says nothing about when it began.
+    // A refreshed login is not new, and its resourceVersion says nothing about its beginning.
     const isNewer = session.previousRefreshId === '' && isLater(session.resourceVersion, own.resourceVersion)
     if (isOther && !isNewer) await endLogin(sessions, session, 'another login')
   }

@@ -30,7 +30,7 @@ const login: Session = {
   ended: '',
 }
 
-/** A keeper over logins of alice and bob; `actual` is what kube-apiserver would say of alice. */
+/** A reconciler with logins of alice and bob; `actual` is the alice of kube-apiserver. */
 function keep(actual: () => User | undefined, conflicts = 0) {
   const sessions = new Map(
     [login, { ...login, sid: 's2' }, { ...login, sid: 's3', user: 'bob' }].map(session => [

@@ -52,7 +52,7 @@ describe('SessionStore', () => {
 
   describe('of a login that was not in the list', () => {
     const seconds = (ms: number) => Math.floor(ms / 1000)
-    // Milliseconds from the list; clocks may differ by 10 s.
+    // In milliseconds after the list; clocks may differ by 10 s.
     const rows: readonly [string, { issuedMs: number; askedMs: number }, boolean][] = [
       ['issued an hour before', { issuedMs: -hour, askedMs: 0 }, true],
       ['issued a minute before', { issuedMs: -60_000, askedMs: 0 }, true],
@@ -104,7 +104,7 @@ describe('SessionStore', () => {
       return store.isRevoked('s')
     })
     collection.expire([session('kept')])
-    // Deleted while nobody was watching.
+    // Deleted while the watch was down.
     await until(() => store.isRevoked('missed'))
     expect(store.isRevoked('s')).to.equal(true)
     expect(store.isRevoked('kept')).to.equal(false)

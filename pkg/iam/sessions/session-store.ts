@@ -30,9 +30,9 @@ export type SessionStoreOptions = {
   readonly users?: { readonly get: (name: string) => User | undefined }
 }
 
-// More than a watch is behind: by then it has shown every login that was made before.
+// Longer than the delay of a watch: by then every earlier login has been received.
 const watchLagMs = 5_000
-// In doubt a key is kept longer.
+// In doubt a key is kept.
 const keyMarginSeconds = 300
 
 /**
@@ -45,7 +45,7 @@ export class SessionStore {
   readonly #sessions = new Map<string, Session>()
   readonly #reflector: Reflector
   #askedAtMs = 0
-  /** When the current list was requested; 0 before the first. */
+  /** Time of the request for the current list; 0 before the first. */
   #listedAtMs = 0
 
   constructor(options: SessionStoreOptions) {
@@ -164,7 +164,7 @@ export class SessionStore {
       const stored = toSession(
         parseObject(await client.call({ method: 'PUT', path: this.#path(session.sid), body })),
       )
-      // An end is final: this replica need not wait for its watch to know it.
+      // An end is final: this replica need not wait for the watch.
       if (stored.ended !== '') this.#sessions.set(stored.sid, stored)
       return true
     } catch (error) {

@@ -1,6 +1,6 @@
 import type { ObjectMeta } from '../../kubeclient/object.ts'
 
-/** That a user is a certain person at an identity provider. */
+/** Links a user to an account of an identity provider. */
 export type UserLink = { readonly provider: string; readonly uid: string }
 
 /**

@@ -102,7 +102,7 @@ export class UserStore {
   }
 }
 
-/** Total, so that all replicas agree. */
+/** A total order, so that all replicas agree. */
 function byAge(a: User, b: User): number {
   return a.createdAt < b.createdAt || (a.createdAt === b.createdAt && a.name < b.name) ? -1 : 1
 }

@@ -92,7 +92,7 @@ describe('groupProblem', () => {
     valid: ['dev', 'Team A', 'x'.repeat(253)],
     invalid: [
       ...['', 'system:masters', 'system:', 'x'.repeat(254)],
-      // What a reader of a header field would take for system:masters or for dev.
+      // Names that a reader of a header could take for system:masters or dev.
       ...[
         ' system:masters',
         '\tsystem:masters',

@@ -98,7 +98,7 @@ export function createUserWriter({
     throw invalidUser(groupDomain, name, problemAt('spec.email', 'belongs to another user'))
   }
 
-  /** As kube-apiserver words it. */
+  /** The wording of kube-apiserver. */
   function conflict(name: string): Status {
     const { group, resource: kind } = resource
     const what = `${kind}.${group} ${JSON.stringify(name)}`

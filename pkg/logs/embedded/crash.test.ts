@@ -22,7 +22,7 @@ describe('a store that is killed in the middle of ingest', () => {
   /** @returns the last batch that was acknowledged */
   async function appendAndKill(firstBatch: number, afterMs: number): Promise<number> {
     const script = join(import.meta.dirname, 'crash-fixtures.ts')
-    // In a group of its own, so that the processes of the store are killed together with it.
+    // In its own process group, so that the processes of the store are killed with it.
     const child = spawn(process.execPath, [script, folder(), String(firstBatch)], {
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
       detached: true,
@@ -45,7 +45,7 @@ describe('a store that is killed in the middle of ingest', () => {
   it('has every acknowledged line once, ten times over', async function () {
     this.timeout(120_000)
     let last = -1
-    // What was not acknowledged is sent again, as a sender does.
+    // Sends unacknowledged batches again, as shippers do.
     for (let time = 0; time < 10; time += 1) last = await appendAndKill(last + 1, 20 + 61 * time)
     const found = await linesIn(folder())
     const acknowledged = (last + 1) * crashBatchLines

@@ -252,7 +252,7 @@ describe('the embedded log store', () => {
 
     it('gives no more text at a time than fits into its memory, and loses none of it', async () => {
       const store = await open()
-      // 30 MB in all, half of it in fields.
+      // 30 MB in total, half of it in fields.
       const long = 'a'.repeat(125_000)
       const wanted = Array.from({ length: 120 }, (_, i) => `${100 + i}`)
       const records = wanted.map((name, i) =>

@@ -6,7 +6,7 @@ export type Columns = Readonly<Record<string, string | readonly string[]>>
 
 /** Maximum length of an event as JSON; longer ones are truncated. */
 export const longestEntry = 64 * 1024
-// A caller can make names as long as a request may be.
+// A caller can create names as long as a request.
 const longestValue = 2_000
 const mostValues = 100
 

@@ -9,7 +9,7 @@ export type EventKind = {
   readonly namespaceParts: string
   /** Conditions by parameter; each has at least one value, one of which must match. */
   readonly filters: Readonly<Record<string, (values: readonly string[]) => Expression>>
-  /** What `statistics` counts. */
+  /** The field whose distinct values `statistics` counts. */
   readonly count: (store: LogStore, filter: LogFilter, limits: QueryLimits) => Promise<EventStatistics>
 }
 

@@ -75,7 +75,7 @@ export class EventWriter {
         delayMs = Math.min(delayMs * 2, retryMs.max)
       }
     }
-    // At once, while it is still so: what came between would wait for anyone who came after it.
+    // Reset immediately: later events would wait for a drain that has ended.
     this.#writing = undefined
   }
 

@@ -11,13 +11,13 @@ export class TooManyValues extends Error {
 
 /** @throws TooManyValues, SyntaxError */
 export function parseBounded(text: string, { jsonValues }: Pick<IngestLimits, 'jsonValues'>): unknown {
-  // Each value is a character at least.
+  // Each value has at least one character.
   if (text.length > jsonValues && countValues(text, jsonValues) > jsonValues)
     throw new TooManyValues(jsonValues)
   return parseExactJson(text)
 }
 
-/** How many values there may be in a JSON text, as far as they are of interest. */
+/** An upper bound of the number of values in a JSON text, up to a limit. */
 function countValues(text: string, most: number): number {
   let count = 1
   for (let at = 0; at < text.length && count <= most; at += 1) {

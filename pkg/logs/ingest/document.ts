@@ -132,13 +132,13 @@ function sourceOf(text: string, key: string): string | undefined {
   const sources = new Map<unknown, string | undefined>()
   try {
     const root = JSON.parse(text, function (this: unknown, name, value, context?: { source?: string }) {
-      // Inner objects may have a member of this name too.
+      // Inner objects may also have a field of this name.
       if (name === key) sources.set(this, context?.source)
       return value
     })
     return sources.get(root)
   } catch (error) {
-    // Something else in the document is nested too deep for this.
+    // Another field of the document is nested too deep for JSON.stringify.
     if (error instanceof RangeError) return undefined
     throw error
   }

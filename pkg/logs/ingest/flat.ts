@@ -63,7 +63,7 @@ export function firstOf(value: FieldValue): FieldScalar | undefined {
   return typeof value === 'object' ? value[0] : value
 }
 
-/** Removes the values of a name that are known elsewhere. */
+/** Removes the values of a name that are already part of the origin. */
 export function takeOut(flat: Flat, name: string, isKnown: (value: FieldScalar) => boolean): void {
   const value = flat.get(name) ?? []
   const rest = (typeof value === 'object' ? value : [value]).filter(one => !isKnown(one))

@@ -25,7 +25,7 @@ export type IngestLimits = {
   /** Bytes of a body after decompression. */
   readonly batchBytes: number
   readonly batchLines: number
-  /** How far ahead the time of a line may lie. */
+  /** How far in the future the time of a line may be. */
   readonly aheadDays: number
 }
 

@@ -33,7 +33,7 @@ const originNames: Readonly<Record<OriginName, readonly string[]>> = {
   ],
 }
 
-/** The part of the origin that a name stands for, and its precedence. */
+/** The part of the origin that a name denotes, and its precedence. */
 export const meanings = new Map(
   (Object.entries(originNames) as [OriginName, readonly string[]][]).flatMap(([of, names]) =>
     names.map((name, order) => [name, { of, order }] as const),

@@ -56,7 +56,7 @@ function withFile(origin: Origin, flat: Flat): Origin {
     if (said === undefined) continue
     const isUnknown = origin.namespace === '' && origin.pod === ''
     const whole = isUnknown ? { ...origin, ...said, dockerId: said.dockerId || origin.dockerId } : origin
-    // Everything in it is part of the origin.
+    // All fields of this object are part of the origin.
     if (
       said.dockerId !== '' &&
       Object.entries(said).every(([key, value]) => whole[key as OriginName] === value)

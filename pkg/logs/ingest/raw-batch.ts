@@ -26,7 +26,7 @@ export type BatchForm =
 
 export type Protocol = BatchForm['protocol']
 
-/** Why lines of a batch are not stored, by their place in it, from 0. */
+/** The reasons why lines of a batch are not stored, by index in the batch. */
 export type Problems = ReadonlyMap<number, string>
 
 /** Changes of stored lines, by position. */
@@ -57,7 +57,7 @@ export type Ingested = {
   readonly refused: number
   /** Number of stored lines that were changed, by kind of change. */
   readonly changed: Partial<Readonly<Record<Note, number>>>
-  /** For the sender, as its protocol has it; of `bulk` the members that follow `took`. */
+  /** The response in the format of the protocol; for `bulk` the fields after `took`. */
   readonly answer: Uint8Array
   /** Instead of the response: nothing was stored, and why. */
   readonly refusal?: string

@@ -38,7 +38,7 @@ export function createSharing(limits: IngestLimits): (flat: Flat, ofAll: LineNot
   }
 }
 
-/** How much of it a line can keep, of which every line keeps `origin`. */
+/** The maximum size of shared fields in a line; every line keeps `origin`. */
 function limitShared(given: Flat, limits: IngestLimits, notes: LineNotes) {
   const [flat, origin]: [Flat, Flat] = [new Map(), new Map()]
   const places = { origin: meanings.size + fileNames.length, label: limits.labels, field: limits.fields }

@@ -6,10 +6,10 @@ import { badRequest, tooLarge } from '../../apierrors/status.ts'
 const streamStart = Buffer.from([0xff, 0x06, 0x00, 0x00, 0x73, 0x4e, 0x61, 0x50, 0x70, 0x59])
 const chunk = { compressed: 0x00, uncompressed: 0x01, firstSkippable: 0x80 }
 const checksumBytes = 4
-// What a chunk of a stream has at most; senders fill them, or write one for each line.
+// Maximum size of a chunk of a stream; senders fill chunks, or write one for each line.
 const chunkBytes = 65_536
 const maxChunks = 100_000
-// Others have a turn after so many.
+// Yields to other requests after this many chunks.
 const chunksInTurn = 1_000
 
 /**
@@ -33,7 +33,7 @@ export async function uncompressSnappy(bytes: Buffer, limitBytes: number): Promi
   return Buffer.concat(blocks, length)
 }
 
-/** Those that have data. */
+/** Types of chunks that contain data. */
 function* chunksOf(bytes: Buffer): Generator<{ readonly type: number; readonly content: Buffer }> {
   let count = 0
   for (let at = streamStart.length; at < bytes.length; ) {

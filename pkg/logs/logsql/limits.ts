@@ -4,9 +4,7 @@ import type { Tokens } from './tokens.ts'
 const maxDepth = 100
 const maxTerms = 2000
 
-/**
- * How much a query may have of what can be nested or repeated; its extra filters count with it.
- */
+/** Limits for everything in a query that can be nested or repeated, including the extra filters. */
 export type Limits = {
   /** Parses one level deeper. @throws Status 400 */
   readonly nested: <T>(tokens: Tokens, parse: () => T) => T

@@ -5,7 +5,7 @@ import type { Bound, ValueTest } from './query.ts'
 
 const ofWord = /^[\p{L}\p{Nd}_]$/u
 
-/** A test of one value; that of a field that is missing is empty. */
+/** A test of one value; the value of a missing field is empty. */
 export function createValueTest(test: ValueTest): (value: string) => boolean {
   switch (test.kind) {
     case 'phrase':
@@ -58,7 +58,7 @@ function inCase(
   return value => passes(value.toLowerCase())
 }
 
-/** What has no operators is found much sooner. */
+/** Text without operators is searched much faster. */
 function createRegexpTest(source: string): (value: string) => boolean {
   if (/^[\p{L}\p{N}_ -]*$/u.test(source)) return value => value.includes(source)
   return compileRegex(source, true, 'strict')
@@ -80,7 +80,7 @@ function lengthOf(value: string): number {
   return length
 }
 
-/** A phrase may be looked at in each place of a line. */
+/** A phrase may be compared at every position of a line. */
 function isAsciiWord(code: number): boolean {
   const letter = code | 0x20
   return (letter >= 0x61 && letter <= 0x7a) || (code >= 0x30 && code <= 0x39) || code === 0x5f
@@ -106,7 +106,7 @@ function skipWord(text: string, from: number): number {
   return at
 }
 
-/** Where a phrase begins, from a place on; -1 when it is nowhere. */
+/** Returns the start of a phrase from a position on; -1 if it does not occur. */
 function findPhrase(value: string, phrase: string, from = 0, isOpen = false): number {
   const startsWord = isWordAfter(phrase, 0)
   const endsWord = !isOpen && isWordBefore(phrase, phrase.length)

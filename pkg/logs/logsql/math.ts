@@ -14,7 +14,7 @@ export type MathExpression =
     }
   | { readonly kind: 'function'; readonly name: string; readonly operands: readonly MathExpression[] }
 
-// Of operators with a lower number an expression is made first; those of one number from the left.
+// Operators with a lower number bind tighter; those with the same number are left-associative.
 const operators: Readonly<Record<string, number>> = {
   '^': 1,
   '*': 2,

@@ -39,10 +39,10 @@ const durationPart = /([\d._]+)(ns|µs|ms|s|m|h|d|w|y)/gy
 const sizePart = /([\d._]+)([KMGT]i?B?|B|$)/gy
 
 /**
- * A number as LogsQL reads values of fields and of queries: decimal, a duration (in nanoseconds),
- * or a size (in bytes).
+ * Parses a number as in values of LogsQL: decimal, a duration (in nanoseconds), or a size (in
+ * bytes).
  *
- * @returns undefined when it is none
+ * @returns undefined for anything else
  */
 export function parseNumber(text: string): number | undefined {
   if (text.length === 0 || text.length > longest) return undefined
@@ -94,7 +94,9 @@ function sumOf(text: string, part: RegExp, units: Readonly<Record<string, number
   return isNegative ? -sum : sum
 }
 
-/** A number, a time (in nanoseconds since 1970) or an IPv4 address; NaN when it is none. */
+/**
+ * Parses a number, a time (in nanoseconds since 1970) or an IPv4 address; NaN for anything else.
+ */
 export function parseValue(text: string): number {
   const number = parseNumber(text)
   if (number !== undefined) return number
@@ -102,7 +104,7 @@ export function parseValue(text: string): number {
   return time === undefined ? (parseIpv4(text) ?? Number.NaN) : Number(time)
 }
 
-/** A whole number without a sign; undefined when it is none. */
+/** Parses an unsigned whole number; undefined for anything else. */
 export function parseCount(text: string): number | undefined {
   const value = parseNumber(text)
   return value !== undefined && value >= 0 && Number.isSafeInteger(value) ? value : undefined
@@ -146,7 +148,7 @@ export function parseTime(text: string): bigint | undefined {
   return BigInt(seconds) * 1_000_000_000n + BigInt(fraction.padEnd(9, '0'))
 }
 
-/** A number in decimal, without an exponent whatever its size. */
+/** Formats a number in decimal, without an exponent. */
 export function formatNumber(value: number): string {
   if (Number.isNaN(value)) return 'NaN'
   if (!Number.isFinite(value)) return value > 0 ? '+Inf' : '-Inf'
@@ -171,7 +173,7 @@ export function formatDuration(ns: bigint): string {
     if (rest >= size) text += `${rest / size}${unit}`
     rest %= size
   }
-  // Less than a second is left out behind larger units, but the fraction of seconds is not.
+  // Parts below a second are omitted after larger units, except for the fraction of seconds.
   if (isLong && rest >= 1_000_000_000n) return `${text}${formatNumber(Number(rest) / 1e9)}s`
   if (isLong && rest > 0n) return text + formatDuration(rest)
   return text

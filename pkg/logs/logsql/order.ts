@@ -1,6 +1,6 @@
 import { parseInteger, parseNumber, parseTime } from './numbers.ts'
 
-/** A value, and what it is as a number of some kind. */
+/** A value with its numeric interpretation. */
 export type SortKey = {
   readonly text: string
   readonly integer: bigint | undefined
@@ -15,8 +15,8 @@ export function sortKey(text: string): SortKey {
 }
 
 /**
- * The order of values: integers, times and numbers by their size, all else as natural sorting has
- * it (runs of digits by their number). Negative when `a` comes first.
+ * Compares values: integers, times and numbers by size, all others in natural order (runs of digits
+ * by their number). Negative if `a` comes first.
  */
 export function compareKeys(a: SortKey, b: SortKey): number {
   if (a.text === b.text) return 0
@@ -41,7 +41,7 @@ export function compareNatural(a: string, b: string): number {
   // Runs of digits are compared as a whole.
   while (at > 0 && isDigit(a.charCodeAt(at - 1))) at -= 1
   const [m, n] = [digitsAt(a, at), digitsAt(b, at)]
-  // A digit comes before anything else.
+  // Digits come before all other characters.
   if ((m === '') !== (n === '')) return m === '' ? 1 : -1
   return m === '' ? (a.codePointAt(at) ?? 0) - (b.codePointAt(at) ?? 0) : compareDigits(m, n)
 }

@@ -127,7 +127,7 @@ function parseCall(context: FilterContext, field: string | undefined): Filter | 
   }
   const values = (kind: 'in' | 'containsAll' | 'containsAny' | 'sequence', mayBeAll = true): Filter => {
     const list = parseValues(tokens, mayBeAll)
-    // Each is searched for by itself, unlike those of `in`.
+    // Each phrase is searched separately, unlike those of `in`.
     if (kind !== 'in') for (const _ of list ?? []) context.limits.countTerm(tokens)
     return list === undefined ? matchAll : test(field, { kind, values: list })
   }

@@ -37,7 +37,7 @@ const parsers: Readonly<Record<string, Parse>> = {
   field_names: parseFieldNames,
 }
 
-/** What stands behind the first `|`. @throws Status 400 */
+/** Parses the pipes after the first `|`. @throws Status 400 */
 export function parsePipes(context: FilterContext): readonly Pipe[] {
   const { tokens } = context
   const pipes: Pipe[] = []
@@ -99,7 +99,7 @@ function parseSort({ tokens }: FilterContext): Pipe {
     kind: 'sort',
     by: by.map(({ field, isDescending }) => ({ field, isDescending: isDescending !== isReversed })),
     offset,
-    // As in VictoriaLogs a limit of 0 is none.
+    // As in VictoriaLogs, a limit of 0 means no limit.
     ...(limit ? { limit } : {}),
     ...(rank === undefined ? {} : { rank }),
     partitionBy,

@@ -10,7 +10,7 @@ export function isStatsFunction(name: string): boolean {
   return functions.includes(name)
 }
 
-/** What stands behind `stats`. @throws Status 400 */
+/** Parses the arguments of `stats`. @throws Status 400 */
 export function parseStats(context: FilterContext): Pipe {
   const { tokens } = context
   const by = tokens.take('by') || tokens.is('(') ? parseGroups(tokens) : []
@@ -63,7 +63,7 @@ const units: Readonly<Record<string, number>> = {
 // Times and integers have 64 bits.
 export const maxSize = 2 ** 63
 
-/** @returns undefined when it is none, not more than nothing, or too much */
+/** @returns undefined for an invalid, non-positive or too large value */
 export function bucketOf(text: string): Bucket | undefined {
   if (text === 'month' || text === 'year') return { size: 1, offset: 0, unit: text }
   const mask = /^\/(\d{1,2})$/.exec(text)

@@ -35,6 +35,6 @@ function parseMatcher(context: FilterContext): StreamMatcher {
   const value = tokens.text('a value')
   if (!operator.endsWith('~')) return { label, isNegated, test: { values: [value] } }
   checkRegexp(context, value)
-  // As a whole, as in Prometheus.
+  // Anchored at both ends, as in Prometheus.
   return { label, isNegated, test: { source: `^(?:${value})$` } }
 }

@@ -8,7 +8,7 @@ export const beginningOfTime = -(2n ** 63n)
 export const endOfTime = maxTimeNs
 const nsPerDay = 86_400e9
 
-/** What stands behind `_time:`. @throws Status 400 */
+/** Parses the value of `_time:`. @throws Status 400 */
 export function parseTimeFilter(tokens: Tokens, nowNs: bigint): Filter {
   if (tokens.is('day_range')) return parseDayRange(tokens)
   if (tokens.is('week_range')) return parseWeekRange(tokens)
@@ -22,7 +22,7 @@ export function parseTimeFilter(tokens: Tokens, nowNs: bigint): Filter {
   }
 }
 
-/** In nanoseconds, 0 when there is none. */
+/** In nanoseconds; 0 if it is missing. */
 function parseOffset(tokens: Tokens): number {
   return tokens.take('offset') ? readDuration(tokens) : 0
 }
@@ -83,7 +83,7 @@ function parseRange(tokens: Tokens, nowNs: bigint): Span {
   }
 }
 
-/** The two ends of a range, read by `read`, and whether each is included. */
+/** Parses the two ends of a range with `read`, and whether each is included. */
 function parseEnds<T>(tokens: Tokens, read: () => T) {
   tokens.advance()
   const isStartIncluded = tokens.take('[')

@@ -7,11 +7,11 @@ import type { Filter, Query } from './query.ts'
 import { Tokens } from './tokens.ts'
 
 /**
- * Reads a query of LogsQL (https://docs.victoriametrics.com/victorialogs/logsql/): filters, and
- * pipes behind them.
+ * Parses a query of LogsQL (https://docs.victoriametrics.com/victorialogs/logsql/): filters, and
+ * pipes after them.
  *
- * @param nowNs to which durations of `_time` are relative
- * @throws Status 400 with the place, and with what is supported where something is not
+ * @param nowNs the time that durations of `_time` are relative to
+ * @throws Status 400 with the position, and with the supported alternatives
  */
 export function parseLogsql(text: string, nowNs: bigint, limits = createLimits()): Query {
   const context = contextOf(text, nowNs, limits)
@@ -25,7 +25,7 @@ export function parseLogsql(text: string, nowNs: bigint, limits = createLimits()
   return { filter, pipes }
 }
 
-/** Reads filters alone. @throws Status 400 */
+/** Parses only filters. @throws Status 400 */
 export function parseLogsqlFilter(text: string, nowNs: bigint, limits = createLimits()): Filter {
   const context = contextOf(text, nowNs, limits)
   const filter = parseFilter(context)

@@ -49,7 +49,7 @@ function unescapeEntities(text: string): string {
   return text.replace(/&(lt|gt|amp|quot|apos|#39);/g, (_, name: string) => entities[name] ?? '')
 }
 
-/** What a pattern finds in a text, by field; a field that is not found is empty. */
+/** Returns the values that a pattern extracts from a text, by field; missing ones are empty. */
 export function extract(steps: readonly PatternStep[], text: string): ReadonlyMap<string, string> {
   const found = new Map<string, string>()
   for (const { field } of steps) if (field !== '') found.set(field, '')
@@ -68,7 +68,7 @@ export function extract(steps: readonly PatternStep[], text: string): ReadonlyMa
   return found
 }
 
-/** What stands before the next text of a pattern, or within quotes. */
+/** Returns the value before the next text of a pattern, or within quotes. */
 function partAt(text: string, at: number, next: string, option: string) {
   const quoted = option === 'plain' ? undefined : quotedAt(text, at)
   if (quoted !== undefined) return quoted

@@ -5,28 +5,28 @@ import { requiredTexts } from '../regex/required.ts'
 import { allFilters, type Filter, matchAll, type StreamMatcher, type ValueTest } from './query.ts'
 import { ownField } from './row.ts'
 
-/** A filter as a store applies it, and what rows must pass besides. */
+/** A filter for the store, and the filter that rows must pass in addition. */
 export type PushedDown = {
   readonly startNs?: bigint
   readonly endNs?: bigint
   /** Finds all records that pass the filter, and perhaps others. */
   readonly expression?: Expression
-  /** What is still to be looked at; `all` when the store finds exactly the records that pass. */
+  /** The remaining filter; `all` if the store finds exactly the matching records. */
   readonly rest: Filter
-  /** No record passes, whatever it is. */
+  /** No record matches. */
   readonly isNever: boolean
 }
 
 /**
- * What a store can say of a filter: what its records must pass at least, and whether that is all of
- * it.
+ * The translation of a filter for a store: a condition that all matches meet, and whether it is
+ * exact.
  */
 type Necessary = { readonly expression?: Expression; readonly isExact: boolean }
 
 const nothing: Necessary = { isExact: false }
 const everything: Necessary = { isExact: true }
 
-/** Splits a filter into what the store does and what is left. */
+/** Splits a filter into a part for the store and the rest. */
 export function pushDown(filter: Filter): PushedDown {
   const parts = filter.op === 'and' ? filter.operands : [filter]
   let [startNs, endNs]: [bigint, bigint] = [0n, maxTimeNs]
@@ -154,7 +154,7 @@ function inexact(expression: Expression | undefined): Necessary {
   return join(expression, false)
 }
 
-/** A text that a value contains; undefined when nothing can be said. */
+/** Returns text that every matching value contains; undefined if unknown. */
 function part(field: Field, given: string, caseSensitive = true): Expression | undefined {
   const text = isOwn(field) ? partOfValue(given) : given
   return text === '' ? undefined : match(field, { kind: 'contains', text, caseSensitive })
@@ -169,26 +169,27 @@ function oneOfParts(field: Field, values: readonly string[]): Necessary {
 
 /** The whole value is one of these. */
 function whole(field: Field, values: readonly string[]): Necessary {
-  // The index has the words of a line, and not all of it.
+  // The index only contains the words of a line.
   if (field === 'log') return oneOfParts(field, values)
   const isOrigin = typeof field === 'string'
-  // A field that is missing is an empty one, and a list is one text here and several in the store.
+  // A missing field equals an empty one, and a list is one text here but several values in the
+  // store.
   if (!isOrigin && values.some(value => value === '' || value.startsWith('['))) return nothing
   return { expression: isOneOf(field, values), isExact: !isOwn(field) }
 }
 
-/** Outside of ASCII the store and LogsQL may differ in what is the same but for case. */
+/** Outside of ASCII the case folding of store and LogsQL may differ. */
 function isCaseSafe({ text, anyCase }: { readonly text: string; readonly anyCase: boolean }): boolean {
   return !anyCase || /^[\x20-\x7e]*$/.test(text)
 }
 
 /**
- * What one value of a list has when the JSON of the list has a text: the escapes and commas of JSON
- * are no part of any. Empty when nothing can be said.
+ * Returns text that one value of a list contains if the JSON of the list contains a text: escapes
+ * and commas of the JSON belong to no value. Empty if unknown.
  */
 function partOfValue(text: string): string {
   if (!/^[\p{L}\p{N} _.:;/+@#$%&*()=~|<>?!'{}^-]*$/u.test(text)) return ''
-  // The text may begin within an escape: `\n`, `\u0007`.
+  // The text may begin inside of an escape: `\n`, `\u0007`.
   const begin = /^(?:u[\da-f]{0,4}|[\da-f]{1,4}|[nrt])/.exec(text)?.[0].length ?? 0
   return text.slice(begin)
 }

@@ -1,13 +1,13 @@
 import type { MathExpression } from './math.ts'
 
 /**
- * What a value of a field must be. Words are runs of letters, digits and `_`; all tests are with
- * case unless they say otherwise.
+ * A test of a field value. Words are runs of letters, digits and `_`; all tests are case-sensitive
+ * unless stated otherwise.
  */
 export type ValueTest =
-  /** The text, not in the middle of words. The empty one is that of a field that is missing. */
+  /** The text, but not inside of a word. An empty text matches a missing field. */
   | { readonly kind: 'phrase'; readonly text: string; readonly anyCase: boolean }
-  /** The same with an open end; the empty one is any value. */
+  /** The same as a prefix; an empty prefix matches any value. */
   | { readonly kind: 'prefix'; readonly text: string; readonly anyCase: boolean }
   | { readonly kind: 'substring'; readonly text: string }
   | { readonly kind: 'exact'; readonly text: string }
@@ -42,7 +42,7 @@ export type Filter =
   | { readonly op: 'dayRange'; readonly start: number; readonly end: number; readonly offsetNs: number }
   /** Days of the week, Sunday is 0, both included. */
   | { readonly op: 'weekRange'; readonly start: number; readonly end: number; readonly offsetNs: number }
-  /** One of the lists, all of whose matchers must pass. */
+  /** One of the lists, all of whose tests must match. */
   | { readonly op: 'stream'; readonly any: readonly (readonly StreamMatcher[])[] }
 
 export type StatsFunction =
@@ -66,10 +66,13 @@ export type Bucket = {
   readonly unit?: 'week' | 'month' | 'year'
 }
 
-/** What becomes of fields that are there already. */
+/** Whether existing fields are replaced. */
 export type Overwriting = { readonly keepOriginal: boolean; readonly skipEmpty: boolean }
 
-/** A step of a pattern: a text, and the field behind it, which may have an option (`uc:name`). */
+/**
+ * A step of a pattern: a literal text, and the field after it, which may have an option
+ * (`uc:name`).
+ */
 export type PatternStep = { readonly prefix: string; readonly field: string; readonly option: string }
 
 export type Pipe =

@@ -13,9 +13,8 @@ export const streamLabels = ['container', 'namespace', 'pod'] as const
 const reserved = /^(?:_msg|_time|_stream|_stream_id|namespace|pod|container|host|docker_id|labels\..*)$/s
 
 /**
- * The fields of a record: `_time`, `_msg`, `_stream`, `_stream_id`, where it comes from,
- * `labels.*`, and its own. One of its own that has the name of another is `fields.<name>`. A list
- * is JSON.
+ * The fields of a record: `_time`, `_msg`, `_stream`, `_stream_id`, its origin, `labels.*`, and its
+ * own fields. An own field with the name of another one is `fields.<name>`. A list is JSON.
  */
 export function toRow(record: LogRecord): Row {
   const row: Row = new Map()
@@ -45,8 +44,7 @@ function textOf(value: FieldValue): string {
 }
 
 /**
- * The field of a record's own that a name of a row stands for; undefined when it is none of its
- * own.
+ * Returns the record's own field for a column name; undefined if the column is not an own field.
  */
 export function ownField(name: string): string | undefined {
   return reserved.test(name) || name.startsWith('fields.') ? undefined : name

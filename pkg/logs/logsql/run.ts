@@ -11,26 +11,26 @@ import { pushDown } from './push-down.ts'
 import type { Pipe, Query } from './query.ts'
 import { type Row, toRow } from './row.ts'
 
-/** What running a query takes. */
+/** The dependencies of running a query. */
 export type Run = {
   readonly store: LogStore
-  /** What the caller may see, within which the query is run. */
+  /** The scope of the caller, to which the query is limited. */
   readonly filter: LogFilter
   /**
-   * The time is that between rows which are handed out, and that of a query which hands them out at
-   * its end.
+   * The time limit applies between emitted rows; for a query that only emits at its end, to the
+   * whole query.
    */
   readonly limits: QueryLimits
   readonly timeSlices: TimeSlices
-  /** What it may hold until its end. */
+  /** Memory limit until its end. */
   readonly maxBytes: number
 }
 
 const pageSize = 1000
-// Pipes may make more of a page of lines than there is memory for.
+// Pipes may turn a page of lines into more data than fits into memory.
 const maxHandedOut = 4 * 1024 * 1024
 
-/** A query as a store is asked, and what is done with the records that it finds. */
+/** The query for the store, and the processing of its records. */
 export type Plan = {
   /** Undefined when no record passes. */
   readonly filter: LogFilter | undefined
@@ -68,11 +68,9 @@ function earlier(a: bigint | undefined, b: bigint | undefined): bigint | undefin
 }
 
 /**
- * The rows of a query, some at a time, in the order of time (the newest first) as far as its pipes
- * keep it.
+ * Returns the rows of a query in batches, newest first as far as its pipes keep the order.
  *
- * @throws Status 400 when it must hold too much, 504 when it takes too long, and what the store
- * throws
+ * @throws Status 400 if it needs too much memory, 504 if it takes too long, and errors of the store
  */
 export async function* runQuery(run: Run, query: Query): AsyncGenerator<readonly Row[]> {
   const { order, pipes } = toScanOrder(query.pipes)
@@ -102,7 +100,7 @@ export async function* runQuery(run: Run, query: Query): AsyncGenerator<readonly
     }
     spentMs += performance.now() - begin
     if (output.size() === 0) continue
-    // What the client takes its time for does not count.
+    // The time that the client takes to read does not count.
     yield output.take()
     spentMs = 0
   }
@@ -115,7 +113,7 @@ export async function* runQuery(run: Run, query: Query): AsyncGenerator<readonly
 function createOutput(maxBytes: number) {
   let rows: Row[] = []
   let size = 0
-  // At the end all rows come together, and pipes behind may have made them larger.
+  // At the end all rows are emitted together, and later pipes may have made them larger.
   const budget = createBudget(2 * maxBytes)
   return {
     size: () => size,
@@ -178,7 +176,7 @@ async function* scan(
   }
 }
 
-/** Sorting by time alone is what the store does, as long as nothing before it changes the time. */
+/** Sorting only by time is the order of the store, unless an earlier pipe changes the time. */
 function toScanOrder(pipes: readonly Pipe[]): { readonly order: Order; readonly pipes: readonly Pipe[] } {
   const [first, ...others] = pipes
   const isByTime =

@@ -9,11 +9,11 @@ const calendar =
 const nsPerMs = 1_000_000n
 
 /**
- * A moment as the API and `_time` take it: `now`, `now-1h`, a duration before now, RFC 3339 as a
- * whole or from its beginning (`2026-11`, UTC without a zone), or a number since 1970 in seconds to
- * nanoseconds. What is less exact than a nanosecond is a span.
+ * Parses a time of the API and of `_time`: `now`, `now-1h`, a duration before now, RFC 3339 in full
+ * or as a prefix (`2026-11`, UTC without a zone), or a Unix time in seconds to nanoseconds. A time
+ * that is less precise than a nanosecond is a range.
  *
- * @returns undefined when it is none of these
+ * @returns undefined for anything else
  */
 export function parseMoment(text: string, nowNs: bigint): Span | undefined {
   const relative = /^now(?:([+-].+))?$/i.exec(text)
@@ -63,7 +63,7 @@ function parseCalendar(text: string): Span | undefined {
 
 const widths = [86_400_000_000_000n, 3_600_000_000_000n, 60_000_000_000n]
 
-/** Of a day of which so much is given. */
+/** A date of which only a part is given. */
 function widthOf(clock: readonly (string | undefined)[], fraction: string | undefined): bigint {
   const width = widths[clock.indexOf(undefined)]
   if (width !== undefined) return width

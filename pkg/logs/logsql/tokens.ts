@@ -5,7 +5,7 @@ export type Token = {
   readonly text: string
   readonly raw: string
   readonly isQuoted: boolean
-  /** Blanks or a comment stand before it. */
+  /** Whether spaces or a comment precede it. */
   readonly isSpaced: boolean
   /** Its place in the query, counted from 1. */
   readonly position: number
@@ -15,10 +15,10 @@ const maxLength = 65_536
 const word = /[\p{L}\p{Nd}_]+/uy
 const blank = /(?:\s|#[^\n]*(?:\n|$))+/y
 const operator = /=~|!~|!=|[\s\S]/uy
-// A backslash takes one character with it; each character is looked at once.
+// A backslash includes the next character, so that each character is read once.
 const quoted = /"(?:[^"\\]|\\[\s\S])*"|'(?:[^'\\]|\\[\s\S])*'|`[^`]*`/y
 
-/** What stands inside of words that are written without quotes: `foo-bar`, `10.0.0.1`, `/a/b`. */
+/** Characters inside of unquoted words: `foo-bar`, `10.0.0.1`, `/a/b`. */
 const glue = ['+', '-', '/', ':', '.', '$']
 const isWord = (text: string) => /^[\p{L}\p{Nd}_]+$/u.test(text)
 
@@ -26,7 +26,7 @@ export function syntaxError(reason: string, position: number): Status {
   return badRequest(`query: ${reason} (at character ${position})`)
 }
 
-/** Reads the tokens of a query one after the other. */
+/** The tokens of a query, read one by one. */
 export class Tokens {
   readonly #tokens: readonly Token[]
   #at = 0
@@ -48,7 +48,7 @@ export class Tokens {
     return this.#tokens[this.#at + 1] ?? endOf(this.#tokens)
   }
 
-  /** Where it is, for `goTo`. */
+  /** The current position, for `goTo`. */
   get place(): number {
     return this.#at
   }
@@ -64,7 +64,7 @@ export class Tokens {
   }
 
   /**
-   * Whether the current token is one of these keywords, which are without case and without quotes.
+   * Whether the current token is one of these keywords, which are case-insensitive and unquoted.
    */
   is(...keywords: readonly string[]): boolean {
     const { text, isQuoted } = this.current
@@ -99,11 +99,11 @@ export class Tokens {
   }
 
   /**
-   * A text in quotes, or words with what may stand between them without blanks.
+   * Reads quoted text, or unquoted words with the characters that may be between them.
    *
-   * @param what is read, for the error
+   * @param what a description for the error
    * @param stops characters that end it
-   * @throws Status 400 when there is none
+   * @throws Status 400 if there is none
    */
   text(what: string, stops: readonly string[] = []): string {
     if (this.current.isQuoted) return this.advance().text
@@ -170,7 +170,7 @@ export function unquote(quotedText: string, position: number): string {
 const partPattern =
   /[^\\]+|\\(?:x([\da-fA-F]{2})|([0-3][0-7]{2})|(?:u([\da-fA-F]{4})|U([\da-fA-F]{8}))|([abfnrtv\\"']))/gy
 
-/** The same of a text with its quotes; undefined when it has an unknown escape. */
+/** The same for text with its quotes; undefined for an unknown escape. */
 export function unescapeText(quotedText: string): string | undefined {
   const inner = quotedText.slice(1, -1)
   if (quotedText.startsWith('`') || !inner.includes('\\')) return inner

@@ -10,13 +10,13 @@ import type { Order } from '../store.ts'
  */
 export type Place = { readonly time: string; readonly sequence: number; readonly nth: number }
 
-// An index of more shards is not known to exist.
+// Indices with more shards are not expected.
 const maxNth = 1024
 
 export const sortFields = (order: Order) => [
   // Indices of others have milliseconds; compared in nanoseconds they sort together with ours.
   { time: { order, numeric_type: 'date_nanos', unmapped_type: 'date' } },
-  // An index without lines has no mapping, not even of its own fields.
+  // An index without lines has no mapping for any field.
   { _seq_no: { order, unmapped_type: 'long' } },
 ]
 
@@ -61,7 +61,7 @@ export function parseCursor(cursor: string): Place {
   throw badRequest('invalid cursor: use the cursor of a record from an earlier response')
 }
 
-/** As `toCursor` writes it, and no other moment than the engine can have. */
+/** The format of `toCursor`, with a time in the range of the engine. */
 function isOwnTime(time: string): boolean {
   const timeNs = parseTimestamp(time)
   return timeNs !== undefined && formatTime(timeNs) === time

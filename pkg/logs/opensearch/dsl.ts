@@ -169,10 +169,10 @@ function toPhrase(field: string, words: readonly string[], prefix: boolean): Dsl
   return { match_phrase: { [field]: { query } } }
 }
 
-/** @param before what the value begins with */
+/** @param before the beginning of the value */
 function contains(field: string, text: string, caseSensitive: boolean, before = ''): Dsl {
   // The engine only folds ASCII case; other characters are spelled out.
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: ASCII is what is meant
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the range is ASCII
   if (!caseSensitive && !/^[\x00-\x7f]*$/.test(text)) {
     const items = [...text].map(character => {
       const code = character.codePointAt(0) ?? 0
@@ -243,7 +243,7 @@ function toText(text: string, caseSensitive: boolean): string {
   return toLuceneRegexp({ kind: 'sequence', items }, caseSensitive) ?? ''
 }
 
-/** As values of labels have them: ASCII letters and digits with `-`, `_` and `.` between them. */
+/** Like values of labels: ASCII letters and digits with `-`, `_` and `.` between them. */
 function toWords(words: readonly string[], prefix: boolean): string {
   const spelled = words.map(word =>
     toText(word, false)

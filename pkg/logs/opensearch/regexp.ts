@@ -24,7 +24,7 @@ export function toLuceneRegexp(root: RegexNode, caseSensitive: boolean): string 
   return whole.every(text => text !== undefined) ? whole.join('|') : undefined
 }
 
-/** The same of a text with wildcards. */
+/** The same for a text with wildcards. */
 export function wildcardToLucene(test: WildcardTest): string {
   const inner = toText(wildcardNode(test), false) ?? ''
   if (test.extent === 'value') return inner

@@ -14,7 +14,7 @@ const query: LogQuery = {
   withTotal: true,
 }
 
-/** An engine with lines, that breaks off a response of more characters than may be. */
+/** An engine with lines, which aborts responses that exceed a number of characters. */
 function createEngine(lines: readonly string[], maxChars: number) {
   const sizes: number[] = []
   const call = async ({ body }: SearchCall): Promise<unknown> => {

@@ -25,7 +25,7 @@ const kept = ['time', '@timestamp', 'log', 'kubernetes', 'fields']
 const maxBuckets = 10_000
 // index.max_result_window
 const maxWindow = 10_000
-// Larger than a page of as much text as it may have, with labels and the names of its pods.
+// Larger than a page with the maximum text, its labels and pod names.
 const maxResponseBytes = 2 * maxPageChars
 // Maximum number of shards of an index; with more, the cursor after a page reached by `from` is not
 // exact.
@@ -72,21 +72,20 @@ function toHit({ record, place }: Found): Hit {
 type Part = {
   readonly total: number | undefined
   readonly hits: readonly Found[]
-  /** Whether there may be more behind them. */
+  /** Whether there may be further records. */
   readonly isFull: boolean
   /** Maximum size of a single search. */
   readonly most: number
 }
 
 /**
- * One search, for fewer records where those that are asked for are too much text. Records that
- * stand at one place, in several shards, are distinguished by how many have come: some are asked
- * for again.
+ * One search, for fewer records if the requested ones have too much text. Records at the same
+ * position in several shards are distinguished by their count, so some are requested again.
  */
 async function queryPart(search: Search, query: LogQuery, limits: QueryLimits): Promise<Part> {
   const { filter, order, size, start, withTotal } = query
   const after = 'from' in start ? undefined : parseCursor(start.after)
-  // In front of a page there may be some that are at the place of its first.
+  // Before a page there may be records at the same position as its first record.
   const known = 'from' in start ? Math.min(start.from, maxAtPlace) : (after?.nth ?? 0)
   // Repeated records count for the window.
   const first = Math.min(size, maxWindow - known)

@@ -43,7 +43,7 @@ export function createOpenSearchStore(options: OpenSearchOptions): LogStore {
   let expiring: NodeJS.Timeout | undefined
   let isClosed = false
 
-  /** Before the first line, so that the first index is made by the template. */
+  /** Before the first line, so that the template applies to the first index. */
   function ready(): Promise<void> {
     setUp ??= prepare().catch(error => {
       setUp = undefined
@@ -109,7 +109,7 @@ export function createOpenSearchStore(options: OpenSearchOptions): LogStore {
   }
 }
 
-/** @returns why the engine will not have it; undefined when it has */
+/** @returns the error of the engine; undefined if it accepted the template */
 async function putTemplate(client: SearchClient, prefix: string): Promise<unknown> {
   const put = (rawType: 'wildcard' | 'keyword') =>
     client.call({

@@ -38,7 +38,7 @@ export function indexTemplate(prefix: string, rawType: 'wildcard' | 'keyword'): 
             analyzer: 'kapis_words',
             fields: { raw: { type: rawType, ignore_above: longestTerm } },
           },
-          // As with labels: a field for each name would be as many as senders think of.
+          // As with labels: one field for each name would create as many fields as senders choose.
           fields: { type: 'object', enabled: false },
           field_pairs: { type: rawType, ignore_above: longestTerm },
           kubernetes: {

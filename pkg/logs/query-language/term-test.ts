@@ -15,10 +15,10 @@ const fields: Readonly<Record<string, Field>> = {
   docker_id: 'dockerId',
 }
 
-// Classes of Unicode say which characters are no part of a word.
+// Unicode classes decide which characters are not part of a word.
 const wordEndCost = 250
 
-/** What one term of q= asks for. */
+/** The condition of one term of q=. */
 export function toExpression(term: Term, budget: RegexBudget): Expression {
   const { field: name, position } = term
   if (name === 'case') return match('log', { kind: 'contains', text: literal(term), caseSensitive: true })
@@ -103,7 +103,7 @@ function logTest(pieces: readonly Piece[]): Test {
   return { kind: 'wildcard', pieces: joined(pieces), extent: 'part', start, end }
 }
 
-/** Text that has no words in it, like `=>`, can only be meant as it stands. */
+/** Text without words, like `=>`, can only be matched literally. */
 export function textTest(text: string, prefix: boolean): Test {
   const words = wordsOf(text)
   if (words.length === 0) return { kind: 'contains', text, caseSensitive: false }
@@ -119,7 +119,7 @@ function plainText(pieces: readonly Piece[]): string | undefined {
   return text
 }
 
-/** Neighbouring texts are one. */
+/** Adjacent texts are joined. */
 function joined(pieces: readonly Piece[]): WildcardTest['pieces'] {
   const all: ({ readonly text: string } | '*' | '?')[] = []
   for (const piece of pieces) {

@@ -3,7 +3,7 @@ import type { LogFilter } from '../filter.ts'
 import { type LogQuery, maxPageChars } from '../store.ts'
 import type { Parameters } from './parameters.ts'
 
-/** Where from + size ends, as in Elasticsearch; deeper pages are reached by cursor. */
+/** Maximum of from + size, as in Elasticsearch; deeper pages need a cursor. */
 export const maxWindow = 10_000
 const nsPerSecond = 1_000_000_000n
 

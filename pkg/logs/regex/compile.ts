@@ -38,7 +38,7 @@ function compile(source: string, flags: number): RE2JS {
   } catch (error) {
     if (!(error instanceof RE2JSException)) throw error
     const reason = error.message.replace('error parsing regexp: ', '')
-    // It writes flags into the expression.
+    // RE2 writes flags into the expression.
     throw new RegexError(`invalid regular expression: ${reason.replace(/`\(\?i\)/, '`')}`)
   }
 }

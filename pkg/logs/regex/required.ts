@@ -51,7 +51,7 @@ function contains(text: string, caseSensitive: boolean): readonly Expression[] {
 }
 
 /**
- * Undefined for one of several characters: outside of ASCII, a letter may have more than two case
+ * Undefined for a set of characters: outside of ASCII, a letter may have more than two case
  * variants.
  */
 function singleCharacter(

@@ -41,7 +41,7 @@ export function regexSize(source: string, limit: number): number {
   return count.total()
 }
 
-/** Instructions, in groups that may be repeated. */
+/** The number of instructions inside of groups that may be repeated. */
 function createCount() {
   /** Of each open group the instructions of its last item, and those before it. */
   const groups: { readonly before: number; last: number }[] = [{ before: 0, last: 0 }]
@@ -78,7 +78,7 @@ function matchAt(pattern: RegExp, source: string, at: number): RegExpExecArray |
   return pattern.exec(source)
 }
 
-/** What follows \p or \x in braces names a character or a class, and repeats nothing. */
+/** Braces after \p or \x name a class or a character; they are not a repetition. */
 function readEscape(source: string, at: number): Read {
   const kind = (source[at + 1] ?? '').toLowerCase()
   const name = kind === 'p' || kind === 'x' ? (matchAt(braced, source, at + 2)?.[0] ?? '') : ''
@@ -92,7 +92,7 @@ function readClass(source: string, start: number): Read {
   const first = at
   while (at < source.length) {
     const char = source[at++] ?? ''
-    // A bracket that comes first stands for itself.
+    // A bracket in the first position is literal.
     if (char === ']' && at > first + 1) break
     if (char === '-') hasRange = true
     if (char > '\x7f' || source.startsWith('x{', at)) isBeyondAscii = true

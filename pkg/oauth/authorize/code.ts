@@ -7,7 +7,7 @@ export type CodeGrant = {
   readonly user: string
   readonly userUid: string
   readonly clientId: string
-  /** As the request named it; '' when it named none. */
+  /** As in the request; '' if it was not given. */
   readonly redirectUri: string
   readonly scope: GrantedScope
   readonly challenge: string

@@ -255,7 +255,7 @@ describe('/oauth/authorize', () => {
 
   describe('asks for one login at most', () => {
     const page = (answer: Answer) => locationOf(answer).searchParams.get('return_to') ?? ''
-    /** The login page of a request, answered; then whatever the way back leads to. */
+    /** Submits the login page of a request, and follows the redirect back. */
     async function logInFor(params: Record<string, string>, username: string): Promise<Answer> {
       const toLogin = await setup.authorize(params)
       expect(locationOf(toLogin).pathname).to.equal('/oauth/login')
@@ -294,7 +294,7 @@ describe('/oauth/authorize', () => {
           String(new URLSearchParams(params)),
         )
         expect(outcome(await setup.browser.get(returnTo))).to.equal('/oauth/login')
-        // The proof of one request is none for another one, nor for another login.
+        // The proof of one request is not valid for another request, nor for another login.
         const back = await setup.browser.logIn('alice', 'right', returnTo)
         const proof = new URL(back.headers.location as string, issuer).searchParams.get('login_proof') ?? ''
         const other = authorizePath({ ...params, state: 'another' })
@@ -352,7 +352,7 @@ describe('/oauth/authorize', () => {
       const [, href = ''] = /<a class="button" href="([^"]+)">Continue as alice</.exec(body) ?? []
       const chosen = href.replaceAll('&amp;', '&')
       expect(outcome(await setup.browser.get(chosen))).to.equal('code')
-      // A choice is no authentication.
+      // Selecting an account does not authenticate.
       const proof = new URL(chosen, issuer).searchParams.get('login_proof') ?? ''
       for (const params of [{ prompt: 'login' }, { prompt: 'login select_account' }]) {
         const path = `${authorizePath(params)}&login_proof=${proof}`

@@ -12,7 +12,7 @@ import { chooseRedirectUri } from './redirect-uri.ts'
 export type Target = {
   readonly client: ClientConfig
   readonly redirectUri: string
-  /** As the request named it; '' when it named none. */
+  /** As in the request; '' if it was not given. */
   readonly givenRedirectUri: string
   readonly state: string | undefined
 }

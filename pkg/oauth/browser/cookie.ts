@@ -27,7 +27,7 @@ export function readCookie(req: IncomingMessage, name: CookieName): string | und
   return found.length === 1 ? found[0] : undefined
 }
 
-/** @param value of characters that a cookie may have as they are: base64url and dots */
+/** @param value characters that need no encoding in a cookie: base64url and dots */
 export function setCookie(
   res: Response,
   name: CookieName,

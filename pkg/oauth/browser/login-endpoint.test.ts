@@ -174,7 +174,7 @@ describe('the login page', () => {
     await browser.logIn('alice', 'right')
     const page = await browser.get('/oauth/session')
     expect((await browser.post('/oauth/session', {})).code).to.equal(403)
-    // A link from elsewhere asks first.
+    // A link from another site shows a confirmation first.
     expect((await browser.get('/oauth/logout')).body).to.include('Log out?')
     expect((await browser.get('/oauth/session')).code).to.equal(200)
     const answer = await browser.post('/oauth/session', hiddenFieldsOf(page.body))

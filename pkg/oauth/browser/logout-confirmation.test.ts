@@ -66,7 +66,7 @@ describe('a logout that a client asks for in a browser', () => {
       const done = await decide(page.body, 'logout')
       expect([done.code, done.headers.location]).to.deep.equal([303, target])
       expect([await isLoggedIn(), isEnded(hintOfBob)]).to.deep.equal([false, 'id_token_hint' in query()])
-      // Who is logged out already is sent on.
+      // A user who is already logged out is redirected.
       const again = await setup.browser.get(pathOf(query()))
       expect([again.code, again.headers.location]).to.deep.equal([302, target])
     })

@@ -2,9 +2,9 @@ import type { PasswordHasher } from '../../iam/passwords/password.ts'
 import type { User } from '../../iam/users/user.ts'
 import type { EndpointOptions } from '../endpoints/options.ts'
 
-/** Dependencies of the pages, next to those of every endpoint. */
+/** Dependencies of the pages, in addition to those of every endpoint. */
 export type BrowserOptions = EndpointOptions & {
-  /** The name of the platform, as its users know it. */
+  /** The product name on the pages. */
   readonly productName: string
   readonly hasher: PasswordHasher
   /** Undefined for a user without a password. @throws Status 503 */

@@ -4,7 +4,7 @@ import type { ProviderClient } from '../../iam/identityprovider/external-identit
 import { memoryUser, startApp, type TestApp } from '../fixtures.ts'
 import { createBrowser, hiddenFieldsOf, locationOf } from './fixtures.ts'
 
-/** Everybody's password is his name. */
+/** Every user's password is their user name. */
 const directory: ProviderClient = {
   kind: 'password',
   authenticate: async ({ username }) => ({
@@ -37,7 +37,7 @@ describe('pages for newcomers of an identity provider', () => {
   })
   afterEach(() => app.close())
 
-  /** As far as the page, in a browser that may be any. */
+  /** Opens the page in a new browser. */
   async function arrive(name: string, browser = createBrowser(app)) {
     const login = await browser.get('/oauth/login?provider=corp&return_to=/oauth/device')
     const answer = await browser.post('/oauth/login', {
@@ -67,7 +67,7 @@ describe('pages for newcomers of an identity provider', () => {
       provider: 'corp',
       outcome: 'success',
     })
-    // Anyone who finds the form has nothing of it.
+    // The form is useless for anyone who finds it.
     const again = await browser.post('/oauth/register', { ...fields, username: 'other' })
     expect(again.code).to.equal(400)
     expect(app.users.has('other')).to.equal(false)

@@ -18,7 +18,7 @@ function walk(stack: readonly Layer[]): readonly string[] {
   return [...new Set(paths.map(path => path.replaceAll(/:(\w+)/g, '{$1}')))]
 }
 
-// The listener's own, which kapis-apiserver does not forward, and what it asks for itself.
+// Endpoints that kapis-apiserver does not forward, or only requests itself.
 const inside = ['/livez', '/healthz', '/metrics', ...profileKinds.map(kind => listenerProfilePrefix + kind)]
 const described = oauthPaths('kapis.io')
 

@@ -77,7 +77,7 @@ export function createLogout(options: BrowserOptions): RequestHandler {
     return (clientId === undefined ? undefined : registry.find(clientId))?.client.name ?? ''
   }
 
-  /** @returns whether the user is asked first */
+  /** @returns whether the user is asked for confirmation */
   async function handle({ req, res }: Exchange, event: TokenEvent): Promise<boolean> {
     const form = readParameters(req)
     const isAll = readFlag(form, 'all')

@@ -101,7 +101,7 @@ function describe({ sid, displayName, scope, createdAtMs, expiresAtMs }: Session
   }
 }
 
-/** As kube-apiserver writes times: without a fraction of a second. */
+/** Like kube-apiserver: times without a fraction of a second. */
 function toTime(ms: number): string {
   return new Date(ms).toISOString().replace(/\.\d+Z$/, 'Z')
 }

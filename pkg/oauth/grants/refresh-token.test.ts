@@ -23,7 +23,7 @@ describe('refresh_token', () => {
     return JSON.parse(answer.body)
   }
   const sidOf = async (token: string) => (await app.tools.verifier.verifyRefresh(token)).sid
-  /** Lets time pass for a login: its last refresh lies so far back. */
+  /** Lets time pass for a login: its last refresh was that long ago. */
   async function age(token: string, ms: number): Promise<void> {
     const session = app.sessions.get(await sidOf(token))
     if (session) app.sessions.set(session.sid, { ...session, rotatedAtMs: session.rotatedAtMs - ms })
@@ -83,7 +83,7 @@ describe('refresh_token', () => {
     const [a, b] = [await refreshed(lost), await refreshed(lost)]
     const jti = async (tokens: Tokens) => (await app.tools.verifier.verifyRefresh(tokens.refresh_token)).jti
     expect(await jti(a)).to.equal(await jti(b))
-    // Both of them go on, as the one login that they are.
+    // Both tokens continue the same login.
     await refreshed(b.refresh_token)
   })
 

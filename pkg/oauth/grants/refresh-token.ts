@@ -55,7 +55,7 @@ type Refresh = {
   lifetimes: Lifetimes
 }
 
-/** @returns undefined when the session has changed meanwhile */
+/** @returns undefined if the session has changed in the meantime */
 async function refresh(
   tools: GrantTools,
   { session, claims, user, client, form, lifetimes }: Refresh,

@@ -1,7 +1,7 @@
 import { type Html, html } from '../../httpserver/html.ts'
 import { errorNote, hiddenFields } from './page.ts'
 
-/** Where the code that a device shows is typed. */
+/** The page on which users enter the code of a device. */
 export function userCodePage(page: { csrf: string; userCode: string; error: string | undefined }): Html {
   const { csrf, userCode, error } = page
   const describedBy = html` aria-describedby="format${error === undefined ? '' : ' error'}"`

@@ -14,7 +14,7 @@ export type Page = {
   readonly code?: number
   /** Additional targets of forms (CSP form-action also covers redirects). */
   readonly formTargets?: readonly string[]
-  /** It has fields for passwords, which a script can show. */
+  /** Whether the page has password fields, which a script can show. */
   readonly asksForPassword?: boolean
 }
 

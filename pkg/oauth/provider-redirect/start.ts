@@ -57,8 +57,8 @@ export function createRedirectStart(options: BrowserOptions): RequestHandler {
 }
 
 /**
- * prompt and max_age of the authorization request are passed to the provider, which may have an
- * older login of the user.
+ * prompt and max_age of the authorization request are passed on, since the provider may have an
+ * older login.
  */
 function toPrompt(returnTo: string): UpstreamPrompt | undefined {
   const params = readAuthorizationRequest(returnTo)

@@ -55,7 +55,7 @@ function discoveryPaths(issuer: string): string[] {
     '/oauth/.well-known/openid-configuration',
     // OpenID Connect Discovery section 4, for an issuer without a path.
     ...(new URL(issuer).pathname === '/' ? ['/.well-known/openid-configuration'] : []),
-    // RFC 8414 sections 3.1 and 5: with the issuer's path behind the well-known part.
+    // RFC 8414 sections 3.1 and 5: with the path of the issuer after the well-known part.
     '/.well-known/openid-configuration/oauth',
     '/.well-known/oauth-authorization-server/oauth',
     '/.well-known/oauth-authorization-server',

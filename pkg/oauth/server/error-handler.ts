@@ -29,7 +29,7 @@ export function toErrorHandler(logger: Logger, productName: string): ErrorReques
   }
 }
 
-/** express' own parser throws errors with a status of their own. */
+/** The parser of express throws errors with their own status. */
 function fromBodyParser(error: unknown): unknown {
   if (!(error instanceof Error) || error instanceof Status) return error
   const type = 'type' in error ? error.type : undefined
@@ -45,7 +45,7 @@ function fromBodyParser(error: unknown): unknown {
   }
   if (type === 'request.aborted' || type === 'request.size.invalid')
     return oauthError(400, 'invalid_request', 'the body is incomplete')
-  // Compressed bytes that are none, which have no type.
+  // Invalid compressed data, an error without a type.
   if ('status' in error && error.status === 400)
     return oauthError(400, 'invalid_request', 'failed to read the body')
   return error

@@ -23,7 +23,7 @@ export class Refusal extends Error {
 type About = {
   readonly user?: string | undefined
   readonly provider?: string
-  /** For the log alone. */
+  /** Only for the log. */
   readonly cause?: unknown
 }
 

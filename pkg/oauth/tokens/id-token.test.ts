@@ -30,7 +30,7 @@ describe('the ID token of a token response', () => {
     const first = tokensOf(await setup.exchange(code))
     const { nonce, jti, ...claims } = decode(first.id_token ?? '')
     expect([nonce, claims.iss, claims.sub, claims.aud]).to.deep.equal(['n', issuer, 'alice', 'web'])
-    // As if the login had begun an hour ago.
+    // Makes the login one hour old.
     const session = setup.app.sessions.get(claims.sid)
     if (session === undefined) throw new Error('no session')
     const authenticatedAtMs = session.authenticatedAtMs - 3_600_000

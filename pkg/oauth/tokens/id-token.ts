@@ -9,7 +9,7 @@ export type IdTokenRequest = {
   readonly scope: string
   /** Of the authorization request; '' for none. */
   readonly nonce: string
-  /** When the user logged in, in seconds since the epoch; 0 where it is not known. */
+  /** Time of the login as Unix time; 0 if unknown. */
   readonly authTime: number
   /** The access token of the same response. */
   readonly accessToken: string

@@ -3,7 +3,7 @@ import type { Interval } from '../../logs/interval.ts'
 import { tooMuchText } from '../../logs/question/page.ts'
 import type { Hit, LogQuery, LogStore, QueryLimits } from '../../logs/store.ts'
 
-/** A query of a store; without a filter the caller may see nothing. */
+/** A query for a store; without a filter the caller may see nothing. */
 export type Asked = {
   readonly store: LogStore
   readonly filter: LogFilter | undefined

@@ -15,7 +15,7 @@ function parseRow(row: string): readonly string[] {
 }
 
 const [formula, inner] = documented()
-/** What docs/logs.md tells programs to do. */
+/** The procedure of docs/logs.md for programs. */
 const restored = (cell: string) =>
   (cell.startsWith("'") && formula.test(cell) ? cell.slice(1) : cell).replaceAll(inner, '$1')
 

@@ -1,11 +1,11 @@
-// What a spreadsheet may take for a formula (OWASP, "CSV Injection"): the ASCII signs, and their
-// full-width and small forms, which East Asian versions read as the same; behind blanks, quotes and
-// control characters too, which some take off.
+// Characters that spreadsheets may interpret as a formula (OWASP, "CSV Injection"): ASCII signs,
+// and their full-width and small forms, which East Asian versions treat as the same; also after
+// spaces, quotes and control characters, which some spreadsheets remove.
 const sign = String.raw`[=+\-@\uff1d\uff0b\uff0d\uff20\ufe62\ufe63\ufe66\ufe6b]`
 const skipped = String.raw`[\s'"\p{Cc}\p{Cf}]*`
 const formula = new RegExp(String.raw`^${skipped}${sign}|^'*[\t\r\n]`, 'u')
-// A spreadsheet whose separator is not the comma begins a cell inside of one. What follows is
-// looked at by itself: behind a lookahead each of many tabs would be tried as the first.
+// A spreadsheet with another separator begins a cell inside of one. The rest is checked separately:
+// with a lookahead, each of many tabs would be tried first.
 const innerStart = new RegExp(`[;\\t]${skipped}`, 'gu')
 const startsWithSign = new RegExp(sign, 'uy')
 

@@ -22,9 +22,9 @@ export type Follow = {
 }
 
 const permissionEveryMs = 30_000
-// Between the two ends there may be something that closes silent connections.
+// Proxies may close connections without traffic.
 const commentEveryMs = 15_000
-// A format may make much of each record.
+// A format may make records larger.
 const atOnce = 50
 
 /**

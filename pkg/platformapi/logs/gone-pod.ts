@@ -15,20 +15,20 @@ import type { LogFaceOptions } from './serve.ts'
 type Source = {
   readonly store: LogStore
   readonly limits: QueryLimits
-  /** Limits an expression to what the caller may read. */
+  /** Limits an expression to the scope of the caller. */
   readonly filter: (expression: Expression, startNs?: bigint) => LogFilter
 }
 
-// Each costs a query.
+// Each of them costs a query.
 const maxContainers = 32
 
 /**
- * Answers `kubectl logs` of a pod that kube-apiserver does not know from the log store: the log
- * (`pods/{name}/log`), and for kubectl itself, which gets the pod first, a Pod with the containers
- * of which there are lines. Callers see what they see by the log API.
+ * Serves `kubectl logs` of a pod that kube-apiserver does not know from the log store: the log
+ * (`pods/{name}/log`), and for kubectl, which reads the pod first, a Pod with the containers that
+ * have lines. The scope is that of the log API.
  *
- * @returns whether there was something to answer with
- * @throws Status 400 as kube-apiserver does when a container must be named
+ * @returns whether there was a response
+ * @throws Status 400 as in kube-apiserver if a container name is required
  */
 export function createGonePodLogs(
   options: Omit<LogFaceOptions, 'closing'>,
@@ -54,7 +54,7 @@ export function createGonePodLogs(
       }
       isAnswered = await answer(exchange, source)
     }).catch(error => {
-      // What kube-apiserver answered holds whatever the state of the store.
+      // The response of kube-apiserver is used, whatever the state of the store.
       if (!(error instanceof Status) || error.code < 429 || exchange.res.headersSent) throw error
       addWarning(exchange.res, `the log store cannot be searched for this pod: ${error.message}`)
     })
@@ -62,12 +62,12 @@ export function createGonePodLogs(
   }
 }
 
-/** Whether a request is one that {@link createGonePodLogs} answers. */
+/** Returns whether {@link createGonePodLogs} handles a request. */
 export function asksForPodLog({ req, info }: AuthenticatedExchange): boolean {
   if (req.method !== 'GET' || info.prefix !== 'api' || info.resource !== 'pods') return false
   if (!info.isInNamespace || info.verb !== 'get') return false
   if (info.subresource === 'log') return info.parts.length === 5
-  // The command, by which kubectl says what it needs the pod for (KEP-859).
+  // The header with the kubectl command, which tells why the pod is read (KEP-859).
   return info.parts.length === 4 && req.headers['kubectl-command'] === 'kubectl logs'
 }
 
@@ -188,7 +188,7 @@ function formatLine({ record }: Hit, withTime: boolean): string {
   return `${withTime ? `${formatFixedTime(record.timeNs)} ` : ''}${record.log}${end}`
 }
 
-/** RFC 3339 in UTC with nine fractional digits, as kubelet has it. */
+/** RFC 3339 in UTC with nine fractional digits, like the kubelet. */
 function formatFixedTime(timeNs: bigint): string {
   const seconds = new Date(Number(timeNs / 1_000_000n)).toISOString().slice(0, 19)
   return `${seconds}.${String(timeNs % 1_000_000_000n).padStart(9, '0')}Z`
@@ -202,7 +202,7 @@ function sinceOf(query: QueryParameters): bigint | undefined {
   return Number.isNaN(ms) ? undefined : BigInt(Math.max(Math.trunc(ms), 0)) * 1_000_000n
 }
 
-/** As apimachinery reads booleans: true unless missing, `false` or `0`. */
+/** Like apimachinery: true unless missing, `false` or `0`. */
 function isTrue(query: QueryParameters, name: string): boolean {
   const value = query.first(name)?.toLowerCase()
   return value !== undefined && value !== 'false' && value !== '0'

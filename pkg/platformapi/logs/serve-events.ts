@@ -22,7 +22,7 @@ export type EventFaceOptions = {
   readonly kind: EventKind
   readonly store: LogStore
   readonly places: LogPlaces
-  /** Where the caller may see events of this kind. @throws Status 503 */
+  /** The scope in which the caller may list events of this kind. @throws Status 503 */
   readonly readable: (identity: Identity) => Promise<Readable>
   /** Creation times of all namespaces, in Unix seconds. @throws Status 503 */
   readonly created: () => ReadonlyMap<string, number>

@@ -232,7 +232,7 @@ describe('createLogFace', () => {
         'the export has 2500 lines or more, the limit is 2499 (logs.exportLimit): ask for less, by start_time and end_time for example',
       ])
       await loopback?.close()
-      // Lines that arrive while it goes on.
+      // Lines that arrive while it runs.
       const growing: LogStore = {
         ...store,
         query: async (...question) => ({ ...(await store.query(...question)), total: 1000 }),

@@ -19,7 +19,7 @@ import { toRecordJson } from './record-json.ts'
 export type LogFaceOptions = {
   readonly store: LogStore
   readonly places: LogPlaces
-  /** Where the caller may get pods/log. @throws Status 503 */
+  /** The scope in which the caller may get pods/log. @throws Status 503 */
   readonly readable: (identity: Identity) => Promise<Readable>
   /** Creation times of all namespaces, in Unix seconds. @throws Status 503 */
   readonly created: () => ReadonlyMap<string, number>
@@ -102,7 +102,7 @@ function within(where: Where, place: Expression | undefined): Where {
   return expression === undefined ? where : { ...where, expression }
 }
 
-/** Whether two filters permit the same. */
+/** Returns whether two filters allow the same. */
 export function same(a: LogFilter | undefined, b: LogFilter | undefined): boolean {
   const text = (filter: LogFilter | undefined) =>
     JSON.stringify(filter?.scope ?? null, (_, value) => (typeof value === 'bigint' ? String(value) : value))

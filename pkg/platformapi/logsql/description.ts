@@ -18,7 +18,7 @@ const endpoints = [
 ]
 const count = integer('', { minimum: 0 })
 
-/** VictoriaLogs' query API; its parameters may also come as a form. */
+/** The query API of VictoriaLogs; parameters may also be sent as a form. */
 export const logsqlOperation: Operation = {
   summary: 'Answers LogsQL queries as VictoriaLogs does',
   description:

@@ -50,7 +50,7 @@ export function uniqueName(name: string, taken: readonly string[]): string {
   return taken.includes(name) ? uniqueName(`${name}s`, taken) : name
 }
 
-/** Those with the most lines; the others are one without fields. */
+/** The series with the most lines; all others are combined in one without fields. */
 function topSeries(series: readonly Series[], limit: number): readonly Series[] {
   const sorted = series.toSorted((a, b) => b.total - a.total)
   if (limit === 0 || series.length <= limit) return series.toSorted((a, b) => (a.fields < b.fields ? -1 : 1))
@@ -64,7 +64,11 @@ function topSeries(series: readonly Series[], limit: number): readonly Series[] 
 
 type Span = { readonly first: bigint; readonly last: bigint }
 
-/** The first and the last bucket, of which the empty ones are shown too. @throws Status 400 */
+/**
+ * The first and the last bucket; all between them are returned, including empty ones.
+ *
+ * @throws Status 400
+ */
 function spanOf(
   times: readonly bigint[],
   { startNs, endNs, count }: Pick<Asked, 'startNs' | 'endNs'> & { readonly count: number },

@@ -9,7 +9,7 @@ import { allFilters, type Bucket, type Filter, type Query } from '../../logs/log
 import { parseMoment } from '../../logs/logsql/timestamp.ts'
 import { maxTimeNs } from '../../logs/record.ts'
 
-/** What may be given more than once. */
+/** Parameters that may be repeated. */
 const repeatable = ['field', 'extra_filters', 'extra_stream_filters']
 
 const known = [
@@ -37,7 +37,7 @@ const known = [
   ...['keep_const_fields', 'start_offset', 'refresh_interval', 'allow_partial_response'],
 ]
 
-/** @param warn takes what the caller is to be warned of */
+/** @param warn receives warnings for the caller */
 export function warnOfUnknown(query: QueryParameters, warn: (text: string) => void): void {
   const unknown = [...query].map(([name]) => name).filter(name => !known.includes(name))
   const named = [...new Set(unknown)].slice(0, 3).map(name => JSON.stringify(name.slice(0, 32)))
@@ -57,7 +57,7 @@ export type LogsqlParameters = {
   readonly time: (name: string) => bigint | undefined
 }
 
-/** @throws Status 400 for what is given twice where one is expected */
+/** @throws Status 400 for a repeated parameter that must be unique */
 export function readLogsqlParameters(query: QueryParameters, nowNs: bigint): LogsqlParameters {
   if (query.problem !== undefined) throw badRequest(query.problem)
   const twice = [...query].find(([name]) => !repeatable.includes(name) && query.isRepeated(name))
@@ -101,7 +101,7 @@ export type Asked = {
   readonly startNs: bigint | undefined
   /** The last moment, included. */
   readonly endNs: bigint | undefined
-  /** At which the query is asked. */
+  /** The time of the query. */
   readonly timeNs: bigint
 }
 
@@ -128,7 +128,7 @@ function before(time: bigint | undefined): bigint | undefined {
 
 type Times = { readonly startNs: bigint | undefined; readonly endNs: bigint | undefined }
 
-/** Buckets are whole: from the beginning of the first to the end of the last. */
+/** The range covers whole buckets. */
 function align({ startNs, endNs }: Times, bucket: Bucket | undefined): Times {
   if (bucket === undefined) return { startNs, endNs }
   return {

@@ -113,7 +113,7 @@ describe('createLogsqlFace', () => {
       const { code, text } = await ask(endpoint, parameters)
       expect(code, endpoint).to.equal(200)
       expect(text, endpoint).not.to.match(/bank|vault|secret|old/)
-      // Of the two lines that may be seen.
+      // Of the two visible lines.
       if (/hits/.test(text)) expect(text, endpoint).not.to.match(/"(?:hits|total)":[34]/)
       await loopback?.close()
       await start([])

@@ -48,7 +48,7 @@ type Place = { readonly leave: () => void }
 
 const maxBytes = 32 * 1024 * 1024
 
-/** A request, and what it may see: without a filter that is nothing. */
+/** A request with its scope; without a filter nothing is visible. */
 type Request = {
   readonly exchange: AuthenticatedExchange
   readonly parameters: LogsqlParameters
@@ -129,7 +129,7 @@ export function createLogsqlFace(options: LogsqlOptions): Handler {
       },
       limits: { timeoutMs, signal: AbortSignal.any([left, options.closing]) },
     }
-    // Who may see nothing runs the query on nothing.
+    // Without a scope the query runs on no lines.
     const rows: Rows = given => runQuery({ ...run, filter: filter ?? { scope: [] } }, given)
     const request = { exchange, parameters, filter, nowNs, run, rows }
     if (endpoint === 'tail') return follow(request, left)
@@ -168,7 +168,7 @@ export function createLogsqlFace(options: LogsqlOptions): Handler {
   return exchange => whileWaited(exchange, left => serve(exchange, left))
 }
 
-/** There is one tenant. @throws Status 400 */
+/** Only the default tenant exists. @throws Status 400 */
 function refuseTenant({ req }: AuthenticatedExchange): void {
   const given = ['accountid', 'projectid'].find(name => !['', '0'].includes(String(req.headers[name] ?? '')))
   if (given !== undefined) throw badRequest(`unsupported tenant: the header ${given} must be 0 or left out`)
@@ -179,7 +179,7 @@ function timeoutOf(parameters: LogsqlParameters, mostMs: number): number {
   return given > 0 ? Math.min(given, mostMs) : mostMs
 }
 
-/** Sends rows as they are found; what fails after the first of them breaks the response off. */
+/** Sends rows as they are found; an error after the first row aborts the response. */
 async function sendQuery(request: Request, exportLimit: number): Promise<void> {
   const { exchange, parameters, rows } = request
   const { res, req } = exchange

@@ -22,7 +22,7 @@ export async function answerStats({ query, timeNs }: Asked, read: Rows): Promise
   return JSON.stringify({ status: 'success', data: { resultType: 'vector', result } })
 }
 
-/** The same for each step of time, as Prometheus' range queries have them. */
+/** The same for each time step, like range queries of Prometheus. */
 export async function answerStatsRange(
   { query, timeNs }: Asked,
   bucket: Bucket,

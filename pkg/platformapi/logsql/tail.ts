@@ -12,10 +12,10 @@ import type { Asked } from './parameters.ts'
 
 const maxHistory = 10_000
 
-/** What a tail is made of. */
+/** The dependencies of a live tail. */
 export type Tail = {
   readonly filter: NonNullable<ReturnType<typeof planQuery>['filter']> | undefined
-  /** What a line that arrives is shown as; nothing when it does not pass. */
+  /** Formats a line; returns nothing if it does not match. */
   readonly format: (hits: readonly Hit[]) => string
   /** Lines since `start_offset`, oldest first. */
   readonly history: () => Promise<readonly Hit[]>

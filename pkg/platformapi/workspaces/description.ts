@@ -65,7 +65,7 @@ const oneTemplate: PathRow = {
   delete: remove('Removes a workspace; its namespaces stay', [workspace]),
 }
 
-/** `/kapis/tenant.<group domain>/v1alpha2`, but for searches of logs and events. */
+/** `/kapis/tenant.<group domain>/v1alpha2`, without the searches of logs and events. */
 export const workspacePaths: Readonly<Record<ViewPath<'v1alpha2'>, PathRow>> = {
   '/workspaces': templates,
   '/workspaces/{workspace}': oneTemplate,

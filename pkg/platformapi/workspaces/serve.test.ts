@@ -134,7 +134,7 @@ describe('createWorkspaceViews', () => {
       { items: [0, 3, 2].map(i => native(namespaces[i] ?? blue)), totalItems: 3 },
     ],
     [`${old}/workspaces/blue/namespaces`, { items: [native(namespace('b1', 'blue'))], totalItems: 1 }],
-    // The path says which workspace it is.
+    // The workspace is the one of the path.
     [`${old}/workspaces/blue/namespaces?workspace=red`, { items: [], totalItems: 0 }],
     [`${old}/workspaces/secret/namespaces`, { items: [], totalItems: 0 }],
     [`${old}/workspaces/blue/namespaces/b1`, native(namespace('b1', 'blue'))],

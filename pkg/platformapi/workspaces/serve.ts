@@ -13,9 +13,9 @@ import { writeTemplate } from './write-template.ts'
 export type ServeView = (exchange: AuthenticatedExchange, view: View) => Promise<void>
 
 /**
- * The tenant group for consoles of KubeSphere 3.4: workspaces, also as WorkspaceTemplates, and the
- * namespaces in them. Reads show what the caller sees of both under `resources.<group
- * domain>/v1alpha3`; writes are the caller's own at kube-apiserver.
+ * The tenant API for consoles of KubeSphere 3.4: workspaces, also as WorkspaceTemplates, and their
+ * namespaces. Reads return what the caller sees under `resources.<group domain>/v1alpha3`; writes
+ * are sent to kube-apiserver as the caller.
  */
 export function createWorkspaceViews(tools: WorkspaceTools): ServeView {
   const { groupDomain } = tools

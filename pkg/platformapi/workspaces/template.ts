@@ -12,8 +12,8 @@ export function workspacesPath(groupDomain: string): string {
 }
 
 /**
- * Shows a Workspace as the WorkspaceTemplate that consoles of 3.4 read: what is in `spec` is in
- * `spec.template.spec`. The rest stays as kube-apiserver sent it.
+ * Converts a Workspace to the WorkspaceTemplate of KubeSphere 3.4: `spec` becomes
+ * `spec.template.spec`. The rest is unchanged.
  */
 export function createTemplateForm(groupDomain: string): Form {
   return {
@@ -39,14 +39,14 @@ export function toTemplateText(workspace: string, groupDomain: string): string {
   )
 }
 
-/** An object as a caller sends it, of which kube-apiserver judges what is not read here. */
+/** An object from a caller; kube-apiserver validates the fields that are not parsed here. */
 type Sent = Readonly<Record<string, unknown>>
 
 /**
- * The Workspace that a WorkspaceTemplate stands for.
+ * Converts a WorkspaceTemplate to a Workspace.
  *
  * @param name from the path; undefined for a new one
- * @throws Status 400 when it is no WorkspaceTemplate, 422 for what workspaces here do not have
+ * @throws Status 400 if it is not a WorkspaceTemplate, 422 for unsupported fields
  */
 export function toWorkspace(body: unknown, groupDomain: string, name?: string): Sent {
   const group = `tenant.${groupDomain}`
@@ -69,7 +69,7 @@ export function toWorkspace(body: unknown, groupDomain: string, name?: string): 
 }
 
 /**
- * The same of a JSON Merge Patch (RFC 7396).
+ * The same for a JSON Merge Patch (RFC 7396).
  *
  * @throws Status 400, 422
  */
@@ -83,9 +83,9 @@ export function toWorkspaceMergePatch(patch: unknown, groupDomain: string): Sent
 }
 
 /**
- * The same of a JSON Patch (RFC 6902).
+ * The same for a JSON Patch (RFC 6902).
  *
- * @throws Status 400 for a path that workspaces here do not have
+ * @throws Status 400 for an unsupported path
  */
 export function toWorkspaceJsonPatch(patch: unknown): readonly Sent[] {
   if (!Array.isArray(patch) || !patch.every(isRecord))

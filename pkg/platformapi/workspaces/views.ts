@@ -8,9 +8,9 @@ import { routeOf } from '../../openapi/route.ts'
  */
 export type View = {
   readonly info: RequestInfo
-  /** The workspace of the namespaces that are shown; '' for those of any. */
+  /** The workspace of the namespaces to list; '' for any. */
   readonly workspace: string
-  /** The user whose namespaces are meant; '' for the caller. */
+  /** The user whose namespaces are listed; '' for the caller. */
   readonly member: string
   /** Workspaces are shown as WorkspaceTemplates. */
   readonly isTemplate: boolean
@@ -54,7 +54,7 @@ const targets = {
 
 export type ViewPath<V extends keyof typeof targets> = keyof (typeof targets)[V]
 
-/** What a path of the tenant group shows; undefined for any other path. */
+/** Returns the view for a path of the tenant API; undefined for any other path. */
 export function viewOf(groupDomain: string, { req, info, query }: AuthenticatedExchange): View | undefined {
   if (!isOfTenant(groupDomain, info)) return undefined
   const inVersion: Targets = targets[info.version]

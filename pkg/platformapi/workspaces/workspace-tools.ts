@@ -7,8 +7,8 @@ export type WorkspaceTools = {
   readonly groupDomain: string
   readonly callAs: CallAs
   /**
-   * Reads namespaces or workspaces as `resources.<group domain>/v1alpha3` does: those that the
-   * caller may see.
+   * Reads namespaces or workspaces like `resources.<group domain>/v1alpha3`: those visible to the
+   * caller.
    *
    * @param exchange with the RequestInfo of that read
    */
@@ -22,6 +22,6 @@ export type WorkspaceTools = {
    * @param exchange as of `read`
    */
   readonly isVisible: (exchange: AuthenticatedExchange, only?: Narrowing) => Promise<boolean>
-  /** The namespaces that a user sees. @throws Status 403 for a caller who may not know that, 404 */
+  /** The namespaces that a user sees. @throws Status 403 for a caller who may not read them, 404 */
   readonly visibleTo: (exchange: AuthenticatedExchange, member: string) => Promise<Narrowing | undefined>
 }

@@ -17,7 +17,7 @@ const patchTypes = [
   'application/strategic-merge-patch+json',
 ]
 
-/** Namespaces that say by their label that they are in a workspace. */
+/** Namespaces with the label of a workspace. */
 export function isInWorkspace(groupDomain: string, workspace: string): Narrowing {
   const label = `${groupDomain}/workspace`
   return {

@@ -17,11 +17,11 @@ const jsonPatch = 'application/json-patch+json'
 const mergePatch = 'application/merge-patch+json'
 
 /**
- * Writes the Workspace behind a WorkspaceTemplate, as the caller.
+ * Writes the Workspace of a WorkspaceTemplate, as the caller.
  *
  * @param name '' for a new one
- * @returns the WorkspaceTemplate; undefined for one that was deleted
- * @throws Status 400, 413, 415, 422, and what kube-apiserver sends
+ * @returns the WorkspaceTemplate; undefined after a delete
+ * @throws Status 400, 413, 415, 422, and those of kube-apiserver
  */
 export async function writeTemplate(
   { groupDomain, callAs }: Tools,

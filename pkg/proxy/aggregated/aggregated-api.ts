@@ -11,7 +11,7 @@ export type Component = {
   readonly version: string
   /** Base of every path; https, or http for a component that receives no identity headers. */
   readonly url: URL
-  /** Name that the serving certificate must have, where it is not that of the URL. */
+  /** Host name of the serving certificate, if it differs from that of the URL. */
   readonly serverName: string | undefined
   readonly caPem: string | undefined
   readonly isVerified: boolean

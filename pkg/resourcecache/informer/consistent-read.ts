@@ -9,11 +9,11 @@ import { SharedCalls } from './shared-calls.ts'
 export type VersionReader = {
   /** @throws Status */
   readonly page: (call: { readonly path: string }) => Promise<VersionPage>
-  /** The resource version of an object, undefined when there is none. @throws Status */
+  /** Returns the resource version of an object; undefined if it does not exist. @throws Status */
   readonly object: (call: { readonly path: string }) => Promise<string | undefined>
 }
 
-// As kube-apiserver waits for its watch cache.
+// The same timeout as the watch cache of kube-apiserver.
 const waitMs = 3_000
 /**
  * Objects of a frequently changing kind may be skipped in the comparison, since their events arrive
@@ -79,7 +79,7 @@ export function createConfirm(store: ObjectStore, reader: VersionReader): Confir
       if (await store.waitFor(Number(version), waitMs)) return
       throw tooLargeResourceVersion(version, String(store.version))
     }
-    // One that was deleted, or that came after: only a list has a version that says which.
+    // A deleted or later object: only a list has a version that decides which.
     if (store.get(scope.namespace, scope.name) !== undefined) await confirmList(scope)
   }
 

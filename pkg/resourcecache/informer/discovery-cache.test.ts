@@ -68,9 +68,9 @@ describe('createDiscoveryCache', () => {
   const byPlural: readonly [string, string | undefined][] = [
     ['pods', '/api/v1/pods'],
     ['nodes', '/api/v1/nodes'],
-    // Two groups have them: the table says which.
+    // Two groups have these kinds: the table of kinds decides.
     ['events', '/api/v1/events'],
-    // The platform's own before anybody else's.
+    // Kinds of the platform take precedence.
     ['users', '/apis/iam.kapis.io/v1alpha2/users'],
     // The preferred version comes first.
     ['widgets', '/apis/a.example.com/v1/widgets'],

@@ -17,7 +17,7 @@ export type DiscoveryCache = {
   readonly findByPlural: (plural: string) => Promise<Kind | undefined>
 }
 
-// A client that asks for what is not there must not make us ask kube-apiserver each time.
+// Requests for unknown kinds must not cause a request to kube-apiserver each time.
 const refreshMs = { known: 60_000, missing: 2_000 }
 const aggregatedDiscovery = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList'
 const accept = `${aggregatedDiscovery},${aggregatedDiscovery.replace('v=v2', 'v=v2beta1')}`
@@ -81,7 +81,7 @@ export function createDiscoveryCache(options: {
 
   function rank(kind: Kind): number {
     const { group } = kind.source
-    // Metrics are called as what they are of.
+    // metrics.k8s.io reuses the plural names of the kinds that it measures.
     if (kind.isListedOnly) return 4
     if (table.some(row => row.plural === kind.plural && row.group === group)) return 0
     if (group === '') return 1

@@ -13,7 +13,7 @@ export type LiveKindOptions = {
   readonly served: ServedKind
   readonly decorate?: Decorate
   readonly logger: Logger
-  /** Where else its objects go; others may come and go. */
+  /** Further sinks for its objects, which may be added and removed. */
   readonly sinks?: () => Iterable<Pick<ReflectorHandler, 'replace' | 'apply'>>
   /** Called when kube-apiserver does not serve the kind (any more). */
   readonly gone: () => void
@@ -21,14 +21,14 @@ export type LiveKindOptions = {
 
 // A watch is normally restarted within this time; after it the cache may be stale and is not used.
 const staleAfterMs = 5_000
-// As long as a client may be expected to wait for the first list of a large kind.
+// The time that clients usually wait for the first list of a large kind.
 const firstListMs = 20_000
 
-/** One kind as it is being followed: its collection, and the watch that feeds it. */
+/** A cached kind: its collection, and the watch that updates it. */
 export class KindInformer {
   readonly store: ObjectStore
   usedAtMs = performance.now()
-  /** Lets go of what is followed only for the sake of this kind. */
+  /** Stops watches that only this kind needs. */
   release: (() => void) | undefined
   readonly #plural: string
   readonly #reflector: Reflector
@@ -80,7 +80,7 @@ export class KindInformer {
     return this.#isSynced
   }
 
-  /** Whether kube-apiserver has said that there is no such kind (any more). */
+  /** Whether kube-apiserver has reported that the kind does not exist (any more). */
   get isGone(): boolean {
     return isUnknown(this.#refusal)
   }
@@ -112,7 +112,7 @@ export class KindInformer {
     return this.store
   }
 
-  /** The same, after the first list. @throws Status 404 for a kind that is not served, 503 */
+  /** The same, after the first list. @throws Status 404 for an unknown kind, 503 */
   async ready(): Promise<ObjectStore> {
     const deadline = performance.now() + firstListMs
     while (!this.#isSynced && performance.now() < deadline && this.#refusal === undefined) {

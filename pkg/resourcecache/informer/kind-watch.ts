@@ -34,9 +34,9 @@ export class KindWatch {
   }
 
   /**
-   * Resolves once the first state is there.
+   * Resolves after the first list.
    *
-   * @param cached what the cache has of the kind already
+   * @param cached the objects that the cache already has
    */
   start(cached?: readonly KubeObject[]): Promise<void> {
     this.#isRunning = true
@@ -50,7 +50,7 @@ export class KindWatch {
     this.#endOwn()
   }
 
-  /** To be called with what the cache's watch of the kind brings, from its first list on. */
+  /** Must be called with all updates of the cache's watch, beginning with its first list. */
   readonly followed: Pick<ReflectorHandler, 'replace' | 'apply'> = {
     replace: items => {
       if (!this.#isRunning) return

@@ -254,7 +254,7 @@ describe('ResourceCache', () => {
     it('makes room for another, and when nothing can go the other is refused', async () => {
       const { cache } = await start(withGadgets, { maxMegabytes: 0 })
       await cache.start()
-      // The nodes alone are over the limit, and always followed.
+      // The nodes alone exceed the limit, but are always cached.
       const refusal = await cache.obtain(gadgets('gadgets')).catch((error: unknown) => error)
       expect(refusal).to.be.instanceOf(Status).that.includes({
         code: 503,

@@ -17,9 +17,9 @@ export type ResourceCacheOptions = {
   readonly limits: () => CacheLimits
 }
 
-/** As they are now. */
+/** The current limits. */
 export type CacheLimits = {
-  /** How long a kind that nobody asks for is still followed. */
+  /** How long an unused kind stays cached. */
   readonly idleSeconds: number
   /**
    * Limit for the estimated memory of all cached kinds; beyond it unused kinds are removed first,
@@ -131,7 +131,7 @@ export class ResourceCache {
   async obtain(kind: Kind): Promise<ObjectStore> {
     const live = this.#live.get(toName(kind)) ?? this.#begin(kind)
     if (kind.plural === 'persistentvolumeclaims') {
-      // Without them the claims are shown all the same.
+      // Claims are shown also without their snapshot classes.
       await this.#followSnapshotClasses(live).catch(err =>
         this.#options.logger.warn({ err }, 'failed to read the classes of volume snapshots'),
       )
@@ -139,7 +139,7 @@ export class ResourceCache {
     return live.ready()
   }
 
-  /** What is followed now. */
+  /** The cached kinds. */
   stores(): readonly ObjectStore[] {
     return [...this.#live.values()].map(({ store }) => store)
   }
@@ -181,7 +181,7 @@ export class ResourceCache {
    */
   async #followSnapshotClasses(claims: KindInformer): Promise<void> {
     if (claims.release !== undefined || performance.now() < this.#nextLookMs) return
-    // Snapshots come with an operator, which may be installed later.
+    // Snapshots are installed by an operator, maybe later.
     this.#nextLookMs = performance.now() + lookAgainMs
     const kind = await this.#options.discovery.findByPlural('volumesnapshotclasses')
     if (kind === undefined) return
@@ -215,7 +215,7 @@ export class ResourceCache {
     return this.bytes <= this.#options.limits().maxMegabytes * 2 ** 20
   }
 
-  /** Ends what was not asked for the longest, until the rest fits. */
+  /** Removes the least recently used kinds until the others fit. */
   #makeRoom(): void {
     for (const [name, live] of this.#idle()) {
       if (this.#fits()) return
@@ -223,7 +223,7 @@ export class ResourceCache {
     }
   }
 
-  /** What may be ended, least lately used first. */
+  /** Kinds that may be removed, least recently used first. */
   #idle(): readonly (readonly [string, KindInformer])[] {
     const always = new Set(alwaysFollowed.map(toName))
     return [...this.#live]
@@ -236,7 +236,7 @@ export class ResourceCache {
     live.release?.()
     this.#live.delete(name)
     for (const watch of this.#watchesOf(live.store.served.kind)) watch.unfollowed()
-    // Last: who is told of it may ask for the kind again.
+    // Last, because a notified caller may request the kind again.
     live.store.end()
   }
 

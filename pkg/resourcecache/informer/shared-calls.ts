@@ -6,7 +6,7 @@ export class SharedCalls<T> {
   readonly #running = new Map<string, Promise<void>>()
   readonly #next = new Map<string, Promise<T>>()
 
-  /** @param key calls of one key are the same */
+  /** @param key calls with the same key are shared */
   run(key: string, call: () => Promise<T>): Promise<T> {
     const found = this.#next.get(key)
     if (found !== undefined) return found

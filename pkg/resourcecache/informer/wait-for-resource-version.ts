@@ -19,9 +19,9 @@ export async function waitForLatest(store: ObjectStore, scope: Scope = all): Pro
 }
 
 /**
- * Waits until the collection is at least at `resourceVersion`; '' and '0' take it as it is.
+ * Waits until the collection is at least at `resourceVersion`; '' and '0' do not wait.
  *
- * @throws Status 504 when it does not get there
+ * @throws Status 504 on a timeout
  */
 export async function waitForVersion(store: ObjectStore, resourceVersion: string): Promise<void> {
   if (resourceVersion === '' || resourceVersion === '0') return

@@ -69,7 +69,8 @@ function readInit(statuses: readonly Members[], sidecars: ReadonlySet<string>, {
 function readMain(statuses: readonly Members[], conditions: readonly Members[], before: string): string {
   let reason = before
   let isRunning = false
-  // The first container's word counts, as the printer reads them from the last to the first.
+  // The status of the first container takes precedence, since the printer goes from the last to the
+  // first.
   for (const status of [...statuses].reverse()) {
     const { terminated, waiting, running } = statesOf(status)
     if (waiting && textOf(waiting.reason) !== '') reason = textOf(waiting.reason)

@@ -31,7 +31,7 @@ const ended = (terminated: object) => ({ name: 'c', ready: false, restartCount: 
 const isReady = [{ type: 'Ready', status: 'True' }]
 
 describe('the status of a pod', () => {
-  // What the STATUS column shows, and the platform's word for it.
+  // The STATUS column, and the status of the platform API.
   const table: readonly [string, Parts, string, string][] = [
     [
       'runs',

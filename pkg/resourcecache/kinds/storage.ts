@@ -30,7 +30,7 @@ export const claims: KindOptions = {
   toFields: object => ({ ...toVolumeFacts(object), cells: toClaimCells(object) }),
 }
 
-// As kubectl shortens them.
+// Shortened like kubectl does.
 const accessModes: Readonly<Record<string, string>> = {
   ReadWriteOnce: 'RWO',
   ReadOnlyMany: 'ROX',

@@ -26,7 +26,7 @@ export type LdapConfig = {
 }
 
 export type LdapGroups = {
-  /** Where entries of groups are; '' for nowhere. */
+  /** Base DN of groups; '' for none. */
   readonly searchBase: string
   readonly searchFilter: string
   /** Attribute of a group that lists its members. */

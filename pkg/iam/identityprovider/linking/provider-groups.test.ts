@@ -50,7 +50,7 @@ describe('createGroupWriter', () => {
     observedAt,
   })
 
-  /** kube-apiserver's answers to what is read, and as many conflicts as are wanted. */
+  /** Responses of kube-apiserver to reads, and a given number of conflicts. */
   function make(object: ReturnType<typeof stored>, conflicts = 0) {
     const patches: Call[] = []
     const client: KubeClient = {

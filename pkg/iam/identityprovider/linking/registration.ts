@@ -26,10 +26,10 @@ export type Registrar = {
   /** @throws Status if no user can be created for the account under any name */
   readonly assertPossible: (identity: Identity) => void
   /**
-   * Makes the user of a person.
+   * Creates the user for an account.
    *
-   * @param chosen the name that the person wants; without it the provider's
-   * @throws Status as refusal.ts has them
+   * @param chosen the name that the user entered; by default the provider's
+   * @throws Status, see login-refusal.ts
    */
   readonly register: (config: ProviderConfig, identity: Identity, chosen?: string) => Promise<User>
 }
@@ -111,7 +111,7 @@ async function create(
     return toUser(parseObject(await client.call({ method: 'POST', path: usersPath(groupDomain), body })))
   } catch (error) {
     if (!(error instanceof Status && error.code === 409)) throw error
-    // The same account, registered a moment earlier or on another replica; or another one.
+    // The same account, registered a moment earlier or on another replica; or a different account.
     const object = parseObject(await client.call({ path: `${usersPath(groupDomain)}/${name}` }))
     const isSame = readLinks(object.metadata, groupDomain).some(
       link => link.provider === provider && link.uid === uid,

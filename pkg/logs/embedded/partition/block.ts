@@ -29,7 +29,7 @@ export type Columns = {
   readonly times: Float64Array
   readonly streams: Uint32Array
   readonly ends: Uint32Array
-  /** The same of the fields; undefined when no line has any. */
+  /** The same for the fields; undefined if no line has any. */
   readonly fieldEnds: Uint32Array | undefined
 }
 

@@ -38,7 +38,7 @@ export class PartitionReader {
   readonly id: PartitionId
   readonly day: number
   readonly part: number
-  /** Prefix of all its cache keys: file names may be reused, this is not. */
+  /** Prefix of all its cache keys: file names may be reused, this prefix is not. */
   readonly serial = ++lastSerial
   readonly streams: Stream[] = []
   #blocks: readonly Block[] = []
@@ -113,7 +113,7 @@ export class PartitionReader {
     return columns
   }
 
-  /** All texts of a block. @param isKept whether it is likely to be needed again */
+  /** Returns all texts of a block. @param isKept whether they are likely to be needed again */
   text(block: Block, isKept: boolean): string {
     const key = `${this.serial} ${block.first} ${block.count}`
     const cached = this.#caches.texts.get(key)

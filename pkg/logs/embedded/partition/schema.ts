@@ -10,14 +10,11 @@ const version = 1
 const pageBytes = 8192
 
 /**
- * - `stream`: where lines come from, as JSON.
- *
- * - `block`: the lines themselves, many in each row (see block.ts).
- *
- * - `words`: an index of the words of each line, by its number. FTS5 keeps no text of its own
- * (`content=''`).
- *
- * - `batch`: names of recent batches, so that one that is sent again is not stored twice.
+ * - `stream`: the origins of lines, as JSON.
+ * - `block`: the lines, many in each row (see block.ts).
+ * - `words`: an index of the words of each line, by its number. FTS5 does not store the text
+ *   (`content=''`).
+ * - `batch`: names of recent batches, so that a repeated batch is not stored twice.
  */
 const schema = `
   CREATE TABLE stream (id INTEGER PRIMARY KEY, origin TEXT NOT NULL);

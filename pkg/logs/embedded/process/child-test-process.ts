@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { badRequest } from '../../../apierrors/status.ts'
 import { serveParent } from './serve-parent.ts'
 
-// The process of child.test.ts: does what it is told to.
+// The child process of child.test.ts, controlled by its messages.
 
 type Message = { readonly kind: string; readonly id: number; readonly of?: number; readonly ms?: number }
 

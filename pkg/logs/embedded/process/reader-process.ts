@@ -73,7 +73,7 @@ await serveParent<ReaderSettings, Message>(async ({ folders, cacheBytes, windowL
   }
 })
 
-/** @returns whether it is done */
+/** @returns whether the work is complete */
 function takeSlice({ id, request, work, deadline }: Running, parent: Parent): boolean {
   const end = performance.now() + sliceMs
   try {

@@ -9,7 +9,7 @@ export type Parent = {
 
 export type Server<Message> = {
   readonly receive: (message: Message) => void
-  /** The parent is gone or releases this process, which then ends. */
+  /** The parent has ended or releases this process, which then ends. */
   readonly close: () => void | Promise<void>
 }
 
@@ -39,7 +39,7 @@ export async function serveParent<Settings, Message>(
       process.exit(0)
     })
     await send({ kind: 'ready' })
-    // It may have been released meanwhile.
+    // The process may have been released in the meantime.
     if (!process.connected) process.exit(0)
   } catch (error) {
     await send({ kind: 'broken', error: toPlainError(error) })

@@ -8,7 +8,7 @@ import { serveParent } from './serve-parent.ts'
 
 // The only process that writes to the partitions of its stores (child.ts starts it).
 
-// The process before may have been killed a moment ago: its writer ends a moment later.
+// A previous process may have been killed a moment ago; its writer ends a moment later.
 const lockWithinMs = 3_000
 const lockRetryMs = 50
 

@@ -102,7 +102,7 @@ export function requiredBy(test: Extract<Test, { kind: 'regex' | 'wildcard' }>):
   return node && requiredTexts(node, test.caseSensitive)
 }
 
-/** For each stream whether its lines pass. */
+/** For each stream, whether its lines match. */
 export function streamsPassing(
   streams: readonly Stream[],
   field: OriginField,

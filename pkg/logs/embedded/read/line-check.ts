@@ -13,7 +13,7 @@ export type OpenBlock = {
   readonly block: Block
   readonly columns: Columns
   readonly text: () => string
-  /** The same without case (see `fold`), at the same places. */
+  /** The same, ignoring case (see `fold`), at the same positions. */
   readonly foldedText: () => string
   /** The fields of all lines as JSON, concatenated, and the same in lower case. */
   readonly fields: () => string
@@ -25,7 +25,7 @@ export type OpenBlock = {
  */
 export type LineCheck = (block: OpenBlock, place: number) => boolean
 
-/** @param isKept whether texts that are read are likely to be needed again */
+/** @param isKept whether the texts are likely to be needed again */
 export function openBlock(partition: PartitionReader, block: Block, isKept = false): OpenBlock {
   const text = once(() => partition.text(block, isKept))
   const fields = once(() => partition.fields(block))

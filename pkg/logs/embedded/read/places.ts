@@ -93,7 +93,7 @@ export function firstWithin(places: readonly Place[], maxChars: number): readonl
   return count === -1 ? places : places.slice(0, Math.max(count, 1))
 }
 
-/** Reads lines; those of a block together. */
+/** Reads lines; all lines of a block together. */
 export function* readHits(places: readonly Place[]): Work<readonly Hit[]> {
   const hits = new Map<Place, Hit>()
   for (const [partition, own] of Map.groupBy(places, place => place.partition)) {

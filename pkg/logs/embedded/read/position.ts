@@ -5,7 +5,7 @@ import { dayOf, timeInDay, toTimeNs } from '../partition/day.ts'
 import type { PartitionReader } from '../partition/partition-reader.ts'
 import { maxLines } from '../partition/partition-writer.ts'
 
-/** Where a line is among all of a store: by time, then in the order of arrival. */
+/** The position of a line in a store: by time, then by order of arrival. */
 export type Position = { readonly day: number; readonly time: number; readonly sequence: number }
 
 type Times = Pick<Block, 'firstTime' | 'lastTime'>

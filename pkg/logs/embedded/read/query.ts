@@ -10,7 +10,7 @@ export type Query = {
   readonly filter: LogFilter
   /** The filter without its times. */
   readonly expression: Expression
-  /** The same for equal expressions and scopes. */
+  /** A key that is the same for equal expressions and scopes. */
   readonly key: string
 }
 
@@ -20,7 +20,7 @@ export type PartitionQuery = {
   readonly plan: IndexPlan
   readonly start: number
   readonly end: number
-  /** From when on the lines of each stream may be seen; undefined when they all may. */
+  /** The time from which on the lines of each stream are visible; undefined if all are visible. */
   readonly since: readonly number[] | undefined
 }
 

@@ -42,7 +42,7 @@ export function toWindow(blocks: readonly Block[]): Window {
   return { blocks, from, to: last === undefined ? from : last.first + last.count, firstTime, lastTime }
 }
 
-/** The windows of a partition that may have lines which pass. */
+/** The windows of a partition that may have matching lines. */
 export function candidateWindows(
   partition: PartitionReader,
   query: PartitionQuery,
@@ -83,7 +83,7 @@ export function* select(partition: PartitionReader, query: PartitionQuery, windo
       if (candidates !== 'all' && !hasBit(candidates, offset + place)) continue
       open ??= openBlock(partition, block)
       if (check(open, place)) setBit(passing, offset + place)
-      // A regular expression may take long for a line.
+      // A regular expression may take long on one line.
       if (place % 64 === 0) yield
     }
     if (open !== undefined) yield

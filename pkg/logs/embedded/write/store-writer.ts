@@ -44,7 +44,7 @@ export class StoreWriter {
   readonly #lastPart = new Map<number, number>()
   /** Complete partitions whose indexes are to be optimized. */
   #sealed: PartitionWriter[] = []
-  /** With an open transaction, and the batches that are in it. */
+  /** The partition with an open transaction, and the batches in it. */
   readonly #changed = new Map<PartitionWriter, string[]>()
 
   constructor({ folder, retention }: StoreSettings, report: Report) {
@@ -211,7 +211,7 @@ export class StoreWriter {
   }
 
   #create(day: number): PartitionWriter {
-    // Numbers are never reused: readers may know the partition that had it.
+    // Numbers are never reused: readers may still know a deleted partition by its number.
     const part = (this.#lastPart.get(day) ?? -1) + 1
     const partition = PartitionWriter.create(this.#folder, partitionId(day, part))
     this.#lastPart.set(day, part)

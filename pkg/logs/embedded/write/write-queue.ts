@@ -72,7 +72,7 @@ export function createWriteQueue(
         const result = apply(next)
         if (result === undefined) waiting.delete(next.id)
         else applied.push({ id: next.id, store: next.store, result })
-        // More may have arrived meanwhile.
+        // More requests may have arrived in the meantime.
         await nextTurn()
         if (performance.now() > until) break
       }

@@ -1,6 +1,6 @@
 // More are not read: none of Loki's streams has a hundredth.
 const maxLabels = 4096
-// What is longer is no label of anybody: Loki takes 2 KiB for a value.
+// Longer labels are not from Loki clients: Loki limits a value to 2 KiB.
 const maxChars = 256 * 1024
 // A name, optionally in quotes with other characters, and a value quoted like in Go.
 const pair = /\s*(?:([^\s=,{}"`]+)|"((?:[^"\\]|\\.)*)")\s*=\s*(?:"((?:[^"\\]|\\.)*)"|`([^`]*)`)\s*/y
@@ -14,7 +14,7 @@ export function parseLabels(text: string): readonly (readonly [string, string])[
   if (text.length > maxChars) return undefined
   const whole = text.trim()
   if (!whole.startsWith('{') || !whole.endsWith('}') || whole.length < 2) return undefined
-  // Without blanks at its end: behind each comma they would be looked through again.
+  // Trailing spaces are removed first: the expression would scan them again after each comma.
   const inner = whole.slice(1, -1).trimEnd()
   const labels: (readonly [string, string])[] = []
   pair.lastIndex = 0

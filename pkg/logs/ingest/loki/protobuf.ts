@@ -16,7 +16,7 @@ export function* readPush(body: Buffer): Generator<LokiStream> {
 
 function readStream(message: Buffer): LokiStream {
   let text = ''
-  // They may follow the entries.
+  // The labels may follow the entries.
   for (const field of readFields(message))
     if (field.number === stream.labels) text = bytesOf(field).toString('utf8')
   // Invalid labels are kept as text, and the lines are stored.

@@ -74,7 +74,7 @@ function toRecord(record: unknown): OtlpRecord | UnreadRecord {
   }
 }
 
-/** By its name in lowerCamelCase, or as the protobuf file has it. */
+/** In lowerCamelCase, or as in the .proto file. */
 function member(message: Message, name: string): unknown {
   return message[name] ?? message[name.replaceAll(/[A-Z]/g, letter => `_${letter.toLowerCase()}`)]
 }
@@ -98,7 +98,7 @@ function toText(value: unknown): string {
   return typeof value === 'string' ? value : ''
 }
 
-// The text or number of an object is for its own members to say, and an error where they cannot.
+// The values of an object are checked by its own fields, which report errors.
 function toKey(value: unknown): string {
   return typeof value === 'object' ? '' : String(value ?? '')
 }

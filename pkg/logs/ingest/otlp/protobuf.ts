@@ -85,7 +85,7 @@ type Pair = readonly [string, AnyValue]
 /** Of one record, scope or resource. */
 type Reading = {
   readonly notes: LineNotes
-  /** Whether another value may be read. */
+  /** Returns whether another value may be read. */
   readonly hasRoom: () => boolean
 }
 

@@ -8,7 +8,7 @@ import { readExportRequestJson } from './json.ts'
 import { readExportRequest, writeExportResponse } from './protobuf.ts'
 import { toLines } from './records.ts'
 
-// What the exporters of OpenTelemetry for JavaScript sent for the same three records.
+// The output of the OpenTelemetry exporters for JavaScript for the same three records.
 const fixtures = join(import.meta.dirname, '../../../../test/fixtures')
 const protobuf = readFileSync(join(fixtures, 'otlp-logs.bin'))
 const json = readFileSync(join(fixtures, 'otlp-logs.json'))
@@ -306,7 +306,7 @@ describe('readExportRequest', () => {
     const [group] = readExportRequest(message(1, message(2, many('1200', 1_000_000))))
     const [first] = group?.records ?? []
     expect(first).to.deep.include({ time: 0n })
-    // An attribute, a list in the body, a map in it.
+    // An attribute, a list and a map in the body.
     for (const record of [
       many('3200', 70_000),
       message(5, message(5, many('0a00', 70_000))),

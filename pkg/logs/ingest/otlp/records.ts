@@ -51,7 +51,7 @@ function toLine(record: OtlpRecord, shared: Shared, limits: IngestLimits): Line 
 
 const levels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal']
 
-/** The short name of a severity: four numbers have the same. */
+/** The short name of a severity, which stands for four numbers. */
 function levelOf(severityNumber: number): string {
   return levels[Math.ceil(severityNumber / 4) - 1] ?? ''
 }

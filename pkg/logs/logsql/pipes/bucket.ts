@@ -13,7 +13,7 @@ import type { Bucket } from '../query.ts'
 
 const nsPerDay = 86_400_000_000_000n
 
-/** Where the bucket of a value begins; a value that is no number of any kind is its own. */
+/** Returns the start of the bucket of a value; a value that is not numeric is its own bucket. */
 export function bucketStart(value: string, bucket: Bucket): string {
   if (!/^[-\d]/.test(value)) return value
   const integer = parseInteger(value)
@@ -51,7 +51,7 @@ export function bucketOfTime(time: bigint, { size, offset, unit }: Bucket): bigi
 }
 
 function truncateDecimal(value: number, { size, offset }: Bucket): number {
-  // Both as whole numbers, so that 0.3 is a multiple of 0.1.
+  // Both are scaled to whole numbers, so that 0.3 is a multiple of 0.1.
   const decimals = /\.(\d+)$/.exec(formatNumber(size))?.[1]?.length ?? 0
   const power = 10 ** decimals
   const scaled = Math.floor((value + offset) * power)

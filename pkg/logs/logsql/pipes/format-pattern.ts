@@ -6,7 +6,7 @@ import type { PatternStep } from '../query.ts'
 import type { Row } from '../row.ts'
 import { syntaxError } from '../tokens.ts'
 
-/** A value that an option does not know is left as it is. */
+/** A value that an option cannot convert is unchanged. */
 const options: Readonly<Record<string, (value: string) => string>> = {
   '': value => value,
   q: value => JSON.stringify(value),
@@ -54,7 +54,8 @@ export function checkOptions(steps: readonly PatternStep[], position: number): v
   )
 }
 
-// More than any line with all of its fields: a pattern may repeat them, and pipes may repeat that.
+// Longer than any line with all of its fields: a pattern may repeat fields, and pipes may repeat
+// the result.
 const maxLength = 2 * 1024 * 1024
 
 /** @throws Status 400 when the result is too long */

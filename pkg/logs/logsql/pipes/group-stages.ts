@@ -97,7 +97,7 @@ export function createUniqStage({ by, hits, limit }: PipeOf<'uniq'>, next: Stage
       return true
     },
     *end() {
-      // Which values there are is known then, and not how often.
+      // The distinct values are known then, but not their counts.
       const isCut = limit > 0 && counts.size > limit
       const names = hits === undefined ? by : [...by, hits]
       const rows = counts.values().take(isCut ? limit : Number.POSITIVE_INFINITY)

@@ -13,7 +13,7 @@ import {
 import { createSortStage } from './sort-stage.ts'
 import { type Budget, createNameTest, type Stage } from './stage.ts'
 
-/** The first stage of some pipes, the last of which hands its rows on to `next`. */
+/** Returns the first stage of a sequence of pipes, whose last stage sends its rows to `next`. */
 export function createPipeline(pipes: readonly Pipe[], next: Stage, budget: Budget): Stage {
   return pipes.reduceRight((behind, pipe) => createStage(pipe, behind, budget), next)
 }
@@ -74,12 +74,12 @@ function createOffset(count: number, next: Stage): Stage {
   }
 }
 
-/** Whether a pipe handles each row by itself, so that its rows come in the order of the lines. */
+/** Whether a pipe handles each row separately, so that the order of lines is preserved. */
 export function isByRow({ kind }: Pipe): boolean {
   return ['fields', 'filter', 'len', 'math', 'format', 'extract', 'unpack'].includes(kind)
 }
 
-/** Whether there is a row for each line behind a pipe, with its time. */
+/** Whether the output of a pipe has one row per line, with its time. */
 export function keepsTime(pipe: Pipe): boolean {
   switch (pipe.kind) {
     case 'fields':

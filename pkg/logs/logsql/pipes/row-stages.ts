@@ -51,7 +51,7 @@ export function addMath({ entries }: PipeOf<'math'>): (row: Row) => Row {
   }
 }
 
-/** Applies a change to rows that pass a condition, if there is one. */
+/** Applies a change to rows that meet an optional condition. */
 function onlyIf(condition: Filter | undefined, change: (row: Row) => void): (row: Row) => Row {
   const passes = condition === undefined ? () => true : createRowTest(condition)
   return row => {
@@ -84,7 +84,7 @@ export function addUnpacked(pipe: PipeOf<'unpack'>): (row: Row) => Row {
   return onlyIf(condition, row => {
     const text = row.get(from) ?? ''
     const found = format === 'json' ? readJson(text, keys) : readLogfmt(text)
-    // A field that was asked for by its name is there, empty when it is missing.
+    // A requested field is always present, and empty if the row lacks it.
     for (const field of named) if (!found.has(field)) write(row, resultPrefix + field, '', pipe)
     for (const [field, value] of found) if (isWanted(field)) write(row, resultPrefix + field, value, pipe)
   })
@@ -92,13 +92,10 @@ export function addUnpacked(pipe: PipeOf<'unpack'>): (row: Row) => Row {
 
 const maxUnpacked = 1000
 const maxDepth = 32
-// A name is that of each member below it: what is below a longer one stays JSON.
+// A name selects all fields below it, but values below a longer name stay JSON.
 const maxName = 1024
 
-/**
- * The members of a JSON object by their names with dots between levels; of anything else there are
- * none.
- */
+/** Flattens a JSON object to names with dots between levels; any other value has none. */
 function readJson(text: string, preserved: ReadonlySet<string>): ReadonlyMap<string, string> {
   const found = new Map<string, string>()
   if (!text.trimStart().startsWith('{')) return found
@@ -134,7 +131,7 @@ function textOf(value: unknown): string {
   return value === null ? '' : formatJson(value)
 }
 
-/** `name=value` with blanks between them; values may be in quotes. */
+/** `name=value` pairs separated by spaces; values may be quoted. */
 function readLogfmt(text: string): ReadonlyMap<string, string> {
   const found = new Map<string, string>()
   const add = (name: string, value: string) => {

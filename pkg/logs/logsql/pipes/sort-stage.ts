@@ -14,7 +14,7 @@ type Entry = {
 // Of a small row these are most of it.
 const [entryBytes, keyBytes] = [256, 128]
 
-/** Sorts rows; with a limit only so many are held. Rows that are equal stay in their order. */
+/** Sorts rows; with a limit it only keeps that many. Equal rows keep their order. */
 export function createSortStage(
   { by, offset, limit, rank, partitionBy }: Extract<Pipe, { readonly kind: 'sort' }>,
   next: Stage,

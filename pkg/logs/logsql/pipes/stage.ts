@@ -2,9 +2,9 @@ import { badRequest } from '../../../apierrors/status.ts'
 import type { Row } from '../row.ts'
 import type { Steps } from './steps.ts'
 
-/** Takes rows one after the other, and hands on what becomes of them. */
+/** A step of a pipeline: receives rows one by one, and emits results. */
 export type Stage = {
-  /** @returns whether it takes more; false when whatever comes changes nothing any more */
+  /** @returns whether it accepts more rows; false if further rows cannot change the result */
   readonly push: (row: Row) => boolean
   /** No more rows come. */
   readonly end: () => Steps
@@ -13,7 +13,7 @@ export type Stage = {
 /** The end of a stage that holds nothing back. */
 export function* ended(): Steps {}
 
-/** What a query holds until its end. */
+/** The memory that a query uses until its end. */
 export type Budget = { readonly take: (bytes: number) => void }
 
 // An entry of a map, or of a row.
@@ -55,13 +55,13 @@ export function valuesOf(row: Row, fields: readonly string[]): readonly string[]
   return fields.map(field => row.get(field) ?? '')
 }
 
-/** Sets a field; an empty value is none. */
+/** Sets a field; an empty value removes it. */
 export function setField(row: Row, field: string, value: string): void {
   if (value === '') row.delete(field)
   else row.set(field, value)
 }
 
-/** Names of fields, each of which may be the beginning of names with `*`. */
+/** Field names, which may be prefixes that end with `*`. */
 export function createNameTest(fields: readonly string[]): (name: string) => boolean {
   const names = new Set(fields)
   const prefixes = fields.flatMap(field => (field.endsWith('*') ? [field.slice(0, -1)] : []))

@@ -5,7 +5,7 @@ import type { Row } from '../row.ts'
 import { type Budget, createNameTest, keyOf, sizeOf, valuesOf } from './stage.ts'
 import { type Steps, sortInSteps } from './steps.ts'
 
-/** What a function of `stats` has of the rows of one group. */
+/** The state of a `stats` function for one group. */
 export type StatsState = { readonly add: (row: Row) => void; readonly result: () => string | Steps<string> }
 
 export function createState(what: StatsFunction, budget: Budget): StatsState {
@@ -27,9 +27,7 @@ export function createState(what: StatsFunction, budget: Budget): StatsState {
   }
 }
 
-/**
- * The values of fields; one that is named is there, be it empty, and of `*` those that the row has.
- */
+/** Returns the values of fields: named ones even if empty, and for `*` those of the row. */
 function createReader(fields: readonly string[]): (row: Row) => readonly string[] {
   if (!fields.some(field => field.endsWith('*'))) return row => valuesOf(row, fields)
   const isWanted = createNameTest(fields)
@@ -160,7 +158,7 @@ function histogramBucket(value: number): number {
   const place = (Math.log10(value) - leastPower) * perDecade
   if (place >= (mostPower - leastPower) * perDecade) return (mostPower - leastPower) * perDecade
   const bucket = Math.floor(place)
-  // What is exactly the end of a bucket belongs to it.
+  // A value at the exact end of a bucket belongs to it.
   return bucket > 0 && bucket === place ? bucket - 1 : bucket
 }
 

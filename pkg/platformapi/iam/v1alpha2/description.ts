@@ -6,7 +6,7 @@ import { listOperation, pageOf } from '../../list-description.ts'
 const user = segment('user', 'The name of the user.')
 const dryRun = query('dryRun', 'All: everything is checked and nothing is kept.', oneOfTexts(['All']))
 
-/** `/kapis/iam.<group domain>/v1alpha2/users`: a row for each route of the face. */
+/** `/kapis/iam.<group domain>/v1alpha2/users`: one row per route. */
 export function iamPaths(groupDomain: string) {
   const group = `iam.${groupDomain}`
   const stored = customRef(group, 'v1alpha2', 'User')

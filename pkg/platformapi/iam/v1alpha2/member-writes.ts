@@ -58,11 +58,11 @@ function bindingsPath(namespace: string): string {
 }
 
 /**
- * Gives a user a role, by a binding that the caller makes: kube-apiserver lets nobody give more than they have. One that is there
- * already is left as it is.
+ * Gives a user a role, with a binding that is created as the caller: kube-apiserver prevents
+ * granting more than the caller has. An existing binding is not changed.
  *
  * @param namespace '' for the whole cluster
- * @throws Status as kube-apiserver sends it
+ * @throws Status of kube-apiserver
  */
 export async function bind(
   callAs: CallAs,
@@ -91,7 +91,11 @@ export async function bind(
   await callAs(exchange, { method: 'POST', path: withQueryOf(exchange, bindingsPath(namespace)), body })
 }
 
-/** Takes a user out of a binding, as the caller; a binding of nobody else goes. @throws Status as kube-apiserver sends it */
+/**
+ * Removes a user from a binding, as the caller; deletes the binding if it has no other subject.
+ *
+ * @throws Status of kube-apiserver
+ */
 export async function unbind(
   callAs: CallAs,
   exchange: AuthenticatedExchange,
@@ -108,7 +112,7 @@ export async function unbind(
   if (others.length === subjects.length) return
   const { uid, resourceVersion } = binding.metadata
   const written = withQueryOf(exchange, path)
-  // What another writer has added in between stays: the version says so.
+  // The version in the update preserves concurrent changes of others.
   if (others.length > 0)
     await callAs(exchange, { method: 'PUT', path: written, body: { ...binding, subjects: others } })
   else
@@ -132,7 +136,7 @@ async function read(
   }
 }
 
-/** What a place is called in a message. */
+/** The name of a place in a message. */
 export function placeText({ scope, namespace, workspace }: Place): string {
   if (scope === 'namespace') return `namespace ${JSON.stringify(namespace)}`
   return scope === 'workspace' ? `workspace ${JSON.stringify(workspace)}` : 'cluster'

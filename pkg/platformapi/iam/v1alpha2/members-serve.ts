@@ -38,8 +38,8 @@ export type MemberTools = {
 type PlaceOf = (parts: readonly string[]) => MemberPlace
 
 /**
- * The members of a place: those who have its roles. All of it is for callers who may list the
- * bindings of the place; bindings are written as the caller.
+ * The members of a place: the users with its roles. Callers must be allowed to list the bindings of
+ * the place; bindings are written as the caller.
  */
 export function createMemberHandlers(tools: MemberTools, places: PlaceReader) {
   const { groupDomain, callAs } = tools
@@ -55,7 +55,7 @@ export function createMemberHandlers(tools: MemberTools, places: PlaceReader) {
     requireMethod(exchange, ['GET', 'HEAD', ...(name === '' ? ['POST'] : ['PUT', 'DELETE'])])
     const known = await knowMembers(exchange, place)
     const roles = rolesByMember(await places.heldAt(known, isMember), known, known.namespaces)
-    // Bindings say no more of users than their names.
+    // Bindings only contain the names of users.
     const users = (await places.mayList(exchange, iam, 'users')) ? await places.latest('users') : undefined
     const items = toMembers(roles, { groupDomain, scope: place.scope }, user => users?.get('', user))
     const { plural } = memberKinds[place.scope]
@@ -66,7 +66,7 @@ export function createMemberHandlers(tools: MemberTools, places: PlaceReader) {
 
   /**
    * @throws Status 403 for a role of another name, by a caller who may not list roles; 422 for one
-   *   that the place does not have
+   * that the place does not have
    */
   async function resolve(
     exchange: AuthenticatedExchange,
@@ -114,7 +114,10 @@ export function createMemberHandlers(tools: MemberTools, places: PlaceReader) {
     }
   }
 
-  /** What another role replaces: all of the place; of a workspace its own roles, not those of single namespaces. */
+  /**
+   * The roles that another role replaces: all of the place; for a workspace its own roles, not
+   * those of single namespaces.
+   */
   async function replacedBy(
     place: KnownMemberPlace,
     ref: RoleRef,
@@ -141,7 +144,7 @@ export function createMemberHandlers(tools: MemberTools, places: PlaceReader) {
   async function addMembers(exchange: AuthenticatedExchange, place: MemberPlace): Promise<void> {
     const isTried = isDryRun(exchange)
     const members = parseMembers(await readJson(exchange.req, ['application/json']))
-    // Who has which role already is for those who may know it.
+    // Only callers who may list bindings learn which role a user has already.
     const known = await knowMembers(exchange, place)
     const refs = await Promise.all(members.map(({ roleRef }) => resolve(exchange, known, roleRef)))
     const held = await heldByUsers(known, new Set(members.map(({ username }) => username)))
@@ -162,7 +165,7 @@ export function createMemberHandlers(tools: MemberTools, places: PlaceReader) {
     const known = await knowMembers(exchange, place)
     const ref = await resolve(exchange, known, member.roleRef)
     const held = (await heldByUsers(known, new Set([name])))(name)
-    // The new one first: a user who may not be given it keeps what there was.
+    // The new binding first: if it is rejected, the user keeps the old role.
     await give(exchange, known, { user: name, ref, held })
     for (const { binding } of await replacedBy(known, ref, held))
       await unbind(callAs, exchange, binding.entry.meta, name)

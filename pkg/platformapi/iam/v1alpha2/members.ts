@@ -28,9 +28,9 @@ export function rolesByMember(
 }
 
 /**
- * Members as Users with their role in an annotation.
+ * Returns members as Users with their role in an annotation.
  *
- * @param userOf the stored user, where the caller may read users; without it a member is a name
+ * @param userOf the stored user, if the caller may read users; without it a member is only a name
  */
 export function toMembers(
   roles: ReadonlyMap<string, string>,
@@ -46,7 +46,7 @@ export function toMembers(
   })
 }
 
-/** Without what nobody reads. */
+/** Without fields that callers must not read. */
 function shown(entry: Entry): KubeObject {
   return parseObject(JSON.parse(objectBytes(entry, platformForm).toString('utf8')))
 }

@@ -1,8 +1,7 @@
 import { isRecord } from '../../../kubeclient/object.ts'
 
 /**
- * JSON Merge Patch (RFC 7396): null takes a member away, an object is merged, everything else
- * replaces.
+ * JSON Merge Patch (RFC 7396): null removes a field, an object is merged, everything else replaces.
  */
 export function mergePatch(target: unknown, patch: unknown): unknown {
   if (!isRecord(patch)) return patch

@@ -44,7 +44,7 @@ export async function putPassword(options: PasswordOptions, exchange: Authentica
       throw badRequest('currentPassword is required to change your own password')
     const source = sourceOf(exchange)
     const verdict = await passwords.check({ login: info.name, password: currentPassword, source })
-    // Refusals too: anyone who found a token may be guessing.
+    // Failed attempts count too, since someone with a stolen token may be guessing.
     if (verdict.outcome === 'locked') {
       audit(exchange, 'set password', info.name, 'locked')
       throw tooManyRequests('too many wrong passwords: try again later', verdict.retryAfterSeconds)

@@ -45,7 +45,7 @@ export type PlaceTools = {
   ) => Promise<void>
 }
 
-/** A place with its namespaces, read once: what was authorized is what is read. */
+/** A place with its namespaces, resolved once, so that authorization and handler use the same. */
 export type KnownPlace = Place & { readonly namespaces: readonly string[] }
 
 export const rbacGroup = 'rbac.authorization.k8s.io'
@@ -71,7 +71,7 @@ export function createPlaceReader(tools: PlaceTools) {
     return { ...place, namespaces }
   }
 
-  /** @throws Status 403 for a caller who may not list what a view is made of */
+  /** @throws Status 403 for a caller who may not list the objects of a view */
   async function requireList(
     exchange: AuthenticatedExchange,
     { scope, namespace, namespaces }: KnownPlace,
@@ -95,7 +95,7 @@ export function createPlaceReader(tools: PlaceTools) {
       const isFew = namespaces.length > 0 && namespaces.length <= mostNamespaces
       if (!isForbidden(error) || !isFew) throw error
       const refusals = await Promise.all(namespaces.map(name => refusalOf(() => check(name))))
-      // Which namespaces a workspace has is not for everybody: the first error names none.
+      // Not everybody may know the namespaces of a workspace, so the first error names none.
       if (refusals.some(refusal => refusal !== undefined)) throw error
     }
   }
@@ -105,7 +105,10 @@ export function createPlaceReader(tools: PlaceTools) {
     return (await refusalOf(() => tools.require(exchange, right))) === undefined
   }
 
-  /** A Role of the name of a preset stands for itself, as KubeSphere makes them in each namespace. */
+  /**
+   * A Role with the name of a preset is shown itself; KubeSphere creates such Roles in each
+   * namespace.
+   */
   async function presetsAt({ scope, namespace, workspace }: Place): Promise<readonly Preset[]> {
     const presets = presetsOf(scope, workspace)
     if (scope !== 'namespace') return presets
@@ -113,7 +116,7 @@ export function createPlaceReader(tools: PlaceTools) {
     return presets.filter(({ name }) => roles.get(namespace, name) === undefined)
   }
 
-  /** @param mayReadClusterRoles false leaves out what they say */
+  /** @param mayReadClusterRoles if false, their rules are omitted */
   async function rolesAt(place: Place, mayReadClusterRoles: boolean): Promise<readonly PlacedRole[]> {
     const clusterRoles = await latest('clusterroles')
     const roles =

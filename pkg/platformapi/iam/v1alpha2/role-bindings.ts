@@ -9,7 +9,7 @@ export type RoleRef = { readonly kind: string; readonly name: string }
 
 export type Subject = { readonly kind: string; readonly name: string }
 
-/** What a RoleBinding or ClusterRoleBinding says. */
+/** The fields of a RoleBinding or ClusterRoleBinding that are used. */
 export type Binding = {
   readonly entry: Entry
   readonly roleRef: RoleRef
@@ -19,17 +19,17 @@ export type Binding = {
 /** A role that a user has by a binding. */
 export type Held = {
   readonly user: string
-  /** Under the name that consoles know. */
+  /** The role name in the API of KubeSphere. */
   readonly role: string
   readonly binding: Binding
 }
 
-/** The label of bindings and roles of the whole platform, which are none of cluster members. */
+/** The label of platform-wide bindings and roles, whose subjects are not cluster members. */
 export function scopeLabel(groupDomain: string): string {
   return `iam.${groupDomain}/scope`
 }
 
-/** Reads bindings, each version of one once: there may be ten thousands of them. */
+/** Parses bindings, each version once: there may be ten thousand of them. */
 export function createBindingReader(): (entry: Entry) => Binding {
   const read = new WeakMap<Entry, Binding>()
   return entry => {
@@ -74,7 +74,9 @@ export function isSameRole(a: RoleRef, b: RoleRef): boolean {
   return a.kind === b.kind && a.name === b.name
 }
 
-/** The name that consoles know for the role of a binding: that of a preset, or its own. */
+/**
+ * Returns the name of the role of a binding in the API of KubeSphere: that of a preset, or its own.
+ */
 export function nameAt(presets: readonly Preset[], { kind, name }: RoleRef): string {
   if (kind !== 'ClusterRole') return name
   return presets.find(({ clusterRole }) => clusterRole === name)?.name ?? name
@@ -88,10 +90,10 @@ export type WorkspaceMember = {
 }
 
 /**
- * Who is a member of a workspace, by the role bindings in its namespaces: with a role of it, if one
- * ClusterRole is given in each of them, and otherwise as a regular member.
+ * The members of a workspace, by the role bindings in its namespaces: a user has a role if the same
+ * ClusterRole is granted in every namespace, and is a regular member otherwise.
  *
- * @param namespaces those of the workspace
+ * @param namespaces of the workspace
  */
 export function workspaceRolesOf(
   held: readonly Held[],

@@ -1,12 +1,12 @@
-/** Where a role of consoles of KubeSphere 3.4 holds. */
+/** The scope of a role of KubeSphere 3.4. */
 export type RoleScope = 'global' | 'cluster' | 'workspace' | 'namespace'
 
-/** A role that consoles know by its name, and the ClusterRole that gives its rights. */
+/** A role name of KubeSphere, and the ClusterRole with its permissions. */
 export type Preset = {
   readonly name: string
   /** undefined for one that no binding gives. */
   readonly clusterRole: string | undefined
-  /** What consoles show to those who have the role, by module of theirs; rights are RBAC's alone. */
+  /** The modules that consoles show to users with the role; permissions come only from RBAC. */
   readonly modules: Readonly<Record<string, readonly string[]>>
 }
 
@@ -40,7 +40,7 @@ function each(names: readonly string[], actions: readonly string[]): Preset['mod
   return Object.fromEntries(names.map(name => [name, actions]))
 }
 
-/** What `view` and `edit` leave out: Secrets (view alone), and who has which rights. */
+/** Not part of `view` and `edit`: Secrets (only `view`), and who has which permissions. */
 const withoutRights = (names: readonly string[], ...also: readonly string[]) =>
   names.filter(name => !['members', 'roles', ...also].includes(name))
 
@@ -55,7 +55,7 @@ export function presetsOf(scope: RoleScope, workspace = ''): readonly Preset[] {
     case 'global':
       return [
         { name: 'platform-admin', clusterRole: 'cluster-admin', modules: all },
-        // What everybody who has logged in may do.
+        // The permissions of every authenticated user.
         { name: 'platform-regular', clusterRole: 'kapis:visible-namespaces', modules: {} },
       ]
     case 'cluster':

@@ -12,7 +12,7 @@ import { roleKinds } from './roles.ts'
 export type RoleWriteTools = {
   readonly groupDomain: string
   readonly callAs: CallAs
-  /** @throws Status 403, 503 for a caller who may not do that to the ClusterRole */
+  /** @throws Status 403, 503 for a caller without the permission on the ClusterRole */
   readonly require: (
     exchange: AuthenticatedExchange,
     right: { readonly verb: 'update' | 'patch' | 'delete'; readonly name: string },
@@ -25,11 +25,11 @@ const version = 'rbac.authorization.k8s.io/v1'
 const patchTypes = ['application/merge-patch+json', 'application/json-patch+json']
 
 /**
- * Writes the native role behind one that consoles know, as the caller: a Role of the namespace, or a ClusterRole, with a label that says
- * of which place it is.
+ * Writes the native role behind a KubeSphere role, as the caller: a Role of the namespace, or a
+ * ClusterRole with a label for its place.
  *
  * @param name '' for a new one
- * @throws Status 400, 404, 405, 413, 415, and what kube-apiserver sends
+ * @throws Status 400, 404, 405, 413, 415, and those of kube-apiserver
  */
 export async function writeRole(
   { groupDomain, callAs, require, isLabelled }: RoleWriteTools,
@@ -44,7 +44,7 @@ export async function writeRole(
   const all = `/apis/${version}/${scope === 'namespace' ? `namespaces/${encodeURIComponent(namespace)}/roles` : 'clusterroles'}`
   const path = withQueryOf(exchange, name === '' ? all : `${all}/${encodeURIComponent(name)}`)
   if (name !== '' && !roleKinds[scope].isNative) {
-    // The label says something of a ClusterRole, which is for those who may write it.
+    // The label of a ClusterRole requires permission to write it.
     await require(exchange, { verb: verbs[toMethod(method)], name })
     if (!(await isLabelled(place, name)))
       throw notFound({ group: `iam.${groupDomain}`, resource: roleKinds[scope].plural }, name)
@@ -88,13 +88,13 @@ function toNative(sent: unknown, { groupDomain, place, name }: Wanted): object {
   }
 }
 
-/** The labels that say of which place a ClusterRole is. */
+/** The labels that assign a ClusterRole to a place. */
 export function labelsOf(groupDomain: string, { scope, workspace }: Place): Readonly<Record<string, string>> {
   if (scope === 'global') return { [scopeLabel(groupDomain)]: 'global' }
   return scope === 'workspace' ? { [`${groupDomain}/workspace`]: workspace } : {}
 }
 
-/** A merge patch may say of which kind it is, which is not that of the native role. */
+/** A merge patch may contain its kind, which is not that of the native role. */
 function toPatch(sent: unknown): unknown {
   if (!isRecord(sent)) return sent
   const { kind: _, apiVersion: __, ...rest } = sent

@@ -55,7 +55,7 @@ const objects: Readonly<Record<string, readonly KubeObject[]>> = {
   ],
   roles: [
     object('Role', 'deployer', { rules }, inside('b1')),
-    // As KubeSphere makes them in each namespace.
+    // As KubeSphere creates them in each namespace.
     object('Role', 'operator', { rules }, inside('old')),
     object('Role', 'own', { rules }, inside('old')),
   ],
@@ -280,7 +280,7 @@ describe('createRoleRoutes', () => {
     ['/users/joe/globalroles', ['clusterrolebindings'], 403],
     ['/users/none/globalroles', ['clusterrolebindings'], 403],
     ['/users/none/globalroles', [], 404],
-    // One's own are for everybody.
+    // Everybody may read their own.
     ['/users/jane/globalroles', ['clusterrolebindings', 'clusterroles'], 200],
     ['/clustermembers/jane/clusterroles', ['clusterrolebindings'], 200],
     ['/namespaces/b1/members/jane/roles', ['rolebindings'], 200],
@@ -408,7 +408,7 @@ describe('createRoleRoutes', () => {
       [member('new', 'operator')],
       [post('old', 'new', 'Role', 'operator')],
     ],
-    // What a user has in single namespaces of a workspace stays.
+    // The roles of a user in single namespaces of a workspace are not changed.
     [
       'PUT',
       '/workspaces/blue/workspacemembers/joe',
@@ -482,7 +482,7 @@ describe('createRoleRoutes', () => {
     it(`${method} ${path} ${JSON.stringify(body)} writes bindings as the caller`, async () => {
       const answer = await write(method, path, body)
       expect(calls).to.deep.equal(expected)
-      // What kube-apiserver sends of a role.
+      // The fields of a role that kube-apiserver returns.
       const written = /roles/.test(path) ? {} : body
       expect(answer).to.deep.equal({
         code: 200,
@@ -577,7 +577,7 @@ describe('createRoleRoutes', () => {
     body: unknown,
     denied: readonly string[],
   ])[] = [
-    // Has it already, and does not have it.
+    // With the role, and without it.
     ['POST', '/namespaces/b1/members', [member('ann', 'admin')], ['rolebindings b1']],
     ['POST', '/namespaces/b1/members', [member('joe', 'admin')], ['rolebindings b1']],
     ['POST', '/clustermembers', [member('joe', 'own')], ['clusterrolebindings']],

@@ -13,13 +13,15 @@ import type { RolePath } from './roles-description.ts'
 export type RoleTools = PlaceTools &
   MemberTools & {
     readonly users: { readonly get: (name: string) => User | undefined }
-    /** Whether a name is the caller's own: that of a stored user, and no other credential that bears it. */
+    /**
+     * Returns whether a name is the caller's own user, and not another credential with that name.
+     */
     readonly isCaller: (exchange: AuthenticatedExchange, name: string) => boolean
   }
 
 /**
- * Roles and members as consoles of KubeSphere 3.4 know them: views of the roles and bindings of
- * RBAC, for callers who may list those, and writers of bindings as the caller.
+ * Roles and members in the format of KubeSphere 3.4: views of RBAC roles and bindings for callers
+ * who may list these, and writes of bindings as the caller.
  */
 export function createRoleRoutes(tools: RoleTools): Readonly<Record<RolePath, Handler>> {
   const { groupDomain, callAs } = tools
@@ -51,7 +53,7 @@ export function createRoleRoutes(tools: RoleTools): Readonly<Record<RolePath, Ha
     await places.show({ ...exchange, info }, { plural, kind, namespaced, ...api }, shown)
   }
 
-  /** The roles that a user has at a place, by name or by a group; everybody may ask for their own. */
+  /** The roles of a user at a place, by name or group; everybody may read their own. */
   async function sendRolesOf(exchange: AuthenticatedExchange, place: Place, name: string): Promise<void> {
     requireMethod(exchange, ['GET', 'HEAD'])
     const known = await places.know(place)
@@ -111,7 +113,7 @@ export function createRoleRoutes(tools: RoleTools): Readonly<Record<RolePath, Ha
   }
 }
 
-/** By what the bindings name: a Role and a ClusterRole of one name are two roles. */
+/** By the reference in bindings: a Role and a ClusterRole of one name are two roles. */
 function isBound(held: readonly Held[]) {
   return ({ ref }: PlacedRole) =>
     ref !== undefined && held.some(({ binding }) => isSameRole(binding.roleRef, ref))

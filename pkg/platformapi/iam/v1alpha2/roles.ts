@@ -11,26 +11,28 @@ export const roleKinds = {
   namespace: { plural: 'roles', kind: 'Role', isNative: true },
 } as const
 
-/** A role as consoles see it, and what a binding to it names. */
+/** A role in the format of KubeSphere, and the reference in bindings to it. */
 export type PlacedRole = { readonly role: KubeObject; readonly ref: RoleRef | undefined }
 
 export type RoleSources = {
   readonly groupDomain: string
-  /** Those of the place. */
+  /** The roles of the place. */
   readonly presets: readonly Preset[]
   readonly clusterRoles: { readonly get: (namespace: string, name: string) => Entry | undefined } & {
     readonly entries: () => Iterable<Entry>
   }
-  /** Those of the namespace. */
+  /** The roles of the namespace. */
   readonly roles: readonly Entry[]
-  /** The caller may read ClusterRoles: what they say, and those that are labelled for a workspace. */
+  /**
+   * Whether the caller may read ClusterRoles: their rules, and those that are labelled for a
+   * workspace.
+   */
   readonly mayReadClusterRoles: boolean
 }
 
 /**
- * The roles of a place: those that consoles know by name, and the native ones of other names: of a
- * namespace its Roles, of the cluster its ClusterRoles, else the ClusterRoles that are labelled for
- * it.
+ * The roles of a place: presets, and native roles of other names: the Roles of a namespace, the
+ * ClusterRoles of the cluster, or the ClusterRoles that are labelled for a workspace.
  */
 export function listRoles(sources: RoleSources, place: Place): readonly PlacedRole[] {
   const presets = sources.presets.flatMap(preset => presetRole(sources, place, preset) ?? [])

@@ -29,9 +29,9 @@ export type IamOptions = {
   readonly clientAddress: (req: AuthenticatedExchange['req']) => string
   /** Lists and watches of the cache, as `{items, totalItems}`. */
   readonly list: Handler
-  /** Everything else of the group: kube-apiserver's own. */
+  /** All other resources of the group are proxied to kube-apiserver. */
   readonly rest: Handler
-  /** What views of roles and members are made of. */
+  /** The dependencies of views of roles and members. */
   readonly roles: Pick<RoleTools, 'callAs' | 'require' | 'latest' | 'show'>
   readonly logger: Logger
 }
@@ -45,22 +45,26 @@ export type IamFace = {
   readonly isOwn: (exchange: AuthenticatedExchange) => boolean
   /** Serves PATCH of the caller's own user at the path of kube-apiserver; undefined for any other request. */
   readonly servePatchOfOwn: (exchange: AuthenticatedExchange) => Promise<void> | undefined
-  /** Whether a request is for roles or members, which ask for the caller's rights by themselves. @throws Status 401 */
+  /**
+   * Returns whether a request is for roles or members, whose handlers perform their own
+   * authorization.
+   *
+   * @throws Status 401
+   */
   readonly judgesItself: (exchange: AuthenticatedExchange) => boolean
 }
 
 /**
- * `/kapis/iam.<group domain>/v1alpha2`: users, their passwords, states and login records.
- *
- * Users are written with the rights of Kapis, once RBAC has allowed the caller to write users and
- * permit.ts has asked for what else the change takes. The audit says who it was.
+ * `/kapis/iam.<group domain>/v1alpha2`: users, their passwords, states and login records. Users are
+ * written with the permissions of Kapis, after RBAC has allowed the caller to write users and
+ * user-permissions.ts has checked the additional permissions. The audit log has the caller.
  */
 export function createIamFace(options: IamOptions): IamFace {
   const { client, groupDomain, users, writer, passwords, requireRight, clientAddress, logger } = options
   const permitOf = createPermits({ client, groupDomain, requireRight })
   const group = `iam.${groupDomain}`
 
-  /** By uid: a certificate or a service account that only bears the name is someone else. */
+  /** By uid: a certificate or a service account of the same name is someone else. */
   function isCaller({ identity }: AuthenticatedExchange, name: string): boolean {
     const user = users.get(name)
     return user !== undefined && user.name === identity.username && user.uid === identity.uid

@@ -10,8 +10,8 @@ import { toAnswer, type UsersOptions } from './users.ts'
 const states: readonly UserState[] = ['Active', 'Disabled']
 
 /**
- * PUT /users/{user}/status `{"status": {"state": "Active" | "Disabled"}}`: enables, unlocks,
- * disables; nothing else.
+ * PUT /users/{user}/status `{"status": {"state": "Active" | "Disabled"}}`: enables, unlocks or
+ * disables a user.
  */
 export async function putState(options: UsersOptions, exchange: AuthenticatedExchange): Promise<void> {
   const { groupDomain, writer, audit } = options

@@ -61,7 +61,9 @@ export async function serveUser(options: UsersOptions, exchange: AuthenticatedEx
 }
 
 /**
- * A user as in lists: byte for byte as kube-apiserver has it, but for what nobody is to read.
+ * Reads a user as in lists: the bytes of kube-apiserver without the fields that callers must not
+ * read.
+ *
  * @throws Status 404, 503
  */
 async function readUser({ client, groupDomain }: UsersOptions, name: string): Promise<string> {
@@ -96,7 +98,7 @@ async function put(options: UsersOptions, exchange: AuthenticatedExchange): Prom
   })
 }
 
-/** RFC 7396, over the user as he is answered: what is not named stays, the password among it. */
+/** RFC 7396, applied to the user as returned: other fields, including the password, are kept. */
 async function patch(options: UsersOptions, exchange: AuthenticatedExchange): Promise<Written> {
   const { groupDomain, writer } = options
   const { req, info } = exchange
@@ -108,8 +110,8 @@ async function patch(options: UsersOptions, exchange: AuthenticatedExchange): Pr
     isVersioned = draft.resourceVersion === versionOf(changes)
     return write(options, exchange, { draft, before })
   }
-  // A patch that names no version is meant for the user as stored, also when a login has changed
-  // that in the meantime.
+  // A patch without a version applies to the stored user, also if a login has changed it in the
+  // meantime.
   return retry(update, { isRetriable: error => !isVersioned && isConflict(error), attempts: 5 })
 }
 

@@ -109,7 +109,7 @@ const loki: Operation = {
 
 const container = ['namespace', 'pod', 'container'].map(name => segment(name, `The ${name}.`))
 
-/** `/kapis/logging.<group domain>/v1alpha2`: a row for each route of the face. */
+/** `/kapis/logging.<group domain>/v1alpha2`: one row per route. */
 export const loggingPaths = {
   '/cluster': { get: logOperation('Log lines of all pods that the caller has access to') },
   '/namespaces/{namespace}/pods/{pod}/containers/{container}': {

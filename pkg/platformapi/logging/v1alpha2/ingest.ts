@@ -27,7 +27,7 @@ import { createBodies, type Held } from './upload-limiter.ts'
 export type IngestOptions = {
   readonly store: Pick<LogStore, 'ingest'>
   readonly limits: IngestLimits
-  /** Whether the caller may send logs. @throws Status 401, 403, 503 */
+  /** Authorizes sending logs. @throws Status 401, 403, 503 */
   readonly authorize: (identity: Identity) => Promise<void> | void
   /** Told of each batch. */
   readonly observe: (protocol: Protocol, lines: Pick<Ingested, 'taken' | 'refused' | 'changed'>) => void
@@ -106,8 +106,8 @@ export function createIngest(options: IngestOptions): Handler {
     const { req, res, info, identity } = exchange
     const parts = info.parts.slice(1).filter(part => part !== '')
     const handle = handlerOf(parts)
-    // Without it its clients take the server for something else, and raise what was stored for a
-    // failure.
+    // Without this header, Elasticsearch clients reject the server, and treat stored lines as
+    // failed.
     if (handle === undefined || handle === ingestBulk) res.setHeader('x-elastic-product', 'Elasticsearch')
     if (handle === undefined) {
       const answer = answerClient(parts, req.method ?? 'GET')
@@ -120,7 +120,7 @@ export function createIngest(options: IngestOptions): Handler {
     const place = await enter(identity.username, res)
     const held = beginBody()
     try {
-      // Its client may have left while it waited.
+      // The client may have disconnected while it waited.
       if (!res.destroyed) await handle(takeFor(held), exchange)
     } finally {
       held.end()

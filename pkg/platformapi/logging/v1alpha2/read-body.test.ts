@@ -86,7 +86,7 @@ describe('readBody', () => {
       client.write(`POST / HTTP/1.1\r\nhost: a\r\n${lines.join('')}\r\n`)
       client.pause()
       const packed = gzipSync(Buffer.alloc(4 * megabyte))
-      // What follows the end of a gzip stream is junk.
+      // Data after the end of a gzip stream is rejected.
       if (headers['content-encoding'] === 'gzip') client.write(encode(packed))
       const piece = encode(Buffer.alloc(megabyte, 'x'))
       for (let sent = 0; sent < 40; sent += 1) await new Promise(resolve => client.write(piece, resolve))

@@ -6,7 +6,7 @@ import { uncompressSnappy } from '../../../logs/ingest/snappy.ts'
 
 const decoders: ReadonlyMap<string, () => Transform> = new Map<string, () => Transform>([
   ['identity', () => new PassThrough()],
-  // It is unpacked as a whole.
+  // Decompressed as a whole.
   ['snappy', () => new PassThrough()],
   ['gzip', createGunzip],
   ['x-gzip', createGunzip],

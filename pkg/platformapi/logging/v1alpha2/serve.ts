@@ -37,7 +37,7 @@ export function createLoggingFace({ groupDomain, logs, logsql, ingest }: Logging
   }
   return exchange => {
     const { parts } = exchange.info
-    // Below it clients of Elasticsearch ask for more than is listed here.
+    // Clients of Elasticsearch send further requests below it, which are not listed here.
     const serve = parts[0] === 'ingest' ? ingest : routeOf(routes, parts)
     if (serve === undefined) throw unknownResource(replacementOf(parts, groupDomain))
     return serve(exchange)

@@ -21,7 +21,7 @@ export function readCookie(req: IncomingMessage, kind: CookieKind): string | und
   return found.length === 1 && found[0] !== '' ? found[0] : undefined
 }
 
-/** @param value of characters that a cookie may have as they are: base64url and dots */
+/** @param value characters that need no encoding in a cookie: base64url and dots */
 export function setCookie(res: ServerResponse, kind: CookieKind, value: string, maxAgeSeconds: number): void {
   const { name, sameSite } = cookies[kind]
   const attributes = `Path=/logs; Secure; HttpOnly; SameSite=${sameSite}; Max-Age=${maxAgeSeconds}`

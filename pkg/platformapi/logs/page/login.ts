@@ -8,7 +8,7 @@ import { type IssuerAnswer, postForm } from './issuer.ts'
 import type { LogPageDocuments } from './page.ts'
 
 export type LogPageLoginOptions = {
-  /** The URL of the issuer, by which browsers reach this front. */
+  /** URL of the issuer, at which browsers reach this server. */
   readonly issuer: string
   /** Unix socket of kapis-oauth. */
   readonly socket: string
@@ -42,7 +42,7 @@ export function createLogin(options: LogPageLoginOptions): LogPageLogin {
     begin({ req, res, query }) {
       if (req.method !== 'GET') throw methodNotAllowed(['GET'])
       const returnTo = (query.get('return_to') ?? '').slice(0, longestReturn)
-      // The way back leads to the issuer's host; the cookie has to be of the same.
+      // The redirect leads to the host of the issuer, so the cookie must belong to it.
       if (req.headers.host !== home.host && !query.has('moved')) {
         redirect(res, `${home.origin}/logs/login?${new URLSearchParams({ return_to: returnTo, moved: '1' })}`)
         return

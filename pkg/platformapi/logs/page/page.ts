@@ -31,7 +31,7 @@ export const pageHeaders: OutgoingHttpHeaders = {
 }
 
 export type LogPageDocuments = {
-  /** @returns whether there is such a document */
+  /** @returns whether the document exists */
   readonly send: (req: IncomingMessage, res: ServerResponse, path: string) => boolean
   /** An error page. */
   readonly sendProblem: (res: ServerResponse, code: number, message: string) => void

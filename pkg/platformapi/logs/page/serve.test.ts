@@ -56,7 +56,7 @@ describe('createLogPage', () => {
     return loopback.get(path, { ...options, headers: { ...here, ...options.headers } })
   }
 
-  /** Begins a login. @returns what the issuer is asked, and the cookie of the browser */
+  /** Starts a login. @returns the request to the issuer, and the cookie of the browser */
   async function begin(returnTo = '') {
     const { code, headers } = await get(`/logs/login?${new URLSearchParams({ return_to: returnTo })}`)
     expect(code).to.equal(303)

@@ -48,7 +48,7 @@ export function createLogPage(options: LogPageOptions): LogPage {
       if (token !== undefined && req.headers.authorization === undefined) {
         req.headers.authorization = `Bearer ${token}`
       }
-      // It then passes the handler chain like any other request.
+      // The request then passes the handler chain like any other.
       req.url = (records === undefined ? targets.resources + resources : targets.records) + query
     },
     handles: path => path === '/logs' || path.startsWith('/logs/'),

@@ -6,7 +6,7 @@ import { toYaml } from '../../../yaml/write.ts'
 
 export type KubeconfigTools = {
   readonly groupDomain: string
-  /** Where the platform is reached, as its users do. */
+  /** URL of the platform for its users. */
   readonly url: URL
   /** The CA for the server, as PEM; undefined for the CAs of the system. */
   readonly caPem: () => string | undefined

@@ -10,7 +10,7 @@ const resource = segment(
 const namespace = segment('namespace', 'The namespace.')
 const name = segment('name', 'The name of the object.')
 
-/** Filters of some kinds; docs/lists.md says of which. */
+/** Filters of single kinds; see docs/lists.md. */
 export const kindFilters: readonly Parameter[] = [
   query('nodeName', 'pods: the node.'),
   query('phase', 'pods: the phase.'),

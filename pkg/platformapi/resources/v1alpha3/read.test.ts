@@ -41,7 +41,7 @@ function platform(name: string, isManaged = false) {
   }
 }
 
-/** What no list of nodes has to do with. */
+/** Parameters that do not apply to a list of nodes. */
 const elsewhere = (): Promise<never> => Promise.reject(new Error('not asked for here'))
 
 describe('serveResources', () => {
@@ -282,7 +282,7 @@ describe('serveResources', () => {
     expect((await ask(`${g}/nodes`, { method: 'POST' })).headers.allow).to.equal('GET, HEAD')
   })
 
-  // What was authorized as another verb must not be answered as a list or a get.
+  // A request authorized with another verb must not be served as a list or a get.
   for (const path of ['/proxy/nodes/a', '/proxy/nodes', '/proxy/nodes/a?watch=true']) {
     it(`does not answer ${path}`, async () => {
       expect((await ask(`${g}${path}`)).code).to.be.within(400, 499)

@@ -26,10 +26,10 @@ export type ReadOptions = ReadTools & {
    * @throws Status 503 while the cache is stale
    */
   readonly nativeCollectionOf: (exchange: AuthenticatedExchange) => Promise<ObjectStore> | undefined
-  /** That of Services, for a read. @throws Status 503 */
+  /** Returns the collection of Services for a read. @throws Status 503 */
   readonly services: (info: RequestInfo) => Promise<ObjectStore>
   /**
-   * Checks whether a caller may get a Service; '' for one in any namespace.
+   * Authorizes reading a Service; '' for one in any namespace.
    *
    * @throws Status 403, 503
    */
