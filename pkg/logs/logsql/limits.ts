@@ -2,7 +2,8 @@ import { createRegexBudget, type RegexBudget } from '../regex/budget.ts'
 import type { Tokens } from './tokens.ts'
 
 const maxDepth = 100
-const maxTerms = 2000
+// Each is looked for in each line, which may have 256 KiB: the server does nothing else meanwhile.
+const maxTerms = 500
 
 /** Limits for everything in a query that can be nested or repeated, including the extra filters. */
 export type Limits = {

@@ -34,12 +34,9 @@ export function createValueTest(test: ValueTest): (value: string) => boolean {
       return createRangeTest(test.min, test.max)
     case 'stringRange':
       return value =>
-        compareBytes(value, test.min) >= 0 && (test.max === undefined || compareBytes(value, test.max) < 0)
+        compareStart(value, test.min) >= 0 && (test.max === undefined || compareStart(value, test.max) < 0)
     case 'lengthRange':
-      return value => {
-        const length = lengthOf(value)
-        return length >= test.min && length <= test.max
-      }
+      return value => hasLength(value, test.min, test.max)
     case 'ipv4Range':
       return value => {
         const address = parseIpv4(value)
@@ -64,6 +61,11 @@ function createRegexpTest(source: string): (value: string) => boolean {
   return compileRegex(source, true, 'strict')
 }
 
+/** Of a long value what is behind the other's length says nothing. */
+function compareStart(value: string, other: string): number {
+  return compareBytes(value.slice(0, other.length + 1), other)
+}
+
 function createRangeTest(min: Bound, max: Bound): (value: string) => boolean {
   return text => {
     const value = parseValue(text)
@@ -74,10 +76,11 @@ function createRangeTest(min: Bound, max: Bound): (value: string) => boolean {
   }
 }
 
-function lengthOf(value: string): number {
-  let length = 0
-  for (const _ of value) length += 1
-  return length
+/** Whether a text has from `min` to `max` characters; most need not be counted. */
+function hasLength(value: string, min: number, max: number): boolean {
+  if (value.length < min || value.length > 2 * max) return false
+  const length = value.length - (value.match(/[\u{10000}-\u{10ffff}]/gu)?.length ?? 0)
+  return length >= min && length <= max
 }
 
 /** A phrase may be compared at every position of a line. */
@@ -99,11 +102,13 @@ function isWordAfter(text: string, at: number): boolean {
   return code < 0x80 ? isAsciiWord(code) : ofWord.test(String.fromCodePoint(code))
 }
 
-/** The end of the ASCII word at a place: no other begins before it. */
+const restOfWord = /[\p{L}\p{Nd}_]*/uy
+
+/** The end of the word that goes on at a place: no other begins before it. */
 function skipWord(text: string, from: number): number {
-  let at = from
-  while (at < text.length && isAsciiWord(text.charCodeAt(at))) at += 1
-  return at
+  restOfWord.lastIndex = from
+  restOfWord.test(text)
+  return restOfWord.lastIndex
 }
 
 /** Returns the start of a phrase from a position on; -1 if it does not occur. */

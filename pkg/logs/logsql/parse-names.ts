@@ -6,7 +6,7 @@ import type { Tokens } from './tokens.ts'
 
 /** The name of a field; an empty one is the message. */
 export function fieldOf(tokens: Tokens): string {
-  return tokens.text('a field') || messageField
+  return tokens.name() || messageField
 }
 
 /** A field, or the beginning of names with `*`. */

@@ -9,7 +9,7 @@ import { checkOptions } from './pipes/format-pattern.ts'
 import type { Overwriting, Pipe } from './query.ts'
 import type { Tokens } from './tokens.ts'
 
-const maxPipes = 64
+const maxPipes = 32
 
 type Parse = (context: FilterContext) => Pipe
 

@@ -29,7 +29,7 @@ function parseGroups(tokens: Tokens): readonly GroupField[] {
   const groups: GroupField[] = []
   tokens.expect('(')
   while (!tokens.take(')')) {
-    const field = tokens.text('a field', [':']) || messageField
+    const field = tokens.name([':']) || messageField
     groups.push(tokens.take(':') ? { field, bucket: parseBucket(tokens) } : { field })
     if (!tokens.is(')')) tokens.expect(',')
   }

@@ -112,9 +112,19 @@ describe('parseLogsql', () => {
     expect(refusalOf(`${'('.repeat(200)}a${')'.repeat(200)}`)).to.match(/nested deeper than 100 levels/)
     expect(refusalOf(`${'not '.repeat(200)}a`)).to.match(/nested deeper than 100 levels/)
     expect(refusalOf(`* | math ${'-'.repeat(200)}a as b`)).to.match(/nested deeper than 100 levels/)
-    expect(refusalOf('a '.repeat(2001))).to.match(/more than 2000 terms/)
-    expect(refusalOf(`*${' | limit 1'.repeat(65)}`)).to.match(/more than 64 pipes/)
-    expect(refusalOf('a '.repeat(1999))).to.equal('taken')
+    expect(refusalOf('a '.repeat(501))).to.match(/more than 500 terms/)
+    expect(refusalOf(`*${' | limit 1'.repeat(33)}`)).to.match(/more than 32 pipes/)
+    for (const pipe of [
+      'fields NAMES',
+      'sort by (NAMES)',
+      'stats by (NAMES) count()',
+      'stats count(NAMES)',
+      'uniq by (NAMES)',
+    ])
+      expect(refusalOf(`* | ${pipe.replace('NAMES', `${'a,'.repeat(500)}b`)}`)).to.match(
+        /500 names of fields/,
+      )
+    expect(refusalOf('a '.repeat(499))).to.equal('taken')
   })
 
   it('takes time in proportion to the query', () => {

@@ -165,4 +165,25 @@ describe('runQuery', () => {
       'none',
     )
   })
+
+  it('counts what sort keeps of each row besides the row', async () => {
+    const by = Array.from({ length: 490 }, (_, i) => `f${i}`)
+    const sorted = rowsOf(store, `* | fields _msg | sort by (${by})`, { maxBytes: 2 * 1024 ** 2 })
+    expect(await refusalOf(sorted)).to.match(/^400 query: it needs more than/)
+  })
+
+  const many = (term: (i: number) => string) => Array.from({ length: 480 }, (_, i) => term(i)).join(' or ')
+  const long: Readonly<Record<string, readonly [line: string, terms: string]>> = {
+    'one ASCII word': ['a'.repeat(256 * 1024), many(i => 'a'.repeat(1 + (i % 30)))],
+    'one word of other letters': ['é'.repeat(128 * 1024), many(i => 'é'.repeat(1 + (i % 30)))],
+    'as many characters as are asked for': ['a'.repeat(256 * 1024), many(i => `len_range(${i}, 300000000)`)],
+    'a text that is compared': ['é'.repeat(128 * 1024), many(() => 'string_range(a, b)')],
+  }
+  for (const [what, [line, terms]] of Object.entries(long))
+    it(`judges a line of 256 KiB by hundreds of terms in a moment: ${what}`, async () => {
+      const one = createMemoryStore([record({ log: line })])
+      const begin = performance.now()
+      await rowsOf(one, `* | filter ${terms} | stats count()`)
+      expect(performance.now() - begin).to.be.below(8_000)
+    })
 })

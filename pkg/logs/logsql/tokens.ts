@@ -12,6 +12,7 @@ export type Token = {
 }
 
 const maxLength = 65_536
+const maxNames = 500
 const word = /[\p{L}\p{Nd}_]+/uy
 const blank = /(?:\s|#[^\n]*(?:\n|$))+/y
 const operator = /=~|!~|!=|[\s\S]/uy
@@ -30,6 +31,7 @@ export function syntaxError(reason: string, position: number): Status {
 export class Tokens {
   readonly #tokens: readonly Token[]
   #at = 0
+  #names = 0
 
   /** @throws Status 400 */
   constructor(query: string) {
@@ -92,6 +94,17 @@ export class Tokens {
   get shown(): string {
     const { raw } = this.current
     return raw === '' ? 'the end' : JSON.stringify(raw)
+  }
+
+  /**
+   * The name of a field, of which a query has a limited number: each row is read for each of them.
+   *
+   * @throws Status 400
+   */
+  name(stops: readonly string[] = []): string {
+    this.#names += 1
+    if (this.#names > maxNames) throw this.error(`it has more than ${maxNames} names of fields`)
+    return this.text('a field', stops)
   }
 
   error(reason: string): Status {

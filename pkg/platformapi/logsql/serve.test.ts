@@ -39,7 +39,7 @@ describe('createLogsqlFace', () => {
       store: createMemoryStore(records),
       readable: async () => readable,
       created: () => new Map([['shop', base - 100]]),
-      limits: () => ({ queryTimeoutSeconds: 10, exportLimit: 0 }),
+      limits: () => ({ queryTimeoutSeconds: 60, exportLimit: 0 }),
       closing: closing.signal,
       places: freePlaces,
       timeSlices: createTimeSlices(),
@@ -250,7 +250,7 @@ describe('createLogsqlFace', () => {
       ['query', { query: '*', extra_filters: regexes }, /regular expressions are too large together/],
       ['query', { query: `{pod=~"${'a{999}'.repeat(3)}",pod=~"${'b{999}'.repeat(3)}"}` }, /too large/],
       ['query', { query: `* ${again.repeat(4)}` }, /the result of format is larger than 2 MiB/],
-      ['query', { query: `contains_any(${'a,'.repeat(2001)}a)` }, /more than 2000 terms/],
+      ['query', { query: `contains_any(${'a,'.repeat(501)}a)` }, /more than 500 terms/],
       ['stats_query', { query: '* | stats by (_time:1d offset inf) count()' }, /invalid offset/],
       ['stats_query', { query: '* | stats by (_time:1e30) count()' }, /invalid size of a bucket/],
       ['hits', { query: '*', step: '99999999999y' }, /invalid step .*292 years/],
@@ -283,7 +283,7 @@ describe('createLogsqlFace', () => {
     await start('everywhere', { store: { ...createMemoryStore(), query } })
     const values = await ask('field_values', { query: '*', field: 'n', limit: '1' })
     expect([values.code, values.text]).to.deep.equal([200, '{"values":[{"value":"0","hits":1}]}\n'])
-  }).timeout(60_000)
+  }).timeout(150_000)
 
   it('sends a line once that arrives while a tail reads what came before', async () => {
     const store = createMemoryStore(records)
@@ -314,7 +314,7 @@ describe('createLogsqlFace', () => {
   })
 
   it('breaks a response off beyond the limit of an export', async () => {
-    await start('everywhere', { limits: () => ({ queryTimeoutSeconds: 10, exportLimit: 2 }) })
+    await start('everywhere', { limits: () => ({ queryTimeoutSeconds: 60, exportLimit: 2 }) })
     expect((await ask('query', { query: '*' })).code).to.equal(400)
     expect((await ask('query', { query: '*', limit: '2' })).code).to.equal(200)
   })
