@@ -4,7 +4,7 @@ import { Status, unknownResource } from '../../../apierrors/status.ts'
 import { type Loopback, startLoopback, toExchange } from '../../../apirequest/fixtures.ts'
 import type { User } from '../../../iam/users/user.ts'
 import { toUser } from '../../../iam/users/user.ts'
-import { type KubeObject, membersOf } from '../../../kubeclient/object.ts'
+import { itemsOf, type KubeObject, membersOf } from '../../../kubeclient/object.ts'
 import { routeOf } from '../../../openapi/route.ts'
 import { replaceAll } from '../../../resourcecache/fixtures.ts'
 import { namespaces } from '../../../resourcecache/kinds/namespaces.ts'
@@ -241,6 +241,19 @@ describe('createRoleRoutes', () => {
       ],
     })
   })
+
+  for (const [path, workspace] of [
+    ['/workspaces/blue/workspaceroles', 'blue'],
+    ['/workspaces/blue/workspacemembers/jane/workspaceroles', 'blue'],
+    ['/namespaces/b1/roles', undefined],
+  ] as const)
+    it(`labels the roles at ${path} with ${workspace ?? 'no workspace'}`, async () => {
+      const { body } = await get(path)
+      const labels = itemsOf(Array.isArray(body) ? body : membersOf(body).items)
+        .map(item => membersOf(membersOf(item).metadata).labels)
+        .map(each => membersOf(each)['kapis.io/workspace'])
+      expect([...new Set(labels)]).to.deep.equal([workspace])
+    })
 
   it('shows members as users to those who may read users, and as names to others', async () => {
     const user = objects.users?.[1]

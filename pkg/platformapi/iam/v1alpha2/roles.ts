@@ -81,13 +81,20 @@ const unbound: KubeObject = {
   metadata: { name: '', uid: '', resourceVersion: '0', creationTimestamp: '1970-01-01T00:00:00Z' },
 }
 
-function toRole(groupDomain: string, { scope, namespace }: Place, source: KubeObject): KubeObject {
+function toRole(groupDomain: string, place: Place, source: KubeObject): KubeObject {
+  const { scope, namespace, workspace } = place
   const { kind, isNative } = roleKinds[scope]
   const { managedFields: _, namespace: __, ...metadata } = source.metadata
+  // Consoles read the label of every role of a workspace, and show none if one lacks it.
+  const labels = { ...metadata.labels, [`${groupDomain}/workspace`]: workspace }
   return {
     kind,
     apiVersion: isNative ? 'rbac.authorization.k8s.io/v1' : `iam.${groupDomain}/v1alpha2`,
-    metadata: { ...metadata, ...(scope === 'namespace' && { namespace }) },
+    metadata: {
+      ...metadata,
+      ...(scope === 'namespace' && { namespace }),
+      ...(scope === 'workspace' && { labels }),
+    },
     ...(source.aggregationRule !== undefined && { aggregationRule: source.aggregationRule }),
     rules: source.rules ?? [],
   }
