@@ -4,6 +4,7 @@ import { baseNames, customize, platformNames } from '../cmd/kapis/manifests/cust
 import { parseConfig } from '../pkg/config/config.ts'
 import { renderReference } from '../pkg/config/reference.ts'
 import { renderSchema } from '../pkg/config/schema.ts'
+import { renderChart } from './chart-reference.ts'
 import { repository } from './controlplane/settings.ts'
 import { renderLicences } from './supply-chain/licences.ts'
 import { readLockfile } from './supply-chain/lockfile.ts'
@@ -17,6 +18,7 @@ export function generatedFiles(): ReadonlyMap<string, string> {
   const { config } = parseConfig({})
   const lockfile = readFileSync(join(repository, 'package-lock.json'), 'utf8')
   return new Map([
+    ['docs/chart.md', renderChart(readFileSync(join(repository, 'charts/kapis/values.yaml'), 'utf8'))],
     ['docs/config.md', renderReference(config)],
     ['docs/config.schema.json', renderSchema()],
     ['docs/licences.md', renderLicences(readLockfile({ path: 'package-lock.json', text: lockfile }))],
