@@ -1,8 +1,10 @@
 import type { AuthenticatedExchange } from '../apirequest/request-context.ts'
 import { withoutSelectors } from '../apirequest/request-info.ts'
 import { createAuthorizeRequest } from '../authz/authorize-request.ts'
+import { createNarrowedLists, isNarrowable } from '../authz/narrowed-lists.ts'
 import { RbacIndex } from '../authz/rbac-index.ts'
 import { createRefusalExplanation } from '../authz/review/explain-refusal.ts'
+import { createRuleResolution } from '../authz/review/rule-resolution.ts'
 import { assertMayUpgrade } from '../authz/token-scope.ts'
 import { FileCertificates } from '../certs/file-certificates.ts'
 import { isForHost } from '../certs/renewal-reason.ts'
@@ -98,7 +100,9 @@ export async function runApiserver(
   const client = tracing.client(createKubeClient(endpoint), kubeApiserver)
   const clientAddress = createClientAddress(() => live().listen.trustedProxies)
   const bindings = new RbacIndex({ client, logger })
-  const explain = createRefusalExplanation(bindings.reader())
+  const reader = bindings.reader()
+  const explain = createRefusalExplanation(reader)
+  const narrowed = createNarrowedLists({ client, reader, resolution: createRuleResolution(client) })
   const access = createAuth({ client, config, logger, registry, group, clientAddress, explain })
   const { authorize } = access
   const certificates =
@@ -126,6 +130,7 @@ export async function runApiserver(
     registry,
     broadcaster,
     grants: bindings.of('any'),
+    narrowedTo: narrowed.of,
     onClusterChange: listener => bindings.onClusterChange(listener),
     reviews: createAccessReviews({ client, config, access, bindings }),
     proxy,
@@ -184,7 +189,11 @@ export async function runApiserver(
     )
   const versionInfo = toVersionInfo(parts.build)
   const components = createComponents({ client, config, logger, tracing })
-  const { route, isProxied: isDelegated } = createRouter({
+  const {
+    route,
+    isProxied: isDelegated,
+    narrows,
+  } = createRouter({
     group,
     version: resourcesVersion,
     aggregated: resources.aggregated,
@@ -208,6 +217,8 @@ export async function runApiserver(
     proxy: exchange => iam.servePatchOfOwn(exchange) ?? proxy(exchange),
     registry,
     versionInfo,
+    narrowing: new Set([resources.aggregated, resources.platform, resources.generic]),
+    isNarrowed: exchange => narrowed.of(exchange) !== undefined,
   })
   const upgradeProxy = tracing.upstream(kubeApiserver, async (exchange: AuthenticatedExchange) =>
     forwardUpgrade(await kubeUpgrade(proxied, connections, exchange), exchange),
@@ -251,6 +262,12 @@ export async function runApiserver(
       judgesItself: exchange => [logs, tenant, iam].some(part => part.judgesItself(exchange)),
       attributesOf,
       authorize: access.authorize,
+      narrow: (exchange, attributes) =>
+        live().cache.clusterLists === 'narrowed' &&
+        isNarrowable(attributes, exchange.identity) &&
+        narrows(exchange)
+          ? () => narrowed.narrow(exchange, attributes, () => resources.isNamespaced(exchange))
+          : undefined,
     }),
     route,
     async upgrade(exchange) {

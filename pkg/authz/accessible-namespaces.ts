@@ -2,6 +2,7 @@ import { type Identity, isSuperuser } from '../apirequest/identity.ts'
 import { createBoundedCache } from '../cache/bounded-cache.ts'
 import type { KubeClient } from '../kubeclient/client.ts'
 import { authorizationExtra } from './authorization-extra.ts'
+import { confirmNamespaces, confirmSample, maxReviews } from './confirm-namespaces.ts'
 import type { GrantIndex } from './rbac-index.ts'
 import type { Permission } from './rbac-rules.ts'
 import { review } from './subject-access-review.ts'
@@ -20,10 +21,6 @@ export type ReachOptions = {
 
 const cacheMs = 10_000
 const maxCacheBytes = 16 * 1024 * 1024
-// This many concurrent reviews take about as long as one; more would make a caller with many
-// namespaces a load for everyone.
-const maxReviews = 64
-const inFlight = 16
 
 /**
  * Finds the namespaces in which a caller has a permission. A SubjectAccessReview checks the whole
@@ -76,20 +73,6 @@ async function findReach({ client, index, right }: ReachOptions, identity: Ident
   }
   if (await may('')) return 'everywhere'
   const names = [...new Set(index.grantsOf(identity).flatMap(({ namespaces }) => namespaces))]
-  if (names.length > maxReviews) {
-    const step = Math.floor(names.length / maxReviews)
-    const sample = names.filter((_, i) => i % step === 0).slice(0, maxReviews)
-    if ((await filterInParallel(sample, may)).length === sample.length) return names
-  }
-  return filterInParallel(names, may)
-}
-
-async function filterInParallel(names: readonly string[], may: (name: string) => Promise<boolean>) {
-  const allowed: string[] = []
-  const rest = names.values()
-  const worker = async () => {
-    for (const name of rest) if (await may(name)) allowed.push(name)
-  }
-  await Promise.all(Array.from({ length: inFlight }, worker))
-  return allowed.sort()
+  if (names.length > maxReviews && (await confirmSample(names, may))) return names
+  return confirmNamespaces(names, may)
 }

@@ -14,6 +14,14 @@ export type RequestAuthorizationOptions = {
   /** Returns the attributes to authorize the request with. */
   readonly attributesOf: (exchange: AuthenticatedExchange) => Promise<RequestInfo> | RequestInfo
   readonly authorize: Authorize
+  /**
+   * Narrows a list of the whole cluster that is refused to what the caller may list; undefined for
+   * all other requests.
+   */
+  readonly narrow: (
+    exchange: AuthenticatedExchange,
+    attributes: RequestInfo,
+  ) => (() => Promise<boolean>) | undefined
 }
 
 export type AuthorizeRequest = (exchange: AuthenticatedExchange) => Promise<void> | 'delegated' | void
@@ -24,7 +32,7 @@ export type AuthorizeRequest = (exchange: AuthenticatedExchange) => Promise<void
  * function throws a Status: 400 for repeated selectors, 403, 503.
  */
 export function createAuthorizeRequest(options: RequestAuthorizationOptions): AuthorizeRequest {
-  const { isOwn, judgesItself, attributesOf, authorize } = options
+  const { isOwn, judgesItself, attributesOf, narrow } = options
   return exchange => {
     const { info, identity, query } = exchange
     // Checked first, since a proxied request carries the identity but not the scope of its token.
@@ -36,8 +44,7 @@ export function createAuthorizeRequest(options: RequestAuthorizationOptions): Au
     if (isProxied && !hasNoCredential(identity)) return 'delegated'
     if (judgesItself(exchange)) return 'delegated'
     const attributes = attributesOf(exchange)
-    return attributes instanceof Promise
-      ? attributes.then(found => authorize(found, identity))
-      : authorize(attributes, identity)
+    const authorize = (found: RequestInfo) => options.authorize(found, identity, narrow(exchange, found))
+    return attributes instanceof Promise ? attributes.then(authorize) : authorize(attributes)
   }
 }

@@ -25,7 +25,15 @@ export type Explain = (
   isAllowed: (right: RequestInfo) => Promise<boolean>,
 ) => Promise<string>
 
-export type Authorize = (info: RequestInfo, identity: Identity) => Promise<void> | void
+/**
+ * @param narrow called instead of a refusal: whether the handler shows what the caller may see of
+ * the list
+ */
+export type Authorize = (
+  info: RequestInfo,
+  identity: Identity,
+  narrow?: (() => Promise<boolean>) | undefined,
+) => Promise<void> | void
 
 const cacheMs = 10_000
 const maxCacheBytes = 8 * 1024 * 1024
@@ -46,8 +54,11 @@ export function createAuthorizer(options: AuthorizerOptions): Authorize {
   const identityKey = createIdentityKey()
   const requestKey = createRequestKey()
 
-  function judge(decision: Decision, info: RequestInfo, identity: Identity): Promise<void> | void {
+  function judge(decision: Decision, ...request: Parameters<Authorize>): Promise<void> | void {
+    const [info, identity, narrow] = request
     if (decision.isAllowed) return
+    if (narrow !== undefined)
+      return narrow().then(isNarrowed => (isNarrowed ? undefined : judge(decision, info, identity)))
     const { group, explain } = options
     const { reason } = decision
     if (explain === undefined || hasNoCredential(identity))
@@ -89,11 +100,11 @@ export function createAuthorizer(options: AuthorizerOptions): Authorize {
     return known
   }
 
-  return (info, identity) => {
+  return (info, identity, narrow) => {
     assertInScope(info, identity)
     const decision = decide(info, identity)
-    if (!(decision instanceof Promise)) return judge(decision, info, identity)
-    return decision.then(decided => judge(decided, info, identity))
+    if (!(decision instanceof Promise)) return judge(decision, info, identity, narrow)
+    return decision.then(decided => judge(decided, info, identity, narrow))
   }
 }
 
@@ -101,7 +112,7 @@ export function createAuthorizer(options: AuthorizerOptions): Authorize {
  * A short cache key for the caller. Users with hundreds of groups are common, and it is needed for
  * each request.
  */
-function createIdentityKey(): (identity: Identity) => string {
+export function createIdentityKey(): (identity: Identity) => string {
   const keys = new WeakMap<Identity, string>()
   return identity => {
     const known = keys.get(identity)

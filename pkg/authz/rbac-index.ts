@@ -31,6 +31,8 @@ export type RbacReader = {
   readonly rulesOf: (role: string) => readonly Rule[] | undefined
   /** All ClusterRoles, and the Roles in a namespace ('' for none). */
   readonly rolesFor: (namespace: string) => Iterable<readonly [role: string, rules: readonly Rule[]]>
+  /** Calls a listener when any of them may have changed, until the returned function is called. */
+  readonly onChange: (listener: () => void) => () => void
 }
 
 type Role = {
@@ -179,6 +181,13 @@ export class RbacIndex {
             ({ key, rules }) => [key, rules] as const,
           ),
         ),
+      onChange: listener => {
+        const sets = [this.#listeners, this.#clusterListeners]
+        for (const listeners of sets) listeners.add(listener)
+        return () => {
+          for (const listeners of sets) listeners.delete(listener)
+        }
+      },
     }
   }
 

@@ -123,14 +123,15 @@ function visibleWorkspaces(namespaces: ObjectStore, visible: Visible, identity: 
   }
 }
 
-function toSetKey(what: string, names: ReadonlySet<string>): string {
+/** A digest of some names. */
+export function toSetKey(what: string, names: Iterable<string>): string {
   return createHash('sha256')
     .update(JSON.stringify([what, ...[...names].sort()]))
     .digest('base64url')
 }
 
 /** Many bindings may change together, as when a namespace is emptied. */
-function oncePerTurn(work: () => void): () => void {
+export function oncePerTurn(work: () => void): () => void {
   let isDue = false
   return () => {
     if (isDue) return

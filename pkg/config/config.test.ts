@@ -63,7 +63,7 @@ describe('parseConfig', () => {
           { name: 'cli', public: true, redirectURIs: ['http://127.0.0.1/cb'] },
         ],
       },
-      cache: { idleSeconds: 5, maxMegabytes: 64, platformReads: 'consistent' },
+      cache: { idleSeconds: 5, maxMegabytes: 64, platformReads: 'consistent', clusterLists: 'narrowed' },
       registries: { caFile: '/etc/ca.pem', trustedHosts: ['localhost:5000'] },
       authentication: {
         multipleLogin: false,
@@ -131,7 +131,7 @@ describe('parseConfig', () => {
           },
         ],
       },
-      cache: { idleSeconds: 5, maxMegabytes: 64, platformReads: 'consistent' },
+      cache: { idleSeconds: 5, maxMegabytes: 64, platformReads: 'consistent', clusterLists: 'narrowed' },
       registries: { caFile: '/etc/ca.pem', trustedHosts: ['localhost:5000'] },
       authentication: {
         multipleLogin: false,

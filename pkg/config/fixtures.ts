@@ -21,7 +21,7 @@ export const defaults: Config = {
     keyRotationSeconds: 2_592_000,
     clients: [defaultClient, commandLineClient],
   },
-  cache: { idleSeconds: 600, maxMegabytes: 1_024, platformReads: 'cached' },
+  cache: { idleSeconds: 600, maxMegabytes: 1_024, platformReads: 'cached', clusterLists: 'narrowed' },
   registries: { caFile: '', trustedHosts: [] },
   authentication: {
     multipleLogin: true,

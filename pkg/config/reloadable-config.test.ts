@@ -9,6 +9,7 @@ describe('reloadedPaths', () => {
       'cache.idleSeconds',
       'cache.maxMegabytes',
       'cache.platformReads',
+      'cache.clusterLists',
       'authentication.multipleLogin',
       'limits.requestsInFlight',
       'limits.mutatingRequestsInFlight',

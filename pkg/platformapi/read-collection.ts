@@ -15,7 +15,7 @@ import { type ListRequest, listPage, listPageAt, type Page } from '../resourceca
 import { type Form, platformForm } from '../resourcecache/list/list-body.ts'
 import { joinNarrowings, type Narrowing, toSelecting } from '../resourcecache/list/list-predicate.ts'
 import { managedFieldsForm } from '../resourcecache/list/managed-fields.ts'
-import type { Visible } from '../resourcecache/list/object-visibility.ts'
+import { beginSight, type Visible } from '../resourcecache/list/object-visibility.ts'
 import { PageCache } from '../resourcecache/list/page-cache.ts'
 import { sendList } from '../resourcecache/list/send-list.ts'
 import { toSupportedQuery } from '../resourcecache/list/supported-query.ts'
@@ -35,6 +35,8 @@ export type ReadTools = {
   readonly timeSlices: SharedTurns
   /** Whether a read without a version is consistent; otherwise it is as fresh as the watch. */
   readonly isConsistent: (info: RequestInfo) => boolean
+  /** What the caller of a narrowed list may see; undefined for all other requests. */
+  readonly narrowed: (exchange: AuthenticatedExchange) => Visible | undefined
 }
 
 export type ReadStyle = {
@@ -59,10 +61,11 @@ export async function readCollection(
   store: ObjectStore,
   shared: ReadTools,
   exchange: AuthenticatedExchange,
-  style: ReadStyle,
+  given: ReadStyle,
 ): Promise<void> {
   const { req, info } = exchange
   const { kind } = store.served
+  const style = { ...given, visible: given.visible ?? shared.narrowed(exchange) }
   // A store that is made for one request has no pages that another could use.
   const tools = kind.isListedOnly ? { ...shared, pages: new PageCache() } : shared
   if (!isInScope(info, kind))
@@ -134,6 +137,7 @@ async function listObjects(
   const request = await toRequest(store, tools, exchange, style)
   if (version.resourceVersion !== '') await waitForVersion(store, version.resourceVersion)
   else if (tools.isConsistent(exchange.info)) await waitForLatest(store, scopeOf(request))
+  await beginSight(store, style.visible)
   const isExact = version.match === 'Exact'
   const listed = isExact
     ? listPageAt(store, request, Number(version.resourceVersion), timeSlices)

@@ -4,6 +4,7 @@ import { unavailable, unknownResource } from '../../apierrors/status.ts'
 import type { Identity } from '../../apirequest/identity.ts'
 import type { AuthenticatedExchange, Handler } from '../../apirequest/request-context.ts'
 import type { RequestInfo } from '../../apirequest/request-info.ts'
+import type { NarrowedLists } from '../../authz/narrowed-lists.ts'
 import type { GrantIndex } from '../../authz/rbac-index.ts'
 import { createVisibility, type FindVisible } from '../../authz/visibility.ts'
 import type { Config } from '../../config/config.ts'
@@ -74,6 +75,12 @@ export type Resources = {
    */
   readonly attributesOf: (exchange: AuthenticatedExchange) => Promise<RequestInfo> | undefined
   readonly isAggregated: (plural: string) => boolean
+  /**
+   * Whether the kind that a request was authorized for is namespaced; false for an unknown one.
+   *
+   * @throws Status 503
+   */
+  readonly isNamespaced: (exchange: AuthenticatedExchange) => Promise<boolean>
   readonly checks: readonly Check[]
   /** Follows a kind for another part of the program (ResourceCache). */
   readonly watch: ResourceCache['watch']
@@ -93,6 +100,8 @@ export type ResourcesOptions = {
   readonly grants: GrantIndex
   /** Calls back when a cluster-wide grant may have changed. */
   readonly onClusterChange: (listener: () => void) => void
+  /** What the caller of a narrowed list may see; undefined for all other requests. */
+  readonly narrowedTo: NarrowedLists['of']
   /** Reviews of access, which are created in the same group. */
   readonly reviews: Handler
   /** To kube-apiserver itself, as the caller. */
@@ -152,6 +161,7 @@ export function createResources(options: ResourcesOptions): Resources {
     broadcaster,
     visible,
     isConsistent,
+    narrowed: options.narrowedTo,
   }
   const groups = [
     {
@@ -255,6 +265,14 @@ export function createResources(options: ResourcesOptions): Resources {
       isOwnKubeconfig(exchange),
     attributesOf: nativeKinds.attributesOf,
     isAggregated: plural => isAggregated(plural) || isReview(plural),
+    async isNamespaced(exchange) {
+      const { group, version, resource } = exchange.info
+      const kind =
+        group === resourcesGroup(groupDomain)
+          ? (aggregatedKinds.find(({ plural }) => plural === resource) ?? nativeKinds.of(exchange))
+          : await discovery.find(group, version, resource)
+      return kind?.namespaced === true
+    },
     checks: [
       {
         name: 'informer-sync',

@@ -1,5 +1,5 @@
 import { isOwnDocument } from '../../apidocs/documents.ts'
-import { badRequest, unknownResource } from '../../apierrors/status.ts'
+import { badRequest, unavailable, unknownResource } from '../../apierrors/status.ts'
 import type { AuthenticatedExchange, Exchange, Handler } from '../../apirequest/request-context.ts'
 import { hasVerbPrefix } from '../../apirequest/request-info.ts'
 import { send, sendJson } from '../../httpserver/respond.ts'
@@ -29,12 +29,18 @@ export type RouterOptions = {
   readonly proxy: Handler
   readonly registry: Registry
   readonly versionInfo: object
+  /** The handlers that show of a narrowed list what its caller may see. */
+  readonly narrowing: ReadonlySet<Handler>
+  /** Whether a request was authorized as a narrowed list. */
+  readonly isNarrowed: (exchange: AuthenticatedExchange) => boolean
 }
 
 export type Router = {
   readonly route: Handler
   /** Whether kube-apiserver serves a request. */
   readonly isProxied: (exchange: AuthenticatedExchange) => boolean
+  /** Whether the handler of a request shows of a narrowed list what its caller may see. */
+  readonly narrows: (exchange: AuthenticatedExchange) => boolean
 }
 
 /**
@@ -45,26 +51,39 @@ export function createRouter(options: RouterOptions): Router {
   const isDelegated = (exchange: AuthenticatedExchange) => isForProxy(options, exchange)
   const rest = (exchange: AuthenticatedExchange) =>
     isDelegated(exchange) ? options.proxy(exchange) : routeDocument(options, exchange)
+  /** The handler of a resource of Kapis or of a component; undefined for any other request. */
+  function handlerOf({ info }: AuthenticatedExchange): Handler | undefined {
+    const { group, version } = info
+    if (!info.isResource) return undefined
+    if (isPlatform(info.prefix))
+      return (
+        options.platform.get(`${group}/${version}`) ??
+        options.aggregatedApi(group, version) ??
+        options.generic
+      )
+    const isOwn = info.prefix === 'apis' && group === options.group && version === options.version
+    return isOwn ? options.aggregated : undefined
+  }
+  const narrows = (exchange: AuthenticatedExchange) => {
+    const handler = handlerOf(exchange)
+    return handler !== undefined && options.narrowing.has(handler)
+  }
   function route(exchange: AuthenticatedExchange): void | Promise<void> {
     const { info } = exchange
-    if (!info.isResource) return rest(exchange)
-    if (isPlatform(info.prefix)) {
-      const face = options.platform.get(`${info.group}/${info.version}`)
-      if (face) {
-        // Parameters of LogsQL may be repeated, and those of a form are added to them.
-        if (info.resource !== 'select') exchange.query.refuseAmbiguous()
-        if (hasVerbPrefix(info) && info.verb !== 'watch')
-          throw badRequest(`${info.verb} is not supported below ${info.parts[0]}`)
-        return face(exchange)
-      }
-      return (options.aggregatedApi(info.group, info.version) ?? options.generic)(exchange)
-    } else if (info.prefix === 'apis' && info.group === options.group && info.version === options.version) {
+    const handler = handlerOf(exchange)
+    // The component may have come after the request was authorized.
+    if (options.isNarrowed(exchange) && !narrows(exchange))
+      throw unavailable('the API has just changed; retry')
+    if (handler === undefined) return rest(exchange)
+    const isPlatformApi = isPlatform(info.prefix) && options.platform.has(`${info.group}/${info.version}`)
+    // Parameters of LogsQL may be repeated, and those of a form are added to them.
+    if (handler === options.aggregated || (isPlatformApi && info.resource !== 'select'))
       exchange.query.refuseAmbiguous()
-      return options.aggregated(exchange)
-    }
-    return rest(exchange)
+    if (isPlatformApi && hasVerbPrefix(info) && info.verb !== 'watch')
+      throw badRequest(`${info.verb} is not supported below ${info.parts[0]}`)
+    return handler(exchange)
   }
-  return { route, isProxied: isDelegated }
+  return { route, isProxied: isDelegated, narrows }
 }
 
 /** All other paths: discovery, OpenAPI, operations, and unknown ones. */

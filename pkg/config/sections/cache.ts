@@ -26,6 +26,13 @@ export const cache = section({
     description:
       'Consistency of reads below `/kapis` without a resourceVersion: `cached` lags by the delay of the watch, usually milliseconds; `consistent` includes every write that completed before the read, at the cost of one request to kube-apiserver that concurrent reads share. Reads of the extension API and below `/kapi` are always consistent.',
   }),
+  clusterLists: choice({
+    of: ['narrowed', 'forbidden'],
+    default: 'narrowed',
+    isReloaded: true,
+    description:
+      'Lists and watches of the whole cluster for callers who may list the kind in some namespaces only: `narrowed` shows the objects in these namespaces; `forbidden` is 403, as at kube-apiserver. It does not concern the proxied paths of kube-apiserver.',
+  }),
 })
 
 export type CacheConfig = Readonly<z.output<typeof cache>>

@@ -1,7 +1,15 @@
 import { expect } from 'chai'
 import { rejectionOf, toRefusal } from '../../apierrors/fixtures.ts'
 import { QueryParameters } from '../../apirequest/query-parameters.ts'
-import { bookmark, createRandom, event, node, replaceAll, storeOf } from '../../resourcecache/fixtures.ts'
+import {
+  bookmark,
+  storeOf,
+  createRandom,
+  event,
+  node,
+  replaceAll,
+} from '../../resourcecache/fixtures.ts'
+import type { Visible } from '../../resourcecache/list/object-visibility.ts'
 import { entriesOf } from '../../resourcecache/store/chunk.ts'
 import type { ObjectStore } from '../../resourcecache/store/store.ts'
 import { createTimeSlices } from '../../scheduling/time-slices.ts'
@@ -9,14 +17,14 @@ import { formatContinueToken, parseContinueToken } from './continue-token.ts'
 import { listObjects } from './list.ts'
 import { parseListOptions, toSelectorKey } from './list-options.ts'
 
-async function list(store: ObjectStore, query: string | Record<string, string> = '') {
+async function list(store: ObjectStore, query: string | Record<string, string> = '', visible?: Visible) {
   const params = new QueryParameters(String(new URLSearchParams(query)))
   const unnamed = { name: '', namedBy: '' } as const
   const { selection, metadata } = await listObjects(
     store,
     parseListOptions(params, 'list', unnamed),
     toSelectorKey(params, unnamed),
-    { timeSlices: createTimeSlices() },
+    { timeSlices: createTimeSlices(), visible },
   )
   const names = [...entriesOf(selection)].map(({ name, version }) => `${name}@${version}`)
   return { names, metadata }
@@ -61,6 +69,43 @@ describe('listObjects', () => {
         expect(await list(five(), query)).to.deep.equal({ names, metadata: { resourceVersion: '10' } })
       })
     }
+  })
+
+  describe('of what a caller may see', () => {
+    const narrowed = (...names: readonly string[]): Visible => ({
+      key: names.join(),
+      has: ({ name }) => names.includes(name),
+      onChange: () => () => undefined,
+      fixed: { versionShown: () => 1, show: () => undefined },
+    })
+
+    it('counts and names nothing else', async () => {
+      const visible = narrowed('a', 'c', 'e')
+      const { names, metadata } = await list(five(), 'limit=1', visible)
+      expect(names).to.deep.equal(['a@1'])
+      expect(metadata).to.deep.equal({
+        resourceVersion: '10',
+        continue: formatContinueToken({ version: 10, key: 'a', view: 'a,c,e' }),
+        remainingItemCount: 2,
+      })
+      const selected = await list(five(), 'labelSelector=odd%3D1', visible)
+      expect(selected.names).to.deep.equal([])
+      expect((await list(five(), 'fieldSelector=metadata.name%3Dc', visible)).names).to.deep.equal(['c@3'])
+      expect((await list(five(), 'fieldSelector=metadata.name%3Db', visible)).names).to.deep.equal([])
+    })
+
+    it('goes on at the version of the first chunk, for the same objects alone', async () => {
+      const store = five()
+      const { metadata } = await list(store, 'limit=1', narrowed('a', 'c'))
+      const more = { limit: '1', continue: metadata.continue ?? '' }
+      store.apply([event('DELETED', node('c', { version: 11 }))])
+      expect((await list(store, more, narrowed('a', 'c'))).names).to.deep.equal(['c@3'])
+      for (const visible of [undefined, narrowed('a'), narrowed('a', 'c', 'd')])
+        expect(toRefusal(await rejectionOf(list(store, more, visible)))).to.include({ code: 410 })
+      const all = await list(store, 'limit=1')
+      const rest = { limit: '1', continue: all.metadata.continue ?? '' }
+      expect(toRefusal(await rejectionOf(list(store, rest, narrowed('a'))))).to.include({ code: 410 })
+    })
   })
 
   describe('limit and continue', () => {

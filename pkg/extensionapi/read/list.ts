@@ -1,8 +1,9 @@
 import { expired } from '../../apierrors/status.ts'
 import { toCacheKey } from '../../cache/bounded-cache.ts'
 import { waitForLatest, waitForVersion } from '../../resourcecache/informer/wait-for-resource-version.ts'
-import type { Visible } from '../../resourcecache/list/object-visibility.ts'
+import { beginSight, changedSight, type Visible } from '../../resourcecache/list/object-visibility.ts'
 import { byKey } from '../../resourcecache/list/order.ts'
+import type { Entry } from '../../resourcecache/store/cached-object.ts'
 import {
   type Chunk,
   countEntries,
@@ -38,12 +39,14 @@ export async function listObjects(
   selectorKey: string,
   { timeSlices, visible }: { readonly timeSlices: TimeSlices; readonly visible?: Visible | undefined },
 ): Promise<ListResult> {
-  const start = await startOf(store, options)
-  const isNarrowed = isSelective(options) || options.namespace !== ''
-  const selected = isNarrowed
-    ? await select(store, options, { ...start, selectorKey, timeSlices })
+  await beginSight(store, visible)
+  // A chunk goes on from one that showed the same objects.
+  const view = visible?.fixed && { view: visible.key }
+  const start = await startOf(store, options, view)
+  const isNarrowed = isSelective(options) || options.namespace !== '' || visible !== undefined
+  const chunks = isNarrowed
+    ? await select(store, options, { ...start, selectorKey, timeSlices, visible })
     : start.chunks
-  const chunks = visible ? toChunks(selected.flatMap(chunk => chunk.entries.filter(visible.has))) : selected
   const size = countEntries(chunks)
   const offset = start.after === '' ? 0 : offsetAfter(chunks, start.after)
   // At version 0 any state is acceptable and the whole list costs no more than a page;
@@ -56,7 +59,10 @@ export async function listObjects(
   const last = selection.runs.at(-1)
   if (remaining <= 0 || last === undefined) return { selection, metadata: { resourceVersion } }
   const key = last.chunk.entries[last.end - 1]?.key ?? ''
-  const metadata = { resourceVersion, continue: formatContinueToken({ version: start.version, key }) }
+  const metadata = {
+    resourceVersion,
+    continue: formatContinueToken({ version: start.version, key, ...view }),
+  }
   // With a selector kube-apiserver does not know the rest, and clients must not rely on it.
   return {
     selection,
@@ -64,10 +70,13 @@ export async function listObjects(
   }
 }
 
+/** What a continue token tells of the objects that a narrowed list shows. */
+type View = { readonly view: string } | undefined
+
 type Start = { readonly version: number; readonly after: string; readonly chunks: readonly Chunk[] }
 
-async function startOf(store: ObjectStore, options: ListOptions): Promise<Start> {
-  if (options.continueToken !== '') return resume(store, options)
+async function startOf(store: ObjectStore, options: ListOptions, view: View): Promise<Start> {
+  if (options.continueToken !== '') return resume(store, options, view)
   if (options.resourceVersion === '') await waitForLatest(store, scopeOf(store, options))
   else await waitForVersion(store, options.resourceVersion)
   const wanted = Number(options.resourceVersion)
@@ -90,8 +99,9 @@ function pinnedName({ fields }: ListOptions): string | undefined {
   return fields.find(({ field, operator }) => field === 'metadata.name' && operator === '=')?.value
 }
 
-async function resume(store: ObjectStore, options: ListOptions): Promise<Start> {
-  const { version, key } = parseContinueToken(options.continueToken)
+async function resume(store: ObjectStore, options: ListOptions, view: View): Promise<Start> {
+  const { version, key, view: first } = parseContinueToken(options.continueToken)
+  if (first !== view?.view) throw expired(`${changedSight} since the first chunk of this list`)
   if (version === inconsistent) {
     await waitForLatest(store, scopeOf(store, options))
     return { version: store.version, after: key, chunks: store.snapshot() }
@@ -105,22 +115,28 @@ async function resume(store: ObjectStore, options: ListOptions): Promise<Start> 
       'the continue parameter, or use the continue token in this response to retrieve the remainder of the results. ' +
       'Continuing with the provided token results in an inconsistent list: objects that were created, modified or ' +
       'deleted between the time the first chunk was returned and now may show up in the list.',
-    formatContinueToken({ version: inconsistent, key }),
+    formatContinueToken({ version: inconsistent, key, ...view }),
   )
 }
 
 async function select(
   store: ObjectStore,
   options: ListOptions,
-  start: Start & { readonly selectorKey: string; readonly timeSlices: TimeSlices },
+  start: Start & {
+    readonly selectorKey: string
+    readonly timeSlices: TimeSlices
+    readonly visible: Visible | undefined
+  },
 ): Promise<readonly Chunk[]> {
-  const matches = matchesOptions(options)
+  const { selectorKey, visible } = start
+  const isSelected = matchesOptions(options)
+  const matches = visible ? (entry: Entry) => isSelected(entry) && visible.has(entry) : isSelected
   if (start.version === store.version) {
     // A name selects at most one object: no view is created for it.
     const pinned = store.served.kind.namespaced ? undefined : pinnedName(options)
     const entry = pinned === undefined ? undefined : store.get('', pinned)
     if (entry) return toChunks([entry].filter(matches))
-    const key = toCacheKey(`key ${start.selectorKey}`)
+    const key = toCacheKey(`key ${JSON.stringify([selectorKey, visible?.key])}`)
     const view = viewInTurns(store, { key, matches, order: byKey }, start.timeSlices)
     return (view instanceof Promise ? await view : view).snapshot()
   }

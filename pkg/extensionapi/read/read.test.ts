@@ -48,7 +48,14 @@ describe('serveRead', () => {
       try {
         const visible = async () => undefined
         await serveRead(
-          { timeSlices: createSharedTurns(), storeOf: collectionOfPlural, broadcaster, pages, visible },
+          {
+            timeSlices: createSharedTurns(),
+            storeOf: collectionOfPlural,
+            broadcaster,
+            pages,
+            visible,
+            narrowed: () => undefined,
+          },
           toExchange(req, res),
         )
       } catch (error) {

@@ -25,6 +25,8 @@ export type ReadOptions = {
    * restricted visibility.
    */
   readonly visible: (info: RequestInfo, identity: Identity) => Promise<Visible | undefined> | undefined
+  /** What the caller of a narrowed list may see; undefined for all other requests. */
+  readonly narrowed: (exchange: AuthenticatedExchange) => Visible | undefined
   readonly broadcaster: WatchBroadcaster
   readonly pages: PageCache
   /** Time slices shared by all long work for lists. */
@@ -52,9 +54,9 @@ function read(
   if (store === undefined || info.subresource !== '' || !isInScope(info, store.served.kind))
     throw unknownResource()
   if (req.method !== 'GET') throw methodNotAllowed(['GET'])
-  const narrowed = options.visible(info, identity)
-  if (narrowed === undefined) return readAs(options, exchange, store)
-  return narrowed.then(seen => readAs(options, exchange, store, seen))
+  const found = options.visible(info, identity) ?? options.narrowed(exchange)
+  if (!(found instanceof Promise)) return readAs(options, exchange, store, found)
+  return found.then(visible => readAs(options, exchange, store, visible))
 }
 
 function readAs(

@@ -84,6 +84,7 @@ describe('createWorkspaceViews', () => {
       broadcaster: new WatchBroadcaster(),
       timeSlices: createSharedTurns(),
       isConsistent: () => false,
+      narrowed: () => undefined,
     }
     const visible = {
       key: 'jane',

@@ -1,3 +1,4 @@
+import { waitForLatest } from '../informer/wait-for-resource-version.ts'
 import type { Entry } from '../store/cached-object.ts'
 import type { ObjectStore } from '../store/store.ts'
 import type { EventType } from '../watch/watch-encoder.ts'
@@ -10,9 +11,33 @@ export type Visible = {
   /** Everything is visible, until a change; then this is outdated. */
   readonly isAll?: true
   /**
+   * The result of `has` is fixed: callers with the same key share what is made for them, and a
+   * change ends a watch.
+   */
+  readonly fixed?: {
+    /** The version since which this caller has been shown this; undefined for one who was not. */
+    readonly versionShown: () => number | undefined
+    readonly show: (version: number) => void
+  }
+  /**
    * Calls back when the result of `has` may have changed, until the returned function is called.
    */
   readonly onChange: (listener: () => void) => () => void
+}
+
+/** The fault of a list or a watch that goes on from one which showed other objects. */
+export const changedSight = 'the namespaces you may see have changed'
+
+/**
+ * To be called before the state is shown. Versions from before a change of what is visible are lower
+ * than those after it, so that no watch goes on from them.
+ *
+ * @throws Status 503, 504
+ */
+export async function beginSight(store: ObjectStore, visible: Visible | undefined): Promise<void> {
+  if (visible?.fixed === undefined || visible.fixed.versionShown() !== undefined) return
+  await waitForLatest(store)
+  visible.fixed.show(store.version)
 }
 
 /**

@@ -83,4 +83,76 @@ describe('serveWatch', () => {
     await until(() => clients.every(({ isEnded }) => isEnded) && broadcaster.size === 0)
     expect(listeners.size).to.equal(0)
   })
+
+  describe('of a narrowed list', () => {
+    const changed = '"code":410'
+    /** What a caller sees: the nodes of one set, until a change. */
+    function narrowed(key: string, names: readonly string[]) {
+      const listeners = new Set<() => void>()
+      const shown = { version: undefined as number | undefined }
+      const visible: Visible = {
+        key,
+        has: ({ name }) => names.includes(name),
+        onChange(listener) {
+          listeners.add(listener)
+          return () => listeners.delete(listener)
+        },
+        fixed: {
+          versionShown: () => shown.version,
+          show(version) {
+            shown.version = version
+          },
+        },
+      }
+      const change = () => {
+        for (const listener of [...listeners]) listener()
+      }
+      return { visible, shown, listeners, change }
+    }
+
+    it('shows its namespaces alone, shares the work of others, and ends with 410 on a change', async () => {
+      const { visible, listeners, change } = narrowed('a', ['a'])
+      const { broadcaster, store, encoded, watch } = await start(visible)
+      const clients = [await watch(''), await watch('')]
+      await until(() => broadcaster.size === 2)
+      store.apply([event('ADDED', node('b', { version: 11 }))])
+      store.apply([event('ADDED', node('a', { version: 12 }))])
+      await until(() => clients.every(({ text }) => text === 'ADDED a\n'))
+      expect(encoded).to.deep.equal(['a'])
+      change()
+      await until(() => clients.every(({ isEnded }) => isEnded) && broadcaster.size === 0)
+      for (const { text } of clients) {
+        expect(text).to.contain(changed)
+        expect(text).to.not.contain('b\n')
+      }
+      expect(listeners.size).to.equal(0)
+    })
+
+    it('goes on only from a version at which the same was shown', async () => {
+      const { visible, shown } = narrowed('a', ['a'])
+      const { broadcaster, store, watch } = await start(visible)
+      store.apply([event('ADDED', node('a', { version: 11 }))])
+      const unknown = await watch('10')
+      await until(() => unknown.isEnded)
+      expect(unknown.text).to.contain(changed)
+      shown.version = 11
+      const older = await watch('10')
+      await until(() => older.isEnded)
+      expect(older.text).to.contain(changed)
+      shown.version = 10
+      const client = await watch('10')
+      await until(() => client.text === 'ADDED a\n')
+      expect(broadcaster.size).to.equal(1)
+      broadcaster.close()
+    })
+
+    it('that begins with the state notes its version', async () => {
+      const { visible, shown } = narrowed('a', ['a'])
+      const { broadcaster, watch } = await start(visible)
+      await watch('0')
+      await until(() => broadcaster.size === 1)
+      expect(shown.version).to.equal(10)
+      broadcaster.close()
+    })
+  })
 })

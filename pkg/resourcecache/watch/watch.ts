@@ -4,7 +4,7 @@ import { expired } from '../../apierrors/status.ts'
 import type { EventStream } from '../../httpserver/event-stream.ts'
 import { pieceBytes } from '../../httpserver/respond.ts'
 import { confirmSoon, waitForLatest, waitForVersion } from '../informer/wait-for-resource-version.ts'
-import { followSight, type Visible } from '../list/object-visibility.ts'
+import { beginSight, changedSight, followSight, type Visible } from '../list/object-visibility.ts'
 import type { Entry } from '../store/cached-object.ts'
 import type { Chunk } from '../store/chunk.ts'
 import type { ObjectStore } from '../store/store.ts'
@@ -71,6 +71,7 @@ export async function serveWatch(
     if (from === '' && request.isCached !== true) await waitForLatest(store)
     await waitForVersion(store, from)
   }
+  if (beginsWithState(options)) await beginSight(store, request.visible)
   if (stream.isGone()) return
   const out = stream.open()
   broadcaster.admit(out)
@@ -99,27 +100,36 @@ async function follow(store: ObjectStore, broadcaster: WatchBroadcaster, request
   // The kind may have gone while a version was waited for.
   if (store.isEnded) return void out.end()
   const matches = visible ? (entry: Entry) => request.matches(entry) && visible.has(entry) : request.matches
+  const end = (message: string) => stream.frame(encodeError(expired(message)))
+  const sight = visible?.fixed
+  const from = Number(options.resourceVersion)
+  if (sight && from > 0 && !beginsWithState(options) && from < (sight.versionShown() ?? Infinity))
+    return void out.end(end(changedSight))
   const first = firstEvents(store, { ...request, matches })
-  if (first === undefined) {
-    const message = `too old resource version: ${options.resourceVersion} (${store.horizon})`
-    out.end(stream.frame(encodeError(expired(message))))
-    return
-  }
+  if (first === undefined)
+    return void out.end(end(`too old resource version: ${options.resourceVersion} (${store.horizon})`))
   // Registered in the same turn in which the state was read, so no event is missed.
   const channel = `${stream.name} ${request.channelKey}`
-  const key = visible ? `${channel} ${randomUUID()}` : channel
+  const key = visible ? `${channel} ${sight ? visible.key : randomUUID()}` : channel
   const watcher = broadcaster.join(store, { key, matches, encoder }, out)
   const { opening } = encoder
   const tell = (say: (telling: Telling) => Buffer) =>
     watcher.write(say(encoder), opening && (() => say(opening)))
-  const stopSight = visible
-    ? followSight(store, visible, {
-        matches: request.matches,
-        tell: (type, entry) => tell(({ event }) => event(type, entry)),
+  const stopSight = sight
+    ? visible?.onChange(() => {
+        watcher.write(end(changedSight))
+        out.end()
       })
-    : // A caller who may no longer see everything gets the rest with the next list.
-      request.visible?.onChange(() => out.end())
-  const stopBookmarks = startBookmarks(request, () => tell(({ bookmark }) => bookmark(store.version, false)))
+    : visible
+      ? followSight(store, visible, {
+          matches: request.matches,
+          tell: (type, entry) => tell(({ event }) => event(type, entry)),
+        })
+      : // A caller who may no longer see everything gets the rest with the next list.
+        request.visible?.onChange(() => out.end())
+  const stopBookmarks = startBookmarks(request, () =>
+    tell(({ bookmark }) => bookmark(store.version, false)),
+  )
   out.once('close', () => {
     stopBookmarks()
     stopSight?.()
@@ -134,9 +144,8 @@ function firstEvents(
   { options, matches, encoder }: Followed,
 ): Iterable<Buffer> | undefined {
   const telling = openingOnce(encoder)
-  const { resourceVersion, sendInitialEvents } = options
-  const isState = sendInitialEvents ?? (resourceVersion === '' || resourceVersion === '0')
-  if (isState) {
+  const { resourceVersion } = options
+  if (beginsWithState(options)) {
     const { version } = store
     const state = added(store.snapshot(), matches)
     // Clients with bookmarks are notified of the end of the initial events (KEP-3157).
@@ -148,6 +157,10 @@ function firstEvents(
   if (resourceVersion === '' || resourceVersion === '0') return []
   const missed = store.since(Number(resourceVersion))
   return missed && encodeAll(changed(missed, matches), telling, () => undefined)
+}
+
+function beginsWithState({ resourceVersion, sendInitialEvents }: WatchOptions): boolean {
+  return sendInitialEvents ?? (resourceVersion === '' || resourceVersion === '0')
 }
 
 type Event = { readonly type: EventType; readonly entry: Entry }

@@ -74,6 +74,7 @@ describe('serveResources', () => {
       services: elsewhere,
       mayService: pods.mayService ?? elsewhere,
       isConsistent: ({ prefix }: RequestInfo) => prefix !== 'kapis',
+      narrowed: () => undefined,
     }
     loopback = await startLoopback(async (req, res) => {
       try {

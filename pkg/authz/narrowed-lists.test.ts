@@ -1,0 +1,314 @@
+import { IncomingMessage, ServerResponse } from 'node:http'
+import { Socket } from 'node:net'
+import { expect } from 'chai'
+import { jane } from '../apirequest/fixtures.ts'
+import { anonymous, type Identity } from '../apirequest/identity.ts'
+import type { AuthenticatedExchange } from '../apirequest/request-context.ts'
+import { type RequestInfo, toResourceInfo } from '../apirequest/request-info.ts'
+import { parseLine } from '../apirequest/request-line.ts'
+import type { KubeClient } from '../kubeclient/client.ts'
+import { until } from '../kubeclient/fixtures.ts'
+import { itemsOf, type KubeObject, membersOf, textOf } from '../kubeclient/object.ts'
+import { createRandom } from '../resourcecache/fixtures.ts'
+import { createNarrowedLists, isNarrowable, narrowedHeader } from './narrowed-lists.ts'
+import type { Binding, RbacReader } from './rbac-index.ts'
+import { binding, groupOf, indexOf, role, user } from './review/fixtures.ts'
+import { parseRules } from './review/rule.ts'
+
+type Review = { readonly verb: string; readonly resource: string; readonly namespace: string }
+type Answer = (review: Review, spec: Readonly<Record<string, unknown>>) => boolean
+
+function clientOf(allows: Answer): { client: KubeClient; reviews: Review[] } {
+  const reviews: Review[] = []
+  const client: KubeClient = {
+    async call({ body }) {
+      const spec = membersOf(membersOf(body).spec)
+      const { verb, resource, namespace } = membersOf(spec.resourceAttributes)
+      const asked = { verb: textOf(verb), resource: textOf(resource), namespace: textOf(namespace) }
+      reviews.push(asked)
+      return { status: { allowed: allows(asked, spec) } }
+    },
+    stream: () => Promise.reject(new Error('nothing is streamed here')),
+    close: () => undefined,
+  }
+  return { client, reviews }
+}
+
+function exchangeOf(identity: Identity): AuthenticatedExchange {
+  const res = new ServerResponse(new IncomingMessage(new Socket()))
+  return { res, identity } as unknown as AuthenticatedExchange
+}
+
+const isNamespaced = async () => true
+const pods = toResourceInfo({ verb: 'list', resource: 'pods' })
+
+/** Bindings of jane to a role that lists pods, which a test can change. */
+function readerOf(...namespaces: readonly string[]) {
+  const listeners = new Set<() => void>()
+  const state = { namespaces }
+  const rules = parseRules([{ apiGroups: [''], resources: ['pods'], verbs: ['list', 'watch'] }])
+  const reader: Pick<RbacReader, 'bindingsOf' | 'rulesOf' | 'onChange'> = {
+    bindingsOf: () =>
+      state.namespaces.map((namespace): Binding => ({ namespace, name: 'a', role: 'lists', subjects: [] })),
+    rulesOf: () => rules,
+    onChange(listener) {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
+    },
+  }
+  return {
+    reader,
+    bind(...names: readonly string[]) {
+      state.namespaces = names
+      for (const listener of listeners) listener()
+    },
+  }
+}
+
+const rbacAlone = async () => ({ incomplete: false })
+const withWebhook = async () => ({ incomplete: true })
+
+describe('createNarrowedLists', () => {
+  it('equals the namespaces that kube-apiserver says yes for, of 200 generated users', async function () {
+    this.timeout(20_000)
+    const { objects, users, requests } = generate(41)
+    const index = await indexOf(objects)
+    try {
+      const { client } = clientOf((_, spec) => allowsByRbac(objects, spec))
+      const lists = createNarrowedLists({ client, reader: index.reader(), resolution: rbacAlone })
+      let narrowed = 0
+      for (const identity of users) {
+        for (const info of requests) {
+          const may = (namespace: string) => allowsByRbac(objects, specOf(identity, info, namespace))
+          if (may('')) continue
+          const wanted = places.filter(may)
+          const exchange = exchangeOf(identity)
+          const isNarrowed = await lists.narrow(exchange, info, isNamespaced)
+          const has = lists.of(exchange)?.has ?? (() => false)
+          const shown = places.filter(namespace => has({ namespace } as Parameters<typeof has>[0]))
+          const told = `${identity.username} ${info.verb} ${info.resource} ${info.name}`
+          expect(shown, told).to.deep.equal(wanted)
+          expect(isNarrowed, told).to.equal(wanted.length > 0)
+          const header = exchange.res.getHeader(narrowedHeader)
+          expect(header, told).to.equal(wanted.length > 0 ? String(wanted.length) : undefined)
+          if (isNarrowed) narrowed++
+        }
+      }
+      expect(narrowed).to.be.above(300)
+    } finally {
+      index.stop()
+    }
+  })
+
+  it('shows no namespace that kube-apiserver denies, whatever RBAC gives', async () => {
+    const { client } = clientOf(({ namespace }) => namespace === 'b')
+    const lists = createNarrowedLists({ client, reader: readerOf('a', 'b').reader, resolution: withWebhook })
+    const exchange = exchangeOf(jane)
+    expect(await lists.narrow(exchange, pods, isNamespaced)).to.equal(true)
+    expect(exchange.res.getHeader(narrowedHeader)).to.equal('1')
+  })
+
+  it('narrows nothing to no namespace, and nothing of a kind that is not namespaced', async () => {
+    const none = createNarrowedLists({ ...clientOf(() => false), ...readerOf('a'), resolution: rbacAlone })
+    expect(await none.narrow(exchangeOf(jane), pods, isNamespaced)).to.equal(false)
+    const yes = clientOf(() => true)
+    const all = createNarrowedLists({ ...yes, ...readerOf('a'), resolution: rbacAlone })
+    expect(await all.narrow(exchangeOf(jane), pods, async () => false)).to.equal(false)
+    expect(yes.reviews).to.deep.equal([])
+    const everywhere = createNarrowedLists({ ...yes, ...readerOf(''), resolution: rbacAlone })
+    expect(await everywhere.narrow(exchangeOf(jane), pods, isNamespaced)).to.equal(false)
+  })
+
+  const many = Array.from({ length: 200 }, (_, i) => `n${i}`)
+  const bounds = [
+    { what: 'a sample of many', count: 200, resolution: rbacAlone, denied: '', reviews: 64, shown: '200' },
+    {
+      what: 'each if one is denied',
+      count: 200,
+      resolution: rbacAlone,
+      denied: 'n0',
+      reviews: 264,
+      shown: '199',
+    },
+    {
+      what: 'each if rules are unknown',
+      count: 200,
+      resolution: withWebhook,
+      denied: '',
+      reviews: 200,
+      shown: '200',
+    },
+    {
+      what: 'none of too many of these',
+      count: 1025,
+      resolution: withWebhook,
+      denied: '',
+      reviews: 0,
+      shown: undefined,
+    },
+  ]
+  for (const { what, count, resolution, denied, reviews, shown } of bounds)
+    it(`confirms ${what}`, async () => {
+      const asked = clientOf(({ namespace }) => namespace !== denied)
+      const names = count === 200 ? many : Array.from({ length: count }, (_, i) => `n${i}`)
+      const lists = createNarrowedLists({ ...asked, ...readerOf(...names), resolution })
+      for (let i = 0; i < 2; i++) {
+        const exchange = exchangeOf(jane)
+        await lists.narrow(exchange, pods, isNamespaced)
+        expect(exchange.res.getHeader(narrowedHeader)).to.equal(shown)
+      }
+      expect(asked.reviews.length).to.equal(reviews)
+    })
+
+  it('shows a namespace no more once the binding is gone, and tells watches', async () => {
+    const { reader, bind } = readerOf('a', 'b')
+    const lists = createNarrowedLists({ ...clientOf(() => true), reader, resolution: rbacAlone })
+    const first = exchangeOf(jane)
+    await lists.narrow(first, pods, isNamespaced)
+    let changes = 0
+    const stop = lists.of(first)?.onChange(() => changes++)
+    bind('b', 'a')
+    await new Promise(resolve => setTimeout(resolve, 20))
+    expect(changes).to.equal(0)
+    bind('b')
+    await until(() => changes === 1)
+    stop?.()
+    const second = exchangeOf(jane)
+    await lists.narrow(second, pods, isNamespaced)
+    expect(second.res.getHeader(narrowedHeader)).to.equal('1')
+    expect(lists.of(second)?.key).to.not.equal(lists.of(first)?.key)
+    // What changed before anyone listened is told too.
+    lists.of(first)?.onChange(() => changes++)
+    await until(() => changes === 2)
+  })
+
+  it('knows since which version a caller was shown the same namespaces', async () => {
+    const { reader, bind } = readerOf('a')
+    const lists = createNarrowedLists({ ...clientOf(() => true), reader, resolution: rbacAlone })
+    const seen = async (info: RequestInfo, identity = jane) => {
+      const exchange = exchangeOf(identity)
+      await lists.narrow(exchange, info, isNamespaced)
+      return lists.of(exchange)?.fixed
+    }
+    expect((await seen(pods))?.versionShown()).to.equal(undefined)
+    ;(await seen(pods))?.show(7)
+    ;(await seen(pods))?.show(8)
+    const watched = { ...pods, verb: 'watch' }
+    expect((await seen(watched))?.versionShown()).to.equal(7)
+    expect((await seen(pods, { ...jane, username: 'other' }))?.versionShown()).to.equal(undefined)
+    bind('a', 'b')
+    expect((await seen(watched))?.versionShown()).to.equal(undefined)
+  })
+})
+
+describe('isNarrowable', () => {
+  const of = (target: string, identity = jane, method = 'GET') =>
+    isNarrowable(parseLine(method, target).info, identity)
+  const base = '/kapis/resources.kapis.io/v1alpha3'
+  for (const target of ['pods', 'pods?watch=true', 'watch/pods', 'pods?fieldSelector=metadata.name%3Da'])
+    it(`${target}: yes`, () => expect(of(`${base}/${target}`)).to.equal(true))
+  for (const target of [
+    ...['namespaces/a/pods', 'watch/namespaces/a/pods', 'pods/a', 'watch/pods/a', 'pods/a/log'],
+    ...['namespaces/a', 'proxy/pods', `pods?fieldSelector=metadata.name%3D${'a'.repeat(254)}`],
+  ])
+    it(`${target.slice(0, 40)}: no`, () => expect(of(`${base}/${target}`)).to.equal(false))
+  it('nothing is deleted', () => expect(of(`${base}/pods`, jane, 'DELETE')).to.equal(false))
+  it('not of one without a credential', () => expect(of(`${base}/pods`, anonymous)).to.equal(false))
+  it('not of one whose name may have lost blanks', () =>
+    expect(of(`${base}/pods`, { ...jane, isTrimmed: true })).to.equal(false))
+})
+
+const places = Array.from({ length: 12 }, (_, i) => `n${i}`)
+
+function generate(seed: number) {
+  const below = createRandom(seed)
+  const pick = <T>(values: readonly [T, ...T[]]): T => values[below(values.length)] ?? values[0]
+  const some = <T>(values: readonly [T, ...T[]]) => Array.from({ length: 1 + below(2) }, () => pick(values))
+  const rule = () => ({
+    verbs: some(['list', 'watch', 'get', 'delete', '*']),
+    apiGroups: some(['', 'apps', '*']),
+    resources: some(['pods', 'secrets', 'deployments', 'pods/log', '*/log', '*']),
+    ...(below(4) === 0 ? { resourceNames: some(['x', 'y', 'pods']) } : {}),
+  })
+  const rules = () => Array.from({ length: below(3) }, rule)
+  const names = Array.from({ length: 200 }, (_, i) => `u${i}`) as [string, ...string[]]
+  const groups = Array.from({ length: 8 }, (_, i) => `g${i}`) as [string, ...string[]]
+  const account = () => ({
+    kind: 'ServiceAccount',
+    name: pick(['ci', 'cd']),
+    ...(below(2) ? { namespace: 'n1' } : {}),
+  })
+  const subjects = () =>
+    Array.from({ length: 1 + below(12) }, () =>
+      below(12) === 0 ? account() : below(5) === 0 ? groupOf(pick(groups)) : user(pick(names)),
+    )
+  const objects = [
+    ...Array.from({ length: 10 }, (_, i) => role(`c${i}`, rules())),
+    ...Array.from({ length: 30 }, (_, i) => role(`r${i % 10}`, rules(), places[below(12)])),
+    ...Array.from({ length: 3 }, (_, i) => binding(`all${i}`, `ClusterRole/c${below(10)}`, subjects())),
+    ...Array.from({ length: 150 }, (_, i) =>
+      binding(`b${i}`, `${pick(['Role/r', 'ClusterRole/c'])}${below(11)}`, subjects(), places[below(12)]),
+    ),
+  ]
+  const users = names.map(
+    (username, i): Identity => ({
+      ...jane,
+      username: i % 20 === 0 ? `system:serviceaccount:n${i % 3}:ci` : username,
+      groups: [pick(groups), 'system:authenticated'],
+    }),
+  )
+  const requests = ['list', 'watch'].flatMap(verb =>
+    [
+      ['', 'pods', ''],
+      ['', 'pods', 'x'],
+      ['', 'secrets', 'y'],
+      ['apps', 'deployments', ''],
+    ].map(([group = '', resource = '', name = '']) => toResourceInfo({ verb, group, resource, name })),
+  )
+  return { objects, users, requests }
+}
+
+function specOf({ username, groups }: Identity, info: RequestInfo, namespace: string) {
+  const { verb, group, resource, name } = info
+  return { user: username, groups, resourceAttributes: { verb, group, resource, name, namespace } }
+}
+
+/** RBAC written once more, without an index. */
+function allowsByRbac(objects: readonly KubeObject[], spec: Readonly<Record<string, unknown>>): boolean {
+  const asked = membersOf(spec.resourceAttributes)
+  const namespace = textOf(asked.namespace)
+  const isHere = ({ metadata }: KubeObject) => (metadata.namespace ?? '') === namespace
+  return objects
+    .filter(each => each.kind === 'ClusterRoleBinding' || (each.kind === 'RoleBinding' && isHere(each)))
+    .filter(({ subjects, metadata }) =>
+      itemsOf(subjects).some(subject => {
+        const { kind, name, namespace: own = metadata.namespace } = membersOf(subject)
+        if (kind === 'Group') return itemsOf(spec.groups).includes(name)
+        if (kind === 'User') return spec.user === name
+        return own !== undefined && spec.user === `system:serviceaccount:${own}:${name}`
+      }),
+    )
+    .some(({ roleRef, metadata }) => {
+      const { kind, name } = membersOf(roleRef)
+      const found = objects.filter(each => each.kind === kind && each.metadata.name === name)
+      const bound = found.filter(
+        each => kind === 'ClusterRole' || each.metadata.namespace === metadata.namespace,
+      )
+      return bound.some(({ rules }) => itemsOf(rules).some(rule => ruleMatches(membersOf(rule), asked)))
+    })
+}
+
+function ruleMatches(
+  rule: Readonly<Record<string, unknown>>,
+  asked: Readonly<Record<string, unknown>>,
+): boolean {
+  const has = (list: unknown, value: unknown) =>
+    itemsOf(list).includes('*') || itemsOf(list).includes(value ?? '')
+  const names = itemsOf(rule.resourceNames)
+  return (
+    has(rule.verbs, asked.verb) &&
+    has(rule.apiGroups, asked.group) &&
+    has(rule.resources, asked.resource) &&
+    (names.length === 0 || names.includes(asked.name))
+  )
+}

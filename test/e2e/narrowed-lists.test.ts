@@ -1,0 +1,140 @@
+import { expect } from 'chai'
+import { askKube, group, kubectl, makeNamespace, tokenOf, uniqueName, version, withToken } from './cluster.ts'
+import { apply, askAs, eventually } from './http.ts'
+import { output, setting } from './run.ts'
+import { watch } from './watching.ts'
+
+const prefix = uniqueName('narrow')
+const [home, other, third] = [`${prefix}-a`, `${prefix}-b`, `${prefix}-c`]
+const rbac = 'rbac.authorization.k8s.io'
+const header = 'kapis-narrowed-namespaces'
+
+type Item = { readonly metadata: { readonly name: string; readonly namespace: string } }
+
+describe('a list of the whole cluster for one who may list in some namespaces', function () {
+  this.timeout(60_000)
+  let token = ''
+
+  const bind = (namespace: string, role = 'view') =>
+    apply({
+      apiVersion: `${rbac}/v1`,
+      kind: 'RoleBinding',
+      metadata: { name: role, namespace },
+      roleRef: { apiGroup: rbac, kind: 'ClusterRole', name: role },
+      subjects: [{ kind: 'ServiceAccount', name: 'reader', namespace: home }],
+    })
+  const placesOf = (body: string) =>
+    JSON.parse(body)
+      .items.map(({ metadata }: Item) => `${metadata.namespace}/${metadata.name}`)
+      .filter((place: string) => !place.endsWith('kube-root-ca.crt'))
+      .sort()
+
+  before(async () => {
+    await makeNamespace(home, ['reader'])
+    for (const namespace of [other, third]) await makeNamespace(namespace, [])
+    const items = [home, other, third].flatMap(namespace => {
+      const metadata = { name: 'x', namespace, labels: { in: prefix } }
+      const spec = { nodeName: 'nowhere', containers: [{ name: 'a', image: 'a' }] }
+      return [
+        { apiVersion: 'v1', kind: 'Pod', metadata, spec },
+        { apiVersion: 'v1', kind: 'ConfigMap', metadata },
+        { apiVersion: 'v1', kind: 'Secret', metadata },
+      ]
+    })
+    const stdin = JSON.stringify({ apiVersion: 'v1', kind: 'List', items })
+    await output('kubectl', ['apply', '-f', '-'], { stdin })
+    token = await tokenOf(home, 'reader')
+    expect((await askAs(token, `/kapi/v1/configmaps`)).code).to.equal(403)
+    for (const namespace of [home, other]) await bind(namespace)
+    await eventually(async () => {
+      const { headers } = await askAs(token, '/kapi/v1/configmaps?limit=1')
+      expect(headers[header]).to.equal('2')
+    }, 10_000)
+  })
+  after(() => kubectl('delete', 'namespace', home, other, third, '--wait=false'))
+
+  it('is the lists of these namespaces, at each path', async () => {
+    for (const [path, namespaced] of [
+      ['/kapi/v1/configmaps', '/kapi/v1/namespaces/NS/configmaps'],
+      [`/kapis/${group}/${version}/configmaps`, `/kapis/${group}/${version}/namespaces/NS/configmaps`],
+      [`/kapis/${group}/${version}/pods`, `/kapis/${group}/${version}/namespaces/NS/pods`],
+      [`/apis/${group}/${version}/pods`, `/apis/${group}/${version}/namespaces/NS/pods`],
+    ] as const) {
+      const wanted: string[] = []
+      for (const namespace of [home, other, third, 'default', 'kube-system']) {
+        const { code, body } = await askAs(token, namespaced.replace('NS', namespace))
+        if (code === 200) wanted.push(...placesOf(body))
+      }
+      const answer = await askAs(token, path)
+      expect(answer.code, answer.body).to.equal(200)
+      expect(placesOf(answer.body), path).to.deep.equal(wanted.sort())
+      expect(wanted.length, path).to.be.above(1)
+      expect(answer.headers[header]).to.equal('2')
+      expect(answer.body).to.not.contain(third)
+      const elsewhere = `fieldSelector=metadata.namespace%3D${third}`
+      for (const query of [elsewhere, `limit=1&${elsewhere}`, 'labelSelector=none%3Dx']) {
+        const none = await askAs(token, `${path}?${query}`)
+        expect([none.code, JSON.parse(none.body).items], query).to.deep.equal([200, []])
+      }
+    }
+  })
+
+  it('is 403 for what is not given, cannot be narrowed, or is kube-apiserver’s', async () => {
+    const platform = `/kapis/${group}/${version}`
+    for (const path of [
+      'secrets',
+      'nodes',
+      'persistentvolumes',
+      'secrets?watch=true',
+      'pods/x',
+      'watch/pods/x',
+    ])
+      expect((await askAs(token, `${platform}/${path}`)).code, path).to.equal(403)
+    for (const path of ['/api/v1/pods', '/apis/apps/v1/deployments', '/kapi/v1/nodes'])
+      expect((await askAs(token, path)).code, path).to.equal(403)
+    const removed = await askAs(token, '/kapi/v1/configmaps', { method: 'DELETE' })
+    expect(removed.code).to.equal(403)
+    expect((await askKube(token, `/apis/${group}/${version}/pods`)).code).to.equal(403)
+  })
+
+  it('is what kubectl gets, in chunks too', async () => {
+    const server = ['--server', setting('KAPIS_URL'), '--certificate-authority', setting('KAPIS_CA')]
+    const caller = (await withToken(token)).slice(0, 2)
+    const get = ['get', `pods.${group}`, '-A', '--no-headers', '-o', 'custom-columns=:metadata.namespace']
+    for (const more of [[], ['--chunk-size=1']]) {
+      const out = await output('kubectl', [...caller, ...server, '--token', token, ...get, ...more])
+      expect(out.trim().split('\n')).to.deep.equal([home, other])
+    }
+  })
+
+  it('is watched until the namespaces change, with 410', async () => {
+    const path = `/kapi/v1/configmaps?labelSelector=in%3D${prefix}`
+    const { resourceVersion } = JSON.parse((await askAs(token, path)).body).metadata
+    const watches = [`&watch=true`, `&watch=true&resourceVersion=${resourceVersion}`].map(query =>
+      watch(token, path + query),
+    )
+    try {
+      await eventually(async () => expect(watches[0]?.names()).to.deep.equal(['ADDED x', 'ADDED x']), 5_000)
+      await eventually(async () => expect(watches[1]?.state.code).to.equal(200), 5_000)
+      await bind(third)
+      await eventually(async () => {
+        for (const { events, state } of watches) {
+          expect(state.isEnded).to.equal(true)
+          expect(events.at(-1)).to.deep.include({ type: 'ERROR' })
+          expect(JSON.stringify(events.at(-1))).to.contain('"code":410')
+        }
+      }, 5_000)
+      await eventually(async () => {
+        const answer = await askAs(token, path)
+        expect(answer.headers[header]).to.equal('3')
+        expect(JSON.parse(answer.body).totalItems).to.equal(3)
+      }, 5_000)
+      // A client that was away meanwhile lists again.
+      const late = watch(token, `${path}&watch=true&resourceVersion=${resourceVersion}`)
+      await eventually(async () => expect(JSON.stringify(late.events)).to.contain('"code":410'), 5_000)
+      late.stop()
+    } finally {
+      for (const { stop } of watches) stop()
+    }
+  })
+})
