@@ -1,4 +1,6 @@
+import type { IncomingHttpHeaders } from 'node:http'
 import { Agent, request } from 'node:https'
+import { narrowedHeader } from '../../../pkg/authz/narrowed-lists.ts'
 
 /** One request as it goes on the wire: header lines are name, value, name, value. */
 export type Sent = {
@@ -15,6 +17,8 @@ export type Seen = {
   /** Of a Status, such as Forbidden. */
   readonly reason: string
   readonly auditId: string
+  /** A list of Kapis that holds only what its caller may list (docs/adr/0019-narrowed-lists.md). */
+  readonly isNarrowed: boolean
 }
 
 export type Asker = { readonly ask: (sent: Sent) => Promise<Seen>; readonly close: () => void }
@@ -26,7 +30,7 @@ export type Pair = { readonly cert: string; readonly key: string }
 const openMs = 250
 const timeoutMs = 20_000
 const maxText = 1_000_000
-const nothing: Seen = { code: 0, text: '', reason: '', auditId: '' }
+const nothing: Seen = { code: 0, text: '', reason: '', auditId: '', isNarrowed: false }
 
 /** Sends requests to a server with a client certificate or none, unchanged. */
 export function createAsker({ url, ca }: Server, pair?: Pair): Asker {
@@ -46,7 +50,7 @@ export function createAsker({ url, ca }: Server, pair?: Pair): Asker {
     req.on('timeout', () => finish(nothing))
     req.on('upgrade', ({ statusCode = 0, headers }, socket) => {
       socket.destroy()
-      finish({ ...nothing, code: statusCode, auditId: String(headers['audit-id'] ?? '') })
+      finish({ ...nothing, code: statusCode, ...ofHeaders(headers) })
     })
     req.on('response', res => {
       let text = ''
@@ -54,7 +58,7 @@ export function createAsker({ url, ca }: Server, pair?: Pair): Asker {
         code: res.statusCode ?? 0,
         text,
         reason: reasonIn(text),
-        auditId: String(res.headers['audit-id'] ?? ''),
+        ...ofHeaders(res.headers),
       })
       const timer = setTimeout(() => finish(toSeen()), openMs)
       res.on('data', (chunk: Buffer) => {
@@ -70,6 +74,10 @@ export function createAsker({ url, ca }: Server, pair?: Pair): Asker {
     return promise
   }
   return { ask, close: () => agent.destroy() }
+}
+
+function ofHeaders(headers: IncomingHttpHeaders): Pick<Seen, 'auditId' | 'isNarrowed'> {
+  return { auditId: String(headers['audit-id'] ?? ''), isNarrowed: narrowedHeader in headers }
 }
 
 function reasonIn(text: string): string {
