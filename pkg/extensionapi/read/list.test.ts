@@ -1,14 +1,7 @@
 import { expect } from 'chai'
 import { rejectionOf, toRefusal } from '../../apierrors/fixtures.ts'
 import { QueryParameters } from '../../apirequest/query-parameters.ts'
-import {
-  bookmark,
-  storeOf,
-  createRandom,
-  event,
-  node,
-  replaceAll,
-} from '../../resourcecache/fixtures.ts'
+import { bookmark, createRandom, event, node, replaceAll, storeOf } from '../../resourcecache/fixtures.ts'
 import type { Visible } from '../../resourcecache/list/object-visibility.ts'
 import { entriesOf } from '../../resourcecache/store/chunk.ts'
 import type { ObjectStore } from '../../resourcecache/store/store.ts'

@@ -127,9 +127,7 @@ async function follow(store: ObjectStore, broadcaster: WatchBroadcaster, request
         })
       : // A caller who may no longer see everything gets the rest with the next list.
         request.visible?.onChange(() => out.end())
-  const stopBookmarks = startBookmarks(request, () =>
-    tell(({ bookmark }) => bookmark(store.version, false)),
-  )
+  const stopBookmarks = startBookmarks(request, () => tell(({ bookmark }) => bookmark(store.version, false)))
   out.once('close', () => {
     stopBookmarks()
     stopSight?.()

@@ -69,8 +69,7 @@ export function createJudge({ objects, names }: Pick<Scene, 'objects' | 'names'>
       if (isUnclear(expected) || isTooBusy(answer)) return
       const both = `${what}; kube-apiserver -> ${toText(expected)}`
       // A narrowed list, which kube-apiserver refuses, is judged by the objects that it shows.
-      if (isSuccess(answer.code) && !answer.isNarrowed)
-        expect(isSuccess(expected.code), both).to.equal(true)
+      if (isSuccess(answer.code) && !answer.isNarrowed) expect(isSuccess(expected.code), both).to.equal(true)
       if (!isServedByBoth(root)) return
       const isRefusal = isOwnRefusal(request, answer)
       if (!isRefusal && !answer.isNarrowed) {
