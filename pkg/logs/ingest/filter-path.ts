@@ -20,9 +20,14 @@ export function parseFilterPath(text: string): PathFilter {
   const paths = text.split(',').filter(path => path !== '')
   if (paths.length > maxPaths)
     throw badRequest(`filter_path: has ${paths.length} paths, the limit is ${maxPaths}`)
-  const includes = paths.filter(path => !path.startsWith('-')).map(path => path.split('.'))
-  const excludes = paths.filter(path => path.startsWith('-')).map(path => path.slice(1).split('.'))
+  const includes = paths.filter(path => !path.startsWith('-')).map(toPath)
+  const excludes = paths.filter(path => path.startsWith('-')).map(path => toPath(path.slice(1)))
   return { includes: includes.length === 0 ? 'all' : includes, excludes }
+}
+
+/** `**.**` is `**`, of which each would match in as many ways as there are of them. */
+function toPath(text: string): Path {
+  return text.split('.').filter((name, i, all) => name !== '**' || all[i - 1] !== '**')
 }
 
 /** Returns the filter of a field; undefined if nothing of it is kept. */
