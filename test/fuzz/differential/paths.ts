@@ -1,4 +1,5 @@
 import fc from 'fast-check'
+import { groupDomain } from '../../e2e/http.ts'
 import { encodeAt, of, weighted, words } from './arbitraries.ts'
 import { iamGroup, type Marked, resourcesGroup, type Scene } from './model.ts'
 
@@ -33,6 +34,10 @@ const otherRoots = [
     '/apis/authorization.k8s.io/v1',
   ],
   ...['/api', '/apis', '/kapis/rbac.authorization.k8s.io/v1', '/kapis/apps/v1', '/kapis/v1', '/kapi/v2'],
+  ...['v1alpha2', 'v1alpha3', 'v1alpha2/workspaces/none', 'v1alpha2/workspaces'].map(
+    below => `/kapis/tenant.${groupDomain}/${below}`,
+  ),
+  `/kapis/logging.${groupDomain}/v1alpha2/select/logsql`,
   ...['/KAPI/v1', '/kapi/v1/api/v1', `/kapis/${resourcesGroup}/v1alpha2`, `/apis/${resourcesGroup}/v1`],
 ]
 
@@ -49,10 +54,14 @@ export function pathsAbout(object: Marked, { namespaces, objects }: Scene): fc.A
   const odd = of(
     ...['Secrets', 'secret', '*', '', 'secrets;a=b', 'secrets.v1', 'loginsessions', 'componenthealth'],
     ...['selfsubjectreviews', 'selfsubjectaccessreviews', 'watch', 'namespaces'],
+    // Views for consoles, reviews of access and endpoints of LogsQL.
+    ...['members', 'clustermembers', 'workspacemembers', 'roles', 'clusterroles', 'globalroles'],
+    ...['workspacetemplates', 'whocans', 'accessiblenamespaces', 'subjectaccessreports', 'explainaccesses'],
+    ...['query?query=*', 'hits?query=*', 'streams?query=*', 'tail?query=*'],
   )
   const subresources = words(
     'status log exec attach portforward proxy proxy/ token finalize binding eviction kubeconfig password ' +
-      'loginrecords ephemeralcontainers resize scale verify quotas secrets',
+      'loginrecords ephemeralcontainers resize scale verify quotas secrets globalroles roles clusterroles namespaces',
   )
   const change: fc.Arbitrary<Partial<Path>> = weighted<Partial<Path>>(
     [3, of('watch/', 'watch/', 'proxy/').map(special => ({ special }))],

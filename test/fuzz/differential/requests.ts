@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { of, weighted, words } from './arbitraries.ts'
 import type { Sent } from './ask.ts'
-import type { Caller, Scene } from './model.ts'
+import { type Caller, resourcesGroup, type Scene } from './model.ts'
 import { type Path, pathsAbout, toText } from './paths.ts'
 import { queriesAbout } from './queries.ts'
 
@@ -124,6 +124,11 @@ function bodies({ namespaces }: Scene): fc.Arbitrary<string> {
     [{ op: 'add', path: '/metadata/annotations/written', value: 'yes' }],
     { kind: 'DeleteOptions', apiVersion: 'v1', dryRun: ['All'] },
     { apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview' },
+    ...['WhoCan', 'AccessibleNamespaces', 'ExplainAccess'].map(kind => ({
+      ...{ apiVersion: `${resourcesGroup}/v1alpha3`, kind },
+      spec: { resourceAttributes: { verb: 'get', resource: 'secrets' } },
+    })),
+    [{ username: 'written', roleRef: 'admin' }],
     { metadata: { name: 'written' }, spec: { email: 'written@e2e.test', groups: [' system:masters'] } },
   ]
   return of('', 'not json', ...objects.map(object => JSON.stringify(object)))
