@@ -114,8 +114,8 @@ describe('a list of the whole cluster for one who may list in some namespaces', 
       watch(token, path + query),
     )
     try {
-      await eventually(async () => expect(watches[0]?.names()).to.deep.equal(['ADDED x', 'ADDED x']), 5_000)
-      await eventually(async () => expect(watches[1]?.state.code).to.equal(200), 5_000)
+      await eventually(async () => expect(watches[0]?.names()).to.deep.equal(['ADDED x', 'ADDED x']), 15_000)
+      await eventually(async () => expect(watches[1]?.state.code).to.equal(200), 15_000)
       await bind(third)
       await eventually(async () => {
         for (const { events, state } of watches) {
@@ -123,15 +123,15 @@ describe('a list of the whole cluster for one who may list in some namespaces', 
           expect(events.at(-1)).to.deep.include({ type: 'ERROR' })
           expect(JSON.stringify(events.at(-1))).to.contain('"code":410')
         }
-      }, 5_000)
+      }, 15_000)
       await eventually(async () => {
         const answer = await askAs(token, path)
         expect(answer.headers[header]).to.equal('3')
         expect(JSON.parse(answer.body).totalItems).to.equal(3)
-      }, 5_000)
+      }, 15_000)
       // A client that was away meanwhile lists again.
       const late = watch(token, `${path}&watch=true&resourceVersion=${resourceVersion}`)
-      await eventually(async () => expect(JSON.stringify(late.events)).to.contain('"code":410'), 5_000)
+      await eventually(async () => expect(JSON.stringify(late.events)).to.contain('"code":410'), 15_000)
       late.stop()
     } finally {
       for (const { stop } of watches) stop()
