@@ -106,6 +106,19 @@ function issuer({ groupDomain }: Settings, ports: Ports, pki: Pki) {
   }
 }
 
+/** For the client and the User `sample-runner`, which tests and developers can create. */
+const samplePolicies = [
+  {
+    name: 'sample-service-account',
+    source: 'ServiceAccount',
+    subjects: ['system:serviceaccount:default:sample-runner'],
+    clients: ['sample-runner'],
+    user: 'sample-runner',
+    maxSeconds: 600,
+  },
+  { name: 'sample-user', source: 'User', clients: ['sample-runner'], scope: 'read' },
+]
+
 function kapisConfig({ groupDomain, runDir, logStore }: Settings, ports: Ports, socket: string) {
   return {
     groupDomain,
@@ -113,7 +126,7 @@ function kapisConfig({ groupDomain, runDir, logStore }: Settings, ports: Ports, 
     kubernetes: { kubeconfig: join(runDir, 'kapis.kubeconfig'), namespace },
     service: { name: 'kapis', port: ports.kapis },
     tls: { dnsNames: ['localhost'], ipAddresses: ['127.0.0.1'] },
-    oauth: { issuer: issuerUrl(ports), socket },
+    oauth: { issuer: issuerUrl(ports), socket, tokenExchange: samplePolicies },
     // Developers send all requests from one address.
     authentication: { authenticateRateLimiterMaxTriesPerAddress: 1000 },
     logs: {

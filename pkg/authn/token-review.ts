@@ -69,16 +69,24 @@ function askOften(client: KubeClient, token: string): Promise<Identity | 'refuse
 /**
  * Returns the user of a token by a TokenReview.
  *
+ * @param audience that the token must be for; by default that of kube-apiserver
  * @throws Status if it fails
  */
-export async function reviewToken(client: KubeClient, token: string): Promise<Identity | 'refused'> {
+export async function reviewToken(
+  client: KubeClient,
+  token: string,
+  audience?: string,
+): Promise<Identity | 'refused'> {
+  const spec = { token, ...(audience === undefined ? {} : { audiences: [audience] }) }
   const answer = await client.call({
     method: 'POST',
     path: '/apis/authentication.k8s.io/v1/tokenreviews',
-    body: { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenReview', spec: { token } },
+    body: { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenReview', spec },
   })
   const status = isRecord(answer) && isRecord(answer.status) ? answer.status : {}
   if (status.authenticated !== true || !isRecord(status.user)) return 'refused'
+  // An authenticator that does not know audiences leaves them out: it has not checked them.
+  if (audience !== undefined && !toStrings(status.audiences).includes(audience)) return 'refused'
   const { username, uid, groups, extra } = status.user
   if (typeof username !== 'string' || username === '') return 'refused'
   return {

@@ -62,6 +62,7 @@ describe('parseConfig', () => {
           { name: 'console', secret: 's1', redirectURIs: ['https://a.example.org/cb'] },
           { name: 'cli', public: true, redirectURIs: ['http://127.0.0.1/cb'] },
         ],
+        tokenExchange: [{ name: 'p', source: 'User', clients: ['cli'] }],
       },
       cache: { idleSeconds: 5, maxMegabytes: 64, platformReads: 'consistent', clusterLists: 'narrowed' },
       registries: { caFile: '/etc/ca.pem', trustedHosts: ['localhost:5000'] },
@@ -128,6 +129,12 @@ describe('parseConfig', () => {
             redirectURIs: ['http://127.0.0.1/cb'],
             public: true,
             grantTypes: withoutPassword,
+          },
+        ],
+        tokenExchange: [
+          {
+            ...{ name: 'p', source: 'User', clients: ['cli'], subjects: [], claims: {}, scope: '' },
+            ...{ audiences: [], maxSeconds: 900 },
           },
         ],
       },

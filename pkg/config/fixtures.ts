@@ -19,6 +19,7 @@ export const defaults: Config = {
     loginMaxAgeSeconds: 2_592_000,
     clockSkewSeconds: 10,
     keyRotationSeconds: 2_592_000,
+    tokenExchange: [],
     clients: [defaultClient, commandLineClient],
   },
   cache: { idleSeconds: 600, maxMegabytes: 1_024, platformReads: 'cached', clusterLists: 'narrowed' },

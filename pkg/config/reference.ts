@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { type Config, document } from './config.ts'
 import { section } from './option.ts'
 import { clientMembers } from './sections/client.ts'
+import { exchangePolicy } from './sections/token-exchange.ts'
 import { optionsOf } from './shape.ts'
 
 /**
@@ -48,10 +49,6 @@ Secrets are separated from the other fields when the file is read, so the config
 }
 
 function clientSection(): string {
-  const rows = optionsOf(section(clientMembers)).map(({ path, description, schema }) => {
-    const { default: fallback } = z.toJSONSchema(schema, { io: 'input' })
-    return `| \`${path}\` | ${fallback === undefined ? '' : `\`${JSON.stringify(fallback)}\``} | ${description} |`
-  })
   return `## OAuth clients
 
 An entry of \`oauth.clients\` has these fields. To add a client without a restart, put the same document under the key
@@ -59,7 +56,20 @@ An entry of \`oauth.clients\` has these fields. To add a client without a restar
 \`config.<group domain>/type: oauthclient\`. If several have the same name, the client of the configuration file takes precedence, then the older
 Secret. An invalid Secret is logged with the field that is wrong and ignored until it is fixed; other clients are not affected.
 
-| field | default | description |
+${memberTable(clientMembers)}
+## Token exchange
+
+An entry of \`oauth.tokenExchange\` has these fields. [Login](login.md#workloads-without-a-stored-secret) has examples.
+
+${memberTable(exchangePolicy.shape)}`
+}
+
+function memberTable(members: z.core.$ZodLooseShape): string {
+  const rows = optionsOf(section(members)).map(({ path, description, schema }) => {
+    const { default: fallback } = z.toJSONSchema(schema, { io: 'input' })
+    return `| \`${path}\` | ${fallback === undefined ? '' : `\`${JSON.stringify(fallback)}\``} | ${description} |`
+  })
+  return `| field | default | description |
 |---|---|---|
 ${rows.join('\n')}
 `

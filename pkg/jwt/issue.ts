@@ -19,6 +19,8 @@ export type TokenSubject = {
    * trusted alone.
    */
   readonly isLive?: boolean
+  /** Of another service, whose tokens Kapis does not accept. */
+  readonly audience?: string
   /** Whether an administrator has set the password. */
   readonly mustChangePassword?: boolean
 }
@@ -47,8 +49,12 @@ export function createTokenIssuer(options: {
 }): TokenIssuer {
   const { issuer, audience, keys } = options
 
-  function toAudience(kind: Form['kind'], { scope, isLive = false }: TokenSubject): string[] {
+  function toAudience(
+    kind: Form['kind'],
+    { scope, isLive = false, audience: other }: TokenSubject,
+  ): string[] {
     if (kind === 'refresh') return [issuer]
+    if (other !== undefined) return [other]
     return [isLive || isReadOnly(scope) ? liveAudience(audience) : audience]
   }
 

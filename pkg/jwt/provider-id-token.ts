@@ -1,11 +1,5 @@
-import {
-  createRemoteJWKSet,
-  customFetch,
-  decodeProtectedHeader,
-  errors,
-  type JWTPayload,
-  jwtVerify,
-} from 'jose'
+import { decodeProtectedHeader, errors, type JWTPayload, jwtVerify } from 'jose'
+import { type KeySetFetch, publicKeyAlgorithms, remoteKeys } from './remote-keys.ts'
 
 export type IdTokenVerifierOptions = {
   readonly issuer: string
@@ -15,14 +9,7 @@ export type IdTokenVerifierOptions = {
   readonly algorithms: readonly string[] | undefined
   readonly clockToleranceSeconds: number
   readonly timeoutMs: number
-  readonly fetch: (
-    url: string,
-    init: {
-      readonly headers: Readonly<Record<string, string>>
-      readonly method: string
-      readonly signal: AbortSignal
-    },
-  ) => Promise<Response>
+  readonly fetch: KeySetFetch
 }
 
 export type ProviderClaims = Readonly<Record<string, unknown>> & { readonly sub: string }
@@ -31,15 +18,6 @@ export type ProviderClaims = Readonly<Record<string, unknown>> & { readonly sub:
 export class InvalidIdToken extends Error {
   override readonly name = 'InvalidIdToken'
 }
-
-/**
- * Allowed signature algorithms. RFC 8725 section 2.1: a public key must never be used as a shared
- * secret.
- */
-export const idTokenAlgorithms = [
-  ...(['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'] as const),
-  ...(['ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519'] as const),
-] as const
 
 // Of the token, and not of the key set or of the connection.
 const invalid: ReadonlySet<string> = new Set([
@@ -65,13 +43,9 @@ export function createIdTokenVerifier(
   options: IdTokenVerifierOptions,
 ): (idToken: string, nonce: string) => Promise<ProviderClaims> {
   const { issuer, clientId, clockToleranceSeconds, timeoutMs, fetch } = options
-  const keys = createRemoteJWKSet(new URL(options.jwksUri), {
-    timeoutDuration: timeoutMs,
-    [customFetch]: (url, { headers, method, signal }) =>
-      fetch(url, { headers: Object.fromEntries(headers), method, signal }),
-  })
+  const keys = remoteKeys(options.jwksUri, fetch, timeoutMs)
   const { algorithms: allowed = ['RS256'] } = options
-  const algorithms = idTokenAlgorithms.filter(alg => allowed.includes(alg))
+  const algorithms = publicKeyAlgorithms.filter(alg => allowed.includes(alg))
 
   async function read(idToken: string, nowSeconds: number): Promise<JWTPayload> {
     try {

@@ -5,6 +5,7 @@ import { basicChallenge, isBasic, readBasic } from '../authn/basic-credential.ts
 import type { ClientConfig, RegisteredClient } from '../config/sections/client.ts'
 import { sourceNetwork } from '../httpserver/client-address.ts'
 import { createLockout, secondsUntil } from '../iam/lockout/lockout.ts'
+import { type ClientAssertions, readAssertion } from './client-assertion.ts'
 import { sourceOf } from './server/client-info.ts'
 import { oauthError } from './server/error.ts'
 import type { Form } from './server/form.ts'
@@ -15,38 +16,50 @@ export type ClientRegistry = {
   readonly all: () => Iterable<RegisteredClient>
 }
 
-type Credential = { readonly id: string; readonly secret: string | undefined; readonly byBasic: boolean }
+type Credential = {
+  readonly id: string
+  readonly secret: string | undefined
+  readonly assertion?: string
+  readonly byBasic: boolean
+}
 
-/** @throws Status invalid_client, also 429 with Retry-After; invalid_request */
-export type AuthenticateClient = (req: IncomingMessage, form: Form) => ClientConfig
+/** @throws Status invalid_client, also 429 with Retry-After; invalid_request; 503 */
+export type AuthenticateClient = (req: IncomingMessage, form: Form) => Promise<ClientConfig>
 
 // Per client and address. An operator notices a changed secret earlier, and guessing at this rate
 // is hopeless.
 const guesses = { maxTries: 30, durationSeconds: 60 }
 
 /**
- * Authenticates the client of a token request (RFC 6749 section 2.3.1), by HTTP Basic or by form,
- * not by both. A public client only sends its client_id. A bearer token is ignored, since consoles
- * send their refresh token as one. Wrong secrets are counted per client and address, so that an
- * attacker locks out only their own address; each replica counts for itself.
+ * Authenticates the client of a token request: by a secret (RFC 6749 section 2.3.1) in HTTP Basic
+ * or the form, or by a signed assertion (RFC 7523), and by only one of them. A public client only
+ * sends its client_id. A bearer token is ignored, since consoles send their refresh token as one.
+ * Wrong credentials are counted per client and address, so that an attacker locks out only their
+ * own address; each replica counts for itself.
  */
-export function createClientAuthentication(registry: ClientRegistry): AuthenticateClient {
+export function createClientAuthentication(
+  registry: ClientRegistry,
+  assertions: ClientAssertions,
+): AuthenticateClient {
   const lockout = createLockout({ rules: { user: guesses, address: guesses } })
-  return (req, form) => {
+  return async (req, form) => {
     const [authorization, ...more] = req.headersDistinct.authorization ?? []
     // With two headers, it would depend on the parser which one counts.
     if (more.length > 0)
       throw oauthError(400, 'invalid_request', 'the header Authorization is given more than once')
-    const { id, secret, byBasic } = readCredential(form, authorization)
+    const { id, secret, assertion, byBasic } = readCredential(form, authorization)
     const registered = registry.find(id)
     if (registered === undefined)
       throw invalidClient('the OAuth client was not found', 'unknown_client', byBasic)
     const key = `address:${sourceNetwork(sourceOf(req).address)} ${id}` as const
     const lockedUntilMs = lockout.lockedUntilMs(key)
     if (lockedUntilMs !== undefined) throw tooManyGuesses(lockedUntilMs)
-    if (isRight(registered, secret)) return registered.client
+    const { client } = registered
+    if (assertion === undefined ? isRight(registered, secret) : await assertions.isRight(client, assertion))
+      return client
     lockout.note([key], Date.now())
-    throw invalidClient('invalid client credential', 'wrong_client_secret', byBasic)
+    const why = assertion === undefined ? 'wrong_client_secret' : 'wrong_client_assertion'
+    throw invalidClient('invalid client credential', why, byBasic)
   }
 }
 
@@ -66,12 +79,20 @@ function tooManyGuesses(untilMs: number): Status {
 function readCredential(form: Form, authorization = ''): Credential {
   const formId = form.get('client_id')
   const formSecret = form.get('client_secret')
+  const assertion = readAssertion(form)
+  if (assertion !== undefined) {
+    if (formSecret !== undefined || isBasic(authorization)) throw tooManyMethods()
+    return { id: formId ?? assertion.id, secret: undefined, assertion: assertion.token, byBasic: false }
+  }
   if (!isBasic(authorization)) return { id: formId ?? '', secret: formSecret, byBasic: false }
   const basic = parseBasic(authorization)
   if (basic === undefined) throw invalidClient('invalid Basic credential', 'broken_client_credential', true)
-  if (formSecret !== undefined || (formId !== undefined && formId !== basic.id))
-    throw oauthError(400, 'invalid_request', 'the client must use only one authentication method')
+  if (formSecret !== undefined || (formId !== undefined && formId !== basic.id)) throw tooManyMethods()
   return { ...basic, byBasic: true }
+}
+
+function tooManyMethods(): Status {
+  return oauthError(400, 'invalid_request', 'the client must use only one authentication method')
 }
 
 /**

@@ -19,10 +19,13 @@ import { createTokenIssuer } from '../jwt/issue.ts'
 import { createTokenVerifier } from '../jwt/verify.ts'
 import { createLogger } from '../telemetry/logger.ts'
 import { createRegistry } from '../telemetry/metrics.ts'
+import { createClientAssertions } from './client-assertion.ts'
 import { createOAuthApp } from './server/app.ts'
 import { createTokenAudit } from './server/audit.ts'
 import { createOAuthMetrics } from './server/metrics.ts'
 import type { GrantTools } from './tokens/grant.ts'
+import { createSubjectTokens } from './tokens/subject-token.ts'
+import { memoryWorkloads } from './workload-fixtures.ts'
 
 export function memorySessions() {
   const sessions = new Map<string, Session>()
@@ -177,6 +180,7 @@ export async function startApp() {
     pending: () => 0,
   }
   const state = { isReady: true, isPollInTime: true }
+  const workloads = await memoryWorkloads()
   const rule = { maxTries: 5, durationSeconds: 600 }
   const tools: GrantTools & { multipleLogin: () => boolean } = {
     multipleLogin: () => true,
@@ -205,6 +209,10 @@ export async function startApp() {
     issuer: createTokenIssuer({ issuer, audience, keys }),
     verifier,
     internalJwts: createInternalJwts({ issuer, keys }),
+    subjectTokens: createSubjectTokens(
+      { users: known, sessions, verifier },
+      { ...workloads, issuer, audience, clockSkewSeconds: 10 },
+    ),
     devices: memoryDevices(),
     isPollInTime: () => state.isPollInTime,
     lifetimes: { accessTokenSeconds: 7200, refreshTokenSeconds: 14_400, loginMaxAgeSeconds: 86_400 },
@@ -213,6 +221,7 @@ export async function startApp() {
   const metricsRegistry = createRegistry()
   const app = createOAuthApp({
     issuer,
+    assertions: createClientAssertions({ ...workloads, issuer, clockSkewSeconds: 10 }),
     groupDomain: 'kapis.io',
     registry: { find: name => clients.get(name), all: () => clients.values() },
     tools,
@@ -274,6 +283,7 @@ export async function startApp() {
     sessions: sessions.sessions,
     state,
     users,
+    workloads,
     tools,
     /**
      * Builds a form for the token endpoint; the client is `kapis` unless the form or a header names

@@ -59,6 +59,7 @@ export async function beginLogin(tools: GrantTools, login: Login): Promise<Grant
     scope,
     authenticatedAtMs: authTime * 1000,
     refreshId: refresh?.jti ?? '',
+    parent: '',
     previousRefreshId: '',
     rotatedAtMs: nowMs,
     expiresAtMs: (refresh ?? access).expiresAt * 1000,

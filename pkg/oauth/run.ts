@@ -47,6 +47,7 @@ import { createOAuthApp } from './server/app.ts'
 import { createTokenAudit } from './server/audit.ts'
 import { createOAuthMetrics } from './server/metrics.ts'
 import { closeServer, listenOnSocket } from './server/oauth-server.ts'
+import { createWorkloadIdentity } from './workload-identity.ts'
 
 const maxUpkeepEveryMs = 5 * 60_000
 // kube-apiserver fetches the keys again for an unknown key ID only if the cached ones expire within
@@ -181,7 +182,13 @@ export async function runOAuth(
     ],
     () => undefined,
   )
+  const { assertions, subjectTokens } = createWorkloadIdentity(client, config.oauth, {
+    users,
+    sessions,
+    verifier,
+  })
   const app = createOAuthApp({
+    assertions,
     groupDomain,
     issuer,
     registry: clients,
@@ -205,6 +212,7 @@ export async function runOAuth(
       verifier,
       internalJwts: createInternalJwts({ issuer, keys }),
       multipleLogin: () => reloads.live().authentication.multipleLogin,
+      subjectTokens,
       devices,
       isPollInTime: createPollPace(),
       lifetimes: { accessTokenSeconds, refreshTokenSeconds, loginMaxAgeSeconds },

@@ -272,6 +272,11 @@ describe('the wire of /oauth, for browsers and those who send them', function ()
   })
 
   it('is described by the whole discovery document, wherever that is looked for', async () => {
+    const proven = ['client_secret_basic', 'client_secret_post', 'private_key_jwt']
+    const signed = [
+      ...['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA'],
+      'Ed25519',
+    ]
     const document = {
       issuer,
       authorization_endpoint: `${issuer}/authorize`,
@@ -296,12 +301,16 @@ describe('the wire of /oauth, for browsers and those who send them', function ()
         'refresh_token',
         'client_credentials',
         'urn:ietf:params:oauth:grant-type:device_code',
+        'urn:ietf:params:oauth:grant-type:token-exchange',
       ],
       subject_types_supported: ['public'],
       id_token_signing_alg_values_supported: ['RS256', 'ES256'],
-      token_endpoint_auth_methods_supported: ['client_secret_basic', 'client_secret_post', 'none'],
-      revocation_endpoint_auth_methods_supported: ['client_secret_basic', 'client_secret_post', 'none'],
-      introspection_endpoint_auth_methods_supported: ['client_secret_basic', 'client_secret_post'],
+      token_endpoint_auth_methods_supported: [...proven, 'none'],
+      token_endpoint_auth_signing_alg_values_supported: signed,
+      revocation_endpoint_auth_methods_supported: [...proven, 'none'],
+      revocation_endpoint_auth_signing_alg_values_supported: signed,
+      introspection_endpoint_auth_methods_supported: proven,
+      introspection_endpoint_auth_signing_alg_values_supported: signed,
       claims_supported: [
         ...['iss', 'sub', 'aud', 'iat', 'exp', 'jti', 'sid', 'auth_time', 'nonce', 'at_hash', 'groups'],
         ...['name', 'email', 'email_verified', 'locale', 'preferred_username'],

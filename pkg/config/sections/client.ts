@@ -3,13 +3,14 @@ import { readDocument } from '../document.ts'
 import { boolean, choice, optionalInteger, optionalText, requiredText, section, texts } from '../option.ts'
 import type { Problem } from '../problem.ts'
 
-/** The grant types that a client can be allowed (RFC 6749, RFC 8628). */
+/** The grant types that a client can be allowed (RFC 6749, RFC 8628, RFC 8693). */
 export const grantTypes = [
   'authorization_code',
   'refresh_token',
   'password',
   'client_credentials',
   'urn:ietf:params:oauth:grant-type:device_code',
+  'urn:ietf:params:oauth:grant-type:token-exchange',
 ] as const
 export type GrantType = (typeof grantTypes)[number]
 
@@ -19,6 +20,11 @@ const usualGrantTypes: readonly GrantType[] = [
   'urn:ietf:params:oauth:grant-type:device_code',
   'password',
 ]
+
+/** A public key; a private or a shared one would be a secret. */
+const publicKey = z
+  .looseObject({ kty: z.enum(['RSA', 'EC', 'OKP'], { error: 'must be RSA, EC or OKP' }) })
+  .refine(key => !('d' in key), { error: 'must be a public key, without the member d' })
 
 /**
  * An OAuth client (RFC 6749 section 2) from the configuration or a Secret, with the fields of
@@ -30,7 +36,34 @@ const members = section({
     is: 'up to 253 visible ASCII characters',
     description: 'The `client_id`. Required.',
   }),
-  secret: optionalText({ description: 'The client secret. Required unless `public` is true.' }),
+  secret: optionalText({
+    description:
+      'The client secret. Required unless the client is `public` or has `jwks.keys`, `jwksURI` or `serviceAccounts`.',
+  }),
+  jwks: section({
+    keys: z.array(publicKey, { error: 'must be a list' }).min(1, { error: 'must not be empty' }).meta({
+      description:
+        'Public keys (RFC 7517) with which the client proves itself by `private_key_jwt` (RFC 7523) instead of a secret.',
+    }),
+  }).optional(),
+  jwksURI: optionalText({
+    pattern: /^https:\/\/[^#\s]+$/,
+    is: 'an https URL',
+    description: 'URL of its public keys, instead of `jwks.keys`.',
+  }),
+  serviceAccounts: z
+    .array(
+      z.string().regex(/^[a-z0-9-]+\/[a-z0-9.-]+$/, {
+        error: ({ input }) => `must be namespace/name, not ${JSON.stringify(input)}`,
+      }),
+      { error: 'must be a list of strings' },
+    )
+    .min(1, { error: 'must not be empty' })
+    .optional()
+    .meta({
+      description:
+        'Service accounts (`namespace/name`) whose tokens for the audience `oauth.issuer` prove the client, as `client_assertion`, instead of a secret.',
+    }),
   public: boolean({
     default: false,
     description:
@@ -69,7 +102,7 @@ const members = section({
     .optional()
     .meta({
       description:
-        '`authorization_code`, `refresh_token`, `urn:ietf:params:oauth:grant-type:device_code`, `password` (trusted clients only), `client_credentials` (needs `user`). All but the last by default. Without `refresh_token` the client gets no refresh tokens, and its logins end with their access token.',
+        '`authorization_code`, `refresh_token`, `urn:ietf:params:oauth:grant-type:device_code`, `password` (trusted clients only), `client_credentials` (needs `user`), `urn:ietf:params:oauth:grant-type:token-exchange` (needs `oauth.tokenExchange`). All but the last two by default. Without `refresh_token` the client gets no refresh tokens, and its logins end with their access token.',
     }),
   user: optionalText({ description: 'The User that the client acts as with client_credentials.' }),
   accessTokenMaxAgeSeconds: optionalInteger({
@@ -191,8 +224,14 @@ function check(given: Given, { addIssue }: z.core.$RefinementCtx<Given>): void {
   for (const [key, message] of grantProblems(given)) problem([key], message)
   if (isPublic && given.secret !== undefined)
     problem(['secret'], 'must not be set: a public client cannot keep a secret')
-  if (!isPublic && !given.secret) problem(['secret'], 'is required')
+  const others = assertionMembers.filter(key => given[key] !== undefined)
+  for (const key of isPublic ? others : []) problem([key], 'is not for a public client')
+  if (given.jwks !== undefined && given.jwksURI !== undefined)
+    problem(['jwksURI'], 'must not be set together with jwks')
+  if (!isPublic && !given.secret && others.length === 0) problem(['secret'], 'is required')
 }
+
+const assertionMembers = ['jwks', 'jwksURI', 'serviceAccounts'] as const
 
 function grantProblems({ grantTypes: asked = [], user, ...given }: Given): [keyof Given, string][] {
   const problems: [keyof Given, string][] = []

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { integer, optionalText, section, text } from '../option.ts'
 import { client } from './client.ts'
+import { exchangePolicy } from './token-exchange.ts'
 
 const year = 31_536_000
 
@@ -64,6 +65,10 @@ export const oauth = section({
   clients: z.array(client, { error: 'must be a list' }).optional().meta({
     description:
       'OAuth clients: a list with the fields below. By default there are two: `kapis` with the secret `kapis`, and `kapis-cli`, the public client of `kapis login` (redirectURIs: [http://127.0.0.1/callback]). Set your own in production, including `kapis-cli` if users need `kapis login`.',
+  }),
+  tokenExchange: z.array(exchangePolicy, { error: 'must be a list' }).default([]).meta({
+    description:
+      'Policies of token exchange (RFC 8693): a list with the fields below. The first that a request matches decides. Without one, no token can be exchanged.',
   }),
 }).superRefine(({ accessTokenSeconds, refreshTokenSeconds, clients = [] }, { addIssue }) => {
   if (refreshTokenSeconds < accessTokenSeconds)

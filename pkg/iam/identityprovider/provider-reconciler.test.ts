@@ -19,6 +19,7 @@ function session(sid: string, provider: string, ended = ''): Session {
     scope: '',
     authenticatedAtMs: 0,
     refreshId: '',
+    parent: '',
     previousRefreshId: '',
     rotatedAtMs: 0,
     expiresAtMs: 1,

@@ -24,6 +24,7 @@ const login: Session = {
   scope: '',
   authenticatedAtMs: 0,
   refreshId: 'r1',
+  parent: '',
   previousRefreshId: '',
   rotatedAtMs: 0,
   expiresAtMs: 0,

@@ -44,6 +44,18 @@ describe('SessionStore', () => {
     expect(store.isRevoked('over')).to.equal(true)
   })
 
+  it('ends an exchanged token with the login that it came from', async () => {
+    const iat = Date.now() / 1000
+    await follow([
+      session('good'),
+      session('over', { ended: 'logout' }),
+      session('of-good', { type: 'TokenExchange', parent: 'good' }),
+      session('of-over', { type: 'TokenExchange', parent: 'over' }),
+    ])
+    expect(store.isRevoked('of-good', iat)).to.equal(false)
+    expect(store.isRevoked('of-over', iat)).to.equal(true)
+  })
+
   it('lets a login pass that another replica may have made a moment ago', async () => {
     await follow([])
     expect(store.isRevoked('new')).to.equal(false)

@@ -93,7 +93,9 @@ export class SessionStore {
     if (session === undefined) return this.#isGone(issuedAtSeconds, nowMs)
     if (session.ended !== '') return true
     const user = this.#options.users?.get(session.user)
-    return user !== undefined && isLeftBehind(session, user)
+    if (user !== undefined && isLeftBehind(session, user)) return true
+    // A parent has none itself.
+    return session.parent !== '' && this.isRevoked(session.parent, session.createdAtMs / 1000, nowMs)
   }
 
   /**

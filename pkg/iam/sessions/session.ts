@@ -1,7 +1,7 @@
 import { isRecord, type KubeObject } from '../../kubeclient/object.ts'
 import { iamVersion, type User } from '../users/user.ts'
 
-const sessionTypes = ['', 'Browser', 'PersonalAccessToken', 'ClientCredentials'] as const
+const sessionTypes = ['', 'Browser', 'PersonalAccessToken', 'ClientCredentials', 'TokenExchange'] as const
 /**
  * What a session represents: the login of a client ('') or of a browser, or a token without a
  * refresh token that can be revoked in the same way.
@@ -16,7 +16,9 @@ export type Session = {
   readonly resourceVersion: string
   /** '' for a login. */
   readonly type: SessionType
-  /** Name of a personal access token. */
+  /** The sid of the login whose token was exchanged for this one: it ends with it. '' for others. */
+  readonly parent: string
+  /** Name of a personal access token, or of a policy of token exchange. */
   readonly displayName: string
   /** When it began, by kube-apiserver's clock: milliseconds since the epoch. */
   readonly createdAtMs: number
@@ -66,6 +68,7 @@ export function toSession({ metadata, spec }: KubeObject): Session {
     sid: metadata.name,
     resourceVersion: metadata.resourceVersion,
     type: sessionTypes.find(type => type === stored.type) ?? '',
+    parent: text('parent'),
     displayName: text('displayName'),
     createdAtMs: Date.parse(metadata.creationTimestamp) || 0,
     user: text('user'),

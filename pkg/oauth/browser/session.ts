@@ -84,6 +84,7 @@ async function beginBrowserLogin(
     scope: '',
     authenticatedAtMs: nowMs,
     refreshId: '',
+    parent: '',
     previousRefreshId: '',
     rotatedAtMs: nowMs,
     expiresAtMs: nowMs + lifeSeconds * 1000,

@@ -18,7 +18,11 @@ const form = (schema: Schema) => ({ content: content(['application/x-www-form-ur
 const scope = text(`Scopes, separated by spaces; supported: ${supportedScopes.join(', ')}.`)
 const client = {
   client_id: text('Required without HTTP Basic.'),
-  client_secret: text('Required without HTTP Basic, unless the client is public.'),
+  client_secret: text('Required without HTTP Basic or client_assertion, unless the client is public.'),
+  client_assertion: text('A JWT that the client signed, or the token of a service account (RFC 7523).'),
+  client_assertion_type: text('', {
+    const: 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer',
+  }),
 }
 
 export const tokens: Schema = object(
@@ -28,14 +32,21 @@ export const tokens: Schema = object(
     refresh_token: text(),
     expires_in: integer('Seconds.'),
     id_token: text('With the scope openid.'),
+    issued_token_type: text('token-exchange: the type of access_token.'),
     scope: text('Only if it differs from the requested scope.'),
   },
-  ['refresh_token', 'id_token', 'scope'],
+  ['refresh_token', 'id_token', 'issued_token_type', 'scope'],
 )
 
 const grantTypes = grants.flatMap(({ grantType, alias }) =>
   alias === undefined ? [grantType] : [grantType, alias],
 )
+const exchange = {
+  subject_token: text('token-exchange (RFC 8693): the token to exchange.'),
+  subject_token_type: text('token-exchange: access_token, jwt or id_token, as a URN.'),
+  requested_token_type: text('token-exchange: access_token or jwt, as a URN.'),
+  audience: text('token-exchange: one that the policy allows.'),
+}
 const request: Schema = object(
   {
     grant_type: oneOfTexts(grantTypes),
@@ -49,18 +60,18 @@ const request: Schema = object(
     code_verifier: text('authorization_code: the verifier of PKCE (RFC 7636).'),
     refresh_token: text('refresh_token: valid once; the response contains the next one.'),
     device_code: text('device_code (RFC 8628).'),
+    ...exchange,
   },
   [
-    ...['client_id', 'client_secret', 'scope', 'username', 'password', 'provider', 'code', 'redirect_uri'],
-    ...['code_verifier', 'refresh_token', 'device_code'],
+    ...[...Object.keys(client), 'scope', 'username', 'password', 'provider', 'code', 'redirect_uri'],
+    ...['code_verifier', 'refresh_token', 'device_code', ...Object.keys(exchange)],
   ],
 )
 
 const tokenForm = form(
   object({ token: text(), token_type_hint: text('Ignored.'), ...client }, [
     'token_type_hint',
-    'client_id',
-    'client_secret',
+    ...Object.keys(client),
   ]),
 )
 
@@ -141,7 +152,7 @@ export const tokenPaths: Paths = {
   '/oauth/device_authorization': {
     post: {
       summary: 'Starts the login of a device without a browser (RFC 8628 section 3.1)',
-      body: form(object({ ...client, scope }, ['client_id', 'client_secret', 'scope'])),
+      body: form(object({ ...client, scope }, [...Object.keys(client), 'scope'])),
       answers: { ...ok(device), ...oauthErrors(413, 415, 429) },
       security: ['client', 'none'],
     },
@@ -222,7 +233,7 @@ export const tokenPaths: Paths = {
             provider: text('The name of the provider, as in the path.'),
             ...client,
           },
-          ['scope', 'provider', 'client_id', 'client_secret'],
+          ['scope', 'provider', ...Object.keys(client)],
         ),
       ),
       answers: { ...ok(tokens), ...oauthErrors(403, 404, 413, 415, 429) },

@@ -53,7 +53,7 @@ export function createDeviceAuthorization({
 
   return audited(audit, 'device', async (req, res, event) => {
     const form = readForm(req)
-    const client = authenticateClient(req, form)
+    const client = await authenticateClient(req, form)
     event.client = client.name
     if (!client.grantTypes.includes(deviceCodeGrantType) || client.grantMethod === 'deny')
       throw oauthError(400, 'unauthorized_client', 'the client may not use this grant type')

@@ -39,7 +39,7 @@ export function createIntrospection({
 
   return audited(audit, 'introspect', async (req, res, event) => {
     const form = readForm(req)
-    const client = authenticateClient(req, form)
+    const client = await authenticateClient(req, form)
     event.client = client.name
     if (client.public)
       throw oauthError(401, 'invalid_client', 'public clients cannot use introspection', {

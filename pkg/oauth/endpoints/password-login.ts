@@ -18,7 +18,7 @@ export function createPasswordLogin({ authenticateClient, tools, audit }: Endpoi
     const idp = String(req.params.idp)
     event.grant = passwordGrant.grantType
     const form = new Map(readForm(req))
-    const client = authenticateClient(req, form)
+    const client = await authenticateClient(req, form)
     event.client = client.name
     if (!client.grantTypes.includes(passwordGrant.grantType))
       throw oauthError(400, 'unauthorized_client', 'the client may not use this grant type')

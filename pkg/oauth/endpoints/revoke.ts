@@ -15,7 +15,7 @@ import type { EndpointOptions } from './options.ts'
 export function createRevocation({ authenticateClient, tools, audit }: EndpointOptions): RequestHandler {
   return audited(audit, 'revoke', async (req, res, event) => {
     const form = readForm(req)
-    const client = authenticateClient(req, form)
+    const client = await authenticateClient(req, form)
     event.client = client.name
     const token = requireParameter(form, 'token')
     const claims = await readClaims(tools, token)

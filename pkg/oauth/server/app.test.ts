@@ -1,5 +1,6 @@
 import { expect } from 'chai'
 import { issuer } from '../../jwt/fixtures.ts'
+import { publicKeyAlgorithms } from '../../jwt/remote-keys.ts'
 import { startApp, type TestApp } from '../fixtures.ts'
 
 describe('createOAuthApp', () => {
@@ -9,6 +10,7 @@ describe('createOAuthApp', () => {
   })
   after(() => app.close())
 
+  const proven = ['client_secret_basic', 'client_secret_post', 'private_key_jwt']
   const discovery = {
     issuer,
     authorization_endpoint: `${issuer}/authorize`,
@@ -33,12 +35,16 @@ describe('createOAuthApp', () => {
       'refresh_token',
       'client_credentials',
       'urn:ietf:params:oauth:grant-type:device_code',
+      'urn:ietf:params:oauth:grant-type:token-exchange',
     ],
     subject_types_supported: ['public'],
     id_token_signing_alg_values_supported: ['RS256', 'ES256'],
-    token_endpoint_auth_methods_supported: ['client_secret_basic', 'client_secret_post', 'none'],
-    revocation_endpoint_auth_methods_supported: ['client_secret_basic', 'client_secret_post', 'none'],
-    introspection_endpoint_auth_methods_supported: ['client_secret_basic', 'client_secret_post'],
+    token_endpoint_auth_methods_supported: [...proven, 'none'],
+    token_endpoint_auth_signing_alg_values_supported: publicKeyAlgorithms,
+    revocation_endpoint_auth_methods_supported: [...proven, 'none'],
+    revocation_endpoint_auth_signing_alg_values_supported: publicKeyAlgorithms,
+    introspection_endpoint_auth_methods_supported: proven,
+    introspection_endpoint_auth_signing_alg_values_supported: publicKeyAlgorithms,
     claims_supported: [
       ...['iss', 'sub', 'aud', 'iat', 'exp', 'jti', 'sid', 'auth_time', 'nonce', 'at_hash', 'groups'],
       ...['name', 'email', 'email_verified', 'locale', 'preferred_username'],

@@ -13,6 +13,7 @@ import {
 import type { BrowserOptions } from '../browser/options.ts'
 import { createBrowserRoutes } from '../browser/routes.ts'
 import { type ClientRegistry, createClientAuthentication } from '../client.ts'
+import type { ClientAssertions } from '../client-assertion.ts'
 import { createIntrospection } from '../endpoints/introspect.ts'
 import { createLogout } from '../endpoints/logout.ts'
 import { createPasswordLogin } from '../endpoints/password-login.ts'
@@ -36,6 +37,7 @@ export type AppOptions = Pick<BrowserOptions, 'productName' | 'hasher' | 'hashOf
   readonly groupDomain: string
   readonly issuer: string
   readonly registry: ClientRegistry
+  readonly assertions: ClientAssertions
   readonly tools: GrantTools
   readonly keys: KeySource
   /** How long clients may cache the keys. */
@@ -67,7 +69,10 @@ const clientEndpoints = ['/oauth/token', '/oauth/revoke', '/oauth/introspect', '
 
 /** The routes of kapis-oauth. */
 export function createOAuthApp(given: AppOptions): Express {
-  const options = { ...given, authenticateClient: createClientAuthentication(given.registry) }
+  const options = {
+    ...given,
+    authenticateClient: createClientAuthentication(given.registry, given.assertions),
+  }
   const { issuer, keys, keysMaxAgeSeconds, metricsRegistry, isReady } = options
   const app = express()
   app.disable('x-powered-by')

@@ -13,9 +13,14 @@ export type TokenEvent = {
   grant?: string
   user?: string | undefined
   provider?: string | undefined
+  /** Of an exchanged token. */
+  subject?: string | undefined
+  policy?: string | undefined
   /** The login that it is about. */
   sid?: string
 }
+
+const maxSubject = 256
 
 export type TokenAudit = {
   readonly succeeded: (req: Request, event: TokenEvent) => void
@@ -47,6 +52,8 @@ export function createTokenAudit({ logger, metrics }: { logger: Logger; metrics:
     grant: event.grant,
     user: event.user,
     provider: event.provider,
+    subject: event.subject?.slice(0, maxSubject),
+    policy: event.policy,
     sid: event.sid,
   })
   function refused(req: Request, event: TokenEvent, reason: string): void {

@@ -1,8 +1,9 @@
+import { publicKeyAlgorithms } from '../../jwt/remote-keys.ts'
 import { supportedScopes } from '../tokens/scope.ts'
 import { grants } from '../tokens/token-endpoint.ts'
 import { endpointBase } from './endpoint-base.ts'
 
-const withSecret = ['client_secret_basic', 'client_secret_post']
+const proven = ['client_secret_basic', 'client_secret_post', 'private_key_jwt']
 
 /**
  * Builds the discovery metadata (OpenID Connect Discovery 1.0 section 3, RFC 8414) of the supported
@@ -32,12 +33,19 @@ export function toDiscovery(issuer: string): object {
     grant_types_supported: grants.map(({ grantType }) => grantType),
     subject_types_supported: ['public'],
     id_token_signing_alg_values_supported: ['RS256', 'ES256'],
-    token_endpoint_auth_methods_supported: [...withSecret, 'none'],
-    revocation_endpoint_auth_methods_supported: [...withSecret, 'none'],
-    introspection_endpoint_auth_methods_supported: withSecret,
+    ...authMethods('token', [...proven, 'none']),
+    ...authMethods('revocation', [...proven, 'none']),
+    ...authMethods('introspection', proven),
     claims_supported: [
       ...['iss', 'sub', 'aud', 'iat', 'exp', 'jti', 'sid', 'auth_time', 'nonce', 'at_hash', 'groups'],
       ...['name', 'email', 'email_verified', 'locale', 'preferred_username'],
     ],
+  }
+}
+
+function authMethods(endpoint: string, methods: readonly string[]) {
+  return {
+    [`${endpoint}_endpoint_auth_methods_supported`]: methods,
+    [`${endpoint}_endpoint_auth_signing_alg_values_supported`]: publicKeyAlgorithms,
   }
 }

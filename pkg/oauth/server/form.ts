@@ -106,7 +106,7 @@ function decode(text: string): string | undefined {
  * Makes text of the caller safe for error_description: RFC 6749 allows printable ASCII without
  * quotes and backslashes.
  */
-function printable(text: string): string {
+export function printable(text: string): string {
   return text.slice(0, 64).replace(/[^\x20-\x21\x23-\x5b\x5d-\x7e]/g, '?')
 }
 

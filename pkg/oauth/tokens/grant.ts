@@ -10,6 +10,7 @@ import type { TokenIssuer } from '../../jwt/issue.ts'
 import type { TokenVerifier } from '../../jwt/verify.ts'
 import type { ProviderTools } from '../provider-login.ts'
 import type { Form } from '../server/form.ts'
+import type { SubjectTokens } from './exchangeable-token.ts'
 import type { Lifetimes } from './lifetimes.ts'
 
 /** RFC 6749 section 5.1. */
@@ -21,6 +22,8 @@ export type TokenAnswer = {
   readonly expires_in: number
   /** OpenID Connect Core section 3.1.3.3. */
   readonly id_token?: string
+  /** RFC 8693 section 2.2.1. */
+  readonly issued_token_type?: string
   /** Only set if it differs from the requested scope. */
   readonly scope?: string
 }
@@ -45,6 +48,7 @@ export type GrantTools = {
   readonly issuer: TokenIssuer
   readonly verifier: TokenVerifier
   readonly internalJwts: InternalJwts
+  readonly subjectTokens: SubjectTokens
   /** Whether a user may have several logins; otherwise a new one ends the others. */
   readonly multipleLogin: () => boolean
   readonly devices: Pick<DeviceStore, 'create' | 'read' | 'update' | 'remove'>
@@ -66,6 +70,9 @@ export type Granted = {
   readonly user: string
   /** The identity provider that has just authenticated the user. */
   readonly provider?: string
+  /** The subject of an exchanged token, and the policy that allowed it. */
+  readonly subject?: string
+  readonly policy?: string
   readonly answer: TokenAnswer
 }
 

@@ -10,12 +10,16 @@ export type LoneToken = {
   readonly scope: string
   readonly lifeSeconds: number
   readonly displayName?: string
+  /** By default that of Kapis. */
+  readonly audience?: string
   readonly isLive?: boolean
   /**
    * The login that creates the token: the token also ends when the password or the identity
    * provider ends this login.
    */
   readonly login?: Pick<Session, 'userGeneration' | 'credential' | 'provider'>
+  /** The sid of a login with which the token ends. */
+  readonly parent?: string
 }
 
 /**
@@ -24,15 +28,27 @@ export type LoneToken = {
  */
 export async function issueLoneToken(
   tools: Pick<GrantTools, 'issuer' | 'sessions'>,
-  { user, type, clientId, scope, lifeSeconds, displayName = '', isLive = false, login }: LoneToken,
+  {
+    user,
+    type,
+    clientId,
+    scope,
+    lifeSeconds,
+    displayName = '',
+    isLive = false,
+    audience,
+    login,
+    parent = '',
+  }: LoneToken,
 ) {
   const sid = randomUUID()
   const { name: username, uid, groups } = user
-  const subject = { username, uid, groups, sid, clientId, scope, isLive }
+  const subject = { username, uid, groups, sid, clientId, scope, isLive, ...(audience ? { audience } : {}) }
   const issued = await tools.issuer.access(subject, lifeSeconds)
   const session = await tools.sessions.create({
     sid,
     type,
+    parent,
     displayName,
     user: user.name,
     userUid: user.uid,

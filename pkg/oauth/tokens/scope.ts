@@ -1,3 +1,4 @@
+import { readScope } from '../../jwt/online-audience.ts'
 import { oauthError } from '../server/error.ts'
 
 /**
@@ -25,6 +26,20 @@ export function grantScope(requested: string | undefined, client: Restricted): s
   const isGranted = (scope: string) =>
     supportedScopes.includes(scope) && (allowed.length === 0 || allowed.includes(scope))
   return [...new Set(requested.split(' '))].filter(isGranted).join(' ')
+}
+
+/**
+ * The scope of an exchanged token: read-only if the client requests it, or if it must be.
+ *
+ * @throws Status invalid_scope if it is malformed
+ */
+export function exchangeScope(
+  requested: string | undefined,
+  client: Restricted,
+  mustBeRead: boolean,
+): string {
+  const granted = grantScope(requested, client)
+  return mustBeRead || requested?.split(' ').includes(readScope) ? readScope : granted
 }
 
 /**

@@ -5,6 +5,7 @@ import { clientCredentialsGrant } from '../grants/client-credentials.ts'
 import { deviceCodeGrant } from '../grants/device-code.ts'
 import { passwordGrant } from '../grants/password.ts'
 import { refreshTokenGrant } from '../grants/refresh-token.ts'
+import { tokenExchangeGrant } from '../grants/token-exchange.ts'
 import type { TokenAudit, TokenEvent } from '../server/audit.ts'
 import { sourceOf } from '../server/client-info.ts'
 import { oauthError } from '../server/error.ts'
@@ -19,6 +20,7 @@ export const grants: readonly Grant[] = [
   refreshTokenGrant,
   clientCredentialsGrant,
   deviceCodeGrant,
+  tokenExchangeGrant,
 ]
 
 export type TokenEndpointOptions = {
@@ -34,7 +36,7 @@ export type TokenEndpointOptions = {
 export function createTokenEndpoint({ authenticateClient, tools, audit }: TokenEndpointOptions) {
   async function handle(req: Request, res: Response, event: TokenEvent): Promise<Granted> {
     const form = readForm(req)
-    const client = authenticateClient(req, form)
+    const client = await authenticateClient(req, form)
     event.client = client.name
     const type = requireParameter(form, 'grant_type')
     const grant = grants.find(({ grantType, alias }) => grantType === type || alias === type)

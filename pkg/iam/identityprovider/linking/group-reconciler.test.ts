@@ -41,6 +41,7 @@ function session(sid: string, name: string, changes: Partial<Session> = {}): Ses
     scope: '',
     authenticatedAtMs: 0,
     refreshId: '',
+    parent: '',
     previousRefreshId: '',
     rotatedAtMs: nowMs,
     expiresAtMs: nowMs + hourMs,

@@ -1,5 +1,5 @@
 import { boolean, optionalChoice, requiredText, section, text } from '../../../config/option.ts'
-import { idTokenAlgorithms } from '../../../jwt/provider-id-token.ts'
+import { publicKeyAlgorithms } from '../../../jwt/remote-keys.ts'
 import { type AppConfig, appOptions, readAppConfig, url } from '../app-config.ts'
 import { complainTo } from '../tls-config.ts'
 
@@ -30,7 +30,7 @@ export const oidcProvider = section({
   preferredUsernameKey: text({ default: '', description: 'The claim with the user name.' }),
   groupsKey: text({ default: '', description: 'The claim with the groups.' }),
   idTokenSignedResponseAlg: optionalChoice({
-    of: idTokenAlgorithms,
+    of: publicKeyAlgorithms,
     description: 'Signature algorithm that the client is registered with at the provider.',
   }),
 }).transform((given, { addIssue }): OidcConfig => {

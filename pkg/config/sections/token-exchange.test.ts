@@ -1,0 +1,35 @@
+import { expect } from 'chai'
+import { readDocument } from '../document.ts'
+import type { Problem } from '../problem.ts'
+import { exchangePolicy } from './token-exchange.ts'
+
+describe('exchangePolicy', () => {
+  const usual = { name: 'p', clients: ['ci'], user: 'robot' }
+  const account = { ...usual, source: 'ServiceAccount', subjects: ['system:serviceaccount:a:b'] }
+  const oidc = { ...usual, source: 'OIDC', issuer: 'https://ci.example.org', claims: { repository: 'a/b' } }
+  const user = { name: 'p', clients: ['ci'], source: 'User' }
+  const cases: readonly (readonly [object, readonly Problem[]])[] = [
+    [account, []],
+    [oidc, []],
+    [user, []],
+    [{ ...user, scope: 'read', audiences: ['x'], maxSeconds: 60 }, []],
+    [{ ...account, clients: [] }, [{ path: 'clients', message: 'is required' }]],
+    [{ ...account, subjects: [] }, [{ path: 'subjects', message: 'is required' }]],
+    [{ ...account, claims: { a: 'b' } }, [{ path: 'claims', message: 'is for the source OIDC alone' }]],
+    [{ ...account, issuer: 'https://x' }, [{ path: 'issuer', message: 'is for the source OIDC alone' }]],
+    [{ ...account, user: undefined }, [{ path: 'user', message: 'is required' }]],
+    [{ ...oidc, claims: {} }, [{ path: 'subjects', message: 'or claims is required' }]],
+    [{ ...oidc, issuer: undefined }, [{ path: 'issuer', message: 'is required' }]],
+    [{ ...user, user: 'alice' }, [{ path: 'user', message: 'is not for the source User' }]],
+    [{ ...user, subjectAudience: 'x' }, [{ path: 'subjectAudience', message: 'is not for the source User' }]],
+    [{ ...user, scope: 'write' }, [{ path: 'scope', message: 'must be read or empty, not "write"' }]],
+    [{ ...user, source: 'LDAP' }, [{ path: 'source', message: 'must be one of ServiceAccount, OIDC, User' }]],
+  ]
+  for (const [input, expected] of cases) {
+    it(`of ${JSON.stringify(input)} has ${expected.length} problems`, () => {
+      const problems: Problem[] = []
+      readDocument(exchangePolicy, input, problems)
+      expect(problems).to.deep.equal(expected)
+    })
+  }
+})

@@ -1,0 +1,65 @@
+import { z } from 'zod'
+import { integer, optionalText, requiredChoice, requiredText, section, text, texts } from '../option.ts'
+
+export const exchangeSources = ['ServiceAccount', 'OIDC', 'User'] as const
+
+/** Which tokens clients may exchange (RFC 8693), and what for. */
+export const exchangePolicy = section({
+  name: requiredText({ description: 'Shown in the audit log. Required.' }),
+  source: requiredChoice({
+    of: exchangeSources,
+    description:
+      'Whose tokens: `ServiceAccount` (of this cluster, checked by a TokenReview), `OIDC` (of another issuer, such as that of a CI system), or `User` (access tokens of Kapis, which are only narrowed). Required.',
+  }),
+  issuer: optionalText({
+    pattern: /^https:\/\/[^?#\s]+$/,
+    is: 'an https URL without query and fragment',
+    description: 'The `iss` claim, for `OIDC` alone. Its keys are found by OpenID Connect Discovery.',
+  }),
+  subjectAudience: optionalText({
+    description: 'The audience that the token must be for. By default `oauth.issuer`. Not for `User`.',
+  }),
+  subjects: texts({
+    description:
+      'Accepted `sub` claims or user names, such as `system:serviceaccount:ci:runner` or `repo:acme/shop:ref:refs/heads/main`. Any if empty, which `OIDC` and `ServiceAccount` do not allow without `claims`.',
+  }),
+  claims: z
+    .record(z.string(), z.string({ error: 'must be a string' }), { error: 'must be a mapping' })
+    .default({})
+    .meta({ description: 'Claims that must have these values, for `OIDC` alone.' }),
+  clients: texts({ description: 'Names of the OAuth clients that may use it. Required.' }),
+  user: optionalText({
+    description: 'The User that the token is for. Required, but for `User`, which keeps its own.',
+  }),
+  scope: text({
+    default: '',
+    pattern: /^(read)?$/,
+    is: 'read or empty',
+    description: '`read` makes every token read-only; otherwise clients can request that scope.',
+  }),
+  audiences: texts({
+    description:
+      'Audiences that clients may request. By default only `oauth.audience`. Kapis and kube-apiserver reject tokens for others.',
+  }),
+  maxSeconds: integer({
+    default: 900,
+    min: 60,
+    max: 86_400,
+    description: 'Maximum lifetime of the token, in seconds. It never outlives the exchanged token.',
+  }),
+}).superRefine((policy, { addIssue }) => {
+  const problem = (path: string, message: string) => addIssue({ code: 'custom', path: [path], message })
+  const { source, issuer, claims } = policy
+  const isOidc = source === 'OIDC'
+  if (isOidc !== (issuer !== undefined))
+    problem('issuer', isOidc ? 'is required' : 'is for the source OIDC alone')
+  if (!isOidc && Object.keys(claims).length > 0) problem('claims', 'is for the source OIDC alone')
+  if (source !== 'User' && policy.subjects.length === 0 && Object.keys(claims).length === 0)
+    problem('subjects', isOidc ? 'or claims is required' : 'is required')
+  if (source === 'User' && policy.subjectAudience !== undefined)
+    problem('subjectAudience', 'is not for the source User')
+  if ((source === 'User') === (policy.user !== undefined))
+    problem('user', source === 'User' ? 'is not for the source User' : 'is required')
+  if (policy.clients.length === 0) problem('clients', 'is required')
+})
+export type ExchangePolicy = z.output<typeof exchangePolicy>

@@ -1,0 +1,69 @@
+import { createLocalJWKSet, decodeJwt, errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from 'jose'
+import { isRecord } from '../kubeclient/object.ts'
+import { publicKeyAlgorithms } from './remote-keys.ts'
+
+export type AssertionRule = {
+  readonly issuer: string
+  /** One of them must be in `aud`. */
+  readonly audience: readonly string[]
+  readonly clockToleranceSeconds: number
+}
+
+export type Assertion = JWTPayload & { readonly sub: string; readonly exp: number }
+
+// Checked before anything is decoded.
+const maxLength = 16 * 1024
+
+/** An invalid assertion; the message contains no part of the token but its claims. */
+export class InvalidAssertion extends Error {
+  override readonly name = 'InvalidAssertion'
+}
+
+/** A key set that is part of the configuration. */
+export function localKeys(keys: readonly object[]): JWTVerifyGetKey {
+  return createLocalJWKSet({ keys: keys.filter(isKey) })
+}
+
+function isKey(key: object): key is { kty: string } {
+  return isRecord(key) && typeof key.kty === 'string'
+}
+
+/**
+ * Verifies a JWT of another issuer (RFC 7523 section 3).
+ *
+ * @throws InvalidAssertion; another Error if the keys cannot be fetched
+ */
+export async function verifyAssertion(
+  token: string,
+  keys: JWTVerifyGetKey,
+  { issuer, audience, clockToleranceSeconds }: AssertionRule,
+): Promise<Assertion> {
+  if (token.length > maxLength) throw new InvalidAssertion('the token is too long')
+  try {
+    const { payload } = await jwtVerify(token, keys, {
+      issuer,
+      audience: [...audience],
+      algorithms: [...publicKeyAlgorithms],
+      clockTolerance: clockToleranceSeconds,
+      requiredClaims: ['sub', 'exp'],
+    })
+    const { sub, exp } = payload
+    if (typeof sub !== 'string' || sub === '' || exp === undefined)
+      throw new InvalidAssertion('sub or exp cannot be used')
+    return { ...payload, sub, exp }
+  } catch (error) {
+    if (!(error instanceof errors.JOSEError) || error instanceof errors.JWKSTimeout) throw error
+    if (error.code === errors.JOSEError.code || error.code === errors.JWKSInvalid.code) throw error
+    throw new InvalidAssertion(error.message, { cause: error })
+  }
+}
+
+/** The claims of a token that nobody has verified yet; undefined if it is not a JWT. */
+export function readUnverified(token: string): JWTPayload | undefined {
+  if (token.length > maxLength) return undefined
+  try {
+    return decodeJwt(token)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,80 @@
+import { expect } from 'chai'
+import { issuer } from '../jwt/fixtures.ts'
+import { memoryClient, memoryUser, startApp, type TestApp } from './fixtures.ts'
+
+const assertionType = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer'
+
+describe('client_assertion', () => {
+  let app: TestApp
+  let count = 0
+  before(async () => {
+    app = await startApp()
+  })
+  after(() => app.close())
+  beforeEach(() => {
+    app.users.set('robot', memoryUser('robot', { inlineHash: undefined, credential: '' }))
+    const { jwks } = app.workloads
+    const grants = { trusted: false, grantTypes: ['client_credentials'], user: 'robot' } as const
+    app.clients.set('signer', { client: memoryClient('signer', { ...grants, jwks }), secret: undefined })
+    const jwksURI = 'https://signer.example.org/keys'
+    app.clients.set('remote', { client: memoryClient('remote', { ...grants, jwksURI }), secret: undefined })
+    const account = memoryClient('account', { ...grants, serviceAccounts: ['ci/runner'] })
+    app.clients.set('account', { client: account, secret: undefined })
+  })
+
+  const sign = (claims: Record<string, unknown> = {}) =>
+    app.workloads.sign({ iss: 'signer', sub: 'signer', aud: issuer, jti: `jti-${++count}`, ...claims })
+  const ask = async (assertion: string, more: Record<string, string> = {}) => {
+    const form = { client_assertion_type: assertionType, client_assertion: assertion }
+    const { code, body } = await app.form('/oauth/token', {
+      grant_type: 'client_credentials',
+      ...form,
+      ...more,
+    })
+    return [code, JSON.parse(body).error ?? 'none']
+  }
+
+  it('proves a client by its key, once', async () => {
+    const assertion = await sign()
+    expect(await ask(assertion)).to.deep.equal([200, 'none'])
+    expect(await ask(assertion)).to.deep.equal([401, 'invalid_client'])
+    expect(await ask(await sign({ aud: `${issuer}/token` }), { client_id: 'signer' })).to.deep.equal([
+      200,
+      'none',
+    ])
+    expect(await ask(await sign({ iss: 'remote', sub: 'remote' }))).to.deep.equal([200, 'none'])
+  })
+
+  it('proves a client by a token of a service account', async () => {
+    const token = await app.workloads.sign({ iss: 'https://kubernetes.default.svc', sub: 'x' })
+    app.workloads.serviceAccounts.set(`${token} ${issuer}`, 'system:serviceaccount:ci:runner')
+    expect(await ask(token, { client_id: 'account' })).to.deep.equal([200, 'none'])
+    expect(await ask(token, { client_id: 'signer' })).to.deep.equal([401, 'invalid_client'])
+    app.workloads.serviceAccounts.set(`${token} ${issuer}`, 'system:serviceaccount:ci:other')
+    expect(await ask(token, { client_id: 'account' })).to.deep.equal([401, 'invalid_client'])
+  })
+
+  const future = Math.floor(Date.now() / 1000) + 7_200
+  const wrong: readonly (readonly [string, Record<string, unknown>])[] = [
+    ['another subject', { sub: 'kapis' }],
+    ['another audience', { aud: 'https://other.example.org' }],
+    ['no jti', { jti: undefined }],
+    ['a jti that is no text', { jti: 1 }],
+    ['no end', { exp: undefined }],
+    ['an end too far away', { exp: future }],
+    ['an end in the past', { exp: 1 }],
+  ]
+  for (const [what, claims] of wrong) {
+    it(`refuses ${what}`, async () => {
+      expect(await ask(await sign(claims), { client_id: 'signer' })).to.deep.equal([401, 'invalid_client'])
+    })
+  }
+
+  it('takes one kind of proof', async () => {
+    for (const more of [{ client_secret: 's' }, { client_assertion_type: 'x' }, { client_assertion: '' }]) {
+      expect(await ask(await sign(), more)).to.deep.equal([400, 'invalid_request'])
+    }
+    // A client with a secret has no key.
+    expect(await ask(await sign({ iss: 'kapis', sub: 'kapis' }))).to.deep.equal([401, 'invalid_client'])
+  })
+})

@@ -1,0 +1,114 @@
+import { createBoundedCache } from '../cache/bounded-cache.ts'
+import type { ClientConfig } from '../config/sections/client.ts'
+import { InvalidAssertion, localKeys, readUnverified, verifyAssertion } from '../jwt/assertion.ts'
+import { type KeySetFetch, remoteKeys } from '../jwt/remote-keys.ts'
+import { endpointBase } from './server/endpoint-base.ts'
+import { oauthError } from './server/error.ts'
+import type { Form } from './server/form.ts'
+
+export type ClientAssertions = {
+  /** @throws Status 503 if it cannot be checked */
+  readonly isRight: (client: ClientConfig, assertion: string) => Promise<boolean>
+}
+
+export type ClientAssertionOptions = {
+  readonly issuer: string
+  readonly clockSkewSeconds: number
+  readonly fetch: KeySetFetch
+  /** The user name of a service account's token for an audience. @throws Status */
+  readonly reviewServiceAccount: (token: string, audience: string) => Promise<string | undefined>
+}
+
+const assertionType = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer'
+const keysWithinMs = 5_000
+// A client signs one for each request. What lives longer would have to be remembered for longer.
+const maxLifeSeconds = 3_600
+const maxReplayBytes = 8 * 1024 * 1024
+const maxJti = 256
+
+/**
+ * Reads the client assertion of a request (RFC 7521 section 4.2).
+ *
+ * @returns undefined without one; `id` is what it says of itself
+ * @throws Status invalid_request
+ */
+export function readAssertion(form: Form): { readonly token: string; readonly id: string } | undefined {
+  const token = form.get('client_assertion')
+  const type = form.get('client_assertion_type')
+  if (token === undefined && type === undefined) return undefined
+  if (type !== assertionType)
+    throw oauthError(400, 'invalid_request', `the parameter client_assertion_type must be ${assertionType}`)
+  if (token === undefined)
+    throw oauthError(400, 'invalid_request', 'the parameter client_assertion is required')
+  return { token, id: readUnverified(token)?.sub ?? '' }
+}
+
+/**
+ * Checks client assertions: `private_key_jwt` (RFC 7523, OpenID Connect Core section 9), each valid
+ * once for each replica, and tokens of service accounts for the audience of the issuer.
+ */
+export function createClientAssertions({
+  issuer,
+  clockSkewSeconds,
+  fetch,
+  reviewServiceAccount,
+}: ClientAssertionOptions): ClientAssertions {
+  const base = endpointBase(issuer)
+  const audience = [
+    issuer,
+    ...['token', 'revoke', 'introspect', 'device_authorization'].map(path => `${base}/${path}`),
+  ]
+  const keys = new WeakMap<ClientConfig, ReturnType<typeof localKeys>>()
+  const used = createBoundedCache<true>({ maxBytes: maxReplayBytes, sizeOf: () => 0 })
+
+  function keysOf(client: ClientConfig) {
+    const { jwks, jwksURI } = client
+    const known = keys.get(client)
+    if (known !== undefined) return known
+    const made =
+      jwks !== undefined
+        ? localKeys(jwks.keys)
+        : jwksURI === undefined
+          ? undefined
+          : remoteKeys(jwksURI, fetch, keysWithinMs)
+    if (made !== undefined) keys.set(client, made)
+    return made
+  }
+
+  async function isSigned(client: ClientConfig, token: string): Promise<boolean> {
+    const found = keysOf(client)
+    if (found === undefined) return false
+    const rule = { issuer: client.name, audience, clockToleranceSeconds: clockSkewSeconds }
+    const { sub, exp, jti } = await verifyAssertion(token, found, rule)
+    const nowSeconds = Date.now() / 1000
+    if (sub !== client.name || typeof jti !== 'string' || jti === '' || jti.length > maxJti) return false
+    if (exp > nowSeconds + maxLifeSeconds + clockSkewSeconds) return false
+    const key = JSON.stringify([client.name, jti])
+    if (used.get(key)) return false
+    used.set(key, true, (exp + clockSkewSeconds - nowSeconds) * 1000)
+    return true
+  }
+
+  async function isServiceAccount({ serviceAccounts = [] }: ClientConfig, token: string): Promise<boolean> {
+    if (serviceAccounts.length === 0) return false
+    const user = await reviewServiceAccount(token, issuer)
+    return serviceAccounts.some(name => user === `system:serviceaccount:${name.replace('/', ':')}`)
+  }
+
+  return {
+    async isRight(client, token) {
+      // A client that signs for itself is its own issuer.
+      if (readUnverified(token)?.iss !== client.name) return isServiceAccount(client, token)
+      try {
+        return await isSigned(client, token)
+      } catch (error) {
+        if (error instanceof InvalidAssertion) return false
+        throw oauthError(503, 'temporarily_unavailable', 'the keys of the client cannot be read', {
+          headers: { 'retry-after': '5' },
+          why: 'client_keys',
+          cause: error,
+        })
+      }
+    },
+  }
+}

@@ -1,0 +1,31 @@
+import { createLocalJWKSet, exportJWK, generateKeyPair, type JWTPayload, SignJWT } from 'jose'
+import type { ExchangePolicy } from '../config/sections/token-exchange.ts'
+
+/** An issuer of a CI system, a client's key and service accounts, all in memory. */
+export async function memoryWorkloads() {
+  const { publicKey, privateKey } = await generateKeyPair('RS256', { extractable: true })
+  const jwks = { keys: [{ ...(await exportJWK(publicKey)), kty: 'RSA' as const }] }
+  const policies: ExchangePolicy[] = []
+  /** User names by token and audience. */
+  const serviceAccounts = new Map<string, string>()
+  const state = { isDown: false }
+  return {
+    state,
+    jwks,
+    policies,
+    serviceAccounts,
+    sign(claims: JWTPayload, header: { readonly alg?: string; readonly typ?: string } = {}) {
+      const now = Math.floor(Date.now() / 1000)
+      return new SignJWT({ iat: now, exp: now + 600, ...claims })
+        .setProtectedHeader({ alg: 'RS256', ...header })
+        .sign(privateKey)
+    },
+    fetch: async () => Response.json(jwks),
+    async issuerKeys() {
+      if (state.isDown) throw new Error('connect ECONNREFUSED')
+      return createLocalJWKSet(jwks)
+    },
+    reviewServiceAccount: async (token: string, audience: string) =>
+      serviceAccounts.get(`${token} ${audience}`),
+  }
+}
