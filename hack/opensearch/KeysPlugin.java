@@ -9,7 +9,7 @@ import org.elasticsearch.index.analysis.TokenizerFactory;
 import org.elasticsearch.indices.analysis.AnalysisModule.AnalysisProvider;
 import org.elasticsearch.plugins.AnalysisPlugin;
 
-/** Besides, the parts that the index names in which Elasticsearch keeps API keys: it searches them by their owners' addresses. */
+/** Also the parts that the index names in which Elasticsearch keeps API keys: it searches them by their owners' addresses. */
 public class KeysPlugin extends WordsPlugin {
     @Override
     public Map<String, AnalysisProvider<TokenizerFactory>> getTokenizers() {

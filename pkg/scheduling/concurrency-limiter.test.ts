@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { Status, unavailable } from '../apierrors/status.ts'
 import { createWorkQueue } from './concurrency-limiter.ts'
 
-/** Work that ends when it is told to. */
+/** Work that ends on request. */
 function task(log: string[], name: string) {
   const { promise, resolve } = Promise.withResolvers<string>()
   return {

@@ -7,12 +7,12 @@ export type ProfileKind = (typeof profileKinds)[number]
 /** Path of the profiles of kapis-oauth; kapis-apiserver proxies authorized requests for it. */
 export const listenerProfilePrefix = '/debug/profile/oauth/'
 
-/** The kind that a path names behind `prefix`. */
+/** Returns the kind of profile that a path names after `prefix`. */
 export function profileKindOf(path: string, prefix: string): ProfileKind | undefined {
   return profileKinds.find(kind => path === prefix + kind)
 }
 
-/** Bytes between two samples of the heap, as V8's own tools have it. */
+/** Bytes between two heap samples, the default of V8. */
 const heapInterval = 32_768
 
 /**

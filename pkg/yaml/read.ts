@@ -5,9 +5,9 @@ import { parse, parseAllDocuments, YAMLParseError } from 'yaml'
  * `code` do not.
  */
 export class YamlError extends Error {
-  /** Such as BAD_INDENT or DUPLICATE_KEY. */
+  /** For example BAD_INDENT or DUPLICATE_KEY. */
   readonly code: string
-  /** Such as "line 3, column 1"; '' when it has none. */
+  /** For example "line 3, column 1"; '' if unknown. */
   readonly place: string
 
   constructor(cause: unknown) {

@@ -7,8 +7,8 @@ const words = new Set([
 ])
 
 // A letter or slash first, so that it is neither a number, a time nor an indicator; a colon or
-// blank only before a character that goes on with the text. The yaml package reads e1 as a number
-// of YAML 1.1.
+// space only before a character that continues the text. The yaml package reads e1 as a number of
+// YAML 1.1.
 const almostNumber = /^e[+-]?[\d_]/i
 const plain = /^[A-Za-z/](?:[\w./@=+()%$~;<>?^|,*-]|[ :](?=[\w./@=+()%$~;<>?^|,*-]))*$/
 // Invisible or not printable: controls, line separators, format characters, surrogates, unassigned

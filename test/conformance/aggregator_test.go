@@ -13,7 +13,8 @@ import (
 	"k8s.io/client-go/dynamic"
 )
 
-// TestAggregator: what kube-apiserver holds of a server that it aggregates, as the test of the sample API server has it.
+// TestAggregator: what kube-apiserver expects of an aggregated server, like the test of the sample
+// API server.
 func TestAggregator(t *testing.T) {
 	holds(t, []check{
 		{"the APIService is available, and all checks passed", apiServiceAvailable},
@@ -84,7 +85,7 @@ func apiServicePatched(t *testing.T, s *subject) {
 		list(t, claimsOf(t, s, scene), metav1.ListOptions{Limit: 1})
 		object := getAPIService(t, s)
 		priority, _, _ := unstructured.NestedInt64(object.Object, "spec", "versionPriority")
-		// Kapis keeps its registration as it is installed, and what others have put there next to it.
+		// Kapis keeps the installed registration, and fields that others have added.
 		return priority != 400 && object.GetLabels()["conformance"] == "yes" &&
 			conditionOf(t, object, "Available") == isAvailable
 	})

@@ -60,7 +60,7 @@ func holdRest(t *testing.T, page *unstructured.UnstructuredList, seen, total int
 	equal(t, "seen and remaining", seen+len(page.Items)+int(*rest), total)
 }
 
-// walk goes on from options to the end and returns the names.
+// walk follows continue tokens from options to the end and returns the names.
 func walk(t *testing.T, client dynamic.ResourceInterface, options metav1.ListOptions, seen, total int) (names []string, version string) {
 	t.Helper()
 	for {
@@ -165,8 +165,8 @@ func limitAtVersion(t *testing.T, s *subject) {
 	}
 }
 
-// outdated is a token as one of a client that has slept: it points into a state that nobody has kept. kube-apiserver looks
-// every 15 seconds whether there is such a state.
+// outdated is a token of a client that has slept: its snapshot no longer exists. kube-apiserver
+// compacts every 15 seconds.
 func outdated(t *testing.T, client dynamic.ResourceInterface, token string) string {
 	t.Helper()
 	token = atVersionOne(t, token)

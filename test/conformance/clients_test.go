@@ -72,7 +72,7 @@ func metadataReads(t *testing.T, s *subject) {
 	read := func(of *subject) *metav1.PartialObjectMetadata {
 		client := of.metadata(t).Resource(of.resource(claims)).Namespace(scene)
 		object := must(client.Get(inTime(t), claimName(3), metav1.GetOptions{}))(t)
-		// Not told by the aggregated API: who owns which member is for those who write.
+		// managedFields are not part of the aggregated API, since they only matter for writes.
 		object.ManagedFields = nil
 		return object
 	}

@@ -17,7 +17,7 @@ import (
 	"k8s.io/client-go/restmapper"
 )
 
-// kinds are what the aggregated API serves next to its native counterpart.
+// kinds are the aggregated kinds and their native counterparts.
 var kinds = map[string]struct {
 	kind         string
 	isNamespaced bool
@@ -43,7 +43,7 @@ func TestDiscovery(t *testing.T) {
 	}, everywhere)
 }
 
-// TestGroup: how the group is told of at a server, which for the core group is another way.
+// TestGroup: the discovery of the group, which the core group has elsewhere.
 func TestGroup(t *testing.T) {
 	holds(t, []check{
 		{"is in /apis with its preferred version", groupInList},
@@ -70,7 +70,7 @@ func resourcesOf(t *testing.T, s *subject, client discovery.DiscoveryInterface) 
 	return told(s, lists)
 }
 
-// told are the resources of the subject's group version, each in a line.
+// told are the resources of the subject's group version, one per line.
 func told(s *subject, lists []*metav1.APIResourceList) (lines []string) {
 	for _, list := range lists {
 		if list.GroupVersion != s.gv.String() {
@@ -97,7 +97,7 @@ func discoveriesAgree(t *testing.T, s *subject) {
 	equal(t, "of the group version", strings.Join(told(s, []*metav1.APIResourceList{direct}), "\n"), strings.Join(aggregated, "\n"))
 }
 
-// holdKinds holds what was found to the kinds that are wanted.
+// holdKinds compares the discovered kinds with the expected ones.
 func holdKinds(t *testing.T, s *subject, lists []*metav1.APIResourceList, isWanted func(isNamespaced bool) bool) {
 	t.Helper()
 	found := map[string]metav1.APIResource{}
@@ -158,7 +158,7 @@ func mapperFinds(t *testing.T, s *subject) {
 	}
 }
 
-// mapperFindsAll: also what has no counterpart in the core group.
+// mapperFindsAll also covers kinds without a counterpart in the core group.
 func mapperFindsAll(t *testing.T, s *subject) {
 	mapper := restmapper.NewDiscoveryRESTMapper(must(restmapper.GetAPIGroupResources(s.discovery(t)))(t))
 	served := must(s.discovery(t).ServerResourcesForGroupVersion(s.gv.String()))(t)
@@ -262,7 +262,7 @@ func groupETag(t *testing.T, s *subject) {
 		answer.Body.Close()
 		return answer
 	}
-	// Other tests bring groups and take them away.
+	// Other tests create and remove groups.
 	eventually(t, "a document that has not changed is 304", func() bool {
 		first := ask("")
 		equal(t, "code", first.StatusCode, 200)

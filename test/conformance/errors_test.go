@@ -66,7 +66,7 @@ func kindNotFound(t *testing.T, s *subject) {
 	}
 }
 
-// as is the subject as someone else sees it.
+// as is the subject with the credentials of another user.
 func (s *subject) as(token string) *subject {
 	config := rest.AnonymousClientConfig(s.config)
 	config.QPS = -1
@@ -136,7 +136,7 @@ func invalidOptions(t *testing.T, s *subject) {
 func versionAhead(t *testing.T, s *subject) {
 	options := metav1.ListOptions{ResourceVersion: "900000000", ResourceVersionMatch: metav1.ResourceVersionMatchNotOlderThan}
 	request := s.rest(t, asJSON).Get().Namespace(scene).Resource(claims).VersionedParams(&options, metav1.ParameterCodec)
-	// Else it is tried again as the answer says.
+	// Otherwise the client retries according to the response.
 	err := request.MaxRetries(0).Do(inTime(t)).Error()
 	is(t, err, "Timeout", apierrors.IsTimeout)
 	if !apierrors.HasStatusCause(err, metav1.CauseTypeResourceVersionTooLarge) {

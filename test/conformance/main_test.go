@@ -1,5 +1,5 @@
-// Package conformance asks the aggregated API what the conformance tests of Kubernetes ask an API, with client-go itself. The
-// same is asked of kube-apiserver's own API, so that a check that asks for the wrong thing is found out.
+// Package conformance sends the requests of Kubernetes' conformance tests to the aggregated API,
+// with client-go. They are also sent to kube-apiserver's own API, to find wrong checks.
 package conformance
 
 import (
@@ -13,7 +13,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 )
 
-// check is one thing that is held against a subject.
+// check is one property of a subject.
 type check struct {
 	name string
 	run  func(*testing.T, *subject)
@@ -32,7 +32,7 @@ func TestMain(m *testing.M) {
 }
 
 func setUp(m *testing.M) (int, error) {
-	// Of kube-apiserver's own kinds, which are read along with the others.
+	// Of native kinds, which are read too.
 	rest.SetDefaultWarningHandler(rest.NoWarnings{})
 	kube, err := clientcmd.BuildConfigFromFlags("", os.Getenv("KUBECONFIG"))
 	if err != nil {

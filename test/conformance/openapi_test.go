@@ -31,7 +31,7 @@ func TestOpenAPI(t *testing.T) {
 	}, everywhere)
 }
 
-// openAPIOf polls: kube-apiserver asks for the documents of aggregated servers once a minute.
+// openAPIOf polls: kube-apiserver fetches the documents of aggregated servers once a minute.
 func openAPIOf(t *testing.T, s *subject) *spec3.OpenAPI {
 	t.Helper()
 	var document *spec3.OpenAPI
@@ -116,7 +116,7 @@ func openAPICached(t *testing.T, s *subject) {
 	equal(t, "a hash in the second", asked.queries[1].Get("hash") != "", true)
 }
 
-// answerAt is what a plain HTTP client gets, no matter who follows a redirect.
+// answerAt is the response to a plain HTTP client, whether or not it follows redirects.
 func answerAt(t *testing.T, s *subject, path string, headers map[string]string) (*http.Response, []byte) {
 	t.Helper()
 	client := must(rest.HTTPClientFor(s.config))(t)
@@ -142,14 +142,14 @@ func hashURL(t *testing.T, s *subject) string {
 }
 
 func openAPIHash(t *testing.T, s *subject) {
-	// The document may change between the index and the question.
+	// The document may change between the index and the request.
 	eventually(t, "a document by its hash may be kept", func() bool {
 		url := hashURL(t, s)
 		answer, body := answerAt(t, s, url, nil)
 		equal(t, "code", answer.StatusCode, 200)
 		equal(t, "JSON", json.Valid(body), true)
 		tag := answer.Header.Get("ETag")
-		// kube-apiserver puts its own before that of an aggregated server.
+		// kube-apiserver lists its own documents before those of an aggregated server.
 		if !slices.Contains(answer.Header.Values("Cache-Control"), "public, immutable") {
 			return false
 		}

@@ -20,16 +20,16 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// claims are what is listed and watched: no controller touches those that nobody uses.
+// claims are listed and watched: no controller changes unused ones.
 const claims = "persistentvolumeclaims"
 
-// claimsInScene are more than some chunks hold, and no multiple of what a chunk does.
+// claimsInScene is more than some pages, and not a multiple of a page.
 const claimsInScene = 23
 
-// kube writes what the subjects are then read for.
+// kube writes the objects that the subjects read.
 var kube *kubernetes.Clientset
 
-// scene is a namespace of claims that nobody changes.
+// scene is a namespace of claims that nothing else changes.
 var scene string
 
 func makeScene(ctx context.Context, config *rest.Config) (remove func(), err error) {
@@ -53,7 +53,7 @@ func makeScene(ctx context.Context, config *rest.Config) (remove func(), err err
 		}
 		version = claim.ResourceVersion
 	}
-	// From now on nobody sees less.
+	// From here on every server has at least this state.
 	for _, s := range subjects {
 		client, err := dynamic.NewForConfig(s.config)
 		if err != nil {
@@ -71,8 +71,9 @@ func makeScene(ctx context.Context, config *rest.Config) (remove func(), err err
 	return remove, compact(ctx, version)
 }
 
-// compact lets the store forget what was before, as kube-apiserver does every five minutes, so that old versions can be
-// asked for in vain. Each kube-apiserver watches the key that tells the others of it, and releases its own copies.
+// compact removes old versions from etcd, as kube-apiserver does every five minutes, so that
+// requests for them fail. Each kube-apiserver watches the compaction key and releases its own
+// copies.
 func compact(ctx context.Context, version string) error {
 	base64Of := base64.StdEncoding.EncodeToString
 	key := map[string]string{"key": base64Of([]byte("compact_rev_key")), "value": base64Of([]byte(version))}
@@ -141,7 +142,7 @@ func ownNamespace(t *testing.T) (name string) {
 	return name
 }
 
-// giveBack empties a namespace, and waits until each way to it is empty.
+// giveBack empties a namespace, and waits until every server shows it empty.
 func giveBack(t *testing.T, name string) {
 	err := kube.CoreV1().PersistentVolumeClaims(name).DeleteCollection(inTime(t), metav1.DeleteOptions{}, metav1.ListOptions{})
 	if err != nil {
@@ -177,7 +178,7 @@ func addClaim(t *testing.T, namespace, name string) *corev1.PersistentVolumeClai
 	return must(makeClaim(inTime(t), namespace, name))(t)
 }
 
-// step counts a label of a claim on, which is one change of it.
+// step increments a label of a claim: one change.
 func step(t *testing.T, namespace, name string, to int) *corev1.PersistentVolumeClaim {
 	t.Helper()
 	patch := must(json.Marshal(map[string]any{"metadata": map[string]any{"labels": map[string]string{"step": fmt.Sprint(to)}}}))(t)

@@ -19,14 +19,14 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 )
 
-// subject is one API as clients see it: a group version at a server.
+// subject is one API: a group version at a server.
 type subject struct {
 	name   string
 	config *rest.Config
 	gv     schema.GroupVersion
-	// isNative tells of kube-apiserver's own API: what it fails at is wrongly checked.
+	// isNative means kube-apiserver's own API: if it fails, the check is wrong.
 	isNative bool
-	// isFront tells that the server is kapis-apiserver of Kapis and not kube-apiserver.
+	// isFront means that the server is kapis-apiserver and not kube-apiserver.
 	isFront bool
 }
 
@@ -44,7 +44,7 @@ func makeSubjects(kube *rest.Config) error {
 	}
 	front.CAFile, front.BearerToken = ca, token
 	for _, config := range []*rest.Config{kube, front} {
-		// The limits of a client's own are not what is tried here.
+		// Client-side limits are not under test.
 		config.QPS = -1
 	}
 	ours := schema.GroupVersion{Group: "resources." + domain, Version: "v1alpha3"}
@@ -61,7 +61,8 @@ func (s *subject) resource(plural string) schema.GroupVersionResource {
 	return s.gv.WithResource(plural)
 }
 
-// forgetful is a plural whose first changes nobody remembers. kube-apiserver keeps what it has seen since it started, but for events.
+// forgetful is a plural whose first changes are no longer known. kube-apiserver keeps everything
+// since its start, except events.
 func (s *subject) forgetful() string {
 	if s.isNative {
 		return "events"
@@ -69,7 +70,7 @@ func (s *subject) forgetful() string {
 	return claims
 }
 
-// path of what the group version has at the given elements.
+// path joins the path of the group version and elements.
 func (s *subject) path(elements ...string) string {
 	root := "/apis/" + s.gv.String()
 	if s.gv.Group == "" {
@@ -93,7 +94,7 @@ func (s *subject) discovery(t *testing.T) *discovery.DiscoveryClient {
 	return must(discovery.NewDiscoveryClientForConfig(s.config))(t)
 }
 
-// rest is a typed client: what the group serves are kube-apiserver's own kinds, so its Go types are the right ones.
+// rest is a typed client: the group serves native kinds, so their Go types fit.
 func (s *subject) rest(t *testing.T, accept string) *rest.RESTClient {
 	t.Helper()
 	scheme := runtime.NewScheme()

@@ -16,7 +16,7 @@ import (
 const (
 	tableV1      = "application/json;as=Table;v=v1;g=meta.k8s.io"
 	tableV1beta1 = "application/json;as=Table;v=v1beta1;g=meta.k8s.io"
-	// What kubectl asks for.
+	// The Accept header of kubectl.
 	tableOrJSON = tableV1 + "," + tableV1beta1 + "," + asJSON
 	partial     = "application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io"
 	partialList = "application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io"
@@ -38,7 +38,7 @@ func TestTable(t *testing.T) {
 	}, everywhere)
 }
 
-// TestColumns: the printers of the aggregated kinds are those of kube-apiserver.
+// TestColumns: aggregated kinds have the printer columns of kube-apiserver.
 func TestColumns(t *testing.T) {
 	holds(t, []check{{"begin with those of kube-apiserver's own", func(t *testing.T, s *subject) {
 		for _, plural := range []string{"nodes", "namespaces", claims} {
@@ -52,7 +52,7 @@ func TestColumns(t *testing.T) {
 	}}}, ours)
 }
 
-// request asks in a form that is no typed object.
+// request asks for a format that is not a typed object.
 func request(t *testing.T, s *subject, accept string) *rest.Request {
 	t.Helper()
 	return s.rest(t, asJSON).Get().SetHeader("Accept", accept)
@@ -121,7 +121,7 @@ func kindIn(t *testing.T, row metav1.TableRow) string {
 	return object.APIVersion + " " + object.Kind
 }
 
-// kindsIn is what a row holds for each policy.
+// kindsIn is the object in a row for each policy.
 func kindsIn(s *subject) map[metav1.IncludeObjectPolicy]string {
 	return map[metav1.IncludeObjectPolicy]string{
 		"":                     "meta.k8s.io/v1 PartialObjectMetadata",
@@ -199,7 +199,7 @@ func tableWatch(t *testing.T, s *subject) {
 	}
 }
 
-// holdTableBookmark: the end of the first state is told in the one row of a table (KEP-3157).
+// holdTableBookmark: in a Table, one row marks the end of the initial events (KEP-3157).
 func holdTableBookmark(t *testing.T, event tableEvent) {
 	t.Helper()
 	equal(t, "type", event.Type, watch.Bookmark)

@@ -42,7 +42,7 @@ func TestWatchList(t *testing.T) {
 	holds(t, checks, everywhere)
 }
 
-// firstState are the options by which informers ask for it.
+// firstState are the list options of informers for the initial events.
 func firstState(t *testing.T) metav1.ListOptions {
 	t.Helper()
 	options, isPrepared, err := watchlist.PrepareWatchListOptionsFromListOptions(metav1.ListOptions{})
@@ -130,7 +130,7 @@ func (r *recorded) RoundTrip(request *http.Request) (*http.Response, error) {
 	return r.RoundTripper.RoundTrip(request)
 }
 
-// lists are the requests that were no watch.
+// lists are the requests that were not watches.
 func (r *recorded) lists() (count int) {
 	r.lock.Lock()
 	defer r.lock.Unlock()
@@ -142,7 +142,8 @@ func (r *recorded) lists() (count int) {
 	return count
 }
 
-// informs holds an informer to the claims of a namespace: those of the beginning, and one that changes.
+// informs compares an informer with the claims of a namespace: the initial ones, and one that
+// changes.
 func informs(t *testing.T, informer cache.SharedIndexInformer, namespace string) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(inTime(t))

@@ -43,7 +43,8 @@ func TestWatch(t *testing.T) {
 	holds(t, checks, everywhere)
 }
 
-// TestProtobuf: who takes nothing but protobuf is served by kube-apiserver's own kinds, and refused by those of others.
+// TestProtobuf: clients that only accept protobuf are served for native kinds, and rejected for
+// those of others.
 func TestProtobuf(t *testing.T) {
 	holds(t, []check{{"is the only form that is accepted", func(t *testing.T, s *subject) {
 		if s.isNative {
@@ -78,7 +79,7 @@ func follow(t *testing.T, stream watch.Interface, err error) events {
 	return events{t, stream}
 }
 
-// next is the next event; isOpen tells whether there was one.
+// next is the next event; isOpen reports whether there was one.
 func (e events) next() (event watch.Event, isOpen bool) {
 	e.t.Helper()
 	select {
@@ -90,7 +91,8 @@ func (e events) next() (event watch.Event, isOpen bool) {
 	}
 }
 
-// told is the next event in short, such as "ADDED claim-0001 step 2". Bookmarks come when the server likes (KEP-956).
+// told is the next event in short, such as "ADDED claim-0001 step 2". Bookmarks arrive at any time
+// (KEP-956).
 func (e events) told() string {
 	e.t.Helper()
 	event, isOpen := e.next()
@@ -143,7 +145,7 @@ func watchIn(t *testing.T, client rest.Interface, namespace, plural string, opti
 	return follow(t, stream, err)
 }
 
-// holdExpired: an ERROR event with a Status is the last of a watch that cannot go on.
+// holdExpired: an ERROR event with a Status ends a watch that cannot continue.
 func holdExpired(t *testing.T, stream events) {
 	t.Helper()
 	event, isOpen := stream.next()
@@ -196,7 +198,7 @@ func watchSelection(t *testing.T, s *subject) {
 	}
 	step(t, namespace, "a", 1)
 	removeClaim(t, namespace, "a")
-	// What has left is told in the state in which it still was selected.
+	// An object that no longer matches is sent in its last matching state.
 	selected.tells("ADDED a step 1", "MODIFIED a step 2", "DELETED a step 2", "ADDED a step 1")
 	named := metav1.ListOptions{FieldSelector: "metadata.name=b", ResourceVersion: first.ResourceVersion}
 	stream, err = claimsOf(t, s, namespace).Watch(inTime(t), named)

@@ -149,8 +149,8 @@ describe('reviews of access', function () {
     }, 10_000)
   })
 
-  // Without validation, which kubectl of someone who may not list CRDs cannot do for what is only
-  // created, SubjectAccessReviews too.
+  // Without client-side validation: kubectl without permission to list CRDs cannot validate kinds
+  // that are only created, SubjectAccessReviews included.
   it('tell anyone who has logged in of their own rights, by kubectl', async () => {
     const spec = { resourceAttributes: { verb: 'get', resource: 'pods' } }
     const stdin = JSON.stringify(review('AccessibleNamespaces', spec))

@@ -47,7 +47,7 @@ describe('the audit log', function () {
   let server: string
   let token: string
 
-  // A replica of its own next to the others: they share everything but their settings.
+  // A separate replica next to the others: they share everything but their settings.
   before(async () => {
     await makeNamespace(namespace, ['nobody', 'deputy'])
     token = await accessToken()
@@ -182,7 +182,7 @@ describe('the audit log', function () {
   it('an exec has an event when it ends', async () => {
     const pod = (await kubectlOutput('get', 'pods', '-o', 'jsonpath={.items[0].metadata.name}')).trim()
     expect(await through('exec', pod, '--', 'true')).to.include({ code: 0 })
-    // Which method begins it depends on the protocol: GET for WebSocket, POST for SPDY.
+    // The method depends on the protocol: GET for WebSocket, POST for SPDY.
     const { responseStatus, objectRef } = await event(
       candidate => candidate.objectRef?.subresource === 'exec' && candidate.objectRef.name === pod,
     )

@@ -126,7 +126,7 @@ describe('a browser, and two kapis-oauths', function () {
       sub: user.username,
       client_id: 'web',
     })
-    // What it waited as has gone.
+    // The state that it waited with is gone.
     const devices = (await kubectlJson('get', `deviceauthorizations.iam.${domain}`)) as {
       items: readonly { spec: { user?: string } }[]
     }
@@ -140,7 +140,7 @@ describe('a browser, and two kapis-oauths', function () {
       for (let i = 0; i < 2; i++) expect((await browser.get('/oauth/session')).code).to.equal(302)
     }, 2_000)
     await patchUser(user.username, { status: { state: 'Active' } }, '--subresource=status')
-    // It has ended for good.
+    // It stays ended.
     await eventually(async () => {
       const sessions = (await kubectlJson('get', `loginsessions.iam.${domain}`)) as {
         items: readonly { spec: { user: string; type?: string; ended?: string } }[]

@@ -26,7 +26,7 @@ describe('the npm package of the command line', function () {
     mkdirSync(folder, { recursive: true })
     tarball = join(packed, readdirSync(packed)[0] ?? '')
     const options = ['--offline', '--ignore-scripts', '--no-audit', '--no-fund']
-    // Neither a registry nor what an earlier installation has left.
+    // Neither a registry nor leftovers of an earlier installation are used.
     const cache = ['--cache', join(scratch, 'npm-cache')]
     await output('npm', ['install', ...options, ...cache, tarball], {
       cwd: folder,

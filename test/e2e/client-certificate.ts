@@ -65,7 +65,7 @@ export async function administratorCertificate(): Promise<ClientCertificate> {
   return { cert: await read('client-certificate-data'), key: await read('client-key-data') }
 }
 
-/** One request with a client certificate, to kube-apiserver or to Kapis. */
+/** Sends one request with a client certificate, to kube-apiserver or to Kapis. */
 export async function askWithCertificate(
   server: 'kube-apiserver' | 'kapis',
   pair: ClientCertificate,

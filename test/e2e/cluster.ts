@@ -15,7 +15,7 @@ export function kubectl(...args: readonly string[]): Promise<Ran> {
   return run('kubectl', args)
 }
 
-/** What kubectl prints; it must succeed. */
+/** The output of kubectl, which must succeed. */
 export function kubectlOutput(...args: readonly string[]): Promise<string> {
   return output('kubectl', args)
 }
@@ -34,11 +34,11 @@ export function uniqueName(what: string): string {
   return `kapis-e2e-${what}-${randomBytes(5).toString('hex')}`
 }
 
-/** A namespace with service accounts; anyone who makes one deletes it. */
+/** Creates a namespace with service accounts; the caller deletes it. */
 export async function makeNamespace(name: string, serviceAccounts: readonly string[]): Promise<void> {
   await kubectlOutput('create', 'namespace', name)
   for (const account of serviceAccounts) {
-    // `default` may be made by the controller manager in the same moment.
+    // The controller manager may create `default` at the same moment.
     const { code, stderr } = await kubectl('-n', name, 'create', 'serviceaccount', account)
     if (code !== 0 && !stderr.includes('already exists')) throw new Error(stderr)
   }
@@ -93,14 +93,14 @@ export type Ask = {
   readonly localAddress?: string
 }
 
-/** One request to kube-apiserver, with a token unless it is ''. */
+/** Sends one request to kube-apiserver, with a token unless it is ''. */
 export async function askKube(token: string, path: string, options: Ask = {}): Promise<Answer> {
   const authorization = token === '' ? {} : { authorization: `Bearer ${token}` }
   const headers = { accept: 'application/json', ...options.headers, ...authorization }
   return ask(setting('KUBE_URL'), await kubeCa(), path, { ...options, headers })
 }
 
-/** One request to kapis-apiserver of Kapis. */
+/** Sends one request to kapis-apiserver. */
 export function askKapis(path: string, options: Ask = {}): Promise<Answer> {
   return ask(setting('KAPIS_URL'), setting('KAPIS_CA'), path, options)
 }

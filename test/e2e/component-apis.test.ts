@@ -206,7 +206,8 @@ describe('the API of another component', function () {
         for (const method of ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
           expect((await askAs(watcher, path, { method })).code, `${method} ${path}`).to.equal(403)
       }
-      // With the right it is a write, and servers that know the prefix would take it for a watch.
+      // With the permission it is a write, and servers that know the prefix would interpret it as a
+      // watch.
       const created = await askAs(reader, below, { method: 'POST' })
       expect(created.code).to.be.oneOf([403, 405])
     }

@@ -357,7 +357,7 @@ describe('components, quotas and what everybody may know', function () {
       args: ['get-token', '--server', origin],
     })
     expect(clusters[0].cluster.server).to.equal(origin)
-    // The authority in it is the one that kapis-apiserver is trusted by.
+    // It contains the CA of kapis-apiserver.
     const plain = ['--kubeconfig', '/dev/null', '--server', setting('KAPIS_URL'), '--token', token]
     const ca = join(scratch, 'own.ca')
     writeFileSync(ca, Buffer.from(clusters[0].cluster['certificate-authority-data'], 'base64'))

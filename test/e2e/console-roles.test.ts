@@ -72,7 +72,7 @@ describe('roles and members for consoles of KubeSphere 3.4', function () {
     expect(refused.body.message).to.contain('cannot list resource "rolebindings"')
     for (const path of [members, '/clustermembers', '/globalroles', '/users/admin/globalroles'])
       expect((await send(plain, 'GET', path)).code, path).to.equal(403)
-    // Who may make bindings still gives no more than they have.
+    // A caller who may create bindings still cannot grant more than they have.
     const bindings = { apiGroups: ['rbac.authorization.k8s.io'], resources: ['rolebindings'] }
     const rule = { ...bindings, verbs: ['create', 'list'] }
     const binder = await accounts.make('binder', [rule])

@@ -217,7 +217,7 @@ async function happens(check: () => Promise<boolean>, timeoutMs: number): Promis
 
 type Schemas = Readonly<Record<string, Readonly<Record<string, unknown>>>>
 
-/** The name of the schema that says it is the kind of a plural. */
+/** The schema whose kind is that of a plural. */
 function kindOf(schemas: Schemas, ofGroup: string, plural: string): string {
   const singular = plural.slice(0, -1)
   const name = Object.keys(schemas).find(key => {
@@ -231,7 +231,7 @@ function kindOf(schemas: Schemas, ofGroup: string, plural: string): string {
 
 type Flat = { readonly path: string; readonly ref: string; readonly json: string }
 
-/** A schema and those within it, each with its own words alone. */
+/** A schema and its nested schemas, each only with its own text. */
 function flatten(schema: unknown, path = ''): Flat[] {
   if (typeof schema !== 'object' || schema === null) return []
   const { properties, items, additionalProperties, allOf, $ref, ...own } = Object.fromEntries(

@@ -5,7 +5,7 @@ import { askKapis } from './cluster.ts'
 import { groupDomain } from './http.ts'
 import { setting } from './run.ts'
 
-// Text, since the types of a browser are no part of this program.
+// Text, since the program is not compiled with the types of browsers.
 const widthOfPage = 'document.documentElement.scrollWidth'
 const background = 'getComputedStyle(document.body).backgroundColor'
 const url = () => `${setting('KAPIS_URL')}/docs`

@@ -8,10 +8,10 @@ const tenant = `/kapis/tenant.${groupDomain}/v1alpha2`
 const foundWithinMs = 60_000
 
 /**
- * kube-apiserver's events as their users meet them.
+ * Tests of kube-apiserver's events for users.
  *
- * @param title of the store behind it
- * @param base kapis-apiserver that has the store, once it is there
+ * @param title of the store
+ * @param base kapis-apiserver with the store, once it is ready
  */
 export function describeEvents(title: string, base: () => string): void {
   describe(`events in ${title}`, function () {
@@ -103,10 +103,10 @@ export function describeEvents(title: string, base: () => string): void {
 }
 
 /**
- * The audit log as it is asked for.
+ * Tests of queries of the audit log.
  *
- * @param title of the store behind it
- * @param base kapis-apiserver that keeps an audit log
+ * @param title of the store
+ * @param base kapis-apiserver with an audit log
  */
 export function describeAuditEvents(title: string, base: () => string): void {
   describe(`audit events in ${title}`, function () {
@@ -151,7 +151,7 @@ export function describeAuditEvents(title: string, base: () => string): void {
       const [event] = (await query(reader, `${refused}&objectref_resource_filter=secrets`)).query.records
       expect(event).to.deep.include({ verb: 'get', level: 'Metadata', requestURI: secret })
       expect(event.user.username).to.equal(user)
-      // The role `view` gives events, and not those of the audit log.
+      // The role `view` includes events, but not the audit log.
       expect(await query(viewer, '')).to.deep.equal({ query: { total: 0 } })
       expect(await query(admin, `operation=statistics&${refused}`)).to.deep.equal({
         statistics: { resources: 1, events: 1 },

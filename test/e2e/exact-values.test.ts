@@ -163,7 +163,7 @@ describe('values that kube-apiserver stored', function () {
     custom = await native(collection)
     maps = await native(`/api/v1/namespaces/${namespace}/configmaps`)
     await eventually(async () => {
-      // What plays kubelet writes a status, and then nothing more.
+      // The fake kubelet writes one status, and nothing afterwards.
       pods = await native(`/api/v1/namespaces/${namespace}/pods`)
       expectSame(byName(itemsOf((await askAs(token, resources('pods'))).body), true), pods)
     }, 30_000)
@@ -256,7 +256,7 @@ describe('values that kube-apiserver stored', function () {
     const headers = { accept: 'application/yaml' }
     for (const name of ['p1', 'p2']) {
       const { body } = await askKube(kubeToken, `${extension('pods')}/${name}`, { headers })
-      // kubectl knows Pods of v1 without asking.
+      // kubectl knows Pods of v1 without discovery.
       const stdin = body.replace(/^apiVersion: .*$/m, 'apiVersion: v1')
       const args = ['annotate', '--local', '-o', 'json', '-f', '-', 'x=y']
       const read = await output('kubectl', args, { stdin })

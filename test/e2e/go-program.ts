@@ -1,9 +1,9 @@
 import { output, run } from './run.ts'
 
-/** Where kube-apiserver was not built the first build compiles all of client-go. */
+/** If kube-apiserver was not built, the first build compiles all of client-go. */
 export const goBuildTimeoutMs = 600_000
 
-/** Says so when there is no Go to build a program with. */
+/** Reports if there is no Go to build a program with. */
 export async function hasGo(what: string): Promise<boolean> {
   const isThere = await run('go', ['version']).then(
     ({ code }) => code === 0,

@@ -24,7 +24,7 @@ export const shortPath = `/kapi/${group}/${version}/nodes`
 /** A login ends within two seconds; a loaded machine takes some more to poll. */
 export const endsWithinSeconds = 8
 
-/** One request to Kapis with its target as it stands: nothing is cleaned up on the way. */
+/** Sends one request to Kapis with the target unchanged. */
 export function askRaw(target: string, options: Ask = {}): Promise<Answer> {
   return askRawAt(setting('KAPIS_URL'), setting('KAPIS_CA'), target, options)
 }
@@ -56,12 +56,12 @@ function askRawAt(url: string, caFile: string, target: string, ask: Ask): Promis
   return promise
 }
 
-/** One request to kapis-apiserver with a bearer token. */
+/** Sends one request to kapis-apiserver with a bearer token. */
 export function askAs(token: string, path: string, options: Ask = {}): Promise<Answer> {
   return askKapis(path, { ...options, headers: { ...options.headers, authorization: `Bearer ${token}` } })
 }
 
-/** A login by password, whatever comes of it. */
+/** A login by password, successful or not. */
 export function logIn(username: string, password: string): Promise<Answer> {
   const form = new URLSearchParams({
     grant_type: 'password',

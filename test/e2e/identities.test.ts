@@ -77,7 +77,7 @@ describe('an identity that a header field would alter', function () {
         )
         const merge = { 'content-type': 'application/merge-patch+json' }
         expectRefused(await send('PATCH', `${users}/${name}`, { spec: { groups } }, merge), field)
-        // And past Kapis: the schema says the same.
+        // Also without Kapis: the schema of the CRD has the same rule.
         const patch = ['patch', `users.iam.${groupDomain}`, name, '--type=merge']
         for (const [part, body] of [
           [[], { spec: { groups } }],
@@ -309,7 +309,7 @@ describe('an identity that a header field would alter', function () {
 describe('an identity', function () {
   this.timeout(120_000)
   const jane = uniqueName('jane')
-  // Without it anyone who is in system:unauthenticated may not ask who they are.
+  // Without this role system:unauthenticated cannot create a SelfSubjectReview.
   before(() =>
     kubectlOutput('create', 'clusterrolebinding', jane, '--clusterrole=system:basic-user', `--user=${jane}`),
   )

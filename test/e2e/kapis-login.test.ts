@@ -155,7 +155,7 @@ describe('kapis login', function () {
       20,
     )
     expect(seconds).to.be.below(endsWithinSeconds)
-    // What was begun with it is broken off.
+    // Pending requests with it are aborted.
     await eventually(async () => expect(ends).to.deep.equal(['ECONNRESET', 'ECONNRESET']), 5_000)
     const refused = await person.kubectl('get', 'nodes')
     expect(refused.code).to.equal(1)

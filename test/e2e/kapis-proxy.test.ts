@@ -10,7 +10,7 @@ describe('kapis behind a proxy', function () {
   this.timeout(90_000)
   const { port } = new URL(setting('KAPIS_URL'))
   const asked: string[] = []
-  // It alone knows where the platform is.
+  // Only the proxy knows the address of the platform.
   const proxy = createServer((_req, res) => res.writeHead(403).end())
   proxy.on('connect', (req, socket: Duplex) => {
     asked.push(`${req.url} ${req.headers['proxy-authorization'] ?? ''}`)

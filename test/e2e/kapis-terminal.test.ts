@@ -15,7 +15,7 @@ describe('kapis in a terminal', function () {
   this.timeout(120_000)
   const person = createPerson('terminal')
 
-  /** Types answers to what is shown. */
+  /** Types a response to each prompt. */
   async function type(args: readonly string[], ...steps: readonly (readonly [string, string])[]) {
     const command = [typist, process.execPath, program, ...args]
     const ran = await run('python3', command, { stdin: JSON.stringify(steps), env: person.env })
@@ -46,7 +46,7 @@ describe('kapis in a terminal', function () {
       ['the passwords do not match; nothing was changed', ''],
     )
     expect((await person.kapis(['user', 'get', name])).code).to.equal(1)
-    // A slip, taken back with backspace; arrows are no letters.
+    // A typo, corrected with backspace; arrow keys are ignored.
     await type(
       create,
       ['Password of', `${first}x\u007f\r`],

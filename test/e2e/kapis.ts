@@ -12,20 +12,20 @@ type KapisOptions = {
 }
 
 type Begun = {
-  /** What is said to people, as soon as it matches. */
+  /** The output on standard error, as soon as it matches. */
   readonly said: (pattern: RegExp) => Promise<RegExpExecArray>
   readonly ended: Promise<Omit<Ran, 'stdout'>>
   /** Ctrl-C. */
   readonly interrupt: () => void
 }
 
-/** The command line of one person: with logins and a kubeconfig of their own. */
+/** The command line of one user, with their own logins and kubeconfig. */
 export type Person = {
   readonly home: string
   readonly env: Readonly<Record<string, string>>
   readonly kubeconfig: string
   readonly kapis: (args: readonly string[], options?: KapisOptions) => Promise<Ran>
-  /** The same while it goes on: what it says can be waited for. */
+  /** The same as a running process, whose output can be awaited. */
   readonly begin: (args: readonly string[]) => Begun
   /** kubectl with the kubeconfig that `kapis login` wrote. */
   readonly kubectl: (...args: readonly string[]) => Promise<Ran>

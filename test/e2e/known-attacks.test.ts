@@ -141,7 +141,7 @@ describe('attacks that peers have fallen to', function () {
         const spoken = await speak(first() + second)
         expect(spoken.codes.length, spoken.text).to.be.within(1, 2)
         expect(codes, spoken.text).to.include(spoken.codes[0])
-        // Behind it there is nobody, and nobody is who asks.
+        // Nothing listens on this address, so only the caller is affected.
         expect(spoken.codes.slice(1), spoken.text).to.be.deep.oneOf([[], [401]])
         expect(spoken.text).to.not.include('SecretList')
       })

@@ -37,7 +37,7 @@ describe('who may read the aggregated nodes', function () {
     const { code, stdout } = await as('reader', 'get', nodes, '-o', 'name')
     expect(code).to.equal(0)
     expect(stdout).to.match(new RegExp(`^(node\\.${group}/\\S+\n)+$`))
-    // What can-i says is what is done.
+    // can-i reports what requests actually get.
     expect(await as('reader', 'auth', 'can-i', 'list', nodes)).to.include({ stdout: 'yes\n' })
   })
 

@@ -119,7 +119,7 @@ describe('kubectl through kapis-apiserver and next to it', function () {
       selector: { matchLabels: { app: 'web' } },
       template: {
         metadata: { labels: { app: 'web' } },
-        // There is no scheduler here.
+        // The control plane has no scheduler.
         spec: { nodeName: 'worker-1', containers: [{ name: 'web', image: 'web:1' }] },
       },
     },
@@ -305,7 +305,7 @@ describe('kubectl through kapis-apiserver and next to it', function () {
       ])
       const go = (...args: string[]) => kubectlOutput(...here, ...args)
       try {
-        // It only sees what happens after the watch has started.
+        // It only sees changes after the watch has started.
         await new Promise(resolve => setTimeout(resolve, 1_500))
         await go('create', 'configmap', 'w', '--from-literal=k=1')
         await go('label', 'configmap', 'w', 'watched=yes', 'v=1')

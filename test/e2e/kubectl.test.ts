@@ -166,7 +166,7 @@ async function sameVersion(name: string, format: string): Promise<readonly [Node
   throw new Error(`${name} changes faster than it can be read`)
 }
 
-/** Without its version, the one thing in which the two differ. */
+/** Without the version, the only difference between the two. */
 function comparable({ apiVersion: _, ...rest }: NodeObject): unknown {
   return rest
 }

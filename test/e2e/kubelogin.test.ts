@@ -48,7 +48,7 @@ describe('kubelogin, as it is', function () {
       ...more,
     ]
   }
-  /** What it says to people is on standard error. */
+  /** Its messages for users are on standard error. */
   const launch = (args: readonly string[]) => follow('sh', ['-c', 'exec "$0" "$@" 2>&1', program, ...args])
   const tokenOf = (credential: string): string => JSON.parse(credential).status.token
   const expected = (aud: string) => ({ aud, sub: user.username, groups: ['e2e-kubelogin'] })
@@ -135,7 +135,7 @@ async function freePort(): Promise<number> {
   return address.port
 }
 
-/** Where kubelogin sends the browser that opens its own page. */
+/** The URL to which kubelogin redirects the browser that opens its page. */
 async function untilListening(url: string): Promise<string> {
   const deadline = Date.now() + 20_000
   for (;;) {

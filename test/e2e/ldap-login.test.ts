@@ -56,7 +56,7 @@ describe('logins at a directory, through kapis-apiserver', function () {
   }
   const refusal = ({ code, body }: Answer) => [code, JSON.parse(body)]
   const invalid = (error_description: string) => ({ error: 'invalid_grant', error_description })
-  /** Waits for the listener to have it. */
+  /** Waits until kapis-oauth has loaded the provider. */
   async function configure(
     changes: object = {},
     ldap: object = {},
@@ -119,7 +119,7 @@ describe('logins at a directory, through kapis-apiserver', function () {
       }, 5_000)
       expect((await askKube(access_token, '/api/v1/namespaces/default/pods')).code).to.equal(200)
       await slapd.asManager(client => client.del(`cn=${group},${groups}`))
-      // Any login of hers tells, and the older token is worth no more than the new one.
+      // Any login of this user updates the groups, for older tokens too.
       const later = await loggedIn(alice)
       expect(claimsOf(later.access_token).groups).to.deep.equal([])
       await eventually(async () => {

@@ -86,7 +86,7 @@ describe('what kapis-apiserver takes on', function () {
 
   it('a user who fills the share of one waits, is then 429, and is in nobody else’s way', async () => {
     const slow = await tokenOf(namespace, 'slow')
-    // More than is waited for, and less than all: kube-apiserver waits for the rest.
+    // More than Kapis waits for, but not all: kube-apiserver waits for the rest.
     await hold(places / 4, unfinished(reviews, slow, 200_000))
     const other = await tokenOf(namespace, 'nobody')
     const refused = askAs(slow, reviews, { method: 'POST', headers: json, body: review })
@@ -139,7 +139,7 @@ describe('what kapis-apiserver takes on', function () {
       expect((await askAs(token, `${path}?labelSelector=${terms(32, '!a')}`)).code).to.equal(200)
       expect((await askAs(nobody, `${path}?q=${'x'.repeat(70_000)}`)).code).to.equal(431)
     }
-    // What kube-apiserver answers is as long as it takes.
+    // The length depends on the response of kube-apiserver.
     const query = `labelSelector=${terms(1_000, '!a')}&fieldSelector=${terms(100, 'metadata.name!=a')}`
     expect((await askAs(token, `/api/v1/nodes?${query}`)).code).to.equal(200)
   })

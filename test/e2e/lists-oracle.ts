@@ -186,7 +186,7 @@ export function expectedOf(
   return { names: shown.map(object => identity(object).join('/')), total: kept.length }
 }
 
-/** When an object was last changed: what it says itself, or anyone who wrote it last. */
+/** The time of the last change of an object: its own, or that of the last writer. */
 function updatedOf(plural: string, { metadata, status, ...object }: Printed): string {
   const since = (times: readonly string[]) => times.toSorted().at(-1) ?? metadata.creationTimestamp
   const conditions: readonly Printed[] = status?.conditions ?? []

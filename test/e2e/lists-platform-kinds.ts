@@ -1,7 +1,4 @@
-/**
- * Kinds of the platform that are custom resources of others: how each is served, and an object or
- * two of it.
- */
+/** Custom resources of other projects: how each kind is served, with one or two objects. */
 
 type Manifest = { readonly metadata: object; readonly [member: string]: unknown }
 type Example = { readonly [member: string]: unknown; readonly metadata?: object }
@@ -12,7 +9,7 @@ export type PlatformKind = {
   readonly kind: string
   readonly namespaced: boolean
   readonly examples: readonly Example[]
-  /** What it is asked next to what all are asked. */
+  /** Additional queries of this kind. */
   readonly queries: readonly string[]
 }
 

@@ -43,7 +43,7 @@ export function sampleOf(namespace: string, groupDomain: string): readonly Manif
   const template = (app: string, more: object = {}) => ({
     metadata: { labels: { app } },
     spec: {
-      // The control plane has no scheduler: what is to run names its node.
+      // The control plane has no scheduler: Pods name their node.
       nodeName: 'worker-1',
       containers: [{ name: 'main', image: `example.org/${app}:1`, resources: { requests: { cpu: '10m' } } }],
       ...more,
@@ -88,7 +88,7 @@ export function sampleOf(namespace: string, groupDomain: string): readonly Manif
         template: template('late', { nodeName: '', restartPolicy: 'Never' }),
       },
     }),
-    // Nobody runs it: what it says of itself is written by the test.
+    // No controller updates it: the test writes its status.
     inside('Pod', 'v1', 'broken', { spec: { ...template('broken').spec, nodeName: '' } }),
     inside('CronJob', 'batch/v1', 'nightly', cron(false, template('nightly', { restartPolicy: 'Never' }))),
     inside('CronJob', 'batch/v1', 'paused', cron(true, template('paused', { restartPolicy: 'Never' }))),

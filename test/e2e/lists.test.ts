@@ -9,7 +9,7 @@ import { output } from './run.ts'
 const namespace = uniqueName('lists')
 const base = `/kapis/${group}/${version}`
 
-/** Every kind, with the queries that it is asked next to those that all are asked. */
+/** Every kind with its additional queries. */
 const kinds: Readonly<Record<string, readonly string[]>> = {
   nodes: [
     'status=running',
@@ -110,7 +110,7 @@ const kinds: Readonly<Record<string, readonly string[]>> = {
 const platform = platformKinds(groupDomain)
 const brought = platform.map(({ group: ofGroup, kind, namespaced }) => crd(ofGroup, 'v1', kind, namespaced))
 
-/** What every kind is asked; values that must be found are taken from the object. */
+/** The common queries of all kinds; expected values are taken from the object. */
 function asked({ metadata }: Printed): readonly string[] {
   const [label] = Object.entries<string>(metadata.labels ?? {})
   const [owner] = metadata.ownerReferences ?? []
@@ -164,7 +164,7 @@ describe('lists of every kind, against kubectl', function () {
     token = await accessToken()
     await makeNamespace(namespace, ['default'])
     await applyAll([...definitions, ...brought])
-    // A kind is known a moment after its definition.
+    // A kind is available a moment after its definition.
     const examples = platform.flatMap(kind => examplesOf(kind, namespace))
     await eventually(() => applyAll([...sampleOf(namespace, groupDomain), ...examples]), 60_000)
     const inside = ['-n', namespace]
@@ -238,7 +238,7 @@ describe('lists of every kind, against kubectl', function () {
   }
 
   it('kinds of the platform that others bring', async () => {
-    // One question to kubectl for all of them.
+    // One call of kubectl for all of them.
     const plurals = platform.map(({ plural, group: ofGroup }) => `${plural}.${ofGroup}`).join(',')
     await eventually(
       async () => {

@@ -150,7 +150,7 @@ describe('the lockout of two kapis-oauths', function () {
     for (let i = 0; i < 2; i++) await fail(a, uniqueName(`many-${i}`), 3, from)
     expect((await login(a, username, password, from)).code).to.equal(429)
     expect((await login(a, username, password)).code).to.equal(200)
-    // For anyone who watches over it: an event with its reason, and a count.
+    // For monitoring: an event with a reason and a count.
     const event = {
       level: 'info',
       program: 'kapis-oauth',
@@ -172,7 +172,7 @@ describe('the lockout of two kapis-oauths', function () {
 
   it('outlives a restart', async () => {
     const username = await newUser()
-    // A start may take longer than the others' locks last, and they would end this one.
+    // A start may take longer than the locks of the others last, and would end this one.
     await Promise.all([a, b].map(replica => stop(replica, 'SIGKILL')))
     const { authentication } = settings
     const long = { ...authentication, authenticateRateLimiterDurationSeconds: 600 }
@@ -183,7 +183,7 @@ describe('the lockout of two kapis-oauths', function () {
     }
     const c = await startLong()
     await fail(c, username)
-    // The records are written behind the answers.
+    // Records are written after the responses.
     await eventually(async () => {
       const selector = `iam.${process.env.KAPIS_GROUP_DOMAIN}/user-ref=${username}`
       const { items } = Object(

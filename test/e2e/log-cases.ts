@@ -4,10 +4,10 @@ import { itShowsReadersTheirs } from './log-reader-cases.ts'
 import { createLogScene } from './log-scene.ts'
 
 /**
- * The log API as its users meet it.
+ * Tests of the log API for users.
  *
- * @param title of the store behind it
- * @param base kapis-apiserver that has the store, once it is there
+ * @param title of the store
+ * @param base kapis-apiserver with the store, once it is ready
  */
 export function describeLogs(title: string, base: () => string): void {
   describe(`logs in ${title}`, function () {

@@ -75,7 +75,7 @@ describe('the log page, in a browser', function () {
     expect(await page.title()).to.match(/^Logs – /)
     expect(await page.locator('#lines script, #lines img').count()).to.equal(0)
     await page.locator(`#namespaces option[value="${mine}"]`).waitFor({ state: 'attached' })
-    // What a script can read has no token in it.
+    // Scripts cannot read the token.
     const cookies = await page.context().cookies()
     const token = cookies.find(({ name }) => name === '__Secure-kapis-logs')
     expect([token?.httpOnly, token?.secure, token?.sameSite, token?.path]).to.deep.equal([
@@ -163,7 +163,7 @@ describe('the log page, in a browser', function () {
       if (box === null) throw new Error('the bar is not shown')
       return [box.x + box.width / 2, box.y + box.height / 2] as const
     }
-    // From right to left, over the newest third: what was sent a moment ago is there.
+    // From right to left over the newest third, which contains the latest lines.
     const [right, left] = [total - 1, total - Math.ceil(total / 3)]
     const wanted = [(await times(left))[0], (await times(right))[1]]
     await page.locator('#histogram').scrollIntoViewIfNeeded()

@@ -9,7 +9,7 @@ export type LogWire = {
   readonly body: (log: string) => Buffer
 }
 
-/** Each way to send a line: to which path of ingest, with which headers and body. */
+/** The ways to send a line: the path below ingest, headers and body. */
 export function logWires({
   mine,
   document,

@@ -17,11 +17,11 @@ const folder = join(repository, 'manifests/components/monitoring')
 const { spec } = parse(readFileSync(join(folder, 'prometheus-rule.yaml'), 'utf8'))
 const rules: readonly Rule[] = spec.groups.flatMap((group: { rules: readonly Rule[] }) => group.rules)
 const dashboard = JSON.parse(readFileSync(join(folder, 'dashboard.json'), 'utf8'))
-/** What is collected under which job, as service-monitor.yaml has it. */
+/** Metrics by job, as in service-monitor.yaml. */
 const jobs = { kapis: '/metrics', 'kapis-oauth': '/metrics/oauth' }
-/** kube-apiserver's, and what Prometheus itself knows of each target. */
+/** Metrics of kube-apiserver, and those that Prometheus adds for each target. */
 const ofOthers = ['aggregator_unavailable_apiservice', 'up']
-/** There is none while nothing is traced. */
+/** Missing while tracing is off. */
 const ofTracing = 'kapis_tracing_spans_total'
 
 describe('monitoring', () => {

@@ -196,7 +196,7 @@ describe('pages for people of an identity provider, in a browser', function () {
     const again = await openWindow(browser)
     await arrive(again, bea)
     expect(await again.locator('main').textContent()).to.include(`You are ${local}.`)
-    // One user is one person there.
+    // A user is linked to one account there.
     const other = await openWindow(browser)
     await arrive(other, cleo)
     await other.getByLabel('User name or e-mail address').fill(local)
@@ -234,7 +234,7 @@ describe('pages for people of an identity provider, in a browser', function () {
     await page.getByRole('button', { name: /yes/i }).click()
     expect(await headingOf(page)).to.equal('You are logged out')
     expect(new URL(page.url()).pathname).to.equal('/oauth/logged-out')
-    // The provider asks for a login again.
+    // The provider requires another login.
     await page.goto(`${issuer}/login?return_to=/oauth/session`)
     await page.getByRole('link', { name: 'Corp account' }).click()
     expect(await page.locator('input[name=login]').count()).to.equal(1)

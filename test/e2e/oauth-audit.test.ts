@@ -16,7 +16,7 @@ type Row = {
   readonly undo?: () => Promise<void>
   readonly code: number
   readonly line: Line
-  /** Whose log it is in; kapis-oauth's unless another is named. */
+  /** The program whose log it is in; kapis-oauth by default. */
   readonly program?: 'apiserver'
 }
 

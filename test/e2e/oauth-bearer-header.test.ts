@@ -39,7 +39,7 @@ describe('Authorization at /oauth', function () {
       ...(body === undefined ? {} : { body }),
     })
   const titleOf = ([method, path]: Row) => `${method} ${path.split('?')[0]}`
-  /** The answer to everybody: without what each answer has of its own. */
+  /** The response to everybody, without the fields that differ each time. */
   const gist = ({ code, headers, body }: Answer) => {
     const { location = '', 'content-type': type, 'www-authenticate': challenge } = headers
     return [code, type, challenge, withoutRandom(location), withoutRandom(body)]
@@ -53,7 +53,7 @@ describe('Authorization at /oauth', function () {
     ['DELETE', '/oauth/personal-access-tokens/x'],
   ]
   for (const row of using) {
-    it(`is refused at ${titleOf(row)} when it is no good`, async () => {
+    it(`is refused at ${titleOf(row)} when it is not valid`, async () => {
       for (const authorization of ['Bearer garbage', 'Bearer', 'Nonsense x', tokens.access_token]) {
         const answer = await send(row, { authorization })
         expectStatus(answer, statusBody(401, 'Unauthorized', 'Unauthorized'))
@@ -90,8 +90,7 @@ describe('Authorization at /oauth', function () {
   for (const row of ignoring) {
     it(`is ignored at ${titleOf(row)}, which has no use for it`, async () => {
       const expected = gist(await send(row))
-      // What a console may still have from the previous issuer, what proxies add, and what is no
-      // credential.
+      // Tokens of a previous issuer, headers of proxies, and other invalid credentials.
       for (const authorization of [
         `Bearer ${foreign}`,
         'Bearer garbage',

@@ -8,10 +8,10 @@ import { output, setting } from './run.ts'
 const domain = setting('KAPIS_GROUP_DOMAIN')
 const namespace = setting('KAPIS_NAMESPACE')
 
-/** Applies the Secret of an OAuth client and waits until the listener knows it. */
+/** Applies the Secret of an OAuth client and waits until kapis-oauth has loaded it. */
 export async function createClient(document: {
   readonly name: string
-  /** None for a public client. */
+  /** '' for a public client. */
   readonly secret?: string
   readonly [member: string]: unknown
 }): Promise<void> {

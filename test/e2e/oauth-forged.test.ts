@@ -68,7 +68,7 @@ describe('tokens that are forged', function () {
       const args = [...(await withToken(given)), 'auth', 'whoami', '-o', 'json']
       return JSON.parse(await output('kubectl', args)).status.userInfo
     }
-    // It reads the keys some seconds after its start.
+    // kube-apiserver reads the keys some seconds after its start.
     await eventually(() => whoAmI(earlier), 30_000)
     expect(await whoAmI(earlier))
       .to.deep.include({ username: user.username })

@@ -9,7 +9,7 @@ import { setting } from './run.ts'
 
 type Given = { readonly access_token: string; readonly refresh_token: string }
 
-/** `multipleLogin: false`, of a listener that signs with the keys that kapis-apiserver knows. */
+/** `multipleLogin: false` in a kapis-oauth with the signing keys of kapis-apiserver. */
 describe('a user who may have one login', function () {
   this.timeout(90_000)
   const user = { username: uniqueName('one-login'), password: 'Correct horse 1' }
@@ -45,7 +45,7 @@ describe('a user who may have one login', function () {
   }
   const isTaken = async ({ access_token }: Given) =>
     expect(await bearer(access_token, nodes)).to.include({ code: 403 })
-  /** Nobody is told more than that the token is no good. */
+  /** The response only says that the token is invalid. */
   const isRefused = ({ access_token }: Given) =>
     eventually(
       async () =>

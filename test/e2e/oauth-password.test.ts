@@ -135,7 +135,7 @@ describe('a login by password', function () {
         forwarded: `for=${claimed}`,
         'user-agent': 'e2e',
       }
-      // The listener may have yet to hear of the user.
+      // kapis-oauth may not have loaded the user yet.
       await eventually(
         async () => expect(await login(name, user.password, headers)).to.include({ code: 200 }),
         20_000,
@@ -161,7 +161,7 @@ describe('a login by password', function () {
   })
 })
 
-/** The middle of them: one try that met something else on the machine changes nothing. */
+/** The median, so that one disturbed attempt does not matter. */
 function medianOf(values: readonly number[]): number {
   return [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0
 }

@@ -112,7 +112,7 @@ describe('personal access tokens', function () {
       async () => void expect(await askAs(token, '/api/v1/nodes')).to.include({ code: 401 }),
       withinMs,
     )
-    // It has ended, and does not come back with the user.
+    // It has ended, and stays ended when the user comes back.
     await eventually(async () => {
       const { spec } = Object(await kubectlJson('get', 'loginsession', id))
       expect(spec.ended).to.equal('user disabled')
@@ -145,11 +145,11 @@ describe('personal access tokens', function () {
       for (const accept of ['application/json', partial, table, 'application/yaml']) {
         const answer = await askAs(token, at, { headers: { accept } })
         expect(answer.code, `${at} ${accept}`).to.equal(403)
-        // Errors are written in the media type that is asked for.
+        // Errors have the requested media type.
         const { message } = parse(answer.body)
         expect(message).to.match(/: a read-only token cannot read Secrets$/)
       }
-      // The right is there: it is the token that has it not.
+      // The user has the permission, but the token does not.
       expect(await askAs(full, at), at).to.include({ code: 200 })
       const watch = await askAs(token, `${at}${at.includes('?') ? '&' : '?'}watch=true&timeoutSeconds=1`)
       expect(watch.code, at).to.equal(403)

@@ -74,7 +74,7 @@ describe('kapis-oauth', function () {
       expect(Number(exp) - Number(iat)).to.equal(660)
       await createClient({ ...other, secret: 'second' })
       await untilKnown(other.name, 'first', false)
-      // One that is broken has no client, whatever it was before; the others go on.
+      // An invalid Secret has no client, whatever it was before; others are not affected.
       const secrets = ['-n', setting('KAPIS_NAMESPACE'), 'patch', 'secret', other.name, '--type=merge', '-p']
       const broken = {
         stringData: { 'configuration.yaml': `${JSON.stringify(other).slice(0, -1)},"typo":1}` },

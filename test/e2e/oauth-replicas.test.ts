@@ -33,7 +33,7 @@ describe('two kapis-oauths', function () {
 
   before(async () => {
     await createUser(user)
-    // Started before there is a namespace for their keys: they wait for it.
+    // Started before the namespace of their keys exists: they wait for it.
     running.push(start('a'), start('b'))
     await new Promise(resolve => setTimeout(resolve, 1_500))
     await kubectlOutput('create', 'namespace', namespace)
@@ -76,7 +76,7 @@ describe('two kapis-oauths', function () {
     const { refresh_token } = await tokens(login(a))
     await stop(a, 'SIGKILL')
     const { refresh_token: next } = await tokens(refresh(b, refresh_token))
-    // The socket that a left behind is in its way, and is removed.
+    // The stale socket of a is removed.
     a = await ready(start('a'))
     running.push(a)
     await tokens(refresh(a, next))
@@ -120,7 +120,7 @@ describe('two kapis-oauths', function () {
   it('take new keys as soon as the Secret has them', async () => {
     const { refresh_token } = await tokens(login(a))
     const before = JSON.parse((await ask(a, '/oauth/keys')).body).keys.length
-    // What rotation writes: one more key. Here it is one that another namespace would have.
+    // Adds a key, like a rotation. Here it is one that another namespace would have.
     const secret = Object(await kubectlJson('-n', namespace, 'get', 'secret', 'kapis-signing-keys'))
     const stored = JSON.parse(Buffer.from(secret.data['keys.json'], 'base64').toString('utf8'))
     const { generateKey } = await import('../../pkg/jwt/key-set.ts')

@@ -20,7 +20,7 @@ import { setting } from './run.ts'
 const nodesPath = `/kapis/resources.${setting('KAPIS_GROUP_DOMAIN')}/v1alpha3/nodes`
 const withinMs = 2_000
 
-/** Asks until the answer has the code, for as long as a revocation may take. */
+/** Repeats a request until the response has the code, as long as a revocation may take. */
 async function untilCode(code: number, ask: () => Promise<Answer>): Promise<Answer> {
   const deadline = Date.now() + withinMs
   for (;;) {
@@ -164,7 +164,7 @@ describe('tokens, through kapis-apiserver', function () {
       const { sid } = claimsOf(tokens.access_token)
       const session = Object(await kubectlJson('get', 'loginsessions', String(sid)))
       expect(session.spec).to.include({ user: name, clientId: setting('KAPIS_CLIENT_ID') })
-      // The login does not wait for it.
+      // The login does not wait for the record.
       const args = ['get', `users.iam.${setting('KAPIS_GROUP_DOMAIN')}`, name] as const
       let at: string | undefined
       for (let i = 0; i < 20 && at === undefined; i++)

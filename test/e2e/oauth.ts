@@ -53,7 +53,7 @@ export function parsed({ code, body }: Pick<Answer, 'code' | 'body'>): readonly 
   return [code, body === '' ? '' : JSON.parse(body)]
 }
 
-/** What a token says; unverified. */
+/** The claims of a token, unverified. */
 export function claimsOf(jwt: string): Readonly<Record<string, unknown>> {
   return JSON.parse(Buffer.from(jwt.split('.')[1] ?? '', 'base64url').toString('utf8'))
 }

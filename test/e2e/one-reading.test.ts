@@ -78,7 +78,7 @@ describe('a request has one reading', function () {
     await kubectl('delete', 'namespace', namespace, '--wait=false')
   })
 
-  /** Where one object may be read, by a right that names it. */
+  /** Paths where one object may be read, with a permission for its name. */
   const surfaces: readonly (readonly [path: () => string, mine: () => string])[] = [
     [() => `/kapi/v1/namespaces/${namespace}/secrets`, () => 'mine'],
     [() => `/kapis/${resources}/v1alpha3/namespaces/${namespace}/secrets`, () => 'mine'],
@@ -150,7 +150,7 @@ describe('a request has one reading', function () {
         const answer = await askAs(named, path() + rest)
         expect(answer.code, `${rest}: ${answer.body}`).to.be.oneOf([400, 403, 404])
       }
-      // Two names are none.
+      // Two names select no object.
       const both = `${path()}?${encoded(name)}%2Cmetadata.name%3Dother`
       const answer = await askAs(named, both)
       if (answer.code === 200) expect(namesIn(answer.body)).to.deep.equal([])
@@ -330,7 +330,7 @@ describe('a request has one reading', function () {
       const mine = await askRaw(path.replace(/o(t|%74)her/, 'mine'), { headers })
       expect([mine.code, JSON.parse(mine.body).metadata?.name], path).to.deep.equal([200, 'mine'])
     }
-    // What goes on to kube-apiserver goes under the path that was authorized.
+    // Requests to kube-apiserver have the path that was authorized.
     const dryRun = `/%6bapi/v1/namespaces/${namespace}/configmaps?dryRun=All`
     const body = JSON.stringify({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'new' } })
     const headers = { authorization: `Bearer ${admin}`, 'content-type': 'application/json' }

@@ -11,15 +11,15 @@ export type OpenApiDocument = {
 
 export type Documents = {
   readonly byKey: ReadonlyMap<string, OpenApiDocument>
-  /** Those of kube-apiserver that they lead to, by path. */
+  /** The referenced documents of kube-apiserver, by path. */
   readonly others: ReadonlyMap<string, unknown>
-  /** Whether an answer is one that the document has for this operation. */
+  /** Returns whether the document describes a response of this operation. */
   readonly expectDescribed: (method: string, template: string, answer: Answer) => void
 }
 
 const base = 'https://kapis'
 
-/** Reads every document of Kapis from the index, and those of kube-apiserver that they lead to. */
+/** Reads every document of Kapis from the index, and the referenced ones of kube-apiserver. */
 export async function readDocuments(token: string): Promise<Documents> {
   const read = async (path: string) => {
     const answer = await askAs(token, path)

@@ -15,7 +15,7 @@ type Begun = {
   readonly checks: oidc.AuthorizationCodeGrantChecks & { expectedState: string; expectedNonce: string }
 }
 
-/** An authorization request as openid-client makes it, and what it will hold the answer to. */
+/** An authorization request of openid-client, and its expectations of the response. */
 async function beginCode(
   config: oidc.Configuration,
   redirectUri: string,
@@ -42,7 +42,7 @@ async function logIn(page: Page, username: string, secret = password): Promise<v
   await page.getByRole('button', { name: 'Log in' }).click()
 }
 
-// Text, since the types of a browser are no part of this program.
+// Text, since the program is not compiled with the types of browsers.
 const widthOfPage = 'document.documentElement.scrollWidth'
 
 const headingOf = (page: Page) => page.getByRole('heading', { level: 1 }).textContent()
@@ -118,7 +118,7 @@ describe('pages, in a browser', function () {
     // OpenID Connect Core section 12.2.
     for (const claim of ['iss', 'sub', 'aud', 'auth_time', 'sid', 'name', 'email'])
       expect(refreshed.claims()?.[claim], claim).to.deep.equal(tokens.claims()?.[claim])
-    // The code was for once: anyone who comes with it again ends the login.
+    // A code is valid once: repeating it ends the login.
     const replay = await oidc.authorizationCodeGrant(config, callback, checks).catch(error => error.error)
     expect(replay).to.equal('invalid_grant')
     const ended = await oidc
@@ -131,7 +131,7 @@ describe('pages, in a browser', function () {
     const page = await openWindow(browser)
     const { url, checks } = await beginCode(config, party.redirectUri)
     await page.goto(url.href)
-    // Where the keyboard is from the start.
+    // The field with the initial focus.
     await page.locator('#username:focus').waitFor()
     await page.keyboard.type(alice)
     await page.keyboard.press('Tab')
@@ -360,7 +360,7 @@ describe('pages, in a browser', function () {
 
   it('take no form from another site (login CSRF)', async () => {
     const page = await openWindow(browser)
-    // The browser has the cookie of the forms; the other site cannot read what goes with it.
+    // The browser has the cookie of the forms; the other site cannot read the token.
     await page.goto(new URL('/oauth/login', issuer).href)
     const fields = { username: alice, password, return_to: '/oauth/session', csrf: 'x'.repeat(43) }
     const inputs = Object.entries(fields).map(([name, value]) => `<input name="${name}" value="${value}">`)

@@ -3,7 +3,7 @@ import { output, setting } from './run.ts'
 
 const repository = join(import.meta.dirname, '..', '..')
 
-/** Stops or starts a part of what is up, and waits until it is so. */
+/** Stops or starts a process of the control plane, and waits for it. */
 export async function part(verb: 'stop' | 'start' | 'restart', name: string, ...options: readonly string[]) {
   const script = join(repository, 'hack/controlplane/part.ts')
   const env = { RUN_DIR: dirname(setting('KAPIS_CA')) }

@@ -130,7 +130,7 @@ describe('the platform API of nodes', function () {
       ]
       for (const headers of claims) {
         const told = JSON.stringify(headers)
-        // A group without a user is no identity at all.
+        // A group without a user is not an identity.
         const isBroken = 'impersonate-group' in headers && !('impersonate-user' in headers)
         const refused = isBroken ? 400 : 403
         expect((await askAs(nobody, platformPath, { headers })).code, told).to.equal(refused)
@@ -588,7 +588,7 @@ const scales: Readonly<Record<string, number>> = {
   Ti: 2 ** 40,
 }
 
-/** Thousandths, so that what the samples use stays whole. */
+/** Thousandths, so that the sums of the samples are whole numbers. */
 function thousandths(quantity: string | undefined): number {
   const [, digits = '0', unit = ''] = /^([\d.]+)(\D*)$/.exec(quantity ?? '0') ?? []
   const scale = scales[unit]

@@ -75,7 +75,7 @@ describe('Prometheus, with the rights and settings of the manifests', function (
     const shown = panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr))
     expect([recorded.length > 8, shown.length > 12]).to.deep.equal([true, true])
     await eventually(async () => {
-      // What counts requests, credentials and decisions.
+      // Counters of requests, credentials and decisions.
       await askKapis(collectionPath, { headers: { authorization: `Bearer ${token}` } })
       const up = await ask<{ result: readonly { metric: { job: string }; value: [number, string] }[] }>(
         'query?query=up',

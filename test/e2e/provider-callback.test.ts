@@ -115,7 +115,7 @@ describe('the callback of an identity provider', function () {
     return lines.filter(line => line.includes(provider)).map(line => JSON.parse(line))
   }
 
-  /** The same outcome for a program and for a person, and one line of the audit for each. */
+  /** The same result for a program and a browser, with one audit line each. */
   async function expectRefused(
     { code, error, description, reason }: Outcome,
     change?: (callback: URL) => void,
@@ -134,7 +134,7 @@ describe('the callback of an identity provider', function () {
     const page = await asPerson(change)
     expect(page.code).to.equal(code)
     expect(page.headers['content-type']).to.equal('text/html; charset=utf-8')
-    // Our own forms need to know where they come from.
+    // Forms of Kapis require an Origin.
     expect(headersOf(page)).to.deep.equal({ ...expectedHeaders(code), referrer: 'same-origin' })
     expect(page.headers['content-security-policy']).to.match(/^default-src 'none'; /)
     expect(wentAway(page), String(page.headers['set-cookie'])).to.equal(true)

@@ -418,7 +418,7 @@ describe('logins at an OpenID provider, through kapis-apiserver', function () {
     for (const [why, end] of ends) {
       await configure(document())
       const { access_token, refresh_token } = await eventuallyTokens()
-      // A Secret with a mistake in it ends nothing.
+      // An invalid Secret ends no login.
       await applyProvider(document({ mappingMethod: 'typo' }))
       await eventually(async () => {
         expect((await askKapis(`/oauth/login/${provider}`)).code).to.equal(404)
@@ -620,7 +620,7 @@ describe('logins at GitHub and GitLab, through kapis-apiserver', function () {
   ]
   for (const [what, provider, change, error_description] of refused) {
     it(`refuse at ${what}`, async () => {
-      // Whose name and address some of them claim.
+      // The user whose name and address some accounts claim.
       tokensOf(await logIn(provider()))
       change()
       expect(refusal(await logIn(provider()))).to.deep.equal([

@@ -30,7 +30,7 @@ describe('a path below a proxy subresource', function () {
     const port = typeof address === 'object' && address !== null ? address.port : 0
     await makeNamespace(namespace, ['default', 'reader'])
     const metadata = { name: 'echo', namespace }
-    // Of a node that does not exist: nobody else writes to its status.
+    // Of a node that does not exist, so nothing else writes to its status.
     const spec = { nodeName: namespace, containers: [{ name: 'echo', image: 'none' }] }
     await apply({ apiVersion: 'v1', kind: 'Pod', metadata, spec })
     const status = JSON.stringify({ status: { podIP: ownAddress(), podIPs: [{ ip: ownAddress() }] } })
@@ -93,7 +93,7 @@ describe('a path below a proxy subresource', function () {
       const { body } = await askRaw(base + climb, { headers: { authorization: `Bearer ${kubeToken}` } })
       expect(body, climb).not.to.contain('SecretList')
     }
-    // Another path is no path below the subresource.
+    // A path outside of the subresource.
     for (const target of [
       base.replace('/proxy/', '/../../secrets'),
       base.replace('/proxy/', '/%70roxy/../../x'),

@@ -28,12 +28,12 @@ describe('kube-apiserver through kapis-apiserver', function () {
     await kubectl('delete', 'namespace', namespace, '--wait=false')
   })
 
-  /** kubectl with kapis-apiserver as its server, and as its server alone. */
+  /** kubectl with kapis-apiserver as its only server. */
   function front(...args: readonly string[]): Promise<Ran> {
     return run('kubectl', [...frontArguments(token), ...args])
   }
 
-  /** The same straight at kube-apiserver, with the same token. */
+  /** The same directly at kube-apiserver, with the same token. */
   async function direct(...args: readonly string[]): Promise<Ran> {
     return run('kubectl', [...(await withToken(token)), ...args])
   }
@@ -56,7 +56,7 @@ describe('kube-apiserver through kapis-apiserver', function () {
   ]
   for (const args of same) {
     it(`kubectl ${args.join(' ')} prints the same`, async () => {
-      // Again where a second has passed between the two: ages are among what is printed.
+      // Repeated if a second has passed between the two, since ages are printed.
       await eventually(async () => expect(await front(...args)).to.deep.equal(await direct(...args)), 20_000)
     })
   }
@@ -158,7 +158,7 @@ describe('kube-apiserver through kapis-apiserver', function () {
   const claims: readonly (readonly [code: number, headers: Readonly<Record<string, string>>])[] = [
     [403, { 'impersonate-user': 'system:admin' }],
     [403, { 'impersonate-user': 'nobody', 'impersonate-group': 'system:masters' }],
-    // Groups of nobody are no identity.
+    // Groups without a user are not an identity.
     [400, { 'impersonate-group': 'system:masters' }],
     [403, { 'x-remote-user': 'admin', 'x-remote-group': 'system:masters' }],
   ]

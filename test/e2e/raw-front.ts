@@ -8,7 +8,7 @@ type SpeakOptions = {
   /** A client certificate. */
   readonly cert?: string
   readonly key?: string
-  /** For the first byte; an answer may take long on a busy machine. */
+  /** Timeout for the first byte; a response may take long on a busy machine. */
   readonly timeoutMs?: number
 }
 

@@ -31,7 +31,7 @@ export async function startRelyingParty() {
     pages,
     /** Files that its pages load, by path. */
     scripts,
-    /** Where the browser has been sent back to; it waits for the browser. */
+    /** The URL of the redirect; waits for the browser. */
     async callback(): Promise<URL> {
       const deadline = Date.now() + 20_000
       while (callbacks.length === 0) {

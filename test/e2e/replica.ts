@@ -18,7 +18,7 @@ export type ReplicaOptions = {
 }
 export type Replica = { readonly child: ChildProcess; readonly socket: string; readonly log: () => string }
 
-/** The environment says where the other listener keeps its keys, and it wins over a file. */
+/** An environment variable with the namespace of the keys, which takes precedence over the file. */
 export const env = Object.fromEntries(
   Object.entries(process.env).filter(([name]) => !name.startsWith('KAPIS_')),
 )

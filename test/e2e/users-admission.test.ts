@@ -148,7 +148,7 @@ describe('users at kube-apiserver', function () {
         for (const body of takeovers) {
           forbidden(await plain('PATCH', at, body, merge), noUser)
           forbidden(await half('PATCH', at, body, merge), `${noGroup}: the groups a-team require it`)
-          // The groups that a provider tells of later may be any.
+          // A provider may report any groups later.
           const isLink = 'metadata' in body
           if (isLink) forbidden(await every('PATCH', at, body, merge), `${noGroup}: a link to an identity`)
           const taker = isLink ? linker : every

@@ -8,7 +8,7 @@ const base = `/kapis/${group}/v1alpha2/users`
 const password = 'Correct horse 1'
 const merge = 'application/merge-patch+json'
 
-/** What the ClusterRole kapis:user-administrator gives for users. */
+/** The permissions on users in the ClusterRole kapis:user-administrator. */
 const administrator: readonly Rule[] = [
   {
     apiGroups: [group],
@@ -94,7 +94,7 @@ describe('who may write users', function () {
     const read = JSON.parse((await askAs(plain, `${base}/${name}`)).body)
     refused(await send(plain, 'PUT', `${base}/${name}`, { ...read, spec: { ...read.spec, groups } }))
     expect(JSON.parse((await askAs(admin, `${base}/${name}`)).body).spec.groups).to.deep.equal(['kept'])
-    // What the user has already, and less of it, gives nobody anything.
+    // Repeating or removing existing groups grants nothing.
     expectCode(await patch(plain, name, { spec: { groups: ['kept'], lang: 'en' } }), 200)
     const giver = await accounts.make('giver', [...administrator, impersonate('groups', 'developers')])
     expectCode(await patch(giver, name, { spec: { groups: ['developers'] } }), 200)

@@ -232,11 +232,11 @@ describe('users', function () {
     }, 3_000)
     parse(await send(admin, 'PUT', `${base}/${name}/status`, { status: { state: 'Active' } }))
     await eventually(async () => expectCode(await logIn(name, password), 200), 3_000)
-    // They are written behind the answers.
+    // Written after the responses.
     await eventually(async () => {
       const records = JSON.parse((await askAs(admin, `${base}/${name}/loginrecords`)).body)
       expect(records.totalItems).to.equal(11)
-      // All of one second, as kube-apiserver counts: their order says nothing.
+      // All have the same second in kube-apiserver, so their order is undefined.
       const specs = records.items.map(({ spec }: UserObject) => spec)
       const [good, ...more] = specs.filter(({ success }: UserObject['spec']) => success === true)
       expect(more).to.deep.equal([])
@@ -345,7 +345,7 @@ describe('users', function () {
       expect([count(400), count(429)]).to.deep.equal([10, 30])
       const [locked] = answers.filter(answer => answer.code === 429)
       expect(Number(locked?.headers['retry-after'])).to.be.within(1, 600)
-      // kapis-oauth has heard of it.
+      // kapis-oauth has received the change.
       await eventually(async () => expectCode(await logIn(name, password), 429), 3_000)
     })
 

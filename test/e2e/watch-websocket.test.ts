@@ -65,7 +65,7 @@ describe('watches over WebSocket', function () {
       await kubectlOutput('label', 'node', node, `${label}=b`, '--overwrite')
       await kubectlOutput('label', 'node', node, `${label}-`)
       await eventually(async () => {
-        // The node reports its state in between, which is one more MODIFIED.
+        // The node reports its status in between, which is one more MODIFIED.
         const seen = told.filter((event, i) => event !== told[i - 1])
         expect(seen).to.deep.equal([`ADDED ${node}`, `MODIFIED ${node}`, `DELETED ${node}`])
       }, 20_000)
@@ -134,7 +134,7 @@ describe('watches over WebSocket', function () {
       return promise
     }
 
-    // Another site's is as good as any at kube-apiserver: what it asks for guards nothing.
+    // kube-apiserver accepts any origin, so the check protects nothing.
     for (const [origin, atKube] of [
       [undefined, 403],
       ['null', 403],

@@ -124,7 +124,7 @@ describe('cheap requests', function () {
   })
 
   describe('that never end', () => {
-    // Each takes longer than a test of `make test` may.
+    // Each takes longer than a test of `make test` may take.
     if (!isLong) return
     const path = `/kapi/v1/namespaces/${namespace}/configmaps`
     const post = (i: number, framing: string) =>
@@ -187,7 +187,7 @@ describe('cheap requests', function () {
 
   it('for what kube-apiserver lists, and nobody reads', async () => {
     const path = `/api/v1/namespaces/${namespace}/configmaps`
-    // Who is answered by kube-apiserver waits for it, which has other requests of its own.
+    // A proxied request waits for kube-apiserver, which has its own load.
     await withstands(
       async () => {
         await hold(isLong ? 402 : 100, i => get(path, tokens[i % tokens.length] ?? ''))
@@ -267,7 +267,7 @@ describe('cheap requests', function () {
     const loop = async () => {
       while (!over.aborted) {
         await ask()
-        // What costs nothing is to cost the process of this test nothing either.
+        // The load must not slow down the test process either.
         await sleep(500)
       }
     }
@@ -283,7 +283,7 @@ describe('cheap requests', function () {
     }
   }
 
-  /** Sends something on so many connections, of which none is read. */
+  /** Opens connections, sends data on each, and reads no response. */
   async function hold(connections: number, bytesOf: (i: number) => string): Promise<void> {
     const { hostname, port } = new URL(setting('KAPIS_URL'))
     const to = { host: hostname, port: Number(port), ca: readFileSync(setting('KAPIS_CA')) }

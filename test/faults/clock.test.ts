@@ -7,9 +7,9 @@ import type { TrafficOptions } from './traffic.ts'
 const holdSeconds = process.env.FAULTS === 'long' ? 8 : 1.5
 const jumpMs = 600_000
 
-// The clock of a front and its kapis-oauth; that of the machine cannot be moved for two programs
-// alone. Anyone who logged in before the clock was set back holds a token of the future, and logs
-// in again: the traffic here holds one that is older.
+// The clocks of a kapis-apiserver and its kapis-oauth; that of the machine cannot be changed for
+// two programs only. After the clock was set back, tokens are from the future and users log in
+// again: the traffic here has an older token.
 describe('a clock that jumps', function () {
   this.timeout(180_000)
   const namespace = uniqueName('clock')

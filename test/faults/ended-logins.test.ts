@@ -45,7 +45,7 @@ describe('a login that is ended, at two fronts', function () {
   })
   beforeEach(async () => {
     await createUser(user)
-    // What was kept of a user of this name who was there before may be in the way for a moment.
+    // Cached data of an earlier user of this name may interfere for a moment.
     await eventually(async () => {
       tokens = await loginAs(user)
       await isTaken(tokens)
@@ -106,7 +106,7 @@ describe('a login that is ended, at two fronts', function () {
     await replica.kill('apiserver')
     expect(await askAs(tokens.access_token, '/oauth/logout')).to.include({ code: 200 })
     await eventually(() => isRefused(setting('KAPIS_URL'), tokens), 20_000)
-    // Until it is ready it says so; what it must never say is that the token is good.
+    // Until it is ready it returns 503; it must never report the token as valid.
     const codes = new Set<number>()
     let isUp = false
     const asked = (async () => {

@@ -10,7 +10,7 @@ export const faultMessage = 'made by the fault proxy'
 /** A proxy between Kapis and kube-apiserver that passes everything on until a fault is set. */
 export type FaultProxy = {
   readonly url: string
-  /** The same by a name that only preload.ts knows. */
+  /** The same under a name that only preload.ts knows. */
   readonly namedUrl: string
   readonly caPem: string
   /**
@@ -40,7 +40,7 @@ export async function startFaultProxy(upstream: string, upstreamCa: string): Pro
     },
   })
   const open = new Set<ServerResponse>()
-  // By which it knows the certificate that it is shown, too.
+  // Also the name that it verifies the certificate with.
   const { host } = new URL(upstream)
   let code = 0
   let delayMs = 0

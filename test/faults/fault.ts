@@ -33,7 +33,7 @@ export async function withstand(fault: Fault, options: TrafficOptions): Promise<
     await fault.begin()
     await sleep(fault.holdSeconds * 1_000)
     await fault.end()
-    // Waited for longer than is promised, so that the figure is known when it is broken.
+    // Waits longer than promised, so that a failure shows the actual time.
     seconds = await traffic.recovered(performance.now(), 40)
   } finally {
     const report = await traffic.stop()

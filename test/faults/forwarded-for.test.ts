@@ -19,7 +19,7 @@ const caller = () => addressIn('198.18')
 const proxyAddress = () => addressIn('127.77')
 const strangerAddress = () => addressIn('127.88')
 
-/** X-Forwarded-For, at one front that knows its proxies and at one that has none. */
+/** X-Forwarded-For with and without trusted proxies. */
 describe('where a login comes from', function () {
   this.timeout(120_000)
   const username = uniqueName('forwarded')
@@ -56,7 +56,7 @@ describe('where a login comes from', function () {
   }
   const forwarded = (...hops: readonly string[]) => ({ 'x-forwarded-for': hops.join(', ') })
 
-  /** Logs in with a browser of a name of its own, and reads the record of it. */
+  /** Logs in with a unique user agent, and reads its login record. */
   async function recordedSource(from: From): Promise<unknown> {
     const userAgent = uniqueName('browser')
     const answer = await logIn(username, password, {
@@ -147,7 +147,7 @@ describe('where a login comes from', function () {
       const from = () => ({ at, localAddress: stranger, says: { ...claims, ...forwarded(caller()) } })
       for (let i = 0; i < maxTries; i++) await guess(from(), 1)
       expectLocked(await logIn(username, password, from()))
-      // Nor can he have someone else locked by naming his address.
+      // A caller cannot get another address locked by claiming it.
       const says = forwarded(other)
       expect(await logIn(username, password, { at, localAddress: other, says })).to.include({ code: 200 })
     }

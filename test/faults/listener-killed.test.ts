@@ -68,7 +68,7 @@ describe('what was under way at a kapis-oauth that is killed', function () {
     given({ ...own(client), grant_type: 'authorization_code', code, redirect_uri: redirectUri })
   async function loggedIn() {
     const browser = createBrowser({ ask })
-    // A listener that starts may have yet to hear of the user, or of the client.
+    // A kapis-oauth that starts may not have loaded the user or the client yet.
     await eventually(async () => {
       const answer = await browser.logIn(user.username, user.password)
       expect([answer.code, answer.headers.location]).to.deep.equal([303, '/oauth/session'])
@@ -118,7 +118,7 @@ describe('what was under way at a kapis-oauth that is killed', function () {
         await createClient(asks)
         begun = await begin(asks)
         await replica.kill('oauth')
-        // Which is no reason for anybody to be refused.
+        // No request may be rejected because of that.
         expect(await askAs(begun.tokens.access_token, `${at}${platformPath}`)).to.include({ code: 403 })
         if (other === undefined) await replica.start('oauth')
         else at = other

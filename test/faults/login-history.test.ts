@@ -78,7 +78,7 @@ describe('the history of logins', function () {
       expect(await recordsOf(busy)).to.deep.equal([])
       expect(await recordsOf(calm)).to.deep.equal([])
     }, 30_000)
-    // Which logs nobody out, and keeps nobody from logging in.
+    // Users stay logged in, and logins keep working.
     await loginAs(busy)
   })
 })

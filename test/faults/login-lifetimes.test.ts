@@ -146,7 +146,7 @@ describe('the life of what a login goes by', function () {
     expect(await names('loginsessions')).to.include.members([expired, good].map(sidOf))
     expect(await names('deviceauthorizations')).to.not.deep.equal([])
     await replica.kill('oauth')
-    // It looks when it starts, and every few minutes.
+    // It runs at the start, and every few minutes.
     await setClock(oauth.refreshTokenSeconds + oauth.accessTokenSeconds + 120)
     await replica.start('oauth')
     await eventually(async () => {

@@ -9,8 +9,8 @@ import { type Fault, withstand } from './fault.ts'
 import { pidOf } from './process.ts'
 import type { TrafficOptions } from './traffic.ts'
 
-// Parts that are killed, stopped or starved under traffic: minutes in all, for `make faults`. In
-// `make test` test/e2e/faults.test.ts has the ends of each part, one after the other.
+// Faults that kill, stop or starve processes under traffic; they take minutes (`make faults`).
+// `make test` only runs the ends of each process, in test/e2e/faults.test.ts.
 if (process.env.FAULTS === 'long') {
   describe('parts that fail under traffic', function () {
     this.timeout(180_000)

@@ -1,9 +1,9 @@
 import dns from 'node:dns'
 import { readFileSync } from 'node:fs'
 
-// Loaded into a program before it begins (--import), for two faults that the real things cannot be
-// brought to here: a clock that jumps for one program alone, and names that do not resolve. What is
-// wrong at the moment stands in the file FAULT_FILE.
+// Loaded into a program before it starts (--import), for two faults that cannot be produced
+// otherwise: a clock that jumps for one program only, and names that do not resolve. The current
+// fault is in the file FAULT_FILE.
 
 export type Wrong = { readonly clockMs: number; readonly names: 'resolve' | 'fail' }
 
@@ -15,7 +15,7 @@ const look = () => {
   try {
     wrong = JSON.parse(readFileSync(file, 'utf8'))
   } catch {
-    // It is being written.
+    // The file is being written.
   }
 }
 look()

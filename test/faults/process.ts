@@ -2,10 +2,10 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { setting } from '../e2e/run.ts'
 
-/** What a process holds, as Linux tells it. */
+/** The resources of a process, as Linux reports them. */
 export type Held = { readonly pid: number; readonly megabytes: number; readonly handles: number }
 
-/** The process of a part now; a fault may have started it again since. */
+/** The current process of a part; a fault may have restarted it. */
 export function pidOf(name: string): number {
   const file = readFileSync(join(dirname(setting('KAPIS_CA')), 'env'), 'utf8')
   const pid = new RegExp(`^export KAPIS_PIDS='.*\\b(?<!-)${name}=(\\d+)`, 'm').exec(file)?.[1]

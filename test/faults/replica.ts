@@ -11,7 +11,9 @@ import { eventually } from '../e2e/http.ts'
 import { scratch, setting } from '../e2e/run.ts'
 import type { Wrong } from './preload.ts'
 
-/** A front next to the one that runs, and maybe a kapis-oauth, for faults that only they have. */
+/**
+ * An additional kapis-apiserver, optionally with a kapis-oauth, for faults that only affect them.
+ */
 export type Replica = {
   readonly url: string
   readonly front: ChildProcess
@@ -19,7 +21,7 @@ export type Replica = {
   readonly socket: string
   /** Sets the current faults; see preload.ts. */
   readonly set: (wrong: Partial<Wrong>) => void
-  /** kill -9; returns when nothing of it is left. */
+  /** kill -9; returns when none of its processes is left. */
   readonly kill: (program: Program) => Promise<void>
   /** Starts a killed process again; returns when it is ready. */
   readonly start: (program: Program) => Promise<void>
@@ -81,7 +83,8 @@ export async function startReplica(options: ReplicaOptions): Promise<Replica> {
     )
   }
   const url = `https://127.0.0.1:${port}`
-  // A listener gives its keys before it has read its users, and says 503 to logins until then.
+  // A kapis-oauth publishes its keys before it has loaded the users, and responds to logins with
+  // 503 until then.
   const probes = { apiserver: '/readyz', oauth: platformConfigPath(setting('KAPIS_GROUP_DOMAIN')) }
   const programs: readonly Program[] = options.hasOwnListener ? ['oauth', 'apiserver'] : ['apiserver']
   const children = new Map(programs.map(program => [program, launch(program)]))

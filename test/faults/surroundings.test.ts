@@ -97,7 +97,7 @@ if (process.env.FAULTS === 'long') {
       const file = join(scratch, uniqueName('token'))
       const accounts = ['-n', kapisNamespace]
       let secret = ''
-      /** A token that is good for as long as a Secret is there. */
+      /** A token that is valid while a Secret exists. */
       const renew = async () => {
         secret = uniqueName('bound')
         await kubectlOutput(...accounts, 'create', 'secret', 'generic', secret)
@@ -199,7 +199,7 @@ if (process.env.FAULTS === 'long') {
   })
 }
 
-/** Takes all the room there is. */
+/** Fills the disk. */
 function fill(file: string): void {
   const handle = openSync(file, 'w')
   try {

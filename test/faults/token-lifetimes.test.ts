@@ -39,7 +39,7 @@ describe('the life of tokens', function () {
       ...lifetimes,
     })
     await createClient(registered(short, own))
-    // That of the configuration wins.
+    // The client of the configuration takes precedence.
     await createClient({ ...registered(configured), secret: 'another' })
     replica = await startReplica({
       hasOwnListener: true,
@@ -94,7 +94,7 @@ describe('the life of tokens', function () {
     })
     return parsed(answer)
   }
-  /** A user without rights: that he is known is what counts. */
+  /** A user without permissions: only authentication matters. */
   const isTaken = async (tokens: Tokens) =>
     expect(await bearer(tokens, platformPath)).to.include({ code: 403 })
   const expired = [
@@ -145,7 +145,7 @@ describe('the life of tokens', function () {
       await isTaken(tokens)
       await setClock(life + skewSeconds + 30)
       await isExpired(client, tokens)
-      // The login goes on.
+      // The login continues.
       await isTaken(await goOn(client, tokens))
     })
 
@@ -159,7 +159,7 @@ describe('the life of tokens', function () {
       const another = await logIn(client)
       await setClock(inactivity + skewSeconds + 30)
       expect(parsed(await refresh(client, another))).to.deep.equal(expired)
-      // Which ends nothing but itself.
+      // Only this token ends.
       expect(parsed(await refresh(client, another))).to.deep.equal(expired)
       await isTaken(late)
     })

@@ -224,10 +224,10 @@ function createLogAskers(namespace: string, run: string): readonly Asker[] {
  */
 function honestRefusal({ code, body, proxyStatus }: Answer): string | undefined {
   if (code === 429 || code === 503 || code === 504) return String(code)
-  // RFC 4918 section 11.5: for lines that have no room.
+  // RFC 4918 section 11.5: there is no space for the lines.
   if (code === 507) return String(code)
   if (code === 502 && proxyStatus.startsWith('kapis;')) return '502'
-  // The proxy hands on what kube-apiserver says, this too.
+  // The proxy passes on this response of kube-apiserver too.
   return code === 500 && body.includes(faultMessage) ? '500 of kube-apiserver' : undefined
 }
 

@@ -26,5 +26,5 @@ export function bounds<T>(runs: number): Parameters<T> {
   }
 }
 
-/** For the timeout of a test: the property, and room to shrink what it finds. */
+/** For the timeout of a test: the time of the property, and of shrinking a failure. */
 export const propertyTimeoutMs = 240_000 + fuzzSeconds * 1_000

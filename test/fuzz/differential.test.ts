@@ -13,13 +13,13 @@ import { requestsOf } from './differential/requests.ts'
 import { makeScene } from './differential/scene.ts'
 import { type AuditedServers, startAudited } from './differential/servers.ts'
 
-/** So many requests at once, of one caller. */
+/** Number of concurrent requests of one caller. */
 const batch = 24
 const runs = 3
 
-// The same request of the same caller goes to both servers. What Kapis allows, kube-apiserver
-// allows too; on the paths that both have they answer alike, but for what Kapis refuses by itself
-// (differential/stricter.ts), and write the same into audit logs.
+// Sends the same request to both servers. Everything that Kapis allows must be allowed by
+// kube-apiserver; on common paths the responses are equal, except for those that Kapis rejects
+// itself (differential/stricter.ts), and so are the audit events.
 describe('Kapis is never more permissive than kube-apiserver', function () {
   this.timeout(600_000 + fuzzSeconds * 20_000)
   let scene: Scene
@@ -67,7 +67,7 @@ describe('Kapis is never more permissive than kube-apiserver', function () {
 
   it('and has the same attributes in its audit log', () => {
     const compared = compareAudits(judge.pairs, servers.kube.auditLog, servers.kapis.auditLog)
-    // The others are refused before their caller is known.
+    // Others are rejected before authentication.
     expect(compared).to.be.above(judge.pairs.length / 3)
   })
 

@@ -93,7 +93,7 @@ class Writer {
     const gap = ' '.repeat(1 + this.#choose(3))
     const inner = `${indent} ${gap}`
     const lines = this.#fields(Object(value), inner).join('')
-    // A note or a blank line may stand before the first field.
+    // A comment or an empty line may precede the first field.
     return lines.startsWith(inner) && !lines.startsWith(`${inner}#`)
       ? `${indent}-${gap}${lines.slice(inner.length)}`
       : `${indent}-\n${lines}`
@@ -167,7 +167,7 @@ function quoted(text: string): string {
   return escaped(JSON.stringify(text.toWellFormed()))
 }
 
-/** Characters that YAML 1.1 takes for line breaks, or does not allow as they are. */
+/** Characters that YAML 1.1 treats as line breaks, or does not allow unescaped. */
 function escaped(json: string): string {
   const toEscape = (character: string) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
   return json.replaceAll(/[\u007f-\u009f\u2028\u2029\ufeff\ufffe\uffff]/g, toEscape)

@@ -22,7 +22,7 @@ const io = {
 
 type Fields = Readonly<Record<string, unknown>>
 type Entry = Readonly<{ name: string; [body: string]: unknown }>
-/** What `kubectl config view --raw -o json` says. */
+/** The output of `kubectl config view --raw -o json`. */
 type View = Readonly<{
   clusters: readonly Entry[] | null
   users: readonly Entry[] | null
@@ -146,7 +146,7 @@ function isConflict([refusal, isOverwriting]: readonly [string, boolean]): boole
   return !isOverwriting && refusal.endsWith('or replace it with --overwrite')
 }
 
-/** What kubectl sees, or why it cannot load the file. */
+/** The configuration in kubectl, or the reason why it cannot load the file. */
 async function view(file: string): Promise<View | string> {
   const { code, stdout, stderr } = await run('kubectl', [
     '--kubeconfig',

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 export type Json = string | boolean | null | readonly Json[] | { readonly [key: string]: Json }
 export const usualNames = fc.constantFrom('kapis', 'prod', 'dev')
 
-/** Names that readers of YAML take for something else, or that need quotes. */
+/** Names that YAML parsers misread, or that need quotes. */
 export const names = fc.oneof(
   usualNames,
   fc.constantFrom(
@@ -170,7 +170,7 @@ function entries<T>(key: string, body: fc.Arbitrary<T>): fc.Arbitrary<Json> {
   ) as fc.Arbitrary<Json>
 }
 
-/** Whole configurations; `ours` adds entries that a login of ours may have left. */
+/** Whole configurations; `ours` adds entries that a login may have created. */
 export function configs(ours: fc.Arbitrary<Json>): fc.Arbitrary<Json> {
   const any = fc.record(
     {

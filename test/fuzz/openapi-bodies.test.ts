@@ -78,13 +78,13 @@ describe('whole bodies of which one member is another', function () {
       username: himself,
     },
     ...{ grant_type: 'password', scope: 'openid', token: tokens.himself, provider: undefined },
-    // Where a password is kept is for Kapis to write.
+    // Kapis chooses where a password is stored.
     ...{ credential: undefined, credentialNamespace: undefined },
     client_id: setting('KAPIS_CLIENT_ID'),
     client_secret: setting('KAPIS_CLIENT_SECRET'),
   })
 
-  /** Every operation with a body that has members, and whole bodies for it. */
+  /** Every operation with an object as its body, and valid bodies for it. */
   function operations() {
     const { byKey, others } = documents
     return [...byKey.values()].flatMap(document => {
@@ -105,7 +105,7 @@ describe('whole bodies of which one member is another', function () {
     const filled = path.replace(/\{([^}]+)\}/g, (_, name) => String(way.path?.[name] ?? 'x'))
     const text = toText(body, contentType) ?? ''
     const headers = {
-      // By the form only, like a client that is asked for its credentials.
+      // Only with the form, like a client that is asked for its credentials.
       ...(path === '/oauth/token' ? {} : { authorization: `Bearer ${tokens[way.as]}` }),
       'content-type': contentType,
       'content-length': String(Buffer.byteLength(text)),

@@ -9,7 +9,7 @@ import { expectWellFormed } from './well-formed.ts'
 
 const namespace = uniqueName('openapi')
 
-// Paths of the platform that no document may tell of.
+// Platform paths that no document may contain.
 const known: readonly Operation[] = [
   ...['nodes', 'namespaces', 'pods', 'deployments', 'users', 'secrets', 'nothing'].flatMap(kind => [
     get(`/kapis/resources.${groupDomain}/v1alpha3/${kind}`, [

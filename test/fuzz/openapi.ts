@@ -16,7 +16,7 @@ export type Schema = Readonly<Record<string, unknown>>
 export type Generated = {
   readonly method: string
   readonly target: string
-  /** The path as its document has it. */
+  /** The path in its document. */
   readonly template: string
   readonly contentType: string
   readonly body: string | undefined
@@ -24,7 +24,7 @@ export type Generated = {
 
 const methods = new Set(['get', 'put', 'post', 'delete', 'patch', 'head', 'options'])
 
-/** Documents that references may lead to, by path. */
+/** Documents that may be referenced, by path. */
 export type Others = ReadonlyMap<string, unknown>
 
 /** Extracts the operations of a document; ignores what it does not understand. */
@@ -91,7 +91,7 @@ export function requestsOf(
 export function toText(value: unknown, contentType: string): string {
   if (contentType !== 'application/x-www-form-urlencoded') return JSON.stringify(value)
   const fields = new URLSearchParams()
-  // An object may have a toString that is none.
+  // An object may have a toString that is not a function.
   for (const [name, field] of Object.entries(members(value)))
     fields.append(name, typeof field === 'string' ? field : JSON.stringify(field))
   return String(fields)

@@ -74,10 +74,10 @@ describe('parsers, whatever they are given', function () {
         const parsed = readOrRefuse(() => parseTarget(url))
         if (parsed === undefined) return
         const { path } = parsed
-        // Below a proxy subresource any path is that of a program behind it.
+        // Below a proxy subresource any path is valid.
         if (/^\/api\/v1\/.*\/proxy\//.test(path)) return
         expect(path).to.not.match(/\/\/|\\|\/\.{1,2}(\/|$)|\p{Cc}/u)
-        // Cleaned up by anyone who serves it, it stays the same path.
+        // A server that normalizes the path gets the same path.
         expect(decodeURIComponent(new URL(`http://a${parsed.rawPath}`).pathname)).to.equal(path)
         const info = parseRequestInfo(method, path)
         expect(info.path).to.equal(path)
@@ -322,7 +322,7 @@ describe('parsers, whatever they are given', function () {
         const forwarded = forwardableHeaders(req, new Set(['cookie']))
         const names = forwarded.filter((_, i) => i % 2 === 0)
         expect(names.filter(each => bad.test(each))).to.deep.equal([])
-        // A caller cannot have his own credential taken out, to come as someone else.
+        // A caller cannot remove its own credential to act as someone else.
         const had = lines.filter(([each]) => each.toLowerCase() === 'authorization').length
         expect(names.filter(each => each.toLowerCase() === 'authorization').length).to.equal(had)
         readOrRefuse(() => readBearer(req), [400, 401])

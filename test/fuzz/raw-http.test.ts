@@ -127,7 +127,7 @@ describe('kapis-apiserver, whatever bytes it is sent', function () {
     pid = pidOf('apiserver')
   })
   after(async () => {
-    // Not restarted behind our back either.
+    // It must not have been restarted either.
     expect(pidOf('apiserver')).to.equal(pid)
     expect((await askKapis('/livez')).code).to.equal(200)
   })
@@ -142,7 +142,7 @@ describe('kapis-apiserver, whatever bytes it is sent', function () {
           `${authorization}${headers}${given.framing.lines}\r\n${given.framing.body}`
         const parts = [given.method, given.version, ...given.headers, given.framing]
         const isValid = parts.every(({ isGood }) => isGood)
-        // What is not whole has no answer; what is has one, however busy the machine.
+        // An incomplete request gets no response; a complete one does, however busy the machine is.
         const { codes, text } = await speak(bytes, 500, { timeoutMs: isValid ? 20_000 : 2_000 })
         check(codes, text, given.target, given.method.isGood ? [] : [501])
         if (isValid) expect(codes, bytes).to.have.length(1)

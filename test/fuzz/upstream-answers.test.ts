@@ -4,7 +4,7 @@ import { type RawUpstream, startRawUpstream, writePieces } from '../../pkg/proxy
 import { readHead, readHeaders } from '../../pkg/proxy/response-head.ts'
 import { bounds, propertyTimeoutMs } from './bounds.ts'
 
-// Pieces of which responses are made, and what breaks them.
+// Fragments of responses, and bytes that break them.
 const piece = fc.oneof(
   fc.constantFrom(
     ...['HTTP/1.1 200 OK\r\n', 'HTTP/1.1 102 x\r\n\r\n', 'HTTP/1.1 204 \r\n', 'HTTP/1.0 200 OK\r\n'],

@@ -15,7 +15,7 @@ export function expectWellFormed({ code, headers, body }: Answer, what: string):
   expect(answer.message, what).to.not.match(/undefined|\[object| at .*\.ts/)
 }
 
-/** RFC 6749 section 5.2: characters that may stand in a description. */
+/** RFC 6749 section 5.2: the allowed characters of a description. */
 function expectOAuthError(answer: { error_description?: unknown }, what: string): void {
   expect(String(answer.error_description ?? ''), what).to.match(/^[\x20-\x21\x23-\x5b\x5d-\x7e]*$/)
 }

@@ -20,7 +20,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 )
 
-// sequenceLabel is what the test counts up while the informer runs.
+// sequenceLabel is incremented by the test while the informer runs.
 const sequenceLabel = "test/seq"
 
 type options struct {
@@ -59,7 +59,8 @@ func main() {
 }
 
 func run(o options) error {
-	// client-go reads its feature gates from the environment, once, when the first informer asks.
+	// client-go reads its feature gates from the environment, only once, when the first informer needs
+	// them.
 	if err := os.Setenv("KUBE_FEATURE_WatchListClient", strconv.FormatBool(o.watchList)); err != nil {
 		return err
 	}
@@ -94,7 +95,8 @@ func run(o options) error {
 	return follow(ctx, events, o)
 }
 
-// follow prints the events and holds the sequence to its order: informers may skip a state, but never go back.
+// follow prints the events and checks that the sequence never decreases: informers may skip a
+// state.
 func follow(ctx context.Context, events <-chan line, o options) error {
 	last := 0
 	lastVersion := map[string]uint64{}

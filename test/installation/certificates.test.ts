@@ -114,7 +114,7 @@ describe('certificates of two replicas, under load', function () {
     })
     const publish = async (pem: string) => {
       writeFileSync(file('front-proxy-ca.crt'), pem)
-      // kube-apiserver writes what its own file says into the ConfigMap.
+      // kube-apiserver writes the content of its own file into the ConfigMap.
       await eventually(
         async () => {
           const path = 'jsonpath={.data.requestheader-client-ca-file}'

@@ -22,7 +22,7 @@ async function compile(target: string): Promise<string> {
     const from = join(repository, path)
     // Optional packages for other platforms are not installed.
     if (!isShipped || !existsSync(from)) continue
-    // Packages inside of packages have lines of their own.
+    // Nested packages have their own lines.
     const filter = (file: string) => basename(file) !== 'node_modules'
     cpSync(from, join(target, path), { recursive: true, filter })
   }

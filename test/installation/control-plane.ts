@@ -11,7 +11,7 @@ export type Cluster = {
   readonly env: Readonly<Record<string, string>>
   readonly runDir: string
   readonly kubectl: (args: readonly string[], stdin?: string) => Promise<Ran>
-  /** What kubectl prints; it must succeed. */
+  /** The output of kubectl, which must succeed. */
   readonly output: (args: readonly string[], stdin?: string) => Promise<string>
 }
 

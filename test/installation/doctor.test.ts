@@ -34,7 +34,10 @@ describe('kapis doctor', function () {
     return { code: ran.code, report: JSON.parse(ran.stdout) }
   }
 
-  /** Lets kube-apiserver look at the APIService, if there is one: by itself it does so every thirty seconds. */
+  /**
+   * Makes kube-apiserver check the APIService, if there is one; by itself it does so every thirty
+   * seconds.
+   */
   let looks = 0
   const look = () =>
     cluster.kubectl(['annotate', 'apiservice', apiService, `looks=${++looks}`, '--overwrite'])
@@ -154,7 +157,7 @@ describe('kapis doctor', function () {
     const mark = ['-l', 'app.kubernetes.io/name=kapis', '-o', 'name']
     const config = await kubectl('-n', namespace, 'get', 'configmap', ...mark)
     await patch(config.trim(), { data: { 'kapis.yaml': 'oauth: {accessTokenSeconds: 5}\n' } })
-    // With a right to everything the ConfigMap of the front proxy could be read too.
+    // With all permissions the ConfigMap of the front proxy could be read too.
     await kubectl('delete', 'clusterrolebinding', 'kapis', 'kapis:auth-delegator')
     await kubectl('-n', 'kube-system', 'delete', 'rolebinding', 'kapis:authentication-reader')
     await names([

@@ -3,9 +3,9 @@ import { type Cluster, hostAddress } from './control-plane.ts'
 type Place = { readonly name: string; readonly namespace: string }
 
 /**
- * What the endpoint controllers make of a Pod's readiness.
+ * The EndpointSlice for the readiness of a Pod.
  *
- * @param o.pod the Pod that has the address; kube-apiserver's proxy to Services takes no endpoint without one
+ * @param o.pod the Pod with the address; the Service proxy of kube-apiserver requires one
  */
 export function createEndpoint(cluster: Cluster, o: Place & { port: number; pod?: string }) {
   const { name, namespace, port, pod } = o
@@ -20,7 +20,8 @@ export function createEndpoint(cluster: Cluster, o: Place & { port: number; pod?
   })
   return {
     set: async (ready: boolean) => {
-      // kube-apiserver looks for the first slice with an endpoint, ready or not: one that is not ready is none.
+      // kube-apiserver uses the first slice with an endpoint, ready or not, so unready ones are
+      // omitted.
       const wanted = ready ? slice(true) : { ...slice(false), endpoints: [] }
       await cluster.output(['apply', '--server-side', '-f', '-'], JSON.stringify(wanted))
     },
@@ -39,7 +40,7 @@ export function createPod(cluster: Cluster, { name, namespace, port }: Place & {
     metadata: { name, namespace },
     spec: { serviceAccountName: 'kapis', containers: [{ name: 'none', image: 'none.invalid/none' }] },
   }
-  // What the proxy to Services goes by before Kubernetes 1.37.
+  // Used by the Service proxy before Kubernetes 1.37.
   const endpoints = {
     apiVersion: 'v1',
     kind: 'Endpoints',

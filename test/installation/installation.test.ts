@@ -35,7 +35,7 @@ describe('two replicas, installed by the manifests', function () {
   before(async () => {
     cluster = await bareCluster()
     await cluster.output(['apply', '-k', overlay])
-    // As after a rollout: the second may come before the first has made anything.
+    // As after a rollout: the second may start before the first has created anything.
     await Promise.all([start('a'), start('b')])
     await untilServed(cluster)
   })
@@ -85,7 +85,7 @@ describe('two replicas, installed by the manifests', function () {
     const load = startLoad(cluster)
     const availability = watchAvailability(cluster, apiService)
     await sleep(2_000)
-    // As a Deployment does: the next one starts while the one before it ends.
+    // Like a Deployment: the next Pod starts while the previous one ends.
     await start('c')
     const ending = stop('a')
     await start('d')

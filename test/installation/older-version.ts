@@ -13,7 +13,7 @@ const commit = '19433819f5aef7f8ba1ec792f87ac48337f2d387'
 export type Version = {
   /** A checkout without its history. */
   readonly folder: string
-  /** What its image has in /kapis. */
+  /** The content of /kapis in the image. */
   readonly programs: string
 }
 

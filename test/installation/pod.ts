@@ -14,7 +14,7 @@ import { get } from './get.ts'
 /** A replica: the containers of the Deployment as local processes, and its endpoint. */
 export type Pod = {
   readonly name: string
-  /** Where its front is. */
+  /** Address of its kapis-apiserver. */
   readonly url: string
   readonly pids: ReadonlyMap<string, number>
   readonly log: (container: string) => string

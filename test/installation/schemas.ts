@@ -5,7 +5,7 @@ import { moduleFile } from './go-module.ts'
 type Schema = Readonly<Record<string, unknown>>
 /** The schemas of one version of Kubernetes, as its OpenAPI document (Swagger 2.0) has them. */
 export type Schemas = {
-  /** What is wrong with an object; undefined when this version does not know its kind. */
+  /** Returns the errors of an object; undefined if this version does not know its kind. */
   readonly problems: (object: Schema) => readonly string[] | undefined
 }
 
@@ -48,7 +48,7 @@ function check(
   }
   switch (schema.type) {
     case 'string':
-      // A quantity may be written as a number.
+      // A quantity may also be a number.
       return typeof value === 'string' || (typeof value === 'number' && isQuantity(schema))
         ? []
         : [`${path}: no text`]

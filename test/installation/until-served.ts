@@ -12,7 +12,7 @@ export async function untilServed(cluster: Cluster): Promise<void> {
   let looks = 0
   await eventually(
     async () => {
-      // kube-apiserver looks again at what has changed, and by itself only every 30 or 60 seconds.
+      // kube-apiserver checks changed objects immediately, and others only every 30 or 60 seconds.
       await cluster.kubectl(['annotate', apiService, `looks=${++looks}`, '--overwrite'])
       await cluster.output(['wait', '--for=condition=Available', apiService, '--timeout=5s'])
       await eventually(() => cluster.output(['get', 'nodes.resources.kapis.io']), 5_000, 250)

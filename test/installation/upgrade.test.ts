@@ -26,7 +26,7 @@ describe('an installation of an older version', function () {
   let older: Version
   let admin: Login
   const pods = new Map<string, Pod>()
-  /** What people have from the older version, and what became of it. */
+  /** Data from the older version, and its state afterwards. */
   let held: Tokens
 
   before(async () => {
@@ -42,7 +42,7 @@ describe('an installation of an older version', function () {
 
   after(async () => {
     await Promise.all([...pods.keys()].map(stop))
-    // By today's manifests alone: what they do not name must not be left behind by an upgrade.
+    // Only with today's manifests: objects that they omit must not stay after an upgrade.
     await takeAway(cluster, ['-k', overlay(today, 'default')])
   })
 
@@ -70,7 +70,9 @@ describe('an installation of an older version', function () {
     await cluster.output(['apply', '-f', '-'], JSON.stringify(object))
   }
 
-  /** Each replica is replaced after the next is ready, with readers, watches and kubectl going on. */
+  /**
+   * Each replica is replaced after the next is ready, while readers, watches and kubectl continue.
+   */
   async function roll(version: Version, pairs: readonly (readonly [old: string, next: string])[]) {
     const load = startLoad(cluster)
     const availability = watchAvailability(cluster, apiService)
@@ -87,7 +89,7 @@ describe('an installation of an older version', function () {
     expect(figures.requests).to.be.above(10)
   }
 
-  /** The token that was there before is good at every replica, its login goes on, and users log in. */
+  /** An existing token is valid at every replica, its login continues, and users can log in. */
   async function expectNothingLost(users: readonly Login[]): Promise<void> {
     for (const { url } of pods.values()) {
       await eventually(async () => {
@@ -120,7 +122,7 @@ describe('an installation of an older version', function () {
     await expectNothingLost([user('earlier'), user('later')])
   })
 
-  /** What `kubectl rollout undo` puts back: definitions, rights and all else stay as they are. */
+  /** What `kubectl rollout undo` restores: only the Deployment; CRDs and RBAC stay. */
   async function applyDeployment(): Promise<void> {
     const objects = parseAllDocuments(await cluster.output(['kustomize', overlay(older, 'ha')]))
       .map(document => document.toJSON())

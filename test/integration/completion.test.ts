@@ -41,7 +41,7 @@ describe('shell completion', function () {
   })
   after(() => rmSync(folder, { recursive: true }))
 
-  // What is typed, with a TAB at its end, and the line that it becomes.
+  // The typed text with a TAB at its end, and the completed line.
   const lines: readonly [string, string, string][] = [
     ['a command', 'kapis whoa\t', 'kapis whoami '],
     ['an option', 'kapis login --kube-c\t', 'kapis login --kube-ca '],

@@ -255,7 +255,7 @@ describe('LDAP, against slapd', function () {
     })
   }
 
-  describe('and a server that is no good', () => {
+  describe('and an invalid server', () => {
     async function serve(behave: (socket: Socket) => void) {
       const sockets = new Set<Socket>()
       const server = createServer(socket => {

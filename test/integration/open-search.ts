@@ -9,7 +9,7 @@ import { type Command, openSearchCommand, type Where } from '../../hack/opensear
 export type OpenSearch = {
   readonly url: string
   readonly pid: () => number
-  /** kill -9; what is stored stays. */
+  /** kill -9; stored lines stay. */
   readonly kill: () => Promise<void>
   /** Again, on the same port and data. Returns when it is ready. */
   readonly start: () => Promise<void>
@@ -19,7 +19,7 @@ export type OpenSearch = {
 
 const readyWithinMs = 300_000
 
-/** A real node of its own for one test file; LOG_STORE's own is left alone. */
+/** A separate real node for one test file; that of LOG_STORE is not used. */
 export function startOpenSearch(): Promise<OpenSearch> {
   return startNode({
     toCommand: where => openSearchCommand(where, () => undefined),
@@ -35,7 +35,7 @@ export type NodeKind = {
   readonly isReady: (url: string) => Promise<boolean>
 }
 
-/** The same of any search engine. */
+/** The same for any search engine. */
 export async function startNode({ toCommand, toUrl, isReady }: NodeKind): Promise<OpenSearch> {
   const folder = mkdtempSync(join(tmpdir(), 'kapis-opensearch-'))
   const ports = createPortFinder()

@@ -176,7 +176,7 @@ describe('the OpenSearch store next to a look at every record', function () {
           }
           expect(seen, `${order} ${size}`).to.deep.equal(inOrder)
         }
-        // A page that was reached by its number goes on by its cursor.
+        // A page that was reached by its number continues by its cursor.
         const later = await sharded.query({ ...whole, size: 5, start: { from: 50 } }, limits)
         expect(later.hits).to.deep.equal(all.hits.slice(50, 55))
       }
@@ -375,7 +375,7 @@ const arbitraryText = fc
 
 const arbitraryRecord: fc.Arbitrary<LogRecord> = fc
   .record({
-    // Few moments, so that many records share one.
+    // Few distinct times, so that many records share one.
     at: fc.integer({ min: 0, max: 40 }),
     nano: fc.constantFrom(0n, 1n, 999_999_999n),
     log: arbitraryText,
@@ -388,7 +388,7 @@ const arbitraryRecord: fc.Arbitrary<LogRecord> = fc
     record({
       ...given,
       timeNs: (startS + BigInt(at * 3_000)) * second + nano,
-      // What is not known is no container.
+      // Unknown values are not containers.
       dockerId: given.pod === 'batch-12' ? '' : `${given.pod}-${given.container}`,
       ...(labels ? { labels } : {}),
     }),
@@ -477,7 +477,7 @@ const arbitraryMoment = fc.nat({ max: 40 }).map(at => at * 3_000)
 const arbitraryFilter: fc.Arbitrary<LogFilter> = fc
   .record({
     scope: arbitraryScope,
-    // Some of them are a record's own moment, or end far behind all of them.
+    // Some are the time of a record, or end long after all of them.
     start: fc.option(fc.oneof(fc.integer({ min: -10, max: 120_000 }), arbitraryMoment)),
     length: fc.option(fc.oneof(fc.nat({ max: 100_000 }), arbitraryMoment, fc.constant(8_000_000_000))),
     expression: fc.option(arbitraryExpression),

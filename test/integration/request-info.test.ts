@@ -148,7 +148,7 @@ describe('RequestInfo', () => {
     for (const [i, request] of given.entries()) {
       const { error, info }: { error?: string; info?: KubeInfo } = JSON.parse(answers[i] ?? '')
       const line = read(request)
-      // What Kapis refuses needs no reading.
+      // Requests that Kapis rejects are not compared.
       if (line === undefined) continue
       if (info === undefined) {
         // A prefix of watch or proxy without a resource: no resource here either.
@@ -173,7 +173,7 @@ function expectSame(
   if (isWriting) expect(reading.has(info.verb), what).to.equal(false)
   const isWrite = isWriting && kube.Verb === 'watch' && kube.IsResourceRequest
   const [verb, kubeVerb] = isWrite ? ['', ''] : [info.verb, kube.Verb]
-  // Bytes that are no text stay bytes in Go.
+  // Bytes that are not UTF-8 stay bytes in Go.
   const isText = parameters.problem === undefined || !parameters.problem.includes('UTF-8')
   expect({ ...attributesOf(info), verb, name: isText ? info.name : '' }, what).to.deep.equal({
     isResource: kube.IsResourceRequest,

@@ -12,7 +12,7 @@ const script = join(import.meta.dirname, 'terminal.py')
 describe('make run, in a terminal window that is closed', function () {
   this.timeout(180_000)
 
-  // A window with a shell in it, as most are, and one that runs make alone.
+  // A terminal window that runs a shell, like most, and one that only runs make.
   const shell = ['bash', '-ic', 'make run; true']
   for (const [when, text, command] of [
     ['while it starts', 'etcd is ready', ['make', 'run']],

@@ -44,7 +44,7 @@ describe('the YAML that Kapis writes', () => {
     }
   })
 
-  // Where Python has it.
+  // The path of Python.
   if (spawnSync('python3', ['-c', 'import yaml']).status === 0) {
     it('is read as the same value by PyYAML, which is YAML 1.1 to the letter', async () => {
       const answers = await readAll('python3', [join(import.meta.dirname, 'yaml-reader.py')])
@@ -53,7 +53,10 @@ describe('the YAML that Kapis writes', () => {
   }
 })
 
-/** Each document as a JSON string on a line to a program, which answers a line of JSON for each. */
+/**
+ * Sends each document as a JSON string on a line to a program, which responds with a line of JSON
+ * for each.
+ */
 async function readAll(program: string, args: readonly string[]): Promise<readonly string[]> {
   const stdin = documents.map(json => `${JSON.stringify(jsonToYaml(json))}\n`).join('')
   const answers = (await output(program, args, { stdin })).trimEnd().split('\n')
@@ -96,7 +99,7 @@ function isNumber(value: Exact): value is { readonly number: string } {
   return typeof value === 'object' && value !== null && 'number' in value
 }
 
-/** Integers of 64 bits to the digit; everything else is a float of 64 bits to every reader. */
+/** 64-bit integers are exact; all readers convert other numbers to 64-bit floats. */
 function isSameNumber(a: string, b: string): boolean {
   if (/^-?\d+$/.test(a) && a !== '-0' && BigInt.asIntN(65, BigInt(a)) === BigInt(a)) return a === b
   return Object.is(Number(a), Number(b))

@@ -1,4 +1,5 @@
-// Package kubernetes holds those of Kubernetes' own end-to-end tests that need no containers (make test-kubernetes).
+// Package kubernetes contains Kubernetes' own end-to-end tests that need no containers (make
+// test-kubernetes).
 package kubernetes
 
 import (

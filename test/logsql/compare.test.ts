@@ -15,16 +15,17 @@ import { type Asked, makeFilter, makeQuery } from './queries.ts'
 import { createRandom } from './random.ts'
 import { startVictoriaLogs, type VictoriaLogs, victoriaLogs } from './victorialogs.ts'
 
-// LINES, QUERIES and SEED from the environment; a failure names the seed. RECORD=file writes what the unit tests compare with.
+// LINES, QUERIES and SEED come from the environment; a failure reports the seed. RECORD=file writes
+// the expectations of the unit tests.
 const { LINES, QUERIES, SEED, RECORD } = process.env
 const lines = Number(LINES ?? 200_000)
 const queries = Number(QUERIES ?? 2000)
 const seed = Number(SEED ?? Date.now() % 1_000_000)
-/** What the second user may see. */
+/** The scope of the second user. */
 const few = namespaces.slice(2, 4)
 const ports = createPortFinder()
 
-describe(`LogsQL beside VictoriaLogs, seed ${seed}`, function () {
+describe(`LogsQL next to VictoriaLogs, seed ${seed}`, function () {
   this.timeout(7_200_000)
   const records = makeLines(lines, seed, RECORD === undefined ? recentNs : 1_700_000_000_000_000_000n)
   let folder = ''

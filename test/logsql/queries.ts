@@ -1,9 +1,9 @@
 import type { Random } from './random.ts'
 
-/** A query, and what can be said of its rows. */
+/** A query, and the comparable properties of its rows. */
 export type Asked = {
   readonly query: string
-  /** Which rows there are is not determined, only how many. */
+  /** Only the number of rows is determined. */
   readonly isCountOnly: boolean
 }
 
@@ -103,7 +103,7 @@ function makeFieldFilter(r: Random): string {
   ])()
 }
 
-/** One of the texts, of which only that one is made. */
+/** One of the texts. */
 function one<T>(r: Random, choices: readonly [() => T, ...(() => T)[]]): () => T {
   return r.one(choices)
 }
@@ -185,7 +185,7 @@ function makeRowPipe(r: Random): string {
   ])()
 }
 
-/** @returns a query whose rows are the same whatever the order in which lines are read */
+/** @returns a query whose result does not depend on the order of lines */
 export function makeQuery(r: Random): Asked {
   const filter = makeFilter(r, 2)
   const rowPipes = Array.from({ length: r.below(3) }, () => makeRowPipe(r))

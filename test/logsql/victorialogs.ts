@@ -83,7 +83,7 @@ export async function startVictoriaLogs(
   }
 }
 
-/** A line with the fields that Kapis has of it, but for those that VictoriaLogs makes itself. */
+/** A line with its fields in Kapis, except for those that VictoriaLogs creates itself. */
 function toDocument(record: LogRecord): object {
   const made = ['_stream', '_stream_id']
   return Object.fromEntries([...toRow(record)].filter(([name]) => !made.includes(name)))

@@ -8,7 +8,7 @@ import { type Names, platformNames } from '../../cmd/kapis/manifests/customize.t
 /** The overlays that the chart can be. */
 const chartOverlays = ['default', 'ha', 'opensearch', 'kubesphere'] as const
 
-/** Names that an overlay has of its own, where the chart has values. */
+/** Names of an overlay, for which the chart has values. */
 export const ownNames: Readonly<Partial<Record<(typeof chartOverlays)[number], Names>>> = {
   kubesphere: platformNames,
 }
@@ -46,7 +46,7 @@ export const variants: readonly Variant[] = chartOverlays.flatMap(overlay =>
   }),
 )
 
-/** What kustomize makes of a variant. @throws Error with the words of kubectl */
+/** The output of kustomize for a variant. @throws Error with the message of kubectl */
 export function buildVariant({ overlay, components }: Variant, kubectl: string): string {
   const folder = mkdtempSync(join(tmpdir(), 'kapis-chart-'))
   try {

@@ -11,7 +11,7 @@ import { buildVariant, ownNames, variants } from './chart-variants.ts'
 type Objects = Readonly<Record<string, unknown>>
 
 const chart = join(repository, 'charts/kapis')
-/** As `helm install` without values is not: the definitions may go with the release. */
+/** Unlike the default of `helm install`: the CRDs are deleted with the release. */
 const likeManifests = ['--set', 'keepCustomResources=false']
 /** Without a cluster, Helm assumes the Kubernetes version of its own library. */
 const template = ['template', 'kapis', chart, '--kube-version', '1.36.0']
@@ -139,7 +139,7 @@ describe('charts/kapis', function () {
       'jsonpath={.spec.replicas}',
     ])
     expect(replicas).to.equal('1')
-    // Each object as it was rendered is one that kube-apiserver takes without a word.
+    // kube-apiserver accepts each rendered object without a warning.
     const { stdout } = await helm(['get', 'manifest', 'kapis', ...namespace])
     const checked = await kubectl(
       ['apply', '--server-side', '--force-conflicts', '--dry-run=server', '--validate=strict', '-f', '-'],
@@ -152,8 +152,8 @@ describe('charts/kapis', function () {
     expect(await output(definitions)).to.include('users.iam.chart.example.org')
     expect(await output(['get', 'apiservices', '-o', 'name'])).to.not.include('resources.chart.example.org')
     await succeed(['install', ...release, ...domain, ...likeManifests])
-    // kube-apiserver makes the storage of a kind when it is first asked for. When that is the end
-    // of the kind itself, it may be told that the storage is not ready, and tries again only
+    // kube-apiserver creates the storage of a kind at the first request. If that request is the
+    // deletion of the kind, it may fail because the storage is not ready, and is only retried
     // minutes later.
     const kinds = (await output(definitions)).split('\n').filter(name => name.endsWith('.chart.example.org'))
     expect(kinds).to.have.length(6)

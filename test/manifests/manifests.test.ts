@@ -26,7 +26,7 @@ const definitions = [
     names: ['certificates', 'issuers'],
   },
 ]
-/** Each with what it needs to be there. */
+/** Each variant with its requirements. */
 const examples = { production: undefined, 'cert-manager': undefined, reader: 'default' } as const
 type Endpoint = { readonly tlsConfig: { readonly ca: { readonly secret: { name: string; key: string } } } }
 const folderOf = (overlay: string) => join(repository, 'manifests/overlays', overlay)
@@ -47,7 +47,7 @@ describe('manifests', function () {
         ])
       }
     }
-    // kubectl breaks off when it sees a definition of which kube-apiserver has said nothing yet.
+    // kubectl aborts if kube-apiserver has not yet reported conditions of a CRD.
     const established = ['wait', '--for=condition=Established', 'crd', '--all', '--timeout=30s']
     await eventually(() => cluster.output(established), 30_000)
   })
@@ -62,7 +62,8 @@ describe('manifests', function () {
       expect(words(first.stdout), first.stdout).to.deep.equal(new Set(['created']))
 
       const again = await output(['apply', '-k', folder])
-      // kubectl sends the selector of a disruption budget each time, and says so, though nothing comes of it.
+      // kubectl sends the selector of a disruption budget each time and reports it as configured,
+      // although nothing changes.
       const told = again.replace(/^(poddisruptionbudget.* )configured$/m, '$1unchanged')
       expect(words(told), again).to.deep.equal(new Set(['unchanged']))
       expect((await kubectl(['diff', '-k', folder])).stdout).to.equal('')

@@ -19,7 +19,7 @@ export function startGitHub(account: () => GitHubAccount) {
   return startForge(
     { authorize: '/login/oauth/authorize', token: '/login/oauth/access_token' },
     {
-      // 200, whatever came of it.
+      // Always 200, whatever the result.
       answerToken: (res, isGood, token) =>
         json(
           res,

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { readFields } from '../../pkg/protobuf/wire.ts'
 
-/** A span as an exporter has sent it. Ids are hexadecimal; '' stands for no parent. */
+/** An exported span. IDs are hexadecimal; '' stands for no parent. */
 export type CollectedSpan = {
   readonly service: string
   readonly name: string
@@ -20,7 +20,7 @@ export type CollectedSpan = {
 export type Collector = {
   readonly url: string
   readonly spans: readonly CollectedSpan[]
-  /** All that came, as it came: what must not be in it is looked for here. */
+  /** The received bytes, in which the test searches for secrets. */
   readonly bytes: () => Buffer
   /** From now on every export is refused with this status; 200 for none. */
   readonly answer: (code: number) => void

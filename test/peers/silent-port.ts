@@ -34,7 +34,7 @@ export async function startSilentPort(address: string): Promise<SilentPort> {
     socket.on('error', () => undefined)
     sockets.push(socket)
     await Promise.race([once(socket, 'connect'), sleep(answersWithinMs)])
-    // On a busy machine time may be up before this process has looked at its sockets.
+    // On a busy machine the timeout may pass before this process checks its sockets.
     await nextTurn()
     if (socket.connecting) return { port, stop }
   }

@@ -74,7 +74,7 @@ export async function startSlapd(entries: readonly (readonly [dn: string, Attrib
 
 export type Slapd = Awaited<ReturnType<typeof startSlapd>>
 
-/** A person with a password, as inetOrgPerson has it. */
+/** A user with a password, as inetOrgPerson. */
 export function person(uid: string, more: Attributes = {}): [string, Attributes] {
   const attributes = { objectClass: 'inetOrgPerson', uid, cn: uid, sn: uid, mail: `${uid}@example.com` }
   // RFC 4514 section 2.4.

@@ -11,7 +11,7 @@ const serving = issueCertificate(authority, {
   validityDays: 1,
 })
 
-/** PEM of anyone who vouches for these servers. */
+/** PEM of the CA of these servers. */
 export const authorityPem = authority.certPem
 
 /**

@@ -22,7 +22,7 @@ type answer struct {
 }
 
 func main() {
-	// It logs each query that it cannot read.
+	// It logs each invalid query.
 	klog.SetLogger(klog.Logger{})
 	factory := request.RequestInfoFactory{
 		APIPrefixes:          sets.NewString("api", "apis", "kapi", "kapis"),

@@ -16,7 +16,7 @@ import { startReplica } from '../faults/replica.ts'
 
 export const ingestPath = `/kapis/logging.${groupDomain}/v1alpha2/ingest`
 
-/** A line as an export has it. */
+/** A line of an export. */
 type Exported = {
   readonly time: string
   readonly log: string
@@ -31,7 +31,7 @@ type Exported = {
  * may ingest.
  */
 export type ShipperScene = {
-  /** Where shippers send. */
+  /** The ingest address for shippers. */
   readonly url: string
   readonly namespace: string
   readonly token: string
@@ -68,7 +68,7 @@ export async function startShipperScene(): Promise<ShipperScene> {
     )
   const grant = async () => void (await bind('kapis:log-shipper', name))
   await grant()
-  // What Fluent Bit asks of pods.
+  // The queries of Fluent Bit for pods.
   await bind('view', `${name}-view`)
   return {
     url: `https://127.0.0.1:${relay.port}`,
@@ -79,7 +79,7 @@ export async function startShipperScene(): Promise<ShipperScene> {
     cut: relay.cut,
     async restart() {
       await replica.kill('apiserver')
-      // As a kubelet does: while the writer of the one before has the folder, the next one ends.
+      // Like a kubelet: while the previous writer holds the folder, the next one ends.
       await eventually(() => replica.start('apiserver'), 240_000, 1000)
     },
     async found(namespace, count, withinMs) {
@@ -147,7 +147,7 @@ async function startRelay(port: number): Promise<Relay> {
   }
 }
 
-/** That each number from 0 on is there once. */
+/** Checks that each number from 0 on occurs once. */
 export function expectEachOnce(numbers: readonly number[], count: number): void {
   const times = new Map<number, number>()
   for (const number of numbers) times.set(number, (times.get(number) ?? 0) + 1)

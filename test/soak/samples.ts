@@ -15,7 +15,7 @@ export type Sample = {
 
 export type Growth = { readonly perHour: number; readonly from: number; readonly to: number }
 
-/** The slope of a figure by least squares; two samples that happen to be high say little. */
+/** The slope by least squares, so that two high samples have little effect. */
 export function growthOf(samples: readonly Sample[], read: (sample: Sample) => number): Growth {
   const count = samples.length
   const meanX = samples.reduce((sum, { seconds }) => sum + seconds, 0) / count

@@ -18,10 +18,10 @@ import { growthOf, laterHalf, metric, type Sample, toRow } from './samples.ts'
 import { openWatch } from './watch.ts'
 
 // Mixed load with the heartbeats of all nodes for SOAK_SECONDS (`make soak`: an hour at 5,000
-// nodes; in `make test` a quarter of a minute at three), and figures that must not grow. What leaks
-// is told by what is left after a collection of all garbage. Resident memory is more than that: V8
-// and malloc keep the pages that a burst of garbage has needed. That has a highest level, which
-// must be reached: it is judged in the later half.
+// nodes; in `make test` a quarter of a minute at three), and figures that must not grow. Leaks show
+// in the memory after a full garbage collection. Resident memory is larger, since V8 and malloc
+// keep pages after a burst of garbage. It has a maximum, which must be reached first, so it is
+// judged in the second half.
 const seconds = Number(process.env.SOAK_SECONDS ?? 15)
 const everyMs = Math.max(1_000, (seconds * 1_000) / 120)
 // The cache keeps five minutes of history: memory grows until then, and after that it must be flat.
@@ -77,7 +77,7 @@ describe(`${seconds} s of mixed load`, function () {
     const samples: Sample[] = []
     let settledLive: number | undefined
     const loads = [
-      // As many as kubelets of so many nodes report a status, at least one a second.
+      // As many as kubelets of this number of nodes report their status, at least one a second.
       repeat('heartbeat', Math.min(1_000, (kubeletStatusSeconds * 1_000) / nodes.length), () => {
         const name = nodes[beats++ % nodes.length] ?? ''
         return heartbeat(name)
@@ -117,7 +117,7 @@ describe(`${seconds} s of mixed load`, function () {
     )
     expect(bad.slice(0, 5)).to.deep.equal([])
 
-    // What was taken for the load is given back with it, once all connections are closed.
+    // Memory used for the load is released with it, once all connections are closed.
     await eventually(
       async () => {
         const after = await sample(seconds)

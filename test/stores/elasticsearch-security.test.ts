@@ -21,7 +21,7 @@ const everything = {
 const limits = { timeoutMs: 20_000 }
 const refused = 'the log store rejected the credentials of Kapis'
 
-/** What docs/logs.md says that Kapis needs. */
+/** The permissions of Kapis according to docs/logs.md. */
 const rights = {
   cluster: ['manage_index_templates'],
   indices: [
@@ -101,7 +101,7 @@ describe('a store in an Elasticsearch that asks who calls', function () {
     expect(counted.logs).to.be.greaterThan(0)
     const template = await engine.ask('GET', '/_index_template/kapis-kept')
     expect(JSON.stringify(template)).to.include('kept-*')
-    // Nobody has stored anything there: that is no refusal.
+    // No lines exist yet, which is not an error.
     const none = await open({ apiKey, prefix: 'events.kept' }).query(everything, limits)
     expect([none.total, none.hits]).to.deep.equal([0, []])
   })
@@ -139,7 +139,7 @@ describe('a store in an Elasticsearch that asks who calls', function () {
     const { apiKey } = await makeKey({ reader: { indices: [{ names: ['kept-*'], privileges: ['read'] }] } })
     const store = open({ apiKey })
     expect((await store.query(everything, limits)).hits).to.not.deep.equal([])
-    // The engine answers 200, and refuses line by line: a shipper that was told so would drop them.
+    // The engine responds with 200 and rejects each line: a shipper would drop them.
     const { code, message, cause } = await rejectionOf(store.append({ records: [record()] }))
     expect([code, message]).to.deep.equal([503, refused])
     expect(String(cause)).to.include('is unauthorized for API key')

@@ -15,7 +15,7 @@ export type SecuredElasticsearch = {
   /** A superuser. */
   readonly username: string
   readonly password: string
-  /** As the superuser. @throws Error for any answer but 2xx */
+  /** Sends a request as the superuser. @throws Error for any response but 2xx */
   readonly ask: (method: string, path: string, body?: object) => Promise<Readonly<Record<string, unknown>>>
   readonly stop: () => Promise<void>
 }
@@ -57,7 +57,7 @@ export async function startSecuredElasticsearch(): Promise<SecuredElasticsearch>
   return { url, ca: authority.certPem, username, password, ask, stop }
 }
 
-/** As Elasticsearch's file realm writes it. */
+/** The format of Elasticsearch's file realm. */
 function toHash(password: string): string {
   const [salt, rounds] = [randomBytes(32), 10_000]
   const hash = pbkdf2Sync(password, salt, rounds, 32, 'sha512')
@@ -72,7 +72,7 @@ async function send(
 ): Promise<Readonly<Record<string, unknown>>> {
   const { promise, resolve, reject } = Promise.withResolvers<Readonly<Record<string, unknown>>>()
   const text = body === undefined ? '' : JSON.stringify(body)
-  // Node.js says no length of the body of a DELETE by itself.
+  // Node.js sends no Content-Length for the body of a DELETE by itself.
   const headers =
     body === undefined
       ? {}

@@ -36,7 +36,7 @@ describe('createPlaces', () => {
     expect(waiting()).to.equal(3)
   })
 
-  it('gives free places to the users who wait by turns, and to each in the order of its requests', async () => {
+  it('gives free places to waiting users in turn, and to each in the order of its requests', async () => {
     const { take, taken } = start(4)
     const places = await Promise.all(['a', 'b', 'c', 'd'].map(user => take(user)))
     for (const user of ['a', 'a', 'a', 'x', 'y', 'x']) void take(user)

@@ -258,7 +258,7 @@ describe('createChain', () => {
     expect(JSON.stringify(logged)).to.not.contain('hunter2')
   })
 
-  it('acts as whom the caller may impersonate, and refuses otherwise', async () => {
+  it('acts as the user whom the caller may impersonate, and refuses otherwise', async () => {
     const bob = { username: 'bob', uid: '', groups: [], extra: {} }
     const { get, steps } = await start({ impersonate: async () => bob })
     expect((await get('/api/v1/nodes')).text).to.equal('{"verb":"list","username":"bob"}\n')

@@ -8,7 +8,7 @@ type Json = Readonly<Record<string, unknown>>
  * How a version of OpenAPI refers to another schema by its full name, with a description next to
  * the reference.
  */
-export type WriteRef = (name: string, beside: Json) => Json
+export type WriteRef = (name: string, siblings: Json) => Json
 
 /** The differences between the versions of OpenAPI. */
 export type Dialect = {
@@ -42,7 +42,7 @@ export function writeSchemas(served: ServedGroup, known: Schemas, { ref, oneOf, 
   const dialect = {
     oneOf,
     values,
-    ref: (name, beside) => ref(schemaName(served, name), beside),
+    ref: (name, siblings) => ref(schemaName(served, name), siblings),
   } satisfies Dialect
   const entries = Object.entries(schemasOfGroup(served, known)).map(([name, schema]) => {
     const groupVersionKind = kinds.has(name)

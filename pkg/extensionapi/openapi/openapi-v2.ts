@@ -3,7 +3,7 @@ import { type Operation, operationsOf, type Parameter } from './openapi-operatio
 import { type Dialect, schemaName, type WriteRef, writeSchemas } from './openapi-schemas.ts'
 import type { Schemas } from './schema/schema.ts'
 
-const writeRef: WriteRef = (name, beside) => ({ ...beside, $ref: `#/definitions/${name}` })
+const writeRef: WriteRef = (name, siblings) => ({ ...siblings, $ref: `#/definitions/${name}` })
 
 // Like kube-apiserver, it uses string for quantities and for int-or-string, and omits defaults.
 const dialect: Dialect = { ref: writeRef, oneOf: () => ({ type: 'string' }), values: () => ({}) }

@@ -7,8 +7,8 @@ const reference = (name: string) => ({ $ref: `#/components/schemas/${name}` })
 
 // OpenAPI 3.0 ignores keys next to $ref; allOf preserves them, and kubectl explain supports this
 // form.
-const writeRef: WriteRef = (name, beside) =>
-  Object.keys(beside).length === 0 ? reference(name) : { ...beside, allOf: [reference(name)] }
+const writeRef: WriteRef = (name, siblings) =>
+  Object.keys(siblings).length === 0 ? reference(name) : { ...siblings, allOf: [reference(name)] }
 
 const dialect: Dialect = { ref: writeRef, oneOf: oneOf => ({ oneOf }), values: values => values }
 

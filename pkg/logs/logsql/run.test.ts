@@ -166,7 +166,7 @@ describe('runQuery', () => {
     )
   })
 
-  it('counts what sort keeps of each row besides the row', async () => {
+  it('counts what sort keeps of each row in addition to the row', async () => {
     const by = Array.from({ length: 490 }, (_, i) => `f${i}`)
     const sorted = rowsOf(store, `* | fields _msg | sort by (${by})`, { maxBytes: 2 * 1024 ** 2 })
     expect(await refusalOf(sorted)).to.match(/^400 query: it needs more than/)

@@ -58,13 +58,13 @@ function takeEdge(items: RegexNode[], side: 'first' | 'last'): string | undefine
   if (edge?.kind !== 'assert') return anything
   const isAnchor = edge.at === (side === 'first' ? 'start' : 'end')
   const neighbour = items.at(side === 'first' ? 1 : -2)
-  const beside = edge.at === 'boundary' ? characterBeside(neighbour, side) : undefined
-  if (!isAnchor && beside === undefined) return undefined
+  const neighbourCharacter = edge.at === 'boundary' ? characterBeside(neighbour, side) : undefined
+  if (!isAnchor && neighbourCharacter === undefined) return undefined
   items.splice(side === 'first' ? 0 : -1, 1)
-  if (beside === undefined) return side === 'first' ? '' : '\n?'
-  const outside = side === 'first' ? `${anything}${beside}` : `${beside}${anything}`
+  if (neighbourCharacter === undefined) return side === 'first' ? '' : '\n?'
+  const outside = side === 'first' ? `${anything}${neighbourCharacter}` : `${neighbourCharacter}${anything}`
   // The text may also begin or end there, unless a word character makes the boundary.
-  return beside === wordCharacter ? outside : `(${outside})?`
+  return neighbourCharacter === wordCharacter ? outside : `(${outside})?`
 }
 
 /**

@@ -20,7 +20,7 @@ export type Order = {
 /** The order of keys, which is kube-apiserver's own: namespace, then name. */
 export const byKey: Compare = (a, b) => compareText(a.key, b.key)
 
-/** The order by one key, with the comparison of its values alone. */
+/** The order of one key, comparing only its values. */
 type PlainOrder = Order & { readonly compareValues: Compare }
 
 // RFC 3339 in UTC with whole seconds sorts as text.
@@ -39,7 +39,7 @@ const orders: Readonly<Record<string, PlainOrder>> = {
 
 export const sortKeys: readonly string[] = Object.keys(orders)
 
-// A list that needs more is sorted for nobody.
+// Lists need no more keys than this.
 const maxKeys = 4
 
 /**
@@ -113,7 +113,7 @@ function by(key: string, read: (entry: Entry) => string): PlainOrder {
   return orderOf(key, (a, b) => compareText(read(a), read(b)))
 }
 
-/** What is missing comes first, then amounts, then text. */
+/** Missing values come first, then quantities, then text. */
 type Rank = { readonly place: 0 | 1 | 2; readonly amount: Amount; readonly text: string }
 
 // Number of characters that text is sorted by; there may be a hundred orders of objects with
@@ -127,7 +127,7 @@ function toRank(source: string | undefined): Rank {
   const text = source.startsWith('"') ? decodeString(source, 0, source.length) : source
   const amount = parseAmount(text)
   if (amount !== undefined) return { place: 1, amount, text: '' }
-  // Copied: a part of a text keeps the whole of it in memory.
+  // Copied, since a substring keeps the whole text in memory.
   return { place: 2, amount: none, text: Buffer.from(text.slice(0, maxTextLength)).toString() }
 }
 

@@ -77,7 +77,7 @@ export class Entry {
     const { managedFields: written, ...meta } = object.metadata
     const source = splitObject(text) ?? splitParsed(object)
     const head = toAggregatedPrefix(served) + source.metadata
-    // One allocation for all of them, since each has overhead.
+    // One allocation for all parts, since each has overhead.
     const bytes = toOwnBytes(head + source.tail + source.managedFields)
     const headLength = Buffer.byteLength(head)
     const managedAt = bytes.length - Buffer.byteLength(source.managedFields)

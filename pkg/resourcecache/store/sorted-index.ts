@@ -28,7 +28,7 @@ export class SortedIndex {
     return this.#leaves
   }
 
-  /** The state of this moment; later changes do not show in it. */
+  /** A snapshot; later changes do not affect it. */
   snapshot(): readonly Chunk[] {
     return [...this.#leaves]
   }

@@ -349,7 +349,7 @@ function toOptions({ metadata }: KubeObject) {
   return { created: metadata.creationTimestamp, labels: metadata.labels ?? {} }
 }
 
-/** A collection after a history of its own, and what a plain map held at each version of it. */
+/** A store after a random history, and a plain map with the expected state at each version. */
 function playHistory(random: (below: number) => number) {
   const first = Array.from({ length: random(80) }, (_, i) => node(`n${i}`, { version: 1 + random(9) }))
   const store = storeOf(first, { version: 10 })

@@ -94,7 +94,7 @@ export class ObjectStore {
     return this.#subscribers.size > 0
   }
 
-  /** Whether the kind is no longer watched, so nothing will change. */
+  /** Whether the watch has ended, so that nothing will change. */
   get isEnded(): boolean {
     return this.#isEnded
   }

@@ -48,7 +48,7 @@ export class History {
     if (isDue || this.#bytes > this.#maxBytes) this.#trim(now)
   }
 
-  /** The changes after `version`, oldest first; undefined when they are not all known any more. */
+  /** Returns the changes after `version`, oldest first; undefined if some are no longer known. */
   since(version: number): readonly Change[] | undefined {
     if (version < this.#horizon) return undefined
     let low = 0

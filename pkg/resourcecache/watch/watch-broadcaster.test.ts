@@ -111,7 +111,7 @@ describe('WatchBroadcaster', () => {
     change('b')
     const told = () => watchers.filter(({ written }) => written().join('') === 'ADDED a\nADDED b\n').length
     expect(told()).to.be.below(40)
-    // One who comes meanwhile is told nothing twice.
+    // A watcher that arrives in between gets no event twice.
     const late = await join(all('x39', slow('x39')))
     const deadline = Date.now() + 10_000
     while (told() < 40 && Date.now() < deadline) await sleep(5)
@@ -165,7 +165,7 @@ describe('WatchBroadcaster', () => {
         change('b')
         change('c')
         const writes = told() - before
-        // Nothing is known when this thread was held up meanwhile.
+        // The test proves nothing if this thread was stopped in between.
         if (performance.now() - startedAt >= 12) continue
         expect(writes).to.equal(watchers.length)
         isSeen = true

@@ -3,7 +3,7 @@ import { expect } from 'chai'
 import { Channel, deliver, type Member } from './watch-channel.ts'
 import { LagGuard } from './watch-lag.ts'
 
-/** A client that reads when it is told to. */
+/** A client that only reads on request. */
 function createClient() {
   let read: (() => void) | undefined
   const out = new Writable({

@@ -97,7 +97,7 @@ type Followed = WatchRequest & { readonly endAtMs: number; readonly out: Writabl
 async function follow(store: ObjectStore, broadcaster: WatchBroadcaster, request: Followed): Promise<void> {
   const { options, stream, out, encoder } = request
   const visible = request.visible?.isAll ? undefined : request.visible
-  // The kind may have gone while a version was waited for.
+  // The kind may have been removed during the wait.
   if (store.isEnded) return void out.end()
   const matches = visible ? (entry: Entry) => request.matches(entry) && visible.has(entry) : request.matches
   const end = (message: string) => stream.frame(encodeError(expired(message)))

@@ -12,7 +12,7 @@ import type { Tracing, TracingOptions } from './tracing.ts'
 
 /** As in kube-apiserver: privileged users and monitoring. */
 const privileged = ['system:masters', 'system:monitoring']
-/** They come every second and have no useful information. */
+/** Probes are not traced: they come every second and have no useful information. */
 const probes = /^\/(?:healthz|livez|readyz|metrics)(?:[/?]|$)/
 
 const maxEndings = 32

@@ -22,7 +22,7 @@ const maxWaiting = 8_192
 const batch = { maxQueueSize: maxWaiting, maxExportBatchSize: 512, scheduledDelayMillis: 1_000 }
 const exportMs = 10_000
 const stopWithinMs = 5_000
-/** Of a value that a caller may make as long as they like. */
+/** Maximum length of a value, which a caller can make arbitrarily long. */
 const maxValueLength = 512
 
 /** Exports finished spans to the collector in batches, without delaying requests. */

@@ -22,7 +22,7 @@ export function toRoute({ isResource, path, prefix, group, version, ...target }:
   ].join('/')
 }
 
-/** /oauth/token is kept, /docs/search.js is not interesting. */
+/** /oauth/token is a route, /docs/search.js is not. */
 function toPlainRoute(path: string): string {
   const [first = '', second = '', ...more] = path.split('/').slice(1)
   if (second === '') return `/${first}`

@@ -47,7 +47,7 @@ describe('tracing', function () {
     readonly answer?: (tracing: Tracing, req: IncomingMessage, res: ServerResponse) => Promise<void>
   }
 
-  /** A listener that asks kube-apiserver who calls, and then for what is wanted. */
+  /** A server that authenticates at kube-apiserver, and then requests the resource. */
   async function start({ rate = 1_000_000, caller = anonymous, continues = 'privileged', answer }: Scene) {
     const registry = createRegistry()
     const lines: string[] = []

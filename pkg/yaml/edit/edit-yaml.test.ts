@@ -7,7 +7,7 @@ const remove = (path: Path): Change => ({ path })
 const user = (name: string): Change => set(['users', { name }, 'user'], fields({ token: 'no' }))
 const server: Path = ['clusters', { name: 'a' }, 'cluster', 'server']
 
-// What is done, the text before, the changes, the text after.
+// Title, text before, changes, text after.
 const cases: readonly [string, string, readonly Change[], string][] = [
   [
     'makes a document',

@@ -73,7 +73,7 @@ function* replacement({ text, eol }: Source, map: YAMLMap, pair: Pair, value: Va
   const node = valueNode(pair)
   const end = node === undefined || isEmpty(node) ? colon : lastOnLine(text, contentEnd(node))
   if (map.flow) return yield { start: colon, end, text: ` ${toFlow(value)}` }
-  // A comment behind the colon stays where it is.
+  // A comment after the colon stays in place.
   if (isScalar(node) && !isEmpty(node) && toLines(value) === undefined)
     yield { start: nodeStart(node), end, text: toInline(value) }
   const [first = '', ...lines] = toField('x', value, ' '.repeat(column(text, pairStart(pair))))
@@ -94,7 +94,7 @@ function* insertion(source: Source, node: YAMLMap | YAMLSeq, added: Added): Iter
   const lines =
     added.key === undefined ? toItem(added.value, indent) : toField(added.key, added.value, indent)
   const end = partEnd(last)
-  // A block scalar ends behind its last line break.
+  // A block scalar ends after its last line break.
   const isLineStart = text[end - 1] === '\n'
   const at = isLineStart ? end : lineEnd(text, end)
   const block = lines.join(eol)
@@ -168,7 +168,7 @@ function colonEnd({ srcToken }: Pair): number | undefined {
   return colon === undefined ? undefined : colon.offset + 1
 }
 
-/** The key has no value; its place may be behind a comment. */
+/** The key has no value; the position may be after a comment. */
 function isEmpty({ range }: Node): boolean {
   return range === undefined || range === null || range[0] === range[1]
 }
@@ -189,7 +189,7 @@ function contentEnd(node: Node | undefined): number {
   return last === undefined ? (node.range?.[1] ?? 0) : partEnd(last)
 }
 
-/** A block scalar ends behind its last line break, which stays. */
+/** A block scalar ends after its last line break, which stays. */
 function lastOnLine(text: string, end: number): number {
   return end - (/\r?\n$/.exec(text.slice(end - 2, end))?.[0].length ?? 0)
 }

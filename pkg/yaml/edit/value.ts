@@ -25,7 +25,7 @@ export function fields(members: Readonly<Record<string, Value>>): Fields {
   return new Map(Object.entries(members))
 }
 
-/** A field of a map, undefined of everything else. */
+/** A field of a map; undefined for anything else. */
 export function field(value: Value | undefined, key: string): Value | undefined {
   return isFields(value) ? value.get(key) : undefined
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 
-/** One of the arbitraries, each as often as its weight says. */
+/** Chooses one of the arbitraries by weight. */
 export const weighted = <T>(...choices: readonly (readonly [weight: number, arbitrary: fc.Arbitrary<T>])[]) =>
   fc.oneof(...choices.map(([weight, arbitrary]) => ({ weight, arbitrary })))
 

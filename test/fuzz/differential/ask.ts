@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { Agent, request } from 'node:https'
 import { narrowedHeader } from '../../../pkg/authz/narrowed-lists.ts'
 
-/** One request as it goes on the wire: header lines are name, value, name, value. */
+/** One raw request: header lines are name, value, name, value. */
 export type Sent = {
   readonly method: string
   readonly target: string
@@ -26,7 +26,7 @@ export type Asker = { readonly ask: (sent: Sent) => Promise<Seen>; readonly clos
 export type Server = { readonly url: string; readonly ca: Buffer }
 export type Pair = { readonly cert: string; readonly key: string }
 
-// A watch goes on for ever: its first events come within this time.
+// A watch does not end: its first events arrive within this time.
 const openMs = 250
 const timeoutMs = 20_000
 const maxText = 1_000_000

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { expect } from 'chai'
 
-/** One request, answered by both servers, with the audit IDs of the two. */
+/** One request to both servers, with the two audit IDs. */
 export type Pair = {
   readonly what: string
   readonly isWrite: boolean
@@ -45,7 +45,7 @@ export function compareAudits(pairs: readonly Pair[], kubeLog: string, kapisLog:
     if (isRenamed) expect(event.verb, pair.what).to.not.be.oneOf(['get', 'list', 'watch'])
     const verb = isRenamed ? event.verb : expected.verb
     const wanted = { ...attributesOf(expected), verb }
-    // The name of what is created stands in the body, which Kapis passes on unread.
+    // The name of a created object is in the body, which Kapis does not parse.
     const isNamedByBody = verb === 'create' && event.objectRef !== undefined && !('name' in event.objectRef)
     const { name, ...objectRef } = expected.objectRef ?? {}
     expect(attributesOf(event), pair.what).to.deep.equal(isNamedByBody ? { ...wanted, objectRef } : wanted)

@@ -33,7 +33,7 @@ export function createJudge({ objects, names }: Pick<Scene, 'objects' | 'names'>
     const asked = decodeOften(`${request.target} ${request.headers.join(' ')} ${request.body}`)
     return objects.filter(({ marker, name, resource }) => {
       if (text.includes(marker)) return true
-      // Names of namespaces and nodes are in objects of others, and that of the Secret is in a pod.
+      // Names of namespaces and nodes are in other objects, and that of the Secret is in a pod.
       const isTelling = ['secrets', 'configmaps', 'users'].includes(resource) && name !== names.mine
       return isTelling && isSuccess(code) && text.includes(name) && !asked.includes(name)
     })

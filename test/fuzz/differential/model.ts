@@ -16,7 +16,7 @@ export type Marked = {
   readonly marker: string
 }
 
-/** As kube-apiserver knows a caller. */
+/** The user name of a caller at kube-apiserver. */
 export type User = { readonly user: string; readonly groups: readonly string[] }
 
 /** A caller, with rights that name single objects, or namespaces. */

@@ -16,7 +16,7 @@ const refusals: readonly (readonly [why: string, code: number, message: RegExp])
   ['and the method', 400, /^the header \S+ names another method /],
 ]
 
-/** Whether Kapis refuses a request for a reason of its own. HEAD has none in its response. */
+/** Returns whether Kapis has rejected a request itself. A HEAD response contains no reason. */
 export function isOwnRefusal({ method }: Generated, { code, text }: Seen): boolean {
   const own = refusals.filter(([, ownCode]) => code === ownCode)
   if (own.length === 0 || method === 'HEAD') return own.length > 0
@@ -24,7 +24,7 @@ export function isOwnRefusal({ method }: Generated, { code, text }: Seen): boole
   return own.some(([, , start]) => start.test(message))
 }
 
-/** Of a Status in JSON, or in YAML, which JSON is too; '' in anything else. */
+/** The message of a Status in JSON, or in YAML, which includes JSON; '' for anything else. */
 function messageIn(text: string): string {
   try {
     return String(parse(text)?.message ?? '')

@@ -78,13 +78,13 @@ function toSchema(value: unknown, nameOf: (name: string) => string): Schema {
   const extensions = Object.entries(from).filter(
     ([key]) => key.startsWith('x-') && key !== 'x-kubernetes-group-version-kind',
   )
-  const beside = {
+  const siblings = {
     ...(from.default === undefined ? {} : { default: from.default }),
     ...(from.nullable === true ? { nullable: true as const } : {}),
     ...(extensions.length > 0 ? { extensions: Object.fromEntries(extensions) } : {}),
   }
   if (target !== undefined)
-    return { ...ref(nameOf(target), description === '' ? undefined : description), ...beside }
+    return { ...ref(nameOf(target), description === '' ? undefined : description), ...siblings }
   const type = types.find(known => known === from.type)
   const required = itemsOf(from.required).map(textOf)
   const inner = (schema: unknown) => toSchema(schema, nameOf)
@@ -103,7 +103,7 @@ function toSchema(value: unknown, nameOf: (name: string) => string): Schema {
       ? { additionalProperties: inner(from.additionalProperties) }
       : {}),
     ...(Array.isArray(from.oneOf) ? { oneOf: from.oneOf.map(inner) } : {}),
-    ...beside,
+    ...siblings,
   }
 }
 
