@@ -7,5 +7,6 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 find cmd pkg -name '*.js' | while read -r script; do
   [ ! -e "${script%.js}.ts" ] || { echo "$script: ${script%.js}.ts is compiled to that name" >&2; exit 1; }
 done
-node_modules/.bin/tsc -p tsconfig.build.json --outDir "$1"
+# Types are checked by make verify; without that it takes a quarter of the time.
+node_modules/.bin/tsc -p tsconfig.build.json --noCheck --outDir "$1"
 find cmd pkg -type f ! -name '*.ts' ! -path '*/testdata/*' -exec cp --parents -t "$1" {} +
