@@ -47,14 +47,18 @@ const pages: readonly (readonly [name: string, query: string, nativeQuery: strin
   ],
 ]
 
+type NodeList = { readonly items: readonly { readonly metadata: { readonly name: string } }[] }
+
 async function benchPods(env: BenchEnv, kube: Call): Promise<void> {
   const apps = ['web', 'api', 'cache', 'queue']
   const native = `/api/v1/namespaces/${namespace}/pods`
+  const nodes: NodeList = JSON.parse(await kube('GET', '/api/v1/nodes'))
+  const workers = nodes.items.map(({ metadata }) => metadata.name).filter(name => name.startsWith('worker-'))
   await forEach(0, podCount, i =>
     kube('POST', native, {
       metadata: { name: `pod-${i}`, labels: { app: apps[i % apps.length] } },
       spec: {
-        nodeName: `worker-${1 + (i % 100)}`,
+        nodeName: workers[i % Math.min(workers.length, 100)],
         containers: [{ name: 'main', image: `example.org/app:${i % 100}` }],
       },
     }),
