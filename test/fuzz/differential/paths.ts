@@ -16,7 +16,7 @@ export type Path = {
 }
 
 /** The paths under which objects of a group are read, at either server. */
-const rootsOf = (group: string): readonly string[] =>
+export const rootsOf = (group: string): readonly string[] =>
   group === ''
     ? [
         '/api/v1',

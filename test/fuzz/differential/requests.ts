@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { of, weighted, words } from './arbitraries.ts'
 import type { Sent } from './ask.ts'
 import { type Caller, resourcesGroup, type Scene } from './model.ts'
-import { type Path, pathsAbout, toText } from './paths.ts'
+import { type Path, pathsAbout, rootsOf, toText } from './paths.ts'
 import { queriesAbout } from './queries.ts'
 
 /** A request that is sent to both servers. */
@@ -43,6 +43,18 @@ export function requestsOf(scene: Scene, caller: Caller): fc.Arbitrary<Generated
         ),
       })
       .map(({ type, ...part }) => toRequest(part, type, caller)),
+  )
+}
+
+/** Reads of what a caller has permissions for, in each API. */
+export function plainReads({ objects }: Scene, { near = [] }: Caller): readonly Generated[] {
+  const known = objects.filter(({ name }) => near.includes(name))
+  return known.flatMap(({ group, namespace, resource, name }) =>
+    rootsOf(group).map(root => {
+      const path = { root, namespace, resource, name, special: '', subresource: '' }
+      const target = toText({ ...path, respell: text => text })
+      return { method: 'GET', root, target, headers: [], body: '' }
+    }),
   )
 }
 
