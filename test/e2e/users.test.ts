@@ -247,6 +247,30 @@ describe('users', function () {
     }, 5_000)
   })
 
+  it('have the platform role that their creator may give, by a binding', async () => {
+    const annotation = `iam.${groupDomain}/globalrole`
+    const name = uniqueName('role')
+    made.push(name)
+    const spec = { email: `${name}@e2e.test`, password }
+    const body = { metadata: { name, annotations: { [annotation]: 'platform-admin' } }, spec }
+    const roleOf = ({ metadata }: UserObject) => metadata.annotations?.[annotation]
+    const shown = (path: string) => askAs(admin, path).then(answer => JSON.parse(answer.body))
+    expect(roleOf(parse(await send(admin, 'POST', base, body), 201))).to.equal('platform-admin')
+    const user = parse(await askAs(admin, `${base}/${name}`))
+    expect(roleOf(user)).to.equal('platform-admin')
+    const found = await shown(`${base}?globalrole=platform-admin&name=${name}`)
+    expect(found.items.map(roleOf)).to.deep.equal(['platform-admin'])
+    // As the console edits a user: all of it goes back.
+    const next = {
+      ...user,
+      metadata: { ...user.metadata, annotations: { [annotation]: 'platform-regular' } },
+    }
+    expect(roleOf(parse(await send(admin, 'PUT', `${base}/${name}`, next)))).to.equal('platform-regular')
+    expect((await shown(`${base}?globalrole=platform-admin&name=${name}`)).items).to.deep.equal([])
+    const { metadata } = parse(await askAs(await tokenOf(name), `${base}/${name}`))
+    expect(metadata.annotations?.[annotation]).to.equal('platform-regular')
+  })
+
   describe('without a right', () => {
     it('may read themselves, and nobody else', async () => {
       const name = await newUser()

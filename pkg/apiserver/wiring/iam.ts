@@ -21,7 +21,7 @@ export type IamParts = {
   readonly access: Pick<Auth, 'users' | 'onUserChange' | 'acceptPasswords' | 'requireRight' | 'authorize'>
   readonly callAs: CallAs
   readonly views: Resources['views']
-  readonly list: Handler
+  readonly list: Resources['items']
   readonly rest: Handler
   readonly logger: Logger
   readonly registry: Registry

@@ -22,7 +22,7 @@ import { untilDone } from '../../kubeclient/retry.ts'
 import { isForComponents } from '../../platformapi/components.ts'
 import { serveAny, toNativePath } from '../../platformapi/generic-resources.ts'
 import type { RoleTools } from '../../platformapi/iam/v1alpha2/roles-serve.ts'
-import { readCollection } from '../../platformapi/read-collection.ts'
+import { type ReadStyle, readCollection } from '../../platformapi/read-collection.ts'
 import { isForRegistries } from '../../platformapi/registries.ts'
 import { isOwnKubeconfig } from '../../platformapi/resources/v1alpha2/kubeconfig.ts'
 import { serveOldResources } from '../../platformapi/resources/v1alpha2/serve.ts'
@@ -55,7 +55,7 @@ export type Resources = {
   /** `/kapis/{group}/{version}` without a handler of its own. */
   readonly generic: Handler
   /** The same reads with lists as `{items, totalItems}`. */
-  readonly items: Handler
+  readonly items: (exchange: AuthenticatedExchange, how?: Pick<ReadStyle, 'form' | 'narrow'>) => Promise<void>
   /** Reads of namespaces and workspaces at other paths, as `platform` answers them. */
   /** Reads of objects that are computed from Kubernetes objects. */
   readonly views: Pick<RoleTools, 'latest' | 'show'>
@@ -232,11 +232,11 @@ export function createResources(options: ResourcesOptions): Resources {
     platform: exchange => serveResources(platform, exchange),
     v1alpha2: exchange => serveOldResources(old, exchange),
     generic: exchange => serveAny(any, exchange),
-    async items(exchange) {
+    async items(exchange, how) {
       const { group, version, resource } = exchange.info
       const store = await any.storeOf(group, version, resource)
       if (store === undefined) throw unavailable(`${resource}.${group} cannot be read yet; retry later`)
-      await readCollection(store, tools, exchange, { list: 'items' })
+      await readCollection(store, tools, exchange, { list: 'items', ...how })
     },
     views: createViews(tools, byPlural),
     narrowed: {

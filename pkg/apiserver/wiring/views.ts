@@ -2,7 +2,7 @@ import { unavailable } from '../../apierrors/status.ts'
 import type { RoleTools } from '../../platformapi/iam/v1alpha2/roles-serve.ts'
 import { type ReadTools, readCollection } from '../../platformapi/read-collection.ts'
 import { waitForLatest } from '../../resourcecache/informer/wait-for-resource-version.ts'
-import { plain, users } from '../../resourcecache/kinds/platform.ts'
+import { plain } from '../../resourcecache/kinds/platform.ts'
 import { ObjectStore } from '../../resourcecache/store/store.ts'
 
 /**
@@ -22,11 +22,11 @@ export function createViews(
       await waitForLatest(store)
       return store
     },
-    async show(exchange, { plural, kind, namespaced, group, version }, items) {
+    async show(exchange, { plural, kind, namespaced, group, version, traits = plain }, items) {
       const singular = kind.toLowerCase()
       const served = {
         kind: {
-          ...(kind === 'User' ? users : plain),
+          ...traits,
           ...{ plural, singular, kind, namespaced, shortNames: [], categories: [], columns: [] },
           source: { group, version, path: `/apis/${group}/${version}/${plural}` },
           isListedOnly: true,

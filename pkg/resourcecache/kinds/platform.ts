@@ -41,7 +41,8 @@ export const users: KindOptions = {
   ],
   toFields(object) {
     const spec = membersOf(object.spec)
-    const state = textOf(membersOf(object.status).state)
+    // A user without a state may log in.
+    const state = textOf(membersOf(object.status).state) || 'Active'
     return {
       status: state,
       cells: [],

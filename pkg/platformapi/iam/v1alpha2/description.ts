@@ -20,6 +20,12 @@ export function iamPaths(groupDomain: string) {
           query('email', 'The whole address.'),
           query('ingroup', 'A group that they are in.'),
           query('notingroup', 'A group that they are not in.'),
+          query('globalrole', 'Their platform role.'),
+          query('workspace', 'A workspace whose members they are, with the role in workspacerole.'),
+          query('workspacerole', 'With workspace: their role in it.'),
+          query('cluster', 'true: members of the cluster.', oneOfTexts(['true'])),
+          query('clusterrole', 'With cluster: their role.'),
+          query('role', 'With namespace: their role in it.'),
         ],
       }),
       post: {

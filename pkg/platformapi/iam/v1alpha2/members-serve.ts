@@ -14,7 +14,7 @@ import {
   unbind,
   unknownRole,
 } from './member-writes.ts'
-import { type MemberScope, memberKinds, rolesByMember, toMembers } from './members.ts'
+import { type MemberScope, memberKinds, memberTraits, rolesByMember, toMembers } from './members.ts'
 import type { KnownPlace, PlaceReader } from './place-reader.ts'
 import {
   type Held,
@@ -60,7 +60,14 @@ export function createMemberHandlers(tools: MemberTools, places: PlaceReader) {
     const items = toMembers(roles, { groupDomain, scope: place.scope }, user => users?.get('', user))
     const { plural } = memberKinds[place.scope]
     const info = places.viewInfo(exchange, plural, name)
-    const what = { plural, kind: 'User', namespaced: false, group: iam, version: 'v1alpha2' }
+    const what = {
+      plural,
+      kind: 'User',
+      namespaced: false,
+      group: iam,
+      version: 'v1alpha2',
+      traits: memberTraits(groupDomain, place.scope),
+    }
     await places.show({ ...exchange, info }, what, items)
   }
 

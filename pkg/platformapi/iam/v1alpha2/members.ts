@@ -1,5 +1,8 @@
 import type { KubeObject } from '../../../kubeclient/object.ts'
 import { parseObject } from '../../../kubeclient/object.ts'
+import type { KindOptions } from '../../../resourcecache/kind.ts'
+import { users } from '../../../resourcecache/kinds/platform.ts'
+import { anyOf, joinValues } from '../../../resourcecache/list/filters.ts'
 import { objectBytes, platformForm } from '../../../resourcecache/list/list-body.ts'
 import type { Entry } from '../../../resourcecache/store/cached-object.ts'
 import type { Held, Place } from './role-bindings.ts'
@@ -25,6 +28,21 @@ export function rolesByMember(
   const roles = new Map<string, Set<string>>()
   for (const { user, role } of held) roles.set(user, (roles.get(user) ?? new Set()).add(role))
   return new Map([...roles].map(([user, names]) => [user, [...names].sort().join(',')]))
+}
+
+/** Users that are also filtered by their role at a place. */
+export function memberTraits(groupDomain: string, scope: MemberScope): KindOptions {
+  const { role } = memberKinds[scope]
+  const annotation = `iam.${groupDomain}/${role}`
+  return {
+    ...users,
+    toFields(object) {
+      const fields = users.toFields(object)
+      const roles = object.metadata.annotations?.[annotation]?.split(',') ?? []
+      return { ...fields, values: { ...fields.values, [role]: joinValues(roles) } }
+    },
+    filters: { ...users.filters, [role]: anyOf(role) },
+  }
 }
 
 /**

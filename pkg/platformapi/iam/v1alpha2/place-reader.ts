@@ -2,6 +2,7 @@ import { Status } from '../../../apierrors/status.ts'
 import type { AuthenticatedExchange } from '../../../apirequest/request-context.ts'
 import { parseRequestInfo, type RequestInfo } from '../../../apirequest/request-info.ts'
 import type { KubeObject } from '../../../kubeclient/object.ts'
+import type { KindOptions } from '../../../resourcecache/kind.ts'
 import type { ObjectStore } from '../../../resourcecache/store/store.ts'
 import {
   type Binding,
@@ -40,6 +41,8 @@ export type PlaceTools = {
       readonly namespaced: boolean
       readonly group: string
       readonly version: string
+      /** How the objects are filtered and sorted. */
+      readonly traits?: KindOptions
     },
     items: readonly KubeObject[],
   ) => Promise<void>

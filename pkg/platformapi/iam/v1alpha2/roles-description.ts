@@ -72,10 +72,10 @@ function rolesOf(summary: string, segments: readonly Parameter[], user: string):
   }
 }
 
-function members(summary: string, segments: readonly Parameter[]): PathRow {
+function members(summary: string, segments: readonly Parameter[], role: string): PathRow {
   const list = arrayOf(member)
   return {
-    get: listOperation(summary, { form: 'items', segments }),
+    get: listOperation(summary, { form: 'items', segments, own: [query(role, 'A role that they have.')] }),
     post: {
       summary: 'Gives users roles',
       description: asCaller,
@@ -115,14 +115,16 @@ export const rolePaths = {
   '/users/{user}/globalroles': rolesOf('Those that a user has', [], 'user'),
   '/clusterroles': roles('Roles of the cluster', []),
   '/clusterroles/{clusterrole}': role([], 'clusterrole'),
-  '/clustermembers': members('Users who have a role in the whole cluster', []),
+  '/clustermembers': members('Users who have a role in the whole cluster', [], 'clusterrole'),
   '/clustermembers/{clustermember}': oneMember([], 'clustermember'),
   '/clustermembers/{clustermember}/clusterroles': rolesOf('The roles of a member', [], 'clustermember'),
   '/workspaces/{workspace}/workspaceroles': roles('Roles of a workspace', [workspace]),
   '/workspaces/{workspace}/workspaceroles/{workspacerole}': role([workspace], 'workspacerole'),
-  '/workspaces/{workspace}/workspacemembers': members('Users who have a role in namespaces of a workspace', [
-    workspace,
-  ]),
+  '/workspaces/{workspace}/workspacemembers': members(
+    'Users who have a role in namespaces of a workspace',
+    [workspace],
+    'workspacerole',
+  ),
   '/workspaces/{workspace}/workspacemembers/{workspacemember}': oneMember([workspace], 'workspacemember'),
   '/workspaces/{workspace}/workspacemembers/{workspacemember}/workspaceroles': rolesOf(
     'The roles of a member',
@@ -131,7 +133,7 @@ export const rolePaths = {
   ),
   '/namespaces/{namespace}/roles': roles('Roles of a namespace', [namespace]),
   '/namespaces/{namespace}/roles/{role}': role([namespace], 'role'),
-  '/namespaces/{namespace}/members': members('Users who have a role in a namespace', [namespace]),
+  '/namespaces/{namespace}/members': members('Users who have a role in a namespace', [namespace], 'role'),
   '/namespaces/{namespace}/members/{member}': oneMember([namespace], 'member'),
   '/namespaces/{namespace}/members/{member}/roles': rolesOf('The roles of a member', [namespace], 'member'),
 } satisfies Readonly<Record<string, PathRow>>

@@ -23,10 +23,12 @@ export type RoleTools = PlaceTools &
  * Roles and members in the format of KubeSphere 3.4: views of RBAC roles and bindings for callers
  * who may list these, and writes of bindings as the caller.
  */
-export function createRoleRoutes(tools: RoleTools): Readonly<Record<RolePath, Handler>> {
+export function createRoleRoutes(
+  tools: RoleTools,
+  places = createPlaceReader(tools),
+): Readonly<Record<RolePath, Handler>> {
   const { groupDomain, callAs } = tools
   const iam = `iam.${groupDomain}`
-  const places = createPlaceReader(tools)
   const { members, member } = createMemberHandlers(tools, places)
 
   async function isLabelled(place: Place, name: string): Promise<boolean> {

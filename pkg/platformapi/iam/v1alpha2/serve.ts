@@ -8,13 +8,18 @@ import type { UserWriter } from '../../../iam/users/user-writer.ts'
 import type { KubeClient } from '../../../kubeclient/client.ts'
 import { routeOf } from '../../../openapi/route.ts'
 import type { Logger } from '../../../telemetry/logger.ts'
+import type { ReadStyle } from '../../read-collection.ts'
 import type { iamPaths } from './description.ts'
 import { getLoginRecords } from './login-records.ts'
 import { isOwnPatchType, patchOwnUser } from './own-patch.ts'
 import { putPassword } from './password.ts'
 import { createPermits, type RequireRight } from './permit.ts'
+import { createPlaceReader } from './place-reader.ts'
+import { createPlatformRoles } from './platform-roles.ts'
 import { createRoleRoutes, type RoleTools } from './roles-serve.ts'
 import { putState } from './state.ts'
+import { narrowUsers } from './user-filters.ts'
+import { createUserForm } from './user-form.ts'
 import { createUser, serveUser } from './users.ts'
 
 export type IamOptions = {
@@ -28,7 +33,7 @@ export type IamOptions = {
   readonly requireRight: RequireRight
   readonly clientAddress: (req: AuthenticatedExchange['req']) => string
   /** Lists and watches of the cache, as `{items, totalItems}`. */
-  readonly list: Handler
+  readonly list: (exchange: AuthenticatedExchange, how?: Pick<ReadStyle, 'form' | 'narrow'>) => Promise<void>
   /** All other resources of the group are proxied to kube-apiserver. */
   readonly rest: Handler
   /** The dependencies of views of roles and members. */
@@ -94,8 +99,11 @@ export function createIamFace(options: IamOptions): IamFace {
     await requireRight(identity, { verb: info.verb, group, resource: 'users', name: info.name })
   }
 
+  const places = createPlaceReader({ groupDomain, ...options.roles })
+  const platformRoles = createPlatformRoles({ groupDomain, places, callAs: options.roles.callAs })
   const own = { isOwn: isOwnUser, isPassword: options.isPassword, callAs: options.roles.callAs }
-  const tools = { client, groupDomain, writer, passwords, permitOf, requireWrite, sourceOf, audit, ...own }
+  const writing = { users, writer, passwords, permitOf, requireWrite, platformRoles }
+  const tools = { client, groupDomain, sourceOf, audit, ...writing, ...own }
   const routes: Readonly<Record<keyof ReturnType<typeof iamPaths>, Handler>> = {
     '/users': serveCollection,
     '/users/{user}': exchange => serveUser(tools, exchange),
@@ -104,7 +112,7 @@ export function createIamFace(options: IamOptions): IamFace {
     '/users/{user}/loginrecords': exchange => getLoginRecords(tools, exchange),
   }
 
-  const roleRoutes = createRoleRoutes({ groupDomain, users, isCaller, audit, ...options.roles })
+  const roleRoutes = createRoleRoutes({ groupDomain, users, isCaller, audit, ...options.roles }, places)
 
   function serve(exchange: AuthenticatedExchange): Promise<void> | void {
     const { info } = exchange
@@ -117,9 +125,17 @@ export function createIamFace(options: IamOptions): IamFace {
     return route(exchange)
   }
 
+  async function listUsers(exchange: AuthenticatedExchange): Promise<void> {
+    const roles = await platformRoles.readFor(exchange)
+    await options.list(exchange, {
+      form: createUserForm(roles, groupDomain),
+      narrow: query => narrowUsers({ places, platformRoles }, exchange, query),
+    })
+  }
+
   function serveCollection(exchange: AuthenticatedExchange): Promise<void> | void {
     const { method } = exchange.req
-    if (method === 'GET' || method === 'HEAD') return options.list(exchange)
+    if (method === 'GET' || method === 'HEAD') return listUsers(exchange)
     if (method !== 'POST') throw methodNotAllowed(['GET', 'HEAD', 'POST'])
     return createUser(tools, exchange)
   }

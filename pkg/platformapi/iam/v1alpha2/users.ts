@@ -2,11 +2,11 @@ import { methodNotAllowed, notFound, Status } from '../../../apierrors/status.ts
 import type { AuthenticatedExchange } from '../../../apirequest/request-context.ts'
 import { sendJson, sendJsonText } from '../../../httpserver/respond.ts'
 import { parseUserDraft, type UserDraft } from '../../../iam/users/parse-user.ts'
-import { type UserState, usersPath } from '../../../iam/users/user.ts'
+import { type User, type UserState, usersPath } from '../../../iam/users/user.ts'
 import type { Permit, UserWriter, WriteOptions } from '../../../iam/users/user-writer.ts'
 import { compactJson, memberText, withMembers, withoutMember } from '../../../json/members.ts'
 import { type KubeClient, readText } from '../../../kubeclient/client.ts'
-import { isRecord, type KubeObject } from '../../../kubeclient/object.ts'
+import { isRecord, itemsOf, type KubeObject, membersOf } from '../../../kubeclient/object.ts'
 import { isConflict, retry } from '../../../kubeclient/retry.ts'
 import { users as userTraits } from '../../../resourcecache/kinds/platform.ts'
 import { readJson } from '../../body.ts'
@@ -14,6 +14,13 @@ import { readDeleteOptions } from '../../delete-options.ts'
 import { isDryRun } from '../../dry-run.ts'
 import { mergePatch } from './merge-patch.ts'
 import { toOwnDraft, withOwnRights } from './own-user.ts'
+import {
+  type PlatformRoles,
+  platformRoleAnnotation,
+  takePlatformRole,
+  withoutPlatformRole,
+} from './platform-roles.ts'
+import { toUserText } from './user-form.ts'
 
 export type UsersOptions = {
   readonly client: KubeClient
@@ -24,6 +31,8 @@ export type UsersOptions = {
   readonly isOwn: (exchange: AuthenticatedExchange) => boolean
   /** @throws Status 403 for a caller who may not write the user of the path */
   readonly requireWrite: (exchange: AuthenticatedExchange) => Promise<void>
+  readonly users: { readonly get: (name: string) => User | undefined }
+  readonly platformRoles: PlatformRoles
   /** A line of the audit. */
   readonly audit: (exchange: AuthenticatedExchange, action: string, user: string) => void
 }
@@ -32,11 +41,20 @@ const mergePatchType = 'application/merge-patch+json'
 
 /** POST /users. */
 export async function createUser(options: UsersOptions, exchange: AuthenticatedExchange): Promise<void> {
-  const { groupDomain, writer, permitOf, audit } = options
-  const draft = parseUserDraft(await readJson(exchange.req, ['application/json']), groupDomain)
-  const user = await writer.create(draft, writeOptions(exchange, permitOf))
-  if (!isDryRun(exchange)) audit(exchange, 'create', draft.name)
-  sendJson(exchange.res, 201, toAnswer(user, groupDomain))
+  const { groupDomain, writer, permitOf, platformRoles, audit } = options
+  const sent = parseUserDraft(await readJson(exchange.req, ['application/json']), groupDomain)
+  const { draft, role } = takePlatformRole(sent, groupDomain)
+  const how = writeOptions(exchange, permitOf)
+  const named = { name: draft.name, groups: itemsOf(draft.spec.groups).map(String) }
+  const give =
+    role === '' ? undefined : await platformRoles.prepare(exchange, named, { role, isNewUser: true })
+  const user = await writer.create(draft, how)
+  if (!how.isDryRun) {
+    audit(exchange, 'create', draft.name)
+    await give?.()
+    if (role !== '') audit(exchange, `give ${role}`, draft.name)
+  }
+  sendJson(exchange.res, 201, toAnswer(user, groupDomain, role))
 }
 
 /** GET, PUT, PATCH and DELETE /users/{user}. */
@@ -44,7 +62,7 @@ export async function serveUser(options: UsersOptions, exchange: AuthenticatedEx
   const { groupDomain, writer, audit } = options
   const { req, res, info } = exchange
   const { method } = req
-  if (method === 'GET' || method === 'HEAD') return sendJsonText(res, 200, await readUser(options, info.name))
+  if (method === 'GET' || method === 'HEAD') return sendJsonText(res, 200, await readUser(options, exchange))
   if (method === 'DELETE') {
     const given = await readDeleteOptions(req)
     const isTried = isDryRun(exchange) || given?.isDryRun === true
@@ -55,9 +73,9 @@ export async function serveUser(options: UsersOptions, exchange: AuthenticatedEx
   if (method !== 'PUT' && method !== 'PATCH')
     throw methodNotAllowed(['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE'])
   const change = method === 'PUT' ? put : patch
-  const { user, state } = await change(options, exchange)
+  const { user, state, role } = await change(options, exchange)
   if (!isDryRun(exchange)) audit(exchange, state === undefined ? 'update' : `update to ${state}`, info.name)
-  sendJson(res, 200, toAnswer(user, groupDomain))
+  sendJson(res, 200, toAnswer(user, groupDomain, role))
 }
 
 /**
@@ -66,7 +84,11 @@ export async function serveUser(options: UsersOptions, exchange: AuthenticatedEx
  *
  * @throws Status 404, 503
  */
-async function readUser({ client, groupDomain }: UsersOptions, name: string): Promise<string> {
+async function readUser(
+  { client, groupDomain, users, platformRoles, isOwn }: UsersOptions,
+  exchange: AuthenticatedExchange,
+): Promise<string> {
+  const { name } = exchange.info
   const path = `${usersPath(groupDomain)}/${encodeURIComponent(name)}`
   const json = await readText(client, { path }).catch((error: unknown) => {
     const isMissing = error instanceof Status && error.code === 404
@@ -78,10 +100,17 @@ async function readUser({ client, groupDomain }: UsersOptions, name: string): Pr
   )
   const selfLink = JSON.stringify(toUserLink(groupDomain, name))
   const metadata = withMembers(memberText(shown, 'metadata'), new Map([['selfLink', selfLink]]))
-  return withMembers(shown, new Map([['metadata', metadata]]))
+  const roles = await (isOwn(exchange) ? platformRoles.read() : platformRoles.readFor(exchange))
+  const role = roles?.of(users.get(name) ?? { name, groups: [] })
+  return toUserText(withMembers(shown, new Map([['metadata', metadata]])), role, groupDomain)
 }
 
-type Written = { readonly user: KubeObject; readonly state: UserState | undefined }
+type Written = {
+  readonly user: KubeObject
+  readonly state: UserState | undefined
+  /** The platform role that was asked for; '' for none. */
+  readonly role: string
+}
 
 async function put(options: UsersOptions, exchange: AuthenticatedExchange): Promise<Written> {
   const { groupDomain, writer } = options
@@ -90,7 +119,9 @@ async function put(options: UsersOptions, exchange: AuthenticatedExchange): Prom
   const update = async () =>
     write(options, exchange, {
       draft,
-      before: options.isOwn(exchange) ? await writer.read(info.name) : undefined,
+      before: options.isOwn(exchange)
+        ? withoutPlatformRole(await writer.read(info.name), groupDomain)
+        : undefined,
     })
   return retry(update, {
     isRetriable: error => draft.resourceVersion === '' && isConflict(error),
@@ -105,7 +136,7 @@ async function patch(options: UsersOptions, exchange: AuthenticatedExchange): Pr
   const changes = await readJson(req, [mergePatchType])
   let isVersioned = false
   const update = async () => {
-    const before = await writer.read(info.name)
+    const before = withoutPlatformRole(await writer.read(info.name), groupDomain)
     const draft = parseUserDraft(mergePatch(before, changes), groupDomain, info.name)
     isVersioned = draft.resourceVersion === versionOf(changes)
     return write(options, exchange, { draft, before })
@@ -119,21 +150,33 @@ async function patch(options: UsersOptions, exchange: AuthenticatedExchange): Pr
 async function write(
   options: UsersOptions,
   exchange: AuthenticatedExchange,
-  { draft, before }: { readonly draft: UserDraft; readonly before: KubeObject | undefined },
+  { draft: sent, before }: { readonly draft: UserDraft; readonly before: KubeObject | undefined },
 ): Promise<Written> {
-  const { groupDomain, writer, permitOf, isOwn, requireWrite } = options
+  const { groupDomain, users, writer, permitOf, isOwn, requireWrite, platformRoles, audit } = options
   const how = writeOptions(exchange, permitOf)
+  const { draft, role } = takePlatformRole(sent, groupDomain)
+  const named = users.get(draft.name) ?? { name: draft.name, groups: [] }
+  // Consoles send the role back that they have read.
+  const isNewRole = role !== '' && (await platformRoles.read()).of(named) !== role
   if (before !== undefined && isOwn(exchange)) {
-    const own = toOwnDraft(before, draft, groupDomain)
+    const own = isNewRole ? undefined : toOwnDraft(before, draft, groupDomain)
     if (own !== undefined) {
       // Written over the version that it was compared with, and no other.
       const resourceVersion = draft.resourceVersion || before.metadata.resourceVersion
       const permitted = { ...how, permit: async () => undefined }
-      return { user: await writer.update({ ...own, resourceVersion }, permitted), state: undefined }
+      return { user: await writer.update({ ...own, resourceVersion }, permitted), state: undefined, role }
     }
     await requireWrite(exchange).catch(withOwnRights)
   }
-  return { user: await writer.update(draft, how), state: draft.state }
+  const give = isNewRole
+    ? await platformRoles.prepare(exchange, named, { role, isNewUser: false })
+    : undefined
+  const user = await writer.update(draft, how)
+  if (give !== undefined && !how.isDryRun) {
+    await give()
+    audit(exchange, `give ${role}`, draft.name)
+  }
+  return { user, state: draft.state, role }
 }
 
 function versionOf(changes: unknown): unknown {
@@ -145,14 +188,20 @@ function writeOptions(exchange: AuthenticatedExchange, permitOf: UsersOptions['p
   return { isDryRun: isDryRun(exchange), permit: permitOf(exchange) }
 }
 
-/** With the path of the object in kube-apiserver's own API, as in lists. */
-export function toAnswer(user: KubeObject, groupDomain: string): object {
-  const { apiVersion, kind, metadata, ...rest } = user
+/** With the path of the object in kube-apiserver's own API, and a state, as in lists. */
+export function toAnswer(user: KubeObject, groupDomain: string, role = ''): object {
+  const { apiVersion, kind, metadata, status, ...rest } = user
+  const annotations = { ...metadata.annotations, [platformRoleAnnotation(groupDomain)]: role }
   return {
     kind,
     apiVersion,
-    metadata: { ...metadata, selfLink: toUserLink(groupDomain, metadata.name) },
+    metadata: {
+      ...metadata,
+      ...(role !== '' && { annotations }),
+      selfLink: toUserLink(groupDomain, metadata.name),
+    },
     ...rest,
+    status: { state: 'Active', ...membersOf(status) },
   }
 }
 

@@ -1,0 +1,180 @@
+import { expect } from 'chai'
+import { Status } from '../../../apierrors/status.ts'
+import { startLoopback, toExchange } from '../../../apirequest/fixtures.ts'
+import type { KubeObject } from '../../../kubeclient/object.ts'
+import { replaceAll } from '../../../resourcecache/fixtures.ts'
+import { plain } from '../../../resourcecache/kinds/platform.ts'
+import { ObjectStore } from '../../../resourcecache/store/store.ts'
+import { createPlaceReader } from './place-reader.ts'
+import { createPlatformRoles } from './platform-roles.ts'
+
+const groupDomain = 'kapis.io'
+const group = 'rbac.authorization.k8s.io'
+const scope = { 'iam.kapis.io/scope': 'global' }
+
+function object(kind: string, name: string, more: object = {}, labels: object = {}): KubeObject {
+  const metadata = { name, uid: `u-${name}`, resourceVersion: '3', creationTimestamp: '2031-01-01T00:00:00Z' }
+  return { kind, apiVersion: `${group}/v1`, metadata: { ...metadata, labels: { ...labels } }, ...more }
+}
+function binding(name: string, role: string, kind: string, subject: string): KubeObject {
+  const roleRef = { apiGroup: group, kind: 'ClusterRole', name: role }
+  return object('ClusterRoleBinding', name, { roleRef, subjects: [{ apiGroup: group, kind, name: subject }] })
+}
+function storeOf(plural: string, kind: string, objects: readonly KubeObject[]): ObjectStore {
+  const named = { plural, singular: kind.toLowerCase(), kind, shortNames: [], categories: [], columns: [] }
+  const source = { group, version: 'v1', path: `/apis/${group}/v1/${plural}` }
+  const store = new ObjectStore({
+    kind: { ...plain, ...named, namespaced: false, source },
+    group,
+    version: 'v1',
+  })
+  replaceAll(store, objects, '10')
+  return store
+}
+
+const bindings = [
+  binding('root', 'cluster-admin', 'User', 'root'),
+  binding('admins', 'cluster-admin', 'Group', 'platform-admins'),
+  binding('auditor', 'auditor', 'User', 'ann'),
+  binding('all', 'kapis:visible-namespaces', 'Group', 'everyone'),
+  binding('other', 'view', 'User', 'joe'),
+]
+const stores: Readonly<Record<string, ObjectStore>> = {
+  clusterroles: storeOf('clusterroles', 'ClusterRole', [
+    ...['cluster-admin', 'kapis:visible-namespaces', 'view'].map(name => object('ClusterRole', name)),
+    object('ClusterRole', 'auditor', {}, scope),
+  ]),
+  clusterrolebindings: storeOf('clusterrolebindings', 'ClusterRoleBinding', bindings),
+}
+
+function setUp(denied: readonly string[] = []) {
+  const calls: unknown[] = []
+  const places = createPlaceReader({
+    groupDomain,
+    async require(_exchange, { verb, resource }) {
+      if (denied.includes(`${verb} ${resource}`)) throw new Status(403, 'Forbidden', `no ${resource}`)
+    },
+    async latest(plural) {
+      const store = stores[plural]
+      if (store === undefined) throw new Error(plural)
+      return store
+    },
+    show: async () => undefined,
+  })
+  const roles = createPlatformRoles({
+    groupDomain,
+    places,
+    async callAs(_exchange, { method = 'GET', path }) {
+      calls.push(`${method} ${path}`)
+      if (denied.includes('bind')) throw new Status(403, 'Forbidden', 'escalation')
+      const found = bindings.find(({ metadata }) => path.endsWith(`/${metadata.name}`))
+      return { code: 200, text: JSON.stringify(found ?? {}) }
+    },
+  })
+  return { roles, calls }
+}
+
+describe('createPlatformRoles', () => {
+  const rows: readonly [string, readonly string[], string][] = [
+    ['root', [], 'platform-admin'],
+    ['ann', [], 'auditor'],
+    ['ann', ['platform-admins'], 'platform-admin'],
+    ['ann', ['everyone'], 'auditor'],
+    ['joe', ['everyone'], 'platform-regular'],
+    ['nobody', ['dev'], 'platform-regular'],
+    ['platform-admins', [], 'platform-regular'],
+  ]
+  for (const [name, groups, role] of rows)
+    it(`says that ${name} in [${groups}] is ${role}`, async () =>
+      expect((await setUp().roles.read()).of({ name, groups })).to.equal(role))
+
+  describe('prepare', () => {
+    const all = `/apis/${group}/v1/clusterrolebindings`
+    const tried = `POST ${all}?dryRun=All`
+
+    async function prepare(
+      name: string,
+      role: string,
+      { isNewUser = false, denied = [] as readonly string[] } = {},
+    ) {
+      const { roles, calls } = setUp(denied)
+      const done = Promise.withResolvers<unknown>()
+      const server = await startLoopback(async (req, res) => {
+        const exchange = toExchange(req, res)
+        const run = async () => {
+          const give = await roles.prepare(
+            exchange,
+            { name, groups: ['platform-admins'] },
+            { role, isNewUser },
+          )
+          calls.push('write')
+          await give()
+        }
+        done.resolve(await run().catch(error => error))
+        res.end()
+      })
+      try {
+        const { headers } = await server.get('/kapis/iam.kapis.io/v1alpha2/users?fieldManager=x')
+        return { calls, error: await done.promise, warning: headers.warning }
+      } finally {
+        await server.close()
+      }
+    }
+
+    it('gives a new user a role, once kube-apiserver would let the caller', async () => {
+      const { calls, warning } = await prepare('new', 'platform-admin', { isNewUser: true })
+      expect(calls).to.deep.equal([tried, 'write', `POST ${all}`])
+      expect(warning).to.equal(undefined)
+    })
+
+    it('replaces the role of a user, and names the one that a group gives', async () => {
+      const { calls, warning } = await prepare('root', 'auditor')
+      expect(calls).to.deep.equal([tried, 'write', `POST ${all}`, `GET ${all}/root`, `DELETE ${all}/root`])
+      expect(warning).to.include('the platform role platform-admin of a group of the user stays')
+    })
+
+    it('takes a role away by the one that everybody has', async () => {
+      const { calls } = await prepare('ann', 'platform-regular')
+      expect(calls).to.deep.equal(['write', `GET ${all}/auditor`, `DELETE ${all}/auditor`])
+    })
+
+    const refused: readonly [string, string, readonly string[], number, RegExp][] = [
+      ['that the caller may not give', 'platform-admin', ['bind'], 403, /escalation/],
+      [
+        'without the right to list bindings',
+        'platform-admin',
+        ['list clusterrolebindings'],
+        403,
+        /no cluster/,
+      ],
+      [
+        'of another name without the right to list roles',
+        'auditor',
+        ['list clusterroles'],
+        403,
+        /no cluster/,
+      ],
+      ['that nobody has made', 'root', [], 422, /unknown role "root"; supported: platform-admin, .*auditor/],
+      ['that is of the cluster', 'view', [], 422, /globalrole.*unknown role "view"/],
+    ]
+    for (const [title, role, denied, code, message] of refused)
+      it(`refuses a role ${title}, before anything is written`, async () => {
+        const { calls, error } = await prepare('joe', role, { denied })
+        expect(error).to.include({ code })
+        expect(String(error)).to.match(message)
+        expect(calls).to.not.include('write')
+      })
+  })
+
+  it('is nothing for callers who may not list bindings', async () => {
+    const server = await startLoopback(async (req, res) => {
+      const { roles } = setUp(['list clusterrolebindings'])
+      res.end(String(await roles.readFor(toExchange(req, res))))
+    })
+    try {
+      expect((await server.get('/kapis/iam.kapis.io/v1alpha2/users')).text).to.equal('undefined')
+    } finally {
+      await server.close()
+    }
+  })
+})

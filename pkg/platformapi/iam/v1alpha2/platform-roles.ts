@@ -1,0 +1,146 @@
+import type { AuthenticatedExchange } from '../../../apirequest/request-context.ts'
+import { addWarning } from '../../../httpserver/warning.ts'
+import { invalidUser, type UserDraft } from '../../../iam/users/parse-user.ts'
+import type { User } from '../../../iam/users/user.ts'
+import type { KubeObject } from '../../../kubeclient/object.ts'
+import type { CallAs } from '../../as-caller.ts'
+import { bind, unbind } from './member-writes.ts'
+import { type PlaceReader, rbacGroup } from './place-reader.ts'
+import type { RoleRef } from './role-bindings.ts'
+import { presetsOf } from './role-presets.ts'
+import { labelsOf } from './role-writes.ts'
+
+type Named = Pick<User, 'name' | 'groups'>
+
+/** The platform role of each user, at one state of the bindings. */
+export type KnownPlatformRoles = {
+  /** Differs whenever the roles may differ. */
+  readonly version: string
+  readonly of: (user: Named) => string
+}
+
+export type PlatformRoles = {
+  readonly read: () => Promise<KnownPlatformRoles>
+  /** The same, for callers who may list bindings; undefined for others. @throws Status 503 */
+  readonly readFor: (exchange: AuthenticatedExchange) => Promise<KnownPlatformRoles | undefined>
+  /**
+   * Checks that the caller may give a user a platform role in place of the one that the user has by
+   * name.
+   *
+   * @returns what writes the bindings, as the caller
+   * @throws Status 403, 422 for an unknown role, 503
+   */
+  readonly prepare: (
+    exchange: AuthenticatedExchange,
+    user: Named,
+    wish: { readonly role: string; readonly isNewUser: boolean },
+  ) => Promise<() => Promise<void>>
+}
+
+const place = { scope: 'global', namespace: '', workspace: '', namespaces: [] } as const
+/** What everybody has who has logged in. */
+const regular = 'platform-regular'
+
+/** The annotation in which consoles of KubeSphere 3.4 read and set the platform role of a user. */
+export function platformRoleAnnotation(groupDomain: string): string {
+  return `iam.${groupDomain}/globalrole`
+}
+
+/** A draft without the annotation of the platform role, which is not stored, and the role that it asks for. */
+export function takePlatformRole(
+  draft: UserDraft,
+  groupDomain: string,
+): { readonly draft: UserDraft; readonly role: string } {
+  const { [platformRoleAnnotation(groupDomain)]: role = '', ...annotations } = draft.annotations
+  return { draft: { ...draft, annotations }, role }
+}
+
+/** A stored user without that annotation: only bindings give a role. */
+export function withoutPlatformRole(user: KubeObject, groupDomain: string): KubeObject {
+  const { annotations, ...metadata } = user.metadata
+  if (annotations === undefined) return user
+  const { [platformRoleAnnotation(groupDomain)]: _, ...others } = annotations
+  return { ...user, metadata: { ...metadata, annotations: others } }
+}
+
+/**
+ * Platform roles of users: the strongest one that ClusterRoleBindings give by name or by a group,
+ * and platform-regular without any.
+ */
+export function createPlatformRoles(tools: {
+  readonly groupDomain: string
+  readonly places: Pick<PlaceReader, 'latest' | 'heldAt' | 'rolesAt' | 'requireList' | 'mayList'>
+  readonly callAs: CallAs
+}): PlatformRoles {
+  const { groupDomain, places, callAs } = tools
+  let known: KnownPlatformRoles | undefined
+
+  async function read(): Promise<KnownPlatformRoles> {
+    const [bindings, roles] = [
+      await places.latest('clusterrolebindings'),
+      await places.latest('clusterroles'),
+    ]
+    const version = `${bindings.version} ${roles.version}`
+    if (known?.version === version) return known
+    const [ofUsers, ofGroups] = [await rolesBySubject('User'), await rolesBySubject('Group')]
+    known = {
+      version,
+      of: ({ name, groups }) =>
+        strongest([...(ofUsers.get(name) ?? []), ...groups.flatMap(group => ofGroups.get(group) ?? [])]),
+    }
+    return known
+  }
+
+  async function rolesBySubject(kind: string): Promise<ReadonlyMap<string, readonly string[]>> {
+    const bySubject = new Map<string, string[]>()
+    for (const { user, role } of await places.heldAt(place, subject => subject.kind === kind))
+      bySubject.set(user, [...(bySubject.get(user) ?? []), role])
+    return bySubject
+  }
+
+  async function refOf(exchange: AuthenticatedExchange, user: string, role: string): Promise<RoleRef> {
+    const presets = presetsOf('global')
+    const preset = presets.find(({ name }) => name === role)
+    if (preset?.clusterRole !== undefined) return { kind: 'ClusterRole', name: preset.clusterRole }
+    await places.requireList(exchange, place, 'roles')
+    const roles = await places.rolesAt(place, true)
+    const found = roles.find(each => each.role.metadata.name === role)?.ref
+    if (found !== undefined) return found
+    const message = `unknown role ${JSON.stringify(role)}; supported: ${roles.map(each => each.role.metadata.name).join(', ')}`
+    const field = `metadata.annotations[${platformRoleAnnotation(groupDomain)}]`
+    throw invalidUser(groupDomain, user, [{ reason: 'FieldValueNotFound', message, field }])
+  }
+
+  return {
+    read,
+    readFor: async exchange =>
+      (await places.mayList(exchange, rbacGroup, 'clusterrolebindings')) ? read() : undefined,
+    async prepare(exchange, { name, groups }, { role, isNewUser }) {
+      const roleRef = await refOf(exchange, name, role)
+      if (!isNewUser) await places.requireList(exchange, place, 'bindings')
+      const held = isNewUser
+        ? []
+        : await places.heldAt(place, subject => subject.kind === 'User' && subject.name === name)
+      const isHeld = role === regular || held.some(each => each.role === role)
+      const binding = { user: name, namespace: '', roleRef, labels: labelsOf(groupDomain, place) }
+      // kube-apiserver refuses what the caller may not give before the user is written.
+      if (!isHeld) await bind(callAs, { ...exchange, rawQuery: 'dryRun=All' }, binding)
+      return async () => {
+        const own = { ...exchange, rawQuery: '' }
+        if (!isHeld) await bind(callAs, own, binding)
+        for (const each of held)
+          if (each.role !== role) await unbind(callAs, own, each.binding.entry.meta, name)
+        const byGroup = (await read()).of({ name: '', groups })
+        if (byGroup !== regular && byGroup !== role)
+          addWarning(exchange.res, `the platform role ${byGroup} of a group of the user stays`)
+      }
+    },
+  }
+}
+
+function strongest(roles: readonly string[]): string {
+  const presets = presetsOf('global').map(({ name }) => name)
+  const rank = (role: string) => (role === regular ? 2 : presets.includes(role) ? 0 : 1)
+  const [first = regular] = [...roles].sort((a, b) => rank(a) - rank(b) || (a < b ? -1 : 1))
+  return first
+}

@@ -1,0 +1,82 @@
+import type { ListQuery } from '../../../apirequest/list-query.ts'
+import type { AuthenticatedExchange } from '../../../apirequest/request-context.ts'
+import { toUser } from '../../../iam/users/user.ts'
+import { parseObject } from '../../../kubeclient/object.ts'
+import type { Narrowing } from '../../../resourcecache/list/list-predicate.ts'
+import { type MemberScope, memberKinds, rolesByMember } from './members.ts'
+import type { PlaceReader } from './place-reader.ts'
+import type { PlatformRoles } from './platform-roles.ts'
+import { isMember } from './role-bindings.ts'
+
+/** Filters of users by where they are members, each with the one for their role there. */
+const scopes: readonly (readonly [filter: string, scope: MemberScope])[] = [
+  ['namespace', 'namespace'],
+  ['workspace', 'workspace'],
+  ['cluster', 'cluster'],
+]
+
+export type UserFilterTools = {
+  readonly places: Pick<PlaceReader, 'know' | 'heldAt' | 'requireList'>
+  readonly platformRoles: Pick<PlatformRoles, 'read'>
+}
+
+/**
+ * The filters of users by their roles: `globalrole`, and `namespace`, `workspace` and `cluster=true`
+ * with `role`, `workspacerole` and `clusterrole`, of which the first counts that is given.
+ *
+ * @returns the rest of the query, and the users; undefined without such a filter
+ * @throws Status 403 for a caller who may not list the bindings
+ */
+export function narrowUsers(
+  { places, platformRoles }: UserFilterTools,
+  exchange: AuthenticatedExchange,
+  query: ListQuery,
+): Promise<{ query: ListQuery; narrowing: Narrowing }> | undefined {
+  const { filters } = query
+  const without = (...names: readonly string[]) => ({
+    ...query,
+    filters: new Map([...filters].filter(([name]) => !names.includes(name))),
+  })
+
+  async function ofPlace(filter: string, scope: MemberScope) {
+    const name = filters.get(filter) ?? ''
+    const known = await places.know({
+      scope,
+      namespace: scope === 'namespace' ? name : '',
+      workspace: scope === 'workspace' ? name : '',
+    })
+    await places.requireList(exchange, known, 'bindings')
+    const { role: roleFilter } = memberKinds[scope]
+    const role = filters.get(roleFilter)
+    const roles = rolesByMember(await places.heldAt(known, isMember), known, known.namespaces)
+    const names = new Set(
+      [...roles]
+        .filter(([, held]) => role === undefined || held.split(',').includes(role))
+        .map(([user]) => user),
+    )
+    const narrowing = { key: JSON.stringify([...names].sort()), matches: isNamed(names) }
+    return { query: without(filter, roleFilter), narrowing }
+  }
+
+  async function ofPlatform(role: string) {
+    const place = { scope: 'global', namespace: '', workspace: '', namespaces: [] } as const
+    await places.requireList(exchange, place, 'bindings')
+    const roles = await platformRoles.read()
+    const narrowing: Narrowing = {
+      key: JSON.stringify(['globalrole', role, roles.version]),
+      matches: entry => roles.of(toUser(parseObject(entry.parsed()))) === role,
+    }
+    return { query: without('globalrole'), narrowing }
+  }
+
+  const scope = scopes.find(([filter]) =>
+    filter === 'cluster' ? filters.get(filter) === 'true' : filters.has(filter),
+  )
+  if (scope !== undefined) return ofPlace(...scope)
+  const role = filters.get('globalrole')
+  return role === undefined ? undefined : ofPlatform(role)
+}
+
+function isNamed(names: ReadonlySet<string>): Narrowing['matches'] {
+  return ({ name }) => names.has(name)
+}

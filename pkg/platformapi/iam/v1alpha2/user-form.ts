@@ -1,0 +1,43 @@
+import { toUser } from '../../../iam/users/user.ts'
+import { memberText, withMembers } from '../../../json/members.ts'
+import { parseObject } from '../../../kubeclient/object.ts'
+import { type Form, objectBytes, platformForm } from '../../../resourcecache/list/list-body.ts'
+import { type KnownPlatformRoles, platformRoleAnnotation } from './platform-roles.ts'
+
+/**
+ * Shows a User as consoles of KubeSphere 3.4 read it: with its platform role in an annotation, and a
+ * state that a user has who was not given one.
+ *
+ * @param user JSON text
+ * @param role undefined if it is not for the caller: then also a stored annotation is left out
+ */
+export function toUserText(user: string, role: string | undefined, groupDomain: string): string {
+  const metadata = memberText(user, 'metadata')
+  const status = memberText(user, 'status') || '{}'
+  const shown = role === undefined ? undefined : JSON.stringify(role)
+  const annotations = withMembers(
+    memberText(metadata, 'annotations') || '{}',
+    new Map([[platformRoleAnnotation(groupDomain), shown]]),
+  )
+  const isStateless = memberText(status, 'state') === ''
+  return withMembers(
+    user,
+    new Map([
+      ['metadata', withMembers(metadata, new Map([['annotations', annotations]]))],
+      ...(isStateless ? ([['status', withMembers(status, new Map([['state', '"Active"']]))]] as const) : []),
+    ]),
+  )
+}
+
+/** @param roles undefined for callers who may not know them */
+export function createUserForm(roles: KnownPlatformRoles | undefined, groupDomain: string): Form {
+  return {
+    name: `user ${roles?.version ?? ''}`,
+    isComputed: true,
+    toParts(entry) {
+      const text = objectBytes(entry, platformForm).toString('utf8')
+      const role = roles?.of(toUser(parseObject(entry.parsed())))
+      return [Buffer.from(toUserText(text, role, groupDomain))]
+    },
+  }
+}
