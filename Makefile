@@ -30,7 +30,7 @@ up: ## The same in the background; returns when all is ready
 down: ## Stop what `make up` started
 	@$(NODE) hack/controlplane/down.ts
 
-.PHONY: test test-unit test-e2e test-stores test-kubernetes test-shippers test-logsql bench
+.PHONY: test test-unit test-e2e test-stores test-kubernetes test-shippers test-console test-logsql bench
 test: ## Run all tests; the last line is `N passed, N failed`
 	@$(NODE) hack/test.ts
 test-unit: ## Run the tests that need no control plane
@@ -43,12 +43,15 @@ test-kubernetes: ## Run tests of Kubernetes itself straight and through Kapis, a
 	@$(NODE) hack/test-kubernetes.ts
 test-shippers: ## Run log shippers against Kapis: Fluent Bit, the OpenTelemetry Collector, Python's Elasticsearch clients (needs Go and Python)
 	@ONLY=e2e FOLDERS=shippers $(NODE) hack/test.ts
+test-console: ## Drive KubeSphere's console 3.4.1, built in CONSOLE_DIR, in Chromium; screenshots in RUN_DIR/console
+	@KAPIS_GROUP_DOMAIN=kubesphere.io KAPIS_SCREENSHOTS="$$PWD/$${RUN_DIR:-.run}/console" ONLY=e2e FOLDERS=console $(NODE) hack/test.ts
 test-logsql: ## Compare LINES (200000) lines and QUERIES (2000) generated LogsQL queries with VictoriaLogs, from SEED (needs Go)
 	@$(NODE) node_modules/mocha/bin/mocha.js --timeout 7200000 test/logsql/compare.test.ts
 bench: ## Measure against kube-apiserver and other peers, as ratios; ONLY=<name> one of them (ONLY=start: start and memory of kapis-apiserver)
 	@$(NODE) hack/bench/run.ts
 
 #: FLUENT_BIT=path        make test-shippers: a Fluent Bit 4.1.1; else it is built from its sources
+#: CONSOLE_DIR=path       make test-console: a built console 3.4.1, with dist and server
 #: FUZZ_SECONDS=60        make fuzz: how long for each property
 #: SOAK_SECONDS=3600      make soak: how long in all; NODES=5000 nodes report
 #: PAIRS=50000            make soak: how many writes that are read again

@@ -1,0 +1,84 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect } from 'chai'
+import type { Browser, Page } from 'playwright-core'
+import { openWindow } from '../e2e/chromium.ts'
+
+/** A console that one user is logged in to, and what its requests came to. */
+export type Console = {
+  readonly page: Page
+  /** Opens a path of the console and waits until it has loaded. */
+  readonly visit: (path: string) => Promise<void>
+  /** Waits until no request is under way. */
+  readonly settle: () => Promise<void>
+  /** Takes a screenshot, and checks that no request has failed and no script since the last call. */
+  readonly check: (name: string) => Promise<void>
+  readonly close: () => Promise<void>
+}
+
+const folder = process.env.KAPIS_SCREENSHOTS || '.run/console'
+
+/** APIs of KubeSphere that Kapis answers with 404, see docs/migration.md. */
+const outOfScope =
+  /^\/k?apis\/(monitoring|alerting|metering|gateway|devops|gitops|notification|network|servicemesh|edgeruntime|openpitrix|app\.k8s|snapshot\.storage\.k8s|storage)\b/
+
+/** Every request of the browser, for the table in docs/console.md. */
+const requests = new Map<string, number>()
+
+export async function logIn(
+  browser: Browser,
+  url: string,
+  login: { readonly username: string; readonly password: string },
+): Promise<Console> {
+  const page = await openWindow(browser, { javaScriptEnabled: true, viewport: { width: 1440, height: 900 } })
+  const failures: string[] = []
+  // Its promises reject without an Error where a request was redirected or has failed.
+  page.on('pageerror', error => {
+    if (error.message.includes(' ')) failures.push(`script: ${error.message}`)
+  })
+  page.on('response', async response => {
+    const { pathname, search } = new URL(response.url())
+    const method = response.request().method()
+    if (!/^\/k?apis?\//.test(pathname)) return
+    requests.set(`${method} ${pathname}${search}`, response.status())
+    if (response.status() < 400 || outOfScope.test(pathname)) return
+    const body = await response.text().catch(() => '')
+    failures.push(`${method} ${pathname}${search}: ${response.status()} ${body.slice(0, 300)}`)
+  })
+  const settle = async () => {
+    await page.waitForLoadState('networkidle')
+    // Text, since the types of a browser are no part of this program.
+    await page.waitForFunction("document.querySelector('.svg-loading') === null")
+    await page.waitForLoadState('networkidle')
+  }
+  await page.goto(`${url}/login`)
+  await page.fill('input[name=username]', login.username)
+  await page.fill('input[name=password]', login.password)
+  await page.click('button[type=submit]')
+  await page.waitForURL(({ pathname }) => pathname !== '/login', { timeout: 60_000 })
+  await settle()
+  return {
+    page,
+    settle,
+    async visit(path) {
+      // As its links do: to load all scripts again for each page takes long.
+      await page.evaluate(
+        `history.pushState({}, '', ${JSON.stringify(path)}); dispatchEvent(new PopStateEvent('popstate', { state: {} }))`,
+      )
+      await settle()
+    },
+    async check(name) {
+      await settle()
+      mkdirSync(folder, { recursive: true })
+      await page.screenshot({ path: join(folder, `${name}.png`) })
+      writeFileSync(join(folder, 'requests.txt'), requestLines())
+      expect(failures.splice(0)).to.deep.equal([])
+    },
+    close: () => page.context().close(),
+  }
+}
+
+function requestLines(): string {
+  const lines = [...requests].map(([request, status]) => `${status} ${decodeURIComponent(request)}`)
+  return `${lines.sort().join('\n')}\n`
+}
