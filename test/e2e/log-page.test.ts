@@ -193,6 +193,8 @@ describe('the log page, in a browser', function () {
     await send('of another pod', 'web-9')
     const { page } = await open(`namespaces=${mine}&q=needle`)
     await untilLines(page, texts => expect(texts).to.deep.equal(['needle']))
+    await page.locator('#lines summary').focus()
+    await page.keyboard.press('Enter')
     const button = page.getByRole('button', { name: 'Context' })
     const around = page.getByRole('list', { name: 'The lines around it' })
     await button.focus()
@@ -216,6 +218,34 @@ describe('the log page, in a browser', function () {
     await keepScreenshot(page, 'logs-context')
     await button.click()
     expect([await around.count(), await button.getAttribute('aria-expanded')]).to.deep.equal([0, 'false'])
+  })
+
+  it('folds lines, marks what was found, narrows by fields and leads to one line', async () => {
+    const pod = uniqueName('many')
+    for (let i = 0; i < 30; i += 1)
+      await send(`payment ${i} declined ${'x'.repeat(i === 4 ? 8_000 : 1)}`, pod)
+    const { page } = await open(`q=pay* NOT refused&pods=${pod}`, 'light', 1280)
+    await page.setViewportSize({ width: 1280, height: 900 })
+    await untilLines(page, texts => expect(texts).to.have.length(30))
+    const seen = await page.evaluate(
+      "[...document.querySelectorAll('#lines > li')].filter(line => line.getBoundingClientRect().bottom <= innerHeight).length",
+    )
+    expect(seen).to.be.at.least(25)
+    expect(await page.locator('#lines mark').first().textContent()).to.equal('payment')
+    const [, wanted] = await lines(page)
+    await page.locator('#lines summary').nth(1).click()
+    const href = await page.getByRole('link', { name: 'Link to this line' }).getAttribute('href')
+    await page
+      .getByRole('button', { name: `No lines with pod ${pod}` })
+      .first()
+      .click()
+    await untilLines(page, texts => expect(texts).to.have.length(0))
+    expect(new URL(page.url()).searchParams.get('q')).to.equal(`pay* NOT refused NOT pod:"${pod}"`)
+    await page.goto(new URL(href ?? '', home).href)
+    await eventually(
+      async () => expect(await page.locator('#lines [open] .text').allTextContents()).to.deep.equal([wanted]),
+      20_000,
+    )
   })
 
   it('fits a screen of 360 pixels, light and dark, and has a name for everything that is typed into', async () => {

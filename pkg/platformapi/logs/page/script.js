@@ -12,7 +12,14 @@
   let cursor = ''
   let running = new AbortController()
   let isFollowing = false
+  /** The cursor of the line that the address leads to. */
+  let linked = ''
+  let shown = []
+  let marked
   const zooms = []
+  let spanText = ''
+  /** Namespaces that are there. */
+  let known = []
 
   // Escape sequences of terminals are taken out; other control characters, and those that turn the direction of text round, are shown.
   const readable = text =>
@@ -106,16 +113,130 @@
     if (error.name !== 'AbortError') showError(error instanceof Failure ? error.message : `This page failed: ${error.message}`)
   }
 
+  const own = record => Object.entries(record.fields ?? {})
+  const textOf = value => (typeof value === 'object' ? JSON.stringify(value) : String(value))
+
+  /** What a line says of its level: by a field, else by its beginning. */
+  function levelOf(record) {
+    const names = ['level', 'severity', 'log.level', 'levelname', 'lvl']
+    const [, value] = own(record).find(([name]) => names.includes(name.toLowerCase())) ?? []
+    const text = readable(record.log ?? '').slice(0, 200)
+    const [, found, klog] = /\b(FATAL|PANIC|CRIT(?:ICAL)?|ERROR|WARN(?:ING)?|INFO|DEBUG|TRACE)\b|^([FEWID])\d{4} /i.exec(text) ?? []
+    return value === undefined ? (found ?? klog ?? '').toLowerCase() : textOf(value)
+  }
+
+  function toLevel(level) {
+    const kind = /^(?:f|e|crit|panic|alert)/i.test(level) ? 'bad' : /^w/i.test(level) ? 'warn' : ''
+    return element('span', level ? `level ${kind}` : '', readable(level))
+  }
+
+  /** Local time, as the histogram and the fields for the range have it. */
+  function toTime(time) {
+    const when = element('time', '', time && toLocal(Date.parse(time) / 1000).slice(5).replace('T', ' ') + (/\.\d{1,3}/.exec(time)?.[0] ?? '').padEnd(4, ' '))
+    when.dateTime = time
+    when.title = time
+    return when
+  }
+
   function toItem(record) {
     const { time = '', namespace, pod, container, log = '', cursor } = record
     const item = element('li')
+    const details = element('details')
+    const summary = element('summary')
+    const place = [namespace, pod, container].filter(Boolean).map(readable)
     const where = element('span', 'where')
-    const when = element('time', '', time)
-    when.dateTime = time
-    where.append(when, ` ${[namespace, pod, container].filter(Boolean).map(readable).join('/')}`)
-    item.append(where, element('span', 'text', readable(log)))
-    if (cursor) item.append(toContextButton(record))
+    where.append(toTime(time))
+    const line = element('span', 'line')
+    const text = element('span', 'text')
+    if (pod) line.append(element('i', '', readable(pod)))
+    mark(text, readable(log))
+    line.append(text)
+    summary.append(where, toLevel(levelOf(record)), line)
+    summary.title = place.join('/')
+    details.append(summary)
+    // Most lines are never unfolded.
+    details.addEventListener('toggle', () => details.children.length > 1 || details.append(toDetail(record)))
+    if (cursor) details.dataset.cursor = cursor
+    item.append(details)
     return item
+  }
+
+  function toDetail(record) {
+    const { time = '', log = '', cursor } = record
+    const detail = element('div', 'detail')
+    const tools = element('div', 'tools')
+    const copy = element('button', 'plain', 'Copy')
+    copy.type = 'button'
+    copy.addEventListener('click', async () => {
+      await navigator.clipboard.writeText(log.replace(/\r?\n$/, '')).catch(report)
+      copy.textContent = 'Copied'
+    })
+    tools.append(copy)
+    if (cursor) {
+      const link = element('a', 'button plain', 'Link to this line')
+      link.href = `?${toLink(time, cursor)}`
+      tools.append(link, toContextButton(record))
+    }
+    const chips = element('ul')
+    chips.setAttribute('aria-label', 'Fields')
+    const origin = ['namespace', 'pod', 'container'].filter(name => record[name]).map(name => [name, record[name]])
+    for (const [name, value] of [['time', time], ...origin, ...own(record)]) {
+      const chip = element('li', 'chip')
+      chip.append(element('b', '', readable(name)), element('span', '', readable(textOf(value))), ...toNarrowing(name, value))
+      chips.append(chip)
+    }
+    detail.append(chips, tools)
+    return detail
+  }
+
+  /** "Only this" and "not this", for what the query language can say. */
+  function toNarrowing(name, value) {
+    const text = textOf(value)
+    if (name === 'time' || !/^[a-z_][\w.-]*$/i.test(name) || typeof value === 'object' || text === '' || text.length > 200) return []
+    const term = `${name}:"${text.replace(/["\\]/g, '\\$&')}"`
+    return [
+      ['Only', 'Only lines with', term],
+      ['Not', 'No lines with', `NOT ${term}`],
+    ].map(([label, what, added]) => {
+      const button = element('button', 'plain', label)
+      button.type = 'button'
+      button.setAttribute('aria-label', `${what} ${name} ${readable(text)}`)
+      button.addEventListener('click', () => narrow(added))
+      return button
+    })
+  }
+
+  function narrow(term) {
+    const { q } = form.elements
+    const before = q.value.trim()
+    q.value = [/\bOR\b/.test(before) ? `(${before})` : before, term].filter(Boolean).join(' ')
+    zooms.length = 0
+    search()
+  }
+
+  /** What is searched for by words: they are marked. */
+  function markers() {
+    const patterns = []
+    for (const [, not, field, phrase, word] of form.elements.q.value.matchAll(/(NOT\s+|-)?(?:([\w.]+)[:<>])?(?:"((?:[^"\\]|\\.)*)"|\/(?:[^/\\]|\\.)*\/c?|([^\s()"]+))/g)) {
+      const text = phrase?.replace(/\\(.)/g, '$1') ?? word ?? ''
+      if (not || (field && field !== 'log' && field !== 'case') || /^(?:AND|OR|NOT)$/.test(word)) continue
+      // Only what is before the next wildcard: more of them would take a browser minutes.
+      const [, open, literal] = /^([*?]*)([^*?]*)/.exec(text)
+      const parts = literal.match(/[\p{L}\p{N}]+/gu) ?? []
+      if (parts.length > 0) patterns.push((open ? '' : '(?<![\\p{L}\\p{N}])') + parts.join('[^\\p{L}\\p{N}]{1,20}?') + (text.includes('*') ? '[\\p{L}\\p{N}]*' : ''))
+    }
+    return patterns.length > 0 ? new RegExp(patterns.join('|'), 'giu') : undefined
+  }
+
+  const mostMarked = 10_000
+  function mark(target, text) {
+    let at = 0
+    for (const { index, 0: found } of marked ? text.slice(0, mostMarked).matchAll(marked) : []) {
+      if (found === '') continue
+      target.append(text.slice(at, index), element('mark', '', found))
+      at = index + found.length
+    }
+    target.append(text.slice(at))
   }
 
   function toContextButton(record) {
@@ -167,8 +288,12 @@
     const { signal } = running
     showError('')
     const asked = span()
-    if (!keepAddress) writeAddress()
-    byId('export').href = `/logs/api/records?${within(asked, { operation: 'export', with_time: true, with_pod: true })}`
+    marked = markers()
+    if (!keepAddress) {
+      linked = ''
+      writeAddress()
+    }
+    showExport()
     byId('lines').setAttribute('aria-busy', 'true')
     await Promise.all([showLines(asked, signal), showHistogram(asked, signal)]).catch(report)
     byId('lines').setAttribute('aria-busy', 'false')
@@ -177,9 +302,62 @@
   async function showLines(asked, signal) {
     const answer = await ask(`/logs/api/records?${within(asked, { size: pageSize, with_cursor: true })}`, signal)
     const { total, records = [] } = (await answer.json()).query
-    byId('lines').replaceChildren(...records.map(toItem))
+    shown = []
+    byId('lines').replaceChildren()
     byId('total').textContent = total === 0 ? 'No lines were found.' : `${total.toLocaleString()} lines, the newest first.`
+    add(records)
+    for (let i = 0; linked && !openLinked() && cursor && i < 10; i += 1) await showMore()
+  }
+
+  function add(records) {
+    byId('lines').append(...records.map(toItem))
+    shown.push(...records)
     remember(records)
+    showValues()
+  }
+
+  function openLinked() {
+    const details = [...byId('lines').querySelectorAll('details')].find(({ dataset }) => dataset.cursor === linked)
+    if (!details) return false
+    details.open = true
+    details.querySelector('summary').focus()
+    details.scrollIntoView({ block: 'center' })
+    return true
+  }
+
+  function showExport() {
+    const form = { operation: 'export', format: byId('format').value, with_time: true, with_pod: true }
+    byId('export').href = `/logs/api/records?${within(span(), form)}`
+    byId('export').download = `logs.${{ text: 'txt' }[form.format] ?? form.format}`
+  }
+
+  /** The most frequent values of each field, of the lines that are shown. */
+  function showValues() {
+    const counts = new Map()
+    const count = (name, value) => {
+      const values = counts.get(name) ?? counts.set(name, new Map()).get(name)
+      values.set(value, (values.get(value) ?? 0) + 1)
+    }
+    for (const record of shown) {
+      for (const name of ['namespace', 'pod', 'container']) if (record[name]) count(name, record[name])
+      for (const [name, value] of own(record)) if (typeof value !== 'object') count(name, value)
+    }
+    const lists = [...counts].slice(0, 30).map(([name, values]) => {
+      const list = element('ul')
+      const top = [...values].sort(([, a], [, b]) => b - a).slice(0, 5)
+      // Of a field that names each line by itself there is nothing to count.
+      if (values.size > 5 && top[0]?.[1] === 1) return []
+      list.append(...top.map(([value, lines]) => {
+        const item = element('li')
+        const text = element('span', '', readable(String(value)))
+        text.title = readable(String(value))
+        item.append(text, element('b', '', String(lines)), ...toNarrowing(name, value))
+        return item
+      }))
+      return [element('h3', '', readable(name)), list]
+    })
+    byId('fields').replaceChildren(element('p', 'quiet', `Of the ${shown.length} lines below.`), ...lists.flat())
+    suggest('namespaces', [...known, ...shown.map(({ namespace }) => namespace)])
   }
 
   function remember(records) {
@@ -190,8 +368,7 @@
   async function showMore() {
     const query = within(span(), { size: pageSize, with_cursor: true, cursor })
     const { records = [] } = (await (await ask(`/logs/api/records?${query}`, running.signal)).json()).query
-    byId('lines').append(...records.map(toItem))
-    remember(records)
+    add(records)
   }
 
   async function showHistogram(asked, signal) {
@@ -205,7 +382,12 @@
       bars.push(toBar({ start: at, end: at + step, count: counts.get(at) ?? 0, most, first: bars.length === 0 }))
     }
     byId('histogram').replaceChildren(...bars)
-    byId('span').textContent = `${say(asked.start)} to ${say(asked.end)}`
+    byId('most').textContent = most.toLocaleString()
+    const [first, last] = [Number(bars[0]?.dataset.start), Number(bars.at(-1)?.dataset.end)]
+    const ticks = [0, 0.25, 0.5, 0.75, 1].map(part => say(Math.round(first + part * (last - first))))
+    byId('axis').replaceChildren(...ticks.map(tick => element('span', '', tick.slice(last - first > 86400 ? 5 : 11, -3))))
+    spanText = `${say(asked.start)} to ${say(asked.end)}`
+    byId('span').textContent = spanText
     byId('out').hidden = zooms.length === 0
   }
 
@@ -256,6 +438,12 @@
 
   // Zooming: by key, by click, and by dragging from one bar to another.
   const histogram = byId('histogram')
+  // The bar that is pointed to, or has the focus, is said in words.
+  for (const type of ['pointerover', 'focusin', 'pointerout', 'focusout']) {
+    histogram.addEventListener(type, event => {
+      byId('span').textContent = (/over|in$/.test(type) && event.target.closest('button')?.title) || spanText
+    })
+  }
   let dragged
   const barAt = event => document.elementFromPoint(event.clientX, event.clientY)?.closest('#histogram button')
   histogram.addEventListener('pointerdown', event => {
@@ -314,6 +502,7 @@
       query.set('follow', 'true')
       query.set('size', '20')
       const answer = await ask(`/logs/api/records?${query}`, signal)
+      marked = markers()
       byId('lines').replaceChildren()
       await readLines(answer.body, signal)
       if (!signal.aborted) byId('total').textContent = 'The server ended the live tail. Press Follow to go on.'
@@ -349,7 +538,19 @@
 
   async function suggestNamespaces() {
     const items = await itemsOf('/logs/api/namespaces?limit=-1')
-    suggest('namespaces', items.map(({ metadata }) => metadata.name))
+    known = items.map(({ metadata }) => metadata.name)
+    suggest('namespaces', known)
+    await suggestGone()
+  }
+
+  /** Those that are gone, but have lines in the last day. */
+  async function suggestGone() {
+    const others = known.length > 0 && known.length < 1500 ? ` -namespace:in(${known.map(name => JSON.stringify(name)).join(',')})` : ''
+    const query = new URLSearchParams({ query: `_time:1d namespace:*${others} | limit 1000`, field: 'namespace', limit: '50' })
+    const answer = await fetch(`/logs/api/values?${query}`).catch(() => undefined)
+    if (!answer?.ok) return
+    known.push(...(await answer.json()).values.map(({ value }) => value))
+    suggest('namespaces', known)
   }
 
   async function suggestPods() {
@@ -364,17 +565,47 @@
     suggest('workloads', workloads)
   }
 
-  function writeAddress() {
+  /** From and to in UTC: who gets the address may be elsewhere. */
+  const toUtc = local => new Date(local).toISOString().replace('.000Z', 'Z')
+
+  function toAddress() {
     const query = filters()
-    for (const name of ['range', 'from', 'to']) if (form.elements[name].value) query.set(name, form.elements[name].value)
-    history.pushState(null, '', `?${query}`)
+    const { range, from, to } = form.elements
+    query.set('range', range.value)
+    if (range.value === 'own') for (const { name, value } of [from, to]) if (value) query.set(name, toUtc(value))
+    if (byId('wrap').ariaPressed === 'true') query.set('wrap', 'true')
+    return query
+  }
+
+  /** The search, around the time of a line. */
+  function toLink(time, cursor) {
+    const query = toAddress()
+    const seconds = Math.floor(Date.parse(time) / 1000)
+    query.set('range', 'own')
+    query.set('from', toUtc((seconds - 300) * 1000))
+    query.set('to', toUtc((seconds + 1) * 1000))
+    query.set('line', cursor)
+    return query
+  }
+
+  const writeAddress = () => history.pushState(null, '', `?${toAddress()}`)
+
+  function setWrap(isWrapped) {
+    byId('wrap').ariaPressed = String(isWrapped)
+    byId('lines').classList.toggle('wrap', isWrapped)
   }
 
   function readAddress() {
     const query = new URLSearchParams(location.search)
-    for (const name of [...texts, 'from', 'to']) form.elements[name].value = query.get(name) ?? ''
+    for (const name of texts) form.elements[name].value = query.get(name) ?? ''
+    for (const name of ['from', 'to']) {
+      const at = Date.parse(query.get(name) ?? '')
+      form.elements[name].value = Number.isNaN(at) ? '' : toLocal(at / 1000)
+    }
     form.elements.range.value = query.get('range') ?? '3600'
     if (form.elements.range.selectedIndex < 0) form.elements.range.value = '3600'
+    linked = query.get('line') ?? ''
+    setWrap(query.get('wrap') === 'true')
     showOwn()
   }
 
@@ -391,12 +622,18 @@
   form.elements.namespaces.addEventListener('change', () => void suggestPods())
   byId('follow').addEventListener('click', () => void follow())
   byId('more').addEventListener('click', () => void showMore().catch(report))
+  byId('format').addEventListener('change', showExport)
+  byId('wrap').addEventListener('click', () => {
+    setWrap(byId('wrap').ariaPressed !== 'true')
+    writeAddress()
+  })
   byId('out').addEventListener('click', zoomOut)
   addEventListener('popstate', () => {
     readAddress()
     search({ keepAddress: true })
   })
 
+  byId('values').open = matchMedia('(min-width: 60rem)').matches
   readAddress()
   search({ keepAddress: true }).then(() => Promise.all([suggestNamespaces(), suggestPods()]))
 }

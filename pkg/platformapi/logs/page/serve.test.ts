@@ -174,6 +174,15 @@ describe('createLogPage', () => {
       ['/kapis/tenant.kapis.io/v1alpha2/logs?q=a&size=1', 'Bearer the.token', null],
     ],
     [
+      '/logs/api/values?field=namespace',
+      { cookie },
+      [
+        '/kapis/logging.kapis.io/v1alpha2/select/logsql/field_values?field=namespace',
+        'Bearer the.token',
+        null,
+      ],
+    ],
+    [
       '/logs/api/namespaces/shop/pods',
       { cookie },
       ['/kapis/resources.kapis.io/v1alpha3/namespaces/shop/pods', 'Bearer the.token', null],
@@ -202,6 +211,7 @@ describe('createLogPage', () => {
     '/logs/api/namespaces/shop/secrets',
     '/logs/api/namespaces/a/../pods',
     '/logs/api/records/x',
+    '/logs/api/values/x',
   ]) {
     it(`has nothing at ${path}`, async () => {
       const { code } = await get(path, { headers: { cookie } })

@@ -21,11 +21,11 @@ export type LogPage = {
   readonly handle: Handler<Exchange>
 }
 
-const api = /^\/logs\/api\/(?:(records)|(namespaces(?:\/[a-z0-9-]{1,63}\/pods)?))(\?.*)?$/
+const api = /^\/logs\/api\/(?:(records)|(values)|(namespaces(?:\/[a-z0-9-]{1,63}\/pods)?))(\?.*)?$/
 
 /**
  * Serves the log page at /logs. It reads from the platform API through /logs/api/, which only
- * allows reads of three paths: the cookie grants nothing else.
+ * allows reads of four paths: the cookie grants nothing else.
  */
 export function createLogPage(options: LogPageOptions): LogPage {
   const { groupDomain, productName } = options
@@ -33,6 +33,7 @@ export function createLogPage(options: LogPageOptions): LogPage {
   const login = createLogin({ ...options, documents })
   const targets = {
     records: `/kapis/tenant.${groupDomain}/v1alpha2/logs`,
+    values: `/kapis/logging.${groupDomain}/v1alpha2/select/logsql/field_values`,
     resources: `/kapis/resources.${groupDomain}/v1alpha3/`,
   }
 
@@ -40,7 +41,7 @@ export function createLogPage(options: LogPageOptions): LogPage {
     admit(req) {
       const found = req.url?.startsWith('/logs/api/') && req.method === 'GET' ? api.exec(req.url) : null
       if (!found) return
-      const [, records, resources = '', query = ''] = found
+      const [, records, values, resources = '', query = ''] = found
       // Browsers report the origin of a request; a cross-site request gets no token.
       const site = req.headers['sec-fetch-site'] ?? 'same-origin'
       const token = site === 'same-origin' ? readCookie(req, 'token') : undefined
@@ -49,7 +50,13 @@ export function createLogPage(options: LogPageOptions): LogPage {
         req.headers.authorization = `Bearer ${token}`
       }
       // The request then passes the handler chain like any other.
-      req.url = (records === undefined ? targets.resources + resources : targets.records) + query
+      const path =
+        records !== undefined
+          ? targets.records
+          : values !== undefined
+            ? targets.values
+            : targets.resources + resources
+      req.url = path + query
     },
     handles: path => path === '/logs' || path.startsWith('/logs/'),
     isAudited: path => path === '/logs/callback' || path === '/logs/logout',
