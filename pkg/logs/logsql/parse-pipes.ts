@@ -10,6 +10,7 @@ import type { Overwriting, Pipe } from './query.ts'
 import type { Tokens } from './tokens.ts'
 
 const maxPipes = 32
+const maxPatterns = 50
 
 type Parse = (context: FilterContext) => Pipe
 
@@ -35,6 +36,7 @@ const parsers: Readonly<Record<string, Parse>> = {
   format: parseFormat,
   len: parseLen,
   field_names: parseFieldNames,
+  patterns: parsePatterns,
 }
 
 /** Parses the pipes after the first `|`. @throws Status 400 */
@@ -233,6 +235,13 @@ function parseLen({ tokens }: FilterContext): Pipe {
   if (isOpen) tokens.expect(')')
   const isNamed = tokens.take('as') || !tokens.isEnd
   return { kind: 'len', field, result: isNamed ? fieldOf(tokens) : messageField }
+}
+
+/** Of Kapis: the forms of lines, see {@link createPatterns}. */
+function parsePatterns({ tokens }: FilterContext): Pipe {
+  const from = tokens.take('from') ? fieldOf(tokens) : messageField
+  const limit = tokens.take('limit') ? countOf(tokens) : maxPatterns
+  return { kind: 'patterns', from, limit }
 }
 
 function parseFieldNames({ tokens }: FilterContext): Pipe {

@@ -94,7 +94,7 @@ describe('parseLogsql', () => {
 
   it('names what is supported where something is not', () => {
     expect(refusalOf('* | replace ("a", "b")')).to.match(
-      /^query: unsupported pipe "replace" \(at character 5\); supported: fields, keep, sort, .*, field_names$/,
+      /^query: unsupported pipe "replace" \(at character 5\); supported: fields, keep, sort, .*, patterns$/,
     )
     expect(refusalOf('a:value_type(string)')).to.match(
       /^query: unsupported filter value_type\(\) from character 3 on; supported: words, .*, not \(at character 3\)$/,

@@ -122,6 +122,7 @@ export type Pipe =
       readonly result: string
     } & Overwriting)
   | { readonly kind: 'len'; readonly field: string; readonly result: string }
+  | { readonly kind: 'patterns'; readonly from: string; readonly limit: number }
   | { readonly kind: 'fieldNames'; readonly result: string; readonly part: string }
 
 export type Query = { readonly filter: Filter; readonly pipes: readonly Pipe[] }

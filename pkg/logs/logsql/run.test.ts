@@ -48,6 +48,19 @@ describe('runQuery', () => {
       expect((await rowsOf(store, query)).sort(), query).to.deep.equal(rows)
   })
 
+  it('reads lines as the forms that they have', async () => {
+    const lines = ['a 1', 'a 2', 'b c'].map(log => record({ log }))
+    const rows = (query: string) => rowsOf(createMemoryStore(lines), query)
+    const [a, b] = [
+      { pattern: 'a <*>', hits: '2' },
+      { pattern: 'b c', hits: '1' },
+    ]
+    expect(await rows('* | patterns')).to.deep.equal([a, b].map(toComparable))
+    expect(await rows('* | patterns limit 1')).to.deep.equal([toComparable(a)])
+    const pod = toComparable({ pattern: '<*>', hits: '3' })
+    expect(await rows('* | patterns from pod | filter hits:>2')).to.deep.equal([pod])
+  })
+
   it('leaves to the store what it can say, and looks at the rest', () => {
     const planOf = (query: string) => {
       const { filter, isExact } = planQuery(everything, parseLogsql(query, nowNs))

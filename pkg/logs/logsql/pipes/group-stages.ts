@@ -3,6 +3,7 @@ import { compareNatural } from '../order.ts'
 import type { GroupField, Pipe } from '../query.ts'
 import type { Row } from '../row.ts'
 import { bucketStart } from './bucket.ts'
+import { createPatterns } from './patterns.ts'
 import { type Budget, keyOf, type Stage, setField, sizeOf, valuesOf } from './stage.ts'
 import { createState, type StatsState } from './stats-state.ts'
 import { createFirsts, type Steps, sortInSteps } from './steps.ts'
@@ -130,6 +131,23 @@ export function createTopStage({ by, count, hits, rank }: PipeOf<'top'>, next: S
         rows
           .values()
           .map(([, entry], i) => toRow(names, [...entry.values, String(entry.count), String(i + 1)])),
+        next,
+      )
+    },
+  }
+}
+
+export function createPatternsStage({ from, limit }: PipeOf<'patterns'>, next: Stage): Stage {
+  const patterns = createPatterns()
+  return {
+    push: row => {
+      patterns.add(row.get(from) ?? '')
+      return true
+    },
+    *end() {
+      const rows = patterns.result().slice(0, limit)
+      yield* pushAll(
+        rows.map(({ pattern, count }) => toRow(['pattern', 'hits'], [pattern, String(count)])),
         next,
       )
     },

@@ -1,5 +1,11 @@
 import type { Pipe } from '../query.ts'
-import { createFieldNamesStage, createStatsStage, createTopStage, createUniqStage } from './group-stages.ts'
+import {
+  createFieldNamesStage,
+  createPatternsStage,
+  createStatsStage,
+  createTopStage,
+  createUniqStage,
+} from './group-stages.ts'
 import {
   addExtracted,
   addFormat,
@@ -46,6 +52,8 @@ function createStage(pipe: Pipe, next: Stage, budget: Budget): Stage {
       return createTopStage(pipe, next, budget)
     case 'stats':
       return createStatsStage(pipe, next, budget)
+    case 'patterns':
+      return createPatternsStage(pipe, next)
     case 'fieldNames':
       return createFieldNamesStage(pipe, next, budget)
   }

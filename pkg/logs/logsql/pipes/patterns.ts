@@ -1,0 +1,101 @@
+import { LRUCache } from 'lru-cache'
+
+/** A text in which `<*>` stands for what differs, and how many lines have this form. */
+export type Counted = { readonly pattern: string; readonly count: number }
+
+type Shape = { readonly words: string[]; readonly separators: readonly string[]; count: number }
+
+const wildcard = '<*>'
+const separator = /([\s"'=,;:/()[\]{}|]+)/
+// Together some 16 MiB at most.
+const [maxChars, maxWords, maxLeaves, maxShapes] = [1_000, 48, 256, 16]
+const digit = /\d/
+const leastSimilarity = 0.5
+
+/**
+ * Finds the forms of log lines in one pass and in bounded memory, by Drain (He et al., "Drain: An
+ * Online Log Parsing Approach with Fixed Depth Tree", ICWS 2017): lines of as many words that begin
+ * with the same literal words are compared with the forms that are known of such lines, and join
+ * the most similar one. Words with digits count as variable from the start.
+ */
+export function createPatterns(): {
+  readonly add: (text: string) => void
+  /** The most frequent first; what was too much to hold is counted as `<*>`. */
+  readonly result: () => readonly Counted[]
+} {
+  let others = 0
+  const leaves = new LRUCache<string, Shape[]>({
+    max: maxLeaves,
+    dispose: shapes => {
+      for (const { count } of shapes) others += count
+    },
+  })
+
+  return {
+    add(text) {
+      const { words, separators, key } = split(text)
+      const shapes = leaves.get(key) ?? []
+      if (shapes.length === 0) leaves.set(key, shapes)
+      const similar = findSimilar(shapes, words)
+      if (similar !== undefined) join(similar, words)
+      else if (shapes.length < maxShapes) shapes.push({ words, separators, count: 1 })
+      else others += 1
+    },
+    result() {
+      const counts = new Map<string, number>()
+      const count = (pattern: string, lines: number) =>
+        counts.set(pattern, (counts.get(pattern) ?? 0) + lines)
+      for (const shapes of leaves.values()) for (const shape of shapes) count(format(shape), shape.count)
+      if (others > 0) count(wildcard, others)
+      return [...counts]
+        .map(([pattern, lines]) => ({ pattern, count: lines }))
+        .sort((a, b) => b.count - a.count || (a.pattern < b.pattern ? -1 : 1))
+    },
+  }
+}
+
+/** @returns the words, with the key of the leaf: their number and the first two literal ones */
+function split(text: string): { words: string[]; separators: string[]; key: string } {
+  const parts = text
+    .slice(0, maxChars)
+    .trim()
+    .split(separator, 2 * maxWords)
+  const words: string[] = []
+  const separators: string[] = []
+  let key = ''
+  let literals = 0
+  for (const [i, part] of parts.entries()) {
+    if (i % 2 === 1) separators.push(part)
+    else if (digit.test(part)) words.push(wildcard)
+    else {
+      words.push(part)
+      if (part === '' || part === wildcard || literals === 2) continue
+      literals += 1
+      key += `${part} `
+    }
+  }
+  return { words, separators, key: `${key}${words.length}` }
+}
+
+function findSimilar(shapes: readonly Shape[], words: readonly string[]): Shape | undefined {
+  let best: Shape | undefined
+  let most = leastSimilarity * words.length
+  for (const shape of shapes) {
+    let equal = 0
+    for (const [i, word] of words.entries()) if (word === shape.words[i]) equal += 1
+    if (equal < most || (best !== undefined && equal === most)) continue
+    best = shape
+    most = equal
+  }
+  return best
+}
+
+function join(shape: Shape, words: readonly string[]): void {
+  shape.count += 1
+  for (const [i, word] of words.entries()) if (word !== shape.words[i]) shape.words[i] = wildcard
+}
+
+function format({ words, separators }: Shape): string {
+  const text = words.map((word, i) => word + (separators[i] ?? '')).join('')
+  return text.replace(/<\*>(?:[:/,]<\*>)+/g, wildcard)
+}
