@@ -49,7 +49,7 @@ export async function isAllowed(
   }
 }
 
-/** The rights to list them. */
+/** The permissions to list roles and bindings. */
 export function rightsFor(place: RbacPlace): readonly RequestInfo[] {
   const list = (resource: string, namespace = '') =>
     toResourceInfo({ verb: 'list', group, version: 'v1', resource, namespace })

@@ -19,7 +19,7 @@ export type Budget = { readonly take: (bytes: number) => void }
 // An entry of a map, or of a row.
 const overhead = 64
 
-/** @throws Status 400 when it takes more */
+/** @throws Status 400 if the limit is exceeded */
 export function createBudget(maxBytes: number): Budget {
   let taken = 0
   return {
