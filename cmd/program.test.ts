@@ -4,7 +4,8 @@ import { expect } from 'chai'
 import packageJson from '../package.json' with { type: 'json' }
 
 function call(program: string, ...args: readonly string[]) {
-  const env = { PATH: process.env.PATH, NODE_NO_WARNINGS: '1' }
+  const { PATH, NODE_COMPILE_CACHE } = process.env
+  const env = { PATH, NODE_COMPILE_CACHE, NODE_NO_WARNINGS: '1' }
   const script = join(import.meta.dirname, program, 'main.ts')
   const { status, stdout, stderr } = spawnSync(process.execPath, [script, ...args], { env, encoding: 'utf8' })
   return { status, stdout, stderr }

@@ -50,9 +50,9 @@ describe('kubectl through kapis-apiserver and next to it', function () {
     await kubectl('delete', 'namespace', ...Object.values(namespaces), '--wait=false')
   })
 
-  /** Runs a step both ways, each in its own namespace, and compares the results. */
+  /** Runs a step both ways at the same time, each in its own namespace, and compares the results. */
   async function same(step: Step): Promise<Ran> {
-    const [front, direct] = [await ranOneWay('front', step), await ranOneWay('direct', step)]
+    const [front, direct] = await Promise.all([ranOneWay('front', step), ranOneWay('direct', step)])
     expect(front, step.args.join(' ')).to.deep.equal(direct)
     return front
   }
@@ -265,14 +265,13 @@ describe('kubectl through kapis-apiserver and next to it', function () {
   async function sameLoosely(step: Step): Promise<Ran> {
     const isOnItsWay = step.args[0] === 'rollout' && step.args[1] === 'status'
     if (!isOnItsWay && step.args[0] !== 'wait') return same(step)
-    const last: Ran[] = []
-    for (const [way, connect] of ways) {
-      const ran = plain(
-        await run('kubectl', [...connect, '-n', namespaces[way], ...step.args], { timeoutMs: 70_000 }),
-      )
-      const stdout = isOnItsWay ? (ran.stdout.trim().split('\n').at(-1) ?? '') : ''
-      last.push({ ...ran, stdout })
-    }
+    const last = await Promise.all(
+      ways.map(async ([way, connect]): Promise<Ran> => {
+        const args = [...connect, '-n', namespaces[way], ...step.args]
+        const ran = plain(await run('kubectl', args, { timeoutMs: 70_000 }))
+        return { ...ran, stdout: isOnItsWay ? (ran.stdout.trim().split('\n').at(-1) ?? '') : '' }
+      }),
+    )
     expect(last[0], step.args.join(' ')).to.deep.equal(last[1])
     return last[0] ?? { code: null, stdout: '', stderr: '' }
   }

@@ -223,7 +223,7 @@ describe('cheap requests', function () {
     }
     // How long it takes anyway, on a machine that has other work.
     const quiet = probe()
-    await sleep(2_000)
+    await sleep(1_000)
     isOver = true
     const quietMs = await quiet
     isOver = false
