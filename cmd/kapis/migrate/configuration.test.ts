@@ -61,7 +61,7 @@ describe('toConfiguration', () => {
       oauth: {
         clockSkewSeconds: 5,
         accessTokenSeconds: 3600,
-        refreshTokenSeconds: 5400,
+        refreshTokenSeconds: 9000,
         clients: [
           {
             name: 'console',
@@ -120,6 +120,55 @@ describe('toConfiguration', () => {
     const problems: { path: string; message: string }[] = []
     const config = readProviderConfig(parse(secret.stringData['configuration.yaml']), problems)
     expect([problems, config?.name, config?.mappingMethod]).to.deep.equal([[], 'corp', 'manual'])
+  })
+
+  const lifetimes: readonly [object, object][] = [
+    [
+      { accessTokenMaxAge: '1h', accessTokenInactivityTimeout: '30m' },
+      { accessTokenSeconds: 3600, refreshTokenSeconds: 5400 },
+    ],
+    [{ accessTokenMaxAge: '2h', accessTokenInactivityTimeout: '2h' }, { accessTokenSeconds: 7200 }],
+    [{ accessTokenMaxAge: '1h' }, { accessTokenSeconds: 3600, refreshTokenSeconds: 10_800 }],
+    [{ accessTokenInactivityTimeout: '1h' }, { refreshTokenSeconds: 10_800 }],
+    [
+      { accessTokenMaxAge: '48h', accessTokenInactivityTimeout: '0' },
+      { accessTokenSeconds: 86_400, refreshTokenSeconds: 180_000 },
+    ],
+    [
+      { accessTokenMaxAge: '10s', accessTokenInactivityTimeout: '10s' },
+      { accessTokenSeconds: 60, refreshTokenSeconds: 60 },
+    ],
+    [
+      { accessTokenMaxAge: '24h', accessTokenInactivityTimeout: '100000h' },
+      { accessTokenSeconds: 86_400, refreshTokenSeconds: 31_536_000 },
+    ],
+  ]
+  for (const [oauthOptions, oauth] of lifetimes) {
+    it(`makes a configuration that Kapis takes of ${JSON.stringify(oauthOptions)}`, () => {
+      const file = parse(toConfiguration({ authentication: { oauthOptions } }, options).file)
+      expect(file.oauth).to.deep.equal(oauth)
+      expect(() => parseConfig(file)).to.not.throw()
+    })
+  }
+
+  it('leaves out what Kapis refuses, with a note', () => {
+    const { file, notes } = toConfiguration(
+      { authentication: { authenticateRateLimiterMaxTries: -1, maximumClockSkew: '1h' } },
+      options,
+    )
+    expect(() => parseConfig(parse(file))).to.not.throw()
+    expect(notes.map(({ path }) => path)).to.have.members([
+      'authentication.authenticateRateLimiterMaxTries',
+      'oauth.clockSkewSeconds',
+    ])
+  })
+
+  it('names an identity provider that Kapis does not have, and makes no Secret of it', () => {
+    const provider = { name: 'cas', type: 'CASIdentityProvider', mappingMethod: 'auto', provider: {} }
+    const source = { authentication: { oauthOptions: { identityProviders: [provider] } } }
+    const { providers, notes } = toConfiguration(source, options)
+    expect(providers).to.equal('')
+    expect(notes.map(({ path }) => path)).to.include('authentication.oauthOptions.identityProviders[0].type')
   })
 
   const wrong: readonly [object, string, string][] = [

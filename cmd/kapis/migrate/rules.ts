@@ -1,5 +1,8 @@
+import type { Problem } from '../../../pkg/config/problem.ts'
+import { readProviderConfig } from '../../../pkg/iam/identityprovider/config.ts'
 import { isRecord } from '../../../pkg/kubeclient/object.ts'
 import { toSeconds } from './duration.ts'
+import { putLifetimes } from './lifetimes.ts'
 import type { Fields } from './source.ts'
 import { gone, note, put, type Rule, type Translation, translate } from './translation.ts'
 
@@ -63,15 +66,21 @@ const oauthOptions: Readonly<Record<string, Rule>> = {
     if (typeof value === 'string' && /^https:\/\//.test(value)) put(to, 'oauth.issuer', value)
     else note(to, path, 'Kapis needs an https:// URL as users reach it: set oauth.issuer')
   },
-  accessTokenMaxAge: seconds('oauth.accessTokenSeconds', 60),
-  accessTokenInactivityTimeout: seconds('oauth.refreshTokenSeconds', 60),
+  // See putLifetimes.
+  accessTokenMaxAge: () => undefined,
+  accessTokenInactivityTimeout: () => undefined,
   signKey: gone(signing),
   signKeyData: gone(signing),
   clients: list(client),
   identityProviders: list((item, path, to) => {
     if (item.mappingMethod === 'mixed')
       note(to, `${path}.mappingMethod`, 'mixed is manual now: users link themselves to a provider')
-    to.providers.push(item.mappingMethod === 'mixed' ? { ...item, mappingMethod: 'manual' } : item)
+    const document = item.mappingMethod === 'mixed' ? { ...item, mappingMethod: 'manual' } : item
+    const problems: Problem[] = []
+    readProviderConfig(document, problems)
+    for (const problem of problems) note(to, `${path}.${problem.path}`, `(of Kapis) ${problem.message}`)
+    // Kapis has no such provider: its users log in in another way.
+    if (!problems.some(problem => problem.path === 'type')) to.providers.push(document)
   }),
 }
 
@@ -118,7 +127,10 @@ export const rules: Readonly<Record<string, Rule>> = {
     multipleLogin: flag('authentication.multipleLogin'),
     jwtSecret: gone(signing),
     kubectlImage: gone('Kapis starts no Pods for terminals'),
-    oauthOptions: section(oauthOptions),
+    oauthOptions(value, path, to) {
+      section(oauthOptions)(value, path, to)
+      if (isRecord(value)) putLifetimes(value, path, to)
+    },
   }),
   authorization: gone('Kapis always uses Kubernetes RBAC'),
   logging: section({
@@ -137,10 +149,12 @@ export const rules: Readonly<Record<string, Rule>> = {
   kubernetes: gone('Kapis uses the service account of its Pod; kubernetes.kubeconfig names another way'),
   cache: gone('Kapis keeps its state in Kubernetes objects and needs no Redis'),
   ldap: gone('was for the DevOps component; an LDAPIdentityProvider is how people log in with a directory'),
-  auditing: gone('audit.path and audit.policyFile write the audit log of Kapis'),
+  auditing: gone(
+    'audit.path and audit.policyFile write the audit log of Kapis; searches read it from the log store of Kapis',
+  ),
   multicluster: gone('Kapis serves the cluster that it runs in'),
   terminal: gone('Kapis starts no Pods for terminals; kubectl exec goes through kapis-apiserver'),
-  events: elsewhere,
+  events: gone('Kapis collects and searches events with its own log store: logs.events'),
   monitoring: elsewhere,
   alerting: elsewhere,
   notification: elsewhere,

@@ -4,6 +4,7 @@ import { linkAnnotation, readLinks } from '../../../pkg/iam/users/user-link.ts'
 import { groupProblem } from '../../../pkg/iam/users/user-validation.ts'
 import type { KubeClient } from '../../../pkg/kubeclient/client.ts'
 import { isRecord, type KubeObject, parseObject } from '../../../pkg/kubeclient/object.ts'
+import { commandLine } from '../../../pkg/shell/command-line.ts'
 
 /** The migration of one user. */
 export type Step = {
@@ -105,7 +106,9 @@ function toStep(
   const links = readLinks(user.metadata, from)
   const isHashed = typeof password === 'string' && isPasswordHash(password)
   if (!isHashed && links.length === 0)
-    remarks.push('has no password that Kapis can check: set one with kapis user set-password')
+    remarks.push(
+      `has no password that Kapis can check: set one with ${commandLine('kapis', 'user', 'set-password', name)}`,
+    )
   const uninitialized = annotations[`iam.${from}/uninitialized`] === 'true'
   const linked = links.map(({ provider, uid }) => [linkAnnotation(to, provider), uid])
   const marked = {
@@ -161,7 +164,7 @@ function membersOf(
 }
 
 /** Pages of a list; none where the resource does not exist. */
-async function list(client: KubeClient, path: string): Promise<readonly KubeObject[]> {
+export async function list(client: KubeClient, path: string): Promise<readonly KubeObject[]> {
   const found: KubeObject[] = []
   let next = ''
   do {

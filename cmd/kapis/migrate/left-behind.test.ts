@@ -1,0 +1,35 @@
+import { expect } from 'chai'
+import type { KubeObject } from '../../../pkg/kubeclient/object.ts'
+import { leftBehind } from './left-behind.ts'
+
+function named(name: string, meta: object = {}): KubeObject {
+  return { metadata: { name, uid: '', resourceVersion: '1', creationTimestamp: '', ...meta } }
+}
+
+describe('leftBehind', () => {
+  const iam = '/apis/iam.old.test/v1alpha2'
+  const objects: Readonly<Record<string, readonly KubeObject[]>> = {
+    [`${iam}/workspaceroles`]: [
+      named('own'),
+      named('template', { labels: { 'iam.old.test/role-template': 'true' } }),
+      named('w-admin', { annotations: { 'old.test/creator': 'system' } }),
+    ],
+    [`${iam}/workspacerolebindings`]: [1, 2, 3, 4, 5, 6, 7].map(i => named(`b${i}`)),
+    [`${iam}/groups`]: [named('dev')],
+    '/apis/tenant.old.test/v1alpha2/workspacetemplates': [named('blue')],
+  }
+
+  it('names what is not made again, with what to do', async () => {
+    const lines = await leftBehind(async path => objects[path] ?? [], { from: 'old.test', to: 'new.test' })
+    expect(lines).to.deep.equal([
+      'WorkspaceRole own: not taken over; make ClusterRoles with the label new.test/workspace',
+      'WorkspaceRoleBinding b1, b2, b3, b4, b5 and 2 more: not taken over; make RoleBindings in the namespaces of the workspace',
+      'Group dev: not taken over; groups are names in spec.groups of users; their aliases are not taken over',
+      'WorkspaceTemplate blue: not taken over; make Workspaces of tenant.new.test, and label their namespaces new.test/workspace',
+    ])
+  })
+
+  it('says nothing where there is none', async () => {
+    expect(await leftBehind(async () => [], { from: 'old.test', to: 'new.test' })).to.deep.equal([])
+  })
+})

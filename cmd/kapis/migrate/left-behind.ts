@@ -1,0 +1,77 @@
+import { iamVersion } from '../../../pkg/iam/users/user.ts'
+import type { KubeObject } from '../../../pkg/kubeclient/object.ts'
+
+type Kind = {
+  readonly plural: string
+  readonly kind: string
+  readonly path: (domain: string) => string
+  /** What gives in Kapis what they gave. */
+  readonly advice: (to: string) => string
+  /** Whether one says something that Kapis does not have. */
+  readonly counts?: (object: KubeObject, from: string) => boolean
+}
+
+const iam = (plural: string) => (domain: string) => `/apis/iam.${domain}/${iamVersion}/${plural}`
+const isOwn = ({ metadata: { labels = {}, annotations = {} } }: KubeObject, from: string) =>
+  labels[`iam.${from}/role-template`] === undefined && annotations[`${from}/creator`] !== 'system'
+
+/** Kinds of KubeSphere 3.4 that `kapis migrate users` does not make again. */
+const kinds: readonly Kind[] = [
+  {
+    plural: 'globalroles',
+    kind: 'GlobalRole',
+    path: iam('globalroles'),
+    counts: isOwn,
+    advice: to => `make ClusterRoles with the label iam.${to}/scope: global`,
+  },
+  {
+    plural: 'workspaceroles',
+    kind: 'WorkspaceRole',
+    path: iam('workspaceroles'),
+    counts: isOwn,
+    advice: to => `make ClusterRoles with the label ${to}/workspace`,
+  },
+  {
+    plural: 'workspacerolebindings',
+    kind: 'WorkspaceRoleBinding',
+    path: iam('workspacerolebindings'),
+    advice: () => 'make RoleBindings in the namespaces of the workspace',
+  },
+  {
+    plural: 'groups',
+    kind: 'Group',
+    path: iam('groups'),
+    advice: () => 'groups are names in spec.groups of users; their aliases are not taken over',
+  },
+  {
+    plural: 'workspacetemplates',
+    kind: 'WorkspaceTemplate',
+    path: domain => `/apis/tenant.${domain}/v1alpha2/workspacetemplates`,
+    advice: to => `make Workspaces of tenant.${to}, and label their namespaces ${to}/workspace`,
+  },
+]
+
+const mostNamed = 5
+
+/**
+ * Says of each kind of KubeSphere that is not made again how many objects there are, and what to do.
+ *
+ * @param list the objects at a path; none where kube-apiserver does not serve it
+ */
+export async function leftBehind(
+  list: (path: string) => Promise<readonly KubeObject[]>,
+  { from, to }: { readonly from: string; readonly to: string },
+): Promise<readonly string[]> {
+  const found = await Promise.all(
+    kinds.map(async each => ({
+      ...each,
+      objects: (await list(each.path(from))).filter(object => each.counts?.(object, from) ?? true),
+    })),
+  )
+  return found.flatMap(({ kind, objects, advice }) => {
+    if (objects.length === 0) return []
+    const names = objects.slice(0, mostNamed).map(({ metadata }) => metadata.name)
+    const more = objects.length > mostNamed ? ` and ${objects.length - mostNamed} more` : ''
+    return [`${kind} ${names.join(', ')}${more}: not taken over; ${advice(to)}`]
+  })
+}
