@@ -1,12 +1,12 @@
 import { mkdirSync, rmSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
-import { ensureBinaries } from './controlplane/binaries.ts'
-import { buildBinary } from './controlplane/build.ts'
+import { ensureBinaries } from './controlplane/binaries/binaries.ts'
+import { buildBinary } from './controlplane/binaries/build.ts'
 import { repository } from './controlplane/settings.ts'
 import { countPassed, findDifferences, type Results } from './kubernetes/results.ts'
 import { runEndToEndTests, runKubectlSuite } from './kubernetes/suites.ts'
 import { createToken } from './kubernetes/token.ts'
-import { createPlanes } from './test/plane.ts'
+import { createClusters } from './test/clusters.ts'
 import { brokeOff, isSuccess, none, type Outcome, sum, toLine } from './test/totals.ts'
 
 // make test-kubernetes: runs tests of Kubernetes itself, in the version of the control plane,
@@ -21,11 +21,11 @@ if (!['', 'kubectl', 'e2e'].includes(only)) {
   process.exit(2)
 }
 const abort = new AbortController()
-const planes = createPlanes()
+const clusters = createClusters()
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
   process.on(signal, async () => {
     abort.abort()
-    await planes.stop()
+    await clusters.stop()
     process.exit(130)
   })
 }
@@ -55,7 +55,7 @@ async function compare(suite: 'kubectl' | 'e2e', run: typeof runKubectlSuite): P
   const found: Results[] = []
   for (const name of ['kube-apiserver', 'kapis'] as const) {
     // Each suite gets its own control plane, since the suites leave objects behind.
-    const { failures } = await planes.with(runDir, async env => {
+    const { failures } = await clusters.with(runDir, async env => {
       console.log(`${suite}: running at ${name}`)
       const workplace = { folder, binFolder: bin, env: { ...env, PATH: `${bin}:${env.PATH}` } }
       const url = (name === 'kapis' ? env.KAPIS_URL : env.KUBE_URL) ?? ''

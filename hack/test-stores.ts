@@ -1,6 +1,6 @@
 import { engineNames, findEngine, findSecured } from './opensearch/engines.ts'
+import { createClusters } from './test/clusters.ts'
 import { createQueue, runMocha } from './test/mocha-process.ts'
-import { createPlanes } from './test/plane.ts'
 import { isSuccess, none, type Outcome, sum, toLine } from './test/totals.ts'
 
 // make test-stores: the tests of the log store on each search engine of hack/opensearch, or only on
@@ -12,17 +12,17 @@ const securedFiles = ['test/stores/elasticsearch-security.test.ts']
 const timeoutMs = 180_000
 const runDir = `${process.env.RUN_DIR || '.run'}-stores`
 
-const planes = createPlanes()
+const clusters = createClusters()
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
   process.on(signal, async () => {
-    await planes.stop()
+    await clusters.stop()
     process.exit(130)
   })
 }
 
 const names = process.env.STORE ? [findEngine().name] : engineNames
 const outcomes = new Map<string, Outcome>()
-const all = await planes.with(runDir, async env => {
+const all = await clusters.with(runDir, async env => {
   for (const name of names) {
     console.log(`\n${name} ${findEngine(name).version}`)
     const jobs = name === findSecured().engine.name ? [files, securedFiles] : [files]

@@ -1,9 +1,9 @@
 import { spawnSync } from 'node:child_process'
 import { delimiter, dirname, join } from 'node:path'
-import { ensureBinaries } from './controlplane/binaries.ts'
+import { ensureBinaries } from './controlplane/binaries/binaries.ts'
 import { childEnvironment, repository } from './controlplane/settings.ts'
+import { createClusters } from './test/clusters.ts'
 import { createQueue, type Queue, runMocha, testFiles, thenFrom } from './test/mocha-process.ts'
-import { createPlanes } from './test/plane.ts'
 import { brokeOff, isSuccess, none, type Outcome, sum, toLine } from './test/totals.ts'
 
 // make test: the unit tests, then the tests that need a control plane. ONLY=unit or ONLY=e2e runs
@@ -24,12 +24,12 @@ const runDir = `${process.env.RUN_DIR || '.run'}-test`
 // Hundreds of programs start: each compiles what none before it has.
 process.env.NODE_COMPILE_CACHE ||= join(repository, 'node_modules/.cache/compiled')
 
-const planes = createPlanes()
+const clusters = createClusters()
 const abort = new AbortController()
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
   process.on(signal, async () => {
     abort.abort()
-    await planes.stop()
+    await clusters.stop()
     process.exit(130)
   })
 }
@@ -92,13 +92,13 @@ async function runEndToEnd(binaries: ReturnType<typeof ensureBinaries>): Promise
 }
 
 function runFolders(names: readonly string[]): Promise<Outcome> {
-  return planes.with(runDir, env =>
+  return clusters.with(runDir, env =>
     runMocha(createQueue(jobsOf(names)), { name: names[0] ?? '', timeoutMs, env }),
   )
 }
 
 function runOnPlane(name: string, queue: Queue): Promise<Outcome> {
-  return planes.with(`${runDir}-${name}`, env => runMocha(queue, { name, timeoutMs, env }))
+  return clusters.with(`${runDir}-${name}`, env => runMocha(queue, { name, timeoutMs, env }))
 }
 
 /** One job per file; files that share a cluster are one job. */

@@ -1,5 +1,5 @@
+import type { BenchEnv } from './cluster.ts'
 import { measureByTurns, perSecond } from './load.ts'
-import type { BenchEnv } from './plane.ts'
 import { judge, median, printHead, report, type Target } from './report.ts'
 
 type Workload = {

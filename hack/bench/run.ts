@@ -1,10 +1,10 @@
 import { join } from 'node:path'
 import { repository } from '../controlplane/settings.ts'
+import { type BenchEnv, startCluster } from './cluster.ts'
 import { benchLists } from './lists/lists.ts'
 import { benchLogs, logsClusterSize } from './logs/logs.ts'
 import { benchNodes } from './nodes/nodes.ts'
 import { benchOAuth } from './oauth/oauth.ts'
-import { type BenchEnv, startPlane } from './plane.ts'
 import { benchProxy } from './proxy.ts'
 import { benchStart } from './start.ts'
 
@@ -39,15 +39,15 @@ async function main(): Promise<void> {
     ...process.env,
     RUN_DIR: runDir,
   }
-  const plane = await startPlane(settings)
+  const cluster = await startCluster(settings)
   try {
     for (const [name, run] of Object.entries(chosen)) {
       if (only.length > 0 && !only.includes(name)) continue
       console.log(`\n== ${name}`)
-      await run(plane.env)
+      await run(cluster.env)
     }
   } finally {
-    plane.stop()
+    cluster.stop()
   }
 }
 

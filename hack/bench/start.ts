@@ -13,10 +13,10 @@ import {
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parse } from 'yaml'
-import { createPortFinder } from '../controlplane/ports.ts'
+import { createPortFinder } from '../controlplane/processes/ports.ts'
 import { repository } from '../controlplane/settings.ts'
-import type { BenchEnv } from './plane.ts'
-import { cpuMs, residentMb } from './proc.ts'
+import type { BenchEnv } from './cluster.ts'
+import { cpuMs, residentMb } from './process-stats.ts'
 import { judge, median } from './report.ts'
 
 type Figures = { readonly readyMs: number; readonly cpuMs: number; readonly residentMb: number }
@@ -70,11 +70,11 @@ async function startOnce(
   { env, store }: { readonly env: BenchEnv; readonly store: 'none' | 'embedded' },
 ): Promise<Figures> {
   mkdirSync(folder)
-  const plane = parse(readFileSync(join(env.runDir, 'kapis.yaml'), 'utf8'))
+  const cluster = parse(readFileSync(join(env.runDir, 'kapis.yaml'), 'utf8'))
   const ports = createPortFinder()
   const port = await ports.any()
   const logs = { store, embedded: { folder: join(folder, 'logs') } }
-  const config = { ...plane, listen: { ...plane.listen, port }, logs }
+  const config = { ...cluster, listen: { ...cluster.listen, port }, logs }
   const file = join(folder, 'kapis.yaml')
   writeFileSync(file, JSON.stringify(config))
   const log = openSync(join(folder, 'log'), 'w')

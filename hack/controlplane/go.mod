@@ -3,7 +3,7 @@ module kapis.io/hack/controlplane
 go 1.26.0
 
 // kube-apiserver that make run, make up and the tests use, built from source when nothing faster is to be had.
-// hack/controlplane/versions.ts reads the versions from here; the go.sum next to it is the checksum of every byte that is built.
+// hack/controlplane/binaries/versions.ts reads the versions from here; the go.sum next to it is the checksum of every byte that is built.
 
 require (
 	cel.dev/expr v0.25.1 // indirect

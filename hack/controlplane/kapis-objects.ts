@@ -5,7 +5,7 @@ import { Status } from '../../pkg/apierrors/status.ts'
 import type { KubeClient } from '../../pkg/kubeclient/client.ts'
 import { isRecord } from '../../pkg/kubeclient/object.ts'
 import { type Pki, toKubeconfig } from './pki.ts'
-import { create, waitForObject } from './samples.ts'
+import { create, waitForObject } from './samples/samples.ts'
 import { namespace, type Settings } from './settings.ts'
 
 const inNamespace = `/api/v1/namespaces/${namespace}`

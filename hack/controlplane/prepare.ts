@@ -1,9 +1,9 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { kwokConfig, sampleLog, sampleLogLines } from './kwok-config.ts'
-import type { Ports } from './parts.ts'
+import type { Ports } from './components.ts'
 import { type Pki, toKubeconfig } from './pki.ts'
+import { kwokConfig, sampleLog, sampleLogLines } from './samples/kwok-config.ts'
 import { namespace, type Settings } from './settings.ts'
 
 /**

@@ -1,7 +1,7 @@
 import { isatty } from 'node:tty'
-import { startSupervisor } from './front.ts'
-import { createRecords } from './records.ts'
+import { createProcessRecords } from './processes/records.ts'
 import { loadSettings, type Settings } from './settings.ts'
+import { startSupervisor } from './start-supervisor.ts'
 import { findSupervisor } from './stop.ts'
 
 // make run: everything in the foreground, until Ctrl-C or until a part dies.
@@ -45,7 +45,7 @@ if (reason !== undefined) console.error(reason.split('\n')[0])
 process.exit(reason === undefined ? 0 : 1)
 
 function whatToTry({ runDir, groupDomain }: Settings): string {
-  const env = createRecords(runDir).readEnv() ?? {}
+  const env = createProcessRecords(runDir).readEnv() ?? {}
   const url = env.KAPIS_URL ?? ''
   return `
 Kapis is at ${url}. In another terminal:

@@ -4,8 +4,17 @@ import { dirname, join } from 'node:path'
 import { createKubeClient, type KubeClient } from '../../pkg/kubeclient/client.ts'
 import { loadEndpoint } from '../../pkg/kubeclient/rest-config.ts'
 import { applyManifests } from '../manifests.ts'
-import { ensureBinaries } from './binaries.ts'
-import { createIssuerStandIn } from './issuer-stand-in.ts'
+import { ensureBinaries } from './binaries/binaries.ts'
+import {
+  controllerManager,
+  etcd,
+  kapisPart,
+  kubeApiserver,
+  kwok,
+  opensearch,
+  type Ports,
+} from './components.ts'
+import { createFakeIssuer } from './fake-issuer.ts'
 import {
   createKapisObjects,
   createLogShipper,
@@ -13,26 +22,25 @@ import {
   waitAvailable,
   writeKapisKubeconfig,
 } from './kapis-objects.ts'
-import { launch } from './launch.ts'
-import { controllerManager, etcd, kapisPart, kubeApiserver, kwok, opensearch, type Ports } from './parts.ts'
-import { createPatientClient } from './patient-client.ts'
+import { type Shipper, shipLogs } from './log-shipper.ts'
 import { createPki } from './pki.ts'
-import type { createPortFinder } from './ports.ts'
 import { createSocketPath, issuerUrl, writeFiles } from './prepare.ts'
-import { waitReady } from './probe.ts'
-import type { Part, Records } from './records.ts'
-import { createSamples, waitRunning } from './samples.ts'
+import { launch } from './processes/launch.ts'
+import type { createPortFinder } from './processes/ports.ts'
+import type { Component, ProcessRecords } from './processes/records.ts'
+import { waitReady } from './processes/wait-ready.ts'
+import { createRetryingClient } from './retrying-client.ts'
+import { createSamples, waitRunning } from './samples/samples.ts'
 import { namespace, type Settings } from './settings.ts'
-import { type Shipper, shipLogs } from './ship-logs.ts'
 
 export type Start = {
   readonly settings: Settings
-  readonly records: Records
+  readonly records: ProcessRecords
   readonly portFinder: ReturnType<typeof createPortFinder>
   readonly say: (line: string) => void
   readonly signal: AbortSignal
   /** Called with every started process. */
-  readonly started: (part: Part, child: ChildProcess) => void
+  readonly started: (part: Component, child: ChildProcess) => void
 }
 
 /**
@@ -50,7 +58,7 @@ export async function start(o: Start): Promise<Shipper | undefined> {
   const socket = createSocketPath(settings)
   writeFiles(settings, ports, pki, socket)
 
-  const run = async (part: Part) => {
+  const run = async (part: Component) => {
     signal.throwIfAborted()
     const { child, id } = await launch(part, records)
     o.started(part, child)
@@ -59,7 +67,7 @@ export async function start(o: Start): Promise<Shipper | undefined> {
   }
   const plan = { settings, binaries, ports, pki }
   await run(etcd(plan))
-  const standIn = await createIssuerStandIn(pki, issuerUrl(ports), ports.kapis)
+  const standIn = await createFakeIssuer(pki, issuerUrl(ports), ports.kapis)
   try {
     await run(kubeApiserver(plan))
     await standIn.asked
@@ -67,7 +75,7 @@ export async function start(o: Start): Promise<Shipper | undefined> {
     standIn.close()
   }
   const kubeconfig = join(settings.runDir, 'admin.kubeconfig')
-  const client = createPatientClient(createKubeClient(loadEndpoint(kubeconfig)))
+  const client = createRetryingClient(createKubeClient(loadEndpoint(kubeconfig)))
   try {
     const engine = settings.logStore === 'opensearch' ? opensearch(plan, say).then(run) : undefined
     await Promise.all([run(controllerManager(plan)), run(kwok(plan)), engine])

@@ -1,8 +1,8 @@
 import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { isAlive, type ProcessId, stopProcess } from './processes.ts'
-import { createRecords, startOrder } from './records.ts'
+import { isAlive, type ProcessId, stopProcess } from './processes/process-id.ts'
+import { createProcessRecords, startOrder } from './processes/records.ts'
 import type { Settings } from './settings.ts'
 
 /** Longer than the supervisor needs to stop every part, each with its grace period. */
@@ -10,7 +10,7 @@ const supervisorWithinMs = 45_000
 
 /** The supervisor of a run folder, if it is alive. */
 export function findSupervisor({ runDir }: Settings): ProcessId | undefined {
-  const id = createRecords(runDir).pids().get('supervisor')
+  const id = createProcessRecords(runDir).pids().get('supervisor')
   return id !== undefined && isAlive(id) ? id : undefined
 }
 
@@ -21,9 +21,9 @@ export function isUp(settings: Settings): boolean {
 /**
  * Stops the recorded processes in reverse order, and removes files that later runs must not find.
  */
-export async function stopParts({ runDir }: Settings): Promise<string[]> {
+export async function stopComponents({ runDir }: Settings): Promise<string[]> {
   rmSync(join(runDir, 'env'), { force: true })
-  const records = createRecords(runDir)
+  const records = createProcessRecords(runDir)
   const pids = records.pids()
   const stopped: string[] = []
   for (const name of startOrder.toReversed()) {
@@ -43,7 +43,7 @@ export async function stopParts({ runDir }: Settings): Promise<string[]> {
  */
 export async function down(settings: Settings): Promise<string[]> {
   const supervisor = findSupervisor(settings)
-  const pids = createRecords(settings.runDir).pids()
+  const pids = createProcessRecords(settings.runDir).pids()
   const running = startOrder.filter(name => {
     const id = pids.get(name)
     return id !== undefined && isAlive(id)
@@ -54,7 +54,7 @@ export async function down(settings: Settings): Promise<string[]> {
     while (isAlive(supervisor) && Date.now() < deadline) await sleep(50)
     await stopProcess(supervisor)
   }
-  await stopParts(settings)
+  await stopComponents(settings)
   return running
 }
 

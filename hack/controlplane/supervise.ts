@@ -1,11 +1,11 @@
 import type { ChildProcess } from 'node:child_process'
-import { createPortFinder } from './ports.ts'
-import { identify } from './processes.ts'
-import { createRecords, type Part } from './records.ts'
+import type { Shipper } from './log-shipper.ts'
+import { createPortFinder } from './processes/ports.ts'
+import { identify } from './processes/process-id.ts'
+import { type Component, createProcessRecords } from './processes/records.ts'
 import { loadSettings } from './settings.ts'
-import type { Shipper } from './ship-logs.ts'
 import { start } from './start.ts'
-import { stopParts } from './stop.ts'
+import { stopComponents } from './stop.ts'
 
 // The process that starts and stops the other programs. It has no terminal, writes to a log file
 // that run.ts and up.ts show, and talks to them over the IPC channel of Node.js, which closes if
@@ -17,7 +17,7 @@ import { stopParts } from './stop.ts'
 const attached = process.argv.includes('--attached')
 const stopOnDeath = process.argv.includes('--stop-on-death')
 const settings = loadSettings(process.env)
-const records = createRecords(settings.runDir)
+const records = createProcessRecords(settings.runDir)
 const portFinder = createPortFinder()
 const abort = new AbortController()
 const began = Date.now()
@@ -46,7 +46,7 @@ try {
   if (ending === undefined) await fail(error)
 }
 
-function watch(part: Part, child: ChildProcess): void {
+function watch(part: Component, child: ChildProcess): void {
   child.once('exit', (code, signal) => {
     const current = records.parts().find(({ name }) => name === part.name)
     const expected = current?.stopped === true || records.pids().get(part.name)?.pid !== child.pid
@@ -76,7 +76,7 @@ async function stopAll(): Promise<void> {
   abort.abort(new Error('stopping'))
   say('stopping')
   await shipper?.stop()
-  const stopped = await stopParts(settings)
+  const stopped = await stopComponents(settings)
   say(stopped.length > 0 ? `stopped ${stopped.join(', ')}` : 'stopped')
   portFinder.release()
   records.forgetPid('supervisor')

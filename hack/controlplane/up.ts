@@ -1,5 +1,5 @@
-import { startSupervisor } from './front.ts'
 import { loadSettings } from './settings.ts'
+import { startSupervisor } from './start-supervisor.ts'
 import { isUp } from './stop.ts'
 
 // make up: everything in the background. Returns when it is ready, or fails with the reason.

@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, readFileSync, renameSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { withLock } from '../controlplane/lock.ts'
+import { withLock } from '../controlplane/processes/lock-file.ts'
 
 /**
  * Builds Helm from its Go module the first time (about 30 s on two cores) and keeps it in the

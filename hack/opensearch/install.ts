@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
-import { withLock } from '../controlplane/lock.ts'
+import { withLock } from '../controlplane/processes/lock-file.ts'
 import type { Libraries } from './engines.ts'
 
 /**

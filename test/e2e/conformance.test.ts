@@ -1,6 +1,6 @@
 import { dirname, join } from 'node:path'
 import { expect } from 'chai'
-import { createRecords } from '../../hack/controlplane/records.ts'
+import { createProcessRecords } from '../../hack/controlplane/processes/records.ts'
 import { accessToken } from './cluster.ts'
 import { buildGo, goBuildTimeoutMs, hasGo } from './go-program.ts'
 import { run, scratch, setting } from './run.ts'
@@ -63,7 +63,7 @@ function outcomeOf(test: string, text: string): Outcome {
 }
 
 function etcdUrl(): string {
-  const parts = createRecords(dirname(setting('KAPIS_CA'))).parts()
+  const parts = createProcessRecords(dirname(setting('KAPIS_CA'))).parts()
   const probe = parts.find(({ name }) => name === 'etcd')?.probe
   if (probe === undefined || !('url' in probe)) throw new Error('no etcd runs next to these tests')
   return new URL(probe.url).origin

@@ -17,7 +17,7 @@ export async function hasGo(what: string): Promise<boolean> {
  * Runs a Go command that builds a program, and reports it.
  *
  * @param folder with the go.mod, whose versions are those of kube-apiserver
- * (hack/controlplane/versions.test.ts)
+ * (hack/controlplane/binaries/versions.test.ts)
  */
 export async function buildGo(what: string, args: readonly string[], folder: string): Promise<void> {
   const startedAt = Date.now()
@@ -26,7 +26,7 @@ export async function buildGo(what: string, args: readonly string[], folder: str
     console.error(`      still building, ${Math.round((Date.now() - startedAt) / 1000)} s`)
   }, 15_000)
   const [command = '', ...rest] = args
-  // With the flags of hack/controlplane/build.ts, so that the compiler cache of kube-apiserver is
+  // With the flags of hack/controlplane/binaries/build.ts, so that the compiler cache of kube-apiserver is
   // used.
   const options = { cwd: folder, env: { CGO_ENABLED: '0' }, timeoutMs: goBuildTimeoutMs }
   await output('go', [command, '-trimpath', ...rest], options).finally(() => clearInterval(progress))

@@ -5,7 +5,7 @@ const repository = join(import.meta.dirname, '..', '..')
 
 /** Stops or starts a process of the control plane, and waits for it. */
 export async function part(verb: 'stop' | 'start' | 'restart', name: string, ...options: readonly string[]) {
-  const script = join(repository, 'hack/controlplane/part.ts')
+  const script = join(repository, 'hack/controlplane/processes/component-command.ts')
   const env = { RUN_DIR: dirname(setting('KAPIS_CA')) }
   await output(process.execPath, [script, verb, name, ...options], {
     env,

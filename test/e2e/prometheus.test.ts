@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { parse } from 'yaml'
-import { createPortFinder } from '../../hack/controlplane/ports.ts'
+import { createPortFinder } from '../../hack/controlplane/processes/ports.ts'
 import { repository } from '../../hack/controlplane/settings.ts'
 import {
   accessToken,

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { networkInterfaces } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { createRecords } from '../../hack/controlplane/records.ts'
+import { createProcessRecords } from '../../hack/controlplane/processes/records.ts'
 import { repository } from '../../hack/controlplane/settings.ts'
 import { follow, type Ran, type Running, run } from '../e2e/run.ts'
 
@@ -49,7 +49,7 @@ async function start(): Promise<Cluster> {
     if (ended || Date.now() > deadline) throw new Error(`no control plane:\n${running.lines.join('\n')}`)
     await sleep(100)
   }
-  const env = createRecords(runDir).readEnv() ?? {}
+  const env = createProcessRecords(runDir).readEnv() ?? {}
   const kubectl = (args: readonly string[], stdin = '') =>
     run('kubectl', args, { env, stdin, timeoutMs: 240_000 })
   return {

@@ -4,7 +4,7 @@ import { closeSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'nod
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { toKubeconfig } from '../../hack/controlplane/pki.ts'
-import { createPortFinder } from '../../hack/controlplane/ports.ts'
+import { createPortFinder } from '../../hack/controlplane/processes/ports.ts'
 import { scratch } from '../e2e/run.ts'
 import { compiledPrograms } from './compiled-programs.ts'
 import { type Cluster, hostAddress } from './control-plane.ts'

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { createPortFinder } from '../../hack/controlplane/ports.ts'
+import { createPortFinder } from '../../hack/controlplane/processes/ports.ts'
 import { type Command, openSearchCommand, type Where } from '../../hack/opensearch/command.ts'
 
 export type OpenSearch = {

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { expect } from 'chai'
-import { isAlive, type ProcessId } from '../../hack/controlplane/processes.ts'
-import { createRecords } from '../../hack/controlplane/records.ts'
+import { isAlive, type ProcessId } from '../../hack/controlplane/processes/process-id.ts'
+import { createProcessRecords } from '../../hack/controlplane/processes/records.ts'
 import { repository } from '../../hack/controlplane/settings.ts'
 import { eventually } from '../e2e/http.ts'
 import { run } from '../e2e/run.ts'
@@ -25,7 +25,7 @@ describe('make run, in a terminal window that is closed', function () {
       // noticed.
       const pids = new Map<string, ProcessId>()
       const look = setInterval(() => {
-        for (const [name, id] of createRecords(runDir).pids()) pids.set(name, id)
+        for (const [name, id] of createProcessRecords(runDir).pids()) pids.set(name, id)
       }, 50)
       const ran = await run('python3', [script, text, ...command], options).finally(() => clearInterval(look))
       expect(ran.stdout.trim(), ran.stderr).to.equal('closed')
@@ -34,7 +34,7 @@ describe('make run, in a terminal window that is closed', function () {
         async () => {
           const alive = [...pids].filter(([, id]) => isAlive(id)).map(([name]) => name)
           expect(alive).to.deep.equal([])
-          expect([...createRecords(runDir).pids().keys()]).to.deep.equal([])
+          expect([...createProcessRecords(runDir).pids().keys()]).to.deep.equal([])
         },
         60_000,
         200,

@@ -4,7 +4,7 @@ import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Client } from 'ldapts'
-import { createPortFinder } from '../../hack/controlplane/ports.ts'
+import { createPortFinder } from '../../hack/controlplane/processes/ports.ts'
 import { createAuthority, issueCertificate } from '../../pkg/certs/issue.ts'
 
 export const suffix = 'dc=example,dc=com'

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Call, createApi, forEach, until } from '../api.ts'
+import type { BenchEnv } from '../cluster.ts'
 import { measureByTurns, perSecond } from '../load.ts'
-import type { BenchEnv } from '../plane.ts'
-import { cpuMs } from '../proc.ts'
+import { cpuMs } from '../process-stats.ts'
 import { printHead, report } from '../report.ts'
 import { openWatchers } from './watchers.ts'
 

@@ -1,13 +1,13 @@
 import { mkdirSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { type BenchEnv, startCluster } from '../cluster.ts'
 import { measure } from '../load.ts'
-import { type BenchEnv, startPlane } from '../plane.ts'
-import { childrenOf, residentMb } from '../proc.ts'
+import { childrenOf, residentMb } from '../process-stats.ts'
 import { median, printHead, report } from '../report.ts'
 import { ingest } from './ingest.ts'
 import { writeLines } from './lines.ts'
-import { questions } from './questions.ts'
+import { queries } from './queries.ts'
 
 /** Number of log lines that the clusters themselves produce. */
 export const logsClusterSize = { NODES: '3', PODS: '3' } as const
@@ -33,7 +33,7 @@ type Side = {
  * through the same API.
  */
 export async function benchLogs(env: BenchEnv): Promise<void> {
-  const peer = await startPlane({
+  const peer = await startCluster({
     ...process.env,
     RUN_DIR: `${env.runDir}-opensearch`,
     LOG_STORE: 'opensearch',
@@ -74,7 +74,7 @@ async function compare(embedded: Side, openSearch: Side): Promise<void> {
     atMost: 0.5,
   })
   await sleep(2000)
-  for (const [name, query, atMost = 1] of questions(end)) {
+  for (const [name, query, atMost = 1] of queries(end)) {
     const [a, b] = [await time(embedded, query), await time(openSearch, query)]
     report(`${name}, ms`, a.times, b.times, { atMost })
     // Each control plane also ships its own logs.

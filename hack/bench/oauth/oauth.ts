@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { createApi, forEach } from '../api.ts'
+import { type BenchEnv, requestToken } from '../cluster.ts'
 import { type Load, measure } from '../load.ts'
-import { type BenchEnv, requestToken } from '../plane.ts'
 import { judge, printHead, report } from '../report.ts'
 
 const run = promisify(execFile)

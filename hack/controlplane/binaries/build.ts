@@ -27,7 +27,7 @@ const sources: Readonly<Record<BinaryName | TestBinaryName, Source>> = {
   },
   kwok: { folder: 'kwok', module: 'sigs.k8s.io/kwok/cmd/kwok', about: 'about 40 s' },
   'kubectl-convert': { folder: '.', module: 'k8s.io/kubernetes/cmd/kubectl-convert', about: 'about 30 s' },
-  'e2e.test': { folder: '../../test/kubernetes', module: '.', about: 'about 6 min', isTest: true },
+  'e2e.test': { folder: '../../../test/kubernetes', module: '.', about: 'about 6 min', isTest: true },
 }
 
 const heartbeatMs = 15_000
@@ -72,7 +72,7 @@ function run(args: readonly string[], folder: string, signal: AbortSignal): Prom
   // cache.
   const env = { ...process.env, CGO_ENABLED: '0' }
   const child = spawn('go', args, {
-    cwd: join(import.meta.dirname, folder),
+    cwd: join(import.meta.dirname, '..', folder),
     env,
     stdio: ['ignore', 'ignore', 'pipe'],
     signal,

@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { identify, isAlive } from './processes.ts'
+import { identify, isAlive } from './process-id.ts'
 
 /**
  * Takes a lock file for this process, or returns its owner (which may be this process). A lock of a

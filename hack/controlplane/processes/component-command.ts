@@ -1,20 +1,20 @@
+import { loadSettings } from '../settings.ts'
 import { launch } from './launch.ts'
-import { waitReady } from './probe.ts'
-import { isAlive, stopProcess } from './processes.ts'
-import { createRecords, type Part } from './records.ts'
-import { loadSettings } from './settings.ts'
+import { isAlive, stopProcess } from './process-id.ts'
+import { type Component, createProcessRecords } from './records.ts'
+import { waitReady } from './wait-ready.ts'
 
-// Stops and starts a component of a running control plane: part.ts stop|start|restart NAME
+// Stops and starts a component of a running control plane: component-command.ts stop|start|restart NAME
 // [--no-wait]
 
 const [verb = '', name = '', option] = process.argv.slice(2)
 const settings = loadSettings(process.env)
-const records = createRecords(settings.runDir)
+const records = createProcessRecords(settings.runDir)
 const part = records.parts().find(candidate => candidate.name === name)
 if (part === undefined || !['stop', 'start', 'restart'].includes(verb)) {
   const known = records.parts().map(candidate => candidate.name)
   console.error(
-    `usage: part.ts stop|start|restart NAME; parts in ${settings.runDir}: ${known.join(', ') || 'none'}`,
+    `usage: component-command.ts stop|start|restart NAME; components in ${settings.runDir}: ${known.join(', ') || 'none'}`,
   )
   process.exit(2)
 }
@@ -23,16 +23,16 @@ if (verb !== 'stop') await start(part)
 records.updateEnvPids()
 process.exit(0)
 
-async function stop(running: Part): Promise<void> {
+async function stop(running: Component): Promise<void> {
   // Set before the signal, so that the supervisor knows that the end is intended.
-  records.setPart({ ...running, stopped: true })
+  records.setComponent({ ...running, stopped: true })
   const id = records.pids().get(running.name)
   if (id !== undefined) await stopProcess(id)
   records.forgetPid(running.name)
   console.log(`stopped ${running.name}`)
 }
 
-async function start(wanted: Part): Promise<void> {
+async function start(wanted: Component): Promise<void> {
   const old = records.pids().get(wanted.name)
   if (old !== undefined && isAlive(old)) {
     console.log(`${wanted.name} runs already`)

@@ -3,11 +3,11 @@ import { mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
-import { createRecords } from './records.ts'
+import { createProcessRecords } from './records.ts'
 
 describe('createRecords', () => {
   const folder = mkdtempSync(join(tmpdir(), 'kapis-records-'))
-  const records = createRecords(folder)
+  const records = createProcessRecords(folder)
   after(() => rmSync(folder, { recursive: true }))
 
   it('knows nothing in an empty folder', () => {
@@ -21,7 +21,7 @@ describe('createRecords', () => {
     records.setPid('apiserver', { pid: 4, stamp: 'b' })
     records.setPid('kwok', { pid: 3, stamp: 'c' })
     records.setPid('etcd', { pid: 2, stamp: 'd' })
-    expect(createRecords(folder).pids().get('etcd')).to.deep.equal({ pid: 2, stamp: 'd' })
+    expect(createProcessRecords(folder).pids().get('etcd')).to.deep.equal({ pid: 2, stamp: 'd' })
     expect(records.pidList()).to.equal('etcd=2 kwok=3 apiserver=4')
     records.forgetPid('kwok')
     expect(records.pidList()).to.equal('etcd=2 apiserver=4')

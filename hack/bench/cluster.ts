@@ -2,7 +2,7 @@ import { execFileSync, spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
-import { createRecords } from '../controlplane/records.ts'
+import { createProcessRecords } from '../controlplane/processes/records.ts'
 import { repository } from '../controlplane/settings.ts'
 import { buildLoadClient } from './load.ts'
 
@@ -24,7 +24,7 @@ export type BenchEnv = {
   readonly openSearchUrl: string
 }
 
-export type Plane = { readonly env: BenchEnv; readonly stop: () => void }
+export type Cluster = { readonly env: BenchEnv; readonly stop: () => void }
 
 /**
  * A control plane with Kapis, as `make up` starts it. Its CAs are trusted by this process from then
@@ -32,7 +32,9 @@ export type Plane = { readonly env: BenchEnv; readonly stop: () => void }
  *
  * @param settings its environment; RUN_DIR is required
  */
-export async function startPlane(settings: NodeJS.ProcessEnv & { readonly RUN_DIR: string }): Promise<Plane> {
+export async function startCluster(
+  settings: NodeJS.ProcessEnv & { readonly RUN_DIR: string },
+): Promise<Cluster> {
   const launcher = (script: string) =>
     spawnSync(process.execPath, [join(repository, 'hack/controlplane', script)], {
       cwd: repository,
@@ -52,7 +54,7 @@ export async function startPlane(settings: NodeJS.ProcessEnv & { readonly RUN_DI
 }
 
 async function loadEnv(runDir: string): Promise<BenchEnv> {
-  const env = createRecords(runDir).readEnv() ?? {}
+  const env = createProcessRecords(runDir).readEnv() ?? {}
   const get = (name: string) => env[name] ?? ''
   const authorities = [get('KAPIS_CA'), get('KUBE_CA')].map(file => readFileSync(file, 'utf8'))
   setDefaultCACertificates([...getCACertificates('default'), ...authorities])

@@ -2,8 +2,8 @@ import { spawn } from 'node:child_process'
 import { existsSync, globSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
+import { withLock } from '../processes/lock-file.ts'
 import { type BinaryName, buildBinary, type Making } from './build.ts'
-import { withLock } from './lock.ts'
 import { cacheKey, loadVersions } from './versions.ts'
 
 const names: readonly BinaryName[] = ['etcd', 'kube-apiserver', 'kubectl', 'kube-controller-manager', 'kwok']

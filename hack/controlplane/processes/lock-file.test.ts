@@ -3,8 +3,8 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
-import { tryLock, unlock, withLock } from './lock.ts'
-import { identify } from './processes.ts'
+import { tryLock, unlock, withLock } from './lock-file.ts'
+import { identify } from './process-id.ts'
 
 describe('tryLock', () => {
   const folder = mkdtempSync(join(tmpdir(), 'kapis-lock-'))

@@ -1,7 +1,7 @@
 import { createServer } from 'node:net'
 import { tmpdir, userInfo } from 'node:os'
 import { join } from 'node:path'
-import { tryLock, unlock } from './lock.ts'
+import { tryLock, unlock } from './lock-file.ts'
 
 /** Below the range of ephemeral ports, so that no outgoing connection uses one of them. */
 const range = { from: 20_000, to: 32_000 }

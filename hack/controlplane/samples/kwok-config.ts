@@ -1,6 +1,6 @@
 import { join } from 'node:path'
+import type { Settings } from '../settings.ts'
 import { stages } from './kwok-stages.ts'
-import type { Settings } from './settings.ts'
 
 /**
  * How often a node reports its status: frequently with few nodes; at 5,000 every five minutes, as a

@@ -4,7 +4,7 @@ import { daySeconds } from './lines.ts'
  * A name, the parameters of the log API, and how many times OpenSearch's time is enough: 1 when
  * left out.
  */
-export type Question = readonly [name: string, query: string, target?: number]
+export type Query = readonly [name: string, query: string, target?: number]
 
 // Every line is read for these, where OpenSearch has an index of parts of lines.
 const scan = 3
@@ -15,7 +15,7 @@ const scan = 3
  *
  * @param end the Unix second at which the day of the lines ends
  */
-export function questions(end: number): readonly Question[] {
+export function queries(end: number): readonly Query[] {
   const sixHours = `start_time=${end - 12 * 3600}&end_time=${end - 6 * 3600}`
   return [
     [

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'chai'
 
-const hack = join(import.meta.dirname, '..')
+const hack = join(import.meta.dirname, '../..')
 
 /** kwok's tracing needs newer versions; the Kubernetes client does not depend on them. */
 const onlyTraced = /^go\.opentelemetry\.io\//

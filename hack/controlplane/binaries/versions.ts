@@ -6,7 +6,7 @@ export type Versions = { readonly kubernetes: string; readonly etcd: string; rea
 
 export function loadVersions(): Versions {
   const of = (folder: string, module: string) => {
-    const text = readFileSync(join(import.meta.dirname, folder, 'go.mod'), 'utf8')
+    const text = readFileSync(join(import.meta.dirname, '..', folder, 'go.mod'), 'utf8')
     const version = new RegExp(`^\\s*(?:require )?${module.replaceAll('.', '\\.')} v(\\S+)`, 'm').exec(
       text,
     )?.[1]

@@ -11,7 +11,7 @@ const askedWithinMs = 3000
  * fetches it once at its start, and then only every ten seconds, during which it would reject all
  * tokens.
  */
-export async function createIssuerStandIn(pki: Pki, issuer: string, port: number) {
+export async function createFakeIssuer(pki: Pki, issuer: string, port: number) {
   const { certPem, keyPem } = issueCertificate(pki.kapis, {
     commonName: 'localhost',
     dnsNames: ['localhost'],

@@ -1,12 +1,12 @@
 import { spawn } from 'node:child_process'
 import { closeSync, mkdirSync, openSync, readSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
-import { withLock } from './lock.ts'
 import { clearRunDir } from './prepare.ts'
-import { identify } from './processes.ts'
-import { createRecords } from './records.ts'
+import { withLock } from './processes/lock-file.ts'
+import { identify } from './processes/process-id.ts'
+import { createProcessRecords } from './processes/records.ts'
 import type { Settings } from './settings.ts'
-import { down, stopParts } from './stop.ts'
+import { down, stopComponents } from './stop.ts'
 
 const tailEveryMs = 100
 
@@ -41,7 +41,7 @@ function supervise(settings: Settings, flags: readonly string[]): Supervisor {
     stdio: ['ignore', log, log, 'ipc'],
   })
   closeSync(log)
-  createRecords(settings.runDir).setPid('supervisor', identify(child.pid ?? 0))
+  createProcessRecords(settings.runDir).setPid('supervisor', identify(child.pid ?? 0))
   const tail = createTail(logFile)
   const ready = Promise.withResolvers<void>()
   const ended = Promise.withResolvers<string | undefined>()
@@ -58,7 +58,7 @@ function supervise(settings: Settings, flags: readonly string[]): Supervisor {
   child.on('exit', async (code, signal) => {
     tail.close()
     // Killed outright, it could not stop its parts.
-    if (signal !== null) await stopParts(settings)
+    if (signal !== null) await stopComponents(settings)
     const reason = failure ?? `the supervisor ended (${signal ?? `exit code ${code}`})`
     ready.reject(new Error(reason))
     ended.resolve(told ? undefined : reason)

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { Status, unavailable } from '../../pkg/apierrors/status.ts'
 import type { KubeClient } from '../../pkg/kubeclient/client.ts'
-import { createPatientClient } from './patient-client.ts'
+import { createRetryingClient } from './retrying-client.ts'
 
 describe('createPatientClient', () => {
   const tooMany = new Status(429, 'TooManyRequests', 'later')
@@ -19,7 +19,7 @@ describe('createPatientClient', () => {
       close: () => undefined,
     }
     const ask = (withinMs: number) =>
-      createPatientClient(client, { withinMs, everyMs: 1 })
+      createRetryingClient(client, { withinMs, everyMs: 1 })
         .call({ path: '/' })
         .catch(error => error)
     return { ask, calls: () => calls }

@@ -1,13 +1,16 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { closeSync, openSync } from 'node:fs'
-import { identify, type ProcessId } from './processes.ts'
-import type { Part, Records } from './records.ts'
+import { identify, type ProcessId } from './process-id.ts'
+import type { Component, ProcessRecords } from './records.ts'
 
 /**
  * Starts a process in its own process group, so that Ctrl-C in a terminal does not reach it, and
  * records it.
  */
-export async function launch(part: Part, records: Records): Promise<{ child: ChildProcess; id: ProcessId }> {
+export async function launch(
+  part: Component,
+  records: ProcessRecords,
+): Promise<{ child: ChildProcess; id: ProcessId }> {
   const log = openSync(part.log, 'a', 0o600)
   try {
     const child = spawn(part.command, part.args, {
@@ -21,7 +24,7 @@ export async function launch(part: Part, records: Records): Promise<{ child: Chi
       child.once('error', error => reject(new Error(`${part.name} cannot be started: ${error.message}`)))
     })
     const id = identify(child.pid ?? 0)
-    records.setPart(part)
+    records.setComponent(part)
     records.setPid(part.name, id)
     return { child, id }
   } finally {

@@ -1,8 +1,8 @@
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { ProcessId } from './processes.ts'
+import type { ProcessId } from './process-id.ts'
 
-export type PartName =
+export type ComponentName =
   | 'etcd'
   | 'kube-apiserver'
   | 'kube-controller-manager'
@@ -17,8 +17,8 @@ export type Probe =
   | { readonly socket: string; readonly path: string }
 
 /** A program with the command line to start it, or start it again. */
-export type Part = {
-  readonly name: PartName
+export type Component = {
+  readonly name: ComponentName
   readonly command: string
   readonly args: readonly string[]
   readonly env: Readonly<Record<string, string>>
@@ -30,7 +30,7 @@ export type Part = {
 }
 
 /** In the order of starting: each needs the ones before it. */
-export const startOrder: readonly PartName[] = [
+export const startOrder: readonly ComponentName[] = [
   'etcd',
   'kube-apiserver',
   'kube-controller-manager',
@@ -41,7 +41,7 @@ export const startOrder: readonly PartName[] = [
 ]
 
 /** Order of KAPIS_PIDS in the env file. */
-const pidOrder: readonly PartName[] = [
+const pidOrder: readonly ComponentName[] = [
   'etcd',
   'kube-apiserver',
   'kwok',
@@ -55,7 +55,7 @@ const pidOrder: readonly PartName[] = [
  * The records in a run folder: running processes (`pids`), how they were started (`parts.json`) and
  * the file for users to source (`env`).
  */
-export function createRecords(runDir: string) {
+export function createProcessRecords(runDir: string) {
   const pidsFile = join(runDir, 'pids')
   const partsFile = join(runDir, 'parts.json')
   const envFile = join(runDir, 'env')
@@ -79,10 +79,10 @@ export function createRecords(runDir: string) {
       const others = [...pids()].filter(([key]) => key !== name)
       replace(pidsFile, others.map(([key, { pid, stamp }]) => `${key} ${pid} ${stamp}\n`).join(''))
     },
-    parts(): Part[] {
+    parts(): Component[] {
       return existsSync(partsFile) ? JSON.parse(readFileSync(partsFile, 'utf8')) : []
     },
-    setPart(part: Part): void {
+    setComponent(part: Component): void {
       const others = this.parts().filter(({ name }) => name !== part.name)
       replace(partsFile, `${JSON.stringify([...others, part], null, 2)}\n`)
     },
@@ -114,7 +114,7 @@ export function createRecords(runDir: string) {
   }
 }
 
-export type Records = ReturnType<typeof createRecords>
+export type ProcessRecords = ReturnType<typeof createProcessRecords>
 
 /** Readers see the old or the new file, never a part of it. */
 function replace(file: string, text: string): void {

@@ -3,7 +3,7 @@ import { Status } from '../../pkg/apierrors/status.ts'
 import type { KubeClient } from '../../pkg/kubeclient/client.ts'
 
 /** For how long a call is repeated, and how often, in ms. */
-export type Patience = { readonly withinMs: number; readonly everyMs: number }
+export type RetryLimits = { readonly withinMs: number; readonly everyMs: number }
 
 /**
  * Retries calls that fail with 429, 5xx or no response: on a busy machine, a kube-apiserver that
@@ -11,9 +11,9 @@ export type Patience = { readonly withinMs: number; readonly everyMs: number }
  *
  * @throws Status the last one, when time is up; immediately for any other error
  */
-export function createPatientClient(
+export function createRetryingClient(
   client: KubeClient,
-  { withinMs, everyMs }: Patience = { withinMs: 60_000, everyMs: 250 },
+  { withinMs, everyMs }: RetryLimits = { withinMs: 60_000, everyMs: 250 },
 ): KubeClient {
   return {
     ...client,

@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs'
 import { type ClientRequest, get as getPlain } from 'node:http'
 import { get as getSecure } from 'node:https'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { isAlive, type ProcessId } from './processes.ts'
-import type { Part, Probe } from './records.ts'
+import { isAlive, type ProcessId } from './process-id.ts'
+import type { Component, Probe } from './records.ts'
 
 /**
  * Usually takes seconds, but four control planes on two cores with a cold disk took half a minute.
@@ -15,7 +15,7 @@ const readyWithinMs = 180_000
  *
  * @throws Error when its process ends or three minutes pass, with the last lines of its log
  */
-export async function waitReady(part: Part, id: ProcessId, signal: AbortSignal): Promise<void> {
+export async function waitReady(part: Component, id: ProcessId, signal: AbortSignal): Promise<void> {
   const deadline = Date.now() + readyWithinMs
   for (;;) {
     if (await isReady(part.probe)) return

@@ -1,8 +1,8 @@
 import { join } from 'node:path'
 import { openSearchCommand } from '../opensearch/command.ts'
-import type { Binaries } from './binaries.ts'
+import type { Binaries } from './binaries/binaries.ts'
 import type { Pki } from './pki.ts'
-import type { Part, PartName, Probe } from './records.ts'
+import type { Component, ComponentName, Probe } from './processes/records.ts'
 import { childEnvironment, repository, type Settings } from './settings.ts'
 
 export type Ports = {
@@ -22,7 +22,7 @@ type Plan = {
   readonly pki: Pki
 }
 
-export function etcd({ settings, binaries, ports }: Plan): Part {
+export function etcd({ settings, binaries, ports }: Plan): Component {
   const client = `http://127.0.0.1:${ports.etcd}`
   const peer = `http://127.0.0.1:${ports.etcdPeer}`
   return part(
@@ -45,7 +45,7 @@ export function etcd({ settings, binaries, ports }: Plan): Part {
   )
 }
 
-export function kubeApiserver({ settings, binaries, ports, pki }: Plan): Part {
+export function kubeApiserver({ settings, binaries, ports, pki }: Plan): Component {
   const probe = { url: `https://127.0.0.1:${ports.kubeApiserver}/readyz`, caFile: pki.file('ca.crt') }
   return part(settings, 'kube-apiserver', binaries['kube-apiserver'], probe, {
     'etcd-servers': `http://127.0.0.1:${ports.etcd}`,
@@ -99,7 +99,7 @@ const controllersOff = [
   'storage-version-migrator-controller',
 ]
 
-export function controllerManager({ settings, binaries, ports, pki }: Plan): Part {
+export function controllerManager({ settings, binaries, ports, pki }: Plan): Component {
   const kubeconfig = join(settings.runDir, 'controller-manager.kubeconfig')
   const probe = { url: `https://127.0.0.1:${ports.controllerManager}/healthz`, caFile: pki.file('ca.crt') }
   return part(settings, 'kube-controller-manager', binaries['kube-controller-manager'], probe, {
@@ -120,7 +120,7 @@ export function controllerManager({ settings, binaries, ports, pki }: Plan): Par
   })
 }
 
-export function kwok({ settings, binaries, ports, pki }: Plan): Part {
+export function kwok({ settings, binaries, ports, pki }: Plan): Component {
   const probe = { url: `https://127.0.0.1:${ports.kwok}/healthz`, caFile: pki.file('ca.crt') }
   return part(settings, 'kwok', binaries.kwok, probe, {
     kubeconfig: join(settings.runDir, 'admin.kubeconfig'),
@@ -137,7 +137,7 @@ export function kwok({ settings, binaries, ports, pki }: Plan): Part {
 export async function opensearch(
   { settings, ports }: Pick<Plan, 'settings' | 'ports'>,
   say: (line: string) => void,
-): Promise<Part> {
+): Promise<Component> {
   const where = { folder: join(settings.runDir, 'opensearch'), port: ports.opensearch }
   const { command, args } = await openSearchCommand(where, say)
   const probe = { url: `http://127.0.0.1:${ports.opensearch}/_cluster/health` }
@@ -145,7 +145,7 @@ export async function opensearch(
 }
 
 /** One of the two programs of Kapis; both read the same file. */
-export function kapisPart(settings: Settings, name: 'oauth' | 'apiserver', probe: Probe): Part {
+export function kapisPart(settings: Settings, name: 'oauth' | 'apiserver', probe: Probe): Component {
   const { args, env, ...rest } = part(settings, name, process.execPath, probe, {})
   const program = join(repository, 'cmd', name, 'main.ts')
   // As in the image: glibc would not return freed memory of the log store's threads.
@@ -159,11 +159,11 @@ export function kapisPart(settings: Settings, name: 'oauth' | 'apiserver', probe
 
 function part(
   settings: Settings,
-  name: PartName,
+  name: ComponentName,
   command: string,
   probe: Probe,
   flags: Readonly<Record<string, string>>,
-): Part {
+): Component {
   return {
     name,
     command,

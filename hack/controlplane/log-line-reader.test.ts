@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { createLineReader } from './log-lines.ts'
+import { createLineReader } from './log-line-reader.ts'
 
 const source = { file: '/x', namespace: 'kube-system', pod: 'etcd-control-plane-0', container: 'etcd' }
 const now = new Date('2031-02-03T04:05:06.789Z')

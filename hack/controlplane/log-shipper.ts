@@ -2,7 +2,7 @@ import { closeSync, openSync, readFileSync, readSync } from 'node:fs'
 import { Agent, request } from 'node:https'
 import { join } from 'node:path'
 import { StringDecoder } from 'node:string_decoder'
-import { createLineReader, type LogSource } from './log-lines.ts'
+import { createLineReader, type LogSource } from './log-line-reader.ts'
 import { namespace, type Settings } from './settings.ts'
 
 const everyMs = 1_000

@@ -2,7 +2,7 @@ import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
-import { identify, isAlive, processStamp, stopProcess } from './processes.ts'
+import { identify, isAlive, processStamp, stopProcess } from './process-id.ts'
 
 describe('processStamp', () => {
   it('stays the same for a process and is none for one that is gone', () => {

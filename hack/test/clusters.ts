@@ -1,10 +1,10 @@
-import { type Supervisor, startSupervisor } from '../controlplane/front.ts'
-import { createRecords } from '../controlplane/records.ts'
+import { createProcessRecords } from '../controlplane/processes/records.ts'
 import { childEnvironment, loadSettings } from '../controlplane/settings.ts'
+import { type Supervisor, startSupervisor } from '../controlplane/start-supervisor.ts'
 import { findSupervisor } from '../controlplane/stop.ts'
 import { brokeOff, type Outcome } from './totals.ts'
 
-export type Planes = {
+export type Clusters = {
   /**
    * Runs tests against a dedicated control plane, with its addresses in the environment. A failure
    * to start counts as one failed test.
@@ -13,7 +13,7 @@ export type Planes = {
   readonly stop: () => Promise<void>
 }
 
-export function createPlanes(): Planes {
+export function createClusters(): Clusters {
   const running = new Set<Supervisor>()
   return {
     async with(runDir, test) {
@@ -25,7 +25,7 @@ export function createPlanes(): Planes {
       running.add(supervisor)
       try {
         await supervisor.ready
-        const addresses = createRecords(settings.runDir).readEnv()
+        const addresses = createProcessRecords(settings.runDir).readEnv()
         return await test({ ...childEnvironment(), ...addresses, RUN_DIR: settings.runDir })
       } catch (error) {
         const reason = error instanceof Error ? error.message : error
