@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util'
 import type { Command, Io } from './command.ts'
 import { loginNames } from './login/names.ts'
 import { findTarget, parseServer, type ServerValues, tokenFromEnvironment } from './session/find-login.ts'
-import { freshLogin } from './session/fresh-login.ts'
+import { freshLogin } from './session/refresh-login.ts'
 import { serverOptions, serverUsage } from './session/server.ts'
 
 const apiVersion = 'client.authentication.k8s.io/v1'

@@ -16,6 +16,7 @@ import { withFileLock } from './session/file-lock.ts'
 import { findServer, parseServer, readCertificates } from './session/find-login.ts'
 import { Connection, parseJson } from './session/http.ts'
 import { type Client, discover, type Issuer } from './session/issuer.ts'
+import { findOwnProgram } from './session/kapis-executable.ts'
 import {
   defaultContext,
   loginFile,
@@ -25,7 +26,6 @@ import {
   writeCurrent,
   writeLogin,
 } from './session/login-store.ts'
-import { findOwnProgram } from './session/own-program.ts'
 import { passwordLogin } from './session/password-login.ts'
 import { printable } from './session/printable.ts'
 import type { Server } from './session/server.ts'

@@ -1,9 +1,9 @@
 import { parseArgs } from 'node:util'
 import type { Command } from './command.ts'
 import { loginNames } from './login/names.ts'
-import { endLogin } from './session/end-login.ts'
 import { findTarget } from './session/find-login.ts'
 import { listLogins } from './session/login-store.ts'
+import { endLogin } from './session/revoke-login.ts'
 import { serverOptions, serverUsage } from './session/server.ts'
 
 export const logout: Command = {

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import { strippedHeader } from '../httpserver/stripped.ts'
+import { strippedHeader } from '../httpserver/stripped-header.ts'
 import { partProtocols } from '../httpserver/web-socket-handshake.ts'
 
 /** Checks the first letter first, since it runs for every header of every request. */

@@ -18,7 +18,7 @@ import { formatContinueToken, parseContinueToken } from '../../pkg/extensionapi/
 import { parseImageReference } from '../../pkg/imageregistry/reference.ts'
 import { audience, forge, issuer, memoryKeys } from '../../pkg/jwt/fixtures.ts'
 import { createTokenVerifier } from '../../pkg/jwt/verify.ts'
-import { parseQuestion } from '../../pkg/logs/question/question.ts'
+import { parseQuestion } from '../../pkg/logs/query/question.ts'
 import { forwardableHeaders } from '../../pkg/proxy/headers.ts'
 import { bounds, propertyTimeoutMs } from './bounds.ts'
 

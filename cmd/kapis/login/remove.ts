@@ -2,9 +2,9 @@ import type { Io } from '../command.ts'
 import { applyChanges } from '../kubeconfig/apply.ts'
 import { planRemoval } from '../kubeconfig/entries.ts'
 import { kubeconfigFiles } from '../kubeconfig/files.ts'
-import { endLogin } from '../session/end-login.ts'
 import { findTarget, type ServerValues } from '../session/find-login.ts'
 import { removeLogin } from '../session/login-store.ts'
+import { endLogin } from '../session/revoke-login.ts'
 import type { KubeconfigValues } from './options.ts'
 
 /**

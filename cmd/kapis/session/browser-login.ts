@@ -3,9 +3,9 @@ import { once } from 'node:events'
 import { createServer, type Server as HttpServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { InterruptedError, type Io } from '../command.ts'
 import type { Client, Issuer } from './issuer.ts'
+import { returnPage } from './login-result-page.ts'
 import { openBrowser } from './open-browser.ts'
 import { printable } from './printable.ts'
-import { returnPage } from './return-page.ts'
 import { type Tokens, toTokens } from './token-response.ts'
 
 const waitMs = 300_000

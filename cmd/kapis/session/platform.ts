@@ -1,8 +1,8 @@
 import type { Io } from '../command.ts'
 import { findTarget, type ServerValues, tokenFromEnvironment } from './find-login.ts'
-import { ended, freshLogin } from './fresh-login.ts'
 import { Connection, type HttpRequest, type HttpResponse, parseJson, toError } from './http.ts'
 import type { StoredLogin } from './login-store.ts'
+import { ended, freshLogin } from './refresh-login.ts'
 
 /** Calls to the platform as the user who has logged in. */
 export type Platform = {

@@ -8,7 +8,7 @@ import { createLineReader, type RequestLine, unreadableLine } from '../../apireq
 import type { Auditor, AuditRecord } from '../../audit/auditor.ts'
 import { RefusedIdentity } from '../../authn/authenticator.ts'
 import { renderError } from '../../httpserver/render-error.ts'
-import { traceId } from '../../httpserver/trace.ts'
+import { traceId } from '../../httpserver/trace-id.ts'
 import type { Logger } from '../../telemetry/logger.ts'
 import { withAuditId } from './audit-id.ts'
 import { withDeadline } from './deadline.ts'

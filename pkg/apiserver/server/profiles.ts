@@ -2,7 +2,7 @@ import { methodNotAllowed } from '../../apierrors/status.ts'
 import type { Exchange, Handler } from '../../apirequest/request-context.ts'
 import type { Logger } from '../../telemetry/logger.ts'
 import { listenerProfilePrefix, profileKindOf } from '../../telemetry/profile.ts'
-import { createProfileAnswer } from '../../telemetry/profile-answer.ts'
+import { createProfileAnswer } from '../../telemetry/profile-handler.ts'
 import type { DocumentRoute } from '../wiring/router.ts'
 
 const prefix = '/debug/profile/'

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { unavailable } from '../../apierrors/status.ts'
 import { membersOf, textOf } from '../../kubeclient/object.ts'
-import { type SourceKind, schemasOfKinds } from './schema/of-kinds.ts'
+import { type SourceKind, schemasOfKinds } from './schema/kind-schemas.ts'
 import type { Schemas } from './schema/schema.ts'
 
 export type KindSchemasOptions = {

@@ -1,5 +1,5 @@
 import { isListed, type ServedGroup } from '../discovery/served-group.ts'
-import { schemasOfGroup } from './schema/of-group.ts'
+import { schemasOfGroup } from './schema/group-schemas.ts'
 import type { Schema, Schemas } from './schema/schema.ts'
 
 type Json = Readonly<Record<string, unknown>>

@@ -1,11 +1,11 @@
 import { isRecord } from '../../kubeclient/object.ts'
 import type { LogRecord } from '../record.ts'
-import { parseBounded, TooManyValues } from './body-json.ts'
-import { type Flat, flatten, formatMember } from './flat.ts'
+import { parseBounded, TooManyValues } from './bounded-json.ts'
+import { type Flat, flatten, formatMember } from './flatten.ts'
 import type { IngestLimits } from './limits.ts'
+import { createNotes, type LineNotes, type Notes } from './line-changes.ts'
 import { toRecord } from './line-record.ts'
 import { arrivalTime, isLineTime } from './line-time.ts'
-import { createNotes, type LineNotes, type Notes } from './notes.ts'
 import { parseTimestamp } from './timestamp.ts'
 
 /**

@@ -1,4 +1,4 @@
-import { type Flat, firstOf, takeOut } from './flat.ts'
+import { type Flat, firstOf, takeOut } from './flatten.ts'
 import { fileNames, meanings, type OriginName } from './origin-names.ts'
 
 type Origin = Record<OriginName, string>

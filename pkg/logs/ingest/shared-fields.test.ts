@@ -1,8 +1,8 @@
 import { expect } from 'chai'
-import { type Flat, flatten } from './flat.ts'
+import { type Flat, flatten } from './flatten.ts'
 import { defaultLimits } from './limits.ts'
+import { createNotes } from './line-changes.ts'
 import { toRecord } from './line-record.ts'
-import { createNotes } from './notes.ts'
 import { createSharing } from './shared-fields.ts'
 
 const file = `/var/log/containers/web-0_shop_web-${'a'.repeat(64)}.log`

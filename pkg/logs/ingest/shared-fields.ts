@@ -1,7 +1,7 @@
 import { bytesOf, shortenValue } from './field-value.ts'
-import { type Flat, firstOf, put } from './flat.ts'
+import { type Flat, firstOf, put } from './flatten.ts'
 import type { IngestLimits } from './limits.ts'
-import type { LineNotes } from './notes.ts'
+import type { LineNotes } from './line-changes.ts'
 import { fileNames, isLabelName, isOriginName, meanings } from './origin-names.ts'
 
 /** Adds shared data to a line; its own origin takes precedence. */

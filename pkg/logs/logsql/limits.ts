@@ -1,5 +1,5 @@
 import { createRegexBudget, type RegexBudget } from '../regex/budget.ts'
-import type { Tokens } from './tokens.ts'
+import type { Tokens } from './parse/tokenizer.ts'
 
 const maxDepth = 100
 // Each is looked for in each line, which may have 256 KiB: the server does nothing else meanwhile.

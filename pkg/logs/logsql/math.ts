@@ -1,6 +1,6 @@
 import type { Limits } from './limits.ts'
 import { parseValue } from './numbers.ts'
-import type { Tokens } from './tokens.ts'
+import type { Tokens } from './parse/tokenizer.ts'
 
 export type MathExpression =
   | { readonly kind: 'number'; readonly value: number; readonly text: string }

@@ -1,5 +1,5 @@
+import { syntaxError, unescapeText } from './parse/tokenizer.ts'
 import type { PatternStep } from './query.ts'
-import { syntaxError, unescapeText } from './tokens.ts'
 
 const maxSteps = 200
 const entities: Readonly<Record<string, string>> = {

@@ -6,7 +6,7 @@ import { createMemoryStore, record } from '../fixtures.ts'
 import type { LogRecord } from '../record.ts'
 import type { LogStore } from '../store.ts'
 import { toComparable } from './fixtures.ts'
-import { parseLogsql } from './parse.ts'
+import { parseLogsql } from './parse/parse.ts'
 import { planQuery, runQuery } from './run.ts'
 
 // Lines, and what VictoriaLogs 1.52.1 finds in them: RECORD=test/fixtures/logsql.json LINES=120 QUERIES=400 SEED=7 make test-logsql

@@ -11,7 +11,7 @@ import { readForm } from '../server/form.ts'
 import { audited } from '../server/with-audit.ts'
 import { assertResources } from '../tokens/resource.ts'
 import { grantScope } from '../tokens/scope.ts'
-import { pollIntervalSeconds } from './poll-pace.ts'
+import { pollIntervalSeconds } from './poll-rate-limit.ts'
 import { newUserCode, toDeviceName } from './user-code.ts'
 
 const lifeSeconds = 600

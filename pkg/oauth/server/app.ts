@@ -4,7 +4,7 @@ import type { KeySource } from '../../jwt/key-source.ts'
 import type { Logger } from '../../telemetry/logger.ts'
 import type { Registry } from '../../telemetry/metrics.ts'
 import { listenerProfilePrefix, profileKinds } from '../../telemetry/profile.ts'
-import { createProfileAnswer } from '../../telemetry/profile-answer.ts'
+import { createProfileAnswer } from '../../telemetry/profile-handler.ts'
 import {
   confirmationPath,
   createLogoutConfirmation,
@@ -24,8 +24,8 @@ import { createTokenReview } from '../endpoints/token-review.ts'
 import { createUserinfo } from '../endpoints/userinfo.ts'
 import { createCallback } from '../provider-redirect/callback.ts'
 import { createRedirectStart } from '../provider-redirect/start.ts'
-import { type AuthorizationCheck, requireGoodCredential } from '../tokens/authorization.ts'
 import type { GrantTools } from '../tokens/grant.ts'
+import { type AuthorizationCheck, requireGoodCredential } from '../tokens/require-valid-credential.ts'
 import { createTokenEndpoint } from '../tokens/token-endpoint.ts'
 import type { TokenAudit } from './audit.ts'
 import { allowAnyOrigin, allowClientOrigins } from './cors.ts'

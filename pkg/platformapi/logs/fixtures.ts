@@ -1,4 +1,4 @@
-import type { LogPlaces } from './places.ts'
+import type { LogPlaces } from './concurrency-limits.ts'
 
 const place = { leave: () => undefined }
 

@@ -1,7 +1,7 @@
 import type { AuthenticatedExchange } from '../../apirequest/request-context.ts'
 import { createPacedWriter } from '../../httpserver/respond.ts'
 import type { LogFilter } from '../../logs/filter.ts'
-import { tooMuchText } from '../../logs/question/page.ts'
+import { tooMuchText } from '../../logs/query/page.ts'
 import type { Hit, LogStore, QueryLimits } from '../../logs/store.ts'
 import { toRecordJson } from './record-json.ts'
 

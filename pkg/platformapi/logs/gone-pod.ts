@@ -6,10 +6,10 @@ import { addWarning } from '../../httpserver/warning.ts'
 import { exportHits } from '../../logs/export.ts'
 import { allOf, type Expression, isOneOf } from '../../logs/expression.ts'
 import type { LogFilter } from '../../logs/filter.ts'
-import { toFilter } from '../../logs/question/scope.ts'
+import { toFilter } from '../../logs/query/scope.ts'
 import type { Hit, LogStore, QueryLimits } from '../../logs/store.ts'
 import { whileWaited } from './abort-on-disconnect.ts'
-import { withPlaces } from './places.ts'
+import { withPlaces } from './concurrency-limits.ts'
 import type { LogFaceOptions } from './serve.ts'
 
 type Source = {

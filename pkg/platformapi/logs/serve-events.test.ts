@@ -5,7 +5,7 @@ import { auditEvents, toAuditRecord } from '../../logs/events/audit-event.ts'
 import { auditEvent, kubeEvent, kubeEventRecord } from '../../logs/events/fixtures.ts'
 import { kubeEvents } from '../../logs/events/kube-event.ts'
 import { createMemoryStore } from '../../logs/fixtures.ts'
-import type { Readable } from '../../logs/question/scope.ts'
+import type { Readable } from '../../logs/query/scope.ts'
 import { freePlaces } from './fixtures.ts'
 import { createEventFace } from './serve-events.ts'
 

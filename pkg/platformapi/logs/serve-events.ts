@@ -6,17 +6,13 @@ import { addWarning } from '../../httpserver/warning.ts'
 import { withMembers } from '../../json/members.ts'
 import type { EventKind } from '../../logs/events/kind.ts'
 import { exportHits } from '../../logs/export.ts'
-import {
-  type EventQuestion,
-  type EventWhere,
-  parseEventQuestion,
-} from '../../logs/question/event-question.ts'
-import type { Where } from '../../logs/question/question.ts'
-import { type Readable, toFilter } from '../../logs/question/scope.ts'
+import { type EventQuestion, type EventWhere, parseEventQuestion } from '../../logs/query/event-question.ts'
+import type { Where } from '../../logs/query/question.ts'
+import { type Readable, toFilter } from '../../logs/query/scope.ts'
 import type { Hit, LogStore } from '../../logs/store.ts'
 import { whileWaited } from './abort-on-disconnect.ts'
-import { type Asked, answerHistogram, answerQuery } from './answers.ts'
-import { type LogPlaces, withPlaces } from './places.ts'
+import { type LogPlaces, withPlaces } from './concurrency-limits.ts'
+import { type Asked, answerHistogram, answerQuery } from './responses.ts'
 
 export type EventFaceOptions = {
   readonly kind: EventKind

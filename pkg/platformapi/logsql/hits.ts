@@ -5,7 +5,7 @@ import { keepsTime } from '../../logs/logsql/pipes/pipeline.ts'
 import type { Bucket, Pipe } from '../../logs/logsql/query.ts'
 import { formatTime } from '../../logs/rfc3339.ts'
 import type { Asked, LogsqlParameters } from './parameters.ts'
-import type { Rows } from './rows.ts'
+import type { Rows } from './run-query.ts'
 
 type Series = { readonly fields: string; readonly hits: Map<bigint, number>; total: number }
 

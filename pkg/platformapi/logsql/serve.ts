@@ -9,11 +9,11 @@ import { createBudget } from '../../logs/logsql/pipes/stage.ts'
 import type { Pipe } from '../../logs/logsql/query.ts'
 import type { Row } from '../../logs/logsql/row.ts'
 import { type Run, runQuery } from '../../logs/logsql/run.ts'
-import { toFilter } from '../../logs/question/scope.ts'
+import { toFilter } from '../../logs/query/scope.ts'
 import type { TimeSlices } from '../../scheduling/time-slices.ts'
 import { whileWaited } from '../logs/abort-on-disconnect.ts'
+import { withPlaces } from '../logs/concurrency-limits.ts'
 import { sendFollow } from '../logs/follow.ts'
-import { withPlaces } from '../logs/places.ts'
 import { type LogFaceOptions, same } from '../logs/serve.ts'
 import { createRowFormat } from './format-rows.ts'
 import { answerHits } from './hits.ts'
@@ -25,7 +25,7 @@ import {
   readQuery,
   warnOfUnknown,
 } from './parameters.ts'
-import type { Rows } from './rows.ts'
+import type { Rows } from './run-query.ts'
 import { answerStats, answerStatsRange } from './stats.ts'
 import { planTail } from './tail.ts'
 import {

@@ -4,7 +4,7 @@ import { keepsTime } from '../../logs/logsql/pipes/pipeline.ts'
 import type { Bucket, Pipe, Query } from '../../logs/logsql/query.ts'
 import type { Row } from '../../logs/logsql/row.ts'
 import type { Asked } from './parameters.ts'
-import type { Rows } from './rows.ts'
+import type { Rows } from './run-query.ts'
 
 type Sample = {
   readonly metric: Readonly<Record<string, string>>

@@ -4,7 +4,7 @@ import type { Query } from '../../logs/logsql/query.ts'
 import { type Row, streamLabels } from '../../logs/logsql/row.ts'
 import { uniqueName } from './hits.ts'
 import type { LogsqlParameters } from './parameters.ts'
-import type { Rows } from './rows.ts'
+import type { Rows } from './run-query.ts'
 
 type Value = { readonly value: string; readonly hits: number }
 

@@ -1,6 +1,6 @@
 import { badRequest, Status } from '../../../apierrors/status.ts'
 import { isRecord } from '../../../kubeclient/object.ts'
-import { parseBounded, TooManyValues } from '../body-json.ts'
+import { parseBounded, TooManyValues } from '../bounded-json.ts'
 import type { IngestLimits } from '../limits.ts'
 import { parseTimestamp } from '../timestamp.ts'
 import type { LokiEntry, LokiStream } from './message.ts'

@@ -1,9 +1,9 @@
 import { badRequest, Status } from '../../../apierrors/status.ts'
 import { isRecord } from '../../../kubeclient/object.ts'
-import { parseBounded, TooManyValues } from '../body-json.ts'
-import { tooDeep } from '../flat.ts'
+import { parseBounded, TooManyValues } from '../bounded-json.ts'
+import { tooDeep } from '../flatten.ts'
 import type { IngestLimits } from '../limits.ts'
-import { createNotes, type LineNotes } from '../notes.ts'
+import { createNotes, type LineNotes } from '../line-changes.ts'
 import {
   type AnyMap,
   type AnyValue,

@@ -1,4 +1,4 @@
-import type { LineNotes } from '../notes.ts'
+import type { LineNotes } from '../line-changes.ts'
 
 /** opentelemetry.proto.common.v1.AnyValue as its value. */
 export type AnyValue = string | number | boolean | bigint | null | readonly AnyValue[] | AnyMap

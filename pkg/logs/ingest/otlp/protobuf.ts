@@ -1,6 +1,6 @@
 import { type Field, readFields, WireError, writeVarint } from '../../../protobuf/wire.ts'
-import { tooDeep } from '../flat.ts'
-import { createNotes, type LineNotes, type Notes } from '../notes.ts'
+import { tooDeep } from '../flatten.ts'
+import { createNotes, type LineNotes, type Notes } from '../line-changes.ts'
 import {
   type AnyMap,
   type AnyValue,

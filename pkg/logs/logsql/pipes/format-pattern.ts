@@ -2,9 +2,9 @@ import { badRequest } from '../../../apierrors/status.ts'
 import { parseTimestamp } from '../../ingest/timestamp.ts'
 import { formatTime } from '../../rfc3339.ts'
 import { formatDuration, formatIpv4, formatNumber, parseDuration, parseInteger } from '../numbers.ts'
+import { syntaxError } from '../parse/tokenizer.ts'
 import type { PatternStep } from '../query.ts'
 import type { Row } from '../row.ts'
-import { syntaxError } from '../tokens.ts'
 
 /** A value that an option cannot convert is unchanged. */
 const options: Readonly<Record<string, (value: string) => string>> = {

@@ -5,7 +5,7 @@ import type { KubeObject } from '../../../kubeclient/object.ts'
 import { replaceAll } from '../../../resourcecache/fixtures.ts'
 import { plain } from '../../../resourcecache/kinds/platform.ts'
 import { ObjectStore } from '../../../resourcecache/store/store.ts'
-import { createPlaceReader } from './place-reader.ts'
+import { createPlaceReader } from './scope-reader.ts'
 import { createPlatformRoles } from './platform-roles.ts'
 
 const groupDomain = 'kapis.io'

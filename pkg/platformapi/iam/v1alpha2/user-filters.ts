@@ -4,7 +4,7 @@ import { toUser } from '../../../iam/users/user.ts'
 import { parseObject } from '../../../kubeclient/object.ts'
 import type { Narrowing } from '../../../resourcecache/list/list-predicate.ts'
 import { type MemberScope, memberKinds, rolesByMember } from './members.ts'
-import type { PlaceReader } from './place-reader.ts'
+import type { PlaceReader } from './scope-reader.ts'
 import type { PlatformRoles } from './platform-roles.ts'
 import { isMember } from './role-bindings.ts'
 

@@ -15,7 +15,7 @@ import {
   filterValue,
   type PathFilter,
   parseFilterPath,
-} from '../../../logs/ingest/filter-path.ts'
+} from '../../../logs/ingest/elasticsearch/filter-path.ts'
 import type { IngestLimits } from '../../../logs/ingest/limits.ts'
 import type { BatchForm, Ingested, Protocol } from '../../../logs/ingest/raw-batch.ts'
 import type { LogStore } from '../../../logs/store.ts'

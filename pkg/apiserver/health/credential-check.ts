@@ -1,0 +1,44 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Status } from '../../apierrors/status.ts'
+import type { KubeClient } from '../../kubeclient/client.ts'
+import type { Check } from './probes.ts'
+
+export type CredentialCheckOptions = {
+  readonly client: Pick<KubeClient, 'call'>
+  readonly signal: AbortSignal
+  /** Interval of the check, and the shorter one after a rejection. */
+  readonly everyMs?: number
+  readonly againMs?: number
+}
+
+/**
+ * Fails while kube-apiserver rejects the credential of Kapis (401), since every request would get
+ * 503. It takes more than one rejection, because a token file may just have been renewed. Other
+ * checks report a kube-apiserver that is not responding.
+ */
+export function checkCredential({
+  client,
+  signal,
+  everyMs = 10_000,
+  againMs = 1_000,
+}: CredentialCheckOptions): Check {
+  let refusals = 0
+  async function follow(): Promise<void> {
+    while (!signal.aborted) {
+      try {
+        await client.call({ path: '/version', timeoutMs: 5_000 })
+        refusals = 0
+      } catch (error) {
+        if (error instanceof Status && error.code === 401) refusals += 1
+      }
+      await sleep(refusals === 0 ? everyMs : againMs, undefined, { ref: false, signal }).catch(
+        () => undefined,
+      )
+    }
+  }
+  void follow()
+  return {
+    name: 'credential',
+    problem: () => (refusals > 1 ? 'kube-apiserver rejects the credential of Kapis' : undefined),
+  }
+}

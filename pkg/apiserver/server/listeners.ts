@@ -1,0 +1,65 @@
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import type { Config } from '../../config/config.ts'
+import type { Logger } from '../../telemetry/logger.ts'
+import { limitConnections } from './connection-limit.ts'
+import { createHttp2Sessions } from './http2-sessions.ts'
+import {
+  createHttpListener,
+  createHttpsListener,
+  listen,
+  type TlsMaterial,
+  toUpgradeListener,
+  updateTls,
+} from './https-server.ts'
+import { trackUnusedConnections } from './idle-connections.ts'
+
+export type ListenersOptions = {
+  readonly config: Config
+  readonly logger: Logger
+  readonly request: (req: IncomingMessage, res: ServerResponse) => void
+  readonly upgrade: Parameters<typeof toUpgradeListener>[0]
+  readonly tls: () => TlsMaterial
+  /** Calls back when the serving certificate or the client CAs change. */
+  readonly onTlsChange: (listener: () => void) => void
+  /** Connections of each listener at most. */
+  readonly maxConnections: () => number
+}
+
+export type Listeners = {
+  readonly servers: readonly Server[]
+  /** Connections of each server without a request in progress. */
+  readonly unused: readonly ReturnType<typeof trackUnusedConnections>[]
+  readonly sessions: ReturnType<typeof createHttp2Sessions>
+}
+
+/**
+ * Opens the HTTPS listener, and the plain HTTP listener if it is enabled.
+ *
+ * @throws Error if a port is in use
+ */
+export async function openListeners(options: ListenersOptions): Promise<Listeners> {
+  const { config, logger, request, tls, onTlsChange, maxConnections } = options
+  const upgrade = toUpgradeListener(options.upgrade)
+  const sessions = createHttp2Sessions(request, config.limits)
+  const secure = createHttpsListener(tls(), request, config.limits, {
+    // The server name that the aggregator of kube-apiserver uses, at any address.
+    serverName: `${config.service.name}.${config.kubernetes.namespace}.svc`,
+    accept: sessions.accept,
+  })
+  onTlsChange(() => updateTls(secure, tls()))
+  const servers: Server[] = []
+  const unused: ReturnType<typeof trackUnusedConnections>[] = []
+
+  async function open(server: Server, at: { address: string; port: number }, message: string): Promise<void> {
+    server.on('upgrade', upgrade)
+    limitConnections(server, maxConnections)
+    unused.push(trackUnusedConnections(server))
+    servers.push(server)
+    logger.info({ address: at.address, port: await listen(server, at.address, at.port) }, message)
+  }
+
+  await open(secure, config.listen, 'listening')
+  if (config.http.enabled)
+    await open(createHttpListener(request, config.limits), config.http, 'listening for plain HTTP')
+  return { servers, unused, sessions }
+}

@@ -1,0 +1,77 @@
+import { randomUUID } from 'node:crypto'
+import type { IngestLimits } from '../limits.ts'
+import type { Notes } from '../line-changes.ts'
+import type { BatchReading } from '../raw-batch.ts'
+import { filterOfMember, filterValue, parseFilterPath } from './filter-path.ts'
+import { type BulkItem, parseBulk } from './parse.ts'
+
+type Name = Pick<BulkItem, 'action' | 'index' | 'id'>
+
+/** `_bulk` of Elasticsearch: the response has an item for each of the batch, in order. */
+export function readBulk(
+  body: Buffer,
+  { index, filterPath }: { readonly index: string; readonly filterPath: string },
+  limits: IngestLimits,
+): BatchReading {
+  const names: Name[] = []
+  const filter = parseFilterPath(filterPath)
+  const [filterOfErrors, filterOfItems] = ['errors', 'items'].map(name => filterOfMember(filter, name))
+  return {
+    lines: remember(parseBulk(body, index, limits), names),
+    *answer(problems, changes, isRepeat) {
+      const toItem = createItemWriter()
+      let between = ''
+      if (filterOfErrors?.includes === 'all') {
+        yield `"errors":${problems.size > 0}${isRepeat ? ',"duplicate":true' : ''}`
+        between = ','
+      }
+      if (filterOfItems === undefined) return
+      const isWhole = filterPath === ''
+      let begin = `${between}"items":[`
+      let end = ''
+      for (const [i, name] of names.entries()) {
+        const item = toItem(name, problems.get(i), changes.get(i))
+        const kept = isWhole ? item : JSON.stringify(filterValue(JSON.parse(item), filterOfItems))
+        if (kept === undefined) continue
+        yield begin + kept
+        begin = ','
+        end = ']'
+      }
+      yield end === '' && isWhole ? `${begin}]` : end
+    },
+  }
+}
+
+/**
+ * Stores only the IDs, since the texts are most of the batch. An item without an ID has that of its
+ * predecessor.
+ */
+function* remember(items: Iterable<BulkItem>, names: Name[]): Generator<BulkItem> {
+  let last: Name | undefined
+  for (const item of items) {
+    const { action, index, id } = item
+    if (last?.action !== action || last.index !== index || last.id !== id) last = { action, index, id }
+    names.push(last)
+    yield item
+  }
+}
+
+/** For large batches this is much of the work, so the common part of most items is built once. */
+function createItemWriter(): (name: Name, problem?: string, changed?: Notes) => string {
+  // The document ID of an item without one: unique for the batch and line.
+  const prefix = randomUUID()
+  let count = 0
+  let head = { action: '', index: '', text: '' }
+  return ({ action, index, id }, problem, changed) => {
+    if (head.action !== action || head.index !== index)
+      head = { action, index, text: `{"${action}":{"_index":${JSON.stringify(index || 'logs')},"_id":` }
+    count += 1
+    const text = `${head.text}${id === '' ? `"${prefix}-${count}"` : JSON.stringify(id)}`
+    if (problem === undefined) {
+      const note = changed === undefined ? '' : `,"changed":${JSON.stringify(changed)}`
+      return `${text},"_version":1,"result":"created","status":201${note}}}`
+    }
+    const error = JSON.stringify({ type: 'document_parsing_exception', reason: problem })
+    return `${text},"status":400,"error":${error}}}`
+  }
+}

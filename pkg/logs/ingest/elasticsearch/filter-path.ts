@@ -1,0 +1,90 @@
+import { badRequest } from '../../../apierrors/status.ts'
+import { isRecord } from '../../../kubeclient/object.ts'
+
+/** The parts of a response to keep: fields of `includes` that `excludes` does not match. */
+export type PathFilter = { readonly includes: 'all' | readonly Path[]; readonly excludes: readonly Path[] }
+
+/** Names with `*` for any characters; `**` is any number of levels. */
+type Path = readonly string[]
+
+const maxPaths = 64
+
+/**
+ * Parses `filter_path` of Elasticsearch: comma-separated paths with dots; `-` before one excludes
+ * it.
+ *
+ * @param text empty: everything is kept
+ * @throws Status 400
+ */
+export function parseFilterPath(text: string): PathFilter {
+  const paths = text.split(',').filter(path => path !== '')
+  if (paths.length > maxPaths)
+    throw badRequest(`filter_path: has ${paths.length} paths, the limit is ${maxPaths}`)
+  const includes = paths.filter(path => !path.startsWith('-')).map(toPath)
+  const excludes = paths.filter(path => path.startsWith('-')).map(path => toPath(path.slice(1)))
+  return { includes: includes.length === 0 ? 'all' : includes, excludes }
+}
+
+/** `**.**` is `**`, of which each would match in as many ways as there are of them. */
+function toPath(text: string): Path {
+  return text.split('.').filter((name, i, all) => name !== '**' || all[i - 1] !== '**')
+}
+
+/** Returns the filter of a field; undefined if nothing of it is kept. */
+export function filterOfMember({ includes, excludes }: PathFilter, name: string): PathFilter | undefined {
+  const left = excludes.flatMap(path => enter(path, name))
+  if (left.some(isComplete)) return undefined
+  if (includes === 'all') return { includes, excludes: left }
+  const wanted = includes.flatMap(path => enter(path, name))
+  if (wanted.length === 0) return undefined
+  return { includes: wanted.some(isComplete) ? 'all' : wanted, excludes: left }
+}
+
+/**
+ * Lists are on the same level as their items.
+ *
+ * @returns undefined if nothing is left
+ */
+export function filterValue(value: unknown, filter: PathFilter): unknown {
+  if (filter.includes === 'all' && filter.excludes.length === 0) return value
+  if (Array.isArray(value)) {
+    const items = value.map(item => filterValue(item, filter)).filter(item => item !== undefined)
+    return items.length === 0 ? undefined : items
+  }
+  if (!isRecord(value)) return filter.includes === 'all' ? value : undefined
+  const members = Object.entries(value).flatMap(([name, member]): [string, unknown][] => {
+    const inner = filterOfMember(filter, name)
+    const kept = inner && filterValue(member, inner)
+    return kept === undefined ? [] : [[name, kept]]
+  })
+  return members.length === 0 ? undefined : Object.fromEntries(members)
+}
+
+/** Returns the rest of a path below a field. */
+function enter([head = '', ...rest]: Path, name: string): readonly Path[] {
+  if (head === '**') return rest.length === 0 ? [rest] : [[head, ...rest], ...enter(rest, name)]
+  return isMatch(head, name) ? [rest] : []
+}
+
+function isComplete(path: Path): boolean {
+  return path.length === 0
+}
+
+/**
+ * Each part between wildcards matches at its first occurrence, except for the last, which must be
+ * at the end.
+ */
+function isMatch(pattern: string, name: string): boolean {
+  const [first = '', ...others] = pattern.split('*')
+  const last = others.pop()
+  if (last === undefined) return pattern === name
+  if (!name.startsWith(first) || name.length < first.length + last.length || !name.endsWith(last))
+    return false
+  let at = first.length
+  for (const part of others) {
+    const found = name.indexOf(part, at)
+    if (found < 0) return false
+    at = found + part.length
+  }
+  return at <= name.length - last.length
+}

@@ -1,0 +1,54 @@
+import { expect } from 'chai'
+import { refusalOf } from '../../../apierrors/fixtures.ts'
+import { defaultLimits } from '../limits.ts'
+import { parseBulk } from './parse.ts'
+
+const document = '{"@timestamp":"2020-05-16T16:00:42Z","log":"a","kubernetes":{"namespace_name":"n"}}'
+const read = (body: string, index = '') => [...parseBulk(Buffer.from(body), index, defaultLimits)]
+
+describe('parseBulk', () => {
+  it('reads actions and documents, whatever ends the lines', () => {
+    const body = `{"create":{"_index":"logs-2020","_id":"7"}}\r\n${document}\r\n\n{"index":{}}\n${document}`
+    const items = read(body, 'of-the-path')
+    expect(items.map(({ action, index, id, record }) => [action, index, id, record?.log])).to.deep.equal([
+      ['create', 'logs-2020', '7', 'a'],
+      ['index', 'of-the-path', '', 'a'],
+    ])
+  })
+
+  it('tells of each document that is none, and takes the others', () => {
+    const body = `{"create":{}}\n{"log":\n{"create":{}}\n${document}\n{"index":{"_id":"x"}}\n[]\n`
+    expect(read(body).map(({ id, problem }) => [id, problem])).to.deep.equal([
+      ['', 'not valid JSON'],
+      ['', undefined],
+      ['x', 'not a JSON object'],
+    ])
+  })
+
+  it('refuses what would change lines, and skips the document of an update', () => {
+    const body = `{"delete":{"_id":"1"}}\n{"update":{"_id":"2"}}\n{"doc":{}}\n{"create":{}}\n${document}\n`
+    expect(read(body).map(({ action, problem }) => [action, problem])).to.deep.equal([
+      ['delete', 'delete is not supported: log lines cannot be changed; use create or index'],
+      ['update', 'update is not supported: log lines cannot be changed; use create or index'],
+      ['create', undefined],
+    ])
+  })
+
+  it('reads an empty body', () => expect(read('\n\n')).to.deep.equal([]))
+
+  const expected = 'expected an action such as {"create":{}}, and the document on the next line'
+  const malformed: Readonly<Record<string, string>> = {
+    [document]: `line 1: not an action; ${expected}`,
+    [`{"create":{}}\n${document}\nnonsense`]: `line 3: not valid JSON; ${expected}`,
+    '{"create":{},"index":{}}': `line 1: not an action; ${expected}`,
+    '{"create":1}': `line 1: not an action; ${expected}`,
+    '[]': `line 1: not an action; ${expected}`,
+    '{"__proto__":{}}': `line 1: not an action; ${expected}`,
+    '{"create":{}}\n': 'line 1: the document after the last action is missing',
+  }
+  for (const [body, message] of Object.entries(malformed)) {
+    it(`refuses all of ${JSON.stringify(body).slice(0, 50)}`, () => {
+      expect(refusalOf(() => read(body))).to.deep.equal({ code: 400, reason: 'BadRequest', message })
+    })
+  }
+})

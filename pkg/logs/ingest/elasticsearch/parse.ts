@@ -1,0 +1,77 @@
+import { badRequest } from '../../../apierrors/status.ts'
+import { parseJson } from '../../../json/parse.ts'
+import { isRecord } from '../../../kubeclient/object.ts'
+import { type Line, parseDocument } from '../document.ts'
+import type { IngestLimits } from '../limits.ts'
+import { splitLines } from '../split-lines.ts'
+
+export type BulkAction = 'create' | 'index'
+
+/** An item of a bulk request. `id` is the document ID of the client, or ''. */
+export type BulkItem = Line & {
+  readonly action: BulkAction | 'update' | 'delete'
+  readonly index: string
+  readonly id: string
+}
+
+type Head = Pick<BulkItem, 'action' | 'index' | 'id'>
+
+/**
+ * Parses the body of `_bulk` of Elasticsearch: an action line for each item, and a document line
+ * for all but `delete`. Logs are append-only, so only create and index are accepted.
+ *
+ * @param index the index of the path; an item may have its own
+ * @throws Status 400 for an invalid action line, since what follows is ambiguous
+ */
+export function* parseBulk(body: Buffer, index: string, limits: IngestLimits): Generator<BulkItem> {
+  let number = 0
+  let head: Head | undefined
+  let known: { readonly text: string; readonly action: Head } | undefined
+  for (const text of splitLines(body)) {
+    number++
+    if (head !== undefined) {
+      yield { ...head, ...readDocument(head.action, text, limits) }
+      head = undefined
+    } else if (text.trim() !== '') {
+      // An item without an ID has that of its predecessor.
+      if (known?.text !== text) known = { text, action: parseAction(text, number, index) }
+      const { action } = known
+      if (action.action === 'delete') yield { ...action, problem: unsupported('delete') }
+      else head = action
+    }
+  }
+  if (head !== undefined) throw badRequest(`line ${number}: the document after the last action is missing`)
+}
+
+function readDocument(action: string, text: string, limits: IngestLimits): Line {
+  return action === 'update' ? { problem: unsupported(action) } : parseDocument(text, limits)
+}
+
+function unsupported(action: string): string {
+  return `${action} is not supported: log lines cannot be changed; use create or index`
+}
+
+function parseAction(text: string, number: number, index: string): Head {
+  const malformed = (is: string) =>
+    badRequest(
+      `line ${number}: ${is}; expected an action such as {"create":{}}, and the document on the next line`,
+    )
+  let parsed: unknown
+  try {
+    parsed = parseJson(text)
+  } catch {
+    throw malformed('not valid JSON')
+  }
+  const [[action, meta] = ['', undefined], ...rest] = isRecord(parsed) ? Object.entries(parsed) : []
+  if (rest.length > 0 || !isAction(action) || !isRecord(meta)) throw malformed('not an action')
+  const { _index: own, _id: id } = meta
+  return {
+    action,
+    index: typeof own === 'string' && own !== '' ? own : index,
+    id: typeof id === 'string' ? id : '',
+  }
+}
+
+function isAction(action: string): action is BulkItem['action'] {
+  return action === 'create' || action === 'index' || action === 'update' || action === 'delete'
+}

@@ -1,0 +1,22 @@
+import { expect } from 'chai'
+import { createPollPace } from './poll-rate-limit.ts'
+
+describe('createPollPace', () => {
+  it('wants five seconds, and five more each time that it is too soon', () => {
+    let nowMs = 0
+    const isInTime = createPollPace(() => nowMs)
+    const table: readonly [number, boolean][] = [
+      [0, true],
+      [4_600, true],
+      [9_000, false],
+      [14_000, false],
+      [29_000, true],
+      [44_000, true],
+    ]
+    for (const [atMs, expected] of table) {
+      nowMs = atMs
+      expect(isInTime('a'), `at ${atMs}`).to.equal(expected)
+    }
+    expect(isInTime('b')).to.equal(true)
+  })
+})

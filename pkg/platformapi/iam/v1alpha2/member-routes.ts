@@ -1,0 +1,219 @@
+import { badRequest, methodNotAllowed, notFound, Status } from '../../../apierrors/status.ts'
+import type { AuthenticatedExchange, Handler } from '../../../apirequest/request-context.ts'
+import { sendJson } from '../../../httpserver/respond.ts'
+import type { CallAs } from '../../as-caller.ts'
+import { readJson } from '../../body.ts'
+import { readDeleteOptions } from '../../delete-options.ts'
+import { isDryRun } from '../../dry-run.ts'
+import {
+  bind,
+  type Member,
+  parseMember,
+  parseMembers,
+  placeText,
+  unbind,
+  unknownRole,
+} from './member-writes.ts'
+import { type MemberScope, memberKinds, memberTraits, rolesByMember, toMembers } from './members.ts'
+import type { KnownPlace, PlaceReader } from './scope-reader.ts'
+import {
+  type Held,
+  isMember,
+  isSameRole,
+  type Place,
+  type RoleRef,
+  workspaceRolesOf,
+} from './role-bindings.ts'
+
+export type MemberPlace = Place & { readonly scope: MemberScope }
+
+type KnownMemberPlace = KnownPlace & { readonly scope: MemberScope }
+
+export type MemberTools = {
+  readonly groupDomain: string
+  readonly callAs: CallAs
+  readonly audit: (exchange: AuthenticatedExchange, action: string, user: string) => void
+}
+
+type PlaceOf = (parts: readonly string[]) => MemberPlace
+
+/**
+ * The members of a place: the users with its roles. Callers must be allowed to list the bindings of
+ * the place; bindings are written as the caller.
+ */
+export function createMemberHandlers(tools: MemberTools, places: PlaceReader) {
+  const { groupDomain, callAs } = tools
+  const iam = `iam.${groupDomain}`
+
+  async function knowMembers(exchange: AuthenticatedExchange, place: MemberPlace): Promise<KnownMemberPlace> {
+    const known = { ...(await places.know(place)), scope: place.scope }
+    await places.requireList(exchange, known, 'bindings')
+    return known
+  }
+
+  async function showMembers(exchange: AuthenticatedExchange, place: MemberPlace, name = ''): Promise<void> {
+    requireMethod(exchange, ['GET', 'HEAD', ...(name === '' ? ['POST'] : ['PUT', 'DELETE'])])
+    const known = await knowMembers(exchange, place)
+    const roles = rolesByMember(await places.heldAt(known, isMember), known, known.namespaces)
+    // Bindings only contain the names of users.
+    const users = (await places.mayList(exchange, iam, 'users')) ? await places.latest('users') : undefined
+    const items = toMembers(roles, { groupDomain, scope: place.scope }, user => users?.get('', user))
+    const { plural } = memberKinds[place.scope]
+    const info = places.viewInfo(exchange, plural, name)
+    const what = {
+      plural,
+      kind: 'User',
+      namespaced: false,
+      group: iam,
+      version: 'v1alpha2',
+      traits: memberTraits(groupDomain, place.scope),
+    }
+    await places.show({ ...exchange, info }, what, items)
+  }
+
+  /**
+   * @throws Status 403 for a role of another name, by a caller who may not list roles; 422 for one
+   * that the place does not have
+   */
+  async function resolve(
+    exchange: AuthenticatedExchange,
+    place: KnownMemberPlace,
+    role: string,
+  ): Promise<RoleRef> {
+    const { scope, namespace, workspace } = place
+    const presets = await places.presetsAt(place)
+    const preset = presets.find(({ name }) => name === role)
+    if (preset?.clusterRole !== undefined) return { kind: 'ClusterRole', name: preset.clusterRole }
+    const named = presets.flatMap(({ name, clusterRole }) => (clusterRole === undefined ? [] : name))
+    if (preset !== undefined) throw unknownRole(role, named)
+    const source = scope === 'workspace' ? ({ ...place, scope: 'cluster' } as const) : place
+    await places.requireList(exchange, source, 'roles')
+    if (scope === 'namespace') {
+      if ((await places.latest('roles')).get(namespace, role) !== undefined)
+        return { kind: 'Role', name: role }
+      throw unknownRole(role, named)
+    }
+    const native = (await places.latest('clusterroles')).get('', role)
+    const of = native?.meta.labels?.[`${groupDomain}/workspace`]
+    const isHere = scope === 'workspace' ? of === workspace : of === undefined
+    if (native === undefined || !isHere) throw unknownRole(role, named)
+    return { kind: 'ClusterRole', name: role }
+  }
+
+  /** @throws Status 409 for a workspace without namespaces, which has nothing to be a member of */
+  function targetsOf(place: KnownMemberPlace): readonly string[] {
+    if (place.scope === 'cluster') return ['']
+    if (place.namespaces.length > 0) return place.namespaces
+    const message = `${placeText(place)} has no namespaces: its members are those who have role bindings in them`
+    throw new Status(409, 'Conflict', message)
+  }
+
+  async function give(
+    exchange: AuthenticatedExchange,
+    place: KnownMemberPlace,
+    { user, ref, held }: { readonly user: string; readonly ref: RoleRef; readonly held: readonly Held[] },
+  ): Promise<void> {
+    for (const namespace of targetsOf(place)) {
+      const isThere = held.some(
+        ({ binding }) => binding.entry.namespace === namespace && isSameRole(binding.roleRef, ref),
+      )
+      if (!isThere) await bind(callAs, exchange, { user, namespace, roleRef: ref, labels: {} })
+    }
+  }
+
+  /**
+   * The roles that another role replaces: all of the place; for a workspace its own roles, not
+   * those of single namespaces.
+   */
+  async function replacedBy(
+    place: KnownMemberPlace,
+    ref: RoleRef,
+    held: readonly Held[],
+  ): Promise<readonly Held[]> {
+    const others = held.filter(({ binding }) => !isSameRole(binding.roleRef, ref))
+    if (place.scope !== 'workspace') return others
+    const [member] = workspaceRolesOf(held, place.workspace, place.namespaces).values()
+    const clusterRoles = await places.latest('clusterroles')
+    return others.filter(({ binding: { roleRef } }) => {
+      if (roleRef.kind !== 'ClusterRole') return false
+      const labels = clusterRoles.get('', roleRef.name)?.meta.labels
+      return roleRef.name === member?.clusterRole || labels?.[`${groupDomain}/workspace`] === place.workspace
+    })
+  }
+
+  async function heldByUsers(place: KnownMemberPlace, users: ReadonlySet<string>) {
+    const all = await places.heldAt(place, ({ kind, name }) => kind === 'User' && users.has(name))
+    const held = new Map([...users].map(user => [user, [] as Held[]]))
+    for (const each of all) held.get(each.user)?.push(each)
+    return (user: string): readonly Held[] => held.get(user) ?? []
+  }
+
+  async function addMembers(exchange: AuthenticatedExchange, place: MemberPlace): Promise<void> {
+    const isTried = isDryRun(exchange)
+    const members = parseMembers(await readJson(exchange.req, ['application/json']))
+    // Only callers who may list bindings learn which role a user has already.
+    const known = await knowMembers(exchange, place)
+    const refs = await Promise.all(members.map(({ roleRef }) => resolve(exchange, known, roleRef)))
+    const held = await heldByUsers(known, new Set(members.map(({ username }) => username)))
+    for (const [i, { username: user, roleRef }] of members.entries()) {
+      const ref = refs[i]
+      if (ref === undefined) continue
+      await give(exchange, known, { user, ref, held: held(user) })
+      if (!isTried) tools.audit(exchange, `give ${roleRef} in ${placeText(place)}`, user)
+    }
+    sendJson(exchange.res, 200, members)
+  }
+
+  async function changeMember(exchange: AuthenticatedExchange, place: MemberPlace, name: string) {
+    const isTried = isDryRun(exchange)
+    const member: Member = parseMember(await readJson(exchange.req, ['application/json']))
+    if (member.username !== name)
+      throw badRequest(`username must be the name in the path, ${JSON.stringify(name)}`)
+    const known = await knowMembers(exchange, place)
+    const ref = await resolve(exchange, known, member.roleRef)
+    const held = (await heldByUsers(known, new Set([name])))(name)
+    // The new binding first: if it is rejected, the user keeps the old role.
+    await give(exchange, known, { user: name, ref, held })
+    for (const { binding } of await replacedBy(known, ref, held))
+      await unbind(callAs, exchange, binding.entry.meta, name)
+    if (!isTried) tools.audit(exchange, `give ${member.roleRef} in ${placeText(place)}`, name)
+    sendJson(exchange.res, 200, member)
+  }
+
+  async function removeMember(exchange: AuthenticatedExchange, place: MemberPlace, name: string) {
+    const isTried = isDryRun(exchange)
+    const given = await readDeleteOptions(exchange.req)
+    if (given?.isDryRun === true) throw badRequest('dryRun must be a query parameter here: ?dryRun=All')
+    if (given?.options.preconditions !== undefined)
+      throw badRequest('invalid preconditions: a member has no uid and no resourceVersion')
+    const known = await knowMembers(exchange, place)
+    const held = await places.heldAt(known, subject => isMember(subject) && subject.name === name)
+    if (held.length === 0) throw notFound({ group: '', resource: memberKinds[place.scope].plural }, name)
+    for (const { binding } of held) await unbind(callAs, exchange, binding.entry.meta, name)
+    if (!isTried) tools.audit(exchange, `remove from ${placeText(place)}`, name)
+    sendJson(exchange.res, 200, { message: 'success' })
+  }
+
+  return {
+    members(placeOf: PlaceOf): Handler {
+      return exchange => {
+        const place = placeOf(exchange.info.parts)
+        return exchange.req.method === 'POST' ? addMembers(exchange, place) : showMembers(exchange, place)
+      }
+    },
+    member(placeOf: PlaceOf): Handler {
+      return exchange => {
+        const place = placeOf(exchange.info.parts)
+        const name = exchange.info.parts.at(-1) ?? ''
+        const { method = '' } = exchange.req
+        if (method === 'PUT') return changeMember(exchange, place, name)
+        return method === 'DELETE' ? removeMember(exchange, place, name) : showMembers(exchange, place, name)
+      }
+    },
+  }
+}
+
+/** @throws Status 405 */
+export function requireMethod({ req }: AuthenticatedExchange, allowed: readonly string[]): void {
+  if (!allowed.includes(req.method ?? '')) throw methodNotAllowed(allowed)
+}

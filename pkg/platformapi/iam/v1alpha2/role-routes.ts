@@ -1,0 +1,131 @@
+import { notFound } from '../../../apierrors/status.ts'
+import { authenticatedGroup } from '../../../apirequest/identity.ts'
+import type { AuthenticatedExchange, Handler } from '../../../apirequest/request-context.ts'
+import { sendJson } from '../../../httpserver/respond.ts'
+import type { User } from '../../../iam/users/user.ts'
+import { createMemberHandlers, type MemberTools, requireMethod } from './member-routes.ts'
+import { type Held, isSameRole, type Place, workspaceRolesOf } from './role-bindings.ts'
+import { labelsOf, writeRole } from './role-writes.ts'
+import { type PlacedRole, roleKinds } from './roles.ts'
+import type { RolePath } from './roles-description.ts'
+import { createPlaceReader, type PlaceTools, rbacGroup } from './scope-reader.ts'
+
+export type RoleTools = PlaceTools &
+  MemberTools & {
+    readonly users: { readonly get: (name: string) => User | undefined }
+    /**
+     * Returns whether a name is the caller's own user, and not another credential with that name.
+     */
+    readonly isCaller: (exchange: AuthenticatedExchange, name: string) => boolean
+  }
+
+/**
+ * Roles and members in the format of KubeSphere 3.4: views of RBAC roles and bindings for callers
+ * who may list these, and writes of bindings as the caller.
+ */
+export function createRoleRoutes(
+  tools: RoleTools,
+  places = createPlaceReader(tools),
+): Readonly<Record<RolePath, Handler>> {
+  const { groupDomain, callAs } = tools
+  const iam = `iam.${groupDomain}`
+  const { members, member } = createMemberHandlers(tools, places)
+
+  async function isLabelled(place: Place, name: string): Promise<boolean> {
+    const labels = (await places.latest('clusterroles')).get('', name)?.meta.labels ?? {}
+    return Object.entries(labelsOf(groupDomain, place)).every(([key, value]) => labels[key] === value)
+  }
+
+  const requireWrite: Parameters<typeof writeRole>[0]['require'] = (exchange, right) =>
+    tools.require(exchange, { ...right, group: rbacGroup, resource: 'clusterroles', namespace: '' })
+
+  async function serveRoles(exchange: AuthenticatedExchange, place: Place, name = ''): Promise<void> {
+    if (exchange.req.method !== 'GET' && exchange.req.method !== 'HEAD') {
+      const writing = { groupDomain, callAs, require: requireWrite, isLabelled }
+      return writeRole(writing, exchange, { place, name })
+    }
+    await places.requireList(exchange, await places.know(place), 'roles')
+    const { plural, kind, isNative } = roleKinds[place.scope]
+    const api = isNative ? { group: rbacGroup, version: 'v1' } : { group: iam, version: 'v1alpha2' }
+    const namespaced = place.scope === 'namespace'
+    const within = namespaced ? ['namespaces', place.namespace] : []
+    const info = places.viewInfo(exchange, ...within, plural, name)
+    const found = await places.rolesAt(place, await places.mayList(exchange, rbacGroup, 'clusterroles'))
+    const shown = found.map(({ role }) => role)
+    await places.show({ ...exchange, info }, { plural, kind, namespaced, ...api }, shown)
+  }
+
+  /** The roles of a user at a place, by name or group; everybody may read their own. */
+  async function sendRolesOf(exchange: AuthenticatedExchange, place: Place, name: string): Promise<void> {
+    requireMethod(exchange, ['GET', 'HEAD'])
+    const known = await places.know(place)
+    if (!tools.isCaller(exchange, name)) await places.requireList(exchange, known, 'bindings')
+    const user = tools.users.get(name)
+    if (user === undefined) throw notFound({ group: iam, resource: 'users' }, name)
+    const groups = new Set(user.groups)
+    groups.delete(authenticatedGroup)
+    const found = await places.heldAt(known, subject =>
+      subject.kind === 'User' ? subject.name === name : subject.kind === 'Group' && groups.has(subject.name),
+    )
+    const held = found.map(each => ({ ...each, user: name }))
+    const isHeld = place.scope === 'workspace' ? isOfWorkspace(held, known) : isBound(held)
+    const all = await places.rolesAt(place, true)
+    sendJson(
+      exchange.res,
+      200,
+      all.filter(isHeld).map(({ role }) => role),
+    )
+  }
+
+  const roles = (placeOf: (parts: readonly string[]) => Place): Handler => {
+    return exchange => serveRoles(exchange, placeOf(exchange.info.parts))
+  }
+  const role = (placeOf: (parts: readonly string[]) => Place): Handler => {
+    return exchange => serveRoles(exchange, placeOf(exchange.info.parts), exchange.info.parts.at(-1))
+  }
+  const rolesOf = (placeOf: (parts: readonly string[]) => Place): Handler => {
+    return exchange => sendRolesOf(exchange, placeOf(exchange.info.parts), exchange.info.parts.at(-2) ?? '')
+  }
+  const global = (): Place => ({ scope: 'global', namespace: '', workspace: '' })
+  const cluster = () => ({ scope: 'cluster', namespace: '', workspace: '' }) as const
+  const inWorkspace = ([, workspace = '']: readonly string[]) =>
+    ({ scope: 'workspace', namespace: '', workspace }) as const
+  const inNamespace = ([, namespace = '']: readonly string[]) =>
+    ({ scope: 'namespace', namespace, workspace: '' }) as const
+
+  return {
+    '/globalroles': roles(global),
+    '/globalroles/{globalrole}': role(global),
+    '/users/{user}/globalroles': rolesOf(global),
+    '/clusterroles': roles(cluster),
+    '/clusterroles/{clusterrole}': role(cluster),
+    '/clustermembers': members(cluster),
+    '/clustermembers/{clustermember}': member(cluster),
+    '/clustermembers/{clustermember}/clusterroles': rolesOf(cluster),
+    '/workspaces/{workspace}/workspaceroles': roles(inWorkspace),
+    '/workspaces/{workspace}/workspaceroles/{workspacerole}': role(inWorkspace),
+    '/workspaces/{workspace}/workspacemembers': members(inWorkspace),
+    '/workspaces/{workspace}/workspacemembers/{workspacemember}': member(inWorkspace),
+    '/workspaces/{workspace}/workspacemembers/{workspacemember}/workspaceroles': rolesOf(inWorkspace),
+    '/namespaces/{namespace}/roles': roles(inNamespace),
+    '/namespaces/{namespace}/roles/{role}': role(inNamespace),
+    '/namespaces/{namespace}/members': members(inNamespace),
+    '/namespaces/{namespace}/members/{member}': member(inNamespace),
+    '/namespaces/{namespace}/members/{member}/roles': rolesOf(inNamespace),
+  }
+}
+
+/** By the reference in bindings: a Role and a ClusterRole of one name are two roles. */
+function isBound(held: readonly Held[]) {
+  return ({ ref }: PlacedRole) =>
+    ref !== undefined && held.some(({ binding }) => isSameRole(binding.roleRef, ref))
+}
+
+function isOfWorkspace(
+  held: readonly Held[],
+  place: { readonly workspace: string; readonly namespaces: readonly string[] },
+) {
+  const members = workspaceRolesOf(held, place.workspace, place.namespaces).values()
+  const names = new Set([...members].map(({ role }) => role))
+  return ({ role }: PlacedRole) => names.has(role.metadata.name)
+}
