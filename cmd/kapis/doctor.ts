@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util'
 import { createKubeClient } from '../../pkg/kubeclient/client.ts'
-import { loadEndpoint } from '../../pkg/kubeclient/rest-config.ts'
+import { loadRestConfig } from '../../pkg/kubeclient/rest-config.ts'
 import { type Command, UsageError } from './command.ts'
 import { admission } from './doctor/admission.ts'
 import { apiService } from './doctor/api-service.ts'
@@ -9,20 +9,20 @@ import { certificates } from './doctor/certificates.ts'
 import { type Check, type Installation, warning } from './doctor/check.ts'
 import { readConfiguration } from './doctor/configuration.ts'
 import { customResources } from './doctor/custom-resources.ts'
-import { surroundings } from './doctor/environment.ts'
+import { environment } from './doctor/environment.ts'
 import { listener } from './doctor/oauth-server.ts'
 import { passwords } from './doctor/passwords.ts'
-import { rights } from './doctor/permissions.ts'
+import { permissions } from './doctor/permissions.ts'
 import { isHealthy, type Report, toJson, toText } from './doctor/report.ts'
 import { service } from './doctor/service.ts'
 import { findKubeconfig } from './find-kubeconfig.ts'
 
 /** In the order of diagnosis: earlier findings are often the cause of later ones. */
 const checks: readonly Check[] = [
-  surroundings,
+  environment,
   service,
   customResources,
-  rights,
+  permissions,
   admission,
   authentication,
   certificates,
@@ -69,7 +69,7 @@ Needs permission to read the namespace of Kapis, including its Secrets.
       throw new UsageError(`--output ${values.output}: must be text or json`)
     if (values.url !== '' && !/^https:\/\/[^/]+\/?$/.test(values.url))
       throw new UsageError(`--url ${values.url}: must be https://host[:port]`)
-    const client = createKubeClient(loadEndpoint(values.kubeconfig ?? findKubeconfig(io)))
+    const client = createKubeClient(loadRestConfig(values.kubeconfig ?? findKubeconfig(io)))
     try {
       const { namespace } = values
       const { config, findings } = await readConfiguration(client, namespace)

@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util'
 import type { Command, Io } from './command.ts'
 import { loginNames } from './login/names.ts'
 import { findTarget, parseServer, type ServerValues, tokenFromEnvironment } from './session/find-login.ts'
-import { freshLogin } from './session/refresh-login.ts'
+import { refreshLogin } from './session/refresh-login.ts'
 import { serverOptions, serverUsage } from './session/server.ts'
 
 const apiVersion = 'client.authentication.k8s.io/v1'
@@ -44,7 +44,7 @@ function serverOf({ server }: ServerValues): string | undefined {
 
 async function storedToken(values: ServerValues, io: Io) {
   const isExact = values.server !== undefined && values.context === undefined
-  const { accessToken, expiresAtMs } = await freshLogin(findTarget(values, io, isExact), io)
+  const { accessToken, expiresAtMs } = await refreshLogin(findTarget(values, io, isExact), io)
   const expirationTimestamp = new Date(expiresAtMs).toISOString().replace(/\.\d+Z$/, 'Z')
   return { token: accessToken, expirationTimestamp }
 }

@@ -16,7 +16,7 @@ import { withFileLock } from './session/file-lock.ts'
 import { findServer, parseServer, readCertificates } from './session/find-login.ts'
 import { Connection, parseJson } from './session/http.ts'
 import { type Client, discover, type Issuer } from './session/issuer.ts'
-import { findOwnProgram } from './session/kapis-executable.ts'
+import { findKapisExecutable } from './session/kapis-executable.ts'
 import {
   defaultContext,
   loginFile,
@@ -118,7 +118,7 @@ async function logIn({ output: _output, ...values }: Parsed, io: Io): Promise<nu
   const server = findServer({ ...values, context: name }, io)
   const cluster = findCluster(values, server)
   const paths = values['no-kubeconfig'] ? [] : kubeconfigFiles(io.env, values.kubeconfig)
-  const program = findOwnProgram(io, process.argv[1] ?? '')
+  const program = findKapisExecutable(io, process.argv[1] ?? '')
   const planner: Planner = config =>
     planContext(config, {
       name,

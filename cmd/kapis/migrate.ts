@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util'
 import { createKubeClient } from '../../pkg/kubeclient/client.ts'
-import { loadEndpoint } from '../../pkg/kubeclient/rest-config.ts'
+import { loadRestConfig } from '../../pkg/kubeclient/rest-config.ts'
 import { type Command, type Io, UsageError } from './command.ts'
 import { findKubeconfig } from './find-kubeconfig.ts'
 import { toConfiguration } from './migrate/configuration.ts'
@@ -81,7 +81,7 @@ async function users(options: Options, io: Io): Promise<number> {
   const { from, groupDomain: to } = options
   if (from === to)
     throw new UsageError(`--from ${from}: Kapis with this group domain has these users already`)
-  const client = createKubeClient(loadEndpoint(options.kubeconfig ?? findKubeconfig(io)))
+  const client = createKubeClient(loadRestConfig(options.kubeconfig ?? findKubeconfig(io)))
   try {
     const plan = await planUsers(client, { from, to })
     const steps = options.isWritten ? await createUsers(client, plan, to) : plan

@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { createAuthority, issueCertificate, type KeyPair } from '../../pkg/certs/issue.ts'
+import { createCa, issueCertificate, type KeyPair } from '../../pkg/certs/issue.ts'
 
 const validityDays = 365
 
@@ -25,7 +25,7 @@ export function createPki(folder: string): Pki {
     writeFileSync(file(`${name}.key`), keyPem, { mode: 0o600 })
   }
   const authority = (name: string, commonName: string) => {
-    const pair = createAuthority({ commonName, validityDays })
+    const pair = createCa({ commonName, validityDays })
     write(name, pair)
     return pair
   }

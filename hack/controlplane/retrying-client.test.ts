@@ -3,7 +3,7 @@ import { Status, unavailable } from '../../pkg/apierrors/status.ts'
 import type { KubeClient } from '../../pkg/kubeclient/client.ts'
 import { createRetryingClient } from './retrying-client.ts'
 
-describe('createPatientClient', () => {
+describe('createRetryingClient', () => {
   const tooMany = new Status(429, 'TooManyRequests', 'later')
   const absent = new Status(404, 'NotFound', 'none of that name')
 

@@ -2,7 +2,7 @@ import type { ChildProcess } from 'node:child_process'
 import { mkdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { createKubeClient, type KubeClient } from '../../pkg/kubeclient/client.ts'
-import { loadEndpoint } from '../../pkg/kubeclient/rest-config.ts'
+import { loadRestConfig } from '../../pkg/kubeclient/rest-config.ts'
 import { applyManifests } from '../manifests.ts'
 import { ensureBinaries } from './binaries/binaries.ts'
 import {
@@ -75,7 +75,7 @@ export async function start(o: Start): Promise<Shipper | undefined> {
     standIn.close()
   }
   const kubeconfig = join(settings.runDir, 'admin.kubeconfig')
-  const client = createRetryingClient(createKubeClient(loadEndpoint(kubeconfig)))
+  const client = createRetryingClient(createKubeClient(loadRestConfig(kubeconfig)))
   try {
     const engine = settings.logStore === 'opensearch' ? opensearch(plan, say).then(run) : undefined
     await Promise.all([run(controllerManager(plan)), run(kwok(plan)), engine])

@@ -3,7 +3,7 @@ import { unavailable } from '../apierrors/status.ts'
 import type { Loopback } from '../apirequest/fixtures.ts'
 import { toOpenApi } from '../openapi/document.ts'
 import { createApiDocuments, isOwnDocument } from './documents.ts'
-import { section, serveFace } from './fixtures.ts'
+import { section, serveApi } from './fixtures.ts'
 
 const path = `/openapi/v3/${section.key}`
 
@@ -20,7 +20,7 @@ describe('createApiDocuments', () => {
   })
   let server: Loopback
   before(async () => {
-    server = await serveFace(face)
+    server = await serveApi(face)
   })
   after(() => server.close())
 

@@ -4,7 +4,7 @@ import { cachingOf, createDocument, type Document, sendDocument } from '../https
 import { isRecord } from '../kubeclient/object.ts'
 import { type DescribedSection, toOpenApi } from '../openapi/document.ts'
 
-export type Face = {
+export type ApiDocument = {
   readonly handles: (path: string) => boolean
   /** @throws Status 405, 503 */
   readonly handle: (exchange: Exchange) => Promise<void> | void
@@ -30,7 +30,7 @@ export function isOwnDocument(path: string): boolean {
  * kube-apiserver. Each URL contains the hash of its document, so responses can be cached without
  * limit.
  */
-export function createApiDocuments({ sections, version, readIndex }: ApiDocumentsOptions): Face {
+export function createApiDocuments({ sections, version, readIndex }: ApiDocumentsOptions): ApiDocument {
   const documents = new Map<string, Document>(
     sections.map(section => [`${root}/${section.key}`, createDocument(toOpenApi(section, version))]),
   )

@@ -1,7 +1,7 @@
 import { renderKube } from '../apierrors/render-kube.ts'
 import { type Loopback, startLoopback, toExchange } from '../apirequest/fixtures.ts'
 import type { DescribedSection } from '../openapi/document.ts'
-import type { Face } from './documents.ts'
+import type { ApiDocument } from './documents.ts'
 
 export const section: DescribedSection = {
   key: 'kapis/things.example.io/v1',
@@ -19,10 +19,10 @@ export const section: DescribedSection = {
   },
 }
 
-export function serveFace(face: Face): Promise<Loopback> {
+export function serveApi(document: ApiDocument): Promise<Loopback> {
   return startLoopback(async (req, res) => {
     try {
-      await face.handle(toExchange(req, res))
+      await document.handle(toExchange(req, res))
     } catch (error) {
       renderKube(res, error)
     }

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import type { Loopback } from '../apirequest/fixtures.ts'
-import { section, serveFace } from './fixtures.ts'
+import { section, serveApi } from './fixtures.ts'
 import { createDocsPage } from './page.ts'
 
 describe('createDocsPage', () => {
@@ -8,7 +8,7 @@ describe('createDocsPage', () => {
   let server: Loopback
   let text: string
   before(async () => {
-    server = await serveFace(face)
+    server = await serveApi(face)
     text = (await server.get('/docs')).text
   })
   after(() => server.close())

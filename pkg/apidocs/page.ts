@@ -4,7 +4,7 @@ import { readAsset } from '../httpserver/asset.ts'
 import { createTextDocument, type Document, sendDocument } from '../httpserver/document.ts'
 import { type Html, html } from '../httpserver/html.ts'
 import type { DescribedSection } from '../openapi/document.ts'
-import type { Face } from './documents.ts'
+import type { ApiDocument } from './documents.ts'
 import { sectionHtml, sectionId } from './section.ts'
 
 export type DocsPageOptions = {
@@ -29,7 +29,7 @@ const policy = [
  * Serves GET /docs, the whole API reference on one page, rendered once from the OpenAPI documents.
  * The page loads nothing from other servers; its script is only needed for the search.
  */
-export function createDocsPage(options: DocsPageOptions): Face {
+export function createDocsPage(options: DocsPageOptions): ApiDocument {
   const style = readAsset(new URL('./style.css', import.meta.url), `${root}/style.css`)
   const script = readAsset(new URL('./search.js', import.meta.url), `${root}/search.js`)
   const page = {

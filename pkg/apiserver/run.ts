@@ -16,8 +16,8 @@ import { readProxyEnvironment } from '../http/proxy-environment.ts'
 import { createClientAddress } from '../httpserver/client-address.ts'
 import { iamVersion } from '../iam/users/user.ts'
 import { createKubeClient } from '../kubeclient/client.ts'
-import { loadEndpoint } from '../kubeclient/rest-config.ts'
-import { untilDone } from '../kubeclient/retry.ts'
+import { loadRestConfig } from '../kubeclient/rest-config.ts'
+import { retryUntilSuccess } from '../kubeclient/retry.ts'
 import { withServiceAccountErrors } from '../kubeclient/service-account-errors.ts'
 import { createKubeProxy, type GonePods } from '../proxy/kube.ts'
 import { createKubeConnections } from '../proxy/kube-connections.ts'
@@ -45,7 +45,7 @@ import { openListeners } from './server/listeners.ts'
 import { createProfiles } from './server/profiles.ts'
 import { type BuildInfo, toVersionInfo } from './server/version.ts'
 import { createAccessReviews } from './wiring/access-reviews.ts'
-import { createComponents } from './wiring/aggregated-apis.ts'
+import { createAggregatedApis } from './wiring/aggregated-apis.ts'
 import { createApiDocs } from './wiring/api-docs.ts'
 import { startAudit } from './wiring/audit.ts'
 import { createAuth } from './wiring/auth.ts'
@@ -95,7 +95,7 @@ export async function runApiserver(
     registry,
     continues: 'privileged',
   })
-  const endpoint = loadEndpoint(config.kubernetes.kubeconfig)
+  const endpoint = loadRestConfig(config.kubernetes.kubeconfig)
   const kubeApiserver = { name: 'kube-apiserver', url: endpoint.url }
   const client = tracing.client(createKubeClient(endpoint), kubeApiserver)
   const clientAddress = createClientAddress(() => live().listen.trustedProxies)
@@ -110,11 +110,11 @@ export async function runApiserver(
       ? new ServingCertificates({ client, config, logger })
       : new FileCertificates({ files: config.tls, logger })
   observeCertificates(registry, () => certificates.current())
-  await untilDone(() => certificates.start(), { logger, signal })
+  await retryUntilSuccess(() => certificates.start(), { logger, signal })
   if (signal.aborted) return
   const keeper = createRegistration({ client, config, certificates, logger })
 
-  const proxied = loadEndpoint(config.kubernetes.kubeconfig)
+  const proxied = loadRestConfig(config.kubernetes.kubeconfig)
   const connections = createKubeConnections(proxied, maxProxied)
   const broadcaster = new WatchBroadcaster({ stallMs: () => live().limits.stallSeconds * 1_000 })
   const gonePods: GonePods = {
@@ -146,7 +146,7 @@ export async function runApiserver(
     ...{ client, config, live, secrets, logger, registry, authorize, bindings },
     watchNamespaces: handler => resources.watch('/api/v1/namespaces', handler),
   })
-  const logSearches = logs.faces.get(`tenant.${groupDomain}/v1alpha2`)
+  const logSearches = logs.apis.get(`tenant.${groupDomain}/v1alpha2`)
   if (logSearches === undefined) throw new Error('the tenant group has no searches')
   const callAs = createCallAs(client)
   const tenant = createTenant({
@@ -154,7 +154,7 @@ export async function runApiserver(
     callAs,
     narrowed: resources.narrowed,
     users: access.users,
-    requireRight: access.requireRight,
+    requirePermission: access.requirePermission,
     searches: logSearches,
   })
   const iam = await createIam({
@@ -188,7 +188,7 @@ export async function runApiserver(
       createOAuthForward({ socket, clientAddress, logger, ...how }),
     )
   const versionInfo = toVersionInfo(parts.build)
-  const components = createComponents({ client, config, logger, tracing })
+  const components = createAggregatedApis({ client, config, logger, tracing })
   const {
     route,
     isProxied: isDelegated,
@@ -198,7 +198,7 @@ export async function runApiserver(
     version: resourcesVersion,
     aggregated: resources.aggregated,
     platform: new Map([
-      ...logs.faces,
+      ...logs.apis,
       [`${group}/${resourcesVersion}`, resources.platform],
       [`${group}/v1alpha2`, resources.v1alpha2],
       [`iam.${groupDomain}/${iamVersion}`, iam.serve],

@@ -6,7 +6,7 @@ import { hooksOf } from '../httpserver/hooked-message.ts'
 import { type Capture, captureRequest, captureResponse, withoutManagedFields } from './capture.ts'
 import { toEvent } from './event.ts'
 import type { Policy, Stage } from './policy.ts'
-import { judge, type Verdict } from './policy-evaluator.ts'
+import { evaluatePolicy, type PolicyDecision } from './policy-evaluator.ts'
 import { cappedLevel } from './redact.ts'
 
 /** The audit record of a request; each stage is reported once, when it happens. */
@@ -62,11 +62,11 @@ export function createAuditor({ policy, sink, whenFull }: AuditorOptions): Audit
       let identity: Identity | undefined
       let impersonated: Identity | undefined
       let failure: Status | undefined
-      let verdict: Verdict | undefined
+      let verdict: PolicyDecision | undefined
       let responseBody: Capture | undefined
 
       function emit(stage: Stage, code: number | undefined): void {
-        verdict ??= judge(policy, info, identity)
+        verdict ??= evaluatePolicy(policy, info, identity)
         const level = cappedLevel(verdict.level, info)
         if (level === 'None' || verdict.omitStages.includes(stage)) return
         const shown = (capture: Capture | undefined) => {
@@ -89,7 +89,7 @@ export function createAuditor({ policy, sink, whenFull }: AuditorOptions): Audit
           identity = authenticated.identity
           impersonated = as
           if (authenticated.isAggregated) sourceIPs.unshift(...forwardedFor(req.headers['x-forwarded-for']))
-          verdict = judge(policy, info, identity)
+          verdict = evaluatePolicy(policy, info, identity)
           const isLong = mayLast(exchange)
           if (!isLong && cappedLevel(verdict.level, info) === 'RequestResponse')
             responseBody = captureResponse(res)

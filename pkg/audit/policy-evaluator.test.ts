@@ -2,25 +2,25 @@ import { expect } from 'chai'
 import { jane } from '../apirequest/fixtures.ts'
 import { parseRequestInfo } from '../apirequest/request-info.ts'
 import { parsePolicy } from './policy.ts'
-import { judge } from './policy-evaluator.ts'
+import { evaluatePolicy } from './policy-evaluator.ts'
 
 /**
  * Returns the level that a single rule with level Request gives to a request; None if it does not
  * match.
  */
 function levelOf(rule: string, method: string, path: string): string {
-  return judge(policyOf(rule), parseRequestInfo(method, path), jane).level
+  return evaluatePolicy(policyOf(rule), parseRequestInfo(method, path), jane).level
 }
 
 function judgeNobody(rule: string): string {
-  return judge(policyOf(rule), parseRequestInfo('GET', '/api/v1/pods'), undefined).level
+  return evaluatePolicy(policyOf(rule), parseRequestInfo('GET', '/api/v1/pods'), undefined).level
 }
 
 function policyOf(rule: string) {
   return parsePolicy(`{apiVersion: audit.k8s.io/v1, kind: Policy, rules: [{level: Request, ${rule}}]}`)
 }
 
-describe('judge', () => {
+describe('evaluatePolicy', () => {
   const pods = '/api/v1/namespaces/a/pods/p'
   const cases: readonly (readonly [rule: string, method: string, path: string, matches: boolean])[] = [
     ['', 'GET', pods, true],
@@ -68,8 +68,8 @@ describe('judge', () => {
       {level: None, verbs: [get]},
       {level: Metadata, omitStages: [RequestReceived], omitManagedFields: true},
       {level: RequestResponse}]}`)
-    expect(judge(policy, parseRequestInfo('GET', pods), jane).level).to.equal('None')
-    expect(judge(policy, parseRequestInfo('DELETE', pods), jane)).to.deep.equal({
+    expect(evaluatePolicy(policy, parseRequestInfo('GET', pods), jane).level).to.equal('None')
+    expect(evaluatePolicy(policy, parseRequestInfo('DELETE', pods), jane)).to.deep.equal({
       level: 'Metadata',
       omitStages: ['Panic', 'RequestReceived'],
       omitManagedFields: true,

@@ -2,7 +2,7 @@ import type { Identity } from '../apirequest/identity.ts'
 import type { RequestInfo } from '../apirequest/request-info.ts'
 import type { GroupResources, Level, Policy, PolicyRule, Stage } from './policy.ts'
 
-export type Verdict = {
+export type PolicyDecision = {
   readonly level: Level
   readonly omitStages: readonly Stage[]
   readonly omitManagedFields: boolean
@@ -13,7 +13,11 @@ export type Verdict = {
  *
  * @param identity undefined if authentication failed
  */
-export function judge(policy: Policy, info: RequestInfo, identity: Identity | undefined): Verdict {
+export function evaluatePolicy(
+  policy: Policy,
+  info: RequestInfo,
+  identity: Identity | undefined,
+): PolicyDecision {
   const rule = policy.rules.find(candidate => matches(candidate, info, identity))
   if (rule === undefined) return { level: 'None', omitStages: policy.omitStages, omitManagedFields: false }
   const { level, omitManagedFields } = rule

@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer'
 import { hash } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import { unauthorized } from '../apierrors/status.ts'
-import { isWebSocket, partProtocols } from '../httpserver/web-socket-handshake.ts'
+import { isWebSocket, splitSubprotocols } from '../httpserver/web-socket-handshake.ts'
 
 const maxTokenLength = 32 * 1024
 
@@ -58,7 +58,7 @@ export function tokenKey(token: string): string {
 
 function readProtocol(req: IncomingMessage): string | null {
   if (!isWebSocket(req)) return null
-  const { offered, bearers } = partProtocols(req.headers['sec-websocket-protocol'])
+  const { offered, bearers } = splitSubprotocols(req.headers['sec-websocket-protocol'])
   const [bearer, another] = bearers
   if (bearer === undefined) return null
   if (another !== undefined) throw unauthorized('there is more than one WebSocket bearer token')

@@ -4,16 +4,16 @@ import { createServer, request, type Server } from 'node:https'
 import { expect } from 'chai'
 import { Status } from '../apierrors/status.ts'
 import type { Identity } from '../apirequest/identity.ts'
-import { createAuthority, issueCertificate, type KeyPair } from '../certs/issue.ts'
+import { createCa, issueCertificate, type KeyPair } from '../certs/issue.ts'
 import { type AuthenticationConfig, parseAuthenticationConfig } from './authentication-config.ts'
 import { createClientCertificateAuthenticator } from './client-certificate.ts'
 import { createFrontProxyAuthenticator } from './front-proxy.ts'
 
 const day = 24 * 3600_000
-const proxyAuthority = createAuthority({ commonName: 'front-proxy-ca', validityDays: 2 })
-const clientAuthority = createAuthority({ commonName: 'client-ca', validityDays: 2 })
+const proxyAuthority = createCa({ commonName: 'front-proxy-ca', validityDays: 2 })
+const clientAuthority = createCa({ commonName: 'client-ca', validityDays: 2 })
 // The same subject with another key: a certificate that an attacker can create.
-const forgedAuthority = createAuthority({ commonName: 'front-proxy-ca', validityDays: 2 })
+const forgedAuthority = createCa({ commonName: 'front-proxy-ca', validityDays: 2 })
 const serving = issueCertificate(clientAuthority, {
   commonName: 'localhost',
   dnsNames: ['localhost'],

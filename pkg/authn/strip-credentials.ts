@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { strippedHeader } from '../httpserver/stripped-header.ts'
-import { partProtocols } from '../httpserver/web-socket-handshake.ts'
+import { splitSubprotocols } from '../httpserver/web-socket-handshake.ts'
 
 /** Checks the first letter first, since it runs for every header of every request. */
 function isIdentity(name: string): boolean {
@@ -46,6 +46,6 @@ function replace(rawHeaders: string[], at: number, value?: string): void {
 
 /** Returns the subprotocols without tokens; undefined if there are no others. */
 function withoutBearers(protocols: string | undefined): string | undefined {
-  const { offered } = partProtocols(protocols)
+  const { offered } = splitSubprotocols(protocols)
   return offered.length === 0 ? undefined : offered.join(', ')
 }

@@ -64,12 +64,12 @@ describe('createTokenReviewAuthenticator', () => {
 
   it('asks about a hundred tokens at once, and refuses those for which there is no room', async () => {
     const answered = Promise.withResolvers<void>()
-    let underWay = 0
+    let inFlight = 0
     let most = 0
     const { ask } = start(async () => {
-      most = Math.max(most, ++underWay)
+      most = Math.max(most, ++inFlight)
       await answered.promise
-      underWay--
+      inFlight--
       return { status: { authenticated: true, user } }
     })
     const req = await received(['Authorization', 'Bearer x'])

@@ -4,7 +4,7 @@ import { createBoundedCache } from '../cache/bounded-cache.ts'
 import type { KubeClient } from '../kubeclient/client.ts'
 import { isRecord } from '../kubeclient/object.ts'
 import { retryTransient } from '../kubeclient/retry.ts'
-import { createWorkQueue } from '../scheduling/concurrency-limiter.ts'
+import { createConcurrencyLimiter } from '../scheduling/concurrency-limiter.ts'
 import type { Authenticator } from './authenticator.ts'
 import { readBearer, tokenKey } from './bearer.ts'
 
@@ -28,8 +28,8 @@ export function createTokenReviewAuthenticator({ client, isOurs }: TokenReviewOp
     maxBytes: maxCacheBytes,
     sizeOf: found => (found === 'refused' ? 0 : identityBytes(found)),
   })
-  const underWay = new Map<string, Promise<Identity | 'refused'>>()
-  const queue = createWorkQueue({
+  const inFlight = new Map<string, Promise<Identity | 'refused'>>()
+  const queue = createConcurrencyLimiter({
     atOnce: maxReviews.atOnce,
     maxWaiting: maxReviews.waiting,
     refuse: () => unavailable('too many token reviews in progress'),
@@ -50,8 +50,8 @@ export function createTokenReviewAuthenticator({ client, isOurs }: TokenReviewOp
       const key = tokenKey(token)
       let result = reviewed.get(key)
       if (result === undefined) {
-        const running = underWay.get(key) ?? review(token, key).finally(() => underWay.delete(key))
-        underWay.set(key, running)
+        const running = inFlight.get(key) ?? review(token, key).finally(() => inFlight.delete(key))
+        inFlight.set(key, running)
         result = await running
       }
       if (result === 'refused') throw unauthorized('kube-apiserver rejected the token')

@@ -11,9 +11,9 @@ import { review } from './subject-access-review.ts'
  * Where a caller has a permission: in the whole cluster including cluster-scoped objects, or in
  * some namespaces.
  */
-export type Reach = 'everywhere' | readonly string[]
+export type NamespaceAccess = 'everywhere' | readonly string[]
 
-export type ReachOptions = {
+export type NamespaceFinderOptions = {
   readonly client: KubeClient
   readonly index: Pick<GrantIndex, 'grantsOf'>
   readonly right: Permission
@@ -30,13 +30,15 @@ const maxCacheBytes = 16 * 1024 * 1024
  *
  * @throws Status 503 if kube-apiserver is not responding
  */
-export function createNamespaceFinder(options: ReachOptions): (identity: Identity) => Promise<Reach> {
-  const known = createBoundedCache<Reach>({
+export function createNamespaceFinder(
+  options: NamespaceFinderOptions,
+): (identity: Identity) => Promise<NamespaceAccess> {
+  const known = createBoundedCache<NamespaceAccess>({
     maxBytes: maxCacheBytes,
     // Names of namespaces are shared with the index of bindings.
     sizeOf: reach => 8 * reach.length,
   })
-  const underWay = new Map<string, Promise<Reach>>()
+  const inFlight = new Map<string, Promise<NamespaceAccess>>()
 
   return async identity => {
     if (isSuperuser(identity)) return 'everywhere'
@@ -48,15 +50,18 @@ export function createNamespaceFinder(options: ReachOptions): (identity: Identit
     ])
     const found = known.get(key)
     if (found !== undefined) return found
-    const running = underWay.get(key) ?? findReach(options, identity).finally(() => underWay.delete(key))
-    underWay.set(key, running)
+    const running = inFlight.get(key) ?? findReach(options, identity).finally(() => inFlight.delete(key))
+    inFlight.set(key, running)
     const reach = await running
     known.set(key, reach, cacheMs)
     return reach
   }
 }
 
-async function findReach({ client, index, right }: ReachOptions, identity: Identity): Promise<Reach> {
+async function findReach(
+  { client, index, right }: NamespaceFinderOptions,
+  identity: Identity,
+): Promise<NamespaceAccess> {
   const [resource = '', subresource] = right.resource.split('/')
   const attributes = {
     verb: right.verb,

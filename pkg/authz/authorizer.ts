@@ -50,7 +50,7 @@ export function createAuthorizer(options: AuthorizerOptions): Authorize {
     maxBytes: maxCacheBytes,
     sizeOf: ({ reason }) => 2 * reason.length,
   })
-  const underWay = new Map<string, Promise<Decision>>()
+  const inFlight = new Map<string, Promise<Decision>>()
   const identityKey = createIdentityKey()
   const requestKey = createRequestKey()
 
@@ -75,8 +75,8 @@ export function createAuthorizer(options: AuthorizerOptions): Authorize {
   }
 
   async function ask(key: string, spec: ReviewSpec): Promise<Decision> {
-    const running = underWay.get(key) ?? review(options.client, spec).finally(() => underWay.delete(key))
-    underWay.set(key, running)
+    const running = inFlight.get(key) ?? review(options.client, spec).finally(() => inFlight.delete(key))
+    inFlight.set(key, running)
     try {
       const decision = await running
       options.observe(decision.isAllowed ? 'allowed' : 'denied', 'review')

@@ -5,7 +5,7 @@ import type { KubeClient } from '../kubeclient/client.ts'
 import { authorizationExtra } from './authorization-extra.ts'
 import { review } from './subject-access-review.ts'
 
-export type SeesAllOptions = {
+export type ClusterVisibilityOptions = {
   readonly client: KubeClient
   readonly groupDomain: string
   /** Calls back when cluster-wide grants may have changed. */
@@ -38,7 +38,11 @@ const maxName = 253
 // made soon, and once more after a delay.
 const lookMs = { soon: 500, late: 5_000 }
 
-export function createSeesAll({ client, groupDomain, onClusterChange }: SeesAllOptions): ClusterVisibility {
+export function createClusterVisibility({
+  client,
+  groupDomain,
+  onClusterChange,
+}: ClusterVisibilityOptions): ClusterVisibility {
   const listeners = new Set<() => Promise<void>>()
   let known = createKnown()
   let rounds = 0

@@ -88,7 +88,7 @@ export function createNarrowedLists({ client, reader, resolution }: NarrowedList
   const shown = createShown()
   // Of lists of one name, which callers can have any number of.
   const shownNamed = createShown()
-  const underWay = new Map<string, Promise<NamespaceSet>>()
+  const inFlight = new Map<string, Promise<NamespaceSet>>()
   const identityKey = createIdentityKey()
   let generation = 0
   reader.onChange(() => generation++)
@@ -111,8 +111,8 @@ export function createNarrowedLists({ client, reader, resolution }: NarrowedList
     const key = `${asked.key} ${givenKey}`
     const known = sets.get(confirmed.get(key) ?? '')
     if (known !== undefined) return known
-    const running = underWay.get(key) ?? confirm(asked, names).finally(() => underWay.delete(key))
-    underWay.set(key, running)
+    const running = inFlight.get(key) ?? confirm(asked, names).finally(() => inFlight.delete(key))
+    inFlight.set(key, running)
     const found = await running
     sets.set(found.key, found)
     confirmed.set(key, found.key, found.key === givenKey ? confirmedMs : deniedMs)

@@ -5,11 +5,11 @@ import type { Identity } from '../apirequest/identity.ts'
 import type { Visible } from '../resourcecache/list/object-visibility.ts'
 import type { Entry } from '../resourcecache/store/cached-object.ts'
 import type { ObjectStore } from '../resourcecache/store/store.ts'
-import { type Asked, createSeesAll, type SeesAllOptions } from './cluster-visibility.ts'
+import { type Asked, type ClusterVisibilityOptions, createClusterVisibility } from './cluster-visibility.ts'
 import type { GrantIndex } from './rbac-index.ts'
 import { type All, everything, untilAll } from './visibility-watch.ts'
 
-export type VisibilityOptions = SeesAllOptions & {
+export type VisibilityOptions = ClusterVisibilityOptions & {
   /** Role bindings that grant any permission. */
   readonly index: GrantIndex
   /**
@@ -37,7 +37,7 @@ export type FindVisible = (asked: Asked, identity: Identity) => Promise<Visible 
  */
 export function createVisibility(options: VisibilityOptions): FindVisible {
   const { index, namespaces } = options
-  const seesAll = createSeesAll(options)
+  const seesAll = createClusterVisibility(options)
 
   async function find(asked: Asked, identity: Identity): Promise<Visible | undefined> {
     const { verb, resource, name } = asked

@@ -1,44 +1,44 @@
 import { X509Certificate } from 'node:crypto'
 import { expect } from 'chai'
-import { type Authority, firstAuthority, planRollover, takeStep } from './ca-rotation.ts'
-import { createAuthority } from './issue.ts'
+import { type CertificateAuthority, firstCa, planCaRotation, takeStep } from './ca-rotation.ts'
+import { createCa } from './issue.ts'
 
 const start = new Date('2031-05-06T07:08:09Z')
 const startMs = start.getTime()
 const hourMs = 3_600_000
 const dayMs = 24 * hourMs
 const yearMs = 365 * dayMs
-const first = firstAuthority(start)
+const first = firstCa(start)
 const calm = { nowMs: startMs, overlapMs: hourMs, isWanted: false, servingIssuedMs: startMs }
 
-describe('planRollover', () => {
+describe('planCaRotation', () => {
   it('leaves a young authority alone, and looks again when four fifths of its life are over', () => {
-    const plan = planRollover(first, calm)
+    const plan = planCaRotation(first, calm)
     expect(plan.step).to.equal(undefined)
     const due = plan.step === undefined ? plan.dueMs : 0
     expect(Math.abs(due - (startMs + 8 * yearMs))).to.be.below(dayMs)
-    expect(planRollover(first, { ...calm, nowMs: due })).to.deep.equal({ step: 'announce' })
+    expect(planCaRotation(first, { ...calm, nowMs: due })).to.deep.equal({ step: 'announce' })
   })
 
   it('goes on by itself: announced, used, forgotten, each after the overlap', () => {
-    expect(planRollover(first, { ...calm, isWanted: true })).to.deep.equal({ step: 'announce' })
+    expect(planCaRotation(first, { ...calm, isWanted: true })).to.deep.equal({ step: 'announce' })
     const announced = takeStep('announce', first, start)
-    expect(planRollover(announced, calm)).to.deep.equal({ step: undefined, dueMs: startMs + hourMs })
+    expect(planCaRotation(announced, calm)).to.deep.equal({ step: undefined, dueMs: startMs + hourMs })
     // Asked once more, it does not begin again.
-    expect(planRollover(announced, { ...calm, isWanted: true }).step).to.equal(undefined)
+    expect(planCaRotation(announced, { ...calm, isWanted: true }).step).to.equal(undefined)
     const switchMs = startMs + hourMs
-    expect(planRollover(announced, { ...calm, nowMs: switchMs })).to.deep.equal({ step: 'switch' })
+    expect(planCaRotation(announced, { ...calm, nowMs: switchMs })).to.deep.equal({ step: 'switch' })
     const switched = takeStep('switch', announced, new Date(switchMs))
     const later = { ...calm, nowMs: switchMs, servingIssuedMs: switchMs }
-    expect(planRollover(switched, later)).to.deep.equal({ step: undefined, dueMs: switchMs + hourMs })
-    expect(planRollover(switched, { ...later, nowMs: switchMs + hourMs })).to.deep.equal({ step: 'retire' })
-    expect(planRollover(takeStep('retire', switched, start), later).step).to.equal(undefined)
+    expect(planCaRotation(switched, later)).to.deep.equal({ step: undefined, dueMs: switchMs + hourMs })
+    expect(planCaRotation(switched, { ...later, nowMs: switchMs + hourMs })).to.deep.equal({ step: 'retire' })
+    expect(planCaRotation(takeStep('retire', switched, start), later).step).to.equal(undefined)
   })
 
   it('does not forget an authority while its certificate is still shown', () => {
     const switched = takeStep('switch', takeStep('announce', first, start), start)
     const nowMs = startMs + yearMs
-    expect(planRollover(switched, { ...calm, nowMs, servingIssuedMs: undefined }).step).to.equal(undefined)
+    expect(planCaRotation(switched, { ...calm, nowMs, servingIssuedMs: undefined }).step).to.equal(undefined)
   })
 })
 
@@ -47,7 +47,12 @@ describe('takeStep', () => {
   const switched = takeStep('switch', announced, start)
 
   it('never leaves a signer that is not trusted', () => {
-    const states: readonly Authority[] = [first, announced, switched, takeStep('retire', switched, start)]
+    const states: readonly CertificateAuthority[] = [
+      first,
+      announced,
+      switched,
+      takeStep('retire', switched, start),
+    ]
     expect(states.map(({ trusted }) => trusted.length)).to.deep.equal([1, 2, 2, 1])
     for (const { current, trusted } of states) expect(trusted[0]).to.equal(current.certPem)
     expect(announced.trusted).to.include(announced.next?.certPem)
@@ -62,7 +67,7 @@ describe('takeStep', () => {
   })
 
   it('forgets every other one, however many there were', () => {
-    const stray = createAuthority({ commonName: 'stray', validityDays: 1 })
+    const stray = createCa({ commonName: 'stray', validityDays: 1 })
     const many = { ...first, trusted: [...first.trusted, stray.certPem] }
     expect(takeStep('retire', many, start)).to.deep.equal(first)
   })

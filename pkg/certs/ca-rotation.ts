@@ -1,11 +1,11 @@
 import { X509Certificate } from 'node:crypto'
-import { createAuthority, issuedAtMs, type KeyPair } from './issue.ts'
+import { createCa, issuedAtMs, type KeyPair } from './issue.ts'
 
 /**
  * The current CA, and the next one during a rotation; `trusted` contains all CAs that clients must
  * trust.
  */
-export type Authority = {
+export type CertificateAuthority = {
   readonly current: KeyPair
   readonly next: KeyPair | undefined
   /** Certificates as PEM, the current one first. */
@@ -37,8 +37,8 @@ const replaceAfterFraction = 0.8
  * certificate issued by it is in use any more. All times come from the certificates, so replicas
  * agree without coordination.
  */
-export function planRollover(
-  { current, next, trusted }: Authority,
+export function planCaRotation(
+  { current, next, trusted }: CertificateAuthority,
   { nowMs, overlapMs, isWanted, servingIssuedMs }: RotationState,
 ): { readonly step: Step } | { readonly step: undefined; readonly dueMs: number } {
   const wait = (dueMs: number) => (dueMs <= nowMs ? undefined : { step: undefined, dueMs })
@@ -53,9 +53,13 @@ export function planRollover(
   return wait(from + (validToDate.getTime() - from) * replaceAfterFraction) ?? { step: 'announce' }
 }
 
-export function takeStep(step: Step, { current, next, trusted }: Authority, now: Date): Authority {
+export function takeStep(
+  step: Step,
+  { current, next, trusted }: CertificateAuthority,
+  now: Date,
+): CertificateAuthority {
   if (step === 'announce') {
-    const coming = createAuthority({ commonName: 'kapis', validityDays: authorityDays, now })
+    const coming = createCa({ commonName: 'kapis', validityDays: authorityDays, now })
     return { current, next: coming, trusted: [current.certPem, coming.certPem] }
   }
   if (step === 'retire' || next === undefined) return { current, next, trusted: [current.certPem] }
@@ -67,7 +71,7 @@ export function takeStep(step: Step, { current, next, trusted }: Authority, now:
 }
 
 /** The first authority of an installation. */
-export function firstAuthority(now: Date): Authority {
-  const current = createAuthority({ commonName: 'kapis', validityDays: authorityDays, now })
+export function firstCa(now: Date): CertificateAuthority {
+  const current = createCa({ commonName: 'kapis', validityDays: authorityDays, now })
   return { current, next: undefined, trusted: [current.certPem] }
 }

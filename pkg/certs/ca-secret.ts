@@ -1,14 +1,14 @@
 import type { KubeClient } from '../kubeclient/client.ts'
 import type { KubeObject } from '../kubeclient/object.ts'
 import { readSecret, secretData, writeSecret } from '../kubeclient/secret.ts'
-import type { Authority } from './ca-rotation.ts'
+import type { CertificateAuthority } from './ca-rotation.ts'
 import { pairSecretType, parsePair } from './tls-secret.ts'
 
 /**
  * The Secret of the CA: `tls.*` is the signing CA, `next.*` the next one, `ca.crt` the CAs that
  * clients must trust.
  */
-export type StoredAuthority = Authority & {
+export type StoredCa = CertificateAuthority & {
   readonly resourceVersion: string
   /** Whether Kapis created the CA; any other is used as it is. */
   readonly isOurs: boolean
@@ -16,9 +16,9 @@ export type StoredAuthority = Authority & {
   readonly isWanted: boolean
 }
 
-export const authoritySecret = 'kapis-ca'
+export const caSecret = 'kapis-ca'
 
-export type AuthorityPlace = {
+export type CaSecretLocation = {
   readonly client: KubeClient
   readonly namespace: string
   readonly groupDomain: string
@@ -30,12 +30,12 @@ export function rotateAnnotation(groupDomain: string): string {
 }
 
 /** @returns undefined if the Secret does not exist */
-export async function readAuthority(place: AuthorityPlace): Promise<StoredAuthority | undefined> {
-  const secret = await readSecret(place.client, { namespace: place.namespace, name: authoritySecret })
-  return secret && parseAuthority(secret, place.groupDomain)
+export async function readCa(place: CaSecretLocation): Promise<StoredCa | undefined> {
+  const secret = await readSecret(place.client, { namespace: place.namespace, name: caSecret })
+  return secret && parseCa(secret, place.groupDomain)
 }
 
-export function parseAuthority(secret: KubeObject, groupDomain: string): StoredAuthority {
+export function parseCa(secret: KubeObject, groupDomain: string): StoredCa {
   const { certPem, keyPem, resourceVersion, isOurs } = parsePair(secret)
   const read = (key: string) => secretData(secret, key)?.toString('utf8') ?? ''
   const next = { certPem: read('next.crt'), keyPem: read('next.key') }
@@ -57,10 +57,10 @@ export function parseAuthority(secret: KubeObject, groupDomain: string): StoredA
  * @param old the replaced version; undefined for a new Secret
  * @returns whether it was written
  */
-export async function writeAuthority(
-  { client, namespace }: AuthorityPlace,
-  { current, next, trusted }: Authority,
-  old: StoredAuthority | undefined,
+export async function writeCa(
+  { client, namespace }: CaSecretLocation,
+  { current, next, trusted }: CertificateAuthority,
+  old: StoredCa | undefined,
 ): Promise<boolean> {
   const data = {
     'tls.crt': current.certPem,
@@ -69,5 +69,5 @@ export async function writeAuthority(
     ...(next === undefined ? {} : { 'next.crt': next.certPem, 'next.key': next.keyPem }),
   }
   const content = { type: pairSecretType, data }
-  return (await writeSecret(client, { namespace, name: authoritySecret }, content, old)) !== undefined
+  return (await writeSecret(client, { namespace, name: caSecret }, content, old)) !== undefined
 }

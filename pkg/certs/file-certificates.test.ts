@@ -6,14 +6,14 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { createLogger } from '../telemetry/logger.ts'
 import { FileCertificates } from './file-certificates.ts'
-import { createAuthority, issueCertificate, type KeyPair } from './issue.ts'
+import { createCa, issueCertificate, type KeyPair } from './issue.ts'
 
 const logger = createLogger({
   program: 'test',
   level: 'error',
   destination: new Writable({ write: (_chunk, _encoding, done) => done() }),
 })
-const authority = createAuthority({ commonName: 'given', validityDays: 2 })
+const authority = createCa({ commonName: 'given', validityDays: 2 })
 const pair = () => issueCertificate(authority, { commonName: 'x', usages: ['server'], validityDays: 1 })
 
 describe('FileCertificates', () => {

@@ -5,7 +5,7 @@ import type { Call, KubeClient } from '../kubeclient/client.ts'
 import { isRecord } from '../kubeclient/object.ts'
 import { createLogger } from '../telemetry/logger.ts'
 import { FrontProxyCertificates } from './front-proxy.ts'
-import { createAuthority, issueCertificate } from './issue.ts'
+import { createCa, issueCertificate } from './issue.ts'
 
 const logger = createLogger({ program: 'test', level: 'error', destination: { write: () => undefined } })
 const headers = {
@@ -106,8 +106,8 @@ describe('FrontProxyCertificates', () => {
     expect(second.current()?.certPem).to.equal(first.current()?.certPem)
   })
 
-  const authority = createAuthority({ commonName: 'kapis-front-proxy', validityDays: 10 })
-  const strangers = createAuthority({ commonName: 'kapis-front-proxy', validityDays: 10 })
+  const authority = createCa({ commonName: 'kapis-front-proxy', validityDays: 10 })
+  const strangers = createCa({ commonName: 'kapis-front-proxy', validityDays: 10 })
   const unfit = {
     'of another authority': issueCertificate(strangers, {
       commonName: 'x',

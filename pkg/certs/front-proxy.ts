@@ -2,10 +2,10 @@ import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { Status } from '../apierrors/status.ts'
 import type { KubeClient } from '../kubeclient/client.ts'
 import type { Logger } from '../telemetry/logger.ts'
-import { createAuthority, issueCertificate, type KeyPair } from './issue.ts'
-import { readPair, type StoredPair, writePair } from './tls-secret.ts'
+import { createCa, issueCertificate, type KeyPair } from './issue.ts'
+import { readPair, type StoredKeyPair, writePair } from './tls-secret.ts'
 
-const authoritySecret = 'kapis-front-proxy-ca'
+const caSecret = 'kapis-front-proxy-ca'
 const clientSecret = 'kapis-front-proxy-client'
 /**
  * The ConfigMap from which components read the CA, with the fields of
@@ -75,9 +75,9 @@ export class FrontProxyCertificates {
 
   async #ensure(): Promise<void> {
     const authority = await this.#pair(
-      authoritySecret,
+      caSecret,
       () => true,
-      () => createAuthority({ commonName, validityDays: authorityDays }),
+      () => createCa({ commonName, validityDays: authorityDays }),
     )
     const next = await this.#pair(
       clientSecret,
@@ -93,7 +93,7 @@ export class FrontProxyCertificates {
   /**
    * Returns the stored certificate if it is valid, otherwise a new one that all replicas will use.
    */
-  async #pair(name: string, isGood: (pair: StoredPair) => boolean, make: () => KeyPair): Promise<KeyPair> {
+  async #pair(name: string, isGood: (pair: StoredKeyPair) => boolean, make: () => KeyPair): Promise<KeyPair> {
     const { client, namespace, logger } = this.#options
     const old = await readPair(client, { namespace, name })
     if (old !== undefined && isGood(old)) return old

@@ -1,11 +1,11 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { expect } from 'chai'
-import { createAuthority, issueCertificate, type KeyPair } from './issue.ts'
+import { createCa, issueCertificate, type KeyPair } from './issue.ts'
 
 const now = new Date('2031-05-06T07:08:09Z')
-const authority = createAuthority({ commonName: 'test CA', validityDays: 3650, now })
+const authority = createCa({ commonName: 'test CA', validityDays: 3650, now })
 
-describe('createAuthority', () => {
+describe('createCa', () => {
   it('signs itself and may sign others', () => {
     const cert = new X509Certificate(authority.certPem)
     expect(cert.ca).to.equal(true)
@@ -26,7 +26,7 @@ describe('createAuthority', () => {
   })
 
   it('gives each certificate a positive serial of 16 bytes', () => {
-    const other = createAuthority({ commonName: 'test CA', validityDays: 1 })
+    const other = createCa({ commonName: 'test CA', validityDays: 1 })
     const serials = [authority, other].map(pair => new X509Certificate(pair.certPem).serialNumber)
     for (const serial of serials) expect(serial).to.match(/^[4-7][0-9A-F]{31}$/)
     expect(serials[0]).to.not.equal(serials[1])
@@ -89,14 +89,14 @@ describe('issueCertificate', () => {
   })
 
   it('keeps to the letter the name of an authority beyond ASCII', () => {
-    const odd = createAuthority({ commonName: 'Zürich 証明書 CA', validityDays: 1 })
+    const odd = createCa({ commonName: 'Zürich 証明書 CA', validityDays: 1 })
     const pair = issueCertificate(odd, { commonName: 'x', usages: ['server'], validityDays: 1 })
     const cert = new X509Certificate(pair.certPem)
     expect(cert.checkIssued(new X509Certificate(odd.certPem))).to.equal(true)
   })
 
   it('names the key of the authority that signed, so that a chain is found among authorities of one name', () => {
-    const namesake = createAuthority({ commonName: 'test CA', validityDays: 1 })
+    const namesake = createCa({ commonName: 'test CA', validityDays: 1 })
     const cert = new X509Certificate(server.certPem)
     expect(cert.checkIssued(new X509Certificate(namesake.certPem))).to.equal(false)
   })

@@ -7,7 +7,7 @@ export type KeyPair = { certPem: string; keyPem: string }
 
 type Validity = { validityDays: number; now?: Date }
 
-export type AuthorityOptions = Validity & { commonName: string }
+export type CertificateAuthorityOptions = Validity & { commonName: string }
 
 export type CertificateOptions = Validity & {
   commonName: string
@@ -40,7 +40,7 @@ function library(): typeof forge {
 }
 
 /** Creates a self-signed CA that may sign end certificates but no further CAs. */
-export function createAuthority(o: AuthorityOptions): KeyPair {
+export function createCa(o: CertificateAuthorityOptions): KeyPair {
   const { cert, keyPem } = newCertificate(o, [])
   cert.setIssuer(cert.subject.attributes)
   cert.setExtensions([

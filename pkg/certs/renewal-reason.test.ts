@@ -1,10 +1,10 @@
 import { expect } from 'chai'
-import { createAuthority, issueCertificate } from './issue.ts'
+import { createCa, issueCertificate } from './issue.ts'
 import { renewalReason } from './renewal-reason.ts'
 
 const now = new Date('2031-05-06T07:08:09Z')
 const dayMs = 86_400_000
-const authority = createAuthority({ commonName: 'test CA', validityDays: 3650, now })
+const authority = createCa({ commonName: 'test CA', validityDays: 3650, now })
 const names = { dnsNames: ['kapis.kapis-system.svc'], ipAddresses: ['127.0.0.1'] }
 const pair = issueCertificate(authority, {
   commonName: 'kapis',
@@ -13,7 +13,7 @@ const pair = issueCertificate(authority, {
   validityDays: 90,
   now,
 })
-const other = createAuthority({ commonName: 'test CA', validityDays: 3650, now })
+const other = createCa({ commonName: 'test CA', validityDays: 3650, now })
 
 describe('renewalReason', () => {
   const wanted = { names, nowMs: now.getTime() }

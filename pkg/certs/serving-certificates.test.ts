@@ -4,9 +4,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { parseConfig } from '../config/config.ts'
 import { createLogger } from '../telemetry/logger.ts'
-import { parseAuthority } from './ca-secret.ts'
+import { parseCa } from './ca-secret.ts'
 import { createSecretStore, type SecretStore } from './fixtures.ts'
-import { createAuthority } from './issue.ts'
+import { createCa } from './issue.ts'
 import { ServingCertificates, type ServingMaterial } from './serving-certificates.ts'
 
 const discarded = new Writable({ write: (_chunk, _encoding, done) => done() })
@@ -45,7 +45,7 @@ describe('ServingCertificates', function () {
 
   it('uses an authority that was put there, and never replaces it', async () => {
     const store = createSecretStore()
-    const given = createAuthority({
+    const given = createCa({
       commonName: 'given',
       validityDays: 2,
       now: new Date(Date.now() - 1.9 * 86_400_000),
@@ -60,7 +60,7 @@ describe('ServingCertificates', function () {
 
   it('leaves a pair alone that was put there, even when it does not fit', async () => {
     const store = createSecretStore()
-    const given = createAuthority({ commonName: 'given', validityDays: 2 })
+    const given = createCa({ commonName: 'given', validityDays: 2 })
     store.put('kapis-serving', {
       data: { 'tls.crt': encode(given.certPem), 'tls.key': encode(given.keyPem) },
     })
@@ -98,7 +98,7 @@ describe('ServingCertificates', function () {
     expect(seen.map(({ bundlePem }) => authorities(bundlePem))).to.deep.equal([2, 2, 1])
     expect(seen.at(-1)?.bundlePem).to.not.include(old.trim())
     const stored = store.get('kapis-ca')
-    expect(stored && parseAuthority(stored, 'example.io')).to.include({ isWanted: false, next: undefined })
+    expect(stored && parseCa(stored, 'example.io')).to.include({ isWanted: false, next: undefined })
   })
 
   it('cannot be asked before it has started', () => {

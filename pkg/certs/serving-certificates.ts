@@ -4,14 +4,8 @@ import type { KubeClient } from '../kubeclient/client.ts'
 import { Reflector } from '../kubeclient/reflector.ts'
 import { secretsPath } from '../kubeclient/secret.ts'
 import type { Logger } from '../telemetry/logger.ts'
-import { firstAuthority, planRollover, takeStep } from './ca-rotation.ts'
-import {
-  type AuthorityPlace,
-  authoritySecret,
-  readAuthority,
-  type StoredAuthority,
-  writeAuthority,
-} from './ca-secret.ts'
+import { firstCa, planCaRotation, takeStep } from './ca-rotation.ts'
+import { type CaSecretLocation, caSecret, readCa, type StoredCa, writeCa } from './ca-secret.ts'
 import { issueCertificate, issuedAtMs, type KeyPair } from './issue.ts'
 import { type Names, renewalReason } from './renewal-reason.ts'
 import { readPair, writePair } from './tls-secret.ts'
@@ -57,7 +51,7 @@ export type ServingOptions = {
  */
 export class ServingCertificates implements CertificateSource {
   readonly #options: ServingOptions
-  readonly #place: AuthorityPlace
+  readonly #place: CaSecretLocation
   readonly #listeners = new Set<() => void>()
   readonly #reflectors: readonly Reflector[]
   #current: ServingMaterial | undefined
@@ -71,7 +65,7 @@ export class ServingCertificates implements CertificateSource {
     const { client, config, logger } = options
     const { namespace } = config.kubernetes
     this.#place = { client, namespace, groupDomain: config.groupDomain }
-    this.#reflectors = [authoritySecret, servingSecret].map(
+    this.#reflectors = [caSecret, servingSecret].map(
       secret =>
         new Reflector({
           client,
@@ -154,7 +148,7 @@ export class ServingCertificates implements CertificateSource {
    * Performs the step that is due; the watch delivers what was written, and then the next step is
    * scheduled.
    */
-  async #rollOver(authority: StoredAuthority, serving: KeyPair): Promise<number> {
+  async #rollOver(authority: StoredCa, serving: KeyPair): Promise<number> {
     const { config, logger } = this.#options
     const now = new Date()
     if (!authority.isOurs) {
@@ -164,33 +158,33 @@ export class ServingCertificates implements CertificateSource {
     const isOfCurrent = new X509Certificate(serving.certPem).checkIssued(
       new X509Certificate(authority.current.certPem),
     )
-    const plan = planRollover(authority, {
+    const plan = planCaRotation(authority, {
       nowMs: now.getTime(),
       overlapMs: config.tls.rolloverSeconds * 1000,
       isWanted: authority.isWanted,
       servingIssuedMs: isOfCurrent ? issuedAtMs(serving.certPem) : undefined,
     })
     if (plan.step === undefined) return plan.dueMs
-    if (await writeAuthority(this.#place, takeStep(plan.step, authority, now), authority))
-      logger.info({ secretName: authoritySecret, step: plan.step }, 'CA rotation in progress')
+    if (await writeCa(this.#place, takeStep(plan.step, authority, now), authority))
+      logger.info({ secretName: caSecret, step: plan.step }, 'CA rotation in progress')
     return now.getTime()
   }
 
-  #warnOfEnd({ current }: StoredAuthority): void {
+  #warnOfEnd({ current }: StoredCa): void {
     const until = new X509Certificate(current.certPem).validToDate
     if (until.getTime() - Date.now() < warnBeforeMs)
-      this.#options.logger.warn({ secretName: authoritySecret, until }, 'the CA certificate expires soon')
+      this.#options.logger.warn({ secretName: caSecret, until }, 'the CA certificate expires soon')
   }
 
-  async #ensureAuthority(): Promise<StoredAuthority> {
-    const found = await readAuthority(this.#place)
+  async #ensureAuthority(): Promise<StoredCa> {
+    const found = await readCa(this.#place)
     if (found !== undefined) return found
-    if (await writeAuthority(this.#place, firstAuthority(new Date()), undefined))
-      this.#options.logger.info({ secretName: authoritySecret }, 'created the CA')
+    if (await writeCa(this.#place, firstCa(new Date()), undefined))
+      this.#options.logger.info({ secretName: caSecret }, 'created the CA')
     return this.#ensureAuthority()
   }
 
-  async #ensureServing(authority: StoredAuthority): Promise<KeyPair> {
+  async #ensureServing(authority: StoredCa): Promise<KeyPair> {
     const { client, config, logger } = this.#options
     const place = { namespace: config.kubernetes.namespace, name: servingSecret }
     const names = toNames(config)

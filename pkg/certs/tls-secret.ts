@@ -4,12 +4,12 @@ import { managedBy, readSecret, type SecretName, secretData, writeSecret } from 
 import type { KeyPair } from './issue.ts'
 
 /** A stored Secret of type kubernetes.io/tls. */
-export type StoredPair = KeyPair & { readonly resourceVersion: string; readonly isOurs: boolean }
+export type StoredKeyPair = KeyPair & { readonly resourceVersion: string; readonly isOurs: boolean }
 
 export const pairSecretType = 'kubernetes.io/tls'
 
 /** @returns undefined if the Secret does not exist */
-export async function readPair(client: KubeClient, name: SecretName): Promise<StoredPair | undefined> {
+export async function readPair(client: KubeClient, name: SecretName): Promise<StoredKeyPair | undefined> {
   const secret = await readSecret(client, name)
   return secret && parsePair(secret)
 }
@@ -24,13 +24,13 @@ export async function writePair(
   client: KubeClient,
   name: SecretName,
   { certPem, keyPem }: KeyPair,
-  old: StoredPair | undefined,
+  old: StoredKeyPair | undefined,
 ): Promise<boolean> {
   const data = { 'tls.crt': certPem, 'tls.key': keyPem }
   return (await writeSecret(client, name, { type: pairSecretType, data }, old)) !== undefined
 }
 
-export function parsePair(secret: KubeObject): StoredPair {
+export function parsePair(secret: KubeObject): StoredKeyPair {
   const { metadata } = secret
   const read = (key: string) => {
     const value = secretData(secret, key)

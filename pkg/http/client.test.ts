@@ -14,12 +14,12 @@ import { join } from 'node:path'
 import type { Duplex } from 'node:stream'
 import { promisify } from 'node:util'
 import { expect } from 'chai'
-import { createAuthority, issueCertificate } from '../certs/issue.ts'
+import { createCa, issueCertificate } from '../certs/issue.ts'
 import { HttpClient, type HttpSettings } from './client.ts'
 import { describeFailure } from './failure.ts'
 
 const execute = promisify(execFile)
-const authority = createAuthority({ commonName: 'test', validityDays: 1 })
+const authority = createCa({ commonName: 'test', validityDays: 1 })
 const serving = issueCertificate(authority, {
   commonName: 'server',
   dnsNames: ['localhost', 'server.test', 'proxy.test'],
@@ -149,7 +149,7 @@ describe('HttpClient', function () {
       kind: 'certificate',
       message: 'unable to verify the first certificate',
     })
-    const another = createAuthority({ commonName: 'another', validityDays: 1 }).certPem
+    const another = createCa({ commonName: 'another', validityDays: 1 }).certPem
     expect((await failure(`https://localhost:${port}/`, { ca: another }))?.kind).to.equal('certificate')
     expect((await failure(`https://127.0.0.1:${port}/`))?.kind).to.equal('host')
     expect((await failure('https://localhost:1/'))?.kind).to.equal('other')

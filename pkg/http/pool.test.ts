@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { TLSSocket } from 'node:tls'
 import { expect } from 'chai'
 import { closeServer, portOf } from '../apirequest/fixtures.ts'
-import { createAuthority, issueCertificate } from '../certs/issue.ts'
+import { createCa, issueCertificate } from '../certs/issue.ts'
 import { createPool, type Dispatcher, type PoolOptions, ReloadingPool, type TlsOptions } from './pool.ts'
 
 const usual: PoolOptions = {
@@ -92,7 +92,7 @@ describe('createPool', function () {
   })
 
   describe('over TLS', () => {
-    const authority = createAuthority({ commonName: 'servers', validityDays: 1 })
+    const authority = createCa({ commonName: 'servers', validityDays: 1 })
     const issue = (commonName: string, usage: 'server' | 'client', dnsNames: string[]) =>
       issueCertificate(authority, { commonName, dnsNames, ipAddresses: [], usages: [usage], validityDays: 1 })
     const serving = issue('server', 'server', ['server.example.org'])

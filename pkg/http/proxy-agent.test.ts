@@ -5,7 +5,7 @@ import type { Server } from 'node:net'
 import { expect } from 'chai'
 import { startCollector } from '../../test/peers/otlp-collector.ts'
 import { portOf } from '../apirequest/fixtures.ts'
-import { createAuthority, issueCertificate } from '../certs/issue.ts'
+import { createCa, issueCertificate } from '../certs/issue.ts'
 import { createUpstreamFetch } from '../iam/identityprovider/upstream-fetch.ts'
 import { createConnect } from '../imageregistry/connect.ts'
 import { createSearchClient } from '../logs/opensearch/client.ts'
@@ -16,7 +16,7 @@ import { startProxy, type TestProxy } from './fixtures.ts'
 import { createAgent } from './pool.ts'
 import { type ProxyFor, readHttpProxy, readProxyEnvironment } from './proxy-environment.ts'
 
-const authority = createAuthority({ commonName: 'test', validityDays: 1 })
+const authority = createCa({ commonName: 'test', validityDays: 1 })
 const serving = issueCertificate(authority, {
   commonName: 'server',
   dnsNames: ['server.test'],

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { Status } from '../apierrors/status.ts'
-import { isWebSocket, partProtocols, readHandshake } from './web-socket-handshake.ts'
+import { isWebSocket, readHandshake, splitSubprotocols } from './web-socket-handshake.ts'
 
 const handshake = {
   upgrade: 'websocket',
@@ -26,7 +26,7 @@ describe('isWebSocket', () => {
     expect(isWebSocket({ method: 'POST', headers: handshake })).to.equal(false))
 })
 
-describe('partProtocols', () => {
+describe('splitSubprotocols', () => {
   const prefix = 'base64url.bearer.authorization.k8s.io.'
   for (const [header, offered, bearers] of [
     [undefined, [], []],
@@ -35,7 +35,7 @@ describe('partProtocols', () => {
     [` a ,b,, ${prefix}x`, ['a', 'b'], ['x']],
     [`${prefix},${prefix}y`, [], ['', 'y']],
   ] as const) {
-    it(String(header), () => expect(partProtocols(header)).to.deep.equal({ offered, bearers }))
+    it(String(header), () => expect(splitSubprotocols(header)).to.deep.equal({ offered, bearers }))
   }
 })
 

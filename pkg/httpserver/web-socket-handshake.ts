@@ -16,7 +16,7 @@ export function isWebSocket({ method, headers }: Handshake): boolean {
  * The offered subprotocols without bearer tokens, and the encoded tokens: a browser cannot send a
  * credential in another way.
  */
-export function partProtocols(header: string | undefined): { offered: string[]; bearers: string[] } {
+export function splitSubprotocols(header: string | undefined): { offered: string[]; bearers: string[] } {
   const members = (header ?? '').split(',').map(member => member.trim())
   const given = members.filter(member => member !== '')
   return {
@@ -43,7 +43,7 @@ export function readHandshake({ headers }: Handshake): string | undefined {
   const protocols = headers['sec-websocket-protocol']
   if (protocols === undefined) return undefined
   if (!tokenList.test(protocols)) throw badRequest('Sec-WebSocket-Protocol must be a list of tokens')
-  const [protocol, another] = partProtocols(protocols).offered
+  const [protocol, another] = splitSubprotocols(protocols).offered
   if (another !== undefined) {
     throw badRequest('Sec-WebSocket-Protocol must have at most one subprotocol next to a bearer token')
   }

@@ -5,7 +5,7 @@ import type { KeySource } from './key-source.ts'
 import { signJwt } from './sign.ts'
 
 /** Data that the OAuth server stores in a browser or client. */
-export type StatementKind =
+export type InternalJwtKind =
   | 'code'
   | 'browser'
   | 'device'
@@ -16,21 +16,21 @@ export type StatementKind =
   | 'provider-logout'
   | 'newcomer'
 
-export type Statement = JWTPayload & { readonly jti: string; readonly iat: number; readonly exp: number }
+export type InternalJwt = JWTPayload & { readonly jti: string; readonly iat: number; readonly exp: number }
 
 export type InternalJwts = {
   readonly sign: (
-    kind: StatementKind,
+    kind: InternalJwtKind,
     claims: Readonly<Record<string, string | number>>,
     options: { readonly lifeSeconds: number; readonly jti?: string },
   ) => Promise<string>
   /** @returns undefined for anything but a valid one of this kind */
-  readonly verify: (kind: StatementKind, token: string) => Promise<Statement | undefined>
+  readonly verify: (kind: InternalJwtKind, token: string) => Promise<InternalJwt | undefined>
 }
 
 // A new account may have many groups; a logout may include a URL with the state of a client.
-const maxKilobytes: Partial<Record<StatementKind, number>> = { newcomer: 48, logout: 16 }
-const maxLengthOf = (kind: StatementKind) => (maxKilobytes[kind] ?? 8) * 1024
+const maxKilobytes: Partial<Record<InternalJwtKind, number>> = { newcomer: 48, logout: 16 }
+const maxLengthOf = (kind: InternalJwtKind) => (maxKilobytes[kind] ?? 8) * 1024
 
 /**
  * Signed internal JWTs that any replica can verify: authorization codes, browser cookies, device
@@ -38,8 +38,8 @@ const maxLengthOf = (kind: StatementKind) => (maxKilobytes[kind] ?? 8) * 1024
  * section 3.11).
  */
 export function createInternalJwts({ issuer, keys }: { issuer: string; keys: KeySource }): InternalJwts {
-  const audienceOf = (kind: StatementKind) => `${issuer}#${kind}`
-  const typeOf = (kind: StatementKind) => `${kind}+jwt`
+  const audienceOf = (kind: InternalJwtKind) => `${issuer}#${kind}`
+  const typeOf = (kind: InternalJwtKind) => `${kind}+jwt`
 
   return {
     async sign(kind, claims, { lifeSeconds, jti = randomUUID() }) {

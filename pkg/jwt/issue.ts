@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { type IdTokenOptions, type IdTokenSubject, signIdToken } from './id-token.ts'
 import type { KeySource } from './key-source.ts'
-import { isReadOnly, liveAudience } from './online-audience.ts'
+import { isReadOnly, onlineAudience } from './online-audience.ts'
 import { isReservedName } from './reserved-name.ts'
 import { signJwt } from './sign.ts'
 
@@ -55,7 +55,7 @@ export function createTokenIssuer(options: {
   ): string[] {
     if (kind === 'refresh') return [issuer]
     if (other !== undefined) return [other]
-    return [isLive || isReadOnly(scope) ? liveAudience(audience) : audience]
+    return [isLive || isReadOnly(scope) ? onlineAudience(audience) : audience]
   }
 
   async function issue(subject: TokenSubject, lifeSeconds: number, form: Form): Promise<IssuedToken> {

@@ -10,6 +10,6 @@ export function isReadOnly(scope: string): boolean {
  * kube-apiserver checks only the token: it would neither enforce a scope nor notice a revocation,
  * so it must be configured with the plain audience only.
  */
-export function liveAudience(audience: string): string {
+export function onlineAudience(audience: string): string {
   return `${audience}:live`
 }

@@ -1,7 +1,7 @@
 import { type JWTPayload, type JWTVerifyOptions, jwtVerify } from 'jose'
 import { Status, unauthorized } from '../apierrors/status.ts'
 import type { KeySource } from './key-source.ts'
-import { isReadOnly, liveAudience } from './online-audience.ts'
+import { isReadOnly, onlineAudience } from './online-audience.ts'
 import { isReservedName } from './reserved-name.ts'
 
 /** The claims of a verified token that Kapis acts on. Times are seconds since the epoch. */
@@ -96,13 +96,13 @@ export function createTokenVerifier(options: {
     if (token.length > maxTokenLength) throw unauthorized(new Error('the token is too long'))
     try {
       const payload = await check(token, {
-        audience: kind === 'access' ? [audience, liveAudience(audience)] : issuer,
+        audience: kind === 'access' ? [audience, onlineAudience(audience)] : issuer,
         typ: kind === 'access' ? 'at+jwt' : 'JWT',
       })
       if (payload.token_type !== `${kind}_token`) throw new Error('the token is of another type')
       const latest = Date.now() / 1000 + clockSkewSeconds
       const claims = toClaims(payload)
-      if (isReadOnly(claims.scope) && !claims.aud.includes(liveAudience(audience)))
+      if (isReadOnly(claims.scope) && !claims.aud.includes(onlineAudience(audience)))
         throw new Error('a token of this scope must not be for those who do not look at it')
       if (claims.iat > latest) throw new Error('the token was issued in the future')
       return claims

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { Readable } from 'node:stream'
 import { type Details, type Reason, Status, unavailable } from '../apierrors/status.ts'
 import { ReloadingPool } from '../http/pool.ts'
-import type { Endpoint } from './rest-config.ts'
+import type { RestConfig } from './rest-config.ts'
 
 export type Call = {
   readonly method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
@@ -48,7 +48,7 @@ const pooling = {
   maxHeadBytes: 64 * 1024,
 }
 
-export function createKubeClient(endpoint: Endpoint): KubeClient {
+export function createKubeClient(endpoint: RestConfig): KubeClient {
   const pool = new ReloadingPool(endpoint.url, pooling)
   const base = endpoint.url.pathname.replace(/\/$/, '')
 

@@ -1,10 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer, type Server } from 'node:https'
-import { createAuthority, issueCertificate } from '../certs/issue.ts'
+import { createCa, issueCertificate } from '../certs/issue.ts'
 import { createKubeClient, type KubeClient } from './client.ts'
-import type { Endpoint } from './rest-config.ts'
+import type { RestConfig } from './rest-config.ts'
 
-const authority = createAuthority({ commonName: 'kube-apiserver', validityDays: 2 })
+const authority = createCa({ commonName: 'kube-apiserver', validityDays: 2 })
 const serving = issueCertificate(authority, {
   commonName: 'localhost',
   ipAddresses: ['127.0.0.1'],
@@ -15,7 +15,7 @@ const serving = issueCertificate(authority, {
 export type FakeKubeApiserver = {
   readonly server: Server
   readonly client: KubeClient
-  readonly endpoint: Endpoint
+  readonly endpoint: RestConfig
   /** Method and URL of each request so far. */
   readonly requests: readonly string[]
   readonly close: () => Promise<void>
@@ -40,7 +40,7 @@ export async function startFakeKubeApiserver(
   const address = server.address()
   const port = typeof address === 'object' && address !== null ? address.port : 0
   const access = { tls: { ca: authority.certPem }, headers: ['authorization', 'Bearer own'] }
-  const endpoint: Endpoint = {
+  const endpoint: RestConfig = {
     url: new URL(basePath, `https://127.0.0.1:${port}`),
     access: () => access,
     refused: () => undefined,

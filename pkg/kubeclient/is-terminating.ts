@@ -7,7 +7,7 @@ import { isRecord } from './object.ts'
  *
  * @throws Status if the request fails
  */
-export async function isLeaving(client: KubeClient, path: string): Promise<boolean> {
+export async function isTerminating(client: KubeClient, path: string): Promise<boolean> {
   try {
     const object = await client.call({ path })
     const metadata = isRecord(object) && isRecord(object.metadata) ? object.metadata : {}

@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { withClocks } from '../apierrors/clock-fixtures.ts'
-import { loadEndpoint } from './rest-config.ts'
+import { loadRestConfig } from './rest-config.ts'
 
-describe('loadEndpoint', () => {
+describe('loadRestConfig', () => {
   const folder = mkdtempSync(join(tmpdir(), 'kapis-endpoint-'))
   after(() => rmSync(folder, { recursive: true }))
 
@@ -26,7 +26,7 @@ describe('loadEndpoint', () => {
   }
 
   it('reads server and credential, and keeps them for the next call', async () => {
-    const endpoint = loadEndpoint(kubeconfig('https://10.0.0.1:6443'))
+    const endpoint = loadRestConfig(kubeconfig('https://10.0.0.1:6443'))
     const access = await endpoint.access()
     expect(endpoint.url.origin).to.equal('https://10.0.0.1:6443')
     expect(access).to.deep.equal({
@@ -39,7 +39,7 @@ describe('loadEndpoint', () => {
   it('reads a credential that was refused again, once a second at most', async () => {
     const tokenFile = join(folder, 'token')
     writeFileSync(tokenFile, 'old-token')
-    const endpoint = loadEndpoint(kubeconfig('https://10.0.0.1:6443', 'c', { tokenFile }))
+    const endpoint = loadRestConfig(kubeconfig('https://10.0.0.1:6443', 'c', { tokenFile }))
     const old = await endpoint.access()
     writeFileSync(tokenFile, 'next-token')
     endpoint.refused()
@@ -53,6 +53,6 @@ describe('loadEndpoint', () => {
   })
 
   it('refuses a file that names no cluster', () => {
-    expect(() => loadEndpoint(kubeconfig('https://x', 'missing'))).to.throw(/has no current cluster/)
+    expect(() => loadRestConfig(kubeconfig('https://x', 'missing'))).to.throw(/has no current cluster/)
   })
 })

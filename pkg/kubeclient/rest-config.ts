@@ -12,7 +12,7 @@ export type Access = {
 }
 
 /** The address of kube-apiserver, and the credentials of Kapis. */
-export type Endpoint = {
+export type RestConfig = {
   readonly url: URL
   /** With the current credential; a rotated token file or client certificate is picked up. */
   readonly access: () => Promise<Access> | Access
@@ -31,7 +31,7 @@ const refusedTtlMs = 1_000
  * credential handling of the client library is used: its requests cost several times those of a
  * keep-alive connection.
  */
-export function loadEndpoint(kubeconfig: string): Endpoint {
+export function loadRestConfig(kubeconfig: string): RestConfig {
   // Variables of the kubelet; settings of Kapis are only read by pkg/config.
   const credentials = kubeconfig === '' ? readServiceAccount(process.env) : readKubeconfig(kubeconfig)
   let tls: TlsOptions | undefined

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { Status } from '../apierrors/status.ts'
 import { createLogger } from '../telemetry/logger.ts'
-import { retry, retryOnConflict, retryTransient, untilDone } from './retry.ts'
+import { retry, retryOnConflict, retryTransient, retryUntilSuccess } from './retry.ts'
 
 const conflict = new Status(409, 'Conflict', 'changed')
 
@@ -73,7 +73,7 @@ describe('retryTransient', () => {
   })
 })
 
-describe('untilDone', () => {
+describe('retryUntilSuccess', () => {
   const lines: string[] = []
   const destination = { write: (line: string) => void lines.push(line) }
   const logger = createLogger({ program: 'test', level: 'warn', destination })
@@ -81,7 +81,12 @@ describe('untilDone', () => {
   it('tries again what has failed, and logs why', async () => {
     const work = failing(new Error('not yet'))
     const { signal } = new AbortController()
-    await untilDone(async () => void (await work()), { logger, signal, delayMs: 1, message: 'waiting' })
+    await retryUntilSuccess(async () => void (await work()), {
+      logger,
+      signal,
+      delayMs: 1,
+      message: 'waiting',
+    })
     expect(await work()).to.equal(3)
     expect(lines.map(line => JSON.parse(line).msg)).to.deep.equal(['waiting'])
   })
@@ -94,7 +99,7 @@ describe('untilDone', () => {
       stop.abort()
       throw new Error('never')
     }
-    for (let i = 0; i < 2; i++) await untilDone(work, { logger, signal: stop.signal })
+    for (let i = 0; i < 2; i++) await retryUntilSuccess(work, { logger, signal: stop.signal })
     expect(tries).to.equal(1)
   })
 })

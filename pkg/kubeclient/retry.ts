@@ -64,7 +64,7 @@ export function retryTransient<T>(work: () => Promise<T>): Promise<T> {
  * Calls `work` until it succeeds or `signal` aborts, and logs each failure: its dependencies may
  * start later than the program.
  */
-export async function untilDone(
+export async function retryUntilSuccess(
   work: () => Promise<void>,
   options: {
     readonly logger: Logger

@@ -3,7 +3,7 @@ import { createServer, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { Status, unauthorized } from '../apierrors/status.ts'
 import { type ClientConfig, defaultClient, type RegisteredClient } from '../config/sections/client.ts'
-import type { Admission } from '../iam/identityprovider/linking/account-linking.ts'
+import type { AccountLinking } from '../iam/identityprovider/linking/account-linking.ts'
 import { refuse } from '../iam/identityprovider/linking/login-refusal.ts'
 import type { Provider } from '../iam/identityprovider/provider-store.ts'
 import { createLockout } from '../iam/lockout/lockout.ts'
@@ -145,7 +145,7 @@ export async function startApp() {
     find: (login: string) => users.get(login.replace('@kapis.io', '')),
   }
   const providers = new Map<string, Provider>()
-  const admission: Admission = {
+  const admission: AccountLinking = {
     async admit(config, identity) {
       const user = users.get(identity.uid)
       if (user !== undefined) return { user }

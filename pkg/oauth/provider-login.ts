@@ -1,5 +1,9 @@
 import { type OAuthReason, Status } from '../apierrors/status.ts'
-import { type Admission, type Admitted, toRefusal } from '../iam/identityprovider/linking/account-linking.ts'
+import {
+  type AccountLinking,
+  type LinkedAccount,
+  toRefusal,
+} from '../iam/identityprovider/linking/account-linking.ts'
 import { refusalReason, refusedUser } from '../iam/identityprovider/linking/login-refusal.ts'
 import {
   logInWithPassword,
@@ -13,7 +17,7 @@ import { oauthError } from './server/error.ts'
 import { assertUserEnabled } from './user-state.ts'
 
 /** The identity providers, and the linking of their accounts. */
-export type ProviderTools = Admission & {
+export type ProviderTools = AccountLinking & {
   readonly store: {
     readonly get: (name: string) => Provider | undefined
     readonly all: () => Iterable<Provider>
@@ -53,7 +57,7 @@ export async function meetAtProvider(
   tools: LoginTools,
   name: string,
   login: ProviderLogin,
-): Promise<Admitted> {
+): Promise<LinkedAccount> {
   const provider = requireProvider(tools.providers, name)
   if (!takesPasswords(provider)) {
     throw oauthError(
@@ -76,7 +80,7 @@ export async function meetAtProvider(
 }
 
 /** @throws Status invalid_grant for a newcomer */
-export function requireUser(tools: ProviderTools, { user, registration }: Admitted): User {
+export function requireUser(tools: ProviderTools, { user, registration }: LinkedAccount): User {
   if (user !== undefined) return user
   throw toOAuthError(tools, registration.config.name, toRefusal(registration))
 }

@@ -7,19 +7,19 @@ import type { Reloads } from '../config/config-file.ts'
 import { observeReloads } from '../config/reload-metrics.ts'
 import { logPageClient } from '../config/sections/client.ts'
 import { readProxyEnvironment } from '../http/proxy-environment.ts'
-import { createAdmission } from '../iam/identityprovider/linking/account-linking.ts'
-import { createGroupKeeper } from '../iam/identityprovider/linking/group-reconciler.ts'
+import { createAccountLinking } from '../iam/identityprovider/linking/account-linking.ts'
+import { createGroupReconciler } from '../iam/identityprovider/linking/group-reconciler.ts'
 import { createLinker } from '../iam/identityprovider/linking/link-writer.ts'
 import { createGroupWriter } from '../iam/identityprovider/linking/provider-groups.ts'
 import { createRegistrar } from '../iam/identityprovider/linking/registration.ts'
 import { createProviderMetrics } from '../iam/identityprovider/metrics.ts'
 import { createProviderClient } from '../iam/identityprovider/provider-client.ts'
-import { createProviderKeeper } from '../iam/identityprovider/provider-reconciler.ts'
+import { createProviderReconciler } from '../iam/identityprovider/provider-reconciler.ts'
 import { ProviderStore } from '../iam/identityprovider/provider-store.ts'
 import { createOwnPasswordWriter } from '../iam/passwords/change-password.ts'
 import { createPasswordHasher } from '../iam/passwords/password.ts'
-import { createPasswordMover } from '../iam/passwords/password-migration.ts'
-import { createPasswordGuard } from '../iam/passwords/password-service.ts'
+import { createPasswordMigration } from '../iam/passwords/password-migration.ts'
+import { createPasswordService } from '../iam/passwords/password-service.ts'
 import { PasswordStore } from '../iam/passwords/password-store.ts'
 import { createPasswordWriter } from '../iam/passwords/password-writer.ts'
 import { ClientStore } from '../iam/sessions/client-store.ts'
@@ -35,14 +35,14 @@ import { SecretKeySource } from '../jwt/key-source.ts'
 import { publishAhead } from '../jwt/rotation.ts'
 import { createTokenVerifier } from '../jwt/verify.ts'
 import { createKubeClient } from '../kubeclient/client.ts'
-import { loadEndpoint } from '../kubeclient/rest-config.ts'
-import { untilDone } from '../kubeclient/retry.ts'
+import { loadRestConfig } from '../kubeclient/rest-config.ts'
+import { retryUntilSuccess } from '../kubeclient/retry.ts'
 import { withServiceAccountErrors } from '../kubeclient/service-account-errors.ts'
 import { collectGarbage } from '../telemetry/collect-garbage.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import { createRegistry } from '../telemetry/metrics.ts'
 import { startTracing } from '../telemetry/tracing/start.ts'
-import { createPollPace } from './device/poll-rate-limit.ts'
+import { createPollRateLimit } from './device/poll-rate-limit.ts'
 import { createOAuthApp } from './server/app.ts'
 import { createTokenAudit } from './server/audit.ts'
 import { createOAuthMetrics } from './server/metrics.ts'
@@ -78,7 +78,7 @@ export async function runOAuth(
     // Only kapis-apiserver can connect to the socket, and it has decided about the trace.
     continues: 'everybody',
   })
-  const endpoint = loadEndpoint(kubeconfig)
+  const endpoint = loadRestConfig(kubeconfig)
   const kubeApiserver = { name: 'kube-apiserver', url: endpoint.url }
   const client = withServiceAccountErrors(tracing.client(createKubeClient(endpoint), kubeApiserver))
   const hasher = await createPasswordHasher()
@@ -109,8 +109,8 @@ export async function runOAuth(
   const store = new PasswordStore({ client, groupDomain, namespace, logger })
   const hashOf = (user: User) => store.hashOf(user)
   const writePassword = createPasswordWriter({ client, groupDomain, store })
-  const mover = createPasswordMover({ client, groupDomain, users, store, write: writePassword, logger })
-  const passwords = createPasswordGuard({
+  const mover = createPasswordMigration({ client, groupDomain, users, store, write: writePassword, logger })
+  const passwords = createPasswordService({
     client,
     groupDomain,
     namespace,
@@ -159,10 +159,10 @@ export async function runOAuth(
         .check()
         .catch(err => logger.warn({ err }, 'failed to end the logins of an identity provider, retrying')),
   })
-  const providerKeeper = createProviderKeeper({ providers, sessions, logger })
+  const providerKeeper = createProviderReconciler({ providers, sessions, logger })
   createProviderMetrics(metricsRegistry, () => providers.entries())
   const putGroups = createGroupWriter(client, groupDomain)
-  const groupKeeper = createGroupKeeper({ providers, users, sessions, putGroups, logger })
+  const groupKeeper = createGroupReconciler({ providers, users, sessions, putGroups, logger })
 
   const devices = createDeviceStore({ client, groupDomain })
 
@@ -199,7 +199,7 @@ export async function runOAuth(
       passwords,
       providers: {
         store: providers,
-        ...createAdmission({
+        ...createAccountLinking({
           users,
           registrar: createRegistrar({ client, groupDomain, users, logger }),
           link: createLinker({ client, groupDomain, users, logger }),
@@ -214,7 +214,7 @@ export async function runOAuth(
       multipleLogin: () => reloads.live().authentication.multipleLogin,
       subjectTokens,
       devices,
-      isPollInTime: createPollPace(),
+      isPollInTime: createPollRateLimit(),
       lifetimes: { accessTokenSeconds, refreshTokenSeconds, loginMaxAgeSeconds },
     },
     productName: config.oauth.productName,
@@ -246,7 +246,7 @@ export async function runOAuth(
     await ensureFirstAdministrator({ client, groupDomain, namespace, hasher, store, logger })
     isPrepared = true
   }
-  await untilDone(prepare, { logger, signal })
+  await retryUntilSuccess(prepare, { logger, signal })
   const keepUp = async () => {
     await keys.ensure()
     await mover.sweep()

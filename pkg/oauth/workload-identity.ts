@@ -5,7 +5,7 @@ import { createIssuerKeys } from '../iam/identityprovider/oidc/issuer-keys.ts'
 import { createUpstreamFetch } from '../iam/identityprovider/upstream-fetch.ts'
 import type { KubeClient } from '../kubeclient/client.ts'
 import { retryTransient } from '../kubeclient/retry.ts'
-import { createWorkQueue } from '../scheduling/concurrency-limiter.ts'
+import { createConcurrencyLimiter } from '../scheduling/concurrency-limiter.ts'
 import { type ClientAssertions, createClientAssertions } from './client-assertion.ts'
 import type { SubjectTokens } from './tokens/exchangeable-token.ts'
 import { createSubjectTokens } from './tokens/subject-token.ts'
@@ -21,7 +21,7 @@ export function createWorkloadIdentity(
   tools: TokenJudge & Parameters<typeof createSubjectTokens>[0],
 ): { readonly assertions: ClientAssertions; readonly subjectTokens: SubjectTokens } {
   const fetch = createUpstreamFetch({ ca: undefined, isVerified: true })
-  const queue = createWorkQueue({
+  const queue = createConcurrencyLimiter({
     atOnce: maxReviews.atOnce,
     maxWaiting: maxReviews.waiting,
     refuse: () => unavailable('too many token reviews in progress'),

@@ -1,6 +1,6 @@
 import type { ListQuery } from '../apirequest/list-query.ts'
 import { isRecord, membersOf } from '../kubeclient/object.ts'
-import type { Narrowing } from '../resourcecache/list/list-predicate.ts'
+import type { ListRestriction } from '../resourcecache/list/list-predicate.ts'
 import type { ObjectStore } from '../resourcecache/store/store.ts'
 
 /**
@@ -12,7 +12,7 @@ export function podsOfService(
   services: ObjectStore,
   query: ListQuery,
   namespace: string,
-): { query: ListQuery; narrowing: Narrowing } {
+): { query: ListQuery; narrowing: ListRestriction } {
   const filters = new Map(query.filters)
   const wanted = filters.get('serviceName') ?? ''
   filters.delete('serviceName')

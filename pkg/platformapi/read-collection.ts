@@ -13,7 +13,11 @@ import { toSourceApiVersion } from '../resourcecache/kind.ts'
 import { createFieldsForm } from '../resourcecache/list/field-projection.ts'
 import { type ListRequest, listPage, listPageAt, type Page } from '../resourcecache/list/list.ts'
 import { type Form, platformForm } from '../resourcecache/list/list-body.ts'
-import { joinNarrowings, type Narrowing, toSelecting } from '../resourcecache/list/list-predicate.ts'
+import {
+  joinRestrictions,
+  type ListRestriction,
+  toListPredicate,
+} from '../resourcecache/list/list-predicate.ts'
 import { managedFieldsForm } from '../resourcecache/list/managed-fields.ts'
 import { beginSight, type Visible } from '../resourcecache/list/object-visibility.ts'
 import { PageCache } from '../resourcecache/list/page-cache.ts'
@@ -21,18 +25,18 @@ import { sendList } from '../resourcecache/list/send-list.ts'
 import { toSupportedQuery } from '../resourcecache/list/supported-query.ts'
 import type { ServedKind } from '../resourcecache/store/cached-object.ts'
 import type { ObjectStore, Scope } from '../resourcecache/store/store.ts'
-import { matchInTurns } from '../resourcecache/store/time-sliced-view.ts'
+import { matchInSlices } from '../resourcecache/store/time-sliced-view.ts'
 import { serveWatch } from '../resourcecache/watch/watch.ts'
 import type { WatchBroadcaster } from '../resourcecache/watch/watch-broadcaster.ts'
 import { createFormEncoder } from '../resourcecache/watch/watch-encoder.ts'
-import type { SharedTurns } from '../scheduling/time-slices.ts'
+import type { UserTimeSlices } from '../scheduling/time-slices.ts'
 
 export type ReadTools = {
   readonly groupDomain: string
   readonly pages: PageCache
   readonly broadcaster: WatchBroadcaster
   /** Time slices shared by all long work for lists. */
-  readonly timeSlices: SharedTurns
+  readonly timeSlices: UserTimeSlices
   /** Whether a read without a version is consistent; otherwise it is as fresh as the watch. */
   readonly isConsistent: (info: RequestInfo) => boolean
   /** What the caller of a narrowed list may see; undefined for all other requests. */
@@ -43,11 +47,13 @@ export type ReadStyle = {
   /** `{items, totalItems}` as the platform's own lists, or a `<Kind>List` as Kubernetes'. */
   readonly list: 'items' | 'kind'
   /** Additional restrictions that are not in the query. */
-  readonly narrow?: (query: ListQuery) => Promise<{ query: ListQuery; narrowing: Narrowing }> | undefined
+  readonly narrow?: (
+    query: ListQuery,
+  ) => Promise<{ query: ListQuery; narrowing: ListRestriction }> | undefined
   /** The visible objects, if the caller may not see all. */
   readonly visible?: Visible | undefined
   /** The predicate of this path, for every caller. */
-  readonly only?: Narrowing | undefined
+  readonly only?: ListRestriction | undefined
   /** The projection of objects, if they are not returned unchanged. */
   readonly form?: Form
 }
@@ -159,9 +165,9 @@ async function watch(
 ): Promise<void> {
   const options = parseWatchQuery(exchange.query)
   const request = await toRequest(store, tools, exchange, style)
-  const { key, matches } = toSelecting(store.served.kind, request)
+  const { key, matches } = toListPredicate(store.served.kind, request)
   if (request.query.fieldSelector.text !== '')
-    await matchInTurns(store.entries(), matches, tools.timeSlices.of(exchange.identity.username))
+    await matchInSlices(store.entries(), matches, tools.timeSlices.of(exchange.identity.username))
   if (options.resourceVersion !== '') await waitForVersion(store, options.resourceVersion)
   const form = toForm(request.query, style.form)
   await serveWatch(store, tools.broadcaster, {
@@ -189,7 +195,7 @@ async function toRequest(
   const limits = { namespace: info.isInNamespace ? info.namespace : '', name: info.name, groupDomain }
   const seen = visible && { key: visible.key, matches: visible.has }
   const narrowings = [narrowed?.narrowing, seen, only].filter(each => each !== undefined)
-  return { query, ...limits, ...(narrowings.length > 0 && { narrowing: joinNarrowings(narrowings) }) }
+  return { query, ...limits, ...(narrowings.length > 0 && { narrowing: joinRestrictions(narrowings) }) }
 }
 
 function scopeOf({ namespace }: ListRequest): Scope {

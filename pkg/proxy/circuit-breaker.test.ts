@@ -1,10 +1,10 @@
 import { expect } from 'chai'
-import { createBreaker } from './circuit-breaker.ts'
+import { createCircuitBreaker } from './circuit-breaker.ts'
 
-describe('createBreaker', () => {
+describe('createCircuitBreaker', () => {
   function start() {
     const clock = { now: 0 }
-    const breaker = createBreaker({ failures: 3, openMs: 1_000, now: () => clock.now })
+    const breaker = createCircuitBreaker({ failures: 3, openMs: 1_000, now: () => clock.now })
     const fail = (times: number) => {
       for (let i = 0; i < times; i++) breaker.failed()
     }

@@ -2,7 +2,7 @@
  * A circuit breaker: stops requests to a server that is not responding, and lets one through
  * periodically to check it.
  */
-export type Breaker = {
+export type CircuitBreaker = {
   /** Returns whether to try a request, whose result must then be reported. */
   readonly mayTry: () => boolean
   readonly succeeded: () => void
@@ -11,14 +11,14 @@ export type Breaker = {
   readonly abandoned: () => void
 }
 
-export type BreakerOptions = {
+export type CircuitBreakerOptions = {
   /** Failures in a row before it opens. */
   readonly failures: number
   readonly openMs: number
   readonly now: () => number
 }
 
-export function createBreaker({ failures, openMs, now }: BreakerOptions): Breaker {
+export function createCircuitBreaker({ failures, openMs, now }: CircuitBreakerOptions): CircuitBreaker {
   let inARow = 0
   let retryAtMs = 0
   let isTrying = false

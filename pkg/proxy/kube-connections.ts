@@ -1,5 +1,5 @@
 import { type Dispatcher, ReloadingPool } from '../http/pool.ts'
-import type { Access, Endpoint } from '../kubeclient/rest-config.ts'
+import type { Access, RestConfig } from '../kubeclient/rest-config.ts'
 import type { HeaderLines } from './headers.ts'
 
 /** Connections to kube-apiserver, and the credential of Kapis itself. */
@@ -31,7 +31,7 @@ const timed = { ...options, headMs: 70_000, bodyMs: 70_000 }
 const untimed = { ...options, headMs: 0, bodyMs: 0 }
 
 /** Keeps connections to kube-apiserver open and in use (docs/adr/0004-proxy.md). */
-export function createKubeConnections(endpoint: Endpoint, limits: ConnectionLimits): KubeConnections {
+export function createKubeConnections(endpoint: RestConfig, limits: ConnectionLimits): KubeConnections {
   const pools: Readonly<Record<Kind, ReloadingPool>> = {
     short: new ReloadingPool(endpoint.url, { ...timed, connections: limits.short }),
     long: new ReloadingPool(endpoint.url, { ...untimed, connections: limits.long }),

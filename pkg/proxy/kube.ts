@@ -3,7 +3,7 @@ import type { Identity } from '../apirequest/identity.ts'
 import { lastsAtKube } from '../apirequest/long-running.ts'
 import type { AuthenticatedExchange, Handler } from '../apirequest/request-context.ts'
 import { formatTarget } from '../apirequest/target.ts'
-import type { Endpoint } from '../kubeclient/rest-config.ts'
+import type { RestConfig } from '../kubeclient/rest-config.ts'
 import { isNotYetReady } from '../kubeclient/service-account-errors.ts'
 import { upstreamFailure } from './failure.ts'
 import { forwardableHeaders, type HeaderLines } from './headers.ts'
@@ -28,7 +28,7 @@ export type GonePods = {
  * @throws Status 502, 503 or 504 if kube-apiserver is not responding
  */
 export function createKubeProxy(
-  endpoint: Endpoint,
+  endpoint: RestConfig,
   upstreams: KubeConnections,
   gonePods?: GonePods,
 ): Handler {
@@ -100,7 +100,7 @@ function callerHeaders({ req, id }: AuthenticatedExchange): HeaderLines {
  * kube-apiserver is starting. A 403 may mean that kube-apiserver does not have the permissions of
  * Kapis yet, or cannot evaluate admission yet. Callers get a 503 and retry.
  */
-export function createRefusalByBody(endpoint: Pick<Endpoint, 'refused'>): RefusalByBody {
+export function createRefusalByBody(endpoint: Pick<RestConfig, 'refused'>): RefusalByBody {
   return (code, body) => {
     // The message is readable in JSON and in protobuf, except for quotes. Only the proxy sets
     // impersonation headers.
@@ -142,6 +142,6 @@ function notLetAct(body: Buffer): Status {
   )
 }
 
-export function basePath({ url }: Endpoint): string {
+export function basePath({ url }: RestConfig): string {
   return url.pathname.replace(/\/$/, '')
 }

@@ -1,9 +1,9 @@
 import type { Duplex } from 'node:stream'
 import type { AuthenticatedExchange } from '../apirequest/request-context.ts'
 import { formatTarget } from '../apirequest/target.ts'
-import type { Endpoint } from '../kubeclient/rest-config.ts'
-import { componentHeaders } from './aggregated/api-proxy.ts'
-import type { ComponentUpstream } from './aggregated/api-upstream.ts'
+import type { RestConfig } from '../kubeclient/rest-config.ts'
+import { aggregatedApiHeaders } from './aggregated/api-proxy.ts'
+import type { AggregatedApiUpstream } from './aggregated/api-upstream.ts'
 import type { HeaderLines } from './headers.ts'
 import { basePath, createRefusalByBody, kubeApiserverHeaders } from './kube.ts'
 import type { KubeConnections } from './kube-connections.ts'
@@ -15,7 +15,7 @@ export type UpgradeTarget = Omit<Outgoing, 'isLive' | 'upgrade'>
 
 /** kube-apiserver, as the caller. */
 export async function kubeUpgrade(
-  endpoint: Endpoint,
+  endpoint: RestConfig,
   upstreams: KubeConnections,
   exchange: AuthenticatedExchange,
 ): Promise<UpgradeTarget> {
@@ -30,12 +30,15 @@ export async function kubeUpgrade(
 }
 
 /** A component, which receives the identity of the caller. */
-export function componentUpgrade(target: ComponentUpstream, exchange: AuthenticatedExchange): UpgradeTarget {
+export function aggregatedApiUpgrade(
+  target: AggregatedApiUpstream,
+  exchange: AuthenticatedExchange,
+): UpgradeTarget {
   const { url, name } = target.component
   return {
     connections: target.long,
     path: url.pathname.replace(/\/$/, '') + formatTarget(exchange),
-    headers: componentHeaders(target, exchange),
+    headers: aggregatedApiHeaders(target, exchange),
     upstream: `the component ${name}`,
     refusal: refuseRedirect(`the component ${name}`, exchange.req),
   }

@@ -4,7 +4,7 @@ import { nodes } from './kinds/nodes.ts'
 import { resourcesGroup, resourcesVersion } from './kinds.ts'
 import { Entry, type ServedKind } from './store/cached-object.ts'
 import type { Chunk } from './store/chunk.ts'
-import { type CollectionOptions, ObjectStore } from './store/store.ts'
+import { ObjectStore, type ObjectStoreOptions } from './store/store.ts'
 
 export const servedNodes: ServedKind = {
   kind: nodes,
@@ -62,7 +62,7 @@ export function replaceAll(store: ObjectStore, items: readonly KubeObject[], res
 /** A collection of the nodes named, at version 10. */
 export function storeOf(
   items: readonly KubeObject[],
-  { version = 10, ...options }: CollectionOptions & { readonly version?: number } = {},
+  { version = 10, ...options }: ObjectStoreOptions & { readonly version?: number } = {},
 ): ObjectStore {
   const store = new ObjectStore(servedNodes, options)
   replaceAll(store, items, String(version))

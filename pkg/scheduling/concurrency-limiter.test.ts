@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { Status, unavailable } from '../apierrors/status.ts'
-import { createWorkQueue } from './concurrency-limiter.ts'
+import { createConcurrencyLimiter } from './concurrency-limiter.ts'
 
 /** Work that ends on request. */
 function task(log: string[], name: string) {
@@ -17,9 +17,9 @@ function task(log: string[], name: string) {
 const refuse = () => unavailable('too many')
 const turn = () => new Promise(resolve => setImmediate(resolve))
 
-describe('createWorkQueue', () => {
+describe('createConcurrencyLimiter', () => {
   it('runs as many at once as may be, the others in the order in which they came', async () => {
-    const queue = createWorkQueue({ refuse, atOnce: 2, maxWaiting: 10 })
+    const queue = createConcurrencyLimiter({ refuse, atOnce: 2, maxWaiting: 10 })
     const log: string[] = []
     const [a, b, c, d] = [task(log, 'a'), task(log, 'b'), task(log, 'c'), task(log, 'd')]
     const all = [a, b, c, d].map(({ run }) => queue.run(run))
@@ -35,7 +35,7 @@ describe('createWorkQueue', () => {
   })
 
   it('refuses what would wait too long', async () => {
-    const queue = createWorkQueue({ refuse, atOnce: 1, maxWaiting: 1 })
+    const queue = createConcurrencyLimiter({ refuse, atOnce: 1, maxWaiting: 1 })
     const first = task([], 'a')
     const running = [queue.run(first.run), queue.run(async () => 'b')]
     let refused: unknown
@@ -50,7 +50,7 @@ describe('createWorkQueue', () => {
   })
 
   it('does not begin what nobody waits for any more, and lets the next one pass', async () => {
-    const queue = createWorkQueue({ refuse, atOnce: 1, maxWaiting: 10 })
+    const queue = createConcurrencyLimiter({ refuse, atOnce: 1, maxWaiting: 10 })
     const log: string[] = []
     const first = task(log, 'a')
     const gone = new AbortController()
@@ -68,7 +68,7 @@ describe('createWorkQueue', () => {
   })
 
   it('goes on after a failure', async () => {
-    const queue = createWorkQueue({ refuse, atOnce: 1, maxWaiting: 10 })
+    const queue = createConcurrencyLimiter({ refuse, atOnce: 1, maxWaiting: 10 })
     const failing = queue.run(() => Promise.reject(new Error('no'))).catch(error => String(error))
     expect(await Promise.all([failing, queue.run(async () => 'yes')])).to.deep.equal(['Error: no', 'yes'])
   })

@@ -1,6 +1,6 @@
 import type { Status } from '../apierrors/status.ts'
 
-export type WorkQueue = {
+export type ConcurrencyLimiter = {
   /**
    * @throws the error of `refuse` if too many wait; the reason of the signal if it is aborted while
    * waiting
@@ -11,7 +11,7 @@ export type WorkQueue = {
 }
 
 /** Runs a few at a time, in order. */
-export function createWorkQueue({
+export function createConcurrencyLimiter({
   atOnce,
   maxWaiting,
   refuse,
@@ -19,7 +19,7 @@ export function createWorkQueue({
   readonly atOnce: number
   readonly maxWaiting: number
   readonly refuse: () => Status
-}): WorkQueue {
+}): ConcurrencyLimiter {
   const waiting = new Set<() => void>()
   let running = 0
 

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { expect } from 'chai'
-import { createSharedTurns, createTimeSlices } from './time-slices.ts'
+import { createTimeSlices, createUserTimeSlices } from './time-slices.ts'
 
 describe('createTimeSlices', () => {
   it('lets one of all that wait go on in each turn of the event loop, in order', async () => {
@@ -32,9 +32,9 @@ describe('createTimeSlices', () => {
   })
 })
 
-describe('createSharedTurns', () => {
+describe('createUserTimeSlices', () => {
   it('gives a user who waits with one piece of work the next turn but one, however much of another waits', async () => {
-    const timeSlices = createSharedTurns()
+    const timeSlices = createUserTimeSlices()
     const order: string[] = []
     const take = (user: string) =>
       timeSlices

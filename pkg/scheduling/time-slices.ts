@@ -10,15 +10,15 @@ export type TimeSlices = {
 }
 
 /** Time slices in turn by user, however many requests each of them has. */
-export type SharedTurns = { readonly of: (user: string) => TimeSlices }
+export type UserTimeSlices = { readonly of: (user: string) => TimeSlices }
 
 const sliceMs = 1.5
 
 export function createTimeSlices(): TimeSlices {
-  return createSharedTurns().of('')
+  return createUserTimeSlices().of('')
 }
 
-export function createSharedTurns(): SharedTurns {
+export function createUserTimeSlices(): UserTimeSlices {
   /** Queues by user; the next one first. */
   const waiting = new Map<string, (() => void)[]>()
   let isRunning = false

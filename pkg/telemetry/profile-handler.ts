@@ -6,7 +6,7 @@ import { type ProfileKind, takeProfile } from './profile.ts'
 const seconds = { default: 30, max: 60 }
 
 /** @throws Status 400 for an invalid time, 429 while another profile is being recorded */
-export type ProfileAnswer = (
+export type ProfileHandler = (
   kind: ProfileKind,
   query: Pick<URLSearchParams, 'get'>,
   res: ServerResponse,
@@ -18,7 +18,7 @@ export type ProfileAnswer = (
  *
  * @param name of the downloaded file
  */
-export function createProfileAnswer(name: string, logger: Logger): ProfileAnswer {
+export function createProfileHandler(name: string, logger: Logger): ProfileHandler {
   let isTaking = false
   return async (kind, query, res) => {
     const wanted = readSeconds(query)

@@ -7,7 +7,7 @@ import type { Duplex } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { TLSSocket } from 'node:tls'
 import { expect } from 'chai'
-import { createAuthority, issueCertificate } from '../../pkg/certs/issue.ts'
+import { createCa, issueCertificate } from '../../pkg/certs/issue.ts'
 import {
   type Answer,
   accessToken,
@@ -35,7 +35,7 @@ type Seen = {
 
 describe('the API of another component', function () {
   this.timeout(150_000)
-  const authority = createAuthority({ commonName: 'component CA', validityDays: 1 })
+  const authority = createCa({ commonName: 'component CA', validityDays: 1 })
   const pair = issueCertificate(authority, {
     ...{ commonName: 'component', dnsNames: ['localhost'], usages: ['server'], validityDays: 1 },
   })
@@ -403,7 +403,7 @@ describe('the API of another component', function () {
 
   it('one with a certificate of someone else is not talked to', async () => {
     const name = 'v1.stranger.example.org'
-    const strangers = createAuthority({ commonName: 'component CA', validityDays: 1 })
+    const strangers = createCa({ commonName: 'component CA', validityDays: 1 })
     const caBundle = Buffer.from(strangers.certPem).toString('base64')
     const spec = { group: 'stranger.example.org', version: 'v1', url: `https://localhost:${port}`, caBundle }
     expect(await create(apiService(name, spec))).to.include({ code: 0 })

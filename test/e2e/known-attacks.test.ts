@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { deflateRawSync } from 'node:zlib'
 import { expect } from 'chai'
-import { createAuthority, issueCertificate } from '../../pkg/certs/issue.ts'
+import { createCa, issueCertificate } from '../../pkg/certs/issue.ts'
 import { accessToken, kubectl, kubectlOutput, makeNamespace, tokenOf, uniqueName } from './cluster.ts'
 import { apply, askAs, groupDomain, logIn, platformPath } from './http.ts'
 import { speak } from './raw-front.ts'
@@ -157,7 +157,7 @@ describe('attacks that peers have fallen to', function () {
     })
 
     it('with the right name from an authority of his own', async () => {
-      const authority = createAuthority({ commonName: 'front-proxy-ca', validityDays: 1 })
+      const authority = createCa({ commonName: 'front-proxy-ca', validityDays: 1 })
       const client = { usages: ['client'] as const, validityDays: 1 }
       for (const commonName of ['front-proxy-client', 'kapis-front-proxy', 'system:admin']) {
         const pair = issueCertificate(authority, { ...client, commonName, organizations: ['system:masters'] })

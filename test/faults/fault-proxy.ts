@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer, request } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { createAuthority, issueCertificate } from '../../pkg/certs/issue.ts'
+import { createCa, issueCertificate } from '../../pkg/certs/issue.ts'
 
 /** Marks responses of this proxy. */
 export const faultMessage = 'made by the fault proxy'
@@ -29,7 +29,7 @@ export type FaultProxy = {
 }
 
 export async function startFaultProxy(upstream: string, upstreamCa: string): Promise<FaultProxy> {
-  const authority = createAuthority({ commonName: 'fault proxy CA', validityDays: 1 })
+  const authority = createCa({ commonName: 'fault proxy CA', validityDays: 1 })
   const pair = issueCertificate(authority, {
     ...{
       commonName: 'fault proxy',

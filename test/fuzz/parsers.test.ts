@@ -18,7 +18,7 @@ import { formatContinueToken, parseContinueToken } from '../../pkg/extensionapi/
 import { parseImageReference } from '../../pkg/imageregistry/reference.ts'
 import { audience, forge, issuer, memoryKeys } from '../../pkg/jwt/fixtures.ts'
 import { createTokenVerifier } from '../../pkg/jwt/verify.ts'
-import { parseQuestion } from '../../pkg/logs/query/question.ts'
+import { parseLogQuery } from '../../pkg/logs/query/question.ts'
 import { forwardableHeaders } from '../../pkg/proxy/headers.ts'
 import { bounds, propertyTimeoutMs } from './bounds.ts'
 
@@ -214,7 +214,7 @@ describe('parsers, whatever they are given', function () {
     fc.assert(
       fc.property(fc.array(fc.tuple(name, value), { maxLength: 5 }), pairs => {
         readOrRefuse(() =>
-          parseQuestion(new QueryParameters(String(new URLSearchParams(pairs))), () => undefined),
+          parseLogQuery(new QueryParameters(String(new URLSearchParams(pairs))), () => undefined),
         )
       }),
       bounds(runs),

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { repository } from '../../hack/controlplane/settings.ts'
-import { createAuthority, issueCertificate, type KeyPair } from '../../pkg/certs/issue.ts'
+import { createCa, issueCertificate, type KeyPair } from '../../pkg/certs/issue.ts'
 import { eventually } from '../e2e/http.ts'
 import { bareCluster, type Cluster } from './control-plane.ts'
 import { get } from './get.ts'
@@ -106,7 +106,7 @@ describe('certificates of two replicas, under load', function () {
       keyPem: readFileSync(file(`${name}.key`), 'utf8'),
     })
     const old = { authority: read('front-proxy-ca'), client: read('front-proxy-client') }
-    const authority = createAuthority({ commonName: 'kubernetes-front-proxy-2', validityDays: 1 })
+    const authority = createCa({ commonName: 'kubernetes-front-proxy-2', validityDays: 1 })
     const client = issueCertificate(authority, {
       commonName: 'front-proxy-client',
       usages: ['client'],

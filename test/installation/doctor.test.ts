@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { expect } from 'chai'
 import { repository } from '../../hack/controlplane/settings.ts'
-import { createAuthority, issueCertificate } from '../../pkg/certs/issue.ts'
+import { createCa, issueCertificate } from '../../pkg/certs/issue.ts'
 import { eventually } from '../e2e/http.ts'
 import { run, scratch } from '../e2e/run.ts'
 import { startSilentPort } from '../peers/silent-port.ts'
@@ -220,7 +220,7 @@ describe('kapis doctor', function () {
     const files = ['crt', 'key'].map(suffix => join(cluster.runDir, `pki/front-proxy-client.${suffix}`))
     const [certFile = '', keyFile = ''] = files
     const old = files.map(file => readFileSync(file, 'utf8'))
-    const authority = createAuthority({ commonName: 'another front proxy CA', validityDays: 1 })
+    const authority = createCa({ commonName: 'another front proxy CA', validityDays: 1 })
     const pair = issueCertificate(authority, {
       commonName: 'front-proxy-client',
       usages: ['client'],
@@ -330,7 +330,7 @@ describe('kapis doctor', function () {
     })
 
     it('a caBundle with another CA', async () => {
-      const other = createAuthority({ commonName: 'someone else', validityDays: 1 })
+      const other = createCa({ commonName: 'someone else', validityDays: 1 })
       const caBundle = Buffer.from(other.certPem).toString('base64')
       await patch(`apiservice/${apiService}`, { spec: { caBundle } })
       await names([

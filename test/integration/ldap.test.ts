@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer, type Socket } from 'node:net'
 import { expect } from 'chai'
 import { Status } from '../../pkg/apierrors/status.ts'
-import { createAuthority } from '../../pkg/certs/issue.ts'
+import { createCa } from '../../pkg/certs/issue.ts'
 import type { Problem } from '../../pkg/config/problem.ts'
 import { readProviderConfig } from '../../pkg/iam/identityprovider/config.ts'
 import type { PasswordProvider } from '../../pkg/iam/identityprovider/external-identity.ts'
@@ -214,7 +214,7 @@ describe('LDAP, against slapd', function () {
     expect(await time('alice')).to.be.at.least(295)
   })
 
-  const other = createAuthority({ commonName: 'another authority', validityDays: 1 }).certPem
+  const other = createCa({ commonName: 'another authority', validityDays: 1 }).certPem
   const broken: readonly [string, () => object, RegExp][] = [
     ['of another authority, StartTLS', () => ({ rootCAData: other }), /unable to verify|self.signed/],
     [

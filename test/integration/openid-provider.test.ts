@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { expect } from 'chai'
 import { Status } from '../../pkg/apierrors/status.ts'
-import { createAuthority } from '../../pkg/certs/issue.ts'
+import { createCa } from '../../pkg/certs/issue.ts'
 import type { Problem } from '../../pkg/config/problem.ts'
 import { readProviderConfig } from '../../pkg/iam/identityprovider/config.ts'
 import type {
@@ -237,7 +237,7 @@ describe('an OpenID provider that lies', function () {
   })
 
   it('is told nothing when its certificate is another authority’s', async () => {
-    const rootCAData = createAuthority({ commonName: 'other', validityDays: 1 }).certPem
+    const rootCAData = createCa({ commonName: 'other', validityDays: 1 }).certPem
     const { code, reason, why } = await failure({ rootCAData })
     expect({ code, reason }).to.deep.equal({ code: 503, reason: 'provider_failed' })
     expect(why).to.match(/unable to verify|self.signed/)

@@ -8,7 +8,7 @@ import { createInterface } from 'node:readline'
 import { promisify } from 'node:util'
 import { expect } from 'chai'
 import { Status } from '../../pkg/apierrors/status.ts'
-import { createAuthority, issueCertificate } from '../../pkg/certs/issue.ts'
+import { createCa, issueCertificate } from '../../pkg/certs/issue.ts'
 import { createRegistryClient } from '../../pkg/imageregistry/client.ts'
 import { createConnect } from '../../pkg/imageregistry/connect.ts'
 
@@ -25,7 +25,7 @@ describe('the client of image registries, against a real one', function () {
   this.timeout(180_000)
 
   let folder = ''
-  const authority = createAuthority({ commonName: 'registry', validityDays: 2 })
+  const authority = createCa({ commonName: 'registry', validityDays: 2 })
   const program = () => join(folder, 'registry')
   const running: ChildProcess[] = []
   const closes: (() => void)[] = []
@@ -191,7 +191,7 @@ describe('the client of image registries, against a real one', function () {
 
   it('trusts no registry whose certificate is not of an authority it knows', async () => {
     const host = await start('basic')
-    const stranger = createAuthority({ commonName: 'another', validityDays: 2 })
+    const stranger = createCa({ commonName: 'another', validityDays: 2 })
     expect(await refusal(clientFor(host, [host], stranger.certPem).verify(host, login))).to.deep.equal({
       code: 503,
       message: `the registry ${host} is not responding`,

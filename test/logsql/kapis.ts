@@ -4,7 +4,7 @@ import { startLoopback, toExchange } from '../../pkg/apirequest/fixtures.ts'
 import type { LogStore } from '../../pkg/logs/store.ts'
 import { readForm } from '../../pkg/platformapi/logging/v1alpha2/read-form.ts'
 import { freePlaces } from '../../pkg/platformapi/logs/fixtures.ts'
-import { createLogsqlFace } from '../../pkg/platformapi/logsql/serve.ts'
+import { createLogsqlApi } from '../../pkg/platformapi/logsql/serve.ts'
 import { createTimeSlices } from '../../pkg/scheduling/time-slices.ts'
 
 export type KapisLogsql = {
@@ -17,7 +17,7 @@ export async function startKapisLogsql(
   store: LogStore,
   readable: 'everywhere' | readonly string[],
 ): Promise<KapisLogsql> {
-  const face = createLogsqlFace({
+  const face = createLogsqlApi({
     store,
     readable: async () => readable,
     created: () => new Map(readable === 'everywhere' ? [] : readable.map(name => [name, 0])),

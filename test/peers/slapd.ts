@@ -5,14 +5,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Client } from 'ldapts'
 import { createPortFinder } from '../../hack/controlplane/processes/ports.ts'
-import { createAuthority, issueCertificate } from '../../pkg/certs/issue.ts'
+import { createCa, issueCertificate } from '../../pkg/certs/issue.ts'
 
 export const suffix = 'dc=example,dc=com'
 export const people = `ou=people,${suffix}`
 export const groups = `ou=groups,${suffix}`
 export const manager = { dn: `cn=manager,${suffix}`, password: 'manager secret' }
 
-const authority = createAuthority({ commonName: 'directory authority', validityDays: 1 })
+const authority = createCa({ commonName: 'directory authority', validityDays: 1 })
 const serving = issueCertificate(authority, {
   commonName: 'directory',
   dnsNames: ['localhost'],

@@ -1,9 +1,9 @@
 import { once } from 'node:events'
 import type { RequestListener } from 'node:http'
 import { createServer } from 'node:https'
-import { createAuthority, issueCertificate } from '../../pkg/certs/issue.ts'
+import { createCa, issueCertificate } from '../../pkg/certs/issue.ts'
 
-const authority = createAuthority({ commonName: 'provider authority', validityDays: 1 })
+const authority = createCa({ commonName: 'provider authority', validityDays: 1 })
 const serving = issueCertificate(authority, {
   commonName: 'provider',
   dnsNames: ['localhost'],

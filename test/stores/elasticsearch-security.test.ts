@@ -3,7 +3,7 @@ import { expect } from 'chai'
 import { hasJavaFor } from '../../hack/opensearch/command.ts'
 import { findSecured } from '../../hack/opensearch/engines.ts'
 import { rejectionOf } from '../../pkg/apierrors/fixtures.ts'
-import { createAuthority } from '../../pkg/certs/issue.ts'
+import { createCa } from '../../pkg/certs/issue.ts'
 import { record } from '../../pkg/logs/fixtures.ts'
 import { createOpenSearchStore } from '../../pkg/logs/opensearch/store.ts'
 import type { LogStore } from '../../pkg/logs/store.ts'
@@ -161,7 +161,7 @@ describe('a store in an Elasticsearch that asks who calls', function () {
   })
 
   it('speaks to nobody with a certificate of another authority', async () => {
-    const ca = createAuthority({ commonName: 'other', validityDays: 2 }).certPem
+    const ca = createCa({ commonName: 'other', validityDays: 2 }).certPem
     const { username, password } = engine
     const { code, message } = await rejectionOf(open({ username, password, ca }).query(everything, limits))
     expect([code, message]).to.deep.equal([503, 'the log store is not responding'])

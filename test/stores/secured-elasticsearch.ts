@@ -4,7 +4,7 @@ import { request } from 'node:https'
 import { join } from 'node:path'
 import { json } from 'node:stream/consumers'
 import { securedCommand, type Where } from '../../hack/opensearch/command.ts'
-import { createAuthority, issueCertificate } from '../../pkg/certs/issue.ts'
+import { createCa, issueCertificate } from '../../pkg/certs/issue.ts'
 import { isRecord } from '../../pkg/kubeclient/object.ts'
 import { startNode } from '../integration/open-search.ts'
 
@@ -24,7 +24,7 @@ const username = 'operator'
 
 /** A real Elasticsearch with security enabled: TLS with its own CA, users, and API keys. */
 export async function startSecuredElasticsearch(): Promise<SecuredElasticsearch> {
-  const authority = createAuthority({ commonName: 'elasticsearch', validityDays: 2 })
+  const authority = createCa({ commonName: 'elasticsearch', validityDays: 2 })
   const serving = issueCertificate(authority, {
     commonName: 'elasticsearch',
     ipAddresses: ['127.0.0.1'],

@@ -1,10 +1,10 @@
 import { get } from 'node:https'
 import { Status } from '../../../pkg/apierrors/status.ts'
-import { readAuthority } from '../../../pkg/certs/ca-secret.ts'
+import { readCa } from '../../../pkg/certs/ca-secret.ts'
 import type { Installation } from './check.ts'
 
 /** Code 0 means that the server could not be reached; the body has the reason. */
-export type ApiserverAnswer = { readonly code: number; readonly body: string }
+export type ApiserverResponse = { readonly code: number; readonly body: string }
 
 // A firewall that drops leaves everybody waiting, kube-apiserver for half a minute.
 const answersWithinMs = 5_000
@@ -14,14 +14,14 @@ const silence = `timed out after ${answersWithinMs / 1000} s`
  * Sends a request to kapis-apiserver: directly, or through kube-apiserver, which may reach it when
  * this machine cannot.
  */
-export async function askApiserver(installation: Installation, path: string): Promise<ApiserverAnswer> {
+export async function requestApiserver(installation: Installation, path: string): Promise<ApiserverResponse> {
   return installation.url === '' ? throughService(installation, path) : directly(installation, path)
 }
 
 async function throughService(
   { client, namespace, service }: Installation,
   path: string,
-): Promise<ApiserverAnswer> {
+): Promise<ApiserverResponse> {
   const name = `https:${service.name}:${service.port}`
   const proxied = `/api/v1/namespaces/${namespace}/services/${name}/proxy${path}`
   const signal = AbortSignal.timeout(answersWithinMs)
@@ -41,9 +41,9 @@ async function throughService(
   }
 }
 
-async function directly(installation: Installation, path: string): Promise<ApiserverAnswer> {
-  const authority = await readAuthority(installation)
-  const { promise, resolve, reject } = Promise.withResolvers<ApiserverAnswer>()
+async function directly(installation: Installation, path: string): Promise<ApiserverResponse> {
+  const authority = await readCa(installation)
+  const { promise, resolve, reject } = Promise.withResolvers<ApiserverResponse>()
   const options = {
     ...(authority === undefined ? {} : { ca: [...authority.trusted] }),
     // Like kube-apiserver: the name of the Service, whatever the address.

@@ -4,7 +4,7 @@ import { type Check, error, type Finding, type Installation, warning } from './c
 const skewMs = 5_000
 
 /** Clocks and names: what tokens, certificates and logins quietly depend on. */
-export const surroundings: Check = {
+export const environment: Check = {
   name: 'surroundings',
   examine: async installation => [...(await clock(installation)), ...(await names(installation))],
 }

@@ -1,5 +1,5 @@
 import { membersOf, textOf } from '../../../pkg/kubeclient/object.ts'
-import { askApiserver } from './apiserver-request.ts'
+import { requestApiserver } from './apiserver-request.ts'
 import { type Check, error, type Finding, type Installation, openPort, read, warning } from './check.ts'
 
 const discovery = '/oauth/.well-known/openid-configuration'
@@ -25,7 +25,7 @@ async function answerProblems(installation: Installation): Promise<readonly Find
     // A name outside of the cluster is not followed by kube-apiserver's proxy.
     if (service === undefined || membersOf(service.spec).type === 'ExternalName') return []
   }
-  const { code, body } = await askApiserver(installation, discovery)
+  const { code, body } = await requestApiserver(installation, discovery)
   // A Service without endpoints is already reported by another check.
   if (code === 503 && /no endpoints available/.test(body)) return []
   if (code === 0) {

@@ -27,7 +27,7 @@ const authenticationReader: Permission = {
 }
 
 /** Checks every permission that the manifests grant the service account. */
-export const rights: Check = {
+export const permissions: Check = {
   name: 'rights',
   async examine({ client, groupDomain, namespace }) {
     const user = `system:serviceaccount:${namespace}:kapis`

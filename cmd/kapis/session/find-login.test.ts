@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
-import { createAuthority } from '../../../pkg/certs/issue.ts'
+import { createCa } from '../../../pkg/certs/issue.ts'
 import { findServer, findTarget, parseServer, tokenFromEnvironment } from './find-login.ts'
 import { listLogins, removeLogin, type StoredLogin, writeCurrent, writeLogin } from './login-store.ts'
 import { loginCommand } from './refresh-login.ts'
@@ -97,9 +97,7 @@ describe('the login that a command uses', () => {
   })
 
   it('remembers the CA of its server', () => {
-    const [first, second] = [1, 2].map(
-      n => createAuthority({ commonName: `ca ${n}`, validityDays: 1 }).certPem,
-    )
+    const [first, second] = [1, 2].map(n => createCa({ commonName: `ca ${n}`, validityDays: 1 }).certPem)
     if (first === undefined || second === undefined) throw new Error('no certificates')
     store(login(a, 'ali', { ca: first }), login(a, 'adm'), login(b, 'b'))
     expect(findTarget({ server: a, context: 'ali' }, io()).server.ca).to.equal(first)

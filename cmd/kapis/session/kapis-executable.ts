@@ -5,7 +5,7 @@ import { makeFolders } from '../../../pkg/files/make-folders.ts'
 import type { Io } from '../command.ts'
 
 /** The running program, for the exec plugin of kubectl. */
-export type OwnProgram = {
+export type KapisExecutable = {
   readonly file: string
   /** Makes sure that the file is there to stay. */
   readonly keep: () => void
@@ -21,7 +21,7 @@ const volatile = /^(_npx|dlx.*|xfs-.*|bunx-.*)$/
  *
  * @param started the path by which the program was started
  */
-export function findOwnProgram({ env, version }: Io, started: string): OwnProgram {
+export function findKapisExecutable({ env, version }: Io, started: string): KapisExecutable {
   const file = realpathSync(started)
   const root = packageRoot(file)
   if (root === undefined || !root.split(sep).some(name => volatile.test(name)))

@@ -2,7 +2,7 @@ import type { Io } from '../command.ts'
 import { findTarget, type ServerValues, tokenFromEnvironment } from './find-login.ts'
 import { Connection, type HttpRequest, type HttpResponse, parseJson, toError } from './http.ts'
 import type { StoredLogin } from './login-store.ts'
-import { ended, freshLogin } from './refresh-login.ts'
+import { ended, refreshLogin } from './refresh-login.ts'
 
 /** Calls to the platform as the user who has logged in. */
 export type Platform = {
@@ -19,7 +19,7 @@ export async function connectPlatform(values: ServerValues, io: Io): Promise<Pla
   const target = findTarget(values, io)
   const { url } = target.server
   const given = tokenFromEnvironment(io, url)
-  const login = given === undefined ? await freshLogin(target, io) : undefined
+  const login = given === undefined ? await refreshLogin(target, io) : undefined
   const token = given ?? login?.accessToken ?? ''
   const connection = new Connection(target.server, io)
   return {

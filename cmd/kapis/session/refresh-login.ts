@@ -23,7 +23,7 @@ const earlyMs = 60_000
  *
  * @throws Error if there is no login, or it has ended
  */
-export async function freshLogin({ server, login: known, name }: Target, io: Io): Promise<StoredLogin> {
+export async function refreshLogin({ server, login: known, name }: Target, io: Io): Promise<StoredLogin> {
   if (known === undefined) throw notLoggedIn(server.url, name, io)
   if (isFresh(known)) return known
   const onWait = (lock: string) => io.err(`Waiting for another process that holds ${lock}.\n`)

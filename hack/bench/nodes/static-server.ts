@@ -1,5 +1,5 @@
 import { createServer } from 'node:https'
-import { createAuthority, issueCertificate } from '../../../pkg/certs/issue.ts'
+import { createCa, issueCertificate } from '../../../pkg/certs/issue.ts'
 
 /** A server of fixed responses: the upper limit of a Node.js HTTPS server. */
 export type StaticAnswer = {
@@ -14,7 +14,7 @@ export type StaticAnswer = {
 process.once('disconnect', () => process.exit(0))
 process.once('message', (list: readonly StaticAnswer[]) => {
   const answers = new Map(list.map(answer => [answer.path, answer]))
-  const authority = createAuthority({ commonName: 'bench', validityDays: 1 })
+  const authority = createCa({ commonName: 'bench', validityDays: 1 })
   const { certPem, keyPem } = issueCertificate(authority, {
     commonName: 'bench',
     dnsNames: ['localhost'],

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { expect } from 'chai'
 import { createProcessRecords } from './records.ts'
 
-describe('createRecords', () => {
+describe('createProcessRecords', () => {
   const folder = mkdtempSync(join(tmpdir(), 'kapis-records-'))
   const records = createProcessRecords(folder)
   after(() => rmSync(folder, { recursive: true }))

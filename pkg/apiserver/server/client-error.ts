@@ -10,7 +10,7 @@ const lingerMs = 1_000
  * Responds to invalid HTTP and closes the connection: after a framing error the start of the next
  * request is unknown (RFC 9112 section 11.2), and guessing enables request smuggling.
  */
-export function answerClientErrors(server: Server | HttpsServer): void {
+export function respondToClientErrors(server: Server | HttpsServer): void {
   const begun = new WeakMap<Duplex, Set<ServerResponse>>()
   const follow = ({ socket }: IncomingMessage, res: ServerResponse) => {
     const responses = begun.get(socket) ?? new Set()

@@ -10,13 +10,13 @@ import { connect, type TLSSocket } from 'node:tls'
 import { expect } from 'chai'
 import { closeServer } from '../../apirequest/fixtures.ts'
 import { readPeerChain } from '../../authn/certificate-chain.ts'
-import { createAuthority, issueCertificate } from '../../certs/issue.ts'
+import { createCa, issueCertificate } from '../../certs/issue.ts'
 import { tlsSocketOf } from '../../httpserver/tls-socket.ts'
 import { createHttp2Sessions, type Http2Sessions } from './http2-sessions.ts'
 import { createHttpsListener, listen, type RequestListener } from './https-server.ts'
 
 const serverName = 'kapis.kapis-system.svc'
-const authority = createAuthority({ commonName: 'server CA', validityDays: 1 })
+const authority = createCa({ commonName: 'server CA', validityDays: 1 })
 const serving = issueCertificate(authority, {
   commonName: 'kapis',
   dnsNames: [serverName, 'localhost'],

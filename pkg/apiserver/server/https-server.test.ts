@@ -4,7 +4,7 @@ import { connect as connectTcp } from 'node:net'
 import { type ConnectionOptions, connect, type TLSSocket } from 'node:tls'
 import { expect } from 'chai'
 import { type Answer, closeServer, readAnswer } from '../../apirequest/fixtures.ts'
-import { createAuthority, issueCertificate, type KeyPair } from '../../certs/issue.ts'
+import { createCa, issueCertificate, type KeyPair } from '../../certs/issue.ts'
 import {
   createHttpListener,
   createHttpsListener,
@@ -15,9 +15,9 @@ import {
   updateTls,
 } from './https-server.ts'
 
-const authority = createAuthority({ commonName: 'server CA', validityDays: 1 })
-const clients = createAuthority({ commonName: 'client CA', validityDays: 1 })
-const strangers = createAuthority({ commonName: 'client CA', validityDays: 1 })
+const authority = createCa({ commonName: 'server CA', validityDays: 1 })
+const clients = createCa({ commonName: 'client CA', validityDays: 1 })
+const strangers = createCa({ commonName: 'client CA', validityDays: 1 })
 const serve = (commonName: string) =>
   issueCertificate(authority, { commonName, dnsNames: ['localhost'], usages: ['server'], validityDays: 1 })
 const client = (of: KeyPair) =>

@@ -6,7 +6,7 @@ import type { TLSSocket } from 'node:tls'
 import { hasBody } from '../../httpserver/has-body.ts'
 import { HookedResponse, hooked } from '../../httpserver/hooked-message.ts'
 import { http } from '../../httpserver/node-http.ts'
-import { answerClientErrors } from './client-error.ts'
+import { respondToClientErrors } from './client-error.ts'
 import { continueWhenRead } from './expect-continue.ts'
 
 export type RequestListener = (req: IncomingMessage, res: ServerResponse) => void
@@ -87,7 +87,7 @@ export function createHttpsListener(
   // Must run before the next listener, which would wait for a handshake that never completes, to
   // respond on it: nothing else closes the connection.
   server.prependListener('tlsClientError', (_error, socket) => socket.destroy())
-  answerClientErrors(server)
+  respondToClientErrors(server)
   // A write is a whole response or a batch of events: waiting for more (Nagle) only adds latency.
   server.prependListener('secureConnection', (socket: TLSSocket) => socket.setNoDelay(true))
   if (http2 !== undefined) divert(server, http2.accept)
@@ -126,7 +126,7 @@ export function createHttpListener(listener: RequestListener, limits: ServerLimi
   const server = http.createServer(toServerOptions(limits), listener)
   server.on('checkContinue', continueWhenRead(listener))
   server.maxHeadersCount = 0
-  answerClientErrors(server)
+  respondToClientErrors(server)
   return server
 }
 

@@ -2,7 +2,7 @@ import { methodNotAllowed } from '../../apierrors/status.ts'
 import type { Exchange, Handler } from '../../apirequest/request-context.ts'
 import type { Logger } from '../../telemetry/logger.ts'
 import { listenerProfilePrefix, profileKindOf } from '../../telemetry/profile.ts'
-import { createProfileAnswer } from '../../telemetry/profile-handler.ts'
+import { createProfileHandler } from '../../telemetry/profile-handler.ts'
 import type { DocumentRoute } from '../wiring/router.ts'
 
 const prefix = '/debug/profile/'
@@ -15,7 +15,7 @@ const prefix = '/debug/profile/'
  * @param forward proxies a request to kapis-oauth, and waits for as long as the profile takes
  */
 export function createProfiles(logger: Logger, forward: Handler<Exchange>): DocumentRoute {
-  const answer = createProfileAnswer('kapis', logger)
+  const answer = createProfileHandler('kapis', logger)
   return {
     handles: path =>
       profileKindOf(path, prefix) !== undefined || profileKindOf(path, listenerProfilePrefix) !== undefined,

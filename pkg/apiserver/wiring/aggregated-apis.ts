@@ -6,16 +6,16 @@ import { assertMayUpgrade } from '../../authz/token-scope.ts'
 import { FrontProxyCertificates } from '../../certs/front-proxy.ts'
 import type { Config } from '../../config/config.ts'
 import type { KubeClient } from '../../kubeclient/client.ts'
-import { untilDone } from '../../kubeclient/retry.ts'
-import { Components } from '../../proxy/aggregated/aggregated-apis.ts'
-import { forwardToComponent } from '../../proxy/aggregated/api-proxy.ts'
-import type { ComponentUpstream } from '../../proxy/aggregated/api-upstream.ts'
+import { retryUntilSuccess } from '../../kubeclient/retry.ts'
+import { AggregatedApis } from '../../proxy/aggregated/aggregated-apis.ts'
+import { forwardToAggregatedApi } from '../../proxy/aggregated/api-proxy.ts'
+import type { AggregatedApiUpstream } from '../../proxy/aggregated/api-upstream.ts'
 import { remoteHeaderNames } from '../../proxy/identity-headers.ts'
-import { componentUpgrade, forwardUpgrade } from '../../proxy/upgrade.ts'
+import { aggregatedApiUpgrade, forwardUpgrade } from '../../proxy/upgrade.ts'
 import type { Logger } from '../../telemetry/logger.ts'
 import type { Peer, Tracing } from '../../telemetry/tracing/tracing.ts'
 
-export type RunningComponents = {
+export type RunningAggregatedApis = {
   readonly find: (group: string, version: string) => Handler | undefined
   readonly serves: (group: string, version: string) => boolean
   /** Returns whether the request was for a component; resolves when the response is complete. */
@@ -32,7 +32,7 @@ const ownGroups = ['resources', 'iam', 'tenant', 'logging', 'config', 'extension
  * Wires the APIs of other components, and the front-proxy certificate with which Kapis
  * authenticates to them.
  */
-export function createComponents({
+export function createAggregatedApis({
   client,
   config,
   logger,
@@ -42,7 +42,7 @@ export function createComponents({
   readonly config: Config
   readonly logger: Logger
   readonly tracing: Tracing
-}): RunningComponents {
+}): RunningAggregatedApis {
   const { groupDomain, kubernetes } = config
   const certificates = new FrontProxyCertificates({
     client,
@@ -51,7 +51,7 @@ export function createComponents({
     headers: remoteHeaderNames,
   })
   const own = new Set(ownGroups.map(name => `${name}.${groupDomain}`))
-  const components = new Components({
+  const components = new AggregatedApis({
     client,
     groupDomain,
     logger,
@@ -65,7 +65,12 @@ export function createComponents({
   /** Runs in the background: without a certificate only the components are unavailable. */
   function prepare(): Promise<void> {
     const message = 'failed to load the front-proxy certificate, retrying'
-    return untilDone(() => certificates.start(), { logger, signal: abort.signal, delayMs: retryMs, message })
+    return retryUntilSuccess(() => certificates.start(), {
+      logger,
+      signal: abort.signal,
+      delayMs: retryMs,
+      message,
+    })
   }
 
   return {
@@ -74,7 +79,7 @@ export function createComponents({
       if (upstream === undefined) return undefined
       return tracing.upstream(toPeer(upstream), exchange => {
         requireOneMethod(exchange)
-        return forwardToComponent(upstream, exchange)
+        return forwardToAggregatedApi(upstream, exchange)
       })
     },
     serves: (group, version) => components.find(group, version) !== undefined,
@@ -86,7 +91,7 @@ export function createComponents({
       requireOneMethod(exchange)
       assertMayUpgrade(info, exchange.identity)
       const forward = tracing.upstream(toPeer(upstream), (given: AuthenticatedExchange) =>
-        forwardUpgrade(componentUpgrade(upstream, given), given),
+        forwardUpgrade(aggregatedApiUpgrade(upstream, given), given),
       )
       await forward(exchange)
       return true
@@ -114,6 +119,6 @@ function requireOneMethod({ req, info }: AuthenticatedExchange): void {
   if (hasVerbPrefix(info) && info.verb !== 'proxy' && !isReading) throw methodNotAllowed(['GET', 'HEAD'])
 }
 
-function toPeer({ component: { name, url } }: ComponentUpstream): Peer {
+function toPeer({ component: { name, url } }: AggregatedApiUpstream): Peer {
   return { name, url }
 }

@@ -2,18 +2,18 @@ import { Validator } from '@seriousme/openapi-schema-validator'
 import { expect } from 'chai'
 import { parseListQuery } from '../../apirequest/list-query.ts'
 import { QueryParameters } from '../../apirequest/query-parameters.ts'
-import { parseQuestion } from '../../logs/query/question.ts'
+import { parseLogQuery } from '../../logs/query/question.ts'
 import { toOpenApi } from '../../openapi/document.ts'
 import { methods } from '../../openapi/operation.ts'
 import { listParameters } from '../../platformapi/list-description.ts'
 import { logParameters } from '../../platformapi/logs/description.ts'
 import { publicPaths } from '../../platformapi/public-description.ts'
 import { createPublicDocuments } from '../../platformapi/public-documents.ts'
-import { replacedPaths } from '../../platformapi/resources/v1alpha2/removed-routes-description.ts'
+import { removedRoutePaths } from '../../platformapi/resources/v1alpha2/removed-routes-description.ts'
 import { kindFilters } from '../../platformapi/resources/v1alpha3/description.ts'
 import { plain } from '../../resourcecache/kinds/platform.ts'
 import { createKindTable } from '../../resourcecache/kinds.ts'
-import { toSelecting } from '../../resourcecache/list/list-predicate.ts'
+import { toListPredicate } from '../../resourcecache/list/list-predicate.ts'
 import { describeApi } from './api-description.ts'
 
 const groupDomain = 'kapis.io'
@@ -70,7 +70,7 @@ describe('describeApi', () => {
 
   it('tells of a success and of the failures of every operation that is served', () => {
     const old = `/kapis/resources.${groupDomain}/v1alpha2`
-    const replaced = new Set(Object.keys(replacedPaths).map(path => old + path))
+    const replaced = new Set(Object.keys(removedRoutePaths).map(path => old + path))
     for (const { path, method, operation } of operations) {
       const codes = Object.keys(operation.answers).map(Number)
       expect(
@@ -91,7 +91,7 @@ describe('describeApi', () => {
 describe('the parameters that are described', () => {
   it('of logs are those that are taken: add a row to pkg/platformapi/logs/description.ts', () => {
     const warnings: string[] = []
-    parseQuestion(new QueryParameters('no-such-parameter=1'), text => warnings.push(text))
+    parseLogQuery(new QueryParameters('no-such-parameter=1'), text => warnings.push(text))
     const taken = warnings[0]?.split('supported: ')[1]?.split(', ') ?? []
     expect(logParameters.map(({ name }) => name)).to.have.members(taken)
   })
@@ -99,7 +99,7 @@ describe('the parameters that are described', () => {
   it('of lists are the filters that kinds have: add a row to pkg/platformapi/resources/v1alpha3/description.ts', () => {
     const query = parseListQuery(new QueryParameters('no-such-filter=1'))
     const kind = { ...plain, plural: 'things' }
-    const taken = allowed(() => toSelecting(Object(kind), { query, namespace: '', groupDomain }))
+    const taken = allowed(() => toListPredicate(Object(kind), { query, namespace: '', groupDomain }))
     const ofKinds = createKindTable(groupDomain).flatMap(({ options }) => Object.keys(options.filters))
     // Only for pods; the field is not read from the pod.
     const all = new Set([...taken, ...ofKinds, 'serviceName'])

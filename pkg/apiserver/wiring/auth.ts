@@ -21,7 +21,7 @@ import { UserStore } from '../../iam/users/user-store.ts'
 import { SecretKeySource } from '../../jwt/key-source.ts'
 import { createTokenVerifier } from '../../jwt/verify.ts'
 import type { KubeClient } from '../../kubeclient/client.ts'
-import type { RequireRight } from '../../platformapi/iam/v1alpha2/require-permission.ts'
+import type { RequirePermission } from '../../platformapi/iam/v1alpha2/require-permission.ts'
 import { type Row, tally } from '../../telemetry/hot-counter.ts'
 import type { Logger } from '../../telemetry/logger.ts'
 import type { Registry } from '../../telemetry/metrics.ts'
@@ -48,7 +48,7 @@ export type Auth = {
    */
   readonly authorizeServiceRead: (identity: Identity, namespace: string, name: string) => Promise<void>
   /** Whether a caller has a right of RBAC at the cluster scope. @throws Status 403, 503 */
-  readonly requireRight: RequireRight
+  readonly requirePermission: RequirePermission
   readonly checks: readonly Check[]
   readonly users: UserStore
   readonly onUserChange: (listener: UserListener) => void
@@ -194,7 +194,7 @@ export function createAuth(options: AccessOptions): Auth {
     async authorizeServiceRead(identity, namespace, name) {
       await authorize(toResourceInfo({ verb: 'get', resource: 'services', namespace, name }), identity)
     },
-    async requireRight(identity, right) {
+    async requirePermission(identity, right) {
       await authorize(toResourceInfo(right), identity)
     },
     checks: [

@@ -11,8 +11,8 @@ import { kubeEvents } from '../../logs/events/kube-event.ts'
 import { EventWriter } from '../../logs/events/writer.ts'
 import type { LogStreams } from '../../logs/open-store.ts'
 import type { LogStore } from '../../logs/store.ts'
-import type { LogPlaces } from '../../platformapi/logs/concurrency-limits.ts'
-import { createEventFace } from '../../platformapi/logs/serve-events.ts'
+import type { LogConcurrency } from '../../platformapi/logs/concurrency-limits.ts'
+import { createEventApi } from '../../platformapi/logs/serve-events.ts'
 import type { Logger } from '../../telemetry/logger.ts'
 import { counter, type Registry } from '../../telemetry/metrics.ts'
 
@@ -37,7 +37,7 @@ export type EventStreamOptions = {
   readonly namespaces: NamespaceIndex
   readonly logger: Logger
   readonly registry: Registry
-  readonly places: LogPlaces
+  readonly places: LogConcurrency
 }
 
 // A caller who may list events with kubectl may list them here.
@@ -76,7 +76,7 @@ export function createEventStreams(options: EventStreamOptions): EventStreams {
     logger,
   })
   const faceOf = (kind: EventKind, store: LogStore, right: typeof eventRight) =>
-    createEventFace({
+    createEventApi({
       kind,
       store,
       places,

@@ -3,12 +3,12 @@ import { toResourceInfo } from '../../apirequest/request-info.ts'
 import type { Config } from '../../config/config.ts'
 import type { ClientAddress } from '../../httpserver/client-address.ts'
 import { createPasswordHasher } from '../../iam/passwords/password.ts'
-import { createPasswordGuard } from '../../iam/passwords/password-service.ts'
+import { createPasswordService } from '../../iam/passwords/password-service.ts'
 import { PasswordStore } from '../../iam/passwords/password-store.ts'
 import { createUserWriter } from '../../iam/users/user-writer.ts'
 import type { KubeClient } from '../../kubeclient/client.ts'
 import type { CallAs } from '../../platformapi/as-caller.ts'
-import { createIamFace, type IamFace } from '../../platformapi/iam/v1alpha2/serve.ts'
+import { createIamApi, type IamApi } from '../../platformapi/iam/v1alpha2/serve.ts'
 import type { Logger } from '../../telemetry/logger.ts'
 import type { Registry } from '../../telemetry/metrics.ts'
 import type { Auth } from './auth.ts'
@@ -18,7 +18,10 @@ export type IamParts = {
   readonly client: KubeClient
   readonly config: Config
   readonly clientAddress: ClientAddress
-  readonly access: Pick<Auth, 'users' | 'onUserChange' | 'acceptPasswords' | 'requireRight' | 'authorize'>
+  readonly access: Pick<
+    Auth,
+    'users' | 'onUserChange' | 'acceptPasswords' | 'requirePermission' | 'authorize'
+  >
   readonly callAs: CallAs
   readonly views: Resources['views']
   readonly list: Resources['items']
@@ -27,7 +30,7 @@ export type IamParts = {
   readonly registry: Registry
 }
 
-export type Iam = IamFace & {
+export type Iam = IamApi & {
   readonly start: () => void
   readonly stop: () => void
 }
@@ -43,13 +46,13 @@ export async function createIam(parts: IamParts): Promise<Iam> {
   const { namespace } = config.kubernetes
   const hasher = await createPasswordHasher(hashThreads)
   const store = new PasswordStore({ client, groupDomain, namespace, logger })
-  const passwords = createPasswordGuard({
+  const passwords = createPasswordService({
     ...{ client, groupDomain, namespace, authentication, users, hasher, logger, registry },
     hashOf: user => store.hashOf(user),
   })
   access.onUserChange(passwords.changed)
   access.acceptPasswords(passwords)
-  const face = createIamFace({
+  const api = createIamApi({
     client,
     groupDomain,
     users,
@@ -59,7 +62,7 @@ export async function createIam(parts: IamParts): Promise<Iam> {
       const user = users.get(name)
       return user !== undefined && hasher.verify(password, await store.hashOf(user))
     },
-    requireRight: access.requireRight,
+    requirePermission: access.requirePermission,
     clientAddress,
     list,
     rest,
@@ -73,7 +76,7 @@ export async function createIam(parts: IamParts): Promise<Iam> {
     logger,
   })
   return {
-    ...face,
+    ...api,
     start() {
       void store.start()
       void passwords.start()

@@ -2,11 +2,11 @@ import { EventEmitter } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import { expect } from 'chai'
 import { refusalOf } from '../../apierrors/fixtures.ts'
-import { createLogPlaces } from './log-concurrency.ts'
+import { createLogConcurrency } from './log-concurrency.ts'
 
 describe('places at the log store', () => {
   it('leaves searches to others while a user has as many under way as may be', async () => {
-    const { search } = createLogPlaces()
+    const { search } = createLogConcurrency()
     const res = new EventEmitter().setMaxListeners(0) as ServerResponse
     const taken = Array.from({ length: 20 }, () => search('greedy', res))
     expect(taken.filter(place => place instanceof Promise)).to.have.length(17)
@@ -16,7 +16,7 @@ describe('places at the log store', () => {
   })
 
   it('leaves live tails to others', () => {
-    const { tail } = createLogPlaces()
+    const { tail } = createLogConcurrency()
     for (let i = 0; i < 64; i++) tail('greedy')
     expect(refusalOf(() => tail('greedy'))).to.include({ code: 429, message: 'too many live tails are open' })
     expect(() => tail('other')).to.not.throw()

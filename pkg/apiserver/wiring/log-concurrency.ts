@@ -1,5 +1,5 @@
 import { tooManyRequests } from '../../apierrors/status.ts'
-import type { LogPlaces } from '../../platformapi/logs/concurrency-limits.ts'
+import type { LogConcurrency } from '../../platformapi/logs/concurrency-limits.ts'
 import { createFairQueue } from '../filters/fair-queue.ts'
 
 // Fewer than the concurrent queries of a search engine: live tails and checks query it too.
@@ -9,7 +9,7 @@ const waitMs = 10_000
 const maxTails = 256
 
 /** Each user gets a quarter of the searches and live tails, since the store has no fair queuing. */
-export function createLogPlaces(): LogPlaces {
+export function createLogConcurrency(): LogConcurrency {
   const searches = createFairQueue({
     most: () => maxSearches,
     waitMs: () => waitMs,

@@ -15,11 +15,11 @@ import { createSpaceCheck } from '../../logs/ingest/space-check.ts'
 import { openLogStore } from '../../logs/open-store.ts'
 import { createIngest, maxBodies } from '../../platformapi/logging/v1alpha2/ingest.ts'
 import { readForm } from '../../platformapi/logging/v1alpha2/read-form.ts'
-import { createLoggingFace } from '../../platformapi/logging/v1alpha2/serve.ts'
+import { createLoggingApi } from '../../platformapi/logging/v1alpha2/serve.ts'
 import { asksForPodLog, createGonePodLogs } from '../../platformapi/logs/gone-pod.ts'
-import { createLogFace } from '../../platformapi/logs/serve.ts'
-import { createLogsqlFace } from '../../platformapi/logsql/serve.ts'
-import { createTenantFace, isOfTenantFace } from '../../platformapi/tenant/v1alpha2/serve.ts'
+import { createLogApi } from '../../platformapi/logs/serve.ts'
+import { createLogsqlApi } from '../../platformapi/logsql/serve.ts'
+import { createTenantApi, isOfTenantApi } from '../../platformapi/tenant/v1alpha2/serve.ts'
 import type { GonePods } from '../../proxy/kube.ts'
 import { createTimeSlices } from '../../scheduling/time-slices.ts'
 import type { Logger } from '../../telemetry/logger.ts'
@@ -27,7 +27,7 @@ import { counter, type Registry } from '../../telemetry/metrics.ts'
 import { createFairQueue } from '../filters/fair-queue.ts'
 import type { Check } from '../health/probes.ts'
 import { createEventStreams } from './events.ts'
-import { createLogPlaces } from './log-concurrency.ts'
+import { createLogConcurrency } from './log-concurrency.ts'
 
 const version = 'v1alpha2'
 // Shippers log each refusal as an error: a burst of all nodes is to be waited out.
@@ -38,7 +38,7 @@ const right = { verb: 'get', group: '', resource: 'pods/log' }
 
 export type Logs = {
   /** The handlers, by `<group>/<version>`. */
-  readonly faces: ReadonlyMap<string, Handler>
+  readonly apis: ReadonlyMap<string, Handler>
   /**
    * Returns whether the handler of a request performs its own authorization.
    *
@@ -86,7 +86,7 @@ export async function createLogs(options: LogsOptions): Promise<Logs> {
   const streams = await openLogStore(config.logs, secrets.logStore, { logger, timeSlices })
   const namespaces = new NamespaceIndex(groupDomain)
   const namespaceWatch = options.watchNamespaces(namespaces.handler)
-  const places = createLogPlaces()
+  const places = createLogConcurrency()
   const joined = { client, config, live, bindings, namespaces, logger, registry, places }
   const events = streams && createEventStreams({ ...joined, streams })
   const closing = new AbortController()
@@ -120,11 +120,11 @@ export async function createLogs(options: LogsOptions): Promise<Logs> {
       return new Map([
         [
           `${tenant}/${version}`,
-          createTenantFace({ logs: async exchange => none(exchange), events: none, auditing: none }),
+          createTenantApi({ logs: async exchange => none(exchange), events: none, auditing: none }),
         ],
         [
           `${logging}/${version}`,
-          createLoggingFace({
+          createLoggingApi({
             groupDomain,
             logs: async exchange => none(exchange),
             logsql: none,
@@ -133,13 +133,13 @@ export async function createLogs(options: LogsOptions): Promise<Logs> {
         ],
       ])
     }
-    const logs = createLogFace(reading)
+    const logs = createLogApi(reading)
     const queries = createFairQueue({
       most: () => maxLogsqlQueries,
       waitMs: () => waitForPlaceMs,
       refuse: () => tooManyRequests('too many LogsQL queries are running; try again', 1),
     })
-    const logsql = createLogsqlFace({ ...reading, timeSlices, readForm, enter: queries.take })
+    const logsql = createLogsqlApi({ ...reading, timeSlices, readForm, enter: queries.take })
     // Ingest requires the same permission for every protocol: create `ingest` in the logging group.
     const sending = toResourceInfo({
       prefix: 'kapis',
@@ -166,13 +166,13 @@ export async function createLogs(options: LogsOptions): Promise<Logs> {
       },
     })
     return new Map([
-      [`${tenant}/${version}`, createTenantFace({ ...events, logs })],
-      [`${logging}/${version}`, createLoggingFace({ groupDomain, logs, logsql, ingest })],
+      [`${tenant}/${version}`, createTenantApi({ ...events, logs })],
+      [`${logging}/${version}`, createLoggingApi({ groupDomain, logs, logsql, ingest })],
     ])
   }
 
   return {
-    faces: createFaces(),
+    apis: createFaces(),
     gonePods:
       reading === undefined
         ? { asks: () => false, answer: async () => false }
@@ -185,7 +185,7 @@ export async function createLogs(options: LogsOptions): Promise<Logs> {
     judgesItself({ info, identity }) {
       const { prefix, group, parts } = info
       if ((prefix !== 'kapis' && prefix !== 'kapi') || info.version !== version) return false
-      if (group !== logging && !(group === tenant && isOfTenantFace(parts))) return false
+      if (group !== logging && !(group === tenant && isOfTenantApi(parts))) return false
       if (hasNoCredential(identity)) throw unauthorized()
       return true
     },

@@ -43,10 +43,10 @@ describe('createListenerMetrics', () => {
       path: '/metrics',
       errors: 'status',
     })
-    const face = createOAuthMetricsProxy(forward)
+    const api = createOAuthMetricsProxy(forward)
     front = await startLoopback(async (req, res) => {
       try {
-        await face.handle(toExchange(req, res))
+        await api.handle(toExchange(req, res))
       } catch (error) {
         renderKube(res, error)
       }

@@ -2,11 +2,11 @@ import type { FileCertificates } from '../../certs/file-certificates.ts'
 import type { ServingCertificates } from '../../certs/serving-certificates.ts'
 import type { Config } from '../../config/config.ts'
 import {
-  type ApiServiceKeeper,
-  createApiServiceKeeper,
+  type ApiServiceReconciler,
+  createApiServiceReconciler,
 } from '../../extensionapi/registration/api-service-reconciler.ts'
 import type { KubeClient } from '../../kubeclient/client.ts'
-import { isLeaving } from '../../kubeclient/is-terminating.ts'
+import { isTerminating } from '../../kubeclient/is-terminating.ts'
 import type { Logger } from '../../telemetry/logger.ts'
 
 export type RegistrationOptions = {
@@ -22,13 +22,13 @@ export function createRegistration({
   config,
   certificates,
   logger,
-}: RegistrationOptions): ApiServiceKeeper {
+}: RegistrationOptions): ApiServiceReconciler {
   const service = {
     name: config.service.name,
     namespace: config.kubernetes.namespace,
     port: config.service.port,
   }
-  const keeper = createApiServiceKeeper({
+  const keeper = createApiServiceReconciler({
     client,
     groupDomain: config.groupDomain,
     service,
@@ -36,9 +36,9 @@ export function createRegistration({
     // A CA of Kapis is published before it signs certificates; a CA from files may not be.
     keepOthersMs: config.tls.certFile === '' ? 0 : config.tls.rolloverSeconds * 1_000,
     // Helm deletes objects one after the other, and keeps the namespace.
-    async isLeaving() {
+    async isTerminating() {
       const path = `/api/v1/namespaces/${service.namespace}`
-      return (await isLeaving(client, path)) || isLeaving(client, `${path}/services/${service.name}`)
+      return (await isTerminating(client, path)) || isTerminating(client, `${path}/services/${service.name}`)
     },
     logger,
   })

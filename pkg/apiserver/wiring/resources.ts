@@ -18,7 +18,7 @@ import { createRegistryClient } from '../../imageregistry/client.ts'
 import { createConnect } from '../../imageregistry/connect.ts'
 import { parseExactly } from '../../json/parse-exactly.ts'
 import { type KubeClient, readText } from '../../kubeclient/client.ts'
-import { untilDone } from '../../kubeclient/retry.ts'
+import { retryUntilSuccess } from '../../kubeclient/retry.ts'
 import { isForComponents } from '../../platformapi/components.ts'
 import { serveAny, toNativePath } from '../../platformapi/generic-resources.ts'
 import type { RoleTools } from '../../platformapi/iam/v1alpha2/role-routes.ts'
@@ -38,10 +38,10 @@ import { PageCache } from '../../resourcecache/list/page-cache.ts'
 import { listUncached } from '../../resourcecache/list/uncached-list.ts'
 import type { ObjectStore } from '../../resourcecache/store/store.ts'
 import type { WatchBroadcaster } from '../../resourcecache/watch/watch-broadcaster.ts'
-import { createSharedTurns } from '../../scheduling/time-slices.ts'
+import { createUserTimeSlices } from '../../scheduling/time-slices.ts'
 import type { Logger } from '../../telemetry/logger.ts'
 import { type Gauge, gauge, type Registry } from '../../telemetry/metrics.ts'
-import type { Check } from '../server/probes.ts'
+import type { Check } from '../health/probes.ts'
 import type { DocumentRoute } from './router.ts'
 import { createViews } from './views.ts'
 
@@ -157,7 +157,7 @@ export function createResources(options: ResourcesOptions): Resources {
   const tools = {
     groupDomain,
     pages: new PageCache(),
-    timeSlices: createSharedTurns(),
+    timeSlices: createUserTimeSlices(),
     broadcaster,
     visible,
     isConsistent,
@@ -283,7 +283,7 @@ export function createResources(options: ResourcesOptions): Resources {
     start() {
       // kube-apiserver fetches the documents a second after the group becomes available, and then
       // not again for a minute.
-      void untilDone(async () => void (await kindSchemas()), { logger, signal: stopped.signal })
+      void retryUntilSuccess(async () => void (await kindSchemas()), { logger, signal: stopped.signal })
       return cache.start()
     },
     stop() {

@@ -4,7 +4,7 @@ import type { AuthenticatedExchange, Handler } from '../../apirequest/request-co
 import type { RequestInfo } from '../../apirequest/request-info.ts'
 import type { User } from '../../iam/users/user.ts'
 import type { CallAs } from '../../platformapi/as-caller.ts'
-import type { RequireRight } from '../../platformapi/iam/v1alpha2/require-permission.ts'
+import type { RequirePermission } from '../../platformapi/iam/v1alpha2/require-permission.ts'
 import { createWorkspaceViews } from '../../platformapi/workspaces/serve.ts'
 import { viewOf } from '../../platformapi/workspaces/views.ts'
 import type { Resources } from './resources.ts'
@@ -14,7 +14,7 @@ export type TenantOptions = {
   readonly callAs: CallAs
   readonly narrowed: Resources['narrowed']
   readonly users: { readonly get: (name: string) => User | undefined }
-  readonly requireRight: RequireRight
+  readonly requirePermission: RequirePermission
   /** Log, event and audit searches, which are also in tenant.<group domain>/v1alpha2. */
   readonly searches: Handler
 }
@@ -34,7 +34,7 @@ export type Tenant = {
 
 /** Wires the views of workspaces and namespaces, and their writes. */
 export function createTenant(options: TenantOptions): Tenant {
-  const { groupDomain, callAs, narrowed, users, requireRight, searches } = options
+  const { groupDomain, callAs, narrowed, users, requirePermission, searches } = options
   const serve = createWorkspaceViews({
     groupDomain,
     callAs,
@@ -42,7 +42,7 @@ export function createTenant(options: TenantOptions): Tenant {
     async visibleTo({ identity, info }, member) {
       if (member === identity.username) return undefined
       const group = 'rbac.authorization.k8s.io'
-      await requireRight(identity, { verb: 'list', group, resource: 'rolebindings', name: '' })
+      await requirePermission(identity, { verb: 'list', group, resource: 'rolebindings', name: '' })
       const user = users.get(member)
       if (user === undefined) throw notFound({ group: `iam.${groupDomain}`, resource: 'users' }, member)
       if (info.verb === 'watch') throw badRequest('the namespaces of another user cannot be watched')

@@ -13,7 +13,7 @@ import {
   toChunks,
 } from '../../resourcecache/store/chunk.ts'
 import type { ObjectStore, Scope } from '../../resourcecache/store/store.ts'
-import { matchInTurns, viewInTurns } from '../../resourcecache/store/time-sliced-view.ts'
+import { buildViewInSlices, matchInSlices } from '../../resourcecache/store/time-sliced-view.ts'
 import type { TimeSlices } from '../../scheduling/time-slices.ts'
 import { formatContinueToken, inconsistent, parseContinueToken } from './continue-token.ts'
 import { isExact, isSelective, type ListOptions, matchesOptions } from './list-options.ts'
@@ -137,10 +137,10 @@ async function select(
     const entry = pinned === undefined ? undefined : store.get('', pinned)
     if (entry) return toChunks([entry].filter(matches))
     const key = toCacheKey(`key ${JSON.stringify([selectorKey, visible?.key])}`)
-    const view = viewInTurns(store, { key, matches, order: byKey }, start.timeSlices)
+    const view = buildViewInSlices(store, { key, matches, order: byKey }, start.timeSlices)
     return (view instanceof Promise ? await view : view).snapshot()
   }
   const entries = start.chunks.flatMap(chunk => chunk.entries)
-  const known = await matchInTurns(entries, matches, start.timeSlices)
+  const known = await matchInSlices(entries, matches, start.timeSlices)
   return toChunks(entries.filter(entry => known.get(entry)))
 }

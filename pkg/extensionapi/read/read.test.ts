@@ -14,7 +14,7 @@ import { bookmark, event, node, storeOf } from '../../resourcecache/fixtures.ts'
 import { PageCache } from '../../resourcecache/list/page-cache.ts'
 import type { ObjectStore, Scope } from '../../resourcecache/store/store.ts'
 import { WatchBroadcaster } from '../../resourcecache/watch/watch-broadcaster.ts'
-import { createSharedTurns } from '../../scheduling/time-slices.ts'
+import { createUserTimeSlices } from '../../scheduling/time-slices.ts'
 import { serveRead } from './read.ts'
 
 const g = '/apis/resources.kapis.io/v1alpha3'
@@ -49,7 +49,7 @@ describe('serveRead', () => {
         const visible = async () => undefined
         await serveRead(
           {
-            timeSlices: createSharedTurns(),
+            timeSlices: createUserTimeSlices(),
             storeOf: collectionOfPlural,
             broadcaster,
             pages,

@@ -6,7 +6,7 @@ import type { Visible } from '../../resourcecache/list/object-visibility.ts'
 import type { PageCache } from '../../resourcecache/list/page-cache.ts'
 import type { ObjectStore } from '../../resourcecache/store/store.ts'
 import type { WatchBroadcaster } from '../../resourcecache/watch/watch-broadcaster.ts'
-import type { SharedTurns } from '../../scheduling/time-slices.ts'
+import type { UserTimeSlices } from '../../scheduling/time-slices.ts'
 import { readList } from './read-list.ts'
 import { readObject } from './read-object.ts'
 import { readWatch } from './read-watch.ts'
@@ -30,7 +30,7 @@ export type ReadOptions = {
   readonly broadcaster: WatchBroadcaster
   readonly pages: PageCache
   /** Time slices shared by all long work for lists. */
-  readonly timeSlices: SharedTurns
+  readonly timeSlices: UserTimeSlices
 }
 
 /**

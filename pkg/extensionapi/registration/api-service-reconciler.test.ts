@@ -3,12 +3,12 @@ import { Socket } from 'node:net'
 import { Writable } from 'node:stream'
 import { expect } from 'chai'
 import { Status } from '../../apierrors/status.ts'
-import { createAuthority } from '../../certs/issue.ts'
+import { createCa } from '../../certs/issue.ts'
 import type { Call, KubeClient } from '../../kubeclient/client.ts'
 import { isRecord, type KubeObject, parseObject } from '../../kubeclient/object.ts'
 import { createLogger } from '../../telemetry/logger.ts'
 import { apiServicesPath, toApiService } from './api-service.ts'
-import { type ApiServiceKeeper, createApiServiceKeeper } from './api-service-reconciler.ts'
+import { type ApiServiceReconciler, createApiServiceReconciler } from './api-service-reconciler.ts'
 
 const groupDomain = 'example.io'
 const service = { namespace: 'kapis-system', name: 'kapis', port: 443 }
@@ -16,24 +16,24 @@ const name = 'v1alpha3.resources.example.io'
 const discarded = new Writable({ write: (_chunk, _encoding, done) => done() })
 const logger = createLogger({ program: 'test', level: 'error', destination: discarded })
 
-describe('createApiServiceKeeper', () => {
-  let keeper: ApiServiceKeeper
+describe('createApiServiceReconciler', () => {
+  let keeper: ApiServiceReconciler
   let store: Store
   let caBundle: string
-  let isLeaving = false
+  let isTerminating = false
   let keepOthersMs = 0
   let goneMs = 50
 
   function keep(state: KubeObject | null, own = 'PEM'): void {
     store = createStore(state)
     caBundle = own
-    keeper = createApiServiceKeeper({
+    keeper = createApiServiceReconciler({
       client: store.client,
       groupDomain,
       service,
       caBundle: () => caBundle,
       keepOthersMs,
-      isLeaving: async () => isLeaving,
+      isTerminating: async () => isTerminating,
       goneMs,
       logger,
     })
@@ -41,7 +41,7 @@ describe('createApiServiceKeeper', () => {
   }
 
   afterEach(() => {
-    isLeaving = false
+    isTerminating = false
     keepOthersMs = 0
     goneMs = 50
     keeper.stop()
@@ -76,8 +76,7 @@ describe('createApiServiceKeeper', () => {
   })
 
   it('lets an authority of another replica stay for as long as it is told', async () => {
-    const create = (commonName: string) =>
-      createAuthority({ commonName, validityDays: 1, now: new Date() }).certPem
+    const create = (commonName: string) => createCa({ commonName, validityDays: 1, now: new Date() }).certPem
     const [own, other] = [create('own'), create('other')]
     keepOthersMs = 1_500
     keep(parseObject(stored(toApiService({ groupDomain, service, caBundle: other }), 5)), own)
@@ -91,7 +90,7 @@ describe('createApiServiceKeeper', () => {
   it('leaves it gone when the installation is being taken away', async () => {
     keep(null)
     await eventually(() => keeper.problem() === undefined)
-    isLeaving = true
+    isTerminating = true
     store.remove()
     await eventually(() => keeper.problem() !== undefined)
     expect(keeper.problem()).to.equal(
@@ -106,7 +105,7 @@ describe('createApiServiceKeeper', () => {
     await eventually(() => keeper.problem() === undefined)
     store.remove()
     setTimeout(() => {
-      isLeaving = true
+      isTerminating = true
     }, 200)
     await eventually(() => keeper.problem() !== undefined)
     expect(store.writes).to.deep.equal([`POST ${apiServicesPath}`])

@@ -17,7 +17,7 @@ import {
 } from './api-service.ts'
 import { createOtherAuthorities } from './ca-bundle-merge.ts'
 
-export type ApiServiceKeeperOptions = {
+export type ApiServiceReconcilerOptions = {
   readonly client: KubeClient
   readonly groupDomain: string
   readonly service: ServiceReference
@@ -29,7 +29,7 @@ export type ApiServiceKeeperOptions = {
    */
   readonly keepOthersMs: number
   /** Returns whether Kapis is being uninstalled: then a deleted APIService is not created again. */
-  readonly isLeaving: () => Promise<boolean>
+  readonly isTerminating: () => Promise<boolean>
   /**
    * How long to wait after a deletion before checking whether Kapis is being uninstalled: `kubectl
    * delete` removes its objects one by one, the APIService first.
@@ -52,8 +52,8 @@ const maxTimerMs = 2 ** 31 - 1
  * missing, corrects it if it drifts, and leaves it alone if it belongs to another server. It stays
  * when the process ends, since other replicas keep serving.
  */
-export class ApiServiceKeeper {
-  readonly #options: ApiServiceKeeperOptions
+export class ApiServiceReconciler {
+  readonly #options: ApiServiceReconcilerOptions
   readonly #reflector: Reflector
   readonly #merge: ReturnType<typeof createOtherAuthorities>
   readonly #name: string
@@ -66,7 +66,7 @@ export class ApiServiceKeeper {
   #isBusy = false
   #isStopped = false
 
-  constructor(options: ApiServiceKeeperOptions) {
+  constructor(options: ApiServiceReconcilerOptions) {
     this.#options = options
     this.#name = apiServiceName(options.groupDomain)
     this.#merge = createOtherAuthorities(options.keepOthersMs)
@@ -168,7 +168,7 @@ export class ApiServiceKeeper {
     const { client, logger } = this.#options
     this.#writes = { count: this.#writes.count + 1, lastMs: performance.now() }
     try {
-      if (current === null && (await this.#options.isLeaving())) {
+      if (current === null && (await this.#options.isTerminating())) {
         this.#problem = `the APIService ${this.#name} was deleted and Kapis is being uninstalled; it is not created again`
         return
       }
@@ -194,6 +194,6 @@ export class ApiServiceKeeper {
   }
 }
 
-export function createApiServiceKeeper(options: ApiServiceKeeperOptions): ApiServiceKeeper {
-  return new ApiServiceKeeper(options)
+export function createApiServiceReconciler(options: ApiServiceReconcilerOptions): ApiServiceReconciler {
+  return new ApiServiceReconciler(options)
 }

@@ -1,9 +1,9 @@
 import { expect } from 'chai'
-import { createAuthority } from '../../certs/issue.ts'
+import { createCa } from '../../certs/issue.ts'
 import { createOtherAuthorities } from './ca-bundle-merge.ts'
 
 const authority = (commonName: string, now = new Date()) =>
-  createAuthority({ commonName, validityDays: 1, now }).certPem
+  createCa({ commonName, validityDays: 1, now }).certPem
 const [old, next] = [authority('old'), authority('next')]
 const keepMs = 60_000
 

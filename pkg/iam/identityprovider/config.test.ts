@@ -1,14 +1,14 @@
 import { readFileSync } from 'node:fs'
 import { expect } from 'chai'
 import { parse } from 'yaml'
-import { createAuthority } from '../../certs/issue.ts'
+import { createCa } from '../../certs/issue.ts'
 import type { Problem } from '../../config/problem.ts'
 import { readProviderConfig } from './config.ts'
 
-const { certPem } = createAuthority({ commonName: 'test', validityDays: 1 })
+const { certPem } = createCa({ commonName: 'test', validityDays: 1 })
 const ldap = { host: 'ldap.example.com:389', startTLS: true, userSearchBase: 'ou=people,dc=example,dc=com' }
 const oidc = { issuer: 'https://id.example.com', clientID: 'kapis' }
-const forge = { clientID: 'kapis', clientSecret: 'hunter2' }
+const gitProvider = { clientID: 'kapis', clientSecret: 'hunter2' }
 
 function read(document: unknown) {
   const problems: Problem[] = []
@@ -95,7 +95,7 @@ describe('readProviderConfig', () => {
     const github = read({
       name: 'gh',
       type: 'GitHubIdentityProvider',
-      provider: { ...forge, organizations: ['acme'] },
+      provider: { ...gitProvider, organizations: ['acme'] },
     })
     expect(github.config?.provider).to.deep.include({
       memberOf: ['acme'],
@@ -104,7 +104,7 @@ describe('readProviderConfig', () => {
     const gitlab = read({
       name: 'gl',
       type: 'GitlabIdentityProvider',
-      provider: { ...forge, endpoint: { userInfoURL: 'https://git.example.com/api/v4/user' } },
+      provider: { ...gitProvider, endpoint: { userInfoURL: 'https://git.example.com/api/v4/user' } },
     })
     expect(gitlab.config?.provider).to.deep.include({
       memberOf: [],
@@ -288,7 +288,7 @@ describe('readProviderConfig', () => {
     const { problems } = read({
       name: 'a',
       type: 'GitHubIdentityProvider',
-      provider: { ...forge, clientID: 7, secret: 'hunter3' },
+      provider: { ...gitProvider, clientID: 7, secret: 'hunter3' },
     })
     expect(problems.map(({ path }) => path)).to.deep.equal(['provider.clientID', 'provider.secret'])
     expect(JSON.stringify(problems)).to.not.contain('hunter')

@@ -13,7 +13,7 @@ import {
 import type { Problem } from '../../config/problem.ts'
 import { membersOf } from '../../kubeclient/object.ts'
 import { groupProblem } from '../users/user-validation.ts'
-import { type ForgeConfig, gitHubProvider, gitLabProvider } from './git/git-config.ts'
+import { type GitConfig, gitHubProvider, gitLabProvider } from './git/git-config.ts'
 import { type LdapConfig, ldapProvider } from './ldap/ldap-config.ts'
 import { type OidcConfig, oidcProvider } from './oidc/oidc-config.ts'
 import { complainTo } from './tls-config.ts'
@@ -42,8 +42,8 @@ export type ProviderConfig = {
 } & (
   | { readonly type: 'LDAPIdentityProvider'; readonly provider: LdapConfig }
   | { readonly type: 'OIDCIdentityProvider'; readonly provider: OidcConfig }
-  | { readonly type: 'GitHubIdentityProvider'; readonly provider: ForgeConfig }
-  | { readonly type: 'GitlabIdentityProvider'; readonly provider: ForgeConfig }
+  | { readonly type: 'GitHubIdentityProvider'; readonly provider: GitConfig }
+  | { readonly type: 'GitlabIdentityProvider'; readonly provider: GitConfig }
 )
 
 const types = [

@@ -3,7 +3,7 @@ import { secondsUntil } from '../lockout/lockout.ts'
 import type { PasswordChecker } from '../passwords/password-check.ts'
 import type { Source } from '../sessions/client-info.ts'
 import type { PasswordProvider } from './external-identity.ts'
-import type { Admission, Admitted } from './linking/account-linking.ts'
+import type { AccountLinking, LinkedAccount } from './linking/account-linking.ts'
 import { aboutUser, refusalReason } from './linking/login-refusal.ts'
 import type { Provider } from './provider-store.ts'
 
@@ -32,10 +32,10 @@ export function takesPasswords(provider: Provider): provider is PasswordLoginPro
  * @throws Status, see login-refusal.ts; 429 for a locked name or address
  */
 export async function logInWithPassword(
-  { admit, linkedTo, passwords }: Pick<Admission, 'admit' | 'linkedTo'> & Passwords,
+  { admit, linkedTo, passwords }: Pick<AccountLinking, 'admit' | 'linkedTo'> & Passwords,
   { config, client }: PasswordLoginProvider,
   { username, password, source, signal }: ProviderLogin,
-): Promise<Admitted> {
+): Promise<LinkedAccount> {
   // Names in directories are case-insensitive, and separate from local ones.
   const login = `${config.name} ${username.toLowerCase()}`
   const attempt = await passwords.begin({ login, provider: config.name, source, signal })

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { silent } from '../fixtures.ts'
 import type { Session } from '../sessions/session.ts'
-import { createProviderKeeper, type Standing } from './provider-reconciler.ts'
+import { createProviderReconciler, type Standing } from './provider-reconciler.ts'
 
 function session(sid: string, provider: string, ended = ''): Session {
   return {
@@ -37,7 +37,7 @@ async function endsOf(watched: Standings, stored: Standings = watched, isReady =
     ),
   )
   let reads = 0
-  const keeper = createProviderKeeper({
+  const keeper = createProviderReconciler({
     providers: {
       isReady,
       standingOf: name => watched[name] ?? 'gone',
@@ -60,7 +60,7 @@ async function endsOf(watched: Standings, stored: Standings = watched, isReady =
   return { ends: [...sessions.values()].map(({ ended }) => ended), reads }
 }
 
-describe('createProviderKeeper', () => {
+describe('createProviderReconciler', () => {
   const none = ['', '', '', 'logout']
   const rows: readonly [string, Standings, readonly string[]][] = [
     ['leaves the logins of providers that can be used', { corp: 'usable', other: 'usable' }, none],

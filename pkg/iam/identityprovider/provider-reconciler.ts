@@ -7,7 +7,7 @@ import type { Session } from '../sessions/session.ts'
  */
 export type Standing = 'usable' | 'disabled' | 'gone' | 'unknown'
 
-export type ProviderKeeperOptions = {
+export type ProviderReconcilerOptions = {
   readonly providers: {
     readonly isReady: boolean
     /** The state according to the watch. */
@@ -19,7 +19,7 @@ export type ProviderKeeperOptions = {
   readonly logger: Logger
 }
 
-export type ProviderKeeper = {
+export type ProviderReconciler = {
   /** Must be called when the providers change, and periodically. Safe to run on every replica. */
   readonly check: () => Promise<void>
 }
@@ -34,7 +34,11 @@ const reasons: Partial<Record<Standing, string>> = {
  * stay ended on all replicas even if the provider comes back. An invalid Secret ends no logins,
  * since it may be fixed soon.
  */
-export function createProviderKeeper({ providers, sessions, logger }: ProviderKeeperOptions): ProviderKeeper {
+export function createProviderReconciler({
+  providers,
+  sessions,
+  logger,
+}: ProviderReconcilerOptions): ProviderReconciler {
   const open = () => [...sessions.all()].filter(({ provider, ended }) => provider !== '' && ended === '')
 
   return {

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import type { Call, KubeClient } from '../../kubeclient/client.ts'
 import type { LoginRecord } from '../loginrecords/login-record.ts'
 import { toUser } from '../users/user.ts'
-import { createFailureLedger } from './failed-login-counter.ts'
+import { createFailedLoginCounter } from './failed-login-counter.ts'
 
 const nowMs = Math.floor(Date.now() / 1000) * 1000
 const ago = (seconds: number) => new Date(nowMs - seconds * 1000).toISOString()
@@ -41,11 +41,16 @@ function make(stored: readonly (readonly [string, number])[], provider = '') {
     stream: () => Promise.reject(new Error('not used')),
     close: () => undefined,
   }
-  const ledger = createFailureLedger({ client, groupDomain: 'kapis.io', writer: 'w', windowSeconds: 600 })
+  const ledger = createFailedLoginCounter({
+    client,
+    groupDomain: 'kapis.io',
+    writer: 'w',
+    windowSeconds: 600,
+  })
   return { ledger, calls }
 }
 
-describe('createFailureLedger', () => {
+describe('createFailedLoginCounter', () => {
   it('writes a failure, and counts it with those that came before under the name and from the address', async () => {
     const { ledger, calls } = make([
       ['9', 20],

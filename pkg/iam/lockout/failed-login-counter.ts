@@ -10,7 +10,7 @@ import {
 } from '../loginrecords/login-record.ts'
 import type { User } from '../users/user.ts'
 
-export type FailureLedgerOptions = {
+export type FailedLoginCounterOptions = {
   readonly client: KubeClient
   readonly groupDomain: string
   /** ID of this process: see login-record.ts. */
@@ -22,7 +22,7 @@ export type FailureLedgerOptions = {
 /** Failures under the name as it was typed, and from the address. */
 export type FailureCount = { readonly ofName: number; readonly ofAddress: number }
 
-export type FailureLedger = {
+export type FailedLoginCounter = {
   /**
    * Stores a failure.
    *
@@ -49,7 +49,7 @@ export type FailureLedger = {
  * resource versions order them: all replicas agree which failures of a concurrent burst came first,
  * and do not reveal for more of them whether a password was correct.
  */
-export function createFailureLedger(options: FailureLedgerOptions): FailureLedger {
+export function createFailedLoginCounter(options: FailedLoginCounterOptions): FailedLoginCounter {
   const { client, groupDomain, writer, windowSeconds } = options
   const path = loginRecordsPath(groupDomain)
   const names = recordNames(groupDomain)

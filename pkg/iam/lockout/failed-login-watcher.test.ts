@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { createScriptedCollection, silent, until } from '../fixtures.ts'
 import type { SeenFailure } from '../loginrecords/login-record.ts'
-import { FailureFeed } from './failed-login-watcher.ts'
+import { FailedLoginWatcher } from './failed-login-watcher.ts'
 
 let nowMs = 0
 const record = (
@@ -25,7 +25,7 @@ const record = (
   },
 })
 
-describe('FailureFeed', () => {
+describe('FailedLoginWatcher', () => {
   // Computed for each test: the window covers the last minute, and a whole run may take longer.
   beforeEach(() => {
     nowMs = Math.floor(Date.now() / 1000) * 1000
@@ -34,7 +34,7 @@ describe('FailureFeed', () => {
   function start(initial: ReturnType<typeof record>[]) {
     const collection = createScriptedCollection(initial)
     const seen: SeenFailure[] = []
-    const feed = new FailureFeed({
+    const feed = new FailedLoginWatcher({
       client: collection.client,
       groupDomain: 'kapis.io',
       writer: 'me',

@@ -9,7 +9,7 @@ import {
   toSeenFailure,
 } from '../loginrecords/login-record.ts'
 
-export type FailureFeedOptions = {
+export type FailedLoginWatcherOptions = {
   readonly client: KubeClient
   readonly groupDomain: string
   /** ID of this process, which has already counted its own failures. */
@@ -23,13 +23,13 @@ export type FailureFeedOptions = {
 /**
  * Reports each failed login that was recorded by other replicas, or by this one before a restart.
  */
-export class FailureFeed {
-  readonly #options: FailureFeedOptions
+export class FailedLoginWatcher {
+  readonly #options: FailedLoginWatcherOptions
   readonly #reflector: Reflector
   readonly #seen = new Map<string, number>()
   #isReady = false
 
-  constructor(options: FailureFeedOptions) {
+  constructor(options: FailedLoginWatcherOptions) {
     this.#options = options
     this.#reflector = new Reflector({
       client: options.client,

@@ -3,7 +3,7 @@ import { Status } from '../../apierrors/status.ts'
 import type { Call, KubeClient } from '../../kubeclient/client.ts'
 import { silent, until } from '../fixtures.ts'
 import { toUser } from '../users/user.ts'
-import { createLockKeeper } from './lockout-reconciler.ts'
+import { createLockoutReconciler } from './lockout-reconciler.ts'
 
 const object = (status: object, resourceVersion = '1') => ({
   metadata: { name: 'alice', uid: 'u1', resourceVersion, creationTimestamp: '2026-01-01T00:00:00Z' },
@@ -11,7 +11,7 @@ const object = (status: object, resourceVersion = '1') => ({
   status,
 })
 
-describe('createLockKeeper', () => {
+describe('createLockoutReconciler', () => {
   /** A kube-apiserver with one user, which rejects the first writes with a conflict. */
   function make(status: object, conflicts = 0) {
     const written: unknown[] = []
@@ -27,7 +27,7 @@ describe('createLockKeeper', () => {
       close: () => undefined,
     }
     const options = { client, groupDomain: 'kapis.io', maxTries: 10, durationSeconds: 600, logger: silent }
-    return { keeper: createLockKeeper(options), written, user: toUser(object(status)) }
+    return { keeper: createLockoutReconciler(options), written, user: toUser(object(status)) }
   }
   const ago = (seconds: number) => new Date(Date.now() - seconds * 1000).toISOString()
 

@@ -4,7 +4,7 @@ import type { Logger } from '../../telemetry/logger.ts'
 import { stateLockedUntilMs } from '../passwords/password-check.ts'
 import { readUser, type User, type UserState, usersPath } from '../users/user.ts'
 
-export type LockKeeperOptions = {
+export type LockoutReconcilerOptions = {
   readonly client: KubeClient
   readonly groupDomain: string
   readonly maxTries: number
@@ -12,7 +12,7 @@ export type LockKeeperOptions = {
   readonly logger: Logger
 }
 
-export type LockKeeper = {
+export type LockoutReconciler = {
   /** Stores that a user is locked. The lock works without it. */
   readonly lock: (user: User) => void
   /**
@@ -22,7 +22,7 @@ export type LockKeeper = {
 }
 
 /** Maintains status.state of locked users: administrators see it, and it survives a restart. */
-export function createLockKeeper(options: LockKeeperOptions): LockKeeper {
+export function createLockoutReconciler(options: LockoutReconcilerOptions): LockoutReconciler {
   const { client, groupDomain, maxTries, durationSeconds, logger } = options
 
   async function write(user: User, state: UserState, reason: string, sinceMs: number): Promise<void> {

@@ -1,5 +1,5 @@
 import { unavailable } from '../../apierrors/status.ts'
-import { FailureWindow, type LockoutRule } from './sliding-window.ts'
+import { type LockoutRule, SlidingWindow } from './sliding-window.ts'
 
 /**
  * What failures are counted by: a user, a login name as entered (of any or no user), or a
@@ -41,7 +41,7 @@ export type LockoutOptions = {
   readonly maxKeys?: number
 }
 
-type Track = { readonly window: FailureWindow; running: number; readonly waiting: Set<() => void> }
+type Track = { readonly window: SlidingWindow; running: number; readonly waiting: Set<() => void> }
 
 const maxWaiting = 4_096
 // Every failure costs a hash, so this many within a window would need hundreds of cores.
@@ -57,7 +57,7 @@ export function createLockout({ rules, now = Date.now, maxKeys = defaultMaxKeys 
     const known = tracks.get(key)
     if (known) return known
     if (tracks.size >= maxKeys) makeRoom()
-    const fresh = { window: new FailureWindow(ruleOf(key)), running: 0, waiting: new Set<() => void>() }
+    const fresh = { window: new SlidingWindow(ruleOf(key)), running: 0, waiting: new Set<() => void>() }
     tracks.set(key, fresh)
     return fresh
   }

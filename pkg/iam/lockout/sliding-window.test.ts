@@ -1,16 +1,16 @@
 import { expect } from 'chai'
-import { FailureWindow } from './sliding-window.ts'
+import { SlidingWindow } from './sliding-window.ts'
 
-describe('FailureWindow', () => {
+describe('SlidingWindow', () => {
   const rule = { maxTries: 3, durationSeconds: 10 }
   const make = (...failures: readonly number[]) => {
-    const window = new FailureWindow(rule)
+    const window = new SlidingWindow(rule)
     for (const at of failures) window.add(at)
     return window
   }
 
   it('locks at the failure that reaches the limit, for the duration', () => {
-    const window = new FailureWindow(rule)
+    const window = new SlidingWindow(rule)
     expect([window.add(1_000), window.add(2_000), window.left(2_000), window.add(3_000)]).to.deep.equal([
       false,
       false,

@@ -4,7 +4,7 @@ export type LockoutRule = { readonly maxTries: number; readonly durationSeconds:
 /**
  * The failures of one key (a user, a name or an address) and its lock. Times are in milliseconds.
  */
-export class FailureWindow {
+export class SlidingWindow {
   readonly #rule: LockoutRule
   #failures: number[] = []
   #lockedUntilMs = 0

@@ -1,5 +1,5 @@
 import { createBoundedCache } from '../../cache/bounded-cache.ts'
-import type { FailureCount, FailureLedger } from '../lockout/failed-login-counter.ts'
+import type { FailedLoginCounter, FailureCount } from '../lockout/failed-login-counter.ts'
 import { type Attempt, type Lockout, type LockoutKey, secondsUntil } from '../lockout/lockout.ts'
 import type { Source } from '../sessions/client-info.ts'
 import type { User } from '../users/user.ts'
@@ -76,7 +76,7 @@ export type PasswordCheckerOptions = {
    *
    * @throws Status 503
    */
-  readonly counts: Pick<FailureLedger, 'countOf' | 'countFrom'>
+  readonly counts: Pick<FailedLoginCounter, 'countOf' | 'countFrom'>
   /** The failure has locked these keys. */
   readonly locked: (keys: readonly LockoutKey[], event: FailedLogin) => void
 }

@@ -6,7 +6,7 @@ import { lastAppliedAnnotation } from '../../kubeclient/last-applied.ts'
 import type { KubeObject } from '../../kubeclient/object.ts'
 import { createLogger } from '../../telemetry/logger.ts'
 import { toUser } from '../users/user.ts'
-import { createPasswordMover } from './password-migration.ts'
+import { createPasswordMigration } from './password-migration.ts'
 
 const hash = `$2b$10$${'a'.repeat(53)}`
 const minute = 60_000
@@ -18,7 +18,7 @@ function userOf(name: string, spec: object, annotations: Readonly<Record<string,
   return { apiVersion: 'iam.kapis.io/v1alpha2', metadata, spec }
 }
 
-describe('createPasswordMover', () => {
+describe('createPasswordMigration', () => {
   function make(objects: readonly KubeObject[], options: { sinceMs?: number; fail?: number } = {}) {
     const { sinceMs = Number.POSITIVE_INFINITY, fail = 0 } = options
     const written: unknown[] = []
@@ -35,7 +35,7 @@ describe('createPasswordMover', () => {
     const tidied: string[] = []
     const patched: unknown[] = []
     const state = { nowMs: 0 }
-    const mover = createPasswordMover({
+    const mover = createPasswordMigration({
       client,
       groupDomain: 'kapis.io',
       users: { all: () => [...byName.values()].map(toUser) },

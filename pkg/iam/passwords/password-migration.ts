@@ -8,7 +8,7 @@ import { toUser, type User, usersPath } from '../users/user.ts'
 import type { PasswordStore } from './password-store.ts'
 import type { PasswordWriter } from './password-writer.ts'
 
-export type PasswordMoverOptions = {
+export type PasswordMigrationOptions = {
   readonly client: KubeClient
   readonly groupDomain: string
   readonly users: { readonly all: () => Iterable<User> }
@@ -18,7 +18,7 @@ export type PasswordMoverOptions = {
   readonly now?: () => number
 }
 
-export type PasswordMover = {
+export type PasswordMigration = {
   /** Must be called for every change of a user. */
   readonly changed: (after: User | undefined) => void
   /**
@@ -38,7 +38,7 @@ const rolloutMs = 600_000
  * not change. If no Secret had a hash ten minutes before the start, it waits ten minutes for the
  * rollout to finish.
  */
-export function createPasswordMover(options: PasswordMoverOptions): PasswordMover {
+export function createPasswordMigration(options: PasswordMigrationOptions): PasswordMigration {
   const { client, groupDomain, users, store, write, logger, now = Date.now } = options
   const startedAtMs = now()
   /** Users to migrate, one after the other: many may be applied together. */

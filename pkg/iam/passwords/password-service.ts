@@ -4,10 +4,10 @@ import type { AuthenticationConfig } from '../../config/sections/authentication.
 import type { KubeClient } from '../../kubeclient/client.ts'
 import type { Logger } from '../../telemetry/logger.ts'
 import type { Registry } from '../../telemetry/metrics.ts'
-import { createFailureLedger } from '../lockout/failed-login-counter.ts'
-import { FailureFeed } from '../lockout/failed-login-watcher.ts'
+import { createFailedLoginCounter } from '../lockout/failed-login-counter.ts'
+import { FailedLoginWatcher } from '../lockout/failed-login-watcher.ts'
 import { createLockout, type LockoutKey } from '../lockout/lockout.ts'
-import { createLockKeeper } from '../lockout/lockout-reconciler.ts'
+import { createLockoutReconciler } from '../lockout/lockout-reconciler.ts'
 import { createLoginKeys, toLoginRef } from '../lockout/login-keys.ts'
 import { ensureLoginSecret } from '../lockout/login-secret.ts'
 import { createLastLoginRecorder } from '../loginrecords/last-login.ts'
@@ -20,7 +20,7 @@ import type { User } from '../users/user.ts'
 import type { PasswordHasher } from './password.ts'
 import { createPasswordChecker, type PasswordChecker } from './password-check.ts'
 
-export type PasswordGuardOptions = {
+export type PasswordServiceOptions = {
   readonly client: KubeClient
   readonly groupDomain: string
   /** Of the Secret that the replicas share. */
@@ -36,7 +36,7 @@ export type PasswordGuardOptions = {
 /** A login that has succeeded. */
 export type LoggedIn = { readonly user: User; readonly provider: string; readonly source: Source }
 
-export type PasswordGuard = PasswordChecker & {
+export type PasswordService = PasswordChecker & {
   /** Whether enough is known of earlier failures to check passwords. */
   readonly isReady: boolean
   readonly recordLogin: (login: LoggedIn) => void
@@ -51,7 +51,7 @@ export type PasswordGuard = PasswordChecker & {
 const releaseEveryMs = 5_000
 
 /** Verifies passwords, records logins and failures, and locks after too many failures. */
-export function createPasswordGuard(options: PasswordGuardOptions): PasswordGuard {
+export function createPasswordService(options: PasswordServiceOptions): PasswordService {
   const { client, groupDomain, namespace, authentication, users, hasher, hashOf, logger } = options
   const {
     authenticateRateLimiterMaxTries: maxTries,
@@ -85,8 +85,8 @@ export function createPasswordGuard(options: PasswordGuardOptions): PasswordGuar
     pendingHashes: hasher.pending,
     waitingRecords: records.waiting,
   })
-  const keeper = createLockKeeper({ client, groupDomain, maxTries, durationSeconds, logger })
-  const feed = new FailureFeed({
+  const keeper = createLockoutReconciler({ client, groupDomain, maxTries, durationSeconds, logger })
+  const feed = new FailedLoginWatcher({
     client,
     groupDomain,
     writer,
@@ -100,7 +100,7 @@ export function createPasswordGuard(options: PasswordGuardOptions): PasswordGuar
     logger,
   })
   const recordLastLogin = createLastLoginRecorder({ client, groupDomain, logger })
-  const ledger = createFailureLedger({ client, groupDomain, writer, windowSeconds: durationSeconds })
+  const ledger = createFailedLoginCounter({ client, groupDomain, writer, windowSeconds: durationSeconds })
   const checker = createPasswordChecker({
     users,
     hasher,

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { availableParallelism } from 'node:os'
 import { hash, verify } from '@node-rs/bcrypt'
 import { unavailable } from '../../apierrors/status.ts'
-import { createWorkQueue } from '../../scheduling/concurrency-limiter.ts'
+import { createConcurrencyLimiter } from '../../scheduling/concurrency-limiter.ts'
 
 export type PasswordHasher = {
   readonly hash: (password: string) => Promise<string>
@@ -43,7 +43,7 @@ export async function createPasswordHasher(threads = availableParallelism()): Pr
   const nobody = await hash(randomBytes(16).toString('hex'), cost)
   // Hashes share the thread pool with token signing and DNS: without a limit, one burst of logins
   // would block everything else.
-  const queue = createWorkQueue({
+  const queue = createConcurrencyLimiter({
     atOnce: threads,
     maxWaiting,
     refuse: () => unavailable('too many concurrent logins', undefined, 2),

@@ -3,7 +3,7 @@ import type { User } from '../users/user.ts'
 import { endLogin } from './revoke-session.ts'
 import { isLeftBehind, type Session } from './session.ts'
 
-export type SessionKeeperOptions = {
+export type SessionReconcilerOptions = {
   /** Reads the current user from kube-apiserver; undefined if it does not exist. */
   readonly readUser: (name: string) => Promise<User | undefined>
   readonly sessions: {
@@ -14,7 +14,7 @@ export type SessionKeeperOptions = {
   readonly logger: Logger
 }
 
-export type SessionKeeper = {
+export type SessionReconciler = {
   /** Must be called for every change of a user; undefined means deleted. */
   readonly changed: (name: string, before: User | undefined, after: User | undefined) => void
   /** Ends logins of users that changed while the program was not running. */
@@ -25,7 +25,11 @@ export type SessionKeeper = {
  * Ends the logins of users who are disabled, deleted or have a new password, and stores that, so
  * they stay ended if the user comes back. Safe to run on every replica.
  */
-export function createSessionKeeper({ readUser, sessions, logger }: SessionKeeperOptions): SessionKeeper {
+export function createSessionKeeper({
+  readUser,
+  sessions,
+  logger,
+}: SessionReconcilerOptions): SessionReconciler {
   async function check(name: string): Promise<void> {
     const open = [...sessions.all()].filter(session => session.user === name && session.ended === '')
     if (open.length === 0) return

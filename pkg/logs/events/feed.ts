@@ -1,7 +1,7 @@
 import type { KubeClient } from '../../kubeclient/client.ts'
 import type { KubeObject } from '../../kubeclient/object.ts'
 import { Reflector } from '../../kubeclient/reflector.ts'
-import { untilDone } from '../../kubeclient/retry.ts'
+import { retryUntilSuccess } from '../../kubeclient/retry.ts'
 import type { Logger } from '../../telemetry/logger.ts'
 import { exportHits } from '../export.ts'
 import { fieldValues } from '../fields.ts'
@@ -74,7 +74,7 @@ export class EventFeed {
     const { signal } = this.#stopping
     const { writer, logger } = this.#options
     const message = 'failed to read stored events, retrying'
-    await untilDone(
+    await retryUntilSuccess(
       async () => {
         // Before the query: events that are buffered now may be stored meanwhile.
         const waiting = writer.waiting()

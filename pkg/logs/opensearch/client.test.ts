@@ -3,11 +3,11 @@ import { createServer as createHttpsServer } from 'node:https'
 import { expect } from 'chai'
 import { rejectionOf } from '../../apierrors/fixtures.ts'
 import { closeServer, portOf } from '../../apirequest/fixtures.ts'
-import { createAuthority, issueCertificate } from '../../certs/issue.ts'
+import { createCa, issueCertificate } from '../../certs/issue.ts'
 import { BodyTooLargeError } from '../../http/read-body.ts'
 import { createSearchClient, type SearchClient } from './client.ts'
 
-const authority = createAuthority({ commonName: 'search', validityDays: 2 })
+const authority = createCa({ commonName: 'search', validityDays: 2 })
 const serving = issueCertificate(authority, {
   commonName: 'localhost',
   ipAddresses: ['127.0.0.1'],
@@ -162,7 +162,7 @@ describe('createSearchClient', () => {
     expect(await trusting.call(call)).to.deep.equal({ ok: true })
     await trusting.close()
     if (server) await closeServer(server)
-    const other = createAuthority({ commonName: 'other', validityDays: 2 })
+    const other = createCa({ commonName: 'other', validityDays: 2 })
     const wary = await start(answer(200, { ok: true }), { tls: true, ca: other.certPem })
     expect(await rejectionOf(wary.call(call))).to.have.property('code', 503)
   })

@@ -10,7 +10,7 @@ import {
 import type { ProxyFor } from '../../http/proxy-environment.ts'
 import { BodyTooLargeError, readBody } from '../../http/read-body.ts'
 import { isRecord } from '../../kubeclient/object.ts'
-import { createWorkQueue } from '../../scheduling/concurrency-limiter.ts'
+import { createConcurrencyLimiter } from '../../scheduling/concurrency-limiter.ts'
 import { parseExactJson } from '../fields.ts'
 import { createTransport, type SearchCredentials, type SearchEngine, type Transport } from './transport.ts'
 
@@ -49,7 +49,7 @@ export function createSearchClient(
 ): SearchClient {
   const transport = createTransport(engine, credentials, proxyFor)
   const createQueue = (what: string) =>
-    createWorkQueue({
+    createConcurrencyLimiter({
       atOnce: maxInFlight,
       maxWaiting,
       refuse: () => tooManyRequests(`too many concurrent ${what}`, 1),

@@ -1,7 +1,7 @@
 import type { Range, RegexNode } from '../regex/parse.ts'
 import { type WildcardTest, wildcardNode } from '../wildcard.ts'
 import { foldCharacter } from '../words.ts'
-import { besideWords } from './word-boundary.ts'
+import { wordSeparators } from './word-boundary.ts'
 
 // Any characters, line breaks among them.
 const anything = '(.|\n)*'
@@ -28,7 +28,7 @@ export function toLuceneRegexp(root: RegexNode, caseSensitive: boolean): string 
 export function wildcardToLucene(test: WildcardTest): string {
   const inner = toText(wildcardNode(test), false) ?? ''
   if (test.extent === 'value') return inner
-  const separator = `[${besideWords.map(([low, high]) => toRange(low, high)).join('')}]`
+  const separator = `[${wordSeparators.map(([low, high]) => toRange(low, high)).join('')}]`
   const before = test.start === 'word' ? `(${anything}${separator})?` : anything
   const after = test.end === 'word' ? `(${separator}${anything})?` : anything
   return `${before}${inner}${after}`

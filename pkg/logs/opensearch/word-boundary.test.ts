@@ -1,13 +1,13 @@
 import { expect } from 'chai'
 import { wordRole } from '../words.ts'
-import { besideWords } from './word-boundary.ts'
+import { wordSeparators } from './word-boundary.ts'
 
-describe('besideWords', () => {
-  const isBeside = (code: number) => besideWords.some(([low, high]) => low <= code && code <= high)
+describe('wordSeparators', () => {
+  const isBeside = (code: number) => wordSeparators.some(([low, high]) => low <= code && code <= high)
 
   it('has nothing that belongs to a word', () => {
     const wrong: number[] = []
-    for (const [low, high] of besideWords) {
+    for (const [low, high] of wordSeparators) {
       for (let code = low; code <= high; code++) if (wordRole(code) === 'part') wrong.push(code)
     }
     expect(wrong).to.deep.equal([])
@@ -21,7 +21,7 @@ describe('besideWords', () => {
   })
 
   it('is in order, without overlaps', () => {
-    const ends = besideWords.flat()
+    const ends = wordSeparators.flat()
     expect(ends.toSorted((a, b) => a - b)).to.deep.equal(ends)
   })
 })

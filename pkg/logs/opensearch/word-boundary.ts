@@ -6,7 +6,7 @@ import type { Range } from '../regex/parse.ts'
  * punctuation of rare scripts is omitted, since an engine limits expressions to a thousand
  * characters.
  */
-export const besideWords: readonly Range[] = [
+export const wordSeparators: readonly Range[] = [
   [0x00, 0x2f],
   [0x3a, 0x40],
   [0x5b, 0x60],

@@ -13,7 +13,7 @@ export type EventWhere = Where & {
   readonly workspaceParts?: readonly string[]
 }
 
-export type EventQuestion = { readonly where: EventWhere } & (
+export type EventQueryParameters = { readonly where: EventWhere } & (
   | ({ readonly operation: 'query'; readonly withCursor: boolean } & Pick<
       LogQuery,
       'order' | 'size' | 'start'
@@ -43,7 +43,7 @@ export const sharedParameters = [
  *
  * @throws Status 400 that names the parameter and what is allowed
  */
-export function parseEventQuestion(query: QueryParameters, kind: EventKind, warn: Warn): EventQuestion {
+export function parseEventQuery(query: QueryParameters, kind: EventKind, warn: Warn): EventQueryParameters {
   const { namespaces, namespaceParts, filters } = kind
   const own = [namespaces, namespaceParts, ...Object.keys(filters)]
   const parameters = readParameters(query, [...sharedParameters, ...own], warn)

@@ -2,17 +2,17 @@ import { expect } from 'chai'
 import { refusalOf } from '../../apierrors/fixtures.ts'
 import { QueryParameters } from '../../apirequest/query-parameters.ts'
 import { match } from '../expression.ts'
-import { parseQuestion } from './question.ts'
+import { parseLogQuery } from './question.ts'
 
 const parse = (query: string) =>
-  parseQuestion(new QueryParameters(query), text => {
+  parseLogQuery(new QueryParameters(query), text => {
     throw new Error(`warned: ${text}`)
   })
 
-describe('parseQuestion', () => {
+describe('parseLogQuery', () => {
   it('ignores parameters that it does not know, and says so', () => {
     const warnings: string[] = []
-    const parsed = parseQuestion(
+    const parsed = parseLogQuery(
       new QueryParameters('end_time=5&endTime=9&_=1&namespace=x&a=b&size=3'),
       text => warnings.push(text),
     )

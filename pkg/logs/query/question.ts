@@ -18,7 +18,7 @@ export type Where = Omit<LogFilter, 'scope'> & {
 
 export type ExportFormat = 'text' | 'jsonl' | 'csv'
 
-export type Question = { readonly where: Where } & (
+export type LogQueryParameters = { readonly where: Where } & (
   | ({ readonly operation: 'query'; readonly withCursor: boolean } & Pick<
       LogQuery,
       'order' | 'size' | 'start'
@@ -81,7 +81,7 @@ const known = [
  *
  * @throws Status 400 that names the parameter and what is allowed
  */
-export function parseQuestion(query: QueryParameters, warn: Warn): Question {
+export function parseLogQuery(query: QueryParameters, warn: Warn): LogQueryParameters {
   const parameters = readParameters(query, known, warn)
   const operation = parameters.choice('operation', ['query', 'statistics', 'histogram', 'export', 'context'])
   const where = readWhere(parameters)

@@ -1,6 +1,6 @@
 import type { Request, RequestHandler, Response } from 'express'
 import { Status } from '../../apierrors/status.ts'
-import type { Admitted } from '../../iam/identityprovider/linking/account-linking.ts'
+import type { LinkedAccount } from '../../iam/identityprovider/linking/account-linking.ts'
 import { listLoginButtons } from '../login-buttons.ts'
 import { withErrorPage } from '../pages/error-page.ts'
 import { type CurrentLogin, loginPage } from '../pages/login-page.ts'
@@ -18,7 +18,7 @@ import { explainWrongLogin, isWrongLogin } from './login-failure.ts'
 import { readAuthorizationRequest, withLoginProof } from './login-proof.ts'
 import type { BrowserOptions } from './options.ts'
 import { sendPasswordPage } from './password-endpoint.ts'
-import { sendNewcomerPage } from './registration-endpoint.ts'
+import { sendRegistrationPage } from './registration-endpoint.ts'
 import { readReturnTo } from './return-to.ts'
 import { logBrowserIn, readBrowserLogin } from './session.ts'
 
@@ -70,7 +70,7 @@ export function createLogin(options: BrowserOptions): RequestHandler {
           event,
           registration.wants === 'link' ? 'user_not_linked' : 'registration_not_confirmed',
         )
-        await sendNewcomerPage(
+        await sendRegistrationPage(
           options,
           { req, res },
           { registration, returnTo: readReturnTo(form.get('return_to')) },
@@ -99,7 +99,7 @@ async function authenticate(
   { tools }: BrowserOptions,
   { req, res }: { req: Request; res: Response },
   form: Form,
-): Promise<Admitted> {
+): Promise<LinkedAccount> {
   const username = form.get('username') ?? ''
   const password = form.get('password') ?? ''
   const provider = form.get('provider') ?? ''

@@ -17,7 +17,7 @@ import { formTargetsOf } from './csp-form-targets.ts'
 import { issueCsrfToken, requireOwnForm } from './csrf.ts'
 import { explainWrongLogin, isWrongLogin } from './login-failure.ts'
 import type { BrowserOptions } from './options.ts'
-import { issueNewcomerTicket, readNewcomerTicket } from './registration-ticket.ts'
+import { issueRegistrationTicket, readRegistrationTicket } from './registration-ticket.ts'
 import { readReturnTo, toLoginPath } from './return-to.ts'
 import { logBrowserIn } from './session.ts'
 
@@ -31,7 +31,7 @@ type Shown = {
 type Settle = (exchange: Exchange, registration: PendingRegistration, form: Form) => Promise<User>
 
 /** The page for an authenticated account without a user. */
-export async function sendNewcomerPage(
+export async function sendRegistrationPage(
   { tools, registry, productName }: BrowserOptions,
   { req, res }: Exchange,
   { registration, returnTo, username, error }: Shown,
@@ -41,7 +41,7 @@ export async function sendNewcomerPage(
   const body = (isLink ? linkPage : registrationPage)({
     csrf: issueCsrfToken(req, res),
     returnTo,
-    ticket: await issueNewcomerTicket(tools.internalJwts, registration),
+    ticket: await issueRegistrationTicket(tools.internalJwts, registration),
     providerName: config.displayName,
     account: identity.username || identity.uid,
     email: identity.email,
@@ -97,7 +97,7 @@ function createSettlement(
       const form = readForm(req)
       requireOwnForm(req, form, issuer)
       const returnTo = readReturnTo(form.get('return_to'))
-      const registration = await readNewcomerTicket(tools, form.get('ticket') ?? '', wants)
+      const registration = await readRegistrationTicket(tools, form.get('ticket') ?? '', wants)
       if (registration === undefined) {
         audit.refused(req, event, 'ticket_invalid')
         return res.redirect(303, toLoginPath(returnTo))
@@ -115,7 +115,7 @@ function createSettlement(
         if (!(error instanceof Status) || !isWrongLogin(error)) throw error
         audit.failed(req, event, error)
         const username = form.get('username') ?? ''
-        await sendNewcomerPage(options, { req, res }, { registration, returnTo, username, error })
+        await sendRegistrationPage(options, { req, res }, { registration, returnTo, username, error })
       }
     } catch (error) {
       audit.failed(req, event, error)

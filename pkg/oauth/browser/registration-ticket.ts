@@ -1,6 +1,6 @@
 import type { Identity } from '../../iam/identityprovider/external-identity.ts'
 import type { PendingRegistration } from '../../iam/identityprovider/linking/account-linking.ts'
-import type { InternalJwts, Statement } from '../../jwt/internal-jwt.ts'
+import type { InternalJwt, InternalJwts } from '../../jwt/internal-jwt.ts'
 import type { ProviderTools } from '../provider-login.ts'
 
 const lifeSeconds = 600
@@ -9,7 +9,7 @@ const lifeSeconds = 600
  * The account data of the provider while a new user fills in the registration page: signed, in a
  * hidden field of the form. It becomes invalid once the account has a user.
  */
-export function issueNewcomerTicket(
+export function issueRegistrationTicket(
   internalJwts: InternalJwts,
   { config, identity, wants }: PendingRegistration,
 ): Promise<string> {
@@ -22,7 +22,7 @@ export function issueNewcomerTicket(
 /**
  * @returns undefined if the ticket is invalid, or the provider no longer allows what was offered
  */
-export async function readNewcomerTicket(
+export async function readRegistrationTicket(
   { internalJwts, providers }: { readonly internalJwts: InternalJwts; readonly providers: ProviderTools },
   ticket: string,
   wants: PendingRegistration['wants'],
@@ -37,7 +37,7 @@ export async function readNewcomerTicket(
   return isOffered ? { config, identity: toIdentity(claims), wants } : undefined
 }
 
-function toIdentity(claims: Statement): Identity {
+function toIdentity(claims: InternalJwt): Identity {
   const text = (key: string) => (typeof claims[key] === 'string' ? claims[key] : '')
   const idToken = text('id_token')
   return {

@@ -8,7 +8,7 @@ import { sourceOf } from '../server/client-info.ts'
 import { endpointBase } from '../server/endpoint-base.ts'
 import { oauthError } from '../server/error.ts'
 import { readForm } from '../server/form.ts'
-import { audited } from '../server/with-audit.ts'
+import { withAudit } from '../server/with-audit.ts'
 import { assertResources } from '../tokens/resource.ts'
 import { grantScope } from '../tokens/scope.ts'
 import { pollIntervalSeconds } from './poll-rate-limit.ts'
@@ -51,7 +51,7 @@ export function createDeviceAuthorization({
     })
   }
 
-  return audited(audit, 'device', async (req, res, event) => {
+  return withAudit(audit, 'device', async (req, res, event) => {
     const form = readForm(req)
     const client = await authenticateClient(req, form)
     event.client = client.name

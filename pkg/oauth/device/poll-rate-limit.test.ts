@@ -1,10 +1,10 @@
 import { expect } from 'chai'
-import { createPollPace } from './poll-rate-limit.ts'
+import { createPollRateLimit } from './poll-rate-limit.ts'
 
-describe('createPollPace', () => {
+describe('createPollRateLimit', () => {
   it('wants five seconds, and five more each time that it is too soon', () => {
     let nowMs = 0
-    const isInTime = createPollPace(() => nowMs)
+    const isInTime = createPollRateLimit(() => nowMs)
     const table: readonly [number, boolean][] = [
       [0, true],
       [4_600, true],

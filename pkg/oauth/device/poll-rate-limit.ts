@@ -9,7 +9,7 @@ const maxCacheBytes = 4 * 1024 * 1024
  * Limits how often a device may poll (RFC 8628 section 3.5). Each replica counts for itself: a
  * device that polls several is not slowed down, but gains nothing.
  */
-export function createPollPace(now: () => number = Date.now): (name: string) => boolean {
+export function createPollRateLimit(now: () => number = Date.now): (name: string) => boolean {
   const polls = createBoundedCache<{ lastMs: number; intervalMs: number }>({
     maxBytes: maxCacheBytes,
     sizeOf: () => 32,

@@ -2,8 +2,8 @@ import type { RequestHandler } from 'express'
 import type { ClientConfig } from '../../config/sections/client.ts'
 import { oauthError } from '../server/error.ts'
 import { readForm, requireParameter } from '../server/form.ts'
-import { audited } from '../server/with-audit.ts'
-import { type Standing, validateAccessToken, validateRefreshToken } from '../tokens/token-validation.ts'
+import { withAudit } from '../server/with-audit.ts'
+import { type ValidToken, validateAccessToken, validateRefreshToken } from '../tokens/token-validation.ts'
 import type { EndpointOptions } from './options.ts'
 
 /**
@@ -17,7 +17,7 @@ export function createIntrospection({
   audit,
 }: EndpointOptions): RequestHandler {
   async function find(client: ClientConfig, token: string): Promise<object | undefined> {
-    const isOwn = ({ claims }: Standing) => claims.clientId === client.name
+    const isOwn = ({ claims }: ValidToken) => claims.clientId === client.name
     const access = await validateAccessToken(tools, token)
     if (access !== undefined)
       return client.trusted || isOwn(access) ? { token_type: 'Bearer', ...describe(access) } : undefined
@@ -25,7 +25,7 @@ export function createIntrospection({
     return refresh !== undefined && isOwn(refresh) ? describe(refresh) : undefined
   }
 
-  const describe = ({ claims, user }: Standing) => ({
+  const describe = ({ claims, user }: ValidToken) => ({
     ...(claims.scope === '' ? {} : { scope: claims.scope }),
     client_id: claims.clientId,
     username: user.name,
@@ -37,7 +37,7 @@ export function createIntrospection({
     jti: claims.jti,
   })
 
-  return audited(audit, 'introspect', async (req, res, event) => {
+  return withAudit(audit, 'introspect', async (req, res, event) => {
     const form = readForm(req)
     const client = await authenticateClient(req, form)
     event.client = client.name

@@ -12,16 +12,16 @@ import {
 import type { BrowserOptions } from '../browser/options.ts'
 import { maxReturnTo, toLoginPath } from '../browser/return-to.ts'
 import { readBrowserLogin } from '../browser/session.ts'
-import { takesHtml, type WayOn, withErrorPage } from '../pages/error-page.ts'
+import { type ErrorPageLink, takesHtml, withErrorPage } from '../pages/error-page.ts'
 import type { TokenEvent } from '../server/audit.ts'
 import { oauthError } from '../server/error.ts'
 import { type Form, readParameters } from '../server/form.ts'
 import { requireCallerLogin } from '../tokens/caller-login.ts'
-import { readCaller, type Standing } from '../tokens/token-validation.ts'
+import { readCaller, type ValidToken } from '../tokens/token-validation.ts'
 
 type Presented = {
   readonly hint: IdTokenHint | undefined
-  readonly caller: Standing | undefined
+  readonly caller: ValidToken | undefined
   readonly clientId: string | undefined
 }
 
@@ -101,7 +101,7 @@ export function createLogout(options: BrowserOptions): RequestHandler {
     return logOutOrAsk(options, { req, res }, hinted)
   }
 
-  const wayOut: WayOn = async ({ req }) => {
+  const wayOut: ErrorPageLink = async ({ req }) => {
     const login = await readBrowserLogin(tools, req)
     if (login === undefined)
       return html`<p>You are not logged in with this browser.</p>

@@ -4,7 +4,7 @@ import { requireProvider } from '../provider-login.ts'
 import { sourceOf } from '../server/client-info.ts'
 import { oauthError } from '../server/error.ts'
 import { readForm } from '../server/form.ts'
-import { audited } from '../server/with-audit.ts'
+import { withAudit } from '../server/with-audit.ts'
 import { goneSignal } from '../tokens/token-endpoint.ts'
 import type { EndpointOptions } from './options.ts'
 
@@ -14,7 +14,7 @@ import type { EndpointOptions } from './options.ts'
  * could try passwords of the directory.
  */
 export function createPasswordLogin({ authenticateClient, tools, audit }: EndpointOptions): RequestHandler {
-  return audited(audit, 'login', async (req, res, event) => {
+  return withAudit(audit, 'login', async (req, res, event) => {
     const idp = String(req.params.idp)
     event.grant = passwordGrant.grantType
     const form = new Map(readForm(req))

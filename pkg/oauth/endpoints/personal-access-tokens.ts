@@ -4,10 +4,10 @@ import type { Session } from '../../iam/sessions/session.ts'
 import { loginRequired } from '../login-required.ts'
 import type { TokenEvent } from '../server/audit.ts'
 import { oauthError } from '../server/error.ts'
-import { audited } from '../server/with-audit.ts'
+import { withAudit } from '../server/with-audit.ts'
 import { requireCallerLogin, requireOwnPassword } from '../tokens/caller-login.ts'
-import { issueLoneToken } from '../tokens/issue-access-token.ts'
-import { readCaller, type Standing } from '../tokens/token-validation.ts'
+import { issueAccessToken } from '../tokens/issue-access-token.ts'
+import { readCaller, type ValidToken } from '../tokens/token-validation.ts'
 import type { EndpointOptions } from './options.ts'
 import { readTokenRequest } from './personal-access-token-request.ts'
 
@@ -29,7 +29,7 @@ export type PersonalAccessTokens = {
  * password changes or the identity provider revokes the login.
  */
 export function createPersonalAccessTokens({ tools, audit }: EndpointOptions): PersonalAccessTokens {
-  async function requireLogin(req: Request, event: TokenEvent): Promise<Standing & { login: Session }> {
+  async function requireLogin(req: Request, event: TokenEvent): Promise<ValidToken & { login: Session }> {
     const caller = await readCaller(tools, req)
     if (caller === undefined) throw loginRequired()
     Object.assign(event, { user: caller.user.name, client: caller.claims.clientId })
@@ -42,7 +42,7 @@ export function createPersonalAccessTokens({ tools, audit }: EndpointOptions): P
   }
 
   return {
-    create: audited(audit, endpoint, async (req, res, event) => {
+    create: withAudit(audit, endpoint, async (req, res, event) => {
       const caller = await requireLogin(req, event)
       requireOwnPassword(caller)
       const { user, claims, login } = caller
@@ -53,7 +53,7 @@ export function createPersonalAccessTokens({ tools, audit }: EndpointOptions): P
           'invalid_request',
           `the limit of ${maxTokens} personal access tokens is reached`,
         )
-      const { issued, session } = await issueLoneToken(tools, {
+      const { issued, session } = await issueAccessToken(tools, {
         user,
         type: 'PersonalAccessToken',
         clientId: claims.clientId,
@@ -68,12 +68,12 @@ export function createPersonalAccessTokens({ tools, audit }: EndpointOptions): P
       res.status(201).json({ ...describe(session), token: issued.token })
     }),
 
-    list: audited(audit, endpoint, async (req, res, event) => {
+    list: withAudit(audit, endpoint, async (req, res, event) => {
       const { user } = await requireLogin(req, event)
       res.set('cache-control', 'no-store').json({ items: (await listOwn(user.name)).map(describe) })
     }),
 
-    remove: audited(audit, endpoint, async (req, res, event) => {
+    remove: withAudit(audit, endpoint, async (req, res, event) => {
       const caller = await requireLogin(req, event)
       requireOwnPassword(caller)
       const { user } = caller

@@ -4,7 +4,7 @@ import { endLogin } from '../../iam/sessions/revoke-session.ts'
 import type { TokenClaims } from '../../jwt/verify.ts'
 import { oauthError } from '../server/error.ts'
 import { readForm, requireParameter } from '../server/form.ts'
-import { audited } from '../server/with-audit.ts'
+import { withAudit } from '../server/with-audit.ts'
 import type { GrantTools } from '../tokens/grant.ts'
 import type { EndpointOptions } from './options.ts'
 
@@ -13,7 +13,7 @@ import type { EndpointOptions } from './options.ts'
  * and revoked tokens get the same response as valid ones (section 2.2).
  */
 export function createRevocation({ authenticateClient, tools, audit }: EndpointOptions): RequestHandler {
-  return audited(audit, 'revoke', async (req, res, event) => {
+  return withAudit(audit, 'revoke', async (req, res, event) => {
     const form = readForm(req)
     const client = await authenticateClient(req, form)
     event.client = client.name

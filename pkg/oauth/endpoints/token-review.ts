@@ -2,10 +2,10 @@ import type { Request, RequestHandler } from 'express'
 import { renderKube } from '../../apierrors/render-kube.ts'
 import { badRequest, Status } from '../../apierrors/status.ts'
 import { JsonTooDeep, parseJson } from '../../json/parse.ts'
-import { isReadOnly, liveAudience } from '../../jwt/online-audience.ts'
+import { isReadOnly, onlineAudience } from '../../jwt/online-audience.ts'
 import { isRecord } from '../../kubeclient/object.ts'
-import { audited } from '../server/with-audit.ts'
-import { type Standing, validateAccessToken } from '../tokens/token-validation.ts'
+import { withAudit } from '../server/with-audit.ts'
+import { type ValidToken, validateAccessToken } from '../tokens/token-validation.ts'
 import type { EndpointOptions } from './options.ts'
 
 type Review = {
@@ -23,13 +23,13 @@ const versions = ['authentication.k8s.io/v1', 'authentication.k8s.io/v1beta1']
  * be checked. Errors are Kubernetes Status objects.
  */
 export function createTokenReview({ tools, audit }: EndpointOptions): RequestHandler {
-  const handler = audited(audit, 'authenticate', async (req, res, event) => {
+  const handler = withAudit(audit, 'authenticate', async (req, res, event) => {
     const { apiVersion, token, audiences } = readReview(req)
     const standing = await validateAccessToken(tools, token)
     const isFor = (audience: string) => standing?.claims.aud.includes(audience)
     // The session is checked here, so a token with the online audience is valid for the plain
     // audience.
-    const wanted = audiences.filter(audience => isFor(audience) || isFor(liveAudience(audience)))
+    const wanted = audiences.filter(audience => isFor(audience) || isFor(onlineAudience(audience)))
     const isMeant = audiences.length === 0 || wanted.length > 0
     // The caller cannot enforce the scope of a read-only token.
     const isWhole = standing !== undefined && !isReadOnly(standing.claims.scope)
@@ -54,7 +54,7 @@ export function createTokenReview({ tools, audit }: EndpointOptions): RequestHan
   }
 }
 
-function toUserInfo({ user, claims }: Standing): object {
+function toUserInfo({ user, claims }: ValidToken): object {
   return {
     username: user.name,
     uid: user.uid,

@@ -5,9 +5,9 @@ import { present, userClaims } from '../../jwt/user-claims.ts'
 import { loginRequired } from '../login-required.ts'
 import { oauthError, Refusal } from '../server/error.ts'
 import { readForm } from '../server/form.ts'
-import { audited } from '../server/with-audit.ts'
+import { withAudit } from '../server/with-audit.ts'
 import type { GrantTools } from '../tokens/grant.ts'
-import { readCaller, type Standing, validateAccessToken } from '../tokens/token-validation.ts'
+import { readCaller, type ValidToken, validateAccessToken } from '../tokens/token-validation.ts'
 import type { EndpointOptions } from './options.ts'
 import { readPasswordCaller } from './password-caller.ts'
 
@@ -17,7 +17,7 @@ import { readPasswordCaller } from './password-caller.ts'
  * gets the claims of its scope (section 5.4), any other one those of KubeSphere 3.4.
  */
 export function createUserinfo({ tools, audit }: EndpointOptions): RequestHandler {
-  return audited(audit, 'userinfo', async (req, res, event) => {
+  return withAudit(audit, 'userinfo', async (req, res, event) => {
     const caller =
       (await readPasswordCaller(tools, { req, res })) ??
       (await readFormCaller(tools, req)) ??
@@ -40,7 +40,7 @@ export function createUserinfo({ tools, audit }: EndpointOptions): RequestHandle
  *
  * @throws Status 400 for a token in both places (RFC 6750 section 2), 401 for an invalid one
  */
-async function readFormCaller(tools: GrantTools, req: Request): Promise<Standing | undefined> {
+async function readFormCaller(tools: GrantTools, req: Request): Promise<ValidToken | undefined> {
   const { authorization, 'content-type': contentType } = req.headers
   // Programs with a bearer token may send any Content-Type without a body.
   const hasForm = req.method === 'POST' && contentType !== undefined

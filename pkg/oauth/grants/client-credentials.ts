@@ -1,6 +1,6 @@
 import { oauthError } from '../server/error.ts'
 import type { Grant } from '../tokens/grant.ts'
-import { issueLoneToken } from '../tokens/issue-access-token.ts'
+import { issueAccessToken } from '../tokens/issue-access-token.ts'
 import { lifetimesOf } from '../tokens/lifetimes.ts'
 import { grantScope } from '../tokens/scope.ts'
 import { assertUserEnabled } from '../user-state.ts'
@@ -19,7 +19,7 @@ export const clientCredentialsGrant: Grant = {
       throw oauthError(400, 'invalid_grant', 'the user of the client does not exist', { why: 'unknown_user' })
     assertUserEnabled(user)
     const { accessTokenSeconds } = lifetimesOf(client, tools.lifetimes)
-    const { issued } = await issueLoneToken(tools, {
+    const { issued } = await issueAccessToken(tools, {
       user,
       type: 'ClientCredentials',
       clientId: client.name,

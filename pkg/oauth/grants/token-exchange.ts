@@ -1,7 +1,7 @@
 import { oauthError } from '../server/error.ts'
 import { type Form, printable, requireParameter } from '../server/form.ts'
 import type { Grant } from '../tokens/grant.ts'
-import { issueLoneToken } from '../tokens/issue-access-token.ts'
+import { issueAccessToken } from '../tokens/issue-access-token.ts'
 import { lifetimesOf } from '../tokens/lifetimes.ts'
 import { exchangeScope } from '../tokens/scope.ts'
 
@@ -38,7 +38,7 @@ export const tokenExchangeGrant: Grant = {
       expiresAt - Math.ceil(Date.now() / 1000),
     )
     if (lifeSeconds <= 0) throw invalid('the subject token has expired')
-    const { issued } = await issueLoneToken(tools, {
+    const { issued } = await issueAccessToken(tools, {
       user,
       type: 'TokenExchange',
       clientId: client.name,

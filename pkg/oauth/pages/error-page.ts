@@ -6,7 +6,7 @@ import { errorNote, sendPage } from './page.ts'
 type Exchange = { readonly req: Request; readonly res: Response }
 
 /** The links of an error page. */
-export type WayOn = (exchange: Exchange) => Promise<Html> | Html
+export type ErrorPageLink = (exchange: Exchange) => Promise<Html> | Html
 
 /**
  * Renders errors as a page for requests that accept HTML. Internal errors are left to the error
@@ -15,7 +15,7 @@ export type WayOn = (exchange: Exchange) => Promise<Html> | Html
 export function withErrorPage(
   product: string,
   handler: (req: Request, res: Response) => Promise<void>,
-  wayOn: WayOn = toOwnSession,
+  wayOn: ErrorPageLink = toOwnSession,
 ): RequestHandler {
   return async (req, res) => {
     try {
@@ -31,7 +31,7 @@ export function withErrorPage(
 /** The page for an error of the caller. */
 export async function sendErrorPage(
   exchange: Exchange,
-  { product, error, wayOn = toOwnSession }: { product: string; error: Status; wayOn?: WayOn },
+  { product, error, wayOn = toOwnSession }: { product: string; error: Status; wayOn?: ErrorPageLink },
 ): Promise<void> {
   const body = html`${errorNote(`${sentence(error.message || 'The request was rejected')} (${error.reason})`)}
 ${await wayOn(exchange)}`

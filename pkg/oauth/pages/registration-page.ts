@@ -1,7 +1,7 @@
 import { type Html, html } from '../../httpserver/html.ts'
 import { errorNote, hiddenFields } from './page.ts'
 
-export type NewcomerPage = {
+export type RegistrationPage = {
   readonly csrf: string
   readonly returnTo: string
   /** The account data of the provider. */
@@ -18,7 +18,7 @@ export type NewcomerPage = {
 const nameRule = 'Lower-case letters, digits, “-” and “.”; 63 characters at most. It cannot be changed later.'
 
 /** For the first login of an account that gets a new user. */
-export function registrationPage(page: NewcomerPage): Html {
+export function registrationPage(page: RegistrationPage): Html {
   const { csrf, returnTo, ticket, providerName, account, email, username, error } = page
   const describedBy = html` aria-describedby="rule${error === undefined ? '' : ' error'}"`
   return html`${errorNote(error)}
@@ -35,7 +35,7 @@ ${wayBack(returnTo)}`
 }
 
 /** For an account that may be linked to an existing user with its password. */
-export function linkPage(page: NewcomerPage): Html {
+export function linkPage(page: RegistrationPage): Html {
   const { csrf, returnTo, ticket, providerName, account, username, error } = page
   const describedBy = error === undefined ? undefined : html` aria-describedby="error"`
   return html`${errorNote(error)}

@@ -1,7 +1,7 @@
 import type { Request, RequestHandler, Response } from 'express'
-import type { Admitted } from '../../iam/identityprovider/linking/account-linking.ts'
+import type { LinkedAccount } from '../../iam/identityprovider/linking/account-linking.ts'
 import type { BrowserOptions } from '../browser/options.ts'
-import { sendNewcomerPage } from '../browser/registration-endpoint.ts'
+import { sendRegistrationPage } from '../browser/registration-endpoint.ts'
 import { logBrowserIn } from '../browser/session.ts'
 import { beginLogin } from '../login.ts'
 import { takesHtml } from '../pages/error-page.ts'
@@ -10,7 +10,7 @@ import type { TokenEvent } from '../server/audit.ts'
 import { sourceOf } from '../server/client-info.ts'
 import { oauthError } from '../server/error.ts'
 import { readParameters } from '../server/form.ts'
-import { audited } from '../server/with-audit.ts'
+import { withAudit } from '../server/with-audit.ts'
 import type { GrantTools } from '../tokens/grant.ts'
 import { goneSignal } from '../tokens/token-endpoint.ts'
 import { assertUserEnabled } from '../user-state.ts'
@@ -48,7 +48,7 @@ export function createCallback(options: BrowserOptions): RequestHandler {
       const { admitted, idToken } = await identify(tools, { req, res }, state)
       const { registration } = admitted
       if (registration !== undefined && takesHtml(req))
-        return sendNewcomerPage(options, { req, res }, { registration, returnTo: state.returnTo })
+        return sendRegistrationPage(options, { req, res }, { registration, returnTo: state.returnTo })
       const user = requireUser(tools.providers, admitted)
       event.user = user.name
       const { returnTo } = state
@@ -68,7 +68,7 @@ export function createCallback(options: BrowserOptions): RequestHandler {
 
   return withLoginErrorPage(productName, async (req, res, loginFlow) => {
     res.set({ 'cache-control': 'no-store', pragma: 'no-cache', 'referrer-policy': 'no-referrer' })
-    const handle = audited(audit, 'callback', (_req, _res, event) => finish({ req, res, loginFlow }, event))
+    const handle = withAudit(audit, 'callback', (_req, _res, event) => finish({ req, res, loginFlow }, event))
     await handle(req, res, () => undefined)
   })
 }
@@ -84,7 +84,7 @@ async function identify(
   tools: GrantTools,
   { req, res }: Exchange,
   state: LoginState,
-): Promise<{ admitted: Admitted; idToken: string | undefined }> {
+): Promise<{ admitted: LinkedAccount; idToken: string | undefined }> {
   const { config, client } = requireProvider(tools.providers, state.provider)
   if (client.kind !== 'redirect')
     throw oauthError(

@@ -9,7 +9,7 @@ import type { TokenEvent } from '../server/audit.ts'
 import { endpointBase } from '../server/endpoint-base.ts'
 import { oauthError } from '../server/error.ts'
 import { type Form, readParameters } from '../server/form.ts'
-import { audited } from '../server/with-audit.ts'
+import { withAudit } from '../server/with-audit.ts'
 import { grantScope } from '../tokens/scope.ts'
 import { goneSignal } from '../tokens/token-endpoint.ts'
 import { type LoginFlowState, withLoginErrorPage } from './error-page.ts'
@@ -51,7 +51,7 @@ export function createRedirectStart(options: BrowserOptions): RequestHandler {
   }
 
   return withLoginErrorPage(productName, async (req, res, loginFlow) => {
-    const handle = audited(audit, 'login', (_req, _res, event) => start({ req, res, loginFlow }, event))
+    const handle = withAudit(audit, 'login', (_req, _res, event) => start({ req, res, loginFlow }, event))
     await handle(req, res, () => undefined)
   })
 }

@@ -4,7 +4,7 @@ import type { KeySource } from '../../jwt/key-source.ts'
 import type { Logger } from '../../telemetry/logger.ts'
 import type { Registry } from '../../telemetry/metrics.ts'
 import { listenerProfilePrefix, profileKinds } from '../../telemetry/profile.ts'
-import { createProfileAnswer } from '../../telemetry/profile-handler.ts'
+import { createProfileHandler } from '../../telemetry/profile-handler.ts'
 import {
   confirmationPath,
   createLogoutConfirmation,
@@ -25,7 +25,7 @@ import { createUserinfo } from '../endpoints/userinfo.ts'
 import { createCallback } from '../provider-redirect/callback.ts'
 import { createRedirectStart } from '../provider-redirect/start.ts'
 import type { GrantTools } from '../tokens/grant.ts'
-import { type AuthorizationCheck, requireGoodCredential } from '../tokens/require-valid-credential.ts'
+import { type AuthorizationCheck, requireValidCredential } from '../tokens/require-valid-credential.ts'
 import { createTokenEndpoint } from '../tokens/token-endpoint.ts'
 import type { TokenAudit } from './audit.ts'
 import { allowAnyOrigin, allowClientOrigins } from './cors.ts'
@@ -95,7 +95,7 @@ export function createOAuthApp(given: AppOptions): Express {
     res.type(metricsRegistry.contentType).send(await metricsRegistry.metrics())
   })
 
-  const profile = createProfileAnswer('kapis-oauth', given.logger)
+  const profile = createProfileHandler('kapis-oauth', given.logger)
   for (const kind of profileKinds) {
     // kapis-apiserver has authorized the caller.
     app.get(listenerProfilePrefix + kind, (req, res) => {
@@ -108,7 +108,7 @@ export function createOAuthApp(given: AppOptions): Express {
   app.use([...documents, '/oauth/keys'], allowAnyOrigin)
   app.use('/oauth/userinfo', allowClientOrigins(options.registry, 'GET, HEAD, POST'))
   app.use(clientEndpoints, allowClientOrigins(options.registry, 'POST'))
-  app.use(['/oauth/userinfo', '/oauth/personal-access-tokens'], requireGoodCredential(options.check))
+  app.use(['/oauth/userinfo', '/oauth/personal-access-tokens'], requireValidCredential(options.check))
   const form = express.text({ type: 'application/x-www-form-urlencoded', limit: formLimit })
   app.post('/oauth/token', requireReady(isReady), form, createTokenEndpoint(options))
   app.all('/oauth/token', refuseMethod('POST'))

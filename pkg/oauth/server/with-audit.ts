@@ -2,7 +2,7 @@ import type { Request, RequestHandler, Response } from 'express'
 import type { TokenAudit, TokenEvent } from './audit.ts'
 
 /** Wraps a handler so that every result is logged under the name of its endpoint. */
-export function audited(
+export function withAudit(
   audit: TokenAudit,
   endpoint: string,
   handle: (req: Request, res: Response, event: TokenEvent) => Promise<void>,

@@ -3,7 +3,7 @@ import type { Session } from '../../iam/sessions/session.ts'
 import { loginRequired } from '../login-required.ts'
 import { Refusal } from '../server/error.ts'
 import type { GrantTools } from './grant.ts'
-import type { Standing } from './token-validation.ts'
+import type { ValidToken } from './token-validation.ts'
 
 /**
  * Requires the token of a login, for operations that personal access tokens must not perform: they
@@ -14,7 +14,7 @@ import type { Standing } from './token-validation.ts'
  */
 export async function requireCallerLogin(
   { sessions }: Pick<GrantTools, 'sessions'>,
-  { claims, user }: Standing,
+  { claims, user }: ValidToken,
   message: string,
 ): Promise<Session> {
   const session = await sessions.read(claims.sid)
@@ -28,7 +28,7 @@ export async function requireCallerLogin(
  * @throws Status 403 access_denied for a user who has not changed a password that an administrator
  * set
  */
-export function requireOwnPassword({ user }: Standing): void {
+export function requireOwnPassword({ user }: ValidToken): void {
   if (!user.mustChangePassword) return
   const message = 'the password of this user was set by an administrator: change it first'
   throw denied(message, 'password_to_change', user.name)

@@ -14,7 +14,7 @@ import type { SubjectTokens } from './exchangeable-token.ts'
 import type { Lifetimes } from './lifetimes.ts'
 
 /** RFC 6749 section 5.1. */
-export type TokenAnswer = {
+export type TokenResponse = {
   readonly access_token: string
   readonly token_type: 'Bearer'
   /** Not for a grant that its client can simply repeat. */
@@ -73,7 +73,7 @@ export type Granted = {
   /** The subject of an exchanged token, and the policy that allowed it. */
   readonly subject?: string
   readonly policy?: string
-  readonly answer: TokenAnswer
+  readonly answer: TokenResponse
 }
 
 /** A grant type and its handler. */

@@ -3,7 +3,7 @@ import type { Session, SessionType } from '../../iam/sessions/session.ts'
 import type { User } from '../../iam/users/user.ts'
 import type { GrantTools } from './grant.ts'
 
-export type LoneToken = {
+export type AccessTokenRequest = {
   readonly user: User
   readonly type: Exclude<SessionType, ''>
   readonly clientId: string
@@ -26,7 +26,7 @@ export type LoneToken = {
  * Issues an access token without a refresh token. It has its own session, so that it can be revoked
  * like a login.
  */
-export async function issueLoneToken(
+export async function issueAccessToken(
   tools: Pick<GrantTools, 'issuer' | 'sessions'>,
   {
     user,
@@ -39,7 +39,7 @@ export async function issueLoneToken(
     audience,
     login,
     parent = '',
-  }: LoneToken,
+  }: AccessTokenRequest,
 ) {
   const sid = randomUUID()
   const { name: username, uid, groups } = user

@@ -13,7 +13,7 @@ export type AuthorizationCheck = {
  * the token of another issuer: documents are public, clients authenticate themselves, and browsers
  * have cookies.
  */
-export function requireGoodCredential({ authenticate }: AuthorizationCheck): RequestHandler {
+export function requireValidCredential({ authenticate }: AuthorizationCheck): RequestHandler {
   return async (req, _res, next) => {
     const [header = '', ...more] = req.headersDistinct.authorization ?? []
     if (more.length > 0 || !(isBasic(header) && takesPassword(req))) await authenticate(req)

@@ -6,12 +6,12 @@ import type { TokenClaims } from '../../jwt/verify.ts'
 import type { GrantTools } from './grant.ts'
 
 /** A valid token of Kapis, and its user. */
-export type Standing = { readonly claims: TokenClaims; readonly user: User }
+export type ValidToken = { readonly claims: TokenClaims; readonly user: User }
 
 export type TokenJudge = Pick<GrantTools, 'verifier' | 'users' | 'sessions'>
 
 /** @returns undefined for an invalid token, for whatever reason */
-export function validateAccessToken(tools: TokenJudge, token: string): Promise<Standing | undefined> {
+export function validateAccessToken(tools: TokenJudge, token: string): Promise<ValidToken | undefined> {
   return judge(tools, () => tools.verifier.verifyAccess(token))
 }
 
@@ -19,7 +19,10 @@ export function validateAccessToken(tools: TokenJudge, token: string): Promise<S
  * The same for a refresh token, which is valid while it is the newest of its login. Reads the
  * session from kube-apiserver.
  */
-export async function validateRefreshToken(tools: TokenJudge, token: string): Promise<Standing | undefined> {
+export async function validateRefreshToken(
+  tools: TokenJudge,
+  token: string,
+): Promise<ValidToken | undefined> {
   const standing = await judge(tools, () => tools.verifier.verifyRefresh(token))
   if (standing === undefined) return undefined
   const session = await tools.sessions.read(standing.claims.sid)
@@ -29,7 +32,7 @@ export async function validateRefreshToken(tools: TokenJudge, token: string): Pr
 /**
  * Returns the caller of an access token in the Authorization header; undefined without a valid one.
  */
-export async function readCaller(tools: TokenJudge, req: IncomingMessage): Promise<Standing | undefined> {
+export async function readCaller(tools: TokenJudge, req: IncomingMessage): Promise<ValidToken | undefined> {
   const token = findBearer(req)
   return token === null ? undefined : validateAccessToken(tools, token)
 }
@@ -47,7 +50,7 @@ function findBearer(req: IncomingMessage): string | null {
 async function judge(
   { users, sessions }: TokenJudge,
   verify: () => Promise<TokenClaims>,
-): Promise<Standing | undefined> {
+): Promise<ValidToken | undefined> {
   try {
     const claims = await verify()
     const user = users.get(claims.sub)

@@ -4,7 +4,7 @@ import type { AuthenticatedExchange } from '../../apirequest/request-context.ts'
  * Runs a handler with a signal that aborts when the client disconnects, and ignores the resulting
  * abort errors.
  */
-export async function whileWaited(
+export async function withAbortOnDisconnect(
   { res }: AuthenticatedExchange,
   serve: (left: AbortSignal) => Promise<void>,
 ): Promise<void> {

@@ -6,7 +6,7 @@ import type { LogStore } from '../../logs/store.ts'
 export type Place = { readonly leave: () => void }
 
 /** Concurrency limits of the log store, with a share for each user. */
-export type LogPlaces = {
+export type LogConcurrency = {
   /**
    * Reserves a place for a search, or waits for one.
    *
@@ -21,9 +21,9 @@ export type LogPlaces = {
  * Wraps the store for a caller: each search reserves a place, but not while a client reads the
  * response.
  */
-export function withPlaces(
+export function withConcurrencyLimits(
   store: LogStore,
-  places: LogPlaces,
+  places: LogConcurrency,
   { identity, res }: AuthenticatedExchange,
 ): LogStore {
   async function inPlace<T>(search: () => Promise<T>): Promise<T> {

@@ -16,7 +16,7 @@ const parts = (what: string) => `Comma-separated prefixes of words in ${what}.`
 const seconds = integer('', { minimum: 0 })
 const flag = boolean('', { default: false })
 
-/** The parameters of parseQuestion. */
+/** The parameters of parseLogQuery. */
 export const logParameters: readonly Parameter[] = [
   query(
     'operation',

@@ -1,6 +1,6 @@
-import type { LogPlaces } from './concurrency-limits.ts'
+import type { LogConcurrency } from './concurrency-limits.ts'
 
 const place = { leave: () => undefined }
 
 /** An unlimited number of places. */
-export const freePlaces: LogPlaces = { search: () => place, tail: () => place }
+export const freePlaces: LogConcurrency = { search: () => place, tail: () => place }

@@ -8,9 +8,9 @@ import { allOf, type Expression, isOneOf } from '../../logs/expression.ts'
 import type { LogFilter } from '../../logs/filter.ts'
 import { toFilter } from '../../logs/query/scope.ts'
 import type { Hit, LogStore, QueryLimits } from '../../logs/store.ts'
-import { whileWaited } from './abort-on-disconnect.ts'
-import { withPlaces } from './concurrency-limits.ts'
-import type { LogFaceOptions } from './serve.ts'
+import { withAbortOnDisconnect } from './abort-on-disconnect.ts'
+import { withConcurrencyLimits } from './concurrency-limits.ts'
+import type { LogApiOptions } from './serve.ts'
 
 type Source = {
   readonly store: LogStore
@@ -31,7 +31,7 @@ const maxContainers = 32
  * @throws Status 400 as in kube-apiserver if a container name is required
  */
 export function createGonePodLogs(
-  options: Omit<LogFaceOptions, 'closing'>,
+  options: Omit<LogApiOptions, 'closing'>,
 ): (exchange: AuthenticatedExchange) => Promise<boolean> {
   return async exchange => {
     const { namespace } = exchange.info
@@ -39,9 +39,9 @@ export function createGonePodLogs(
     const scope = toFilter({ namespaces: [namespace] }, await readable(exchange.identity), created)
     if (scope === undefined) return false
     let isAnswered = false
-    await whileWaited(exchange, async signal => {
+    await withAbortOnDisconnect(exchange, async signal => {
       const source: Source = {
-        store: withPlaces(options.store, places, exchange),
+        store: withConcurrencyLimits(options.store, places, exchange),
         limits: { timeoutMs: limits().queryTimeoutSeconds * 1_000, signal },
         filter(expression, startNs) {
           const both = allOf([scope.expression, expression].filter(part => part !== undefined))

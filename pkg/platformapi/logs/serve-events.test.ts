@@ -7,7 +7,7 @@ import { kubeEvents } from '../../logs/events/kube-event.ts'
 import { createMemoryStore } from '../../logs/fixtures.ts'
 import type { Readable } from '../../logs/query/scope.ts'
 import { freePlaces } from './fixtures.ts'
-import { createEventFace } from './serve-events.ts'
+import { createEventApi } from './serve-events.ts'
 
 const base = 1_589_644_800
 const node = { kind: 'Node', name: 'worker-1', uid: 'node-uid' }
@@ -36,7 +36,7 @@ const audits = [
   auditEvent({ auditID: '3', user: { username: 'kubelet' }, objectRef: { resource: 'nodes', name: 'n' } }),
 ]
 
-describe('createEventFace', () => {
+describe('createEventApi', () => {
   let loopback: Loopback | undefined
   afterEach(() => loopback?.close())
 
@@ -58,13 +58,13 @@ describe('createEventFace', () => {
         ]),
       limits: () => ({ queryTimeoutSeconds: 1, exportLimit: 100 }),
     }
-    const faces = {
-      events: createEventFace({
+    const apis = {
+      events: createEventApi({
         ...options,
         kind: kubeEvents,
         store: createMemoryStore(events.map(kubeEventRecord)),
       }),
-      auditing: createEventFace({
+      auditing: createEventApi({
         ...options,
         kind: auditEvents,
         store: createMemoryStore([...audits.map(event => JSON.stringify(event)), ...more].map(toAuditRecord)),
@@ -73,7 +73,7 @@ describe('createEventFace', () => {
     await loopback?.close()
     loopback = await startLoopback(async (req, res) => {
       try {
-        await faces[req.url?.startsWith('/auditing') ? 'auditing' : 'events'](toExchange(req, res))
+        await apis[req.url?.startsWith('/auditing') ? 'auditing' : 'events'](toExchange(req, res))
       } catch (error) {
         renderKube(res, error)
       }

@@ -6,18 +6,22 @@ import { addWarning } from '../../httpserver/warning.ts'
 import { withMembers } from '../../json/members.ts'
 import type { EventKind } from '../../logs/events/kind.ts'
 import { exportHits } from '../../logs/export.ts'
-import { type EventQuestion, type EventWhere, parseEventQuestion } from '../../logs/query/event-question.ts'
+import {
+  type EventQueryParameters,
+  type EventWhere,
+  parseEventQuery,
+} from '../../logs/query/event-question.ts'
 import type { Where } from '../../logs/query/question.ts'
 import { type Readable, toFilter } from '../../logs/query/scope.ts'
 import type { Hit, LogStore } from '../../logs/store.ts'
-import { whileWaited } from './abort-on-disconnect.ts'
-import { type LogPlaces, withPlaces } from './concurrency-limits.ts'
+import { withAbortOnDisconnect } from './abort-on-disconnect.ts'
+import { type LogConcurrency, withConcurrencyLimits } from './concurrency-limits.ts'
 import { type Asked, answerHistogram, answerQuery } from './responses.ts'
 
-export type EventFaceOptions = {
+export type EventApiOptions = {
   readonly kind: EventKind
   readonly store: LogStore
-  readonly places: LogPlaces
+  readonly places: LogConcurrency
   /** The scope in which the caller may list events of this kind. @throws Status 503 */
   readonly readable: (identity: Identity) => Promise<Readable>
   /** Creation times of all namespaces, in Unix seconds. @throws Status 503 */
@@ -34,12 +38,12 @@ export type EventFaceOptions = {
  *
  * @throws Status 400 that names the parameter, 405, 503, 504
  */
-export function createEventFace(options: EventFaceOptions): Handler {
+export function createEventApi(options: EventApiOptions): Handler {
   async function serve(exchange: AuthenticatedExchange, signal: AbortSignal): Promise<void> {
     const { kind, places } = options
-    const store = withPlaces(options.store, places, exchange)
+    const store = withConcurrencyLimits(options.store, places, exchange)
     const { queryTimeoutSeconds, exportLimit } = options.limits()
-    const question = parseEventQuestion(exchange.query, kind, text => addWarning(exchange.res, text))
+    const question = parseEventQuery(exchange.query, kind, text => addWarning(exchange.res, text))
     const where = inWorkspaces(question.where, options.workspaces)
     const filter = toFilter(where, await options.readable(exchange.identity), options.created)
     const limits = { timeoutMs: queryTimeoutSeconds * 1000, signal }
@@ -55,13 +59,13 @@ export function createEventFace(options: EventFaceOptions): Handler {
   return async exchange => {
     const { method } = exchange.req
     if (method !== 'GET' && method !== 'HEAD') throw methodNotAllowed(['GET', 'HEAD'])
-    await whileWaited(exchange, left => serve(exchange, left))
+    await withAbortOnDisconnect(exchange, left => serve(exchange, left))
   }
 }
 
 async function answer(
   kind: EventKind,
-  question: Exclude<EventQuestion, { readonly operation: 'export' }>,
+  question: Exclude<EventQueryParameters, { readonly operation: 'export' }>,
   asked: Asked,
 ): Promise<string> {
   const { store, filter, limits } = asked

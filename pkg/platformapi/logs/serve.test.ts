@@ -9,7 +9,7 @@ import { createMemoryStore, record } from '../../logs/fixtures.ts'
 import type { Readable } from '../../logs/query/scope.ts'
 import type { LogStore } from '../../logs/store.ts'
 import { freePlaces } from './fixtures.ts'
-import { createLogFace, type LogFaceOptions } from './serve.ts'
+import { createLogApi, type LogApiOptions } from './serve.ts'
 
 const second = 1_000_000_000n
 const at = (seconds: number) => BigInt(seconds) * second
@@ -39,7 +39,7 @@ const [one, two, three, four] = [
   { log: 'four\n', time: '2020-05-16T16:30:00Z' },
 ]
 
-describe('createLogFace', () => {
+describe('createLogApi', () => {
   let loopback: Loopback | undefined
   let closing = new AbortController()
   beforeEach(() => {
@@ -47,8 +47,8 @@ describe('createLogFace', () => {
   })
   afterEach(() => loopback?.close())
 
-  async function start(readable: Readable, given: Partial<LogFaceOptions> = {}) {
-    const face = createLogFace({
+  async function start(readable: Readable, given: Partial<LogApiOptions> = {}) {
+    const api = createLogApi({
       store: createMemoryStore(records),
       places: freePlaces,
       readable: async () => readable,
@@ -66,14 +66,14 @@ describe('createLogFace', () => {
     loopback = await startLoopback(async (req, res) => {
       try {
         const place = req.url?.startsWith('/container') ? isOneOf('container', ['till']) : undefined
-        await face(toExchange(req, res), place)
+        await api(toExchange(req, res), place)
       } catch (error) {
         renderKube(res, error)
       }
     })
     return loopback
   }
-  const ask = async (query: string, readable: Readable = 'everywhere', given?: Partial<LogFaceOptions>) =>
+  const ask = async (query: string, readable: Readable = 'everywhere', given?: Partial<LogApiOptions>) =>
     (await start(readable, given)).get(`/logs?${query.replaceAll(' ', '+')}`)
 
   const answers: Readonly<Record<string, object>> = {
@@ -325,7 +325,7 @@ describe('createLogFace', () => {
       },
     }
     const ended = Promise.withResolvers<unknown>()
-    const face = createLogFace({
+    const api = createLogApi({
       store,
       places: freePlaces,
       readable: async () => 'everywhere',
@@ -333,7 +333,7 @@ describe('createLogFace', () => {
       limits: () => ({ queryTimeoutSeconds: 1, exportLimit: 1 }),
       closing: closing.signal,
     })
-    loopback = await startLoopback((req, res) => face(toExchange(req, res)).then(ended.resolve, ended.reject))
+    loopback = await startLoopback((req, res) => api(toExchange(req, res)).then(ended.resolve, ended.reject))
     const client = request({ host: '127.0.0.1', port: loopback.port, path: '/logs' }).on(
       'error',
       () => undefined,

@@ -6,19 +6,19 @@ import { addWarning } from '../../httpserver/warning.ts'
 import { findContext } from '../../logs/context.ts'
 import { allOf, type Expression } from '../../logs/expression.ts'
 import type { LogFilter } from '../../logs/filter.ts'
-import { parseQuestion, type Question, type Where } from '../../logs/query/question.ts'
+import { type LogQueryParameters, parseLogQuery, type Where } from '../../logs/query/question.ts'
 import { type Readable, toFilter } from '../../logs/query/scope.ts'
 import type { LogStore } from '../../logs/store.ts'
-import { whileWaited } from './abort-on-disconnect.ts'
-import { type LogPlaces, withPlaces } from './concurrency-limits.ts'
+import { withAbortOnDisconnect } from './abort-on-disconnect.ts'
+import { type LogConcurrency, withConcurrencyLimits } from './concurrency-limits.ts'
 import { sendExport } from './export.ts'
 import { sendFollow } from './follow.ts'
 import { toRecordJson } from './record-json.ts'
 import { type Asked, answerHistogram, answerQuery } from './responses.ts'
 
-export type LogFaceOptions = {
+export type LogApiOptions = {
   readonly store: LogStore
-  readonly places: LogPlaces
+  readonly places: LogConcurrency
   /** The scope in which the caller may get pods/log. @throws Status 503 */
   readonly readable: (identity: Identity) => Promise<Readable>
   /** Creation times of all namespaces, in Unix seconds. @throws Status 503 */
@@ -29,7 +29,7 @@ export type LogFaceOptions = {
   readonly closing: AbortSignal
 }
 
-export type LogFace = (exchange: AuthenticatedExchange, place?: Expression) => Promise<void>
+export type LogApi = (exchange: AuthenticatedExchange, place?: Expression) => Promise<void>
 
 /**
  * Serves the log API of KubeSphere: query, statistics, histogram and export, plus live tail and
@@ -37,12 +37,12 @@ export type LogFace = (exchange: AuthenticatedExchange, place?: Expression) => P
  *
  * @throws Status 400 that names the parameter, 405, 429, 503, 504
  */
-export function createLogFace(options: LogFaceOptions): LogFace {
+export function createLogApi(options: LogApiOptions): LogApi {
   async function serve(exchange: AuthenticatedExchange, place: Expression | undefined, left: AbortSignal) {
     const { closing, places } = options
-    const store = withPlaces(options.store, places, exchange)
+    const store = withConcurrencyLimits(options.store, places, exchange)
     const { queryTimeoutSeconds, exportLimit } = options.limits()
-    const question = parseQuestion(exchange.query, text => addWarning(exchange.res, text))
+    const question = parseLogQuery(exchange.query, text => addWarning(exchange.res, text))
     const where = within(question.where, place)
     const filterNow = async () => toFilter(where, await options.readable(exchange.identity), options.created)
     const filter = await filterNow()
@@ -69,12 +69,12 @@ export function createLogFace(options: LogFaceOptions): LogFace {
   return async (exchange, place) => {
     const { method } = exchange.req
     if (method !== 'GET' && method !== 'HEAD') throw methodNotAllowed(['GET', 'HEAD'])
-    await whileWaited(exchange, left => serve(exchange, place, left))
+    await withAbortOnDisconnect(exchange, left => serve(exchange, place, left))
   }
 }
 
 async function answer(
-  question: Exclude<Question, { readonly operation: 'export' | 'follow' }>,
+  question: Exclude<LogQueryParameters, { readonly operation: 'export' | 'follow' }>,
   asked: Asked,
 ): Promise<string> {
   const { store, filter, limits } = asked

@@ -7,7 +7,7 @@ import type { Readable } from '../../logs/query/scope.ts'
 import type { LogStore } from '../../logs/store.ts'
 import { createTimeSlices } from '../../scheduling/time-slices.ts'
 import { freePlaces } from '../logs/fixtures.ts'
-import { createLogsqlFace, type LogsqlOptions, logsqlEndpoints } from './serve.ts'
+import { createLogsqlApi, type LogsqlOptions, logsqlEndpoints } from './serve.ts'
 
 const base = 1_700_000_000
 const at = (seconds: number) => BigInt(base + seconds) * 1_000_000_000n
@@ -26,7 +26,7 @@ const records = [
 ]
 const stream = '{container="web",namespace="shop",pod="web-0"}'
 
-describe('createLogsqlFace', () => {
+describe('createLogsqlApi', () => {
   let loopback: Loopback | undefined
   let closing = new AbortController()
   let left = 0
@@ -35,7 +35,7 @@ describe('createLogsqlFace', () => {
   async function start(readable: Readable, given: Partial<LogsqlOptions> = {}): Promise<void> {
     closing = new AbortController()
     left = 0
-    const face = createLogsqlFace({
+    const api = createLogsqlApi({
       store: createMemoryStore(records),
       readable: async () => readable,
       created: () => new Map([['shop', base - 100]]),
@@ -53,7 +53,7 @@ describe('createLogsqlFace', () => {
     })
     loopback = await startLoopback(async (req, res) => {
       try {
-        await face(toExchange(req, res))
+        await api(toExchange(req, res))
       } catch (error) {
         renderKube(res, error)
       }

@@ -11,10 +11,10 @@ import type { Row } from '../../logs/logsql/row.ts'
 import { type Run, runQuery } from '../../logs/logsql/run.ts'
 import { toFilter } from '../../logs/query/scope.ts'
 import type { TimeSlices } from '../../scheduling/time-slices.ts'
-import { whileWaited } from '../logs/abort-on-disconnect.ts'
-import { withPlaces } from '../logs/concurrency-limits.ts'
+import { withAbortOnDisconnect } from '../logs/abort-on-disconnect.ts'
+import { withConcurrencyLimits } from '../logs/concurrency-limits.ts'
 import { sendFollow } from '../logs/follow.ts'
-import { type LogFaceOptions, same } from '../logs/serve.ts'
+import { type LogApiOptions, same } from '../logs/serve.ts'
 import { createRowFormat } from './format-rows.ts'
 import { answerHits } from './hits.ts'
 import {
@@ -36,7 +36,7 @@ import {
   streamLabelOf,
 } from './values.ts'
 
-export type LogsqlOptions = LogFaceOptions & {
+export type LogsqlOptions = LogApiOptions & {
   readonly timeSlices: TimeSlices
   /** The parameters of a URL, and of a form. @throws Status 400, 405, 408, 413, 415 */
   readonly readForm: (exchange: AuthenticatedExchange) => Promise<QueryParameters>
@@ -106,7 +106,7 @@ function fieldOf(parameters: LogsqlParameters): string {
  *
  * @throws Status 400, 404, 405, 429, 503, 504
  */
-export function createLogsqlFace(options: LogsqlOptions): Handler {
+export function createLogsqlApi(options: LogsqlOptions): Handler {
   async function serve(exchange: AuthenticatedExchange, left: AbortSignal): Promise<void> {
     const { identity, res, info } = exchange
     // First: the method is refused on every path.
@@ -123,7 +123,7 @@ export function createLogsqlFace(options: LogsqlOptions): Handler {
     const timeoutMs = timeoutOf(parameters, options.limits().queryTimeoutSeconds * 1000)
     const run = {
       ...{
-        store: withPlaces(options.store, options.places, exchange),
+        store: withConcurrencyLimits(options.store, options.places, exchange),
         timeSlices: options.timeSlices,
         maxBytes,
       },
@@ -165,7 +165,7 @@ export function createLogsqlFace(options: LogsqlOptions): Handler {
     await sendFollow(run.store, exchange, wanted, { ...run.limits, signal }).finally(tail.leave)
   }
 
-  return exchange => whileWaited(exchange, left => serve(exchange, left))
+  return exchange => withAbortOnDisconnect(exchange, left => serve(exchange, left))
 }
 
 /** Only the default tenant exists. @throws Status 400 */

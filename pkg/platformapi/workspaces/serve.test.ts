@@ -8,7 +8,7 @@ import { resourcesGroup, resourcesVersion, toAggregatedKinds } from '../../resou
 import { PageCache } from '../../resourcecache/list/page-cache.ts'
 import { ObjectStore } from '../../resourcecache/store/store.ts'
 import { WatchBroadcaster } from '../../resourcecache/watch/watch-broadcaster.ts'
-import { createSharedTurns } from '../../scheduling/time-slices.ts'
+import { createUserTimeSlices } from '../../scheduling/time-slices.ts'
 import { readCollection } from '../read-collection.ts'
 import { createWorkspaceViews } from './serve.ts'
 import { viewOf } from './views.ts'
@@ -82,7 +82,7 @@ describe('createWorkspaceViews', () => {
       groupDomain,
       pages: new PageCache(),
       broadcaster: new WatchBroadcaster(),
-      timeSlices: createSharedTurns(),
+      timeSlices: createUserTimeSlices(),
       isConsistent: () => false,
       narrowed: () => undefined,
     }

@@ -2,7 +2,7 @@ import { methodNotAllowed, notFound } from '../../apierrors/status.ts'
 import type { AuthenticatedExchange } from '../../apirequest/request-context.ts'
 import { sendJson, sendJsonText } from '../../httpserver/respond.ts'
 import { addWarning } from '../../httpserver/warning.ts'
-import { joinNarrowings } from '../../resourcecache/list/list-predicate.ts'
+import { joinRestrictions } from '../../resourcecache/list/list-predicate.ts'
 import type { Called } from '../as-caller.ts'
 import { createTemplateForm } from './template.ts'
 import type { View } from './views.ts'
@@ -27,7 +27,7 @@ export function createWorkspaceViews(tools: WorkspaceTools): ServeView {
       workspace === '' ? undefined : isInWorkspace(groupDomain, workspace),
       member === '' ? undefined : await tools.visibleTo({ ...exchange, info }, member),
     ].filter(each => each !== undefined)
-    const only = narrowings.length === 0 ? undefined : joinNarrowings(narrowings)
+    const only = narrowings.length === 0 ? undefined : joinRestrictions(narrowings)
     if (isTemplate && exchange.query.get('managedFields') !== null)
       addWarning(exchange.res, 'ignored managedFields: a WorkspaceTemplate is a view of a Workspace')
     await tools.read({ ...exchange, info }, { only, ...(isTemplate && { form: templateForm }) })

@@ -1,6 +1,6 @@
 import type { AuthenticatedExchange } from '../../apirequest/request-context.ts'
 import type { Form } from '../../resourcecache/list/list-body.ts'
-import type { Narrowing } from '../../resourcecache/list/list-predicate.ts'
+import type { ListRestriction } from '../../resourcecache/list/list-predicate.ts'
 import type { CallAs } from '../as-caller.ts'
 
 export type WorkspaceTools = {
@@ -14,14 +14,17 @@ export type WorkspaceTools = {
    */
   readonly read: (
     exchange: AuthenticatedExchange,
-    how: { readonly only?: Narrowing | undefined; readonly form?: Form },
+    how: { readonly only?: ListRestriction | undefined; readonly form?: Form },
   ) => Promise<void>
   /**
    * Whether the caller sees an object, which `only` matches, in the newest state.
    *
    * @param exchange as of `read`
    */
-  readonly isVisible: (exchange: AuthenticatedExchange, only?: Narrowing) => Promise<boolean>
+  readonly isVisible: (exchange: AuthenticatedExchange, only?: ListRestriction) => Promise<boolean>
   /** The namespaces that a user sees. @throws Status 403 for a caller who may not read them, 404 */
-  readonly visibleTo: (exchange: AuthenticatedExchange, member: string) => Promise<Narrowing | undefined>
+  readonly visibleTo: (
+    exchange: AuthenticatedExchange,
+    member: string,
+  ) => Promise<ListRestriction | undefined>
 }

@@ -2,7 +2,7 @@ import { badRequest, notFound } from '../../apierrors/status.ts'
 import type { AuthenticatedExchange } from '../../apirequest/request-context.ts'
 import { parseRequestInfo } from '../../apirequest/request-info.ts'
 import { isRecord, membersOf } from '../../kubeclient/object.ts'
-import type { Narrowing } from '../../resourcecache/list/list-predicate.ts'
+import type { ListRestriction } from '../../resourcecache/list/list-predicate.ts'
 import { type Called, withQueryOf } from '../as-caller.ts'
 import { readJson, typeOf } from '../body.ts'
 import { readDeleteOptions, toDeleteBody } from '../delete-options.ts'
@@ -18,7 +18,7 @@ const patchTypes = [
 ]
 
 /** Namespaces with the label of a workspace. */
-export function isInWorkspace(groupDomain: string, workspace: string): Narrowing {
+export function isInWorkspace(groupDomain: string, workspace: string): ListRestriction {
   const label = `${groupDomain}/workspace`
   return {
     key: `in workspace ${workspace}`,

@@ -4,7 +4,7 @@ import { isRecord, type KubeObject } from '../../kubeclient/object.ts'
  * The API of a component under /kapis/{group}/{version}, from an APIService of extensions.<group
  * domain>.
  */
-export type Component = {
+export type AggregatedApi = {
   /** Name of the APIService. */
   readonly name: string
   readonly group: string
@@ -19,8 +19,8 @@ export type Component = {
 }
 
 /** A component, or why it is invalid: the reason and message of a condition. */
-export type ParsedComponent =
-  | Component
+export type ParsedAggregatedApi =
+  | AggregatedApi
   | { readonly name: string; readonly reason: string; readonly message: string }
 
 const defaultTimeoutSeconds = 30
@@ -30,7 +30,10 @@ const defaultTimeoutSeconds = 30
  *
  * @param isReserved whether a group is served by Kapis or kube-apiserver
  */
-export function parseComponent(object: KubeObject, isReserved: (group: string) => boolean): ParsedComponent {
+export function parseAggregatedApi(
+  object: KubeObject,
+  isReserved: (group: string) => boolean,
+): ParsedAggregatedApi {
   const { name } = object.metadata
   const spec = isRecord(object.spec) ? object.spec : {}
   const { group, version, caBundle, timeoutSeconds } = spec
@@ -52,7 +55,7 @@ export function parseComponent(object: KubeObject, isReserved: (group: string) =
   }
 }
 
-type Target = Pick<Component, 'url' | 'serverName'>
+type Target = Pick<AggregatedApi, 'url' | 'serverName'>
 
 function toTarget({ url, service }: Readonly<Record<string, unknown>>): Target | string {
   if (typeof url === 'string' && service === undefined) {

@@ -3,11 +3,11 @@ import type { KubeClient } from '../../kubeclient/client.ts'
 import { isRecord, type KubeObject } from '../../kubeclient/object.ts'
 import { Reflector } from '../../kubeclient/reflector.ts'
 import type { Logger } from '../../telemetry/logger.ts'
-import { type Component, parseComponent } from './aggregated-api.ts'
-import { type Availability, checkComponent } from './api-health.ts'
-import { type ComponentUpstream, createComponentUpstream } from './api-upstream.ts'
+import { type AggregatedApi, parseAggregatedApi } from './aggregated-api.ts'
+import { type Availability, checkAggregatedApi } from './api-health.ts'
+import { type AggregatedApiUpstream, createAggregatedApiUpstream } from './api-upstream.ts'
 
-export type ComponentsOptions = {
+export type AggregatedApisOptions = {
   readonly client: KubeClient
   readonly groupDomain: string
   readonly logger: Logger
@@ -16,7 +16,7 @@ export type ComponentsOptions = {
   readonly pair: () => KeyPair | undefined
 }
 
-type Entry = { readonly object: KubeObject; readonly upstream: ComponentUpstream | undefined }
+type Entry = { readonly object: KubeObject; readonly upstream: AggregatedApiUpstream | undefined }
 
 const version = 'v1alpha1'
 const checkEveryMs = 10_000
@@ -25,15 +25,15 @@ const checkEveryMs = 10_000
  * The component APIs under /kapis/{group}/{version}: watches APIServices of extensions.<group
  * domain>, checks each component every few seconds, and writes the result to its status.
  */
-export class Components {
-  readonly #options: ComponentsOptions
+export class AggregatedApis {
+  readonly #options: AggregatedApisOptions
   readonly #path: string
   readonly #reflector: Reflector
   /** By name of the APIService, which is `<version>.<group>`. */
   readonly #entries = new Map<string, Entry>()
   #timer: NodeJS.Timeout | undefined
 
-  constructor(options: ComponentsOptions) {
+  constructor(options: AggregatedApisOptions) {
     this.#options = options
     this.#path = `/apis/extensions.${options.groupDomain}/${version}/apiservices`
     this.#reflector = new Reflector({
@@ -70,7 +70,7 @@ export class Components {
     for (const name of [...this.#entries.keys()]) this.#remove(name)
   }
 
-  find(group: string, version: string): ComponentUpstream | undefined {
+  find(group: string, version: string): AggregatedApiUpstream | undefined {
     return this.#entries.get(`${version}.${group}`)?.upstream
   }
 
@@ -91,7 +91,7 @@ export class Components {
       return
     }
     this.#remove(name)
-    const component = parseComponent(object, this.#options.isReserved)
+    const component = parseAggregatedApi(object, this.#options.isReserved)
     const upstream = 'url' in component ? this.#connect(component) : undefined
     const entry = { object, upstream }
     this.#entries.set(name, entry)
@@ -104,8 +104,8 @@ export class Components {
     } else void this.#check(entry)
   }
 
-  #connect(component: Component): ComponentUpstream {
-    return createComponentUpstream(
+  #connect(component: AggregatedApi): AggregatedApiUpstream {
+    return createAggregatedApiUpstream(
       component,
       component.url.protocol === 'https:' ? this.#options.pair() : undefined,
     )
@@ -119,7 +119,7 @@ export class Components {
   async #check(entry: Entry): Promise<void> {
     const { upstream } = entry
     if (upstream === undefined) return
-    const availability = await checkComponent(upstream)
+    const availability = await checkAggregatedApi(upstream)
     const current = this.#entries.get(entry.object.metadata.name)
     if (current?.upstream === upstream) await this.#write(current, availability)
   }

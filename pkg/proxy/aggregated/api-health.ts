@@ -1,5 +1,5 @@
 import { upstreamFailure } from '../failure.ts'
-import type { ComponentUpstream } from './api-upstream.ts'
+import type { AggregatedApiUpstream } from './api-upstream.ts'
 
 /** A condition of type Available, without its time. */
 export type Availability = {
@@ -14,11 +14,11 @@ const withinMs = 5_000
  * Checks a component with a request for the root of its API: any response below 500 means that it
  * is available.
  */
-export async function checkComponent({
+export async function checkAggregatedApi({
   component,
   short,
   breaker,
-}: ComponentUpstream): Promise<Availability> {
+}: AggregatedApiUpstream): Promise<Availability> {
   const { group, version, url } = component
   const path = `${url.pathname.replace(/\/$/, '')}/kapis/${group}/${version}`
   try {

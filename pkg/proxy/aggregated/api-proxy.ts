@@ -6,7 +6,7 @@ import { forwardableHeaders, type HeaderLines } from '../headers.ts'
 import { toRemoteHeaders } from '../identity-headers.ts'
 import { refuseRedirect } from '../redirect.ts'
 import { relay } from '../reverse-proxy.ts'
-import type { ComponentUpstream } from './api-upstream.ts'
+import type { AggregatedApiUpstream } from './api-upstream.ts'
 
 const notForward: ReadonlySet<string> = new Set(['authorization', 'cookie', 'host', 'expect', 'audit-id'])
 
@@ -17,8 +17,8 @@ const notForward: ReadonlySet<string> = new Set(['authorization', 'cookie', 'hos
  * @throws Status 502, 503, 504 if the component is not responding; 502 for a redirect to another
  * host; 503 immediately while the circuit breaker is open
  */
-export async function forwardToComponent(
-  upstream: ComponentUpstream,
+export async function forwardToAggregatedApi(
+  upstream: AggregatedApiUpstream,
   exchange: AuthenticatedExchange,
 ): Promise<void> {
   const { component, breaker } = upstream
@@ -29,7 +29,7 @@ export async function forwardToComponent(
   const begun = () => {
     if (isLive) exchange.lasts?.()
   }
-  const outgoing = { connections, path, headers: componentHeaders(upstream, exchange), isLive, begun }
+  const outgoing = { connections, path, headers: aggregatedApiHeaders(upstream, exchange), isLive, begun }
   if (!breaker.mayTry()) throw resting(component.name)
   const name = `the component ${component.name}`
   const ofRedirect = refuseRedirect(name, req)
@@ -52,8 +52,8 @@ export async function forwardToComponent(
   else breaker.abandoned()
 }
 
-export function componentHeaders(
-  { component }: ComponentUpstream,
+export function aggregatedApiHeaders(
+  { component }: AggregatedApiUpstream,
   exchange: AuthenticatedExchange,
 ): HeaderLines {
   const { req, identity, id } = exchange

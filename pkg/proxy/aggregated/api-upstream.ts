@@ -1,12 +1,12 @@
 import type { KeyPair } from '../../certs/issue.ts'
 import { createPool, type Dispatcher } from '../../http/pool.ts'
-import { type Breaker, createBreaker } from '../circuit-breaker.ts'
-import type { Component } from './aggregated-api.ts'
+import { type CircuitBreaker, createCircuitBreaker } from '../circuit-breaker.ts'
+import type { AggregatedApi } from './aggregated-api.ts'
 
 /** The connections to a component, and its circuit breaker. */
-export type ComponentUpstream = {
-  readonly component: Component
-  readonly breaker: Breaker
+export type AggregatedApiUpstream = {
+  readonly component: AggregatedApi
+  readonly breaker: CircuitBreaker
   readonly short: Dispatcher
   readonly long: Dispatcher
   readonly close: () => void
@@ -20,7 +20,10 @@ const connectMs = 5_000
 const maxHeadBytes = 16 * 1024
 
 /** @param pair the front-proxy client certificate; not used over plain HTTP */
-export function createComponentUpstream(component: Component, pair: KeyPair | undefined): ComponentUpstream {
+export function createAggregatedApiUpstream(
+  component: AggregatedApi,
+  pair: KeyPair | undefined,
+): AggregatedApiUpstream {
   const { url, caPem, isVerified, serverName, timeoutMs } = component
   const tls = {
     ...(caPem === undefined ? {} : { ca: caPem }),
@@ -41,7 +44,7 @@ export function createComponentUpstream(component: Component, pair: KeyPair | un
     component,
     short,
     long,
-    breaker: createBreaker({ ...breaking, now: Date.now }),
+    breaker: createCircuitBreaker({ ...breaking, now: Date.now }),
     close() {
       // Requests in progress are completed.
       for (const pool of [short, long]) void pool.close()

@@ -4,9 +4,9 @@ import { decorateNode } from '../kinds/nodes.ts'
 import { decorateClaim } from '../kinds/storage.ts'
 import type { Decorate } from '../store/store.ts'
 import { createUsageIndex } from './pod-usage.ts'
-import { createMountIndex } from './pvc-usage-index.ts'
+import { createPvcUsageIndex } from './pvc-usage-index.ts'
 
-export type Decorators = {
+export type ComputedAnnotations = {
   /** The computed annotations for objects of `<group>/<plural>`; undefined for most. */
   readonly of: (kind: string) => Decorate | undefined
   /** To be fed with all pods. */
@@ -25,16 +25,16 @@ const claims = '/persistentvolumeclaims'
  *
  * @param changed called with the objects of a kind to annotate again; 'all' for all of them
  */
-export function createDecorators(
+export function createComputedAnnotations(
   groupDomain: string,
   changed: (kind: string, keys: Iterable<string> | 'all') => void,
-): Decorators {
+): ComputedAnnotations {
   const usage = createUsageIndex(keys => changed(nodes, keys))
   const used = createUsageIndex(
     keys => changed(namespaces, keys),
     pod => pod.metadata.namespace ?? '',
   )
-  const mounts = createMountIndex(keys => changed(claims, keys))
+  const mounts = createPvcUsageIndex(keys => changed(claims, keys))
   let drivers: ReadonlySet<string> = new Set()
   const decorate = new Map<string, Decorate>([
     [nodes, entry => decorateNode(entry.fields, usage.of(entry.name), groupDomain)],

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import type { KubeObject } from '../../kubeclient/object.ts'
 import { event } from '../fixtures.ts'
-import { createMountIndex } from './pvc-usage-index.ts'
+import { createPvcUsageIndex } from './pvc-usage-index.ts'
 
 function pod(name: string, claims: readonly string[]): KubeObject {
   return {
@@ -10,10 +10,10 @@ function pod(name: string, claims: readonly string[]): KubeObject {
   }
 }
 
-describe('createMountIndex', () => {
+describe('createPvcUsageIndex', () => {
   function make() {
     const told: string[][] = []
-    const index = createMountIndex(claims => told.push([...claims].sort()))
+    const index = createPvcUsageIndex(claims => told.push([...claims].sort()))
     return { told, ...index }
   }
 

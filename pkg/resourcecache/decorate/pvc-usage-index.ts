@@ -3,7 +3,7 @@ import type { KindWatchOptions } from '../informer/kind-watch.ts'
 import { claimsOf } from '../kinds/pods.ts'
 import { toKey } from '../store/cached-object.ts'
 
-export type MountIndex = {
+export type PvcUsageIndex = {
   /** Whether a pod that has not ended uses the claim `<namespace>/<name>`. */
   readonly isMounted: (claim: string) => boolean
   readonly handler: KindWatchOptions['handler']
@@ -13,7 +13,7 @@ export type MountIndex = {
  * Tracks which persistent volume claims are used by pods. `changed` is called with claims whose
  * state has changed.
  */
-export function createMountIndex(changed: (claims: ReadonlySet<string>) => void): MountIndex {
+export function createPvcUsageIndex(changed: (claims: ReadonlySet<string>) => void): PvcUsageIndex {
   const claimsOfPod = new Map<string, readonly string[]>()
   const users = new Map<string, number>()
 

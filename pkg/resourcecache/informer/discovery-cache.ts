@@ -37,18 +37,18 @@ export function createDiscoveryCache(options: {
   const table = createKindTable(groupDomain)
   const own = resourcesGroup(groupDomain)
   let found: Found | undefined
-  let underWay: Promise<Found> | undefined
+  let inFlight: Promise<Found> | undefined
 
   function refresh(): Promise<Found> {
-    underWay ??= readDiscovery(client)
+    inFlight ??= readDiscovery(client)
       .then(kinds => {
         found = { kinds: kinds.filter(({ group }) => group !== own).map(toKind), atMs: performance.now() }
         return found
       })
       .finally(() => {
-        underWay = undefined
+        inFlight = undefined
       })
-    return underWay
+    return inFlight
   }
 
   function toKind(resource: Discovered): Kind {

@@ -8,7 +8,7 @@ import type { ServedKind } from '../store/cached-object.ts'
 import { type Decorate, ObjectStore } from '../store/store.ts'
 import { createConfirm } from './consistent-read.ts'
 
-export type LiveKindOptions = {
+export type KindInformerOptions = {
   readonly client: KubeClient
   readonly served: ServedKind
   readonly decorate?: Decorate
@@ -37,7 +37,7 @@ export class KindInformer {
   #disconnectedAtMs: number | undefined
   #refusal: unknown
 
-  constructor({ client, served, decorate, logger, sinks = () => [], gone }: LiveKindOptions) {
+  constructor({ client, served, decorate, logger, sinks = () => [], gone }: KindInformerOptions) {
     const { plural, source } = served.kind
     this.#plural = plural
     this.store = new ObjectStore(served, {

@@ -1,7 +1,7 @@
 import { unavailable } from '../../apierrors/status.ts'
 import type { KubeClient } from '../../kubeclient/client.ts'
 import type { Logger } from '../../telemetry/logger.ts'
-import { createDecorators, type Decorators } from '../decorate/computed-annotations.ts'
+import { type ComputedAnnotations, createComputedAnnotations } from '../decorate/computed-annotations.ts'
 import type { Kind } from '../kind.ts'
 import { alwaysFollowed, resourcesGroup, resourcesVersion } from '../kinds.ts'
 import type { Decorate, ObjectStore } from '../store/store.ts'
@@ -38,7 +38,7 @@ const lookAgainMs = 10_000
 export class ResourceCache {
   readonly #options: ResourceCacheOptions
   readonly #live = new Map<string, KindInformer>()
-  readonly #decorators: Decorators
+  readonly #decorators: ComputedAnnotations
   readonly #pods: { readonly start: () => Promise<void>; readonly stop: () => void }
   readonly #watches = new Set<KindWatch>()
   #sweeper: NodeJS.Timeout | undefined
@@ -48,7 +48,7 @@ export class ResourceCache {
   constructor(options: ResourceCacheOptions) {
     const { groupDomain } = options
     this.#options = options
-    this.#decorators = createDecorators(groupDomain, (kind, keys) => {
+    this.#decorators = createComputedAnnotations(groupDomain, (kind, keys) => {
       for (const { store } of this.#live.values()) {
         const { source, plural } = store.served.kind
         if (kind === `${source.group}/${plural}`) store.redecorate(keys)

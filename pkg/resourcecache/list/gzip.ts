@@ -1,5 +1,5 @@
 import { constants, crc32, deflateRawSync } from 'node:zlib'
-import { ownBytes } from '../store/unpooled-buffer.ts'
+import { unpooledBuffer } from '../store/unpooled-buffer.ts'
 
 /**
  * A relocatable piece of a gzip body: a deflate stream that ends byte-aligned with a full flush and
@@ -28,7 +28,7 @@ const finalBlock = Buffer.from([3, 0])
 
 export function toGzipPiece(bytes: Buffer): GzipPiece {
   return {
-    deflated: ownBytes(deflateRawSync(bytes, { level: 1, finishFlush: constants.Z_FULL_FLUSH })),
+    deflated: unpooledBuffer(deflateRawSync(bytes, { level: 1, finishFlush: constants.Z_FULL_FLUSH })),
     length: bytes.length,
     crc: crc32(bytes),
     shift: power(xToTheEighth, bytes.length),

@@ -3,7 +3,7 @@ import { parseListQuery } from '../../apirequest/list-query.ts'
 import { QueryParameters } from '../../apirequest/query-parameters.ts'
 import { servedNodes } from '../fixtures.ts'
 import { Entry } from '../store/cached-object.ts'
-import { toSelecting } from './list-predicate.ts'
+import { toListPredicate } from './list-predicate.ts'
 
 const json =
   '{"metadata":{"name":"a","uid":"u","resourceVersion":"1","creationTimestamp":"","generation":9007199254740993},"spec":{"big":9223372036854775807,"one":1.0,"exp":1e3,"zero":-0,"text":"1.0","escaped":"\\u003ca\\u003e","yes":true,"none":null,"map":{},"list":[9007199254740993]}}'
@@ -38,7 +38,7 @@ describe('fieldSelector', () => {
   for (const [fieldSelector, expected] of table) {
     it(`${fieldSelector} ${expected ? 'matches' : 'does not match'}`, () => {
       const query = parseListQuery(new QueryParameters(new URLSearchParams({ fieldSelector }).toString()))
-      const selecting = toSelecting(servedNodes.kind, { query, namespace: '', groupDomain: 'kapis.io' })
+      const selecting = toListPredicate(servedNodes.kind, { query, namespace: '', groupDomain: 'kapis.io' })
       expect(selecting.matches(entry)).to.equal(expected)
     })
   }

@@ -8,20 +8,20 @@ import { decodeString } from '../../json/scan.ts'
 import { compareAmounts, parseAmount } from '../decorate/amount.ts'
 import type { Kind } from '../kind.ts'
 import type { Entry } from '../store/cached-object.ts'
-import { createReading } from '../store/field-extractor.ts'
+import { createFieldExtractor } from '../store/field-extractor.ts'
 import { parseSearch } from './search.ts'
 
 /** A predicate with a key: the same key selects the same objects. */
-export type Selecting = {
+export type ListPredicate = {
   readonly key: string
   readonly matches: (entry: Entry) => boolean
 }
 
 /** An additional restriction with a key: the same key selects the same objects. */
-export type Narrowing = { readonly key: string; readonly matches: (entry: Entry) => boolean }
+export type ListRestriction = { readonly key: string; readonly matches: (entry: Entry) => boolean }
 
 /** The combination of several restrictions. */
-export function joinNarrowings(narrowings: readonly Narrowing[]): Narrowing {
+export function joinRestrictions(narrowings: readonly ListRestriction[]): ListRestriction {
   return {
     key: JSON.stringify(narrowings.map(({ key }) => key)),
     matches: entry => narrowings.every(({ matches }) => matches(entry)),
@@ -62,16 +62,16 @@ const commonFilters: Readonly<Record<string, (value: string, groupDomain: string
  *
  * @throws Status 400 for an unknown filter, with the supported ones, and for an invalid value
  */
-export function toSelecting(
+export function toListPredicate(
   kind: Kind,
   request: {
     readonly query: ListQuery
     readonly namespace: string
     readonly name?: string
     readonly groupDomain: string
-    readonly narrowing?: Narrowing
+    readonly narrowing?: ListRestriction
   },
-): Selecting {
+): ListPredicate {
   const { query, namespace, name = '', groupDomain, narrowing } = request
   const predicates: Predicate[] = []
   if (narrowing !== undefined) predicates.push(narrowing.matches)
@@ -120,7 +120,7 @@ function byLabels(requirements: readonly LabelRequirement[]): Predicate {
  */
 function byFields(requirements: readonly FieldRequirement[]): Predicate {
   const paths = requirements.map(({ field }) => parseJsonPath(field, 'fieldSelector'))
-  return createReading(paths, values =>
+  return createFieldExtractor(paths, values =>
     requirements.every(({ operator, value }, i) => {
       const found = values[i]
       if (found === undefined || found === 'null') return operator === '=' && value === ''

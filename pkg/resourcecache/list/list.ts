@@ -4,8 +4,8 @@ import { toCacheKey } from '../../cache/bounded-cache.ts'
 import type { TimeSlices } from '../../scheduling/time-slices.ts'
 import { type Chunk, countEntries, type Selection, selectPage, toChunks } from '../store/chunk.ts'
 import type { ObjectStore } from '../store/store.ts'
-import { matchInTurns, viewInTurns } from '../store/time-sliced-view.ts'
-import { type Narrowing, toSelecting } from './list-predicate.ts'
+import { buildViewInSlices, matchInSlices } from '../store/time-sliced-view.ts'
+import { type ListRestriction, toListPredicate } from './list-predicate.ts'
 import { toOrder } from './order.ts'
 
 /** The parameters of a list. */
@@ -16,7 +16,7 @@ export type ListRequest = {
   /** Name of the only object that may be returned; '' for any. */
   readonly name?: string
   readonly groupDomain: string
-  readonly narrowing?: Narrowing
+  readonly narrowing?: ListRestriction
 }
 
 /** A page of a platform list, and how many objects the filters leave in all. */
@@ -40,9 +40,9 @@ export function listPage(
 ): Page | Promise<Page> {
   const { query } = request
   const order = toOrder(query.sortBy)
-  const { key: selects, matches } = toSelecting(store.served.kind, request)
+  const { key: selects, matches } = toListPredicate(store.served.kind, request)
   const view = { key: toCacheKey(`${order.key} ${selects}`), matches, order: order.compare }
-  const found = viewInTurns(store, view, timeSlices, order.rank)
+  const found = buildViewInSlices(store, view, timeSlices, order.rank)
   return found instanceof Promise ? found.then(made => pageOf(made, query)) : pageOf(found, query)
 }
 
@@ -62,9 +62,9 @@ export async function listPageAt(
   const past = store.at(version)
   if (past === undefined) throw expired(`The resourceVersion for the provided list is too old: ${version}`)
   const order = toOrder(request.query.sortBy)
-  const { matches } = toSelecting(store.served.kind, request)
+  const { matches } = toListPredicate(store.served.kind, request)
   const entries = past.flatMap(chunk => chunk.entries)
-  const known = await matchInTurns(entries, matches, timeSlices, order.rank)
+  const known = await matchInSlices(entries, matches, timeSlices, order.rank)
   const chunks = toChunks(entries.filter(entry => known.get(entry)).sort(order.compare))
   return pageOf({ size: countEntries(chunks), chunks }, request.query)
 }

@@ -47,7 +47,7 @@ export async function beginSight(store: ObjectStore, visible: Visible | undefine
  * @param options `tell` writes one event to the watcher
  * @returns a function that stops it
  */
-export function followSight(
+export function followVisibility(
   store: ObjectStore,
   visible: Visible,
   options: {

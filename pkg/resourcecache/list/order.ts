@@ -4,7 +4,7 @@ import { splitSortKeys } from '../../apirequest/list-query.ts'
 import { decodeString } from '../../json/scan.ts'
 import { type Amount, compareAmounts, parseAmount } from '../decorate/amount.ts'
 import type { Entry } from '../store/cached-object.ts'
-import { createReading } from '../store/field-extractor.ts'
+import { createFieldExtractor } from '../store/field-extractor.ts'
 import type { Compare } from '../store/sorted-index.ts'
 
 /**
@@ -97,7 +97,7 @@ function toPlainOrder(sortBy: string): PlainOrder {
       `sortBy must be one of ${sortKeys.join(', ')}, or a path such as .spec.nodeName, not ${JSON.stringify(sortBy)}`,
     )
   const path = parseJsonPath(sortBy, 'sortBy')
-  const rank = createReading([path], ([value]) => toRank(value))
+  const rank = createFieldExtractor([path], ([value]) => toRank(value))
   return {
     ...orderOf(`path ${JSON.stringify(path)}`, (a, b) => compareRanks(rank(a), rank(b))),
     rank,

@@ -1,7 +1,7 @@
 import { type BoundedCache, createBoundedCache } from '../../cache/bounded-cache.ts'
 import type { Entry } from '../store/cached-object.ts'
 import type { Chunk, Selection } from '../store/chunk.ts'
-import { ownBytes } from '../store/unpooled-buffer.ts'
+import { unpooledBuffer } from '../store/unpooled-buffer.ts'
 import type { GzipPiece } from './gzip.ts'
 import { type Form, type Frame, isLongerThan, joinList, objectBytes, type PieceCache } from './list-body.ts'
 
@@ -47,7 +47,7 @@ export class PageCache {
     const found = this.#pages.get(key)
     if (found?.frame === text && runs.every(({ chunk }, i) => found.chunks[i] === chunk)) return found.bytes
     if (isLongerThan(maxPageBytes, selection, form)) return undefined
-    const bytes = ownBytes(joinList(selection, form, frame))
+    const bytes = unpooledBuffer(joinList(selection, form, frame))
     this.#pages.set(key, { chunks: runs.map(({ chunk }) => chunk), frame: text, bytes })
     return bytes
   }
@@ -61,7 +61,7 @@ export class PageCache {
     const parts = form.toParts(entry)
     const length = parts.reduce((sum, part) => sum + part.length, 0)
     if (length > maxObjectBytes) return parts
-    const joined = [ownBytes(objectBytes(entry, form))]
+    const joined = [unpooledBuffer(objectBytes(entry, form))]
     this.#objects.set(entry, { form, parts: joined })
     for (const oldest of this.#objects.keys()) {
       if (this.#objects.size <= maxObjects) break

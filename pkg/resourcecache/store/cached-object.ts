@@ -9,7 +9,7 @@ import {
 } from '../../kubeclient/object.ts'
 import { type Decoration, type IndexedFields, type Kind, toSelfLink, toSourceApiVersion } from '../kind.ts'
 import { type SourceText, splitObject } from './source-text.ts'
-import { toOwnBytes } from './unpooled-buffer.ts'
+import { toUnpooledBuffer } from './unpooled-buffer.ts'
 
 // Parsed metadata, facts and the head that the platform shows, measured on nodes and pods.
 const overheadBytes = 2_048
@@ -78,7 +78,7 @@ export class Entry {
     const source = splitObject(text) ?? splitParsed(object)
     const head = toAggregatedPrefix(served) + source.metadata
     // One allocation for all parts, since each has overhead.
-    const bytes = toOwnBytes(head + source.tail + source.managedFields)
+    const bytes = toUnpooledBuffer(head + source.tail + source.managedFields)
     const headLength = Buffer.byteLength(head)
     const managedAt = bytes.length - Buffer.byteLength(source.managedFields)
     const fields = served.kind.toFields(object)
@@ -125,7 +125,7 @@ export class Entry {
     return new Entry({
       ...this.#parts(),
       meta: { ...this.meta, resourceVersion },
-      head: toOwnBytes(toAggregatedPrefix(this.served) + metadata),
+      head: toUnpooledBuffer(toAggregatedPrefix(this.served) + metadata),
     })
   }
 
@@ -150,7 +150,7 @@ export class Entry {
       const selfLink = JSON.stringify(toSelfLink(kind, this.namespace, this.name))
       const added = new Map([['selfLink', selfLink]])
       if (this.decoration !== noDecoration) added.set('annotations', this.#annotationsText(metadata))
-      this.#platformHead = toOwnBytes(
+      this.#platformHead = toUnpooledBuffer(
         toPrefix(kind.kind, toSourceApiVersion(kind)) + withMembers(metadata, added),
       )
     }

@@ -8,7 +8,7 @@ import type { Entry } from './cached-object.ts'
  * @param judge called with the source text of the value at each path, in order; undefined for a
  * missing one
  */
-export function createReading<Result>(
+export function createFieldExtractor<Result>(
   paths: readonly Steps[],
   judge: (values: readonly (string | undefined)[]) => Result,
 ): (entry: Entry) => Result {

@@ -31,7 +31,7 @@ function createRecorder() {
   return { told, subscriber }
 }
 
-describe('Collection', () => {
+describe('ObjectStore', () => {
   describe('replace', () => {
     it('is the whole state, at its version', () => {
       const store = storeOf([node('b', { version: 3 }), node('a', { version: 5 })], { version: 9 })

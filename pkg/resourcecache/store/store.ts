@@ -30,7 +30,7 @@ export type Scope = { readonly namespace: string; readonly name: string }
  */
 export type Confirm = (scope: Scope) => Promise<void>
 
-export type CollectionOptions = {
+export type ObjectStoreOptions = {
   readonly decorate?: Decorate | undefined
   readonly confirm?: (store: ObjectStore) => Confirm
 }
@@ -65,7 +65,7 @@ export class ObjectStore {
   #isEnded = false
   #waiters: { readonly version: number; readonly resolve: () => void }[] = []
 
-  constructor(served: ServedKind, { decorate, confirm }: CollectionOptions = {}) {
+  constructor(served: ServedKind, { decorate, confirm }: ObjectStoreOptions = {}) {
     this.served = served
     this.#decorate = decorate
     this.confirm = confirm?.(this)

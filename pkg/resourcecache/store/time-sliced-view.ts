@@ -12,7 +12,7 @@ const few = { objects: 200, bytes: 1024 * 1024 }
  *
  * @param rank extracts the sort value of an object
  */
-export function viewInTurns(
+export function buildViewInSlices(
   store: ObjectStore,
   query: ViewQuery,
   timeSlices: TimeSlices,
@@ -20,13 +20,13 @@ export function viewInTurns(
 ): View | Promise<View> {
   const isSmall = store.size <= few.objects && store.bytes <= few.bytes
   if (isSmall || store.hasView(query.key)) return store.view(query)
-  return matchInTurns(store.entries(), query.matches, timeSlices, rank).then(known =>
+  return matchInSlices(store.entries(), query.matches, timeSlices, rank).then(known =>
     store.view(query, entry => known.get(entry) ?? query.matches(entry)),
   )
 }
 
 /** @returns for each entry whether it matches */
-export async function matchInTurns(
+export async function matchInSlices(
   entries: Iterable<Entry>,
   matches: (entry: Entry) => boolean,
   timeSlices: TimeSlices,

@@ -21,7 +21,7 @@ export type Watcher = {
   readonly leave: () => void
 }
 
-export type WatchHubOptions = {
+export type WatchBroadcasterOptions = {
   /** How long a client may read nothing although data is buffered. */
   readonly stallMs: () => number
 }
@@ -51,7 +51,7 @@ export class WatchBroadcaster {
   #timer: NodeJS.Timeout | undefined
   #watchers = 0
 
-  constructor({ stallMs }: WatchHubOptions = { stallMs: () => 60_000 }) {
+  constructor({ stallMs }: WatchBroadcasterOptions = { stallMs: () => 60_000 }) {
     this.#guard = new LagGuard({ stallMs, maxBytes: maxBehindBytes })
   }
 

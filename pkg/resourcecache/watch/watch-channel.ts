@@ -129,7 +129,7 @@ export class Channel {
 function sharedEvent({ name, event }: Encoder, change: Change, told: Told, shared: SharedEvents): Buffer {
   const known = shared.get(change) ?? new Map<string, Buffer>()
   shared.set(change, known)
-  const key = `${told.type} ${told.isLeaving} ${name}`
+  const key = `${told.type} ${told.isTerminating} ${name}`
   const found = known.get(key)
   if (found !== undefined) return found
   const made = event(told.type, told.entry())

@@ -26,7 +26,7 @@ export type Telling = {
 const initialEventsEnd = 'k8s.io/initial-events-end'
 
 /** The effect of a change on a selection. */
-export type Told = { readonly type: EventType; readonly entry: () => Entry; readonly isLeaving: boolean }
+export type Told = { readonly type: EventType; readonly entry: () => Entry; readonly isTerminating: boolean }
 
 /**
  * Returns the event of a change for a selection: entering it is ADDED, leaving it is DELETED;
@@ -38,11 +38,11 @@ export function toTold(
 ): Told | undefined {
   const is = type !== 'DELETED' && matches(entry)
   const was = old !== undefined && matches(old)
-  if (is) return { type: was ? 'MODIFIED' : 'ADDED', entry: () => entry, isLeaving: false }
+  if (is) return { type: was ? 'MODIFIED' : 'ADDED', entry: () => entry, isTerminating: false }
   if (!was) return undefined
-  if (type === 'DELETED') return { type, entry: () => entry, isLeaving: false }
+  if (type === 'DELETED') return { type, entry: () => entry, isTerminating: false }
   // The last state that was in the selection, at the version at which it left.
-  return { type: 'DELETED', entry: () => old.at(version), isLeaving: true }
+  return { type: 'DELETED', entry: () => old.at(version), isTerminating: true }
 }
 
 /** The same events with the framing of a stream. */

@@ -4,7 +4,7 @@ import { expired } from '../../apierrors/status.ts'
 import type { EventStream } from '../../httpserver/event-stream.ts'
 import { pieceBytes } from '../../httpserver/respond.ts'
 import { confirmSoon, waitForLatest, waitForVersion } from '../informer/wait-for-resource-version.ts'
-import { beginSight, changedSight, followSight, type Visible } from '../list/object-visibility.ts'
+import { beginSight, changedSight, followVisibility, type Visible } from '../list/object-visibility.ts'
 import type { Entry } from '../store/cached-object.ts'
 import type { Chunk } from '../store/chunk.ts'
 import type { ObjectStore } from '../store/store.ts'
@@ -121,7 +121,7 @@ async function follow(store: ObjectStore, broadcaster: WatchBroadcaster, request
         out.end()
       })
     : visible
-      ? followSight(store, visible, {
+      ? followVisibility(store, visible, {
           matches: request.matches,
           tell: (type, entry) => tell(({ event }) => event(type, entry)),
         })

@@ -3,7 +3,7 @@ import { type AppConfig, appOptions, readAppConfig } from '../app-config.ts'
 import { complainTo } from '../tls-config.ts'
 
 /** GitHub and GitLab. */
-export type ForgeConfig = AppConfig & {
+export type GitConfig = AppConfig & {
   /**
    * The organizations (GitHub) or groups (GitLab) whose members may log in. Only these become
    * groups of a user: on a public server, anybody can create an organization with the name of a
@@ -17,7 +17,7 @@ export const gitHubProvider = section({
   ...appOptions,
   clientSecret: requiredText({ description: 'OAuth client secret of Kapis at the provider.' }),
   organizations: texts({ description: 'Only members of these may log in; they become groups.' }),
-}).transform((given, { addIssue }): ForgeConfig => {
+}).transform((given, { addIssue }): GitConfig => {
   const { organizations: memberOf } = given
   const defaults = {
     scopes: memberOf.length > 0 ? ['user:email', 'read:org'] : ['user:email'],
@@ -35,7 +35,7 @@ export const gitLabProvider = section({
   ...appOptions,
   clientSecret: requiredText({ description: 'OAuth client secret of Kapis at the provider.' }),
   groups: texts({ description: 'Only members of these may log in; they become groups.' }),
-}).transform((given, { addIssue }): ForgeConfig => {
+}).transform((given, { addIssue }): GitConfig => {
   const { groups: memberOf } = given
   const defaults = {
     scopes: memberOf.length > 0 ? ['read_user', 'read_api'] : ['read_user'],

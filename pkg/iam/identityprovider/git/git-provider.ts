@@ -6,7 +6,7 @@ import { within } from '../deadline.ts'
 import type { Identity, RedirectProvider } from '../external-identity.ts'
 import { refuse } from '../linking/login-refusal.ts'
 import { createUpstreamFetch, type UpstreamFetch } from '../upstream-fetch.ts'
-import type { ForgeConfig } from './git-config.ts'
+import type { GitConfig } from './git-config.ts'
 
 /** Calls the API of the provider with the token of the user who has just logged in. */
 export type Api = {
@@ -23,9 +23,9 @@ const maxPages = 20
  *
  * @param identify returns the account with its groups among the configured ones
  */
-export function createForgeProvider(
-  config: ForgeConfig,
-  identify: (api: Api, config: ForgeConfig) => Promise<Identity>,
+export function createGitProvider(
+  config: GitConfig,
+  identify: (api: Api, config: GitConfig) => Promise<Identity>,
 ): RedirectProvider {
   const fetch = createUpstreamFetch(config.trust)
   const client = toOAuthClient(config, fetch)

@@ -1,17 +1,17 @@
 import { isRecord } from '../../../kubeclient/object.ts'
 import type { Identity, RedirectProvider } from '../external-identity.ts'
-import type { ForgeConfig } from './git-config.ts'
-import { type Api, createForgeProvider } from './git-provider.ts'
+import type { GitConfig } from './git-config.ts'
+import { type Api, createGitProvider } from './git-provider.ts'
 
 /**
  * GitHub: accounts are identified by their number, since a login name can be released and taken by
  * someone else.
  */
-export function createGitHubProvider(config: ForgeConfig): RedirectProvider {
-  return createForgeProvider(config, identify)
+export function createGitHubProvider(config: GitConfig): RedirectProvider {
+  return createGitProvider(config, identify)
 }
 
-async function identify(api: Api, { endpoint, memberOf }: ForgeConfig): Promise<Identity> {
+async function identify(api: Api, { endpoint, memberOf }: GitConfig): Promise<Identity> {
   const user = await api.read(endpoint.userInfoURL)
   if (!isRecord(user) || typeof user.id !== 'number' || typeof user.login !== 'string')
     throw new Error('the user endpoint returned a response that is not a user')

@@ -1,15 +1,15 @@
 import { isRecord } from '../../../kubeclient/object.ts'
 import type { Identity, RedirectProvider } from '../external-identity.ts'
 import { refuse } from '../linking/login-refusal.ts'
-import type { ForgeConfig } from './git-config.ts'
-import { type Api, createForgeProvider } from './git-provider.ts'
+import type { GitConfig } from './git-config.ts'
+import { type Api, createGitProvider } from './git-provider.ts'
 
 /** GitLab: accounts are identified by their number; the address is only used if it is confirmed. */
-export function createGitLabProvider(config: ForgeConfig): RedirectProvider {
-  return createForgeProvider(config, identify)
+export function createGitLabProvider(config: GitConfig): RedirectProvider {
+  return createGitProvider(config, identify)
 }
 
-async function identify(api: Api, { endpoint, memberOf }: ForgeConfig): Promise<Identity> {
+async function identify(api: Api, { endpoint, memberOf }: GitConfig): Promise<Identity> {
   const user = await api.read(endpoint.userInfoURL)
   if (!isRecord(user) || typeof user.id !== 'number' || typeof user.username !== 'string')
     throw new Error('the user endpoint returned a response that is not a user')

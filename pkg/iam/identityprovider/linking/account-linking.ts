@@ -10,7 +10,7 @@ import { refuse } from './login-refusal.ts'
 import { type GroupWriter, readGroups } from './provider-groups.ts'
 import type { Registrar } from './registration.ts'
 
-export type AdmissionOptions = {
+export type AccountLinkingOptions = {
   readonly users: {
     readonly get: (name: string) => User | undefined
     readonly findLinked: (link: UserLink) => readonly User[]
@@ -28,14 +28,14 @@ export type PendingRegistration = {
   readonly wants: 'confirmation' | 'link'
 }
 
-export type Admitted =
+export type LinkedAccount =
   | { readonly user: User; readonly registration?: undefined }
   | { readonly user?: undefined; readonly registration: PendingRegistration }
 
 /** Finds or creates the user for an account. All methods throw a Status, see login-refusal.ts. */
-export type Admission = {
+export type AccountLinking = {
   /** Returns the linked user of the account, or creates one; only the link counts. */
-  readonly admit: (config: ProviderConfig, identity: Identity) => Promise<Admitted>
+  readonly admit: (config: ProviderConfig, identity: Identity) => Promise<LinkedAccount>
   /** Returns the only user who is linked to an account. */
   readonly linkedTo: (config: ProviderConfig, uid: string) => User | undefined
   /** Creates the user that a new account has confirmed, with the chosen name. */
@@ -46,7 +46,7 @@ export type Admission = {
 
 const seenWithinMs = 1_000
 
-export function createAdmission(options: AdmissionOptions): Admission {
+export function createAccountLinking(options: AccountLinkingOptions): AccountLinking {
   const { users, registrar, link, putGroups, logger } = options
 
   async function find(config: ProviderConfig, identity: Identity): Promise<User | PendingRegistration> {

@@ -6,7 +6,7 @@ import type { UserLink } from '../../users/user-link.ts'
 import { readProviderConfig } from '../config.ts'
 import type { Identity, ProviderClient } from '../external-identity.ts'
 import type { Provider, ProviderEntry } from '../provider-store.ts'
-import { createGroupKeeper } from './group-reconciler.ts'
+import { createGroupReconciler } from './group-reconciler.ts'
 import { providerFailed, refuse } from './login-refusal.ts'
 
 const nowMs = Date.parse('2026-05-01T12:00:00Z')
@@ -106,7 +106,7 @@ async function sweep({
         } satisfies ProviderEntry,
       ]
     : []
-  const keeper = createGroupKeeper({
+  const keeper = createGroupReconciler({
     providers: { isReady: true, get: () => client && provider(client), entries: () => entries },
     users: { all: () => users, get: name => users.find(each => each.name === name), linksOf: () => links },
     sessions: {
@@ -127,7 +127,7 @@ async function sweep({
   return { written, ended: [...known.values()].filter(({ ended }) => ended !== '').map(({ sid }) => sid) }
 }
 
-describe('createGroupKeeper', () => {
+describe('createGroupReconciler', () => {
   const down = directory(() => Promise.reject(providerFailed(new Error('down'))))
   const cases: readonly [string, World, [string, readonly string[]][]][] = [
     [

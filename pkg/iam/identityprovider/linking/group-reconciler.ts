@@ -7,7 +7,7 @@ import type { UserLink } from '../../users/user-link.ts'
 import type { Provider, ProviderEntry } from '../provider-store.ts'
 import { type GroupWriter, readGroups } from './provider-groups.ts'
 
-export type GroupKeeperOptions = {
+export type GroupReconcilerOptions = {
   readonly providers: {
     readonly isReady: boolean
     readonly get: (name: string) => Provider | undefined
@@ -23,7 +23,7 @@ export type GroupKeeperOptions = {
   readonly logger: Logger
 }
 
-export type GroupKeeper = {
+export type GroupReconciler = {
   /** Checks every linked user. Safe to run on every replica. */
   readonly sweep: (signal: AbortSignal, nowMs?: number) => Promise<void>
 }
@@ -36,7 +36,7 @@ type Bond = { readonly user: User; readonly provider: string }
  * a login, so their groups expire after `groupsMaxAge`. Groups of a removed link or provider are
  * removed too.
  */
-export function createGroupKeeper(options: GroupKeeperOptions): GroupKeeper {
+export function createGroupReconciler(options: GroupReconcilerOptions): GroupReconciler {
   const { providers, users, sessions, putGroups, logger } = options
 
   /** Users with groups to remove, and users with logins to end. */

@@ -158,7 +158,7 @@ function* searchPage(
     const last = places[wanted.count - 1]
     const isBeyond = wanted.count === 0 || (last !== undefined && compare(last, beginOf(part)) < 0)
     if (isBeyond && !withTotal) break
-    if (!isBeyond) places = yield* withPlaces(results, places, part, wanted)
+    if (!isBeyond) places = yield* withConcurrencyLimits(results, places, part, wanted)
     yield
   }
   const found = places.slice(skipped)
@@ -168,7 +168,7 @@ function* searchPage(
 }
 
 /** Merges the first positions with those of a window. */
-function* withPlaces(
+function* withConcurrencyLimits(
   results: Results,
   places: readonly Place[],
   part: Part,

@@ -56,7 +56,7 @@ export function writeExportResponse(rejected: number, message: string): Buffer {
 }
 
 function* readResourceLogs(message: Buffer): Generator<OtlpGroup> {
-  const ofResource = createReading()
+  const ofResource = createFieldExtractor()
   const attributes: Pair[] = []
   // The resource may follow its records.
   for (const field of readFields(message))
@@ -68,7 +68,7 @@ function* readResourceLogs(message: Buffer): Generator<OtlpGroup> {
 }
 
 function readScopeLogs(message: Buffer, attributes: AnyMap, ofResource: LineNotes): OtlpGroup {
-  const reading = createReading(ofResource.result().notes)
+  const reading = createFieldExtractor(ofResource.result().notes)
   let own: OtlpScope = { name: '', version: '', attributes: {} }
   for (const field of readFields(message))
     if (field.number === scopeLogs.scope) own = readScope(bytesOf(field), reading)
@@ -89,7 +89,7 @@ type Reading = {
   readonly hasRoom: () => boolean
 }
 
-function createReading(shared: Notes = []): Reading {
+function createFieldExtractor(shared: Notes = []): Reading {
   const notes = createNotes(shared)
   let count = 0
   const hasRoom = () => {
@@ -130,7 +130,7 @@ function readRecord(message: Buffer): OtlpRecord | UnreadRecord {
 }
 
 function readLogRecord(message: Buffer): OtlpRecord {
-  const reading = createReading()
+  const reading = createFieldExtractor()
   let [time, observedTime, severityNumber] = [0n, 0n, 0]
   let [severityText, traceId, spanId, eventName] = ['', '', '', '']
   let body: AnyValue = null

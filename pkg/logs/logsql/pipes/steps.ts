@@ -66,7 +66,7 @@ export function createFirsts<T extends object>(most: number, compare: (a: T, b: 
   const rise = (from: number): void => {
     for (let at = from; at > 0 && isAfter(at, (at - 1) >> 1); at = (at - 1) >> 1) swap(at, (at - 1) >> 1)
   }
-  const sink = (): void => {
+  const handler = (): void => {
     for (let at = 0; ; ) {
       const child = isAfter(2 * at + 2, 2 * at + 1) ? 2 * at + 2 : 2 * at + 1
       if (!isAfter(child, at)) return
@@ -87,7 +87,7 @@ export function createFirsts<T extends object>(most: number, compare: (a: T, b: 
       const [last] = items
       if (last === undefined || compare(item, last) >= 0) return item
       items[0] = item
-      sink()
+      handler()
       return last
     },
   }

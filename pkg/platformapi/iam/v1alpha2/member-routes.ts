@@ -15,7 +15,6 @@ import {
   unknownRole,
 } from './member-writes.ts'
 import { type MemberScope, memberKinds, memberTraits, rolesByMember, toMembers } from './members.ts'
-import type { KnownPlace, PlaceReader } from './scope-reader.ts'
 import {
   type Held,
   isMember,
@@ -24,10 +23,11 @@ import {
   type RoleRef,
   workspaceRolesOf,
 } from './role-bindings.ts'
+import type { ResolvedScope, ScopeReader } from './scope-reader.ts'
 
 export type MemberPlace = Place & { readonly scope: MemberScope }
 
-type KnownMemberPlace = KnownPlace & { readonly scope: MemberScope }
+type KnownMemberPlace = ResolvedScope & { readonly scope: MemberScope }
 
 export type MemberTools = {
   readonly groupDomain: string
@@ -41,7 +41,7 @@ type PlaceOf = (parts: readonly string[]) => MemberPlace
  * The members of a place: the users with its roles. Callers must be allowed to list the bindings of
  * the place; bindings are written as the caller.
  */
-export function createMemberHandlers(tools: MemberTools, places: PlaceReader) {
+export function createMemberHandlers(tools: MemberTools, places: ScopeReader) {
   const { groupDomain, callAs } = tools
   const iam = `iam.${groupDomain}`
 

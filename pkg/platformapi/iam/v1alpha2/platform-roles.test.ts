@@ -5,8 +5,8 @@ import type { KubeObject } from '../../../kubeclient/object.ts'
 import { replaceAll } from '../../../resourcecache/fixtures.ts'
 import { plain } from '../../../resourcecache/kinds/platform.ts'
 import { ObjectStore } from '../../../resourcecache/store/store.ts'
-import { createPlaceReader } from './scope-reader.ts'
 import { createPlatformRoles } from './platform-roles.ts'
+import { createScopeReader } from './scope-reader.ts'
 
 const groupDomain = 'kapis.io'
 const group = 'rbac.authorization.k8s.io'
@@ -49,7 +49,7 @@ const stores: Readonly<Record<string, ObjectStore>> = {
 
 function setUp(denied: readonly string[] = []) {
   const calls: unknown[] = []
-  const places = createPlaceReader({
+  const places = createScopeReader({
     groupDomain,
     async require(_exchange, { verb, resource }) {
       if (denied.includes(`${verb} ${resource}`)) throw new Status(403, 'Forbidden', `no ${resource}`)

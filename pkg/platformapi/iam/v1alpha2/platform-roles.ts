@@ -5,10 +5,10 @@ import type { User } from '../../../iam/users/user.ts'
 import type { KubeObject } from '../../../kubeclient/object.ts'
 import type { CallAs } from '../../as-caller.ts'
 import { bind, unbind } from './member-writes.ts'
-import { type PlaceReader, rbacGroup } from './scope-reader.ts'
 import type { RoleRef } from './role-bindings.ts'
 import { presetsOf } from './role-presets.ts'
 import { labelsOf } from './role-writes.ts'
+import { rbacGroup, type ScopeReader } from './scope-reader.ts'
 
 type Named = Pick<User, 'name' | 'groups'>
 
@@ -69,7 +69,7 @@ export function withoutPlatformRole(user: KubeObject, groupDomain: string): Kube
  */
 export function createPlatformRoles(tools: {
   readonly groupDomain: string
-  readonly places: Pick<PlaceReader, 'latest' | 'heldAt' | 'rolesAt' | 'requireList' | 'mayList'>
+  readonly places: Pick<ScopeReader, 'latest' | 'heldAt' | 'rolesAt' | 'requireList' | 'mayList'>
   readonly callAs: CallAs
 }): PlatformRoles {
   const { groupDomain, places, callAs } = tools

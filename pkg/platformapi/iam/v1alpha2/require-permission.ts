@@ -7,7 +7,7 @@ import type { Permit } from '../../../iam/users/user-writer.ts'
 import type { KubeClient } from '../../../kubeclient/client.ts'
 
 /** A verb on one object, as RBAC grants it at the cluster scope. */
-export type NamedRight = {
+export type ObjectPermission = {
   readonly verb: string
   readonly group: string
   readonly resource: string
@@ -16,12 +16,12 @@ export type NamedRight = {
 }
 
 /** @throws Status 403 in kube-apiserver's words, 503 */
-export type RequireRight = (identity: Identity, right: NamedRight) => Promise<void>
+export type RequirePermission = (identity: Identity, right: ObjectPermission) => Promise<void>
 
 export type PermitOptions = {
   readonly client: KubeClient
   readonly groupDomain: string
-  readonly requireRight: RequireRight
+  readonly requirePermission: RequirePermission
 }
 
 /**
@@ -29,11 +29,11 @@ export type PermitOptions = {
  * user-rights.ts).
  */
 export function createPermits(options: PermitOptions): (exchange: AuthenticatedExchange) => Permit {
-  const { client, groupDomain, requireRight } = options
+  const { client, groupDomain, requirePermission } = options
 
-  async function require(identity: Identity, right: NamedRight, what: string): Promise<void> {
+  async function require(identity: Identity, right: ObjectPermission, what: string): Promise<void> {
     try {
-      await requireRight(identity, right)
+      await requirePermission(identity, right)
     } catch (error) {
       if (!(error instanceof Status && error.code === 403)) throw error
       const { code, reason, message, details } = error

@@ -8,9 +8,9 @@ import { type Held, isSameRole, type Place, workspaceRolesOf } from './role-bind
 import { labelsOf, writeRole } from './role-writes.ts'
 import { type PlacedRole, roleKinds } from './roles.ts'
 import type { RolePath } from './roles-description.ts'
-import { createPlaceReader, type PlaceTools, rbacGroup } from './scope-reader.ts'
+import { createScopeReader, rbacGroup, type ScopeReaderTools } from './scope-reader.ts'
 
-export type RoleTools = PlaceTools &
+export type RoleTools = ScopeReaderTools &
   MemberTools & {
     readonly users: { readonly get: (name: string) => User | undefined }
     /**
@@ -25,7 +25,7 @@ export type RoleTools = PlaceTools &
  */
 export function createRoleRoutes(
   tools: RoleTools,
-  places = createPlaceReader(tools),
+  places = createScopeReader(tools),
 ): Readonly<Record<RolePath, Handler>> {
   const { groupDomain, callAs } = tools
   const iam = `iam.${groupDomain}`

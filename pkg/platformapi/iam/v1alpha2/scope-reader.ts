@@ -18,7 +18,7 @@ import { type Preset, presetsOf } from './role-presets.ts'
 import { listRoles, type PlacedRole } from './roles.ts'
 
 /** A right on objects of RBAC, at a place. */
-export type PlaceRight = {
+export type ScopedPermission = {
   readonly verb: 'list' | 'update' | 'patch' | 'delete'
   readonly group: string
   readonly resource: string
@@ -26,10 +26,10 @@ export type PlaceRight = {
   readonly name?: string
 }
 
-export type PlaceTools = {
+export type ScopeReaderTools = {
   readonly groupDomain: string
   /** @throws Status 403, 503 */
-  readonly require: (exchange: AuthenticatedExchange, right: PlaceRight) => Promise<void>
+  readonly require: (exchange: AuthenticatedExchange, right: ScopedPermission) => Promise<void>
   /** The newest state of a kind of kube-apiserver. @throws Status 503 */
   readonly latest: (plural: string) => Promise<ObjectStore>
   /** Returns objects that are made for this request, in the list language of the platform. */
@@ -49,21 +49,21 @@ export type PlaceTools = {
 }
 
 /** A place with its namespaces, resolved once, so that authorization and handler use the same. */
-export type KnownPlace = Place & { readonly namespaces: readonly string[] }
+export type ResolvedScope = Place & { readonly namespaces: readonly string[] }
 
 export const rbacGroup = 'rbac.authorization.k8s.io'
 const mostNamespaces = 64
 
-export type PlaceReader = ReturnType<typeof createPlaceReader>
+export type ScopeReader = ReturnType<typeof createScopeReader>
 
 /** Reads the roles and bindings of a place, for callers who may list them. */
-export function createPlaceReader(tools: PlaceTools) {
+export function createScopeReader(tools: ScopeReaderTools) {
   const { groupDomain, latest } = tools
   const label = scopeLabel(groupDomain)
   const iam = `iam.${groupDomain}`
   const toBinding = createBindingReader()
 
-  async function know(place: Place): Promise<KnownPlace> {
+  async function know(place: Place): Promise<ResolvedScope> {
     if (place.scope === 'namespace') return { ...place, namespaces: [place.namespace] }
     if (place.scope !== 'workspace') return { ...place, namespaces: [] }
     const all = await latest('namespaces')
@@ -77,7 +77,7 @@ export function createPlaceReader(tools: PlaceTools) {
   /** @throws Status 403 for a caller who may not list the objects of a view */
   async function requireList(
     exchange: AuthenticatedExchange,
-    { scope, namespace, namespaces }: KnownPlace,
+    { scope, namespace, namespaces }: ResolvedScope,
     what: 'roles' | 'bindings',
   ): Promise<void> {
     const list = (resource: string, within: string) =>
@@ -131,7 +131,7 @@ export function createPlaceReader(tools: PlaceTools) {
   }
 
   /** The bindings that count at a place, each under the name of its role there. */
-  async function heldAt(place: KnownPlace, is: (subject: Subject) => boolean): Promise<readonly Held[]> {
+  async function heldAt(place: ResolvedScope, is: (subject: Subject) => boolean): Promise<readonly Held[]> {
     const { scope, namespaces } = place
     const presets = await presetsAt(place)
     if (scope === 'namespace' || scope === 'workspace') {

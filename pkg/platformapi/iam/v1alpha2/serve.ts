@@ -13,13 +13,13 @@ import type { iamPaths } from './description.ts'
 import { getLoginRecords } from './login-records.ts'
 import { isOwnPatchType, patchOwnUser } from './own-patch.ts'
 import { putPassword } from './password.ts'
-import { createPermits, type RequireRight } from './require-permission.ts'
-import { createPlaceReader } from './scope-reader.ts'
 import { createPlatformRoles } from './platform-roles.ts'
+import { createPermits, type RequirePermission } from './require-permission.ts'
 import { createRoleRoutes, type RoleTools } from './role-routes.ts'
-import { putState } from './user-status.ts'
+import { createScopeReader } from './scope-reader.ts'
 import { narrowUsers } from './user-filters.ts'
 import { createUserForm } from './user-form.ts'
+import { putState } from './user-status.ts'
 import { createUser, serveUser } from './users.ts'
 
 export type IamOptions = {
@@ -30,7 +30,7 @@ export type IamOptions = {
   readonly passwords: PasswordChecker
   /** Whether a text is the password that a user has. @throws Status 503 */
   readonly isPassword: (user: string, password: string) => Promise<boolean>
-  readonly requireRight: RequireRight
+  readonly requirePermission: RequirePermission
   readonly clientAddress: (req: AuthenticatedExchange['req']) => string
   /** Lists and watches of the cache, as `{items, totalItems}`. */
   readonly list: (exchange: AuthenticatedExchange, how?: Pick<ReadStyle, 'form' | 'narrow'>) => Promise<void>
@@ -41,7 +41,7 @@ export type IamOptions = {
   readonly logger: Logger
 }
 
-export type IamFace = {
+export type IamApi = {
   readonly serve: Handler
   /**
    * What everybody may do without a right of RBAC: read one's own user, and change one's own
@@ -64,9 +64,9 @@ export type IamFace = {
  * written with the permissions of Kapis, after RBAC has allowed the caller to write users and
  * user-permissions.ts has checked the additional permissions. The audit log has the caller.
  */
-export function createIamFace(options: IamOptions): IamFace {
-  const { client, groupDomain, users, writer, passwords, requireRight, clientAddress, logger } = options
-  const permitOf = createPermits({ client, groupDomain, requireRight })
+export function createIamApi(options: IamOptions): IamApi {
+  const { client, groupDomain, users, writer, passwords, requirePermission, clientAddress, logger } = options
+  const permitOf = createPermits({ client, groupDomain, requirePermission })
   const group = `iam.${groupDomain}`
 
   /** By uid: a certificate or a service account of the same name is someone else. */
@@ -96,10 +96,10 @@ export function createIamFace(options: IamOptions): IamFace {
   }
 
   async function requireWrite({ identity, info }: AuthenticatedExchange): Promise<void> {
-    await requireRight(identity, { verb: info.verb, group, resource: 'users', name: info.name })
+    await requirePermission(identity, { verb: info.verb, group, resource: 'users', name: info.name })
   }
 
-  const places = createPlaceReader({ groupDomain, ...options.roles })
+  const places = createScopeReader({ groupDomain, ...options.roles })
   const platformRoles = createPlatformRoles({ groupDomain, places, callAs: options.roles.callAs })
   const own = { isOwn: isOwnUser, isPassword: options.isPassword, callAs: options.roles.callAs }
   const writing = { users, writer, passwords, permitOf, requireWrite, platformRoles }

@@ -2,11 +2,11 @@ import type { ListQuery } from '../../../apirequest/list-query.ts'
 import type { AuthenticatedExchange } from '../../../apirequest/request-context.ts'
 import { toUser } from '../../../iam/users/user.ts'
 import { parseObject } from '../../../kubeclient/object.ts'
-import type { Narrowing } from '../../../resourcecache/list/list-predicate.ts'
+import type { ListRestriction } from '../../../resourcecache/list/list-predicate.ts'
 import { type MemberScope, memberKinds, rolesByMember } from './members.ts'
-import type { PlaceReader } from './scope-reader.ts'
 import type { PlatformRoles } from './platform-roles.ts'
 import { isMember } from './role-bindings.ts'
+import type { ScopeReader } from './scope-reader.ts'
 
 /** Filters of users by where they are members, each with the one for their role there. */
 const scopes: readonly (readonly [filter: string, scope: MemberScope])[] = [
@@ -16,7 +16,7 @@ const scopes: readonly (readonly [filter: string, scope: MemberScope])[] = [
 ]
 
 export type UserFilterTools = {
-  readonly places: Pick<PlaceReader, 'know' | 'heldAt' | 'requireList'>
+  readonly places: Pick<ScopeReader, 'know' | 'heldAt' | 'requireList'>
   readonly platformRoles: Pick<PlatformRoles, 'read'>
 }
 
@@ -31,7 +31,7 @@ export function narrowUsers(
   { places, platformRoles }: UserFilterTools,
   exchange: AuthenticatedExchange,
   query: ListQuery,
-): Promise<{ query: ListQuery; narrowing: Narrowing }> | undefined {
+): Promise<{ query: ListQuery; narrowing: ListRestriction }> | undefined {
   const { filters } = query
   const without = (...names: readonly string[]) => ({
     ...query,
@@ -62,7 +62,7 @@ export function narrowUsers(
     const place = { scope: 'global', namespace: '', workspace: '', namespaces: [] } as const
     await places.requireList(exchange, place, 'bindings')
     const roles = await platformRoles.read()
-    const narrowing: Narrowing = {
+    const narrowing: ListRestriction = {
       key: JSON.stringify(['globalrole', role, roles.version]),
       matches: entry => roles.of(toUser(parseObject(entry.parsed()))) === role,
     }
@@ -77,6 +77,6 @@ export function narrowUsers(
   return role === undefined ? undefined : ofPlatform(role)
 }
 
-function isNamed(names: ReadonlySet<string>): Narrowing['matches'] {
+function isNamed(names: ReadonlySet<string>): ListRestriction['matches'] {
   return ({ name }) => names.has(name)
 }

@@ -19,10 +19,10 @@ import {
 import type { IngestLimits } from '../../../logs/ingest/limits.ts'
 import type { BatchForm, Ingested, Protocol } from '../../../logs/ingest/raw-batch.ts'
 import type { LogStore } from '../../../logs/store.ts'
-import { createWorkQueue } from '../../../scheduling/concurrency-limiter.ts'
+import { createConcurrencyLimiter } from '../../../scheduling/concurrency-limiter.ts'
 import { answerClient, contentTypeOf } from './elasticsearch.ts'
 import { mediaTypeOf, readBody } from './read-body.ts'
-import { createBodies, type Held } from './upload-limiter.ts'
+import { createUploadLimiter, type Held } from './upload-limiter.ts'
 
 export type IngestOptions = {
   readonly store: Pick<LogStore, 'ingest'>
@@ -74,9 +74,9 @@ const lineTypes = [
  */
 export function createIngest(options: IngestOptions): Handler {
   const { store, limits, authorize, observe, enter, bodyWithinMs = defaultWithinMs } = options
-  const beginBody = createBodies(maxBatches * limits.batchBytes)
+  const beginBody = createUploadLimiter(maxBatches * limits.batchBytes)
   const refuse = () => tooManyRequests('too many batches in progress; retry later', 1)
-  const storing = createWorkQueue({ atOnce: maxBatches, maxWaiting: maxBodies, refuse })
+  const storing = createConcurrencyLimiter({ atOnce: maxBatches, maxWaiting: maxBodies, refuse })
 
   const takeFor =
     ({ hold }: Held): Take =>

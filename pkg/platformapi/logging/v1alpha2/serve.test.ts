@@ -2,14 +2,14 @@ import { expect } from 'chai'
 import { renderKube } from '../../../apierrors/render-kube.ts'
 import { type Loopback, startLoopback, toExchange } from '../../../apirequest/fixtures.ts'
 import { sendJson } from '../../../httpserver/respond.ts'
-import { createLoggingFace } from './serve.ts'
+import { createLoggingApi } from './serve.ts'
 
 const base = '/kapis/logging.example.org/v1alpha2'
 
-describe('createLoggingFace', () => {
+describe('createLoggingApi', () => {
   let loopback: Loopback | undefined
   before(async () => {
-    const face = createLoggingFace({
+    const api = createLoggingApi({
       groupDomain: 'example.org',
       logs: async ({ res }, place) => sendJson(res, 200, { place: place ?? 'everywhere' }),
       logsql: ({ res }) => sendJson(res, 200, { logsql: true }),
@@ -17,7 +17,7 @@ describe('createLoggingFace', () => {
     })
     loopback = await startLoopback(async (req, res) => {
       try {
-        await face(toExchange(req, res))
+        await api(toExchange(req, res))
       } catch (error) {
         renderKube(res, error)
       }

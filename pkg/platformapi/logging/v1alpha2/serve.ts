@@ -2,12 +2,12 @@ import { unknownResource } from '../../../apierrors/status.ts'
 import type { Handler } from '../../../apirequest/request-context.ts'
 import { allOf, isOneOf } from '../../../logs/expression.ts'
 import { routeOf } from '../../../openapi/route.ts'
-import type { LogFace } from '../../logs/serve.ts'
+import type { LogApi } from '../../logs/serve.ts'
 import type { loggingPaths } from './description.ts'
 
-export type LoggingFaceOptions = {
+export type LoggingApiOptions = {
   readonly groupDomain: string
-  readonly logs: LogFace
+  readonly logs: LogApi
   readonly logsql: Handler
   readonly ingest: Handler
 }
@@ -17,7 +17,7 @@ export type LoggingFaceOptions = {
  *
  * @throws Status 404; for paths of the platform's version 2 it names what took their place
  */
-export function createLoggingFace({ groupDomain, logs, logsql, ingest }: LoggingFaceOptions): Handler {
+export function createLoggingApi({ groupDomain, logs, logsql, ingest }: LoggingApiOptions): Handler {
   const ofContainer: Handler = exchange => {
     const [, namespace = '', , pod = '', , container = ''] = exchange.info.parts
     const place = { namespace, pod, container }

@@ -1,10 +1,10 @@
 import { expect } from 'chai'
 import { refusalOf } from '../../../apierrors/fixtures.ts'
-import { createBodies } from './upload-limiter.ts'
+import { createUploadLimiter } from './upload-limiter.ts'
 
-describe('createBodies', () => {
+describe('createUploadLimiter', () => {
   it('bounds what they take together; each takes what it said last', () => {
-    const begin = createBodies(100)
+    const begin = createUploadLimiter(100)
     const [first, second] = [begin(), begin()]
     first.hold(30)
     second.hold(40)

@@ -17,7 +17,7 @@ export type Held = {
  *
  * @returns a function that starts one
  */
-export function createBodies(maxBytes: number): () => Held {
+export function createUploadLimiter(maxBytes: number): () => Held {
   let heldBytes = 0
   return () => {
     let own = 0

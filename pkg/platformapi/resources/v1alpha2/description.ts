@@ -2,7 +2,7 @@ import { callers, kubeErrors } from '../../../openapi/kube-errors.ts'
 import { ok, type Paths, segment } from '../../../openapi/operation.ts'
 import { integer, mapOf, object, text } from '../../../openapi/schema.ts'
 import { componentPaths } from '../../components-description.ts'
-import { replacedPaths } from './removed-routes-description.ts'
+import { removedRoutePaths } from './removed-routes-description.ts'
 
 const counts = mapOf(text(), 'Amounts by the resource names of ResourceQuota.')
 const quotas = object({ namespace: text(), data: object({ hard: counts, used: counts }) })
@@ -20,7 +20,7 @@ const abnormal = object({
 /** The paths of `/kapis/resources.<group domain>/v1alpha2`. */
 export const oldResourcePaths = {
   ...componentPaths,
-  ...replacedPaths,
+  ...removedRoutePaths,
   '/abnormalworkloads': {
     get: {
       summary: 'Counts unhealthy workloads of the cluster',

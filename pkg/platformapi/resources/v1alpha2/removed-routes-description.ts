@@ -16,7 +16,7 @@ const namespace = segment('namespace', 'The namespace.')
 const router = replaced('Use the Ingresses and Services of the ingress controller.', [namespace])
 
 /** The removed routes of v1alpha2, with the replacement of each. */
-export const replacedPaths = {
+export const removedRoutePaths = {
   '/git/verify': { post: replaced('Use git ls-remote where the repository is needed.') },
   '/registry/verify': { post: replaced('Use registrysecrets of v1alpha3.') },
   '/registry/blob': { get: replaced('Use imageconfig of v1alpha3.') },

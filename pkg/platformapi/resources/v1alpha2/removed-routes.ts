@@ -4,10 +4,10 @@ import type { RequestInfo } from '../../../apirequest/request-info.ts'
 import type { PathRow } from '../../../openapi/operation.ts'
 import { routeOf } from '../../../openapi/route.ts'
 import { commandLine } from '../../../shell/command-line.ts'
-import { replacedPaths } from './removed-routes-description.ts'
+import { removedRoutePaths } from './removed-routes-description.ts'
 
 /** Replacements for routes of KubeSphere 3.4 that are not served. */
-const replacements: Readonly<Record<keyof typeof replacedPaths, (info: RequestInfo) => string>> = {
+const replacements: Readonly<Record<keyof typeof removedRoutePaths, (info: RequestInfo) => string>> = {
   '/git/verify': () =>
     'verification of git credentials is not supported: use git ls-remote where the repository is needed',
   '/registry/verify': ({ group }) =>
@@ -28,8 +28,8 @@ const replacements: Readonly<Record<keyof typeof replacedPaths, (info: RequestIn
  * Returns a 404 that names the replacement of a removed KubeSphere route, or a 405; undefined for
  * any other path.
  */
-export function refuseReplaced({ req, info }: AuthenticatedExchange): Status | undefined {
-  const row = routeOf<PathRow>(replacedPaths, info.parts)
+export function refuseRemovedRoute({ req, info }: AuthenticatedExchange): Status | undefined {
+  const row = routeOf<PathRow>(removedRoutePaths, info.parts)
   const instead = routeOf(replacements, info.parts)
   if (row === undefined || instead === undefined) return undefined
   const methods = Object.keys(row).map(method => method.toUpperCase())

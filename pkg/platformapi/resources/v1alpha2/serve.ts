@@ -8,8 +8,8 @@ import { countAbnormal } from './abnormal-workloads.ts'
 import type { oldResourcePaths } from './description.ts'
 import { type KubeconfigTools, serveKubeconfig } from './kubeconfig.ts'
 import { readQuotas } from './quotas.ts'
-import { refuseReplaced } from './removed-routes.ts'
-import type { replacedPaths } from './removed-routes-description.ts'
+import { refuseRemovedRoute } from './removed-routes.ts'
+import type { removedRoutePaths } from './removed-routes-description.ts'
 
 /**
  * Serves the parts of `/kapis/resources.<group domain>/v1alpha2` that consoles still use:
@@ -28,7 +28,7 @@ export async function serveOldResources(
   const abnormal: Handler = () => serveData(exchange, () => countAbnormal(storeOf, info.namespace))
   const routes: Readonly<
     Record<
-      Exclude<keyof typeof oldResourcePaths, keyof typeof componentPaths | keyof typeof replacedPaths>,
+      Exclude<keyof typeof oldResourcePaths, keyof typeof componentPaths | keyof typeof removedRoutePaths>,
       Handler
     >
   > = {
@@ -41,7 +41,7 @@ export async function serveOldResources(
   const serve = routeOf(routes, info.parts)
   if (serve !== undefined) return serve(exchange)
   throw (
-    refuseReplaced(exchange) ??
+    refuseRemovedRoute(exchange) ??
     unknownResource(
       `resource ${JSON.stringify(info.resource)} is not served in v1alpha2: use /kapis/${info.group}/v1alpha3`,
     )

@@ -15,7 +15,7 @@ import { event, node, replaceAll, servedNodes, storeOf } from '../../../resource
 import { PageCache } from '../../../resourcecache/list/page-cache.ts'
 import { ObjectStore, type Scope } from '../../../resourcecache/store/store.ts'
 import { WatchBroadcaster } from '../../../resourcecache/watch/watch-broadcaster.ts'
-import { createSharedTurns } from '../../../scheduling/time-slices.ts'
+import { createUserTimeSlices } from '../../../scheduling/time-slices.ts'
 import { type ReadOptions, serveResources } from './read.ts'
 
 const g = '/kapis/resources.kapis.io/v1alpha3'
@@ -57,7 +57,7 @@ describe('serveResources', () => {
       groupDomain: 'kapis.io',
       pages,
       broadcaster: new WatchBroadcaster(),
-      timeSlices: createSharedTurns(),
+      timeSlices: createUserTimeSlices(),
       components: {
         groupDomain: 'kapis.io',
         namespace: 'kapis-system',

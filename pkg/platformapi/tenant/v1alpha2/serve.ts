@@ -1,13 +1,13 @@
 import { unknownResource } from '../../../apierrors/status.ts'
 import type { Handler } from '../../../apirequest/request-context.ts'
 import { routeOf } from '../../../openapi/route.ts'
-import type { LogFace } from '../../logs/serve.ts'
+import type { LogApi } from '../../logs/serve.ts'
 import { tenantPaths } from './description.ts'
 
-export type TenantFaces = { readonly logs: LogFace; readonly events: Handler; readonly auditing: Handler }
+export type TenantApis = { readonly logs: LogApi; readonly events: Handler; readonly auditing: Handler }
 
 /** Returns whether a path below `tenant.<group domain>/v1alpha2` is served here. */
-export function isOfTenantFace(parts: readonly string[]): boolean {
+export function isOfTenantApi(parts: readonly string[]): boolean {
   return routeOf(tenantPaths, parts) !== undefined
 }
 
@@ -16,7 +16,7 @@ export function isOfTenantFace(parts: readonly string[]): boolean {
  *
  * @throws Status 404 for anything else, and the errors of these APIs
  */
-export function createTenantFace({ logs, events, auditing }: TenantFaces): Handler {
+export function createTenantApi({ logs, events, auditing }: TenantApis): Handler {
   const routes: Readonly<Record<keyof typeof tenantPaths, Handler>> = {
     '/logs': exchange => logs(exchange),
     '/events': events,
