@@ -9,6 +9,8 @@ export type AnyOptions = ReadTools & {
    * not serve it.
    */
   readonly storeOf: (group: string, version: string, plural: string) => Promise<ObjectStore | undefined>
+  /** Says what to use instead of a group of the platform that is not served. */
+  readonly describeOutOfScope: (group: string) => string | undefined
   /** Hands a request on to kube-apiserver, as its caller, under kube-apiserver's own path. */
   readonly forward: Handler
 }
@@ -24,10 +26,11 @@ export type AnyOptions = ReadTools & {
 export async function serveAny(options: AnyOptions, exchange: AuthenticatedExchange): Promise<void> {
   const { info } = exchange
   const store = await options.storeOf(info.group, info.version, info.resource)
-  if (store === undefined)
-    throw unknownResource(
-      `resource ${JSON.stringify(info.resource)} is not served in ${info.group}/${info.version}`,
-    )
+  if (store === undefined) {
+    const sentence = options.describeOutOfScope(info.group)
+    const isNotServed = `resource ${JSON.stringify(info.resource)} is not served in ${info.group}/${info.version}`
+    throw unknownResource(sentence === undefined ? isNotServed : `${isNotServed}: ${sentence}`)
+  }
   const isRead = info.verb === 'get' || info.verb === 'list' || info.verb === 'watch'
   if (!isRead || info.subresource !== '') return options.forward(exchange)
   return readCollection(store, options, exchange, { list: 'kind' })

@@ -339,6 +339,11 @@ describe('lists of every kind, against kubectl', function () {
     [`${base}/unicorns`, 404, 'resource "unicorns" is not supported'],
     [`/kapis/${widgetGroup}/v9/widgets`, 404, `resource "widgets" is not served in ${widgetGroup}/v9`],
     ['/kapis/no.such.group/v1/widgets', 404, 'resource "widgets" is not served in no.such.group/v1'],
+    [
+      '/kapis/monitoring.kapis.io/v1alpha3/cluster',
+      404,
+      'resource "cluster" is not served in monitoring.kapis.io/v1alpha3: monitoring is not part of Kapis: ask Prometheus',
+    ],
     [`${base}/namespaces/x/nodes`, 404, 'resource "nodes" is not namespaced'],
     [`${base}/namespaces/x/deployments/none`, 404, 'deployments.apps "none" not found'],
     [

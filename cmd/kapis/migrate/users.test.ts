@@ -50,7 +50,7 @@ describe('a user who was disabled before the migration', () => {
 
   it('is told of when he could not be disabled', async () => {
     const { migrate } = make([], ({ method }) => (method === 'PATCH' ? 403 : 0))
-    expect(await migrate()).to.deep.equal([['refused', 'was made, and is not disabled: refused PATCH']])
+    expect(await migrate()).to.deep.equal([['refused', 'created, but failed to disable it: refused PATCH']])
   })
 
   it('ends the run when kube-apiserver fails meanwhile', async () => {

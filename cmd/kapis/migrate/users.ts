@@ -78,7 +78,7 @@ async function createUser(client: KubeClient, step: Step, to: string): Promise<S
     await client.call({ method: 'PATCH', path: status, body, contentType })
     return step
   } catch (error) {
-    return refused(error, 'was made, and is not disabled: ')
+    return refused(error, 'created, but failed to disable it: ')
   }
 }
 

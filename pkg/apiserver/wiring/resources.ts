@@ -22,6 +22,7 @@ import { retryUntilSuccess } from '../../kubeclient/retry.ts'
 import { isForComponents } from '../../platformapi/components.ts'
 import { serveAny, toNativePath } from '../../platformapi/generic-resources.ts'
 import type { RoleTools } from '../../platformapi/iam/v1alpha2/role-routes.ts'
+import { describeOutOfScope } from '../../platformapi/out-of-scope.ts'
 import { type ReadStyle, readCollection } from '../../platformapi/read-collection.ts'
 import { isForRegistries } from '../../platformapi/registries.ts'
 import { isOwnKubeconfig } from '../../platformapi/resources/v1alpha2/kubeconfig.ts'
@@ -222,6 +223,7 @@ export function createResources(options: ResourcesOptions): Resources {
   const any = {
     ...tools,
     storeOf: (...names: Parameters<typeof discovery.find>) => discovery.find(...names).then(obtain),
+    describeOutOfScope: (of: string) => describeOutOfScope(of, groupDomain),
     forward: (exchange: Parameters<Handler>[0]) => proxy(toNativePath(exchange)),
   }
   measure(registry, cache)

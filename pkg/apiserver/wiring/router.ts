@@ -78,8 +78,7 @@ export function createRouter(options: RouterOptions): Router {
     const isPlatformApi = isPlatform(info.prefix) && options.platform.has(`${info.group}/${info.version}`)
     // Parameters of LogsQL may be repeated, and those of a form are added to them.
     const isLogsql = info.resource === 'select' && info.group.startsWith('logging.')
-    if (handler === options.aggregated || (isPlatformApi && !isLogsql))
-      exchange.query.refuseAmbiguous()
+    if (handler === options.aggregated || (isPlatformApi && !isLogsql)) exchange.query.refuseAmbiguous()
     if (isPlatformApi && hasVerbPrefix(info) && info.verb !== 'watch')
       throw badRequest(`${info.verb} is not supported below ${info.parts[0]}`)
     return handler(exchange)

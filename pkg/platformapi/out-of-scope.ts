@@ -1,0 +1,26 @@
+/** What to use instead of APIs of KubeSphere 3.4 that Kapis does not have, by group. */
+const instead: Readonly<Record<string, string>> = {
+  monitoring: 'monitoring is not part of Kapis: ask Prometheus',
+  metering: 'metering is not part of Kapis: ask Prometheus or OpenCost',
+  alerting: 'alerting is not part of Kapis: use PrometheusRules and Alertmanager',
+  notification: 'notifications are not part of Kapis: use Alertmanager',
+  devops: 'DevOps is not part of Kapis: use Tekton, Jenkins or Argo CD',
+  gitops: 'GitOps is not part of Kapis: use Argo CD or Flux',
+  openpitrix: 'the app store is not part of Kapis: use Helm',
+  application: 'the app store is not part of Kapis: use Helm',
+  servicemesh: 'the service mesh is not part of Kapis: use the API and the console of the mesh',
+  network: 'network topology is not part of Kapis: use NetworkPolicies of networking.k8s.io/v1',
+  gateway: 'gateways are not part of Kapis: use the Gateway API or an Ingress controller',
+  cluster: 'several clusters are not part of Kapis: each has its own',
+  terminal: 'the terminal is not part of Kapis: use exec of the pod at /api/v1',
+}
+
+/**
+ * Returns a sentence for a group of the platform that Kapis does not serve; undefined for any other
+ * group. A component, or a CustomResourceDefinition, may serve it.
+ */
+export function describeOutOfScope(group: string, groupDomain: string): string | undefined {
+  const name = group === 'openpitrix.io' ? 'openpitrix' : group.slice(0, -groupDomain.length - 1)
+  const isOfPlatform = group === 'openpitrix.io' || group === `${name}.${groupDomain}`
+  return isOfPlatform && Object.hasOwn(instead, name) ? instead[name] : undefined
+}
