@@ -82,6 +82,8 @@ describe('whole bodies of which one member is another', function () {
     ...{ credential: undefined, credentialNamespace: undefined },
     client_id: setting('KAPIS_CLIENT_ID'),
     client_secret: setting('KAPIS_CLIENT_SECRET'),
+    // Instead of the secret.
+    ...{ client_assertion: undefined, client_assertion_type: undefined },
   })
 
   /** Every operation with an object as its body, and valid bodies for it. */

@@ -1,5 +1,4 @@
-import type { Problem } from '../../../pkg/config/problem.ts'
-import { readProviderConfig } from '../../../pkg/iam/identityprovider/config.ts'
+import { providerTypes } from '../../../pkg/iam/identityprovider/provider-types.ts'
 import { isRecord } from '../../../pkg/kubeclient/object.ts'
 import { toSeconds } from './duration.ts'
 import { putLifetimes } from './lifetimes.ts'
@@ -76,11 +75,8 @@ const oauthOptions: Readonly<Record<string, Rule>> = {
     if (item.mappingMethod === 'mixed')
       note(to, `${path}.mappingMethod`, 'mixed is manual now: users link themselves to a provider')
     const document = item.mappingMethod === 'mixed' ? { ...item, mappingMethod: 'manual' } : item
-    const problems: Problem[] = []
-    readProviderConfig(document, problems)
-    for (const problem of problems) note(to, `${path}.${problem.path}`, `(of Kapis) ${problem.message}`)
-    // Kapis has no such provider: its users log in in another way.
-    if (!problems.some(problem => problem.path === 'type')) to.providers.push(document)
+    if (providerTypes.some(type => type === item.type)) to.providers.push(document)
+    else note(to, `${path}.type`, `Kapis has no such provider; supported: ${providerTypes.join(', ')}`)
   }),
 }
 

@@ -16,6 +16,7 @@ import { groupProblem } from '../users/user-validation.ts'
 import { type GitConfig, gitHubProvider, gitLabProvider } from './git/git-config.ts'
 import { type LdapConfig, ldapProvider } from './ldap/ldap-config.ts'
 import { type OidcConfig, oidcProvider } from './oidc/oidc-config.ts'
+import { providerTypes } from './provider-types.ts'
 import { complainTo } from './tls-config.ts'
 
 /**
@@ -46,13 +47,6 @@ export type ProviderConfig = {
   | { readonly type: 'GitlabIdentityProvider'; readonly provider: GitConfig }
 )
 
-const types = [
-  'LDAPIdentityProvider',
-  'OIDCIdentityProvider',
-  'GitHubIdentityProvider',
-  'GitlabIdentityProvider',
-] as const
-
 // The name is part of URLs, and of an annotation name with 18 other characters (63 at most).
 const providerName = /^[A-Za-z0-9]([-_.A-Za-z0-9]{0,43}[A-Za-z0-9])?$/
 
@@ -62,7 +56,7 @@ const document = section({
     is: 'at most 45 letters, digits, -, _ and ., beginning and ending with a letter or digit',
     description: 'Name of the provider in URLs and annotations.',
   }),
-  type: requiredChoice({ of: types, description: 'Type of the provider.' }),
+  type: requiredChoice({ of: providerTypes, description: 'Type of the provider.' }),
   displayName: optionalText({ description: 'Label of the login button; by default the name.' }),
   hidden: boolean({ default: false, description: 'Whether the login page shows no button for it.' }),
   disabled: boolean({
@@ -105,7 +99,7 @@ const document = section({
 export function readProviderConfig(input: unknown, problems: Problem[]): ProviderConfig | undefined {
   const common = readDocument(document, input, problems)
   const members = membersOf(input)
-  const type = types.find(known => known === members.type)
+  const type = providerTypes.find(known => known === members.type)
   const byType = type && readByType(type, members.provider ?? {}, problems)
   if (common === undefined || byType === undefined || problems.length > 0) return undefined
   return { ...common, ...byType }
