@@ -107,7 +107,7 @@ const own: Readonly<Record<string, Readonly<Record<string, Test>>>> = {
     name: (crd, value) => named(crd, value) || crd.spec.names.kind.includes(value),
   },
   users: {
-    status: (user, value) => (user.status?.state ?? '').toLowerCase() === value,
+    status: (user, value) => (user.status?.state ?? 'Active').toLowerCase() === value,
     email: (user, value) => user.spec.email === value,
     ingroup: (user, value) => (user.spec.groups ?? []).includes(value),
     notingroup: (user, value) => !(user.spec.groups ?? []).includes(value),
