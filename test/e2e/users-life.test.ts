@@ -38,7 +38,11 @@ describe('the life of a user', function () {
       const user = JSON.parse(answer.body)
       const { uid, resourceVersion, creationTimestamp, generation, annotations, ...metadata } = user.metadata
       const { lastTransitionTime, ...status } = user.status
-      const { [`${group}/last-password-change-time`]: changedAt, ...others } = annotations
+      const {
+        [`${group}/last-password-change-time`]: changedAt,
+        [`${group}/globalrole`]: role = 'platform-regular',
+        ...others
+      } = annotations
       expect({ ...user, metadata, status }).to.deep.equal({
         kind: 'User',
         apiVersion: `${group}/v1alpha2`,
@@ -47,9 +51,11 @@ describe('the life of a user', function () {
         status: { state: 'Active', reason: '' },
       })
       for (const at of [creationTimestamp, lastTransitionTime, changedAt]) expect(at).to.match(time)
-      expect(others).to.deep.equal({})
+      expect([others, role]).to.deep.equal([{}, 'platform-regular'])
       expect(uid).to.match(/^[0-9a-f-]{36}$/)
       expect([Number(resourceVersion), generation].every(Number.isInteger)).to.equal(true)
+      // Responses to writes do not have the role.
+      delete annotations[`${group}/globalrole`]
       return user
     }
     const made = whole(await send('POST', '', { metadata: { name }, spec: { ...spec, password } }), 201)

@@ -93,8 +93,11 @@ export function createPlatformRoles(tools: {
 
   async function rolesBySubject(kind: string): Promise<ReadonlyMap<string, readonly string[]>> {
     const bySubject = new Map<string, string[]>()
-    for (const { user, role } of await places.heldAt(place, subject => subject.kind === kind))
-      bySubject.set(user, [...(bySubject.get(user) ?? []), role])
+    for (const { user, role } of await places.heldAt(place, subject => subject.kind === kind)) {
+      const roles = bySubject.get(user) ?? []
+      roles.push(role)
+      bySubject.set(user, roles)
+    }
     return bySubject
   }
 
