@@ -4,7 +4,7 @@ import type { AuthenticatedExchange, Handler } from '../../apirequest/request-co
 import type { RequestInfo } from '../../apirequest/request-info.ts'
 import type { User } from '../../iam/users/user.ts'
 import type { CallAs } from '../../platformapi/as-caller.ts'
-import type { RequirePermission } from '../../platformapi/iam/v1alpha2/require-permission.ts'
+import type { RequirePermission } from '../../platformapi/iam/v1alpha2/users/require-permission.ts'
 import { createWorkspaceViews } from '../../platformapi/workspaces/serve.ts'
 import { viewOf } from '../../platformapi/workspaces/views.ts'
 import type { Resources } from './resources.ts'

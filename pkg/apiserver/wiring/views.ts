@@ -1,5 +1,5 @@
 import { unavailable } from '../../apierrors/status.ts'
-import type { RoleTools } from '../../platformapi/iam/v1alpha2/role-routes.ts'
+import type { RoleTools } from '../../platformapi/iam/v1alpha2/roles/role-routes.ts'
 import { type ReadTools, readCollection } from '../../platformapi/read-collection.ts'
 import { waitForLatest } from '../../resourcecache/informer/wait-for-resource-version.ts'
 import { plain } from '../../resourcecache/kinds/platform.ts'

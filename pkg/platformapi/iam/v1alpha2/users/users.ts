@@ -1,25 +1,25 @@
-import { methodNotAllowed, notFound, Status } from '../../../apierrors/status.ts'
-import type { AuthenticatedExchange } from '../../../apirequest/request-context.ts'
-import { sendJson, sendJsonText } from '../../../httpserver/respond.ts'
-import { parseUserDraft, type UserDraft } from '../../../iam/users/parse-user.ts'
-import { type User, type UserState, usersPath } from '../../../iam/users/user.ts'
-import type { Permit, UserWriter, WriteOptions } from '../../../iam/users/user-writer.ts'
-import { compactJson, memberText, withMembers, withoutMember } from '../../../json/members.ts'
-import { type KubeClient, readText } from '../../../kubeclient/client.ts'
-import { isRecord, itemsOf, type KubeObject, membersOf } from '../../../kubeclient/object.ts'
-import { isConflict, retry } from '../../../kubeclient/retry.ts'
-import { users as userTraits } from '../../../resourcecache/kinds/platform.ts'
-import { readJson } from '../../body.ts'
-import { readDeleteOptions } from '../../delete-options.ts'
-import { isDryRun } from '../../dry-run.ts'
-import { mergePatch } from './merge-patch.ts'
-import { toOwnDraft, withOwnRights } from './own-user.ts'
+import { methodNotAllowed, notFound, Status } from '../../../../apierrors/status.ts'
+import type { AuthenticatedExchange } from '../../../../apirequest/request-context.ts'
+import { sendJson, sendJsonText } from '../../../../httpserver/respond.ts'
+import { parseUserDraft, type UserDraft } from '../../../../iam/users/parse-user.ts'
+import { type User, type UserState, usersPath } from '../../../../iam/users/user.ts'
+import type { Permit, UserWriter, WriteOptions } from '../../../../iam/users/user-writer.ts'
+import { compactJson, memberText, withMembers, withoutMember } from '../../../../json/members.ts'
+import { type KubeClient, readText } from '../../../../kubeclient/client.ts'
+import { isRecord, itemsOf, type KubeObject, membersOf } from '../../../../kubeclient/object.ts'
+import { isConflict, retry } from '../../../../kubeclient/retry.ts'
+import { users as userTraits } from '../../../../resourcecache/kinds/platform.ts'
+import { readJson } from '../../../body.ts'
+import { readDeleteOptions } from '../../../delete-options.ts'
+import { isDryRun } from '../../../dry-run.ts'
 import {
   type PlatformRoles,
   platformRoleAnnotation,
   takePlatformRole,
   withoutPlatformRole,
-} from './platform-roles.ts'
+} from '../roles/platform-roles.ts'
+import { mergePatch } from './merge-patch.ts'
+import { toOwnDraft, withOwnRights } from './own-user.ts'
 import { toUserText } from './user-form.ts'
 
 export type UsersOptions = {

@@ -1,10 +1,10 @@
-import { Status } from '../../../apierrors/status.ts'
-import type { Identity } from '../../../apirequest/identity.ts'
-import type { AuthenticatedExchange } from '../../../apirequest/request-context.ts'
-import { isNamedInRbac } from '../../../iam/identityprovider/linking/rbac-subject-lookup.ts'
-import type { UserRights } from '../../../iam/users/user-permissions.ts'
-import type { Permit } from '../../../iam/users/user-writer.ts'
-import type { KubeClient } from '../../../kubeclient/client.ts'
+import { Status } from '../../../../apierrors/status.ts'
+import type { Identity } from '../../../../apirequest/identity.ts'
+import type { AuthenticatedExchange } from '../../../../apirequest/request-context.ts'
+import { isNamedInRbac } from '../../../../iam/identityprovider/linking/rbac-subject-lookup.ts'
+import type { UserRights } from '../../../../iam/users/user-permissions.ts'
+import type { Permit } from '../../../../iam/users/user-writer.ts'
+import type { KubeClient } from '../../../../kubeclient/client.ts'
 
 /** A verb on one object, as RBAC grants it at the cluster scope. */
 export type ObjectPermission = {

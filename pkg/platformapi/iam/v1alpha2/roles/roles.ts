@@ -1,5 +1,5 @@
-import type { KubeObject } from '../../../kubeclient/object.ts'
-import type { Entry } from '../../../resourcecache/store/cached-object.ts'
+import type { KubeObject } from '../../../../kubeclient/object.ts'
+import type { Entry } from '../../../../resourcecache/store/cached-object.ts'
 import { type Place, type RoleRef, scopeLabel } from './role-bindings.ts'
 import type { Preset } from './role-presets.ts'
 

@@ -1,4 +1,4 @@
-import { callers, kubeErrors } from '../../../openapi/kube-errors.ts'
+import { callers, kubeErrors } from '../../../../openapi/kube-errors.ts'
 import {
   content,
   json,
@@ -9,9 +9,9 @@ import {
   query,
   segment,
   success,
-} from '../../../openapi/operation.ts'
-import { arrayOf, kubeObject, object, oneOfTexts, text } from '../../../openapi/schema.ts'
-import { listOperation, objectOperation } from '../../list-description.ts'
+} from '../../../../openapi/operation.ts'
+import { arrayOf, kubeObject, object, oneOfTexts, text } from '../../../../openapi/schema.ts'
+import { listOperation, objectOperation } from '../../../list-description.ts'
 
 const workspace = segment('workspace', 'The name of the workspace.')
 const namespace = segment('namespace', 'The name of the namespace.')

@@ -1,5 +1,5 @@
-import { isRecord, itemsOf, membersOf, textOf } from '../../../kubeclient/object.ts'
-import type { Entry } from '../../../resourcecache/store/cached-object.ts'
+import { isRecord, itemsOf, membersOf, textOf } from '../../../../kubeclient/object.ts'
+import type { Entry } from '../../../../resourcecache/store/cached-object.ts'
 import { type Preset, presetsOf, type RoleScope } from './role-presets.ts'
 
 /** A place in which bindings are looked at. */

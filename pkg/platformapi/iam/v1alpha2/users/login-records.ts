@@ -1,11 +1,11 @@
-import { methodNotAllowed } from '../../../apierrors/status.ts'
-import { parseListQuery } from '../../../apirequest/list-query.ts'
-import type { AuthenticatedExchange } from '../../../apirequest/request-context.ts'
-import { sendJsonText } from '../../../httpserver/respond.ts'
-import { addWarning } from '../../../httpserver/warning.ts'
-import { listLoginRecords } from '../../../iam/loginrecords/login-history.ts'
-import type { KubeClient } from '../../../kubeclient/client.ts'
-import { ignoredText } from '../../../resourcecache/list/supported-query.ts'
+import { methodNotAllowed } from '../../../../apierrors/status.ts'
+import { parseListQuery } from '../../../../apirequest/list-query.ts'
+import type { AuthenticatedExchange } from '../../../../apirequest/request-context.ts'
+import { sendJsonText } from '../../../../httpserver/respond.ts'
+import { addWarning } from '../../../../httpserver/warning.ts'
+import { listLoginRecords } from '../../../../iam/loginrecords/login-history.ts'
+import type { KubeClient } from '../../../../kubeclient/client.ts'
+import { ignoredText } from '../../../../resourcecache/list/supported-query.ts'
 
 export type LoginRecordsOptions = { readonly client: KubeClient; readonly groupDomain: string }
 

@@ -1,5 +1,5 @@
-import { badRequest, invalid, Status } from '../../../apierrors/status.ts'
-import type { AuthenticatedExchange } from '../../../apirequest/request-context.ts'
+import { badRequest, invalid, Status } from '../../../../apierrors/status.ts'
+import type { AuthenticatedExchange } from '../../../../apirequest/request-context.ts'
 import {
   isRecord,
   itemsOf,
@@ -8,9 +8,9 @@ import {
   type ObjectMeta,
   parseObject,
   textOf,
-} from '../../../kubeclient/object.ts'
-import { type CallAs, withQueryOf } from '../../as-caller.ts'
-import { toDeleteBody } from '../../delete-options.ts'
+} from '../../../../kubeclient/object.ts'
+import { type CallAs, withQueryOf } from '../../../as-caller.ts'
+import { toDeleteBody } from '../../../delete-options.ts'
 import type { Place, RoleRef } from './role-bindings.ts'
 
 export type Member = { readonly username: string; readonly roleRef: string }

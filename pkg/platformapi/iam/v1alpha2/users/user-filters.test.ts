@@ -1,9 +1,9 @@
 import { expect } from 'chai'
-import { Status } from '../../../apierrors/status.ts'
-import { startLoopback, toExchange } from '../../../apirequest/fixtures.ts'
-import { parseListQuery } from '../../../apirequest/list-query.ts'
-import { entry } from '../../../resourcecache/fixtures.ts'
-import { memberTraits } from './members.ts'
+import { Status } from '../../../../apierrors/status.ts'
+import { startLoopback, toExchange } from '../../../../apirequest/fixtures.ts'
+import { parseListQuery } from '../../../../apirequest/list-query.ts'
+import { entry } from '../../../../resourcecache/fixtures.ts'
+import { memberTraits } from '../roles/members.ts'
 import { narrowUsers, type UserFilterTools } from './user-filters.ts'
 
 const users = ['ann', 'joe', 'kim', 'root']

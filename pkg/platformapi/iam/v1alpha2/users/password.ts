@@ -1,13 +1,13 @@
-import { badRequest, methodNotAllowed, tooManyRequests } from '../../../apierrors/status.ts'
-import type { AuthenticatedExchange } from '../../../apirequest/request-context.ts'
-import { sendJson } from '../../../httpserver/respond.ts'
-import type { PasswordChecker } from '../../../iam/passwords/password-check.ts'
-import { invalidUser } from '../../../iam/users/parse-user.ts'
-import { passwordProblem, problemAt } from '../../../iam/users/user-validation.ts'
-import type { Permit, UserWriter } from '../../../iam/users/user-writer.ts'
-import { isRecord } from '../../../kubeclient/object.ts'
-import { readJson } from '../../body.ts'
-import { isDryRun } from '../../dry-run.ts'
+import { badRequest, methodNotAllowed, tooManyRequests } from '../../../../apierrors/status.ts'
+import type { AuthenticatedExchange } from '../../../../apirequest/request-context.ts'
+import { sendJson } from '../../../../httpserver/respond.ts'
+import type { PasswordChecker } from '../../../../iam/passwords/password-check.ts'
+import { invalidUser } from '../../../../iam/users/parse-user.ts'
+import { passwordProblem, problemAt } from '../../../../iam/users/user-validation.ts'
+import type { Permit, UserWriter } from '../../../../iam/users/user-writer.ts'
+import { isRecord } from '../../../../kubeclient/object.ts'
+import { readJson } from '../../../body.ts'
+import { isDryRun } from '../../../dry-run.ts'
 
 export type PasswordOptions = {
   readonly groupDomain: string

@@ -1,12 +1,12 @@
-import type { ListQuery } from '../../../apirequest/list-query.ts'
-import type { AuthenticatedExchange } from '../../../apirequest/request-context.ts'
-import { toUser } from '../../../iam/users/user.ts'
-import { parseObject } from '../../../kubeclient/object.ts'
-import type { ListRestriction } from '../../../resourcecache/list/list-predicate.ts'
-import { type MemberScope, memberKinds, rolesByMember } from './members.ts'
-import type { PlatformRoles } from './platform-roles.ts'
-import { isMember } from './role-bindings.ts'
-import type { ScopeReader } from './scope-reader.ts'
+import type { ListQuery } from '../../../../apirequest/list-query.ts'
+import type { AuthenticatedExchange } from '../../../../apirequest/request-context.ts'
+import { toUser } from '../../../../iam/users/user.ts'
+import { parseObject } from '../../../../kubeclient/object.ts'
+import type { ListRestriction } from '../../../../resourcecache/list/list-predicate.ts'
+import { type MemberScope, memberKinds, rolesByMember } from '../roles/members.ts'
+import type { PlatformRoles } from '../roles/platform-roles.ts'
+import { isMember } from '../roles/role-bindings.ts'
+import type { ScopeReader } from '../roles/scope-reader.ts'
 
 /** Filters of users by where they are members, each with the one for their role there. */
 const scopes: readonly (readonly [filter: string, scope: MemberScope])[] = [

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
-import { rejectionOf } from '../../../apierrors/fixtures.ts'
-import { startLoopback, toExchange } from '../../../apirequest/fixtures.ts'
-import type { PasswordVerdict } from '../../../iam/passwords/password-check.ts'
+import { rejectionOf } from '../../../../apierrors/fixtures.ts'
+import { startLoopback, toExchange } from '../../../../apirequest/fixtures.ts'
+import type { PasswordVerdict } from '../../../../iam/passwords/password-check.ts'
 import { putPassword } from './password.ts'
 
 const json = { 'content-type': 'application/json' }

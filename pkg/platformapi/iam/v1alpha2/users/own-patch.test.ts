@@ -1,8 +1,8 @@
 import { expect } from 'chai'
-import { renderKube } from '../../../apierrors/render-kube.ts'
-import { Status } from '../../../apierrors/status.ts'
-import { startLoopback, toExchange } from '../../../apirequest/fixtures.ts'
-import type { UserDraft } from '../../../iam/users/parse-user.ts'
+import { renderKube } from '../../../../apierrors/render-kube.ts'
+import { Status } from '../../../../apierrors/status.ts'
+import { startLoopback, toExchange } from '../../../../apirequest/fixtures.ts'
+import type { UserDraft } from '../../../../iam/users/parse-user.ts'
 import { patchOwnUser, toOwnChange } from './own-patch.ts'
 
 const groupDomain = 'kapis.io'

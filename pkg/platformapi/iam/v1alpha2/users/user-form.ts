@@ -1,8 +1,8 @@
-import { toUser } from '../../../iam/users/user.ts'
-import { memberText, withMembers } from '../../../json/members.ts'
-import { parseObject } from '../../../kubeclient/object.ts'
-import { type Form, objectBytes, platformForm } from '../../../resourcecache/list/list-body.ts'
-import { type KnownPlatformRoles, platformRoleAnnotation } from './platform-roles.ts'
+import { toUser } from '../../../../iam/users/user.ts'
+import { memberText, withMembers } from '../../../../json/members.ts'
+import { parseObject } from '../../../../kubeclient/object.ts'
+import { type Form, objectBytes, platformForm } from '../../../../resourcecache/list/list-body.ts'
+import { type KnownPlatformRoles, platformRoleAnnotation } from '../roles/platform-roles.ts'
 
 /**
  * Shows a User as consoles of KubeSphere 3.4 read it: with its platform role in an annotation, and a

@@ -1,10 +1,10 @@
-import { badRequest, methodNotAllowed, notFound, Status } from '../../../apierrors/status.ts'
-import type { AuthenticatedExchange, Handler } from '../../../apirequest/request-context.ts'
-import { sendJson } from '../../../httpserver/respond.ts'
-import type { CallAs } from '../../as-caller.ts'
-import { readJson } from '../../body.ts'
-import { readDeleteOptions } from '../../delete-options.ts'
-import { isDryRun } from '../../dry-run.ts'
+import { badRequest, methodNotAllowed, notFound, Status } from '../../../../apierrors/status.ts'
+import type { AuthenticatedExchange, Handler } from '../../../../apirequest/request-context.ts'
+import { sendJson } from '../../../../httpserver/respond.ts'
+import type { CallAs } from '../../../as-caller.ts'
+import { readJson } from '../../../body.ts'
+import { readDeleteOptions } from '../../../delete-options.ts'
+import { isDryRun } from '../../../dry-run.ts'
 import {
   bind,
   type Member,

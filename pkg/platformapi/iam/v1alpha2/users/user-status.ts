@@ -1,10 +1,10 @@
-import { badRequest, methodNotAllowed } from '../../../apierrors/status.ts'
-import type { AuthenticatedExchange } from '../../../apirequest/request-context.ts'
-import { sendJson } from '../../../httpserver/respond.ts'
-import type { UserState } from '../../../iam/users/user.ts'
-import { isRecord } from '../../../kubeclient/object.ts'
-import { readJson } from '../../body.ts'
-import { isDryRun } from '../../dry-run.ts'
+import { badRequest, methodNotAllowed } from '../../../../apierrors/status.ts'
+import type { AuthenticatedExchange } from '../../../../apirequest/request-context.ts'
+import { sendJson } from '../../../../httpserver/respond.ts'
+import type { UserState } from '../../../../iam/users/user.ts'
+import { isRecord } from '../../../../kubeclient/object.ts'
+import { readJson } from '../../../body.ts'
+import { isDryRun } from '../../../dry-run.ts'
 import { toAnswer, type UsersOptions } from './users.ts'
 
 const states: readonly UserState[] = ['Active', 'Disabled']
