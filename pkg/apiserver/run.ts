@@ -19,6 +19,7 @@ import { createKubeClient } from '../kubeclient/client.ts'
 import { loadRestConfig } from '../kubeclient/rest-config.ts'
 import { retryUntilSuccess } from '../kubeclient/retry.ts'
 import { withServiceAccountErrors } from '../kubeclient/service-account-errors.ts'
+import { withAuditOfWrites } from '../platformapi/audited-calls.ts'
 import { createKubeProxy, type GonePods } from '../proxy/kube.ts'
 import { createKubeConnections } from '../proxy/kube-connections.ts'
 import { createOAuthForward, type OAuthForwardOptions } from '../proxy/oauth.ts'
@@ -148,7 +149,7 @@ export async function runApiserver(
   })
   const logSearches = logs.apis.get(`tenant.${groupDomain}/v1alpha2`)
   if (logSearches === undefined) throw new Error('the tenant group has no searches')
-  const callAs = createCallAs(client)
+  const callAs = withAuditOfWrites(createCallAs(client), { logger, clientAddress })
   const tenant = createTenant({
     groupDomain,
     callAs,

@@ -5,6 +5,7 @@ import type { CallAs } from '../../../as-caller.ts'
 import { readJson } from '../../../body.ts'
 import { readDeleteOptions } from '../../../delete-options.ts'
 import { isDryRun } from '../../../dry-run.ts'
+import { applyChanges, type Step } from './member-changes.ts'
 import {
   bind,
   type Member,
@@ -108,17 +109,29 @@ export function createMemberHandlers(tools: MemberTools, places: ScopeReader) {
     throw new Status(409, 'Conflict', message)
   }
 
-  async function give(
+  /** The bindings that a user lacks for a role. */
+  function givenBy(
     exchange: AuthenticatedExchange,
     place: KnownMemberPlace,
     { user, ref, held }: { readonly user: string; readonly ref: RoleRef; readonly held: readonly Held[] },
-  ): Promise<void> {
-    for (const namespace of targetsOf(place)) {
-      const isThere = held.some(
-        ({ binding }) => binding.entry.namespace === namespace && isSameRole(binding.roleRef, ref),
-      )
-      if (!isThere) await bind(callAs, exchange, { user, namespace, roleRef: ref, labels: {} })
-    }
+  ): readonly Step[] {
+    const lacking = targetsOf(place).filter(
+      namespace =>
+        !held.some(
+          ({ binding }) => binding.entry.namespace === namespace && isSameRole(binding.roleRef, ref),
+        ),
+    )
+    return lacking.map(namespace => ({
+      where: namespace === '' ? 'cluster' : namespace,
+      run: () => bind(callAs, exchange, { user, namespace, roleRef: ref, labels: {} }),
+    }))
+  }
+
+  function takenFrom(exchange: AuthenticatedExchange, user: string, held: readonly Held[]): readonly Step[] {
+    return held.map(({ binding: { entry } }) => ({
+      where: `${entry.namespace === '' ? 'cluster' : entry.namespace}/${entry.name}`,
+      run: () => unbind(callAs, exchange, entry.meta, user),
+    }))
   }
 
   /**
@@ -155,12 +168,13 @@ export function createMemberHandlers(tools: MemberTools, places: ScopeReader) {
     const known = await knowMembers(exchange, place)
     const refs = await Promise.all(members.map(({ roleRef }) => resolve(exchange, known, roleRef)))
     const held = await heldByUsers(known, new Set(members.map(({ username }) => username)))
-    for (const [i, { username: user, roleRef }] of members.entries()) {
-      const ref = refs[i]
-      if (ref === undefined) continue
-      await give(exchange, known, { user, ref, held: held(user) })
-      if (!isTried) tools.audit(exchange, `give ${roleRef} in ${placeText(place)}`, user)
-    }
+    const changes = refs.map((ref, i) => {
+      const user = members[i]?.username ?? ''
+      return { user, steps: givenBy(exchange, known, { user, ref, held: held(user) }) }
+    })
+    await applyChanges(changes, ({ user }, i) => {
+      if (!isTried) tools.audit(exchange, `give ${members[i]?.roleRef} in ${placeText(place)}`, user)
+    })
     sendJson(exchange.res, 200, members)
   }
 
@@ -173,10 +187,11 @@ export function createMemberHandlers(tools: MemberTools, places: ScopeReader) {
     const ref = await resolve(exchange, known, member.roleRef)
     const held = (await heldByUsers(known, new Set([name])))(name)
     // The new binding first: if it is rejected, the user keeps the old role.
-    await give(exchange, known, { user: name, ref, held })
-    for (const { binding } of await replacedBy(known, ref, held))
-      await unbind(callAs, exchange, binding.entry.meta, name)
-    if (!isTried) tools.audit(exchange, `give ${member.roleRef} in ${placeText(place)}`, name)
+    const given = givenBy(exchange, known, { user: name, ref, held })
+    const taken = takenFrom(exchange, name, await replacedBy(known, ref, held))
+    await applyChanges([{ user: name, steps: [...given, ...taken] }], () => {
+      if (!isTried) tools.audit(exchange, `give ${member.roleRef} in ${placeText(place)}`, name)
+    })
     sendJson(exchange.res, 200, member)
   }
 
@@ -189,8 +204,9 @@ export function createMemberHandlers(tools: MemberTools, places: ScopeReader) {
     const known = await knowMembers(exchange, place)
     const held = await places.heldAt(known, subject => isMember(subject) && subject.name === name)
     if (held.length === 0) throw notFound({ group: '', resource: memberKinds[place.scope].plural }, name)
-    for (const { binding } of held) await unbind(callAs, exchange, binding.entry.meta, name)
-    if (!isTried) tools.audit(exchange, `remove from ${placeText(place)}`, name)
+    await applyChanges([{ user: name, steps: takenFrom(exchange, name, held) }], () => {
+      if (!isTried) tools.audit(exchange, `remove from ${placeText(place)}`, name)
+    })
     sendJson(exchange.res, 200, { message: 'success' })
   }
 

@@ -93,6 +93,7 @@ describe('createRoleRoutes', () => {
   let loopback: Loopback
   const calls: unknown[] = []
   const denied = new Set<string>()
+  let mostCalls = Number.POSITIVE_INFINITY
 
   before(async () => {
     const stores = new Map(
@@ -115,6 +116,7 @@ describe('createRoleRoutes', () => {
       audit: () => undefined,
       async callAs(_exchange, call) {
         calls.push(call)
+        if (calls.length > mostCalls) throw new Status(403, 'Forbidden', 'escalation')
         const name = /bindings\/(\w+)/.exec(call.path)?.[1]
         const found = [...(objects.rolebindings ?? []), ...(objects.clusterrolebindings ?? [])].find(
           each => each.metadata.name === name,
@@ -150,6 +152,7 @@ describe('createRoleRoutes', () => {
   beforeEach(() => {
     calls.splice(0)
     denied.clear()
+    mostCalls = Number.POSITIVE_INFINITY
   })
 
   const get = async (path: string) => {
@@ -618,4 +621,46 @@ describe('createRoleRoutes', () => {
       expect(await write('POST', '/namespaces/b1/members', [member('a', role)])).to.include({ code: 403 })
     expect(calls).to.deep.equal([])
   })
+
+  const failures: readonly (readonly [
+    method: string,
+    path: string,
+    body: unknown,
+    most: number,
+    causes: unknown,
+  ])[] = [
+    ['POST', '/namespaces/b1/members', [member('a', 'viewer'), member('b', 'viewer')], 0, undefined],
+    [
+      'POST',
+      '/namespaces/b1/members',
+      [member('a', 'viewer'), member('b', 'viewer')],
+      1,
+      [
+        { reason: 'Done', message: 'a: done: b1; not done: nothing', field: '[0]' },
+        { reason: 'NotDone', message: 'b: done: nothing; not done: b1', field: '[1]' },
+      ],
+    ],
+    [
+      'PUT',
+      '/namespaces/b1/members/joe',
+      member('joe', 'admin'),
+      3,
+      [{ reason: 'PartlyDone', message: 'joe: done: b1, b1/joe1; not done: b1/joe2', field: '[0]' }],
+    ],
+    [
+      'DELETE',
+      '/workspaces/blue/workspacemembers/ann',
+      undefined,
+      2,
+      [{ reason: 'PartlyDone', message: 'ann: done: b1/ann1; not done: b2/ann2', field: '[0]' }],
+    ],
+  ]
+  for (const [method, path, body, most, causes] of failures)
+    it(`${method} ${path} ${JSON.stringify(body)} tells what was done before call ${most + 1} failed`, async () => {
+      mostCalls = most
+      const answer = await write(method, path, body)
+      const { message, details } = membersOf(answer.body)
+      expect([answer.code, membersOf(details).causes]).to.deep.equal([403, causes])
+      if (causes !== undefined) expect(message).to.match(/^escalation: \d of \d writes were made before$/)
+    })
 })
