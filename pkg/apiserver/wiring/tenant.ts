@@ -44,7 +44,11 @@ export function createTenant(options: TenantOptions): Tenant {
       const group = 'rbac.authorization.k8s.io'
       await requirePermission(identity, { verb: 'list', group, resource: 'rolebindings', name: '' })
       const user = users.get(member)
-      if (user === undefined) throw notFound({ group: `iam.${groupDomain}`, resource: 'users' }, member)
+      if (user === undefined) {
+        const iam = `iam.${groupDomain}`
+        await requirePermission(identity, { verb: 'list', group: iam, resource: 'users', name: '' })
+        throw notFound({ group: iam, resource: 'users' }, member)
+      }
       if (info.verb === 'watch') throw badRequest('the namespaces of another user cannot be watched')
       const seen = await narrowed.visible(
         { verb: 'list', resource: 'namespaces', name: '' },

@@ -30,6 +30,8 @@ export type IamOptions = {
   readonly passwords: PasswordChecker
   /** Whether a text is the password that a user has. @throws Status 503 */
   readonly isPassword: (user: string, password: string) => Promise<boolean>
+  /** Whether the caller has just logged in with the password. @throws Status 503 */
+  readonly hasJustLoggedIn: (exchange: AuthenticatedExchange) => Promise<boolean>
   readonly requirePermission: RequirePermission
   readonly clientAddress: (req: AuthenticatedExchange['req']) => string
   /** Lists and watches of the cache, as `{items, totalItems}`. */
@@ -101,7 +103,8 @@ export function createIamApi(options: IamOptions): IamApi {
 
   const places = createScopeReader({ groupDomain, ...options.roles })
   const platformRoles = createPlatformRoles({ groupDomain, places, callAs: options.roles.callAs })
-  const own = { isOwn: isOwnUser, isPassword: options.isPassword, callAs: options.roles.callAs }
+  const { isPassword, hasJustLoggedIn } = options
+  const own = { isOwn: isOwnUser, isPassword, hasJustLoggedIn, callAs: options.roles.callAs }
   const writing = { users, writer, passwords, permitOf, requireWrite, platformRoles }
   const tools = { client, groupDomain, sourceOf, audit, ...writing, ...own }
   const routes: Readonly<Record<keyof ReturnType<typeof iamPaths>, Handler>> = {

@@ -296,6 +296,8 @@ describe('createRoleRoutes', () => {
     ['/users/joe/globalroles', ['clusterrolebindings'], 403],
     ['/users/none/globalroles', ['clusterrolebindings'], 403],
     ['/users/none/globalroles', [], 404],
+    ['/users/none/globalroles', ['users'], 200],
+    ['/users/joe/globalroles', ['users'], 200],
     // Everybody may read their own.
     ['/users/jane/globalroles', ['clusterrolebindings', 'clusterroles'], 200],
     ['/clustermembers/jane/clusterroles', ['clusterrolebindings'], 200],
@@ -613,6 +615,26 @@ describe('createRoleRoutes', () => {
     for (const right of ['rolebindings ', 'rolebindings b2']) denied.add(right)
     const { body } = await get('/workspaces/blue/workspacemembers')
     expect(membersOf(body).message).to.equal('rolebindings in "" is forbidden')
+  })
+
+  it('shows no groups, and no user, to a caller who may not read users', async () => {
+    denied.add('users')
+    for (const [path, expected] of [
+      ['/users/root/globalroles', []],
+      ['/users/none/globalroles', []],
+      ['/users/joe/globalroles', ['operators']],
+      ['/namespaces/b1/members/none/roles', []],
+      ['/namespaces/b1/members/joe/roles', ['viewer', 'deployer']],
+    ] as const)
+      expect(await names(path), path).to.have.members([...expected])
+  })
+
+  it('shows no rules of ClusterRoles of others to a caller who may not read them', async () => {
+    denied.add('clusterroles')
+    const rulesAt = async (path: string) => itemsOf((await get(path)).body).map(role => membersOf(role).rules)
+    expect(await rulesAt('/users/joe/globalroles')).to.deep.equal([[]])
+    expect(await rulesAt('/namespaces/b1/members/joe/roles')).to.deep.equal([[], rules])
+    expect(await rulesAt('/namespaces/b1/members/jane/roles')).to.deep.equal([rules])
   })
 
   it('does not say whether a role exists to a caller who may not list roles', async () => {

@@ -74,7 +74,8 @@ export async function serveUser(options: UsersOptions, exchange: AuthenticatedEx
   if (method !== 'PUT' && method !== 'PATCH')
     throw methodNotAllowed(['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE'])
   const change = method === 'PUT' ? put : patch
-  const { user, role } = await change(options, exchange)
+  const { user, role, finish } = await change(options, exchange)
+  await finish?.()
   sendJson(res, 200, toAnswer(user, groupDomain, role))
 }
 
@@ -109,6 +110,8 @@ type Written = {
   readonly user: KubeObject
   /** The platform role that was asked for; '' for none. */
   readonly role: string
+  /** Gives the role, once the user is written. */
+  readonly finish?: () => Promise<void>
 }
 
 async function put(options: UsersOptions, exchange: AuthenticatedExchange): Promise<Written> {
@@ -155,9 +158,12 @@ async function write(
   const how = writeOptions(exchange, permitOf)
   const { draft, role } = takePlatformRole(sent, groupDomain)
   const named = users.get(draft.name) ?? { name: draft.name, groups: [] }
+  const isOwnUser = before !== undefined && isOwn(exchange)
+  // Whether a role is the stored one is for those who may know it.
+  if (role !== '' && !isOwnUser) await platformRoles.requireRead(exchange)
   // Consoles send the role back that they have read.
   const isNewRole = role !== '' && (await platformRoles.read()).of(named) !== role
-  if (before !== undefined && isOwn(exchange)) {
+  if (isOwnUser) {
     const own = isNewRole ? undefined : toOwnDraft(before, draft, groupDomain)
     if (own !== undefined) {
       // Written over the version that it was compared with, and no other.
@@ -173,12 +179,17 @@ async function write(
     ? await platformRoles.prepare(exchange, named, { role, isNewUser: false })
     : undefined
   const user = await writer.update(draft, how)
-  if (!how.isDryRun) {
-    auditUpdate(options, exchange, draft)
-    await give?.().catch(afterwards('the user was updated, without the platform role'))
-    if (give !== undefined) audit(exchange, `give ${role}`, draft.name)
+  if (how.isDryRun) return { user, role }
+  auditUpdate(options, exchange, draft)
+  if (give === undefined) return { user, role }
+  return {
+    user,
+    role,
+    async finish() {
+      await give().catch(afterwards('the user was updated, without the platform role'))
+      audit(exchange, `give ${role}`, draft.name)
+    },
   }
-  return { user, role }
 }
 
 function auditUpdate({ audit }: UsersOptions, exchange: AuthenticatedExchange, draft: UserDraft): void {
