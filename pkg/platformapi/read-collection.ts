@@ -2,6 +2,7 @@ import { badRequest, methodNotAllowed, notFound, unknownResource } from '../apie
 import { type ListQuery, parseListQuery } from '../apirequest/list-query.ts'
 import type { AuthenticatedExchange } from '../apirequest/request-context.ts'
 import { isInScope, type RequestInfo } from '../apirequest/request-info.ts'
+import { formatShardSelector } from '../apirequest/shard-selector.ts'
 import { parseVersion } from '../apirequest/version-query.ts'
 import { parseListVersion, parseWatchQuery, watchParameters } from '../apirequest/watch-query.ts'
 import { toCacheKey } from '../cache/bounded-cache.ts'
@@ -153,7 +154,10 @@ async function listObjects(
   const frame =
     style.list === 'items'
       ? itemsFrame(page)
-      : kindFrame(store.served, page, isExact ? version.resourceVersion : String(store.version))
+      : kindFrame(store.served, page, {
+          resourceVersion: isExact ? version.resourceVersion : String(store.version),
+          ...shardInfo(request.query),
+        })
   await sendList(exchange, { pages: tools.pages, timeSlices }, { selection: page.selection, form, frame })
 }
 
@@ -211,13 +215,17 @@ function itemsFrame({ total }: Page) {
   return { before: '{"items":[', after: `],"totalItems":${total}}\n` }
 }
 
+function shardInfo({ shards }: ListQuery) {
+  return shards.length > 0 ? { shardInfo: { selector: formatShardSelector(shards) } } : {}
+}
+
 /** The format of the platform for custom resources, plus the total. */
-function kindFrame({ kind }: ServedKind, { total, remaining }: Page, resourceVersion: string) {
+function kindFrame({ kind }: ServedKind, { total, remaining }: Page, state: object) {
   const head = JSON.stringify({
     kind: `${kind.kind}List`,
     apiVersion: toSourceApiVersion(kind),
     metadata: {
-      resourceVersion,
+      ...state,
       ...(remaining > 0 ? { remainingItemCount: remaining } : {}),
     },
   })
