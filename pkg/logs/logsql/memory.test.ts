@@ -69,7 +69,7 @@ describe('the memory of a query', function () {
   ]
   for (const query of queries) {
     it(`is no more than is counted: ${query}`, async () => {
-      const { used, counted } = await measure(query, 20_000, makeRow)
+      const { used, counted } = await measure(query, 8000, makeRow)
       expect(used).to.be.below(counted * 1.1)
     })
   }
@@ -83,7 +83,7 @@ describe('the memory of a query', function () {
   ]
   for (const query of parts) {
     it(`has no lines of which only a part is kept: ${query}`, async () => {
-      const { used, counted } = await measure(query, 2000, makeLong)
+      const { used, counted } = await measure(query, 800, makeLong)
       expect(used).to.be.below(counted * 1.1)
     })
   }
