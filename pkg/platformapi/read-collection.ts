@@ -20,7 +20,12 @@ import {
   toListPredicate,
 } from '../resourcecache/list/list-predicate.ts'
 import { managedFieldsForm } from '../resourcecache/list/managed-fields.ts'
-import { beginSight, type Visible } from '../resourcecache/list/object-visibility.ts'
+import {
+  assertCurrent,
+  beginSight,
+  readCurrent,
+  type Visible,
+} from '../resourcecache/list/object-visibility.ts'
 import { PageCache } from '../resourcecache/list/page-cache.ts'
 import { sendList } from '../resourcecache/list/send-list.ts'
 import { toSupportedQuery } from '../resourcecache/list/supported-query.ts'
@@ -72,7 +77,6 @@ export async function readCollection(
 ): Promise<void> {
   const { req, info } = exchange
   const { kind } = store.served
-  const style = { ...given, visible: given.visible ?? shared.narrowed(exchange) }
   // A store that is made for one request has no pages that another could use.
   const tools = kind.isListedOnly ? { ...shared, pages: new PageCache() } : shared
   if (!isInScope(info, kind))
@@ -81,24 +85,32 @@ export async function readCollection(
     )
   if (info.subresource !== '') throw unknownResource()
   if (req.method !== 'GET' && req.method !== 'HEAD') throw methodNotAllowed(['GET', 'HEAD'])
-  switch (info.verb) {
-    case 'get':
-      return getObject(store, tools, exchange, style)
-    case 'list':
-      return listObjects(store, tools, exchange, style)
-    case 'watch':
-      // A live response, like a watch, but without events.
-      if (req.method === 'HEAD') throw methodNotAllowed(['GET'])
-      if (kind.isListedOnly)
-        throw methodNotAllowed(
-          ['GET', 'HEAD'],
-          `watch is not supported for ${info.resource}: kube-apiserver only supports list`,
-        )
-      return watch(store, tools, exchange, style)
-    default:
-      throw badRequest(`${info.verb} is not supported here`)
-  }
+  // A live response, like a watch, but without events.
+  if (info.verb === 'watch' && req.method === 'HEAD') throw methodNotAllowed(['GET'])
+  if (info.verb === 'watch' && kind.isListedOnly)
+    throw methodNotAllowed(
+      ['GET', 'HEAD'],
+      `watch is not supported for ${info.resource}: kube-apiserver only supports list`,
+    )
+  const read = reads.get(info.verb)
+  if (read === undefined) throw badRequest(`${info.verb} is not supported here`)
+  return readCurrent(given.visible ?? shared.narrowed(exchange), visible =>
+    read(store, tools, exchange, { ...given, visible }),
+  )
 }
+
+type Read = (
+  store: ObjectStore,
+  tools: ReadTools,
+  exchange: AuthenticatedExchange,
+  style: ReadStyle,
+) => Promise<void> | void
+
+const reads: ReadonlyMap<string, Read> = new Map<string, Read>([
+  ['get', getObject],
+  ['list', listObjects],
+  ['watch', watch],
+])
 
 function getObject(
   store: ObjectStore,
@@ -121,6 +133,7 @@ function sendObject(
   { res, info, query: parameters }: AuthenticatedExchange,
   { visible, only, form }: ReadStyle,
 ): void {
+  assertCurrent(visible)
   const { kind } = store.served
   const entry = store.get(info.isInNamespace ? info.namespace : '', info.name)
   // A caller who may not see an object must not learn that it exists.
@@ -150,6 +163,7 @@ async function listObjects(
     ? listPageAt(store, request, Number(version.resourceVersion), timeSlices)
     : listPage(store, request, timeSlices)
   const page = listed instanceof Promise ? await listed : listed
+  assertCurrent(style.visible)
   const form = toForm(request.query, style.form)
   const frame =
     style.list === 'items'
@@ -158,7 +172,12 @@ async function listObjects(
           resourceVersion: isExact ? version.resourceVersion : String(store.version),
           ...shardInfo(request.query),
         })
-  await sendList(exchange, { pages: tools.pages, timeSlices }, { selection: page.selection, form, frame })
+  const { visible } = style
+  await sendList(
+    exchange,
+    { pages: tools.pages, timeSlices },
+    { selection: page.selection, form, frame, visible },
+  )
 }
 
 async function watch(

@@ -2,7 +2,12 @@ import { expired } from '../../apierrors/status.ts'
 import { formatShardSelector } from '../../apirequest/shard-selector.ts'
 import { toCacheKey } from '../../cache/bounded-cache.ts'
 import { waitForLatest, waitForVersion } from '../../resourcecache/informer/wait-for-resource-version.ts'
-import { beginSight, changedSight, type Visible } from '../../resourcecache/list/object-visibility.ts'
+import {
+  assertCurrent,
+  beginSight,
+  changedSight,
+  type Visible,
+} from '../../resourcecache/list/object-visibility.ts'
 import { byKey } from '../../resourcecache/list/order.ts'
 import type { Entry } from '../../resourcecache/store/cached-object.ts'
 import {
@@ -53,6 +58,7 @@ export async function listObjects(
   const chunks = isNarrowed
     ? await select(store, options, { ...start, selectorKey, timeSlices, visible })
     : start.chunks
+  assertCurrent(visible)
   const size = countEntries(chunks)
   const offset = start.after === '' ? 0 : offsetAfter(chunks, start.after)
   // At version 0 any state is acceptable and the whole list costs no more than a page;
