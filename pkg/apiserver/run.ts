@@ -2,6 +2,7 @@ import type { AuthenticatedExchange } from '../apirequest/request-context.ts'
 import { withoutSelectors } from '../apirequest/request-info.ts'
 import { createAuthorizeRequest } from '../authz/authorize-request.ts'
 import { createNarrowedLists, isNarrowable } from '../authz/narrowed-lists.ts'
+import { createNarrowingRole } from '../authz/narrowing-role.ts'
 import { RbacIndex } from '../authz/rbac-index.ts'
 import { createRefusalExplanation } from '../authz/review/explain-refusal.ts'
 import { createRuleResolution } from '../authz/review/rule-resolution.ts'
@@ -24,7 +25,7 @@ import { createKubeProxy, type GonePods } from '../proxy/kube.ts'
 import { createKubeConnections } from '../proxy/kube-connections.ts'
 import { createOAuthForward, type OAuthForwardOptions } from '../proxy/oauth.ts'
 import { forwardUpgrade, kubeUpgrade } from '../proxy/upgrade.ts'
-import { resourcesGroup, resourcesVersion } from '../resourcecache/kinds.ts'
+import { resourcesGroup, resourcesVersion, toAggregatedKinds } from '../resourcecache/kinds.ts'
 import { WatchBroadcaster } from '../resourcecache/watch/watch-broadcaster.ts'
 import { collectGarbage } from '../telemetry/collect-garbage.ts'
 import type { Logger } from '../telemetry/logger.ts'
@@ -104,7 +105,11 @@ export async function runApiserver(
   const reader = bindings.reader()
   const explain = createRefusalExplanation(reader)
   const narrowed = createNarrowedLists({ client, reader, resolution: createRuleResolution(client) })
-  const access = createAuth({ client, config, logger, registry, group, clientAddress, explain })
+  const narrowingRole = createNarrowingRole({ reader, group, kinds: toAggregatedKinds(groupDomain) })
+  const access = createAuth({
+    ...{ client, config, logger, registry, group, clientAddress, explain },
+    narrowingRole,
+  })
   const { authorize } = access
   const certificates =
     config.tls.certFile === ''
@@ -267,7 +272,7 @@ export async function runApiserver(
         live().cache.clusterLists === 'narrowed' &&
         isNarrowable(attributes, exchange.identity) &&
         narrows(exchange)
-          ? () => narrowed.narrow(exchange, attributes, () => resources.isNamespaced(exchange))
+          ? refused => narrowed.narrow(exchange, refused, () => resources.isNamespaced(exchange))
           : undefined,
     }),
     route,

@@ -12,6 +12,7 @@ import { createKapisTokenAuthenticator } from '../../authn/kapis-token.ts'
 import { stripCredentials } from '../../authn/strip-credentials.ts'
 import { createTokenReviewAuthenticator } from '../../authn/token-review.ts'
 import { type Authorize, createAuthorizer, type Explain } from '../../authz/authorizer.ts'
+import type { NarrowingRole } from '../../authz/narrowing-role.ts'
 import type { Config } from '../../config/config.ts'
 import type { ClientAddress } from '../../httpserver/client-address.ts'
 import type { PasswordChecker } from '../../iam/passwords/password-check.ts'
@@ -79,6 +80,7 @@ export type AccessOptions = {
   readonly clientAddress: ClientAddress
   /** Why RBAC refuses a request, for callers who may read RBAC. */
   readonly explain: Explain
+  readonly narrowingRole: NarrowingRole
 }
 
 /** Wires the authenticators and the authorizer. */
@@ -166,6 +168,7 @@ export function createAuth(options: AccessOptions): Auth {
     client,
     group,
     explain,
+    narrowingRole: options.narrowingRole,
     observe: byTwo((decision, source) => decisions({ decision, source })),
   })
 
