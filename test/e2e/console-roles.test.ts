@@ -82,4 +82,34 @@ describe('roles and members for consoles of KubeSphere 3.4', function () {
       expect(escalated.code).to.equal(403)
     }, 10_000)
   })
+
+  const stale: readonly (readonly [kind: string, path: string])[] = [
+    ['GlobalRole', '/globalroles'],
+    ['ClusterRole', '/clusterroles'],
+    ['WorkspaceRole', '/workspaces/stale/workspaceroles'],
+    ['Role', `/namespaces/${namespace}/roles`],
+  ]
+  for (const [kind, path] of stale)
+    it(`a ${kind} is not written over a version that the caller has not seen`, async () => {
+      const name = uniqueName('stale')
+      const made = await send(admin, 'POST', path, { kind, metadata: { name }, rules: [] })
+      expect(made.code, JSON.stringify(made.body)).to.equal(201)
+      const read = async () => (await send(admin, 'GET', `${path}/${name}`)).body
+      let old = await read()
+      await eventually(async () => {
+        old = await read()
+        expect(old.metadata?.name).to.equal(name)
+      }, 10_000)
+      const rules = [{ apiGroups: [''], resources: ['pods'], verbs: ['get'] }]
+      const changed = await send(admin, 'PUT', `${path}/${name}`, { ...old, rules })
+      expect(changed.code, JSON.stringify(changed.body)).to.equal(200)
+      const again = await send(admin, 'PUT', `${path}/${name}`, { ...old, rules: [] })
+      expect([again.code, again.body.reason], JSON.stringify(again.body)).to.deep.equal([409, 'Conflict'])
+      const { resourceVersion } = old.metadata
+      const headers = { 'content-type': 'application/merge-patch+json' }
+      const body = JSON.stringify({ metadata: { resourceVersion }, rules: [] })
+      const patched = await askAs(admin, `${base}${path}/${name}`, { method: 'PATCH', headers, body })
+      expect(patched.code, patched.body).to.equal(409)
+      expect((await send(admin, 'DELETE', `${path}/${name}`)).code).to.equal(200)
+    })
 })
