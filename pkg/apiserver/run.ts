@@ -158,6 +158,7 @@ export async function runApiserver(
   const tenant = createTenant({
     groupDomain,
     callAs,
+    created: (exchange, where) => iam.giveIn(exchange, where),
     narrowed: resources.narrowed,
     users: access.users,
     requirePermission: access.requirePermission,

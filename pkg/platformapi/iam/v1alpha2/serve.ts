@@ -12,6 +12,7 @@ import type { ReadStyle } from '../../read-collection.ts'
 import { createPlatformRoles } from './roles/platform-roles.ts'
 import { createRoleRoutes, type RoleTools } from './roles/role-routes.ts'
 import { createScopeReader } from './roles/scope-reader.ts'
+import { createWorkspaceRecords } from './roles/workspace-records.ts'
 import type { iamPaths } from './users/description.ts'
 import { getLoginRecords } from './users/login-records.ts'
 import { isOwnPatchType, patchOwnUser } from './users/own-patch.ts'
@@ -59,6 +60,11 @@ export type IamApi = {
    * @throws Status 401
    */
   readonly judgesItself: (exchange: AuthenticatedExchange) => boolean
+  /** Gives the stored members of a workspace their roles in a new namespace, as the caller. */
+  readonly giveIn: (
+    exchange: AuthenticatedExchange,
+    where: { readonly workspace: string; readonly namespace: string },
+  ) => Promise<void>
 }
 
 /**
@@ -148,8 +154,11 @@ export function createIamApi(options: IamOptions): IamApi {
     return isPlatform && !isAggregated && info.group === group && info.version === 'v1alpha2'
   }
 
+  const { giveIn } = createWorkspaceRecords({ groupDomain, callAs: options.roles.callAs, places })
+
   return {
     serve,
+    giveIn,
     servePatchOfOwn(exchange) {
       const { info, isAggregated } = exchange
       const isHere = info.prefix === 'apis' && info.group === group && info.version === 'v1alpha2'
