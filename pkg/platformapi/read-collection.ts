@@ -4,9 +4,15 @@ import type { AuthenticatedExchange } from '../apirequest/request-context.ts'
 import { isInScope, type RequestInfo } from '../apirequest/request-info.ts'
 import { formatShardSelector } from '../apirequest/shard-selector.ts'
 import { parseVersion } from '../apirequest/version-query.ts'
-import { parseListVersion, parseWatchQuery, watchParameters } from '../apirequest/watch-query.ts'
+import {
+  isPageWatch,
+  parseListVersion,
+  parsePageWatchQuery,
+  parseWatchQuery,
+  watchParameters,
+} from '../apirequest/watch-query.ts'
 import { toCacheKey } from '../cache/bounded-cache.ts'
-import { toEventStream } from '../httpserver/event-stream.ts'
+import { type EventStream, toEventStream, toServerSentEvents } from '../httpserver/event-stream.ts'
 import { sendParts } from '../httpserver/respond.ts'
 import { addWarning } from '../httpserver/warning.ts'
 import { waitForLatest, waitForVersion } from '../resourcecache/informer/wait-for-resource-version.ts'
@@ -36,6 +42,7 @@ import { serveWatch } from '../resourcecache/watch/watch.ts'
 import type { WatchBroadcaster } from '../resourcecache/watch/watch-broadcaster.ts'
 import { createFormEncoder } from '../resourcecache/watch/watch-encoder.ts'
 import type { UserTimeSlices } from '../scheduling/time-slices.ts'
+import { watchPage } from './page-watch.ts'
 
 export type ReadTools = {
   readonly groupDomain: string
@@ -92,7 +99,7 @@ export async function readCollection(
       ['GET', 'HEAD'],
       `watch is not supported for ${info.resource}: kube-apiserver only supports list`,
     )
-  const read = reads.get(info.verb)
+  const read = isPageWatch(exchange) ? watchOnePage : reads.get(info.verb)
   if (read === undefined) throw badRequest(`${info.verb} is not supported here`)
   return readCurrent(given.visible ?? shared.narrowed(exchange), visible =>
     read(store, tools, exchange, { ...given, visible }),
@@ -200,8 +207,31 @@ async function watch(
     channelKey: toCacheKey(`platform ${form.name} ${key}`),
     visible: style.visible,
     isCached: !tools.isConsistent(exchange.info),
-    stream: toEventStream(exchange, 'application/json'),
+    stream: toStream(exchange),
   })
+}
+
+async function watchOnePage(
+  store: ObjectStore,
+  tools: ReadTools,
+  exchange: AuthenticatedExchange,
+  style: ReadStyle,
+): Promise<void> {
+  const { broadcaster } = tools
+  const options = parsePageWatchQuery(exchange.query)
+  const request = await toRequest(store, tools, exchange, style)
+  if (tools.isConsistent(exchange.info)) await waitForLatest(store, scopeOf(request))
+  await beginSight(store, style.visible)
+  const timeSlices = tools.timeSlices.of(exchange.identity.username)
+  const form = toForm(request.query, style.form)
+  const stream = toStream(exchange)
+  await watchPage(store, { options, request, form, visible: style.visible, timeSlices, broadcaster, stream })
+}
+
+/** Server-sent events for clients that ask for them, as an EventSource does. */
+function toStream(exchange: AuthenticatedExchange): EventStream {
+  const isEvents = (exchange.req.headers.accept ?? '').includes('text/event-stream')
+  return isEvents ? toServerSentEvents(exchange) : toEventStream(exchange, 'application/json')
 }
 
 async function toRequest(
