@@ -5,8 +5,9 @@ import { type Command, type Io, UsageError } from './command.ts'
 import { findKubeconfig } from './find-kubeconfig.ts'
 import { toConfiguration } from './migrate/configuration.ts'
 import { leftBehind } from './migrate/left-behind.ts'
+import { list } from './migrate/list.ts'
 import { readSource } from './migrate/source.ts'
-import { createUsers, list, planUsers, type Step } from './migrate/users.ts'
+import { createUsers, planUsers, type Step } from './migrate/users.ts'
 import { toTable } from './session/table.ts'
 
 type Options = {
@@ -86,7 +87,8 @@ async function users(options: Options, io: Io): Promise<number> {
     const plan = await planUsers(client, { from, to })
     const steps = options.isWritten ? await createUsers(client, plan, to) : plan
     io.out(toTable([['NAME', 'ACTION', 'REMARKS'], ...steps.map(toRow(options.isWritten))]))
-    for (const line of await leftBehind(path => list(client, path), { from, to })) io.err(`${line}\n`)
+    for (const line of await leftBehind((path, isBad) => list(client, path, isBad), { from, to }))
+      io.err(`${line}\n`)
     if (!options.isWritten) io.err('nothing was written: --write makes the users\n')
     return steps.some(({ action }) => action === 'refused') ? 1 : 0
   } finally {

@@ -163,6 +163,42 @@ describe('toConfiguration', () => {
     ])
   })
 
+  it('drops only the client that Kapis refuses, and names it', () => {
+    const client = (name: string, more: object = {}) => ({ name, secret: `${name}-secret`, ...more })
+    const clients = [
+      client('first'),
+      client('second', { grantMethod: 'never' }),
+      client('third'),
+      client('fourth', { grantMethod: 'x', scopeRestrictions: 3 }),
+      client('fifth'),
+    ]
+    const { file, notes } = toConfiguration({ authentication: { oauthOptions: { clients } } }, options)
+    const { config } = parseConfig(parse(file))
+    expect(config.oauth.clients.map(({ name }) => name)).to.deep.equal(['first', 'third', 'fifth'])
+    expect(notes.filter(({ message }) => message.endsWith('is left out'))).to.deep.equal([
+      { path: 'oauth.clients[3]', message: '"fourth" is left out' },
+      { path: 'oauth.clients[1]', message: '"second" is left out' },
+    ])
+  })
+
+  it('drops only an identity provider without a name', () => {
+    const provider = { type: 'LDAPIdentityProvider', provider: {} }
+    const identityProviders = [provider, { ...provider, name: 'corp' }]
+    const { providers, notes } = toConfiguration(
+      { authentication: { oauthOptions: { identityProviders } } },
+      options,
+    )
+    expect(parseAllDocuments(providers).map(each => each.toJS().metadata.name)).to.deep.equal([
+      'identity-provider-corp',
+    ])
+    expect(notes).to.deep.equal([
+      {
+        path: 'authentication.oauthOptions.identityProviders[0].name',
+        message: 'is required; the provider is left out',
+      },
+    ])
+  })
+
   it('names an identity provider that Kapis does not have, and makes no Secret of it', () => {
     const provider = { name: 'cas', type: 'CASIdentityProvider', mappingMethod: 'auto', provider: {} }
     const source = { authentication: { oauthOptions: { identityProviders: [provider] } } }

@@ -1,7 +1,7 @@
 import { stringify } from 'yaml'
 import { parseConfig } from '../../../pkg/config/config.ts'
 import { ConfigError, type Problem } from '../../../pkg/config/problem.ts'
-import { isRecord } from '../../../pkg/kubeclient/object.ts'
+import { isRecord, itemsOf, membersOf } from '../../../pkg/kubeclient/object.ts'
 import { rules } from './rules.ts'
 import type { Fields } from './source.ts'
 import { createTranslation, type Note, note, put, type Translation, translate } from './translation.ts'
@@ -37,11 +37,29 @@ export function toConfiguration(
 function dropRefused(translation: Translation): void {
   const { config } = translation
   const problems = problemsOf(config)
-  for (const { path, message } of problems) {
-    note(translation, path, `(of Kapis) ${message}`)
+  for (const { path, message } of problems) note(translation, path, `(of Kapis) ${message}`)
+  for (const path of withoutParts(problems)) {
+    const item = itemAt(config, path)
+    if (item !== undefined) note(translation, path, `${item} is left out`)
     drop(config, path)
   }
   if (problems.length > 0 && problemsOf(config).length < problems.length) dropRefused(translation)
+}
+
+/** One path for each item of a list, the last item first, so that the others keep their places. */
+function withoutParts(problems: readonly Problem[]): readonly string[] {
+  const paths = problems.map(({ path }) => /^.*?\[\d+\]/.exec(path)?.[0] ?? path)
+  const place = (path: string) => Number(/\[(\d+)\]$/.exec(path)?.[1] ?? 0)
+  return [...new Set(paths)].sort((a, b) => place(b) - place(a))
+}
+
+/** The item of a list at the end of a path, by its name; undefined for any other path. */
+function itemAt(config: Fields, path: string): string | undefined {
+  if (!path.endsWith(']')) return undefined
+  const [list = '', index = ''] = path.split(/[[\]]/)
+  const items = list.split('.').reduce<unknown>((at, key) => membersOf(at)[key], config)
+  const { name } = membersOf(itemsOf(items)[Number(index)])
+  return typeof name === 'string' ? JSON.stringify(name) : 'it'
 }
 
 function problemsOf(config: Fields): readonly Problem[] {
@@ -54,11 +72,13 @@ function problemsOf(config: Fields): readonly Problem[] {
   }
 }
 
-/** Removes the member at a path such as `oauth.clients[0].redirectURIs`; a list only as a whole. */
+/** Removes the member at a path such as `logs.store`, or the item at one such as `oauth.clients[0]`. */
 function drop(config: Record<string, unknown>, path: string): void {
   const [name = '', ...rest] = path.split('.')
-  const next = config[name]
-  if (rest.length === 0 || !isRecord(next)) delete config[name.replace(/\[.*$/, '')]
+  const [key = '', index] = name.split(/[[\]]/)
+  const next = config[key]
+  if (index !== undefined && Array.isArray(next)) config[key] = next.toSpliced(Number(index), 1)
+  else if (rest.length === 0 || !isRecord(next)) delete config[key]
   else drop(next, rest.join('.'))
 }
 

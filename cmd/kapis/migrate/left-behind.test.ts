@@ -29,6 +29,18 @@ describe('leftBehind', () => {
     ])
   })
 
+  it('names a kind that cannot be listed, and goes on', async () => {
+    const lines = await leftBehind(
+      async path => {
+        if (path.endsWith('/groups')) throw new Error('groups is forbidden')
+        return objects[path] ?? []
+      },
+      { from: 'old.test', to: 'new.test' },
+    )
+    expect(lines).to.have.length(4)
+    expect(lines[2]).to.equal('Group: not taken over, and failed to list them: groups is forbidden')
+  })
+
   it('says nothing where there is none', async () => {
     expect(await leftBehind(async () => [], { from: 'old.test', to: 'new.test' })).to.deep.equal([])
   })

@@ -59,19 +59,27 @@ const mostNamed = 5
  * @param list the objects at a path; none where kube-apiserver does not serve it
  */
 export async function leftBehind(
-  list: (path: string) => Promise<readonly KubeObject[]>,
+  list: (path: string, isBad: (name: string) => void) => Promise<readonly KubeObject[]>,
   { from, to }: { readonly from: string; readonly to: string },
 ): Promise<readonly string[]> {
   const found = await Promise.all(
-    kinds.map(async each => ({
-      ...each,
-      objects: (await list(each.path(from))).filter(object => each.counts?.(object, from) ?? true),
-    })),
+    kinds.map(async each => {
+      const bad: string[] = []
+      try {
+        const objects = await list(each.path(from), name => bad.push(name))
+        const counted = objects.filter(object => each.counts?.(object, from) ?? true)
+        return { ...each, names: [...counted.map(({ metadata }) => metadata.name), ...bad] }
+      } catch (error) {
+        return { ...each, failure: error instanceof Error ? error.message : String(error) }
+      }
+    }),
   )
-  return found.flatMap(({ kind, objects, advice }) => {
-    if (objects.length === 0) return []
-    const names = objects.slice(0, mostNamed).map(({ metadata }) => metadata.name)
-    const more = objects.length > mostNamed ? ` and ${objects.length - mostNamed} more` : ''
+  return found.flatMap(each => {
+    const { kind, advice } = each
+    if ('failure' in each) return [`${kind}: not taken over, and failed to list them: ${each.failure}`]
+    if (each.names.length === 0) return []
+    const names = each.names.slice(0, mostNamed)
+    const more = each.names.length > mostNamed ? ` and ${each.names.length - mostNamed} more` : ''
     return [`${kind} ${names.join(', ')}${more}: not taken over; ${advice(to)}`]
   })
 }

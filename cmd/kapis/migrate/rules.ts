@@ -75,7 +75,9 @@ const oauthOptions: Readonly<Record<string, Rule>> = {
     if (item.mappingMethod === 'mixed')
       note(to, `${path}.mappingMethod`, 'mixed is manual now: users link themselves to a provider')
     const document = item.mappingMethod === 'mixed' ? { ...item, mappingMethod: 'manual' } : item
-    if (providerTypes.some(type => type === item.type)) to.providers.push(document)
+    if (typeof item.name !== 'string' || item.name === '')
+      note(to, `${path}.name`, 'is required; the provider is left out')
+    else if (providerTypes.some(type => type === item.type)) to.providers.push(document)
     else note(to, `${path}.type`, `Kapis has no such provider; supported: ${providerTypes.join(', ')}`)
   }),
 }

@@ -53,10 +53,9 @@ describe('a user who was disabled before the migration', () => {
     expect(await migrate()).to.deep.equal([['refused', 'created, but failed to disable it: refused PATCH']])
   })
 
-  it('ends the run when kube-apiserver fails meanwhile', async () => {
+  it('is told of when kube-apiserver fails meanwhile', async () => {
     const { migrate } = make([], ({ method }) => (method === 'PATCH' ? 503 : 0))
-    const error = await migrate().catch(thrown => thrown)
-    expect(error).to.include({ code: 503, message: 'refused PATCH' })
+    expect(await migrate()).to.deep.equal([['refused', 'created, but failed to disable it: refused PATCH']])
   })
 
   const rows: readonly [object, readonly string[]][] = [
@@ -70,4 +69,66 @@ describe('a user who was disabled before the migration', () => {
       expect([await migrate(), calls]).to.deep.equal([[step], []])
     })
   }
+})
+
+describe('an object that cannot be taken over', () => {
+  const user = (name: string) => ({
+    metadata: { ...metadata, name },
+    spec: { ...spec, email: `${name}@old.test` },
+  })
+  async function migrate(
+    items: readonly unknown[],
+    fails: (name: string) => number,
+    bindings: readonly unknown[] = [],
+  ) {
+    const tried: string[] = []
+    const client: KubeClient = {
+      async call({ method = 'GET', path, body }) {
+        if (method === 'POST') {
+          const { name } = Object(body).metadata
+          tried.push(name)
+          if (fails(name) !== 0) throw new Status(fails(name), 'InternalError', `no ${name}`)
+          return {}
+        }
+        const isOld = path.includes('old.test')
+        if (isOld && path.includes('/groupbindings?')) return { metadata: {}, items: bindings }
+        return { metadata: {}, items: isOld && path.includes('/users?') ? items : [] }
+      },
+      stream: () => Promise.reject(new Error('not used')),
+      close: () => undefined,
+    }
+    const steps = await createUsers(client, await planUsers(client, domains), domains.to)
+    return { steps: steps.map(({ name, action, remarks }) => [name, action, ...remarks]), tried }
+  }
+  const unreadable = 'cannot be read: it is not an object with name, uid and resourceVersion'
+
+  it('drops only itself when it cannot be read, and is named', async () => {
+    const items = [user('ann'), { metadata: { name: 'bad' } }, null, user('joe')]
+    const { steps } = await migrate(items, () => 0, ['x'])
+    expect(steps).to.deep.equal([
+      ['ann', 'create'],
+      ['joe', 'create'],
+      ['bad', 'refused', unreadable],
+      ['(without a name)', 'refused', unreadable],
+      ['(without a name)', 'refused', `GroupBinding ${unreadable}`],
+    ])
+  })
+
+  it('drops only itself when kube-apiserver fails on it', async () => {
+    const items = ['ann', 'bad', 'joe'].map(user)
+    const { steps } = await migrate(items, name => (name === 'bad' ? 500 : 0))
+    expect(steps).to.deep.equal([
+      ['ann', 'create'],
+      ['bad', 'refused', 'no bad'],
+      ['joe', 'create'],
+    ])
+  })
+
+  it('are the rest when kube-apiserver fails on several in a row', async () => {
+    const { steps, tried } = await migrate(['a', 'b', 'c', 'd', 'e'].map(user), name =>
+      name === 'a' ? 0 : 503,
+    )
+    expect(tried).to.deep.equal(['a', 'b', 'c', 'd'])
+    expect(steps.at(-1)).to.deep.equal(['e', 'refused', 'not tried: kube-apiserver fails'])
+  })
 })

@@ -3,8 +3,9 @@ import { iamVersion, isPasswordHash, toCredential, usersPath } from '../../../pk
 import { linkAnnotation, readLinks } from '../../../pkg/iam/users/user-link.ts'
 import { groupProblem } from '../../../pkg/iam/users/user-validation.ts'
 import type { KubeClient } from '../../../pkg/kubeclient/client.ts'
-import { isRecord, type KubeObject, parseObject } from '../../../pkg/kubeclient/object.ts'
+import { isRecord, type KubeObject } from '../../../pkg/kubeclient/object.ts'
 import { commandLine } from '../../../pkg/shell/command-line.ts'
+import { list } from './list.ts'
 
 /** The migration of one user. */
 export type Step = {
@@ -26,13 +27,30 @@ type Members = ReadonlyMap<string, readonly string[]>
  * @throws Status if they cannot be read
  */
 export async function planUsers(client: KubeClient, domains: Domains): Promise<readonly Step[]> {
+  const unread: Step[] = []
+  const tell = (what: string) => (name: string) => {
+    const remarks = [`${what}cannot be read: it is not an object with name, uid and resourceVersion`]
+    unread.push({ name, action: 'refused', remarks, isDisabled: false })
+  }
+  const { from, to } = domains
   const [users, there, groups, roles] = await Promise.all([
-    list(client, usersPath(domains.from)),
-    list(client, usersPath(domains.to)),
-    list(client, pathOf(domains.from, 'groupbindings')).then(items => membersOf(items, toGroupMembers)),
-    list(client, pathOf(domains.from, 'globalrolebindings')).then(items => membersOf(items, toRoleMembers)),
+    list(client, usersPath(from), tell('')),
+    list(client, usersPath(to), () => undefined),
+    list(client, pathOf(from, 'groupbindings'), tell('GroupBinding ')),
+    list(client, pathOf(from, 'globalrolebindings'), tell('GlobalRoleBinding ')),
   ])
-  const existing = new Map(there.map(object => [object.metadata.name, object]))
+  return [...toSteps(users, { there, groups, roles }, domains), ...unread]
+}
+
+type Found = {
+  readonly there: readonly KubeObject[]
+  readonly groups: readonly KubeObject[]
+  readonly roles: readonly KubeObject[]
+}
+
+function toSteps(users: readonly KubeObject[], found: Found, domains: Domains): readonly Step[] {
+  const existing = new Map(found.there.map(object => [object.metadata.name, object]))
+  const [groups, roles] = [membersOf(found.groups, toGroupMembers), membersOf(found.roles, toRoleMembers)]
   return users.map(user => {
     const name = user.metadata.name
     const step = toStep(user, groups.get(name) ?? [], roles.get(name) ?? [], domains)
@@ -46,37 +64,55 @@ export async function planUsers(client: KubeClient, domains: Domains): Promise<r
   })
 }
 
-/** Creates the planned users. Existing ones are not changed. */
+// One object may fail by itself (a webhook, a limit); several in a row are kube-apiserver.
+const mostFailures = 3
+
+/**
+ * Creates the planned users. Existing ones are not changed. A user who cannot be created is left out
+ * alone; when kube-apiserver does not answer for several in a row, the others are not tried.
+ */
 export async function createUsers(
   client: KubeClient,
   steps: readonly Step[],
   to: string,
 ): Promise<readonly Step[]> {
   const done: Step[] = []
+  let failures = 0
   for (const step of steps) {
-    done.push(step.action === 'create' ? await createUser(client, step, to) : step)
+    if (step.action !== 'create') done.push(step)
+    else if (failures >= mostFailures)
+      done.push({ ...step, action: 'refused', remarks: [...step.remarks, 'not tried: kube-apiserver fails'] })
+    else {
+      const { isServerFailure, ...made } = await createUser(client, step, to)
+      failures = isServerFailure ? failures + 1 : 0
+      done.push(made)
+    }
   }
   return done
 }
 
-async function createUser(client: KubeClient, step: Step, to: string): Promise<Step> {
+type Made = Step & { readonly isServerFailure: boolean }
+
+async function createUser(client: KubeClient, step: Step, to: string): Promise<Made> {
   const path = usersPath(to)
-  const refused = (error: unknown, before = ''): Step => {
-    if (!(error instanceof Status) || error.code >= 500) throw error
-    return { ...step, action: 'refused', remarks: [...step.remarks, before + error.message] }
+  const refused = (error: unknown, before = ''): Made => {
+    const isServerFailure = !(error instanceof Status) || error.code >= 500
+    const message = error instanceof Error ? error.message : String(error)
+    return { ...step, action: 'refused', remarks: [...step.remarks, before + message], isServerFailure }
   }
+  const made = { ...step, isServerFailure: false }
   try {
     await client.call({ method: 'POST', path, body: step.object })
   } catch (error) {
     return refused(error)
   }
-  if (!step.isDisabled) return step
+  if (!step.isDisabled) return made
   try {
     const body = { status: { state: 'Disabled', reason: 'disabled before the migration' } }
     const contentType = 'application/merge-patch+json'
     const status = `${path}/${encodeURIComponent(step.name)}/status`
     await client.call({ method: 'PATCH', path: status, body, contentType })
-    return step
+    return made
   } catch (error) {
     return refused(error, 'created, but failed to disable it: ')
   }
@@ -161,27 +197,6 @@ function membersOf(
   const members = new Map<string, string[]>()
   for (const [user, what] of items.flatMap(pairs)) members.set(user, [...(members.get(user) ?? []), what])
   return members
-}
-
-/** Pages of a list; none where the resource does not exist. */
-export async function list(client: KubeClient, path: string): Promise<readonly KubeObject[]> {
-  const found: KubeObject[] = []
-  let next = ''
-  do {
-    let page: unknown
-    try {
-      page = await client.call({
-        path: `${path}?limit=500${next === '' ? '' : `&continue=${encodeURIComponent(next)}`}`,
-      })
-    } catch (error) {
-      if (error instanceof Status && error.code === 404) return found
-      throw error
-    }
-    if (!isRecord(page) || !Array.isArray(page.items)) throw new Error(`${path} is not a list`)
-    found.push(...page.items.map(parseObject))
-    next = isRecord(page.metadata) && typeof page.metadata.continue === 'string' ? page.metadata.continue : ''
-  } while (next !== '')
-  return found
 }
 
 function pathOf(domain: string, plural: string): string {

@@ -1,0 +1,40 @@
+import { Status } from '../../../pkg/apierrors/status.ts'
+import type { KubeClient } from '../../../pkg/kubeclient/client.ts'
+import { isRecord, type KubeObject, membersOf, parseObject, textOf } from '../../../pkg/kubeclient/object.ts'
+
+/**
+ * Pages of a list; none where the resource does not exist.
+ *
+ * @param isBad called with the name of an item that is not an object, which is left out
+ */
+export async function list(
+  client: KubeClient,
+  path: string,
+  isBad: (name: string) => void,
+): Promise<readonly KubeObject[]> {
+  const found: KubeObject[] = []
+  let next = ''
+  do {
+    const query = next === '' ? '' : `&continue=${encodeURIComponent(next)}`
+    const page = await client.call({ path: `${path}?limit=500${query}` }).catch(noneOf404)
+    if (page === undefined) return found
+    if (!isRecord(page) || !Array.isArray(page.items)) throw new Error(`${path} is not a list`)
+    found.push(...page.items.flatMap(item => parse(item, isBad)))
+    next = textOf(membersOf(page.metadata).continue)
+  } while (next !== '')
+  return found
+}
+
+function noneOf404(error: unknown): undefined {
+  if (error instanceof Status && error.code === 404) return undefined
+  throw error
+}
+
+function parse(item: unknown, isBad: (name: string) => void): readonly KubeObject[] {
+  try {
+    return [parseObject(item)]
+  } catch {
+    isBad(textOf(membersOf(membersOf(item).metadata).name) || '(without a name)')
+    return []
+  }
+}
