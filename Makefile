@@ -20,6 +20,7 @@ help: ## Show this help
 #: RUN_DIR=.run           state of what runs; another one for another set side by side
 #: KAPIS_GROUP_DOMAIN     domain of the API groups (kapis.io)
 #: ONLY, GREP             make test: unit or e2e; only tests whose title matches. make bench ONLY=<name>
+#: TIMINGS=1              make test: print the 40 slowest files and tests
 #: KUBEBUILDER_ASSETS     folder with etcd, kube-apiserver and kubectl; otherwise they are downloaded or built
 
 .PHONY: run up down

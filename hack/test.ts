@@ -4,6 +4,7 @@ import { ensureBinaries } from './controlplane/binaries/binaries.ts'
 import { childEnvironment, repository } from './controlplane/settings.ts'
 import { createClusters } from './test/clusters.ts'
 import { createQueue, type Queue, runMocha, testFiles, thenFrom } from './test/mocha-process.ts'
+import { type Timing, toTable } from './test/timings.ts'
 import { brokeOff, isSuccess, none, type Outcome, sum, toLine } from './test/totals.ts'
 
 // make test: the unit tests, then the tests that need a control plane. ONLY=unit or ONLY=e2e runs
@@ -23,6 +24,9 @@ const timeoutMs = 120_000
 const runDir = `${process.env.RUN_DIR || '.run'}-test`
 // Hundreds of programs start: each compiles what none before it has.
 process.env.NODE_COMPILE_CACHE ||= join(repository, 'node_modules/.cache/compiled')
+
+const timings: Record<'file' | 'test', Timing[]> = { file: [], test: [] }
+const timed = (kind: 'file' | 'test', timing: Timing) => timings[kind].push(timing)
 
 const clusters = createClusters()
 const abort = new AbortController()
@@ -50,6 +54,9 @@ if (binaries !== undefined) {
   outcomes.push(await runEndToEnd(binaries).catch(failed))
 }
 const all = sum(outcomes)
+if (process.env.TIMINGS === '1')
+  for (const kind of ['file', 'test'] as const)
+    console.log([`slowest ${kind}s:`, ...toTable(timings[kind])].join('\n'))
 // Repeated at the end, where readers of a thousand lines look first.
 if (all.failures.length > 0) console.error(['failed:', ...all.failures].join('\n  '))
 console.log(toLine(all))
@@ -58,7 +65,9 @@ process.exit(isSuccess(all) ? 0 : 1)
 async function runUnitTests(): Promise<Outcome> {
   const queue = createQueue(testFiles(unitPatterns).map(file => [file]))
   const env = childEnvironment()
-  const runs = ['unit-1', 'unit-2'].map(name => runMocha(queue, { name, timeoutMs: unitTimeoutMs, env }))
+  const runs = ['unit-1', 'unit-2'].map(name =>
+    runMocha(queue, { name, timeoutMs: unitTimeoutMs, env, timed }),
+  )
   return sum(await Promise.all(runs))
 }
 
@@ -86,6 +95,7 @@ async function runEndToEnd(binaries: ReturnType<typeof ensureBinaries>): Promise
       name: 'installation',
       timeoutMs,
       env: { ...childEnvironment(), PATH, RUN_DIR: `${runDir}-installation` },
+      timed,
     }),
   ])
   return sum([missing, ...runs])
@@ -93,12 +103,12 @@ async function runEndToEnd(binaries: ReturnType<typeof ensureBinaries>): Promise
 
 function runFolders(names: readonly string[]): Promise<Outcome> {
   return clusters.with(runDir, env =>
-    runMocha(createQueue(jobsOf(names)), { name: names[0] ?? '', timeoutMs, env }),
+    runMocha(createQueue(jobsOf(names)), { name: names[0] ?? '', timeoutMs, env, timed }),
   )
 }
 
 function runOnPlane(name: string, queue: Queue): Promise<Outcome> {
-  return clusters.with(`${runDir}-${name}`, env => runMocha(queue, { name, timeoutMs, env }))
+  return clusters.with(`${runDir}-${name}`, env => runMocha(queue, { name, timeoutMs, env, timed }))
 }
 
 /** One job per file; files that share a cluster are one job. */

@@ -6,6 +6,7 @@ import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { repository } from '../controlplane/settings.ts'
 import { isMessage, type Job, type JobMessage, type Message } from './messages.ts'
+import type { Timing } from './timings.ts'
 import { brokeOff, none, type Outcome, sum } from './totals.ts'
 
 /** The test files that match, in the order of their names. */
@@ -34,6 +35,7 @@ export type MochaRun = {
   /** Before each line that it prints, since other processes print at the same time. */
   readonly name: string
   readonly print?: (line: string) => void
+  readonly timed?: (kind: 'file' | 'test', timing: Timing) => void
 }
 
 /**
@@ -41,7 +43,7 @@ export type MochaRun = {
  */
 export async function runMocha(queue: Queue, run: MochaRun): Promise<Outcome> {
   if (queue.isEmpty()) return none
-  const { timeoutMs, env, name, print = console.log } = run
+  const { timeoutMs, env, name, print = console.log, timed = () => {} } = run
   const child = spawn(process.execPath, [join(repository, 'hack/test/mocha.ts'), String(timeoutMs)], {
     cwd: repository,
     env,
@@ -54,7 +56,12 @@ export async function runMocha(queue: Queue, run: MochaRun): Promise<Outcome> {
   const count = createCount()
   child.on('message', message => {
     if (!isMessage(message)) return
-    if (!('next' in message)) return count.add(message)
+    if ('timing' in message) return timed('file', message.timing)
+    if (!('next' in message)) {
+      if ('test' in message && message.seconds !== undefined)
+        timed('test', { name: message.test, seconds: message.seconds })
+      return count.add(message)
+    }
     const answer: JobMessage = { job: queue.take() ?? [] }
     count.began(answer.job)
     // A process that has ended in the meantime is detected by its exit event.
@@ -82,7 +89,7 @@ export function createCount() {
       files = job
       at = undefined
     },
-    add(message: Exclude<Message, { next: true }>): void {
+    add(message: Exclude<Message, { next: true } | { timing: Timing }>): void {
       if ('end' in message) {
         isOver = true
         return

@@ -1,6 +1,7 @@
 import { relative, resolve } from 'node:path'
 import Mocha from 'mocha'
 import { isJobMessage, type Job, type Message } from './messages.ts'
+import { cpuSeconds } from './timings.ts'
 
 // Runs the test files of each job from its parent, and reports when each test starts and ends, so
 // that a crash loses neither the results nor the name of the running test. Usage: mocha.ts
@@ -27,13 +28,14 @@ process.on('unhandledRejection', (reason, promise) => {
 })
 let isPassed = true
 for (let job = await nextJob(); job.length > 0; job = await nextJob()) {
-  const startedAt = performance.now()
+  const [startedAt, cpuBefore] = [performance.now(), cpuSeconds()]
   const { failures, total } = await run(job)
   if (failures > 0) isPassed = false
   if (total === 0) continue
-  const seconds = ((performance.now() - startedAt) / 1000).toFixed(1)
+  const [seconds, cpu] = [(performance.now() - startedAt) / 1000, cpuSeconds() - cpuBefore]
   const [only = '', ...more] = job.map(file => relative(process.cwd(), file))
-  console.log(`  ${seconds} s for ${more.length === 0 ? only : `${job.length} files`}`)
+  console.log(`  ${seconds.toFixed(1)} s for ${more.length === 0 ? only : `${job.length} files`}`)
+  report({ timing: { name: [only, ...more].join(' '), seconds, cpuSeconds: cpu } })
 }
 // Not process.exitCode: a leaked timer or socket must not keep the process alive.
 report({ end: true }, () => process.exit(isPassed ? 0 : 1))
@@ -58,7 +60,9 @@ async function run(files: Job): Promise<{ failures: number; total: number }> {
   const runner = mocha.run(end)
   for (const event of ['test', 'hook'] as const)
     runner.on(event, runnable => report({ test: runnable.fullTitle(), state: 'began' }))
-  runner.on('pass', test => report({ test: test.fullTitle(), state: 'passed' }))
+  runner.on('pass', test =>
+    report({ test: test.fullTitle(), state: 'passed', seconds: (test.duration ?? 0) / 1000 }),
+  )
   runner.on('pending', test => report({ test: test.fullTitle(), state: 'skipped' }))
   runner.on('fail', (test, error) =>
     report({ test: test.fullTitle(), state: 'failed', why: toFirstLine(error?.message) }),

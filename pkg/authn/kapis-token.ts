@@ -42,8 +42,6 @@ export type KapisTokenAuthenticator = Authenticator & {
    * deleted or disabled.
    */
   readonly hasEnded: (identity: Identity) => boolean
-  /** The sid of the login of a caller with such a token; undefined for any other caller. */
-  readonly sidOf: (identity: Identity) => string | undefined
 }
 
 const maxCacheBytes = 32 * 1024 * 1024
@@ -112,7 +110,6 @@ export function createKapisTokenAuthenticator(options: KapisTokenOptions): Kapis
       }
       return known.identity
     },
-    sidOf: ({ extra }) => claimsOf.get(extra)?.sid,
     hasEnded({ extra }) {
       const claims = claimsOf.get(extra)
       if (claims === undefined) return false

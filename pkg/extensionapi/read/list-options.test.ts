@@ -10,7 +10,6 @@ const defaults: ListOptions = {
   namespace: '',
   labels: [],
   fields: [],
-  shards: [],
   resourceVersion: '',
   match: '',
   limit: 0,

@@ -13,8 +13,7 @@ export type ExchangeableToken = {
   readonly login: Session | undefined
   /** Seconds since the epoch. */
   readonly expiresAt: number
-  /** Of an access token of Kapis: the exchanged token has no more. */
-  readonly scope: string | undefined
+  readonly isReadOnly: boolean
 }
 
 export type SubjectTokens = {
