@@ -11,6 +11,7 @@ const defaults: ListQuery = {
   managedFields: false,
   labelSelector: { text: '', requirements: [] },
   fieldSelector: { text: '', requirements: [] },
+  shards: [],
   fields: '',
   filters: new Map(),
   warnings: [],
@@ -21,6 +22,10 @@ describe('parseListQuery', () => {
   const valid: readonly [string, Partial<ListQuery>][] = [
     ['', {}],
     ['page=&limit=&sortBy=&ascending=&managedFields=&labelSelector=', {}],
+    [
+      "shardSelector=shardRange(object.metadata.uid,'0x0000000000000000','0x8000000000000000')",
+      { shards: [{ field: 'object.metadata.uid', start: 0n, end: 2n ** 63n }] },
+    ],
     ['sortBy=-name', { sortBy: '-name', ascending: true }],
     ['sortBy=status,-name', { sortBy: 'status,-name', ascending: true }],
     ['sortBy=status,-name&ascending=false', { sortBy: 'status,-name' }],

@@ -2,6 +2,7 @@ import type { FieldRequirement } from './field-selector.ts'
 import type { LabelRequirement } from './label-selector.ts'
 import type { QueryParameters } from './query-parameters.ts'
 import type { Selector } from './selector.ts'
+import type { ShardRange } from './shard-selector.ts'
 
 /** The paging and sorting of a platform list; everything else in the query is a filter. */
 export type ListQuery = {
@@ -15,6 +16,8 @@ export type ListQuery = {
   readonly managedFields: boolean
   readonly labelSelector: Selector<LabelRequirement>
   readonly fieldSelector: Selector<FieldRequirement>
+  /** Empty without a shardSelector. */
+  readonly shards: readonly ShardRange[]
   /** Paths of the members that are wanted; '' for whole objects. */
   readonly fields: string
   /** The other parameters; empty ones are omitted. */
@@ -31,6 +34,7 @@ const ownParameters = new Set([
   'managedFields',
   'labelSelector',
   'fieldSelector',
+  'shardSelector',
   'fields',
   'pretty',
   'watch',
@@ -64,6 +68,7 @@ export function parseListQuery(query: QueryParameters, others: readonly string[]
     managedFields: boolean(query, 'managedFields', warn),
     labelSelector: query.labelSelector,
     fieldSelector: query.fieldSelector,
+    shards: query.shards,
     fields: query.get('fields') ?? '',
     filters,
     warnings,

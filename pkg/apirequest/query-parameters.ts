@@ -3,6 +3,7 @@ import { badRequest } from '../apierrors/status.ts'
 import { type FieldRequirement, parseFieldSelector } from './field-selector.ts'
 import { type LabelRequirement, parseLabelSelector } from './label-selector.ts'
 import { readSelector, type Selector } from './selector.ts'
+import { parseShardSelector, type ShardRange } from './shard-selector.ts'
 
 /**
  * The query of a request, decoded once, in the same way as net/url of Go. All of Kapis reads
@@ -20,6 +21,7 @@ export class QueryParameters implements Iterable<readonly [name: string, value: 
   readonly #maxLength: number
   #fieldSelector: Selector<FieldRequirement> | undefined
   #labelSelector: Selector<LabelRequirement> | undefined
+  #shards: readonly ShardRange[] | undefined
 
   /**
    * @param rawQuery the part of a URL after the question mark
@@ -122,6 +124,19 @@ export class QueryParameters implements Iterable<readonly [name: string, value: 
   get labelSelector(): Selector<LabelRequirement> {
     this.#labelSelector ??= readSelector(this.first('labelSelector') ?? '', text => parseLabelSelector(text))
     return this.#labelSelector
+  }
+
+  /**
+   * The ranges of the shardSelector; empty without one.
+   *
+   * @throws Status 400
+   */
+  get shards(): readonly ShardRange[] {
+    if (this.#shards === undefined) {
+      const text = this.get('shardSelector') ?? ''
+      this.#shards = text === '' ? [] : parseShardSelector(text)
+    }
+    return this.#shards
   }
 }
 

@@ -1,7 +1,8 @@
 import { expect } from 'chai'
 import { refusalOf } from '../apierrors/fixtures.ts'
 import { QueryParameters } from './query-parameters.ts'
-import { parseListVersion, parseWatchQuery } from './watch-query.ts'
+import { parseLine } from './request-line.ts'
+import { isPageWatch, parseListVersion, parsePageWatchQuery, parseWatchQuery } from './watch-query.ts'
 
 const parse = (text: string) => parseWatchQuery(new QueryParameters(text))
 
@@ -30,10 +31,6 @@ describe('parseWatchQuery', () => {
   })
 
   const refused: readonly [string, string][] = [
-    ['page=2', 'page cannot be used with watch=true: a watch has no pages'],
-    ['limit=10', 'limit cannot be used with watch=true: a watch has no pages'],
-    ['sortBy=name', 'sortBy cannot be used with watch=true: a watch has no pages'],
-    ['ascending=true', 'ascending cannot be used with watch=true: a watch has no pages'],
     [
       'resourceVersion=x',
       'Invalid value: "x": resourceVersion must be a decimal integer without leading zeros',
@@ -51,6 +48,42 @@ describe('parseWatchQuery', () => {
       })
     })
   }
+})
+
+describe('parsePageWatchQuery', () => {
+  const parsePage = (text: string) => parsePageWatchQuery(new QueryParameters(`watch=true&${text}`))
+  const isOfPage = (text: string) => isPageWatch(parseLine('GET', `/kapi/v1/pods?${text}`))
+
+  for (const text of ['page=2', 'limit=10', 'sortBy=name', 'ascending=true'])
+    it(`is for a watch with ${text}`, () => {
+      expect(isOfPage(`watch=true&${text}`)).to.equal(true)
+    })
+
+  it('is not for a watch without paging', () => {
+    expect(isOfPage('watch=true&limit=&name=web')).to.equal(false)
+    expect(isOfPage('limit=3')).to.equal(false)
+  })
+
+  it('reads the time and bookmarks', () => {
+    expect(parsePage('limit=1')).to.deep.equal({ allowWatchBookmarks: false, timeoutMs: 3_600_000 })
+    expect(parsePage('limit=1&timeoutSeconds=5&allowWatchBookmarks=true')).to.deep.equal({
+      allowWatchBookmarks: true,
+      timeoutMs: 5_000,
+    })
+    expect(parsePage('limit=1&timeoutSeconds=99999999')).to.have.property('timeoutMs', 2 ** 31 - 1)
+  })
+
+  const which = 'cannot be used with a watch of a page, which begins with the newest state'
+  const refused: readonly [string, string][] = [
+    ['limit=1&resourceVersion=7', `resourceVersion ${which}`],
+    ['limit=1&sendInitialEvents=true', `sendInitialEvents ${which}`],
+    ['limit=1&resourceVersionMatch=Exact', `resourceVersionMatch ${which}`],
+    ['limit=1&timeoutSeconds=x', 'timeoutSeconds must be a whole number of at least 0, not "x"'],
+  ]
+  for (const [query, message] of refused)
+    it(`rejects ${query}`, () => {
+      expect(refusalOf(() => parsePage(query))).to.deep.equal({ code: 400, reason: 'BadRequest', message })
+    })
 })
 
 describe('parseListVersion', () => {

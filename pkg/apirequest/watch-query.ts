@@ -1,5 +1,6 @@
 import { badRequest } from '../apierrors/status.ts'
 import type { QueryParameters } from './query-parameters.ts'
+import type { Exchange } from './request-context.ts'
 import { parseVersionQuery, type VersionQuery } from './version-query.ts'
 
 /**
@@ -23,6 +24,30 @@ export const watchParameters: readonly string[] = [
 ]
 const newest: VersionQuery = { resourceVersion: '', match: '' }
 const ofPages = ['page', 'limit', 'sortBy', 'ascending']
+const ofStart = ['resourceVersion', 'resourceVersionMatch', 'sendInitialEvents']
+
+/** Parameters of a watch of one page of a platform list. */
+export type PageWatchQuery = Pick<WatchQuery, 'allowWatchBookmarks'> & { readonly timeoutMs: number }
+
+const defaultPageWatchSeconds = 3_600
+const maxTimerMs = 2 ** 31 - 1
+
+/** Whether a request watches a page: it has parameters of paging. */
+export function isPageWatch({ info, query }: Pick<Exchange, 'info' | 'query'>): boolean {
+  return info.verb === 'watch' && ofPages.some(name => query.get(name))
+}
+
+/** @throws Status 400 that names the parameter */
+export function parsePageWatchQuery(query: QueryParameters): PageWatchQuery {
+  const start = ofStart.find(name => query.get(name))
+  if (start !== undefined)
+    throw badRequest(`${start} cannot be used with a watch of a page, which begins with the newest state`)
+  const seconds = number(query, 'timeoutSeconds') || defaultPageWatchSeconds
+  return {
+    allowWatchBookmarks: boolean(query, 'allowWatchBookmarks'),
+    timeoutMs: Math.min(seconds * 1000, maxTimerMs),
+  }
+}
 
 /**
  * Parses the parameters of a watch, with the names and meaning of Kubernetes.
@@ -31,8 +56,6 @@ const ofPages = ['page', 'limit', 'sortBy', 'ascending']
  * kube-apiserver
  */
 export function parseWatchQuery(query: QueryParameters): WatchQuery {
-  const paged = ofPages.find(name => query.get(name))
-  if (paged !== undefined) throw badRequest(`${paged} cannot be used with watch=true: a watch has no pages`)
   const sendInitialEvents = initialEvents(query)
   return {
     ...parseVersionQuery(query, { verb: 'watch', sendInitialEvents }),

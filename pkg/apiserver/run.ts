@@ -2,6 +2,7 @@ import type { AuthenticatedExchange } from '../apirequest/request-context.ts'
 import { withoutSelectors } from '../apirequest/request-info.ts'
 import { createAuthorizeRequest } from '../authz/authorize-request.ts'
 import { createNarrowedLists, isNarrowable } from '../authz/narrowed-lists.ts'
+import { createNarrowingRole } from '../authz/narrowing-role.ts'
 import { RbacIndex } from '../authz/rbac-index.ts'
 import { createRefusalExplanation } from '../authz/review/explain-refusal.ts'
 import { createRuleResolution } from '../authz/review/rule-resolution.ts'
@@ -19,11 +20,12 @@ import { createKubeClient } from '../kubeclient/client.ts'
 import { loadRestConfig } from '../kubeclient/rest-config.ts'
 import { retryUntilSuccess } from '../kubeclient/retry.ts'
 import { withServiceAccountErrors } from '../kubeclient/service-account-errors.ts'
+import { withAuditOfWrites } from '../platformapi/audited-calls.ts'
 import { createKubeProxy, type GonePods } from '../proxy/kube.ts'
 import { createKubeConnections } from '../proxy/kube-connections.ts'
 import { createOAuthForward, type OAuthForwardOptions } from '../proxy/oauth.ts'
 import { forwardUpgrade, kubeUpgrade } from '../proxy/upgrade.ts'
-import { resourcesGroup, resourcesVersion } from '../resourcecache/kinds.ts'
+import { resourcesGroup, resourcesVersion, toAggregatedKinds } from '../resourcecache/kinds.ts'
 import { WatchBroadcaster } from '../resourcecache/watch/watch-broadcaster.ts'
 import { collectGarbage } from '../telemetry/collect-garbage.ts'
 import type { Logger } from '../telemetry/logger.ts'
@@ -103,7 +105,11 @@ export async function runApiserver(
   const reader = bindings.reader()
   const explain = createRefusalExplanation(reader)
   const narrowed = createNarrowedLists({ client, reader, resolution: createRuleResolution(client) })
-  const access = createAuth({ client, config, logger, registry, group, clientAddress, explain })
+  const narrowingRole = createNarrowingRole({ reader, group, kinds: toAggregatedKinds(groupDomain) })
+  const access = createAuth({
+    ...{ client, config, logger, registry, group, clientAddress, explain },
+    narrowingRole,
+  })
   const { authorize } = access
   const certificates =
     config.tls.certFile === ''
@@ -148,10 +154,11 @@ export async function runApiserver(
   })
   const logSearches = logs.apis.get(`tenant.${groupDomain}/v1alpha2`)
   if (logSearches === undefined) throw new Error('the tenant group has no searches')
-  const callAs = createCallAs(client)
+  const callAs = withAuditOfWrites(createCallAs(client), { logger, clientAddress })
   const tenant = createTenant({
     groupDomain,
     callAs,
+    created: (exchange, where) => iam.giveIn(exchange, where),
     narrowed: resources.narrowed,
     users: access.users,
     requirePermission: access.requirePermission,
@@ -266,7 +273,7 @@ export async function runApiserver(
         live().cache.clusterLists === 'narrowed' &&
         isNarrowable(attributes, exchange.identity) &&
         narrows(exchange)
-          ? () => narrowed.narrow(exchange, attributes, () => resources.isNamespaced(exchange))
+          ? refused => narrowed.narrow(exchange, refused, () => resources.isNamespaced(exchange))
           : undefined,
     }),
     route,

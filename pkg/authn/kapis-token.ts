@@ -42,6 +42,8 @@ export type KapisTokenAuthenticator = Authenticator & {
    * deleted or disabled.
    */
   readonly hasEnded: (identity: Identity) => boolean
+  /** The sid of the login of a caller with such a token; undefined for any other caller. */
+  readonly sidOf: (identity: Identity) => string | undefined
 }
 
 const maxCacheBytes = 32 * 1024 * 1024
@@ -110,6 +112,7 @@ export function createKapisTokenAuthenticator(options: KapisTokenOptions): Kapis
       }
       return known.identity
     },
+    sidOf: ({ extra }) => claimsOf.get(extra)?.sid,
     hasEnded({ extra }) {
       const claims = claimsOf.get(extra)
       if (claims === undefined) return false

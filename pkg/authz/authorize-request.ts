@@ -1,7 +1,7 @@
 import { hasNoCredential } from '../apirequest/identity.ts'
 import type { AuthenticatedExchange } from '../apirequest/request-context.ts'
 import type { RequestInfo } from '../apirequest/request-info.ts'
-import type { Authorize } from './authorizer.ts'
+import type { Authorize, Narrow } from './authorizer.ts'
 import { assertInScope } from './token-scope.ts'
 
 export type RequestAuthorizationOptions = {
@@ -18,10 +18,7 @@ export type RequestAuthorizationOptions = {
    * Narrows a list of the whole cluster that is refused to what the caller may list; undefined for
    * all other requests.
    */
-  readonly narrow: (
-    exchange: AuthenticatedExchange,
-    attributes: RequestInfo,
-  ) => (() => Promise<boolean>) | undefined
+  readonly narrow: (exchange: AuthenticatedExchange, attributes: RequestInfo) => Narrow | undefined
 }
 
 export type AuthorizeRequest = (exchange: AuthenticatedExchange) => Promise<void> | 'delegated' | void

@@ -6,6 +6,7 @@ import type { KubeClient } from '../kubeclient/client.ts'
 import { toReviewSpec } from './attributes.ts'
 import { authorizationExtra } from './authorization-extra.ts'
 import { refusalFor } from './forbidden.ts'
+import type { NarrowingRole } from './narrowing-role.ts'
 import { type Decision, type ReviewSpec, review } from './subject-access-review.ts'
 import { assertInScope } from './token-scope.ts'
 
@@ -15,6 +16,8 @@ export type AuthorizerOptions = {
   readonly group: string
   /** Why RBAC refuses a request, for callers who may read RBAC; '' for all others. */
   readonly explain?: Explain
+  /** Whether another right decides in the place of one that a role gives. */
+  readonly narrowingRole?: NarrowingRole
   readonly observe: (decision: 'allowed' | 'denied' | 'error', source: 'rule' | 'cache' | 'review') => void
 }
 
@@ -32,8 +35,11 @@ export type Explain = (
 export type Authorize = (
   info: RequestInfo,
   identity: Identity,
-  narrow?: (() => Promise<boolean>) | undefined,
+  narrow?: Narrow | undefined,
 ) => Promise<void> | void
+
+/** @param info the attributes that were refused */
+export type Narrow = (info: RequestInfo) => Promise<boolean>
 
 const cacheMs = 10_000
 const maxCacheBytes = 8 * 1024 * 1024
@@ -56,9 +62,12 @@ export function createAuthorizer(options: AuthorizerOptions): Authorize {
 
   function judge(decision: Decision, ...request: Parameters<Authorize>): Promise<void> | void {
     const [info, identity, narrow] = request
-    if (decision.isAllowed) return
+    if (decision.isAllowed) {
+      const deciding = options.narrowingRole?.decidedBy(info, identity, decision.reason)
+      return deciding && authorize(deciding, identity, narrow)
+    }
     if (narrow !== undefined)
-      return narrow().then(isNarrowed => (isNarrowed ? undefined : judge(decision, info, identity)))
+      return narrow(info).then(isNarrowed => (isNarrowed ? undefined : judge(decision, info, identity)))
     const { group, explain } = options
     const { reason } = decision
     if (explain === undefined || hasNoCredential(identity))
@@ -100,11 +109,15 @@ export function createAuthorizer(options: AuthorizerOptions): Authorize {
     return known
   }
 
-  return (info, identity, narrow) => {
-    assertInScope(info, identity)
+  function authorize(...[info, identity, narrow]: Parameters<Authorize>): Promise<void> | void {
     const decision = decide(info, identity)
     if (!(decision instanceof Promise)) return judge(decision, info, identity, narrow)
     return decision.then(decided => judge(decided, info, identity, narrow))
+  }
+
+  return (info, identity, narrow) => {
+    assertInScope(info, identity)
+    return authorize(info, identity, narrow)
   }
 }
 

@@ -1,6 +1,7 @@
 import { IncomingMessage, ServerResponse } from 'node:http'
 import { Socket } from 'node:net'
 import { expect } from 'chai'
+import { rejectionOf } from '../apierrors/fixtures.ts'
 import { jane } from '../apirequest/fixtures.ts'
 import { anonymous, type Identity } from '../apirequest/identity.ts'
 import type { AuthenticatedExchange } from '../apirequest/request-context.ts'
@@ -76,24 +77,30 @@ describe('createNarrowedLists', () => {
     try {
       const { client } = clientOf((_, spec) => allowsByRbac(objects, spec))
       const lists = createNarrowedLists({ client, reader: index.reader(), resolution: rbacAlone })
-      let narrowed = 0
-      for (const identity of users) {
-        for (const info of requests) {
-          const may = (namespace: string) => allowsByRbac(objects, specOf(identity, info, namespace))
-          if (may('')) continue
-          const wanted = places.filter(may)
-          const exchange = exchangeOf(identity)
-          const isNarrowed = await lists.narrow(exchange, info, isNamespaced)
-          const has = lists.of(exchange)?.has ?? (() => false)
-          const shown = places.filter(namespace => has({ namespace } as Parameters<typeof has>[0]))
-          const told = `${identity.username} ${info.verb} ${info.resource} ${info.name}`
-          expect(shown, told).to.deep.equal(wanted)
-          expect(isNarrowed, told).to.equal(wanted.length > 0)
-          const header = exchange.res.getHeader(narrowedHeader)
-          expect(header, told).to.equal(wanted.length > 0 ? String(wanted.length) : undefined)
-          if (isNarrowed) narrowed++
-        }
+      const may = (identity: Identity, info: RequestInfo, namespace: string) =>
+        allowsByRbac(objects, specOf(identity, info, namespace))
+      async function isNarrowedRightly(identity: Identity, info: RequestInfo): Promise<boolean> {
+        if (may(identity, info, '')) return false
+        // A watch shows where its caller may list too.
+        const listing = { ...info, verb: 'list' }
+        const isListed = (namespace: string) => [namespace, ''].some(each => may(identity, listing, each))
+        const wanted = places.filter(namespace => may(identity, info, namespace) && isListed(namespace))
+        const isPartly = places.some(namespace => isListed(namespace) && !may(identity, info, namespace))
+        const exchange = exchangeOf(identity)
+        const isNarrowed = await lists.narrow(exchange, info, isNamespaced)
+        const { has = () => false, fixed } = lists.of(exchange) ?? {}
+        const shown = places.filter(namespace => has({ namespace } as Parameters<typeof has>[0]))
+        const told = `${identity.username} ${info.verb} ${info.resource} ${info.name}`
+        expect(shown, told).to.deep.equal(wanted)
+        expect(isNarrowed, told).to.equal(wanted.length > 0)
+        expect(fixed?.unfollowed?.code, told).to.equal(isNarrowed && isPartly ? 403 : undefined)
+        const header = exchange.res.getHeader(narrowedHeader)
+        expect(header, told).to.equal(wanted.length > 0 ? String(wanted.length) : undefined)
+        return isNarrowed
       }
+      let narrowed = 0
+      for (const identity of users)
+        for (const info of requests) if (await isNarrowedRightly(identity, info)) narrowed++
       expect(narrowed).to.be.above(300)
     } finally {
       index.stop()
@@ -180,6 +187,77 @@ describe('createNarrowedLists', () => {
     // What changed before anyone listened is told too.
     lists.of(first)?.onChange(() => changes++)
     await until(() => changes === 2)
+  })
+
+  it('says when the rights have changed since, and renews what is shown', async () => {
+    const { reader, bind } = readerOf('a', 'b')
+    const asked = Promise.withResolvers<void>()
+    const { client } = clientOf(() => true)
+    const slow: KubeClient = { ...client, call: call => asked.promise.then(() => client.call(call)) }
+    const lists = createNarrowedLists({ client: slow, reader, resolution: rbacAlone })
+    const exchange = exchangeOf(jane)
+    const narrowing = lists.narrow(exchange, pods, isNamespaced)
+    // While kube-apiserver is asked.
+    await new Promise(resolve => setImmediate(resolve))
+    bind('b')
+    asked.resolve()
+    await narrowing
+    const first = lists.of(exchange)
+    expect(first?.rights?.isCurrent()).to.equal(false)
+    const second = await first?.rights?.renew()
+    expect(second?.rights?.isCurrent()).to.equal(true)
+    const has = (namespace: string) => second?.has({ namespace } as Parameters<typeof second.has>[0])
+    expect([has('a'), has('b')]).to.deep.equal([false, true])
+    expect(exchange.res.getHeader(narrowedHeader)).to.equal('1')
+    bind()
+    const refusal = await rejectionOf(Promise.resolve(second?.rights?.renew()))
+    expect(refusal).to.include({ code: 403 })
+  })
+
+  describe('of one who may list in more namespaces than watch', () => {
+    const reads = (verbs: readonly string[]) => [{ apiGroups: [''], resources: ['pods'], verbs }]
+    async function watchOf(...bindings: readonly KubeObject[]) {
+      const roles = [role('lists', reads(['list'])), role('both', reads(['list', 'watch']))]
+      const objects = [...roles, role('watches', reads(['watch'])), ...bindings]
+      const index = await indexOf(objects)
+      const { client } = clientOf((_, spec) => allowsByRbac(objects, spec))
+      const lists = createNarrowedLists({ client, reader: index.reader(), resolution: rbacAlone })
+      const exchange = exchangeOf(jane)
+      const isNarrowed = await lists.narrow(exchange, { ...pods, verb: 'watch' }, isNamespaced)
+      index.stop()
+      const { has, fixed } = lists.of(exchange) ?? {}
+      const shown = ['a', 'b', 'c'].filter(namespace =>
+        has?.({ namespace } as Parameters<NonNullable<typeof has>>[0]),
+      )
+      return { isNarrowed, shown, message: fixed?.unfollowed?.message }
+    }
+    const to = (name: string, namespace?: string) =>
+      binding(`${name}-${namespace}`, `ClusterRole/${name}`, [user(jane.username)], namespace)
+
+    it('watches where both are given, and goes on from no list', async () => {
+      const { shown, message } = await watchOf(to('both', 'a'), to('lists', 'b'), to('lists', 'c'))
+      expect(shown).to.deep.equal(['a'])
+      expect(message).to.equal(
+        `pods is forbidden: User "${jane.username}" cannot watch resource "pods" in API group "" in the namespace "b": ` +
+          'lists show the namespaces "b", "c", where you may not watch; watch with sendInitialEvents=true, ' +
+          'which shows where you may do both, or watch a namespace',
+      )
+    })
+
+    it('names the whole cluster if that is what lists show', async () => {
+      const { shown, message } = await watchOf(to('watches', 'a'), to('lists'))
+      expect(shown).to.deep.equal(['a'])
+      expect(message).to.contain('at the cluster scope: lists show the whole cluster')
+    })
+
+    it('watches nothing that it may not list', async () => {
+      expect(await watchOf(to('both', 'a'), to('watches', 'b'))).to.deep.equal({
+        ...{ isNarrowed: true, shown: ['a'], message: undefined },
+      })
+      expect(await watchOf(to('watches', 'a'))).to.deep.equal({
+        ...{ isNarrowed: false, shown: [], message: undefined },
+      })
+    })
   })
 
   it('knows since which version a caller was shown the same namespaces', async () => {

@@ -1,16 +1,19 @@
 import type { ServerResponse } from 'node:http'
+import type { Status } from '../apierrors/status.ts'
 import { hasNoCredential, type Identity } from '../apirequest/identity.ts'
 import type { AuthenticatedExchange } from '../apirequest/request-context.ts'
 import { type RequestInfo, toResourceInfo } from '../apirequest/request-info.ts'
-import { type BoundedCache, createBoundedCache } from '../cache/bounded-cache.ts'
+import { createBoundedCache } from '../cache/bounded-cache.ts'
 import type { KubeClient } from '../kubeclient/client.ts'
 import type { Visible } from '../resourcecache/list/object-visibility.ts'
 import { toReviewSpec } from './attributes.ts'
 import { createIdentityKey } from './authorizer.ts'
 import { confirmNamespaces, confirmSample, maxReviews } from './confirm-namespaces.ts'
+import { forbidden } from './forbidden.ts'
 import type { RbacReader } from './rbac-index.ts'
-import { allowedNamespaces } from './review/allowed-namespaces.ts'
+import { type AllowedNamespaces, allowedNamespaces } from './review/allowed-namespaces.ts'
 import type { RuleResolution } from './review/rule-resolution.ts'
+import { createShownVersions } from './shown-versions.ts'
 import { review } from './subject-access-review.ts'
 import { oncePerTurn, toSetKey } from './visibility.ts'
 
@@ -50,12 +53,18 @@ const maxConfirmed = 1024
 // Longer than any real name; callers must not fill the caches.
 const maxName = 253
 
-type NamespaceSet = { readonly key: string; readonly names: ReadonlySet<string> }
+type NamespaceSet = { readonly key: string; readonly names: ReadonlySet<string>; readonly isAll?: true }
 type Asked = { readonly key: string; readonly identity: Identity; readonly attributes: RequestInfo }
 /** What RBAC gives. */
-type Given = { readonly generation: number; readonly key: string; readonly names: readonly string[] }
-/** The namespaces that a caller was shown objects of, and since which version of the store. */
-type Shown = { readonly key: string; readonly version: number }
+type Given = AllowedNamespaces & { readonly generation: number; readonly key: string }
+/** What a caller sees of a request, by the bindings with a key. */
+type Sight = {
+  readonly set: NamespaceSet
+  readonly givenKey: string
+  /** Whether kube-apiserver says what RBAC does. */
+  readonly isAsGiven: boolean
+  readonly unfollowed?: Status | undefined
+}
 
 /** Whether a refused request is one that can be narrowed, by its attributes. */
 export function isNarrowable(info: RequestInfo, identity: Identity): boolean {
@@ -76,7 +85,7 @@ export function createNarrowedLists({ client, reader, resolution }: NarrowedList
   // Names of namespaces are shared with the bindings.
   const given = createBoundedCache<Given>({
     maxBytes: 4 * mebibyte,
-    sizeOf: ({ names }) => 8 * names.length,
+    sizeOf: ({ namespaces }) => 8 * namespaces.length,
   })
   const confirmed = createBoundedCache<string>({ maxBytes: 2 * mebibyte, sizeOf: key => 2 * key.length })
   // Equal sets are one, however many callers have it.
@@ -84,42 +93,40 @@ export function createNarrowedLists({ client, reader, resolution }: NarrowedList
     maxBytes: 8 * mebibyte,
     sizeOf: ({ names }) => 48 * names.size,
   })
-  const createShown = () => createBoundedCache<Shown>({ maxBytes: 4 * mebibyte, sizeOf: () => 150 })
-  const shown = createShown()
-  // Of lists of one name, which callers can have any number of.
-  const shownNamed = createShown()
   const inFlight = new Map<string, Promise<NamespaceSet>>()
   const identityKey = createIdentityKey()
+  const shown = createShownVersions(identityKey)
   let generation = 0
   reader.onChange(() => generation++)
+
+  function toAsked(attributes: RequestInfo, identity: Identity): Asked {
+    const { verb, group, version, resource, name } = attributes
+    const key = JSON.stringify([identityKey(identity), verb, group, version, resource, name])
+    return { key, identity, attributes }
+  }
 
   function givenTo({ key, identity, attributes }: Asked): Given {
     const known = given.get(key)
     if (known?.generation === generation) return known
-    const { allNamespaces, namespaces } = allowedNamespaces(reader, identity, {
-      ...attributes,
-      isResource: true,
-    })
-    // An authorizer denies what RBAC allows in the whole cluster, or RBAC has just changed.
-    const names = allNamespaces ? [] : namespaces
-    const found = { generation, names, key: toSetKey('narrowed', names) }
+    const allowed = allowedNamespaces(reader, identity, { ...attributes, isResource: true })
+    const found = { ...allowed, generation, key: toGivenKey(allowed) }
     given.set(key, found)
     return found
   }
 
-  async function find(asked: Asked, { key: givenKey, names }: Given): Promise<NamespaceSet> {
-    const key = `${asked.key} ${givenKey}`
+  async function find(asked: Asked, rights: Given): Promise<NamespaceSet> {
+    const key = `${asked.key} ${rights.key}`
     const known = sets.get(confirmed.get(key) ?? '')
     if (known !== undefined) return known
-    const running = inFlight.get(key) ?? confirm(asked, names).finally(() => inFlight.delete(key))
+    const running = inFlight.get(key) ?? confirm(asked, rights).finally(() => inFlight.delete(key))
     inFlight.set(key, running)
     const found = await running
     sets.set(found.key, found)
-    confirmed.set(key, found.key, found.key === givenKey ? confirmedMs : deniedMs)
+    confirmed.set(key, found.key, found.key === rights.key ? confirmedMs : deniedMs)
     return found
   }
 
-  async function confirm({ identity, attributes }: Asked, names: readonly string[]): Promise<NamespaceSet> {
+  async function confirm({ identity, attributes }: Asked, rights: Given): Promise<NamespaceSet> {
     const { verb, group, version, resource, name: listed } = attributes
     const mayList = async (namespace: string, name: string) => {
       const info = toResourceInfo({ verb, group, version, resource, namespace, name })
@@ -128,41 +135,71 @@ export function createNarrowedLists({ client, reader, resolution }: NarrowedList
     // The right to list all is the right to list one.
     const may = async (namespace: string) =>
       (await mayList(namespace, '')) || (listed !== '' && (await mayList(namespace, listed)))
+    if (rights.allNamespaces) return (await may('')) ? everywhere : toSet([])
+    const names = rights.namespaces
     const isSampled = names.length > maxReviews && !(await resolution()).incomplete
-    const allowed =
-      isSampled && (await confirmSample(names, may))
-        ? names
-        : names.length > maxConfirmed
-          ? []
-          : await confirmNamespaces(names, may)
-    const key = toSetKey('narrowed', allowed)
-    return sets.get(key) ?? { key, names: new Set(allowed) }
+    if (isSampled && (await confirmSample(names, may))) return toSet(names)
+    return toSet(names.length > maxConfirmed ? [] : await confirmNamespaces(names, may))
   }
 
-  function toVisible(asked: Asked, { key, names }: NamespaceSet, givenKey: string): Visible {
-    const { group, resource, name } = asked.attributes
-    const cache: BoundedCache<Shown> = name === '' ? shown : shownNamed
-    // Without the verb: a watch goes on from a list of the same namespaces only.
-    const place = JSON.stringify([identityKey(asked.identity), group, resource, name])
-    const versionShown = () => {
-      const last = cache.get(place)
-      return last?.key === key ? last.version : undefined
+  function toSet(names: readonly string[]): NamespaceSet {
+    const key = toSetKey('narrowed', names)
+    return sets.get(key) ?? { key, names: new Set(names) }
+  }
+
+  /** A watch shows the namespaces in which the caller may list too. */
+  const listOf = ({ attributes, identity }: Asked) => toAsked({ ...attributes, verb: 'list' }, identity)
+
+  function givenKeyOf(asked: Asked): string {
+    const { key } = givenTo(asked)
+    return asked.attributes.verb === 'watch' ? `${key} ${givenTo(listOf(asked)).key}` : key
+  }
+
+  async function see(asked: Asked): Promise<Sight> {
+    const rights = givenTo(asked)
+    const set = await find(asked, rights)
+    if (asked.attributes.verb !== 'watch')
+      return { set, givenKey: rights.key, isAsGiven: set.key === rights.key }
+    const list = listOf(asked)
+    const listRights = givenTo(list)
+    const listed = await find(list, listRights)
+    const both = listed.isAll ? set : toSet([...set.names].filter(name => listed.names.has(name)))
+    sets.set(both.key, both)
+    const unwatched = listed.isAll ? [''] : [...listed.names].filter(name => !set.names.has(name))
+    return {
+      set: both,
+      givenKey: `${rights.key} ${listRights.key}`,
+      isAsGiven: set.key === rights.key && listed.key === listRights.key,
+      unfollowed: refuseToFollow(asked, unwatched),
     }
+  }
+
+  function toVisible(exchange: Exchange, asked: Asked, sight: Sight): Visible {
+    const { set, givenKey, isAsGiven, unfollowed } = sight
+    const { key, names } = set
+    const isCurrent = () => givenKeyOf(asked) === givenKey
     return {
       key,
       has: ({ namespace }) => names.has(namespace),
+      rights: {
+        isCurrent,
+        async renew() {
+          const seen = await show(exchange, asked)
+          if (seen === undefined) throw forbidden(asked.attributes, asked.identity, '')
+          return seen
+        },
+      },
       onChange(listener) {
         let isStopped = false
         const look = oncePerTurn(() => {
-          if (!isStopped && givenTo(asked).key !== givenKey) listener()
+          if (!isStopped && !isCurrent()) listener()
         })
-        const findAgain = async () => find(asked, givenTo(asked))
         const lookAgain = async () => {
-          const now = await findAgain().catch(() => undefined)
-          if (!isStopped && now?.key !== key) listener()
+          const now = await see(asked).catch(() => undefined)
+          if (!isStopped && now?.set.key !== key) listener()
         }
         const stop = reader.onChange(look)
-        const timer = key === givenKey ? undefined : setTimeout(lookAgain, lookAgainMs).unref()
+        const timer = isAsGiven ? undefined : setTimeout(lookAgain, lookAgainMs).unref()
         // Earlier changes had no listener.
         look()
         return () => {
@@ -171,28 +208,48 @@ export function createNarrowedLists({ client, reader, resolution }: NarrowedList
           stop()
         }
       },
-      fixed: {
-        versionShown,
-        show(version) {
-          if (versionShown() === undefined) cache.set(place, { key, version })
-        },
-      },
+      fixed: { ...shown.of(asked, key), ...(unfollowed && { unfollowed }) },
     }
   }
 
+  async function show(exchange: Exchange, asked: Asked): Promise<Visible | undefined> {
+    if (givenTo(asked).namespaces.length === 0) return undefined
+    const sight = await see(asked)
+    if (sight.set.names.size === 0) return undefined
+    const { res } = exchange
+    if (!res.headersSent) res.setHeader(narrowedHeader, String(sight.set.names.size))
+    const visible = toVisible(exchange, asked, sight)
+    narrowed.set(res, visible)
+    return visible
+  }
+
   return {
-    async narrow({ res, identity }, attributes, isNamespaced) {
-      const { verb, group, version, resource, name } = attributes
-      const key = JSON.stringify([identityKey(identity), verb, group, version, resource, name])
-      const asked = { key, identity, attributes }
-      if (givenTo(asked).names.length === 0 || !(await isNamespaced())) return false
-      const rights = givenTo(asked)
-      const found = await find(asked, rights)
-      if (found.names.size === 0) return false
-      narrowed.set(res, toVisible(asked, found, rights.key))
-      if (!res.headersSent) res.setHeader(narrowedHeader, String(found.names.size))
-      return true
+    async narrow(exchange, attributes, isNamespaced) {
+      const asked = toAsked(attributes, exchange.identity)
+      if (givenTo(asked).namespaces.length === 0 || !(await isNamespaced())) return false
+      return (await show(exchange, asked)) !== undefined
     },
     of: ({ res }) => narrowed.get(res),
   }
+}
+
+type Exchange = Pick<AuthenticatedExchange, 'res' | 'identity'>
+
+const everywhere: NamespaceSet = { key: toSetKey('everywhere', []), names: new Set(), isAll: true }
+
+function toGivenKey({ allNamespaces, namespaces }: AllowedNamespaces): string {
+  return allNamespaces ? everywhere.key : toSetKey('narrowed', namespaces)
+}
+
+const mostNamed = 3
+
+/** @param unwatched namespaces in which the caller may list and not watch; '' is all of them */
+function refuseToFollow({ attributes, identity }: Asked, unwatched: readonly string[]): Status | undefined {
+  const [first] = unwatched
+  if (first === undefined) return undefined
+  const named = unwatched.slice(0, mostNamed).map(name => JSON.stringify(name))
+  const rest = unwatched.length > mostNamed ? ` and ${unwatched.length - mostNamed} more` : ''
+  const where = first === '' ? 'the whole cluster' : `the namespaces ${named.join(', ')}${rest}`
+  const reason = `lists show ${where}, where you may not watch; watch with sendInitialEvents=true, which shows where you may do both, or watch a namespace`
+  return forbidden({ ...attributes, namespace: first }, identity, reason)
 }

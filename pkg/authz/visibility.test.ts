@@ -137,8 +137,27 @@ describe('createVisibility', () => {
     await sleep(20)
     expect(told).to.equal(1)
     expect(shown()).to.deep.equal(['b', 'c'])
+    const before = listeners.size
     stop?.()
-    expect(listeners.size).to.equal(0)
+    expect(listeners.size).to.equal(before - 1)
+  })
+
+  it('says when a list shows what bindings do not give any more, and renews it', async () => {
+    const { find, bind, store } = start(['a', 'b'])
+    for (const kind of ['namespaces', 'workspaces']) {
+      bind('a', 'b')
+      const before = await find(list(kind), jane)
+      bind('b', 'a')
+      expect(before?.rights?.isCurrent(), kind).to.equal(true)
+      bind('b')
+      expect(before?.rights?.isCurrent(), kind).to.equal(false)
+      const after = await before?.rights?.renew()
+      expect(after?.rights?.isCurrent(), kind).to.equal(true)
+      expect(after?.key).to.equal((await find(list(kind), jane))?.key)
+    }
+    const workspaces = await find(list('workspaces'), jane)
+    store.apply([event('MODIFIED', object('b', { workspace: 'w9', version: 6 }))])
+    expect(workspaces?.rights?.isCurrent()).to.equal(false)
   })
 
   it('stays as it was for a list, which nobody follows', async () => {

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto'
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import { Status } from '../apierrors/status.ts'
 import type { Identity } from '../apirequest/identity.ts'
 import type { Visible } from '../resourcecache/list/object-visibility.ts'
 import type { Entry } from '../resourcecache/store/cached-object.ts'
 import type { ObjectStore } from '../resourcecache/store/store.ts'
+import { createTurnQueue } from '../scheduling/turn-queue.ts'
 import { type Asked, type ClusterVisibilityOptions, createClusterVisibility } from './cluster-visibility.ts'
 import type { GrantIndex } from './rbac-index.ts'
 import { type All, everything, untilAll } from './visibility-watch.ts'
@@ -38,6 +38,8 @@ export type FindVisible = (asked: Asked, identity: Identity) => Promise<Visible 
 export function createVisibility(options: VisibilityOptions): FindVisible {
   const { index, namespaces } = options
   const seesAll = createClusterVisibility(options)
+  const changes = { count: 0 }
+  index.onChange(() => changes.count++)
 
   async function find(asked: Asked, identity: Identity): Promise<Visible | undefined> {
     const { verb, resource, name } = asked
@@ -58,9 +60,10 @@ export function createVisibility(options: VisibilityOptions): FindVisible {
     if (isAll && verb !== 'watch') return { key: toSetKey('named', new Set([name])), has, onChange: never }
     const visible =
       resource === 'namespaces'
-        ? visibleNamespaces(index, identity)
-        : visibleWorkspaces(await namespaces(), visibleNamespaces(index, identity), identity)
-    return verb === 'watch' ? untilAll(visible, all, { isAll, has }) : visible
+        ? visibleNamespaces(options, changes, identity)
+        : visibleWorkspaces(await namespaces(), visibleNamespaces(options, changes, identity), identity)
+    const seen = verb === 'watch' ? untilAll(visible, all, { isAll, has }) : visible
+    return { ...seen, rights: { isCurrent: visible.isCurrent, renew: () => find(asked, identity) } }
   }
 
   // Nearly all reads are of other kinds: they do not wait.
@@ -84,15 +87,32 @@ function never(): () => void {
   return () => undefined
 }
 
-function visibleNamespaces(index: VisibilityOptions['index'], identity: Identity): Visible {
+/** What bindings give, before it can be renewed. */
+type Given = Omit<Visible, 'rights'> & { readonly isCurrent: () => boolean }
+
+/** @param changes counted since the start, so that a read without any looks at nothing again */
+function visibleNamespaces(
+  { index }: Pick<VisibilityOptions, 'index'>,
+  changes: { readonly count: number },
+  identity: Identity,
+): Given {
   const find = () => new Set(index.grantsOf(identity).flatMap(({ namespaces }) => namespaces))
+  let seenCount = changes.count
   let names = find()
   return {
     key: toSetKey('namespaces', names),
+    isCurrent() {
+      if (seenCount === changes.count) return true
+      const found = find()
+      if (!isSame(found, names)) return false
+      seenCount = changes.count
+      return true
+    },
     has: entry => names.has(entry.name),
     onChange: listener =>
       index.onChange(
         oncePerTurn(() => {
+          seenCount = changes.count
           names = find()
           listener()
         }),
@@ -100,11 +120,20 @@ function visibleNamespaces(index: VisibilityOptions['index'], identity: Identity
   }
 }
 
-function visibleWorkspaces(namespaces: ObjectStore, visible: Visible, identity: Identity): Visible {
+function visibleWorkspaces(namespaces: ObjectStore, visible: Given, identity: Identity): Given {
   const find = () =>
     new Set([...namespaces.entries()].filter(visible.has).map(({ fields }) => fields.values.workspace ?? ''))
   let names = find()
+  let seenVersion = namespaces.version
   return {
+    isCurrent() {
+      if (!visible.isCurrent()) return false
+      if (seenVersion === namespaces.version) return true
+      const found = find()
+      if (!isSame(found, names)) return false
+      seenVersion = namespaces.version
+      return true
+    },
     key: toSetKey(`workspaces ${identity.username}`, names),
     has: entry => entry.fields.values.manager === identity.username || names.has(entry.name),
     onChange: listener => {
@@ -123,6 +152,10 @@ function visibleWorkspaces(namespaces: ObjectStore, visible: Visible, identity: 
   }
 }
 
+function isSame(one: ReadonlySet<string>, other: ReadonlySet<string>): boolean {
+  return one.size === other.size && [...one].every(name => other.has(name))
+}
+
 /** A digest of some names. */
 export function toSetKey(what: string, names: Iterable<string>): string {
   return createHash('sha256')
@@ -130,13 +163,16 @@ export function toSetKey(what: string, names: Iterable<string>): string {
     .digest('base64url')
 }
 
+// A thousand watches may have to look at their rights after one change.
+const queue = createTurnQueue()
+
 /** Many bindings may change together, as when a namespace is emptied. */
 export function oncePerTurn(work: () => void): () => void {
   let isDue = false
   return () => {
     if (isDue) return
     isDue = true
-    void nextTurn().then(() => {
+    queue.add(() => {
       isDue = false
       work()
     })

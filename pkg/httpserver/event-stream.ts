@@ -8,7 +8,7 @@ import { isWebSocket, readHandshake } from './web-socket-handshake.ts'
 /** The recipient of the events of a watch. */
 export type EventStream = {
   /** Streams with the same name use the same framing. */
-  readonly name: 'body' | 'chunked body'
+  readonly name: 'body' | 'chunked body' | 'server-sent events' | 'chunked server-sent events'
   /** Whether the client disconnected before the first event. */
   readonly isGone: () => boolean
   /** Sends 200 or 101; after that no error response is possible. */
@@ -59,6 +59,30 @@ export function toEventStream(
     },
     frame: isChunked ? toChunk : event => event,
     pieces: isChunked ? chunksOf : inPieces,
+  }
+}
+
+const eventStart = Buffer.from('data: ')
+const eventEnd = Buffer.from('\n')
+
+/**
+ * Returns the response body with each event as a server-sent event (HTML Living Standard, section
+ * 9.2); a WebSocket for a handshake.
+ *
+ * @throws Status 400 for an invalid handshake
+ */
+export function toServerSentEvents(
+  exchange: Pick<Exchange, 'req' | 'res' | 'upgrade' | 'lasts'>,
+): EventStream {
+  const stream = toEventStream(exchange, 'text/event-stream')
+  if (exchange.upgrade !== undefined) return stream
+  return {
+    name: stream.name === 'body' ? 'server-sent events' : 'chunked server-sent events',
+    isGone: stream.isGone,
+    open: stream.open,
+    // An event ends with a line feed already.
+    frame: event => stream.frame(Buffer.concat([eventStart, event, eventEnd])),
+    pieces: event => stream.pieces([eventStart, ...event, eventEnd]),
   }
 }
 

@@ -82,7 +82,20 @@ export async function sendChunks(
     await timeSlices.next()
     since = performance.now()
   }
-  res.end()
+  if (!res.destroyed) res.end()
+}
+
+/** Resolves when earlier data is sent, or the client has disconnected. */
+export function drained(out: Writable): Promise<void> {
+  return new Promise(resolve => {
+    const settle = () => {
+      out.off('drain', settle)
+      out.off('close', settle)
+      resolve()
+    }
+    out.once('drain', settle)
+    out.once('close', settle)
+  })
 }
 
 /**

@@ -2,7 +2,7 @@
 export const readScope = 'read'
 
 export function isReadOnly(scope: string): boolean {
-  return scope === readScope
+  return scope.split(' ').includes(readScope)
 }
 
 /**

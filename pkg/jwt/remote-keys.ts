@@ -1,4 +1,6 @@
 import { createRemoteJWKSet, customFetch, type JWTVerifyGetKey } from 'jose'
+import { createSharedResult } from '../cache/shared-result.ts'
+import { isRecord } from '../kubeclient/object.ts'
 
 export type KeySetFetch = (
   url: string,
@@ -18,11 +20,34 @@ export const publicKeyAlgorithms = [
   ...(['ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519'] as const),
 ] as const
 
-/** The JSON Web Key Set at a URL, cached, and fetched again for an unknown key ID. */
-export function remoteKeys(url: string, fetch: KeySetFetch, timeoutMs: number): JWTVerifyGetKey {
+// Anyone can send a token with an unknown key ID.
+const failedForMs = 5_000
+
+/**
+ * The JSON Web Key Set at a URL, cached, and fetched again for an unknown key ID, at most every 30
+ * seconds. After a failure it is not fetched for some seconds.
+ *
+ * @param now a monotonic clock
+ */
+export function remoteKeys(
+  url: string,
+  fetch: KeySetFetch,
+  timeoutMs: number,
+  now?: () => number,
+): JWTVerifyGetKey {
+  const request = { headers: { accept: 'application/json, application/jwk-set+json' }, method: 'GET' }
+  const read = createSharedResult(
+    async () => {
+      const response = await fetch(url, { ...request, signal: AbortSignal.timeout(timeoutMs) })
+      if (response.status !== 200) throw new Error(`the key set has status ${response.status}`)
+      const body: unknown = await response.json()
+      if (!isRecord(body) || !Array.isArray(body.keys)) throw new Error('the document is not a key set')
+      return body
+    },
+    { keepMs: 0, failedForMs, ...(now && { now }) },
+  )
   return createRemoteJWKSet(new URL(url), {
     timeoutDuration: timeoutMs,
-    [customFetch]: (address, { headers, method, signal }) =>
-      fetch(address, { headers: Object.fromEntries(headers), method, signal }),
+    [customFetch]: async () => Response.json(await read()),
   })
 }

@@ -29,6 +29,13 @@ export type TokenVerifier = {
   readonly isOurs: (token: string) => boolean
   /** @throws Status 401 */
   readonly verifyAccess: (token: string) => Promise<TokenClaims>
+  /**
+   * The same for any audience, such as that of an exchanged token: for those who manage tokens, and
+   * never for those who take them as a credential.
+   *
+   * @throws Status 401
+   */
+  readonly verifyIssued: (token: string) => Promise<TokenClaims>
   /** @throws Status 401 */
   readonly verifyRefresh: (token: string) => Promise<TokenClaims>
   /** An ID token of Kapis, even if it has expired; undefined for anything else. */
@@ -45,6 +52,12 @@ export function createTokenVerifier(options: {
   keys: KeySource
 }): TokenVerifier {
   const { issuer, audience, clockSkewSeconds, keys } = options
+
+  const rules = {
+    access: { audience: [audience, onlineAudience(audience)], typ: 'at+jwt' },
+    issued: { typ: 'at+jwt' },
+    refresh: { audience: issuer, typ: 'JWT' },
+  } as const satisfies Record<string, JWTVerifyOptions>
 
   /** Of ours, by signature and issuer, and within its time. @throws Error */
   async function check(
@@ -92,17 +105,16 @@ export function createTokenVerifier(options: {
     }
   }
 
-  async function verify(token: string, kind: 'access' | 'refresh'): Promise<TokenClaims> {
+  async function verify(token: string, kind: 'access' | 'issued' | 'refresh'): Promise<TokenClaims> {
     if (token.length > maxTokenLength) throw unauthorized(new Error('the token is too long'))
     try {
-      const payload = await check(token, {
-        audience: kind === 'access' ? [audience, onlineAudience(audience)] : issuer,
-        typ: kind === 'access' ? 'at+jwt' : 'JWT',
-      })
-      if (payload.token_type !== `${kind}_token`) throw new Error('the token is of another type')
+      const payload = await check(token, rules[kind])
+      if (payload.token_type !== `${kind === 'refresh' ? 'refresh' : 'access'}_token`)
+        throw new Error('the token is of another type')
       const latest = Date.now() / 1000 + clockSkewSeconds
       const claims = toClaims(payload)
-      if (isReadOnly(claims.scope) && !claims.aud.includes(onlineAudience(audience)))
+      const isForAll = claims.aud.includes(audience) && !claims.aud.includes(onlineAudience(audience))
+      if (isReadOnly(claims.scope) && isForAll)
         throw new Error('a token of this scope must not be for those who do not look at it')
       if (claims.iat > latest) throw new Error('the token was issued in the future')
       return claims
@@ -115,6 +127,7 @@ export function createTokenVerifier(options: {
   return {
     isOurs: token => readIssuer(token) === issuer,
     verifyAccess: token => verify(token, 'access'),
+    verifyIssued: token => verify(token, 'issued'),
     verifyRefresh: token => verify(token, 'refresh'),
     readIdTokenHint,
   }

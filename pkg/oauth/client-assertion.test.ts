@@ -1,6 +1,8 @@
 import { expect } from 'chai'
 import { issuer } from '../jwt/fixtures.ts'
+import { createClientAssertions } from './client-assertion.ts'
 import { memoryClient, memoryUser, startApp, type TestApp } from './fixtures.ts'
+import { createUsedAssertions } from './used-assertions.ts'
 
 const assertionType = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer'
 
@@ -43,6 +45,45 @@ describe('client_assertion', () => {
       'none',
     ])
     expect(await ask(await sign({ iss: 'remote', sub: 'remote' }))).to.deep.equal([200, 'none'])
+  })
+
+  it('knows the IDs of each client apart', async () => {
+    const jti = 'shared'
+    expect(await ask(await sign({ jti }))).to.deep.equal([200, 'none'])
+    expect(await ask(await sign({ jti, iss: 'remote', sub: 'remote' }))).to.deep.equal([200, 'none'])
+    expect(await ask(await sign({ jti }))).to.deep.equal([401, 'invalid_client'])
+  })
+
+  it('refuses to forget an ID of an assertion that is still valid', async () => {
+    const { jwks, ...workloads } = app.workloads
+    const assertions = createClientAssertions({
+      ...{ ...workloads, issuer, clockSkewSeconds: 10 },
+      used: createUsedAssertions({ max: 1 }),
+    })
+    const isRight = async (name: string) =>
+      assertions
+        .isRight(memoryClient(name, { jwks }), await sign({ iss: name, sub: name }))
+        .catch(error => [error.code, error.headers])
+    expect(await isRight('a')).to.equal(true)
+    expect(await isRight('a')).to.deep.equal([429, { 'retry-after': '5' }])
+    expect(await isRight('b')).to.equal(true)
+  })
+
+  it('remembers an end with a fraction of a second for as long as it is valid', async () => {
+    const until: number[] = []
+    const assertions = createClientAssertions({
+      ...{ ...app.workloads, issuer, clockSkewSeconds: 10 },
+      used: {
+        use(_client, _id, untilMs) {
+          until.push(untilMs)
+          return 'new'
+        },
+      },
+    })
+    const exp = Math.floor(Date.now() / 1000) + 60.25
+    const token = await sign({ exp })
+    await assertions.isRight(memoryClient('signer', { jwks: app.workloads.jwks }), token)
+    expect(until).to.deep.equal([(Math.ceil(exp) + 10) * 1000])
   })
 
   it('proves a client by a token of a service account', async () => {

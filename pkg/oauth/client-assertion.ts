@@ -1,13 +1,14 @@
-import { createBoundedCache } from '../cache/bounded-cache.ts'
+import { Status } from '../apierrors/status.ts'
 import type { ClientConfig } from '../config/sections/client.ts'
 import { InvalidAssertion, localKeys, readUnverified, verifyAssertion } from '../jwt/assertion.ts'
 import { type KeySetFetch, remoteKeys } from '../jwt/remote-keys.ts'
 import { endpointBase } from './server/endpoint-base.ts'
 import { oauthError } from './server/error.ts'
 import type { Form } from './server/form.ts'
+import { createUsedAssertions, type UsedAssertions } from './used-assertions.ts'
 
 export type ClientAssertions = {
-  /** @throws Status 503 if it cannot be checked */
+  /** @throws Status 503 if it cannot be checked, 429 if too many others are still valid */
   readonly isRight: (client: ClientConfig, assertion: string) => Promise<boolean>
 }
 
@@ -17,13 +18,13 @@ export type ClientAssertionOptions = {
   readonly fetch: KeySetFetch
   /** The user name of a service account's token for an audience. @throws Status */
   readonly reviewServiceAccount: (token: string, audience: string) => Promise<string | undefined>
+  readonly used?: UsedAssertions
 }
 
 const assertionType = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer'
 const keysWithinMs = 5_000
 // A client signs one for each request. What lives longer would have to be remembered for longer.
 const maxLifeSeconds = 3_600
-const maxReplayBytes = 8 * 1024 * 1024
 const maxJti = 256
 
 /**
@@ -52,6 +53,7 @@ export function createClientAssertions({
   clockSkewSeconds,
   fetch,
   reviewServiceAccount,
+  used = createUsedAssertions(),
 }: ClientAssertionOptions): ClientAssertions {
   const base = endpointBase(issuer)
   const audience = [
@@ -59,7 +61,6 @@ export function createClientAssertions({
     ...['token', 'revoke', 'introspect', 'device_authorization'].map(path => `${base}/${path}`),
   ]
   const keys = new WeakMap<ClientConfig, ReturnType<typeof localKeys>>()
-  const used = createBoundedCache<true>({ maxBytes: maxReplayBytes, sizeOf: () => 0 })
 
   function keysOf(client: ClientConfig) {
     const { jwks, jwksURI } = client
@@ -83,10 +84,11 @@ export function createClientAssertions({
     const nowSeconds = Date.now() / 1000
     if (sub !== client.name || typeof jti !== 'string' || jti === '' || jti.length > maxJti) return false
     if (exp > nowSeconds + maxLifeSeconds + clockSkewSeconds) return false
-    const key = JSON.stringify([client.name, jti])
-    if (used.get(key)) return false
-    used.set(key, true, (exp + clockSkewSeconds - nowSeconds) * 1000)
-    return true
+    // jose rounds the time down.
+    const untilMs = (Math.ceil(exp) + clockSkewSeconds) * 1000
+    const use = used.use(client.name, jti, untilMs)
+    if (use === 'full') throw tooManyAssertions()
+    return use === 'new'
   }
 
   async function isServiceAccount({ serviceAccounts = [] }: ClientConfig, token: string): Promise<boolean> {
@@ -103,6 +105,7 @@ export function createClientAssertions({
         return await isSigned(client, token)
       } catch (error) {
         if (error instanceof InvalidAssertion) return false
+        if (error instanceof Status) throw error
         throw oauthError(503, 'temporarily_unavailable', 'the keys of the client cannot be read', {
           headers: { 'retry-after': '5' },
           why: 'client_keys',
@@ -111,4 +114,12 @@ export function createClientAssertions({
       }
     },
   }
+}
+
+function tooManyAssertions(): Status {
+  const description = 'too many assertions of the client are still valid; let them end sooner'
+  return oauthError(429, 'invalid_client', description, {
+    headers: { 'retry-after': '5' },
+    why: 'too_many_assertions',
+  })
 }

@@ -2,10 +2,17 @@ import { badRequest, methodNotAllowed, notFound, unknownResource } from '../apie
 import { type ListQuery, parseListQuery } from '../apirequest/list-query.ts'
 import type { AuthenticatedExchange } from '../apirequest/request-context.ts'
 import { isInScope, type RequestInfo } from '../apirequest/request-info.ts'
+import { formatShardSelector } from '../apirequest/shard-selector.ts'
 import { parseVersion } from '../apirequest/version-query.ts'
-import { parseListVersion, parseWatchQuery, watchParameters } from '../apirequest/watch-query.ts'
+import {
+  isPageWatch,
+  parseListVersion,
+  parsePageWatchQuery,
+  parseWatchQuery,
+  watchParameters,
+} from '../apirequest/watch-query.ts'
 import { toCacheKey } from '../cache/bounded-cache.ts'
-import { toEventStream } from '../httpserver/event-stream.ts'
+import { type EventStream, toEventStream, toServerSentEvents } from '../httpserver/event-stream.ts'
 import { sendParts } from '../httpserver/respond.ts'
 import { addWarning } from '../httpserver/warning.ts'
 import { waitForLatest, waitForVersion } from '../resourcecache/informer/wait-for-resource-version.ts'
@@ -19,7 +26,12 @@ import {
   toListPredicate,
 } from '../resourcecache/list/list-predicate.ts'
 import { managedFieldsForm } from '../resourcecache/list/managed-fields.ts'
-import { beginSight, type Visible } from '../resourcecache/list/object-visibility.ts'
+import {
+  assertCurrent,
+  beginSight,
+  readCurrent,
+  type Visible,
+} from '../resourcecache/list/object-visibility.ts'
 import { PageCache } from '../resourcecache/list/page-cache.ts'
 import { sendList } from '../resourcecache/list/send-list.ts'
 import { toSupportedQuery } from '../resourcecache/list/supported-query.ts'
@@ -30,6 +42,7 @@ import { serveWatch } from '../resourcecache/watch/watch.ts'
 import type { WatchBroadcaster } from '../resourcecache/watch/watch-broadcaster.ts'
 import { createFormEncoder } from '../resourcecache/watch/watch-encoder.ts'
 import type { UserTimeSlices } from '../scheduling/time-slices.ts'
+import { watchPage } from './page-watch.ts'
 
 export type ReadTools = {
   readonly groupDomain: string
@@ -71,7 +84,6 @@ export async function readCollection(
 ): Promise<void> {
   const { req, info } = exchange
   const { kind } = store.served
-  const style = { ...given, visible: given.visible ?? shared.narrowed(exchange) }
   // A store that is made for one request has no pages that another could use.
   const tools = kind.isListedOnly ? { ...shared, pages: new PageCache() } : shared
   if (!isInScope(info, kind))
@@ -80,24 +92,32 @@ export async function readCollection(
     )
   if (info.subresource !== '') throw unknownResource()
   if (req.method !== 'GET' && req.method !== 'HEAD') throw methodNotAllowed(['GET', 'HEAD'])
-  switch (info.verb) {
-    case 'get':
-      return getObject(store, tools, exchange, style)
-    case 'list':
-      return listObjects(store, tools, exchange, style)
-    case 'watch':
-      // A live response, like a watch, but without events.
-      if (req.method === 'HEAD') throw methodNotAllowed(['GET'])
-      if (kind.isListedOnly)
-        throw methodNotAllowed(
-          ['GET', 'HEAD'],
-          `watch is not supported for ${info.resource}: kube-apiserver only supports list`,
-        )
-      return watch(store, tools, exchange, style)
-    default:
-      throw badRequest(`${info.verb} is not supported here`)
-  }
+  // A live response, like a watch, but without events.
+  if (info.verb === 'watch' && req.method === 'HEAD') throw methodNotAllowed(['GET'])
+  if (info.verb === 'watch' && kind.isListedOnly)
+    throw methodNotAllowed(
+      ['GET', 'HEAD'],
+      `watch is not supported for ${info.resource}: kube-apiserver only supports list`,
+    )
+  const read = isPageWatch(exchange) ? watchOnePage : reads.get(info.verb)
+  if (read === undefined) throw badRequest(`${info.verb} is not supported here`)
+  return readCurrent(given.visible ?? shared.narrowed(exchange), visible =>
+    read(store, tools, exchange, { ...given, visible }),
+  )
 }
+
+type Read = (
+  store: ObjectStore,
+  tools: ReadTools,
+  exchange: AuthenticatedExchange,
+  style: ReadStyle,
+) => Promise<void> | void
+
+const reads: ReadonlyMap<string, Read> = new Map<string, Read>([
+  ['get', getObject],
+  ['list', listObjects],
+  ['watch', watch],
+])
 
 function getObject(
   store: ObjectStore,
@@ -120,6 +140,7 @@ function sendObject(
   { res, info, query: parameters }: AuthenticatedExchange,
   { visible, only, form }: ReadStyle,
 ): void {
+  assertCurrent(visible)
   const { kind } = store.served
   const entry = store.get(info.isInNamespace ? info.namespace : '', info.name)
   // A caller who may not see an object must not learn that it exists.
@@ -149,12 +170,21 @@ async function listObjects(
     ? listPageAt(store, request, Number(version.resourceVersion), timeSlices)
     : listPage(store, request, timeSlices)
   const page = listed instanceof Promise ? await listed : listed
+  assertCurrent(style.visible)
   const form = toForm(request.query, style.form)
   const frame =
     style.list === 'items'
       ? itemsFrame(page)
-      : kindFrame(store.served, page, isExact ? version.resourceVersion : String(store.version))
-  await sendList(exchange, { pages: tools.pages, timeSlices }, { selection: page.selection, form, frame })
+      : kindFrame(store.served, page, {
+          resourceVersion: isExact ? version.resourceVersion : String(store.version),
+          ...shardInfo(request.query),
+        })
+  const { visible } = style
+  await sendList(
+    exchange,
+    { pages: tools.pages, timeSlices },
+    { selection: page.selection, form, frame, visible },
+  )
 }
 
 async function watch(
@@ -177,8 +207,31 @@ async function watch(
     channelKey: toCacheKey(`platform ${form.name} ${key}`),
     visible: style.visible,
     isCached: !tools.isConsistent(exchange.info),
-    stream: toEventStream(exchange, 'application/json'),
+    stream: toStream(exchange),
   })
+}
+
+async function watchOnePage(
+  store: ObjectStore,
+  tools: ReadTools,
+  exchange: AuthenticatedExchange,
+  style: ReadStyle,
+): Promise<void> {
+  const { broadcaster } = tools
+  const options = parsePageWatchQuery(exchange.query)
+  const request = await toRequest(store, tools, exchange, style)
+  if (tools.isConsistent(exchange.info)) await waitForLatest(store, scopeOf(request))
+  await beginSight(store, style.visible)
+  const timeSlices = tools.timeSlices.of(exchange.identity.username)
+  const form = toForm(request.query, style.form)
+  const stream = toStream(exchange)
+  await watchPage(store, { options, request, form, visible: style.visible, timeSlices, broadcaster, stream })
+}
+
+/** Server-sent events for clients that ask for them, as an EventSource does. */
+function toStream(exchange: AuthenticatedExchange): EventStream {
+  const isEvents = (exchange.req.headers.accept ?? '').includes('text/event-stream')
+  return isEvents ? toServerSentEvents(exchange) : toEventStream(exchange, 'application/json')
 }
 
 async function toRequest(
@@ -211,13 +264,17 @@ function itemsFrame({ total }: Page) {
   return { before: '{"items":[', after: `],"totalItems":${total}}\n` }
 }
 
+function shardInfo({ shards }: ListQuery) {
+  return shards.length > 0 ? { shardInfo: { selector: formatShardSelector(shards) } } : {}
+}
+
 /** The format of the platform for custom resources, plus the total. */
-function kindFrame({ kind }: ServedKind, { total, remaining }: Page, resourceVersion: string) {
+function kindFrame({ kind }: ServedKind, { total, remaining }: Page, state: object) {
   const head = JSON.stringify({
     kind: `${kind.kind}List`,
     apiVersion: toSourceApiVersion(kind),
     metadata: {
-      resourceVersion,
+      ...state,
       ...(remaining > 0 ? { remainingItemCount: remaining } : {}),
     },
   })

@@ -2,6 +2,7 @@ import type { KubeObject, ObjectMeta } from '../kubeclient/object.ts'
 import type { ReceivedEvent } from '../kubeclient/watch.ts'
 import { nodes } from './kinds/nodes.ts'
 import { resourcesGroup, resourcesVersion } from './kinds.ts'
+import type { Visible } from './list/object-visibility.ts'
 import { Entry, type ServedKind } from './store/cached-object.ts'
 import type { Chunk } from './store/chunk.ts'
 import { ObjectStore, type ObjectStoreOptions } from './store/store.ts'
@@ -90,5 +91,33 @@ export function createRandom(seed: number): (below: number) => number {
     let t = Math.imul(state ^ (state >>> 15), 1 | state)
     t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t
     return ((t ^ (t >>> 14)) >>> 0) % below
+  }
+}
+
+/** What a caller may see: objects of some names, until others are given. */
+export function changingSight(...first: readonly string[]) {
+  const listeners = new Set<() => void>()
+  let now = first
+  const see = (names: readonly string[]): Visible => ({
+    key: names.join(),
+    has: ({ name }) => names.includes(name),
+    onChange(listener) {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
+    },
+    rights: {
+      isCurrent: () => names.join() === now.join(),
+      renew: async () => see(now),
+    },
+    fixed: { versionShown: () => 1, show: () => undefined },
+  })
+  return {
+    visible: see(first),
+    give(...names: readonly string[]) {
+      now = names
+    },
+    tell() {
+      for (const listener of [...listeners]) listener()
+    },
   }
 }

@@ -20,6 +20,7 @@ const tests: Readonly<Record<string, string>> = {
   TestOpenAPI: 'OpenAPI of versions 2 and 3',
   TestProtobuf: 'who takes protobuf alone',
   TestReadOnly: 'every way to write',
+  TestShards: 'lists and watches of shards',
   TestTable: 'tables, and metadata alone',
   TestWatch: 'watches',
   TestWatchList: 'watches that begin with the first state, and informers',

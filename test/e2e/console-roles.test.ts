@@ -82,4 +82,101 @@ describe('roles and members for consoles of KubeSphere 3.4', function () {
       expect(escalated.code).to.equal(403)
     }, 10_000)
   })
+
+  const stale: readonly (readonly [kind: string, path: string])[] = [
+    ['GlobalRole', '/globalroles'],
+    ['ClusterRole', '/clusterroles'],
+    ['WorkspaceRole', '/workspaces/stale/workspaceroles'],
+    ['Role', `/namespaces/${namespace}/roles`],
+  ]
+  for (const [kind, path] of stale)
+    it(`a ${kind} is not written over a version that the caller has not seen`, async () => {
+      const name = uniqueName('stale')
+      const made = await send(admin, 'POST', path, { kind, metadata: { name }, rules: [] })
+      expect(made.code, JSON.stringify(made.body)).to.equal(201)
+      const read = async () => (await send(admin, 'GET', `${path}/${name}`)).body
+      let old = await read()
+      await eventually(async () => {
+        old = await read()
+        expect(old.metadata?.name).to.equal(name)
+      }, 10_000)
+      const rules = [{ apiGroups: [''], resources: ['pods'], verbs: ['get'] }]
+      const changed = await send(admin, 'PUT', `${path}/${name}`, { ...old, rules })
+      expect(changed.code, JSON.stringify(changed.body)).to.equal(200)
+      const again = await send(admin, 'PUT', `${path}/${name}`, { ...old, rules: [] })
+      expect([again.code, again.body.reason], JSON.stringify(again.body)).to.deep.equal([409, 'Conflict'])
+      const { resourceVersion } = old.metadata
+      const headers = { 'content-type': 'application/merge-patch+json' }
+      const body = JSON.stringify({ metadata: { resourceVersion }, rules: [] })
+      const patched = await askAs(admin, `${base}${path}/${name}`, { method: 'PATCH', headers, body })
+      expect(patched.code, patched.body).to.equal(409)
+      expect((await send(admin, 'DELETE', `${path}/${name}`)).code).to.equal(200)
+    })
+
+  it('a workspace without projects has members, who get their role in a project that is made later', async () => {
+    const workspace = uniqueName('empty')
+    const project = uniqueName('later')
+    const tenant = `/kapis/tenant.${groupDomain}/v1alpha2/workspaces`
+    const ask = (token: string, method: string, path: string, body: object) =>
+      askAs(token, path, {
+        method,
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify(body),
+      })
+    const members = `/workspaces/${workspace}/workspacemembers`
+    const wanted = [
+      { username: user, roleRef: `${workspace}-viewer` },
+      { username: `${user}-2`, roleRef: `${workspace}-regular` },
+    ]
+    expect((await send(admin, 'POST', members, wanted)).code).to.equal(404)
+    const spec = { template: { spec: { manager: 'admin' } } }
+    const made = await ask(admin, 'POST', tenant, { metadata: { name: workspace }, spec })
+    expect(made.code, made.body).to.equal(201)
+    // Who may write bindings and read the workspace gives no more than they have.
+    const writes = {
+      apiGroups: ['rbac.authorization.k8s.io'],
+      resources: ['clusterroles', 'clusterrolebindings'],
+    }
+    const lists = { apiGroups: ['rbac.authorization.k8s.io'], resources: ['rolebindings'], verbs: ['list'] }
+    const reads = { apiGroups: [`tenant.${groupDomain}`], resources: ['workspaces'], verbs: ['get'] }
+    const weak = await accounts.make('weak', [{ ...writes, verbs: ['create', 'list'] }, lists, reads])
+    await eventually(async () => {
+      const { code, body } = await send(weak, 'POST', members, wanted)
+      expect(body.message).to.contain('attempting to grant RBAC permissions not currently held')
+      expect(code).to.equal(403)
+    }, 10_000)
+    try {
+      const added = await send(admin, 'POST', members, wanted)
+      expect(added.code, JSON.stringify(added.body)).to.equal(200)
+      const roles = async () => {
+        const { items } = (await send(admin, 'GET', members)).body
+        return items.map(
+          ({ metadata }: { metadata: { name: string; annotations: Record<string, string> } }) => [
+            metadata.name,
+            metadata.annotations[`iam.${groupDomain}/workspacerole`],
+          ],
+        )
+      }
+      await eventually(
+        async () =>
+          expect(await roles()).to.have.deep.members(
+            wanted.map(({ username, roleRef }) => [username, roleRef]),
+          ),
+        5_000,
+      )
+      const namespaces = `${tenant}/${workspace}/namespaces`
+      const created = await ask(admin, 'POST', namespaces, { metadata: { name: project } })
+      expect([created.code, created.headers.warning], created.body).to.deep.equal([201, undefined])
+      const inside = await send(admin, 'GET', `/namespaces/${project}/members`)
+      expect(namesOf(inside.body.items)).to.deep.equal([user])
+      expect((await send(admin, 'DELETE', `${members}/${user}`)).code).to.equal(200)
+      await eventually(
+        async () => expect(await roles()).to.deep.equal([[`${user}-2`, `${workspace}-regular`]]),
+        5_000,
+      )
+    } finally {
+      await kubectl('delete', 'namespace', project, '--wait=false')
+      await kubectl('delete', `workspaces.tenant.${groupDomain}`, workspace)
+    }
+  })
 })

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { askKube, group, kubectl, makeNamespace, tokenOf, uniqueName, version, withToken } from './cluster.ts'
 import { apply, askAs, eventually } from './http.ts'
-import { output, setting } from './run.ts'
+import { output, run, setting } from './run.ts'
 import { watch } from './watching.ts'
 
 const prefix = uniqueName('narrow')
@@ -15,13 +15,13 @@ describe('a list of the whole cluster for one who may list in some namespaces', 
   this.timeout(60_000)
   let token = ''
 
-  const bind = (namespace: string, role = 'view') =>
+  const bind = (namespace: string, role = 'view', reader = home) =>
     apply({
       apiVersion: `${rbac}/v1`,
       kind: 'RoleBinding',
       metadata: { name: role, namespace },
       roleRef: { apiGroup: rbac, kind: 'ClusterRole', name: role },
-      subjects: [{ kind: 'ServiceAccount', name: 'reader', namespace: home }],
+      subjects: [{ kind: 'ServiceAccount', name: 'reader', namespace: reader }],
     })
   const placesOf = (body: string) =>
     JSON.parse(body)
@@ -104,6 +104,86 @@ describe('a list of the whole cluster for one who may list in some namespaces', 
     for (const more of [[], ['--chunk-size=1']]) {
       const out = await output('kubectl', [...caller, ...server, '--token', token, ...get, ...more])
       expect(out.trim().split('\n')).to.deep.equal([home, other])
+    }
+  })
+
+  it('is what kubectl gets through kube-apiserver, by a role that lets it through', async () => {
+    const role = 'kapis:narrowed-lists'
+    const name = `${prefix}-door`
+    const caller = await withToken(token)
+    const get = async (...more: readonly string[]) => {
+      const args = [
+        'get',
+        `pods.${group}`,
+        ...more,
+        '--no-headers',
+        '-o',
+        'custom-columns=:metadata.namespace',
+      ]
+      const { code, stdout, stderr } = await run('kubectl', [...caller, ...args])
+      return code === 0 ? stdout.trim().split('\n') : stderr
+    }
+    expect(await get('-A'))
+      .to.contain('Forbidden')
+      .and.contain(`in API group "${group}" at the cluster scope`)
+    await kubectl(
+      'create',
+      'clusterrolebinding',
+      name,
+      `--clusterrole=${role}`,
+      '--group=system:authenticated',
+    )
+    try {
+      await eventually(async () => expect(await get('-A')).to.deep.equal([home, other]), 15_000)
+      expect(await get('-A', '--chunk-size=1')).to.deep.equal([home, other])
+      expect(await get('-n', third)).to.contain(`in the namespace "${third}"`)
+      expect(await get('-n', home)).to.deep.equal([home])
+      const through = await askKube(token, `/apis/${group}/${version}/pods`)
+      expect(through.headers[header]).to.equal('2')
+      expect(through.body).to.not.contain(third)
+      for (const path of [`/apis/${group}/${version}/pods`, `/kapis/${group}/${version}/pods`])
+        expect(placesOf((await askAs(token, path)).body)).to.deep.equal([`${home}/x`, `${other}/x`])
+      // Without a right to any pod.
+      const { code } = await askKube(await tokenOf(third, 'default'), `/apis/${group}/${version}/pods`)
+      expect(code).to.equal(403)
+      const all = await output('kubectl', ['get', `pods.${group}`, '-A', '-o', 'name'])
+      expect(all.split('\n').length).to.be.above(3)
+    } finally {
+      await kubectl('delete', 'clusterrolebinding', name)
+    }
+    await eventually(async () => expect(await get('-A')).to.contain('Forbidden'), 15_000)
+  })
+
+  it('is watched where both are given; a watch that goes on from a longer list is 403 and says where', async () => {
+    const role = `${prefix}-lists`
+    const place = `${prefix}-l`
+    await makeNamespace(place, ['reader'])
+    const own = await tokenOf(place, 'reader')
+    await output('kubectl', ['create', 'clusterrole', role, '--verb=list', '--resource=configmaps'])
+    try {
+      await bind(place, 'view', place)
+      await bind(home, role, place)
+      const path = '/kapi/v1/configmaps'
+      await eventually(async () => expect((await askAs(own, path)).headers[header]).to.equal('2'), 15_000)
+      const { resourceVersion } = JSON.parse((await askAs(own, path)).body).metadata
+      const refused = await askAs(own, `${path}?watch=true&resourceVersion=${resourceVersion}`)
+      expect(refused.code).to.equal(403)
+      expect(refused.body).to.contain(home).and.not.contain(other)
+      const state = watch(own, `${path}?watch=true&resourceVersion=0`)
+      try {
+        await eventually(async () => expect(state.names()).to.deep.equal(['ADDED kube-root-ca.crt']), 15_000)
+        await kubectl('-n', home, 'create', 'configmap', 'unseen')
+        await kubectl('-n', place, 'create', 'configmap', 'seen')
+        await eventually(async () => expect(state.names()).to.include('ADDED seen'), 15_000)
+        expect(JSON.stringify(state.events)).to.not.contain(home)
+      } finally {
+        state.stop()
+      }
+    } finally {
+      await kubectl('delete', 'clusterrole', role)
+      await kubectl('delete', 'namespace', place, '--wait=false')
+      await kubectl('-n', home, 'delete', 'rolebinding', role)
+      await kubectl('-n', home, 'delete', 'configmap', 'unseen')
     }
   })
 

@@ -12,9 +12,11 @@ import { createKapisTokenAuthenticator } from '../../authn/kapis-token.ts'
 import { stripCredentials } from '../../authn/strip-credentials.ts'
 import { createTokenReviewAuthenticator } from '../../authn/token-review.ts'
 import { type Authorize, createAuthorizer, type Explain } from '../../authz/authorizer.ts'
+import type { NarrowingRole } from '../../authz/narrowing-role.ts'
 import type { Config } from '../../config/config.ts'
 import type { ClientAddress } from '../../httpserver/client-address.ts'
 import type { PasswordChecker } from '../../iam/passwords/password-check.ts'
+import { isFreshLogin } from '../../iam/sessions/fresh-login.ts'
 import { SessionStore } from '../../iam/sessions/session-store.ts'
 import type { User } from '../../iam/users/user.ts'
 import { UserStore } from '../../iam/users/user-store.ts'
@@ -36,6 +38,12 @@ export type Auth = {
   readonly authenticate: Authenticate
   /** Returns whether the login of an authenticated caller has ended since. */
   readonly hasEnded: (identity: Identity) => boolean
+  /**
+   * Returns whether a caller has just logged in with the password (fresh-login.ts).
+   *
+   * @throws Status 503
+   */
+  readonly hasJustLoggedIn: (exchange: AuthenticatedExchange) => Promise<boolean>
   /** @param requestOf returns the attributes to authorize a request with */
   readonly impersonate: (requestOf: RequestOf) => Impersonate
   readonly authorize: Authorize
@@ -72,6 +80,7 @@ export type AccessOptions = {
   readonly clientAddress: ClientAddress
   /** Why RBAC refuses a request, for callers who may read RBAC. */
   readonly explain: Explain
+  readonly narrowingRole: NarrowingRole
 }
 
 /** Wires the authenticators and the authorizer. */
@@ -159,6 +168,7 @@ export function createAuth(options: AccessOptions): Auth {
     client,
     group,
     explain,
+    narrowingRole: options.narrowingRole,
     observe: byTwo((decision, source) => decisions({ decision, source })),
   })
 
@@ -178,6 +188,12 @@ export function createAuth(options: AccessOptions): Auth {
       return found instanceof Promise ? found.then(identified) : identified(found)
     },
     hasEnded: kapisTokens.hasEnded,
+    async hasJustLoggedIn({ identity, impersonator }) {
+      const sid = impersonator === undefined ? kapisTokens.sidOf(identity) : undefined
+      const session = sid === undefined ? undefined : await sessions.read(sid)
+      const user = users.get(identity.username)
+      return session !== undefined && user !== undefined && isFreshLogin(session, user)
+    },
     impersonate: requestOf => exchange => {
       const { req, identity: caller } = exchange
       return impersonate({ req, caller, may: authorize, requestOf: () => requestOf(exchange), isConstrained })

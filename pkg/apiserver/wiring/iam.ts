@@ -20,7 +20,7 @@ export type IamParts = {
   readonly clientAddress: ClientAddress
   readonly access: Pick<
     Auth,
-    'users' | 'onUserChange' | 'acceptPasswords' | 'requirePermission' | 'authorize'
+    'users' | 'onUserChange' | 'acceptPasswords' | 'requirePermission' | 'authorize' | 'hasJustLoggedIn'
   >
   readonly callAs: CallAs
   readonly views: Resources['views']
@@ -62,6 +62,7 @@ export async function createIam(parts: IamParts): Promise<Iam> {
       const user = users.get(name)
       return user !== undefined && hasher.verify(password, await store.hashOf(user))
     },
+    hasJustLoggedIn: access.hasJustLoggedIn,
     requirePermission: access.requirePermission,
     clientAddress,
     list,

@@ -7,11 +7,13 @@ import type { CallAs } from '../../platformapi/as-caller.ts'
 import type { RequirePermission } from '../../platformapi/iam/v1alpha2/users/require-permission.ts'
 import { createWorkspaceViews } from '../../platformapi/workspaces/serve.ts'
 import { viewOf } from '../../platformapi/workspaces/views.ts'
+import type { WorkspaceTools } from '../../platformapi/workspaces/workspace-tools.ts'
 import type { Resources } from './resources.ts'
 
 export type TenantOptions = {
   readonly groupDomain: string
   readonly callAs: CallAs
+  readonly created: WorkspaceTools['created']
   readonly narrowed: Resources['narrowed']
   readonly users: { readonly get: (name: string) => User | undefined }
   readonly requirePermission: RequirePermission
@@ -34,17 +36,22 @@ export type Tenant = {
 
 /** Wires the views of workspaces and namespaces, and their writes. */
 export function createTenant(options: TenantOptions): Tenant {
-  const { groupDomain, callAs, narrowed, users, requirePermission, searches } = options
+  const { groupDomain, callAs, created, narrowed, users, requirePermission, searches } = options
   const serve = createWorkspaceViews({
     groupDomain,
     callAs,
+    created,
     ...narrowed,
     async visibleTo({ identity, info }, member) {
       if (member === identity.username) return undefined
       const group = 'rbac.authorization.k8s.io'
       await requirePermission(identity, { verb: 'list', group, resource: 'rolebindings', name: '' })
       const user = users.get(member)
-      if (user === undefined) throw notFound({ group: `iam.${groupDomain}`, resource: 'users' }, member)
+      if (user === undefined) {
+        const iam = `iam.${groupDomain}`
+        await requirePermission(identity, { verb: 'list', group: iam, resource: 'users', name: '' })
+        throw notFound({ group: iam, resource: 'users' }, member)
+      }
       if (info.verb === 'watch') throw badRequest('the namespaces of another user cannot be watched')
       const seen = await narrowed.visible(
         { verb: 'list', resource: 'namespaces', name: '' },

@@ -70,14 +70,24 @@ export const oauth = section({
     description:
       'Policies of token exchange (RFC 8693): a list with the fields below. The first that a request matches decides. Without one, no token can be exchanged.',
   }),
-}).superRefine(({ accessTokenSeconds, refreshTokenSeconds, clients = [] }, { addIssue }) => {
+}).superRefine((given, { issues, addIssue }) => {
+  // A client with a problem is not what the type says.
+  if (issues.length > 0) return
+  const { issuer, accessTokenSeconds, refreshTokenSeconds, clients = [], tokenExchange } = given
+  const problem = (path: readonly (string | number)[], message: string) =>
+    addIssue({ code: 'custom', path: [...path], message })
   if (refreshTokenSeconds < accessTokenSeconds)
-    addIssue({
-      code: 'custom',
-      path: ['refreshTokenSeconds'],
-      message: 'must not be shorter than oauth.accessTokenSeconds',
-    })
-  const names = clients.map(({ client: { name } }) => name)
-  for (const name of new Set(names.filter((known, i) => names.indexOf(known) !== i)))
-    addIssue({ code: 'custom', path: ['clients'], message: `duplicate name ${JSON.stringify(name)}` })
+    problem(['refreshTokenSeconds'], 'must not be shorter than oauth.accessTokenSeconds')
+  for (const name of duplicates(clients.map(({ client }) => client.name)))
+    problem(['clients'], `duplicate name ${JSON.stringify(name)}`)
+  for (const name of duplicates(tokenExchange.map(policy => policy.name)))
+    problem(['tokenExchange'], `duplicate name ${JSON.stringify(name)}`)
+  for (const [i, policy] of tokenExchange.entries()) {
+    if (issuer !== undefined && policy.issuer === issuer)
+      problem(['tokenExchange', i, 'issuer'], 'must not be oauth.issuer: its tokens have the source User')
+  }
 })
+
+function duplicates(names: readonly string[]): ReadonlySet<string> {
+  return new Set(names.filter((name, i) => names.indexOf(name) !== i))
+}

@@ -23,6 +23,39 @@ describe('exchangePolicy', () => {
     [{ ...user, user: 'alice' }, [{ path: 'user', message: 'is not for the source User' }]],
     [{ ...user, subjectAudience: 'x' }, [{ path: 'subjectAudience', message: 'is not for the source User' }]],
     [{ ...user, scope: 'write' }, [{ path: 'scope', message: 'must be read or empty, not "write"' }]],
+    [
+      { ...account, subjectAudience: '' },
+      [{ path: 'subjectAudience', message: 'must be a text that is not empty, not ""' }],
+    ],
+    [{ ...user, audiences: ['x', ''] }, [{ path: 'audiences[1]', message: 'must not be empty' }]],
+    [{ ...user, clients: [''] }, [{ path: 'clients[0]', message: 'must not be empty' }]],
+    [{ ...account, subjects: [''] }, [{ path: 'subjects[0]', message: 'must not be empty' }]],
+    [{ ...account, user: '' }, [{ path: 'user', message: 'must be the name of a User, not ""' }]],
+    [{ ...oidc, issuer: 'https://ci.example.org:x' }, [{ path: 'issuer', message: 'must be an https URL' }]],
+    ...['http://ci.example.org', 'ci', 'https://u:p@ci.example.org', ' https://ci.example.org'].map(
+      issuer =>
+        [
+          { ...oidc, issuer },
+          [
+            {
+              path: 'issuer',
+              message: `must be an https URL without user, query and fragment, not ${JSON.stringify(issuer)}`,
+            },
+          ],
+        ] as const,
+    ),
+    ...['', ' repository', 'repository\n'].map(
+      name =>
+        [
+          { ...oidc, claims: { [name]: 'a/b' } },
+          [{ path: 'claims', message: `invalid claim name ${JSON.stringify(name)}` }],
+        ] as const,
+    ),
+    [{ ...oidc, claims: { repository: 5 } }, [{ path: 'claims.repository', message: 'must be a string' }]],
+    [
+      { ...user, maxSeconds: 86_401 },
+      [{ path: 'maxSeconds', message: 'must be a whole number from 60 to 86400, not 86401' }],
+    ],
     [{ ...user, source: 'LDAP' }, [{ path: 'source', message: 'must be one of ServiceAccount, OIDC, User' }]],
   ]
   for (const [input, expected] of cases) {

@@ -1,6 +1,10 @@
 import { z } from 'zod'
 import { integer, optionalText, requiredChoice, requiredText, section, text, texts } from '../option.ts'
 
+const filled = z.string({ error: 'must be a string' }).min(1, { error: 'must not be empty' })
+// What no claim is named like would never match, and nothing would say why.
+const claimName = /^[^\s\p{Cc}](.{0,251}[^\s\p{Cc}])?$/u
+
 export const exchangeSources = ['ServiceAccount', 'OIDC', 'User'] as const
 
 /** Which tokens clients may exchange (RFC 8693), and what for. */
@@ -12,14 +16,17 @@ export const exchangePolicy = section({
       'Whose tokens: `ServiceAccount` (of this cluster, checked by a TokenReview), `OIDC` (of another issuer, such as that of a CI system), or `User` (access tokens of Kapis, which are only narrowed). Required.',
   }),
   issuer: optionalText({
-    pattern: /^https:\/\/[^?#\s]+$/,
-    is: 'an https URL without query and fragment',
+    pattern: /^https:\/\/[^?#@\s]+$/,
+    is: 'an https URL without user, query and fragment',
     description: 'The `iss` claim, for `OIDC` alone. Its keys are found by OpenID Connect Discovery.',
   }),
   subjectAudience: optionalText({
+    pattern: /^.+$/s,
+    is: 'a text that is not empty',
     description: 'The audience that the token must be for. By default `oauth.issuer`. Not for `User`.',
   }),
   subjects: texts({
+    item: filled,
     description:
       'Accepted `sub` claims or user names, such as `system:serviceaccount:ci:runner` or `repo:acme/shop:ref:refs/heads/main`. Any if empty, which `OIDC` and `ServiceAccount` do not allow without `claims`.',
   }),
@@ -27,8 +34,10 @@ export const exchangePolicy = section({
     .record(z.string(), z.string({ error: 'must be a string' }), { error: 'must be a mapping' })
     .default({})
     .meta({ description: 'Claims that must have these values, for `OIDC` alone.' }),
-  clients: texts({ description: 'Names of the OAuth clients that may use it. Required.' }),
+  clients: texts({ item: filled, description: 'Names of the OAuth clients that may use it. Required.' }),
   user: optionalText({
+    pattern: /^.+$/s,
+    is: 'the name of a User',
     description: 'The User that the token is for. Required, but for `User`, which keeps its own.',
   }),
   scope: text({
@@ -38,6 +47,7 @@ export const exchangePolicy = section({
     description: '`read` makes every token read-only; otherwise clients can request that scope.',
   }),
   audiences: texts({
+    item: filled,
     description:
       'Audiences that clients may request. By default only `oauth.audience`. Kapis and kube-apiserver reject tokens for others.',
   }),
@@ -45,12 +55,16 @@ export const exchangePolicy = section({
     default: 900,
     min: 60,
     max: 86_400,
-    description: 'Maximum lifetime of the token, in seconds. It never outlives the exchanged token.',
+    description:
+      'Maximum lifetime of the token, in seconds. It outlives neither the exchanged token nor the access tokens of the client.',
   }),
 }).superRefine((policy, { addIssue }) => {
   const problem = (path: string, message: string) => addIssue({ code: 'custom', path: [path], message })
   const { source, issuer, claims } = policy
   const isOidc = source === 'OIDC'
+  if (issuer?.startsWith('https://') && !URL.canParse(issuer)) problem('issuer', 'must be an https URL')
+  for (const name of Object.keys(claims))
+    if (!claimName.test(name)) problem('claims', `invalid claim name ${JSON.stringify(name)}`)
   if (isOidc !== (issuer !== undefined))
     problem('issuer', isOidc ? 'is required' : 'is for the source OIDC alone')
   if (!isOidc && Object.keys(claims).length > 0) problem('claims', 'is for the source OIDC alone')

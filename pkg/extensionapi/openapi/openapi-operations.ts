@@ -47,6 +47,11 @@ const listParameters: readonly Parameter[] = [
   ),
   query('resourceVersionMatch', 'string', 'NotOlderThan or Exact.'),
   query('sendInitialEvents', 'boolean', 'Whether a watch begins with the existing objects.'),
+  query(
+    'shardSelector',
+    'string',
+    "Only objects whose hash is in a range: shardRange(object.metadata.uid, '0x0000000000000000', '0x8000000000000000'), or several joined by || (KEP-5866).",
+  ),
   query('timeoutSeconds', 'integer', 'Seconds after which a watch ends.'),
   query('watch', 'boolean', 'Whether changes are streamed instead of returning a list.'),
 ]

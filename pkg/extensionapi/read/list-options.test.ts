@@ -10,6 +10,7 @@ const defaults: ListOptions = {
   namespace: '',
   labels: [],
   fields: [],
+  shards: [],
   resourceVersion: '',
   match: '',
   limit: 0,

@@ -4,6 +4,7 @@ import { type LabelRequirement, matchesLabels } from '../../apirequest/label-sel
 import type { QueryParameters } from '../../apirequest/query-parameters.ts'
 import type { RequestInfo } from '../../apirequest/request-info.ts'
 import { requirementsOf } from '../../apirequest/selector.ts'
+import { formatShardSelector, matchesShard, type ShardRange } from '../../apirequest/shard-selector.ts'
 import { parseVersionQuery, type VersionQuery } from '../../apirequest/version-query.ts'
 import type { Entry } from '../../resourcecache/store/cached-object.ts'
 
@@ -13,6 +14,8 @@ export type ListOptions = VersionQuery & {
   readonly namespace: string
   readonly labels: readonly LabelRequirement[]
   readonly fields: readonly FieldRequirement[]
+  /** Empty without a shardSelector. */
+  readonly shards: readonly ShardRange[]
   /** 0 is no limit. */
   readonly limit: number
   readonly continueToken: string
@@ -49,6 +52,7 @@ export function parseListOptions(
     namespace,
     labels: requirementsOf(query.labelSelector),
     fields: [...fields, ...named],
+    shards: query.shards,
     limit: integer(query, 'limit'),
     continueToken: query.get('continue') ?? '',
     allowWatchBookmarks: boolean(query, 'allowWatchBookmarks') ?? false,
@@ -69,24 +73,31 @@ export function isExact({ match: matching, limit, resourceVersion }: ListOptions
 }
 
 export function matchesOptions(options: ListOptions): (entry: Entry) => boolean {
-  const { labels, fields, namespace } = options
+  const { labels, fields, shards, namespace } = options
   return entry =>
     (namespace === '' || entry.namespace === namespace) &&
     matchesLabels(labels, entry.meta.labels ?? {}) &&
+    matchesShard(shards, { uid: entry.meta.uid ?? '', namespace: entry.namespace }) &&
     matchesFields(fields, { 'metadata.name': entry.name, 'metadata.namespace': entry.namespace })
 }
 
 export function isSelective(options: ListOptions): boolean {
-  return options.labels.length > 0 || options.fields.length > 0
+  return options.labels.length > 0 || options.fields.length > 0 || options.shards.length > 0
 }
 
 /** Cache key of a selection: lists and watches with the same key select the same objects. */
 export function toSelectorKey(
-  { labelSelector, fieldSelector }: QueryParameters,
+  { labelSelector, fieldSelector, shards }: QueryParameters,
   { name }: Pick<RequestInfo, 'name'>,
   namespace = '',
 ): string {
-  return JSON.stringify([labelSelector.text, fieldSelector.text, name, namespace])
+  return JSON.stringify([
+    labelSelector.text,
+    fieldSelector.text,
+    formatShardSelector(shards),
+    name,
+    namespace,
+  ])
 }
 
 function contradicts(name: string, field: string, operator: '=' | '!=', value: string): boolean {

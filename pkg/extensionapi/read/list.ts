@@ -1,7 +1,13 @@
 import { expired } from '../../apierrors/status.ts'
+import { formatShardSelector } from '../../apirequest/shard-selector.ts'
 import { toCacheKey } from '../../cache/bounded-cache.ts'
 import { waitForLatest, waitForVersion } from '../../resourcecache/informer/wait-for-resource-version.ts'
-import { beginSight, changedSight, type Visible } from '../../resourcecache/list/object-visibility.ts'
+import {
+  assertCurrent,
+  beginSight,
+  changedSight,
+  type Visible,
+} from '../../resourcecache/list/object-visibility.ts'
 import { byKey } from '../../resourcecache/list/order.ts'
 import type { Entry } from '../../resourcecache/store/cached-object.ts'
 import {
@@ -21,7 +27,12 @@ import { isExact, isSelective, type ListOptions, matchesOptions } from './list-o
 /** A list, or one page of it, with its metav1.ListMeta. */
 export type ListResult = {
   readonly selection: Selection
-  readonly metadata: { resourceVersion: string; continue?: string; remainingItemCount?: number }
+  readonly metadata: {
+    resourceVersion: string
+    shardInfo?: { selector: string }
+    continue?: string
+    remainingItemCount?: number
+  }
 }
 
 /**
@@ -47,6 +58,7 @@ export async function listObjects(
   const chunks = isNarrowed
     ? await select(store, options, { ...start, selectorKey, timeSlices, visible })
     : start.chunks
+  assertCurrent(visible)
   const size = countEntries(chunks)
   const offset = start.after === '' ? 0 : offsetAfter(chunks, start.after)
   // At version 0 any state is acceptable and the whole list costs no more than a page;
@@ -54,13 +66,15 @@ export async function listObjects(
   const isChunked = options.limit > 0 && options.resourceVersion !== '0'
   const count = isChunked ? options.limit : size
   const selection = selectPage(chunks, { offset, count, descending: false, size })
-  const resourceVersion = String(start.version)
+  const { shards } = options
+  const shardInfo = shards.length > 0 ? { selector: formatShardSelector(shards) } : undefined
+  const state = { resourceVersion: String(start.version), ...(shardInfo && { shardInfo }) }
   const remaining = size - offset - count
   const last = selection.runs.at(-1)
-  if (remaining <= 0 || last === undefined) return { selection, metadata: { resourceVersion } }
+  if (remaining <= 0 || last === undefined) return { selection, metadata: state }
   const key = last.chunk.entries[last.end - 1]?.key ?? ''
   const metadata = {
-    resourceVersion,
+    ...state,
     continue: formatContinueToken({ version: start.version, key, ...view }),
   }
   // With a selector kube-apiserver does not know the rest, and clients must not rely on it.

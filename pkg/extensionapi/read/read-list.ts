@@ -1,7 +1,7 @@
 import type { AuthenticatedExchange } from '../../apirequest/request-context.ts'
 import { sendChunks } from '../../httpserver/respond.ts'
 import { aggregatedForm, objectBytes } from '../../resourcecache/list/list-body.ts'
-import type { Visible } from '../../resourcecache/list/object-visibility.ts'
+import { type Visible, whileCurrent } from '../../resourcecache/list/object-visibility.ts'
 import type { PageCache } from '../../resourcecache/list/page-cache.ts'
 import { sendList } from '../../resourcecache/list/send-list.ts'
 import { entriesOf } from '../../resourcecache/store/chunk.ts'
@@ -35,18 +35,29 @@ export async function readList(
   const result = await listObjects(store, options, selectorKey, { timeSlices, visible })
   const encoding = toEncoding(wanted, req, query)
   if (wanted.as === 'object' && encoding === 'json')
-    return sendObjects({ store, pages, timeSlices, result }, exchange)
+    return sendObjects({ store, pages, timeSlices, result, visible }, exchange)
 
   const { head, itemsKey, items } = parts(store, result, wanted, includeObject)
   const headers = { 'content-type': contentType(encoding) }
   const chunks =
     encoding === 'json' ? joinItems(head, itemsKey, items) : reencodeList(head, itemsKey, items, encoding)
-  await sendChunks(exchange.res, chunks, headers, timeSlices)
+  const { res } = exchange
+  await sendChunks(
+    res,
+    whileCurrent(visible, chunks, () => res.destroy()),
+    headers,
+    timeSlices,
+  )
 }
 
 /** The hot path: the list as stored bytes, compressed ones if the client accepts them. */
 async function sendObjects(
-  { store, result, ...tools }: ListTools & { store: ObjectStore; result: ListResult },
+  {
+    store,
+    result,
+    visible,
+    ...tools
+  }: ListTools & { store: ObjectStore; result: ListResult; visible: Visible | undefined },
   exchange: AuthenticatedExchange,
 ) {
   const { kind, group, version } = store.served
@@ -56,7 +67,7 @@ async function sendObjects(
     metadata: result.metadata,
   })
   const frame = { before: `${head.slice(0, -1)},"items":[`, after: ']}\n' }
-  await sendList(exchange, tools, { selection: result.selection, form: aggregatedForm, frame })
+  await sendList(exchange, tools, { selection: result.selection, form: aggregatedForm, frame, visible })
 }
 
 function parts(

@@ -4,7 +4,7 @@ import { parseVersion } from '../../apirequest/version-query.ts'
 import { send, sendParts } from '../../httpserver/respond.ts'
 import { waitForLatest, waitForVersion } from '../../resourcecache/informer/wait-for-resource-version.ts'
 import { aggregatedForm } from '../../resourcecache/list/list-body.ts'
-import type { Visible } from '../../resourcecache/list/object-visibility.ts'
+import { assertCurrent, type Visible } from '../../resourcecache/list/object-visibility.ts'
 import type { PageCache } from '../../resourcecache/list/page-cache.ts'
 import type { ObjectStore } from '../../resourcecache/store/store.ts'
 import { type Accepted, negotiate } from './accept.ts'
@@ -30,6 +30,7 @@ export async function readObject(
   const namespace = info.isInNamespace ? info.namespace : ''
   if (resourceVersion === '') await waitForLatest(store, { namespace, name: info.name })
   else await waitForVersion(store, resourceVersion)
+  assertCurrent(visible)
   sendObject({ store, pages, wanted, visible }, exchange)
 }
 

@@ -10,7 +10,8 @@ import {
   startLoopback,
   toExchange,
 } from '../../apirequest/fixtures.ts'
-import { bookmark, event, node, storeOf } from '../../resourcecache/fixtures.ts'
+import { bookmark, changingSight, event, node, storeOf } from '../../resourcecache/fixtures.ts'
+import type { Visible } from '../../resourcecache/list/object-visibility.ts'
 import { PageCache } from '../../resourcecache/list/page-cache.ts'
 import type { ObjectStore, Scope } from '../../resourcecache/store/store.ts'
 import { WatchBroadcaster } from '../../resourcecache/watch/watch-broadcaster.ts'
@@ -36,7 +37,7 @@ describe('serveRead', () => {
   let loopback: Loopback | undefined
   afterEach(() => loopback?.close())
 
-  async function start(store: ObjectStore = storeOf(items)) {
+  async function start(store: ObjectStore = storeOf(items), sight?: Visible) {
     const broadcaster = new WatchBroadcaster()
     const pages = new PageCache()
     const collectionOfPlural = (plural: string) => {
@@ -46,7 +47,7 @@ describe('serveRead', () => {
     }
     loopback = await startLoopback(async (req, res) => {
       try {
-        const visible = async () => undefined
+        const visible = async () => sight
         await serveRead(
           {
             timeSlices: createUserTimeSlices(),
@@ -67,6 +68,71 @@ describe('serveRead', () => {
   const ask = async (path: string, options?: GetOptions) => (await start()).get(path, options)
   const json = ({ text }: Answer) => JSON.parse(text)
   const accept = (value: string): GetOptions => ({ headers: { accept: value } })
+
+  describe('of a caller whose rights change while it waits', () => {
+    const hidden = Array.from({ length: 3 }, (_, i) => node(`hidden${i}`, { version: 5 + i }))
+    /** The rights to see hidden objects end while the store is compared. */
+    async function startChanging() {
+      const sight = changingSight('a', 'hidden0', 'hidden1', 'hidden2')
+      const confirm = () => async () => sight.give('a')
+      const { get, open, store } = await start(storeOf([...items, ...hidden], { confirm }), sight.visible)
+      return { sight, get, open, store }
+    }
+
+    for (const [path, as] of [
+      ['/nodes', 'application/json'],
+      ['/nodes', table],
+      ['/nodes', partialList],
+      ['/nodes?limit=2', 'application/json'],
+      ['/nodes?resourceVersion=10', 'application/json'],
+      ['/nodes?labelSelector=!none', 'application/json'],
+    ] as const)
+      it(`${path} as ${as} shows what it may see by then`, async () => {
+        const { sight, get } = await startChanging()
+        if (path.endsWith('=10')) sight.give('a')
+        const { code, text } = await get(g + path, accept(as))
+        expect(code).to.equal(200)
+        expect(text).to.contain('"a"').and.not.contain('hidden')
+      })
+
+    it('an object is not found', async () => {
+      const { get } = await startChanging()
+      expect((await get(`${g}/nodes/hidden0`)).code).to.equal(404)
+    })
+
+    it('a watch begins with what it may see by then', async () => {
+      const { open } = await startChanging()
+      const res = await open(
+        `${g}/nodes?watch=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true`,
+      )
+      let text = ''
+      for await (const chunk of res) {
+        text += chunk
+        if (text.includes('BOOKMARK')) break
+      }
+      expect(text).to.contain('"name":"a"').and.not.contain('hidden')
+    })
+
+    it('a long list that is being written is cut off', async () => {
+      const large = Array.from({ length: 200 }, (_, i) =>
+        node(`n${i}`, { version: 10, annotations: { text: 'x'.repeat(100_000) } }),
+      )
+      const sight = changingSight(...large.map(({ metadata }) => metadata.name))
+      const { open } = await start(storeOf(large), sight.visible)
+      const res = await open(`${g}/nodes`)
+      let length = 0
+      const cut = await new Promise(resolve => {
+        res.on('data', chunk => {
+          if (length === 0) sight.give('n0')
+          length += chunk.length
+        })
+        res.on('end', () => resolve(false))
+        res.on('error', () => resolve(true))
+      })
+      expect(cut).to.equal(true)
+      expect(length).to.be.below(15_000_000)
+    })
+  })
 
   describe('a read without a version', () => {
     async function startCounting() {

@@ -2,7 +2,7 @@ import { methodNotAllowed, unknownResource } from '../../apierrors/status.ts'
 import type { Identity } from '../../apirequest/identity.ts'
 import type { AuthenticatedExchange } from '../../apirequest/request-context.ts'
 import { isInScope, type RequestInfo } from '../../apirequest/request-info.ts'
-import type { Visible } from '../../resourcecache/list/object-visibility.ts'
+import { readCurrent, type Visible } from '../../resourcecache/list/object-visibility.ts'
 import type { PageCache } from '../../resourcecache/list/page-cache.ts'
 import type { ObjectStore } from '../../resourcecache/store/store.ts'
 import type { WatchBroadcaster } from '../../resourcecache/watch/watch-broadcaster.ts'
@@ -55,8 +55,11 @@ function read(
     throw unknownResource()
   if (req.method !== 'GET') throw methodNotAllowed(['GET'])
   const found = options.visible(info, identity) ?? options.narrowed(exchange)
-  if (!(found instanceof Promise)) return readAs(options, exchange, store, found)
-  return found.then(visible => readAs(options, exchange, store, visible))
+  if (found === undefined) return readAs(options, exchange, store)
+  const show = (visible: Visible | undefined) => readAs(options, exchange, store, visible)
+  return found instanceof Promise
+    ? found.then(visible => readCurrent(visible, show))
+    : readCurrent(found, show)
 }
 
 function readAs(

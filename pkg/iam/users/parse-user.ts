@@ -1,7 +1,14 @@
 import { badRequest, type Cause, invalid, Status } from '../../apierrors/status.ts'
 import { isRecord } from '../../kubeclient/object.ts'
 import { iamVersion, isPasswordHash, type UserState } from './user.ts'
-import { emailProblem, groupProblem, nameProblem, passwordProblem, problemAt } from './user-validation.ts'
+import {
+  emailProblem,
+  groupProblem,
+  isLikeHash,
+  nameProblem,
+  passwordProblem,
+  problemAt,
+} from './user-validation.ts'
 
 /** The desired state of a user. */
 export type UserDraft = {
@@ -89,7 +96,7 @@ function specCauses(spec: Readonly<Record<string, unknown>>): readonly Cause[] {
 /** An existing hash is accepted unchanged. */
 function newPasswordProblem(password: string): string | undefined {
   if (isPasswordHash(password)) return undefined
-  if (/^\$2[aby]\$\d\d\$/.test(password)) return 'must be a bcrypt hash with a cost from 4 to 15'
+  if (isLikeHash(password)) return 'must be a bcrypt hash with a cost from 4 to 15'
   return passwordProblem(password)
 }
 

@@ -76,6 +76,9 @@ describe('passwordProblem', () => {
   table(passwordProblem, {
     valid: ['Abcdefg1', 'P@88w0rd', 'Ägypten 1', `aA1${'x'.repeat(61)}`, 'Пароль12'],
     invalid: [
+      `$2b$10$${'Aa1'.repeat(17)}Aa`,
+      '$2y$04$Aa1',
+      '$2a$99$Aa1aaaaa',
       '',
       'Abcdef1',
       'abcdefg1',

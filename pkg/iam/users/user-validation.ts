@@ -22,8 +22,17 @@ export const emailProblem: Rule = email => {
   return isAddress ? undefined : 'must be an e-mail address (RFC 5322) such as alice@example.org'
 }
 
+const bcryptPrefix = /^\$2[abxy]?\$/
+
+/** Whether a text looks like a bcrypt hash, of any cost. */
+export function isLikeHash(text: string): boolean {
+  return bcryptPrefix.test(text)
+}
+
 /** The message never contains the password. */
 export const passwordProblem: Rule = password => {
+  // Parts that accept hashes store them unchanged.
+  if (isLikeHash(password)) return 'must be a password, and not a bcrypt hash'
   const { length } = [...password]
   const isLong = length >= 8 && length <= 64
   if (!isLong || !/\p{Ll}/u.test(password) || !/\p{Lu}/u.test(password) || !/\p{Nd}/u.test(password))

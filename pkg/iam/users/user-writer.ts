@@ -45,6 +45,8 @@ export type UserWriter = {
     how: Pick<WriteOptions, 'isDryRun'> & { readonly reason: string },
   ) => Promise<KubeObject>
   /**
+   * @param password never a hash: only `create` and `update` take one, from callers who may log in as
+   *   the user anyway
    * @param how `permit` is undefined if users change their own password; it then no longer counts
    * as set by an administrator
    */
@@ -175,14 +177,20 @@ export function createUserWriter({
       permit,
       annotations = {},
       isDryRun = false,
-    }: { permit?: Permit; annotations?: Readonly<Record<string, null>>; isDryRun?: boolean },
+      hashOf = hasher.hash,
+    }: {
+      permit?: Permit
+      annotations?: Readonly<Record<string, null>>
+      isDryRun?: boolean
+      hashOf?: PasswordHasher['hash']
+    },
   ): Promise<KubeObject> {
     let hash: string | undefined
     return retryOnConflict(async () => {
       const before = await stored(name)
       await permit?.(name, rightsToSetPassword(before))
       if (isDryRun) return before
-      hash ??= await toHash(password)
+      hash ??= await hashOf(password)
       return writePassword(toUser(before), hash, { [changedAt]: toMetaTime(Date.now()), ...annotations })
     })
   }
@@ -220,7 +228,8 @@ export function createUserWriter({
       const written = await (draft.resourceVersion === '' ? retryOnConflict(write) : write())
       if (options.isDryRun) return withoutSecrets(written)
       const { permit } = options
-      const changed = password === undefined ? written : await putPassword(draft.name, password, { permit })
+      const changed =
+        password === undefined ? written : await putPassword(draft.name, password, { permit, hashOf: toHash })
       return withoutSecrets(state === undefined ? changed : await putState(changed, state, kept))
     },
     setState: (name, state, how) =>

@@ -94,6 +94,14 @@ export type Pipe =
       readonly hits: string
       readonly rank?: string
     }
+  /** The most frequent values of each field that has not too many of them. */
+  | {
+      readonly kind: 'facets'
+      readonly limit: number
+      readonly maxValues: number
+      readonly maxLength: number
+      readonly keepsConstant: boolean
+    }
   | { readonly kind: 'stats'; readonly by: readonly GroupField[]; readonly entries: readonly StatsEntry[] }
   | { readonly kind: 'filter'; readonly filter: Filter }
   | ({

@@ -1,4 +1,3 @@
-import { timedOut } from '../../apierrors/status.ts'
 import type { TimeSlices } from '../../scheduling/time-slices.ts'
 import { allOf } from '../expression.ts'
 import type { LogFilter } from '../filter.ts'
@@ -6,10 +5,10 @@ import type { Hit, LogStore, Order, QueryLimits } from '../store.ts'
 import { createRowTest } from './match-row.ts'
 import { createPipeline } from './pipes/pipeline.ts'
 import { createBudget, ended, sizeOfRow } from './pipes/stage.ts'
-import type { Steps } from './pipes/steps.ts'
 import { pushDown } from './push-down.ts'
 import type { Pipe, Query } from './query.ts'
 import { type Row, toRow } from './row.ts'
+import { createTurns } from './turns.ts'
 
 /** The dependencies of running a query. */
 export type Run = {
@@ -77,35 +76,28 @@ export async function* runQuery(run: Run, query: Query): AsyncGenerator<readonly
   const output = createOutput(run.maxBytes)
   const first = createPipeline(pipes, output, createBudget(run.maxBytes))
   const plan = planQuery(run.filter, query)
-  const slice = createSlice(run)
+  const turns = createTurns(run)
   let wantsMore = true
-  let spentMs = 0
-  const pages = scan(run, plan.filter, order, () => run.limits.timeoutMs - spentMs)
+  const pages = scan(run, plan.filter, order, turns.leftMs)
   while (wantsMore) {
-    let begin = performance.now()
     const page = await pages.next()
     if (page.done) break
-    slice.begin()
     for (const { record } of page.value) {
+      if (turns.isOver()) await turns.next()
       const row = toRow(record)
       if (plan.accepts(row)) wantsMore = first.push(row)
       if (!wantsMore) break
-      if (output.size() > maxHandedOut) {
-        yield output.take()
-        spentMs = 0
-        begin = performance.now()
-        slice.begin()
-      }
-      if (slice.isOver()) await slice.next()
+      if (output.size() <= maxHandedOut) continue
+      yield output.take()
+      turns.restart()
     }
-    spentMs += performance.now() - begin
     if (output.size() === 0) continue
     // The time that the client takes to read does not count.
     yield output.take()
-    spentMs = 0
+    turns.restart()
   }
   await pages.return(undefined)
-  await slice.run(first.end())
+  await turns.run(first.end())
   if (output.size() > 0) yield output.take()
 }
 
@@ -135,27 +127,6 @@ function createOutput(maxBytes: number) {
   }
 }
 
-/** Lets other requests go first, after some milliseconds of work each time. */
-function createSlice({ timeSlices, limits }: Run) {
-  let end = 0
-  const begin = () => {
-    end = performance.now() + timeSlices.sliceMs
-  }
-  const isOver = () => performance.now() >= end
-  const next = async (): Promise<void> => {
-    await timeSlices.next()
-    limits.signal?.throwIfAborted()
-    begin()
-  }
-  return {
-    ...{ begin, isOver, next },
-    async run(steps: Steps): Promise<void> {
-      begin()
-      for (const _ of steps) if (isOver()) await next()
-    },
-  }
-}
-
 async function* scan(
   { store, limits }: Run,
   filter: LogFilter | undefined,
@@ -165,10 +136,8 @@ async function* scan(
   if (filter === undefined) return
   let start: { readonly from: number } | { readonly after: string } = { from: 0 }
   for (;;) {
-    const timeoutMs = Math.ceil(leftMs())
-    if (timeoutMs <= 0) throw timedOut(`the query was stopped: it took longer than ${limits.timeoutMs} ms`)
     const asked = { filter, order, size: pageSize, start, withTotal: false }
-    const { hits, isCut } = await store.query(asked, { ...limits, timeoutMs })
+    const { hits, isCut } = await store.query(asked, { ...limits, timeoutMs: leftMs() })
     if (hits.length > 0) yield hits
     const last = hits.at(-1)
     if (last === undefined || (hits.length < pageSize && !isCut)) return

@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import { forge, issuer } from '../../jwt/fixtures.ts'
 import { kapis, memoryClient, memoryUser, startApp, type TestApp, type TestTokens } from '../fixtures.ts'
+import { issueAccessToken } from '../tokens/issue-access-token.ts'
 
 describe('POST /oauth/introspect', () => {
   let app: TestApp
@@ -74,6 +75,34 @@ describe('POST /oauth/introspect', () => {
     await expectInactive({ ...other, token: tokens.refresh_token })
   })
 
+  /** An access token as it comes out of an exchange for another service. */
+  async function issueFor(audience: string, clientId: string) {
+    const { issued, session } = await issueAccessToken(app.tools, {
+      user: memoryUser('alice'),
+      ...{ type: 'TokenExchange', clientId, scope: 'read', lifeSeconds: 60, isLive: true, audience },
+    })
+    return { token: issued.token, session }
+  }
+
+  it('tells of a token for another audience its client and that audience alone', async () => {
+    const { token } = await issueFor('other', 'kapis')
+    const seen = await introspect({ token })
+    expect(JSON.parse(seen.body)).to.include({ active: true, client_id: 'kapis', scope: 'read' })
+    const other = { client_id: 'other', client_secret: 's' }
+    expect(JSON.parse((await introspect({ ...other, token })).body)).to.deep.include({
+      ...{ active: true, client_id: 'kapis', aud: ['other'] },
+    })
+    // A trusted client takes tokens for Kapis, and might not look at the audience.
+    await expectInactive({ client_id: 'trusted', client_secret: 's', token })
+  })
+
+  it('calls a token for another audience not active once its login has ended', async () => {
+    const { token, session } = await issueFor('other', 'kapis')
+    app.sessions.set(session.sid, { ...session, ended: 'revoked' })
+    await expectInactive({ token })
+    await expectInactive({ client_id: 'other', client_secret: 's', token })
+  })
+
   const over: readonly [string, () => unknown][] = [
     ['has logged out', () => app.form('/oauth/revoke', { ...kapis, token: tokens.refresh_token })],
     ['is disabled', () => app.users.set('alice', memoryUser('alice', { state: 'Disabled' }))],
@@ -97,7 +126,8 @@ describe('POST /oauth/introspect', () => {
       tokens.access_token.slice(0, -4),
       `${unsigned({ alg: 'none', typ: 'at+jwt' })}.${tokens.access_token.split('.')[1]}.`,
       await forge(key, { exp: 1, iat: 0 }),
-      await forge(key, { aud: ['other'] }),
+      await forge(key, { aud: ['other'], client_id: 'x' }),
+      await forge(key, { aud: ['other'], token_type: 'refresh_token' }),
       await forge(key, { iss: 'https://evil.example.org' }),
       await forge(key, { sub: 'system:masters' }),
     ]

@@ -3,12 +3,18 @@ import type { ClientConfig } from '../../config/sections/client.ts'
 import { oauthError } from '../server/error.ts'
 import { readForm, requireParameter } from '../server/form.ts'
 import { withAudit } from '../server/with-audit.ts'
-import { type ValidToken, validateAccessToken, validateRefreshToken } from '../tokens/token-validation.ts'
+import {
+  type ValidToken,
+  validateAccessToken,
+  validateIssuedToken,
+  validateRefreshToken,
+} from '../tokens/token-validation.ts'
 import type { EndpointOptions } from './options.ts'
 
 /**
- * POST /oauth/introspect (RFC 7662), for confidential clients. A client sees its own tokens, a
- * trusted client all access tokens; any other token is reported as inactive (section 2.2).
+ * POST /oauth/introspect (RFC 7662), for confidential clients. A client sees its own tokens and the
+ * access tokens with its name as audience, a trusted client all access tokens for Kapis; any other
+ * token is reported as inactive (section 2.2), so that none is taken where it is not meant for.
  */
 export function createIntrospection({
   issuer,
@@ -18,9 +24,14 @@ export function createIntrospection({
 }: EndpointOptions): RequestHandler {
   async function find(client: ClientConfig, token: string): Promise<object | undefined> {
     const isOwn = ({ claims }: ValidToken) => claims.clientId === client.name
-    const access = await validateAccessToken(tools, token)
-    if (access !== undefined)
-      return client.trusted || isOwn(access) ? { token_type: 'Bearer', ...describe(access) } : undefined
+    const issued = await validateIssuedToken(tools, token)
+    if (issued !== undefined) {
+      const isShown =
+        isOwn(issued) ||
+        issued.claims.aud.includes(client.name) ||
+        (client.trusted && (await validateAccessToken(tools, token)) !== undefined)
+      return isShown ? { token_type: 'Bearer', ...describe(issued) } : undefined
+    }
     const refresh = await validateRefreshToken(tools, token)
     return refresh !== undefined && isOwn(refresh) ? describe(refresh) : undefined
   }

@@ -1,5 +1,6 @@
 import { expect } from 'chai'
-import { kapis, memoryClient, startApp, type TestApp, type TestTokens } from '../fixtures.ts'
+import { kapis, memoryClient, memoryUser, startApp, type TestApp, type TestTokens } from '../fixtures.ts'
+import { issueAccessToken } from '../tokens/issue-access-token.ts'
 
 describe('POST /oauth/revoke', () => {
   let app: TestApp
@@ -37,6 +38,21 @@ describe('POST /oauth/revoke', () => {
       })
     }
   }
+
+  it('ends an exchanged token of its client for another audience, and not the login', async () => {
+    const login = await sessionOf(tokens)
+    const { issued, session } = await issueAccessToken(app.tools, {
+      user: memoryUser('alice'),
+      ...{ type: 'TokenExchange', clientId: 'kapis', scope: '', lifeSeconds: 60, isLive: true },
+      ...{ audience: 'other', ...(login && { login, parent: login.sid }) },
+    })
+    const refused = await revoke({ token: issued.token, client_id: 'other', client_secret: 's' })
+    expect([refused.code, app.sessions.get(session.sid)?.ended]).to.deep.equal([400, ''])
+    const { code } = await revoke({ token: issued.token })
+    expect([code, app.sessions.get(session.sid)?.ended, (await sessionOf(tokens))?.ended]).to.deep.equal([
+      ...[200, 'revoked by its client', ''],
+    ])
+  })
 
   it('takes HTTP Basic for the client', async () => {
     const authorization = `Basic ${Buffer.from('kapis:kapis').toString('base64')}`

@@ -10,7 +10,8 @@ import type { EndpointOptions } from './options.ts'
 
 /**
  * POST /oauth/revoke (RFC 7009). Revoking either token of a login ends the login. Unknown, expired
- * and revoked tokens get the same response as valid ones (section 2.2).
+ * and revoked tokens get the same response as valid ones (section 2.2); one of another client is
+ * refused and stays (section 2.1), even if this client is its audience.
  */
 export function createRevocation({ authenticateClient, tools, audit }: EndpointOptions): RequestHandler {
   return withAudit(audit, 'revoke', async (req, res, event) => {
@@ -35,7 +36,7 @@ export function createRevocation({ authenticateClient, tools, audit }: EndpointO
 
 /** token_type_hint is not needed: the token contains its type. */
 async function readClaims({ verifier }: GrantTools, token: string): Promise<TokenClaims | undefined> {
-  for (const verify of [verifier.verifyAccess, verifier.verifyRefresh]) {
+  for (const verify of [verifier.verifyIssued, verifier.verifyRefresh]) {
     try {
       return await verify(token)
     } catch (error) {

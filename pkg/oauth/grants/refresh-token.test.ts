@@ -179,6 +179,8 @@ describe('refresh_token', () => {
     const { access_token, refresh_token: next } = JSON.parse(narrowed.body)
     expect(await app.tools.verifier.verifyAccess(access_token)).to.include({ scope: 'openid' })
     expect(await app.tools.verifier.verifyRefresh(next)).to.include({ scope: 'openid email' })
+    // Nothing would be left of the scope, and a token without one has every claim.
+    expect(JSON.parse((await refresh(next, { scope: 'unknown' })).body).error).to.equal('invalid_scope')
     expect(JSON.parse((await refresh(next, { scope: 'openid profile' })).body)).to.deep.equal({
       error: 'invalid_scope',
       error_description: 'the parameter scope exceeds the scope of the login',

@@ -1,3 +1,4 @@
+import { readScope } from '../../jwt/online-audience.ts'
 import { oauthError } from '../server/error.ts'
 import { type Form, printable, requireParameter } from '../server/form.ts'
 import type { Grant } from '../tokens/grant.ts'
@@ -24,12 +25,13 @@ export const tokenExchangeGrant: Grant = {
     requireOneOf(requestedTypes, 'requested_token_type', form.get('requested_token_type') ?? accessToken)
     for (const name of ['actor_token', 'actor_token_type'])
       if (form.has(name)) throw invalid(`the parameter ${name} is not supported`)
-    const { policy, user, subject, login, expiresAt, isReadOnly } = await tools.subjectTokens.find(
-      client,
-      token,
-    )
+    const found = await tools.subjectTokens.find(client, token)
+    const { policy, user, subject, login, expiresAt } = found
     const requested = form.get('scope')
-    const scope = exchangeScope(requested, client, isReadOnly || policy.scope === 'read')
+    const scope = exchangeScope(requested, client, {
+      granted: found.scope,
+      mustBeRead: policy.scope === readScope,
+    })
     const audience = findAudience(form, policy.audiences, tools.subjectTokens.audience)
     const { accessTokenSeconds } = lifetimesOf(client, tools.lifetimes)
     const lifeSeconds = Math.min(

@@ -13,7 +13,8 @@ export type ExchangeableToken = {
   readonly login: Session | undefined
   /** Seconds since the epoch. */
   readonly expiresAt: number
-  readonly isReadOnly: boolean
+  /** Of an access token of Kapis: the exchanged token has no more. */
+  readonly scope: string | undefined
 }
 
 export type SubjectTokens = {

@@ -1,4 +1,4 @@
-import { readScope } from '../../jwt/online-audience.ts'
+import { isReadOnly, readScope } from '../../jwt/online-audience.ts'
 import { oauthError } from '../server/error.ts'
 
 /**
@@ -29,21 +29,36 @@ export function grantScope(requested: string | undefined, client: Restricted): s
 }
 
 /**
- * The scope of an exchanged token: read-only if the client requests it, or if it must be.
+ * The scope of an exchanged token: read-only if the client requests it, or if it must be, and of
+ * the scopes of OpenID Connect no more than a token of Kapis had.
  *
- * @throws Status invalid_scope if it is malformed
+ * @param granted of the exchanged token; undefined if it is not of Kapis
+ * @throws Status invalid_scope if it is malformed, or exceeds what was granted
  */
 export function exchangeScope(
   requested: string | undefined,
   client: Restricted,
-  mustBeRead: boolean,
+  { granted, mustBeRead }: { readonly granted: string | undefined; readonly mustBeRead: boolean },
 ): string {
-  const granted = grantScope(requested, client)
-  return mustBeRead || requested?.split(' ').includes(readScope) ? readScope : granted
+  const asked = grantScope(requested, client)
+  const others = requested?.split(' ').filter(scope => scope !== readScope) ?? []
+  const known = ofOpenId(granted ?? '')
+  const wanted = others.length === 0 ? known : others.join(' ')
+  const openId = granted === undefined ? asked : narrowScope(known, wanted || undefined, client)
+  const isRead = mustBeRead || isReadOnly(requested ?? '') || isReadOnly(granted ?? '')
+  return [openId, isRead ? readScope : ''].filter(scope => scope !== '').join(' ')
+}
+
+function ofOpenId(scope: string): string {
+  return scope
+    .split(' ')
+    .filter(each => supportedScopes.includes(each))
+    .join(' ')
 }
 
 /**
- * The scope of a refreshed access token: no more than the login was granted (RFC 6749 section 6).
+ * The scope of a further access token of a login: no more than the login was granted (RFC 6749
+ * section 6). Of a scope nothing may be left: a token without one has every claim.
  *
  * @throws Status invalid_scope
  */
@@ -51,7 +66,8 @@ export function narrowScope(granted: string, requested: string | undefined, clie
   if (requested === undefined) return granted
   const narrowed = grantScope(requested, client)
   const allowed = granted.split(' ')
-  if (narrowed.split(' ').some(scope => scope !== '' && !allowed.includes(scope)))
+  const isWider = narrowed.split(' ').some(scope => scope !== '' && !allowed.includes(scope))
+  if (isWider || (narrowed === '' && granted !== ''))
     throw oauthError(400, 'invalid_scope', 'the parameter scope exceeds the scope of the login')
   return narrowed
 }

@@ -16,6 +16,15 @@ export function validateAccessToken(tools: TokenJudge, token: string): Promise<V
 }
 
 /**
+ * The same for an access token of any audience: to tell others of it, and not to take it.
+ *
+ * @returns undefined for an invalid token, for whatever reason
+ */
+export function validateIssuedToken(tools: TokenJudge, token: string): Promise<ValidToken | undefined> {
+  return judge(tools, () => tools.verifier.verifyIssued(token))
+}
+
+/**
  * The same for a refresh token, which is valid while it is the newest of its login. Reads the
  * session from kube-apiserver.
  */

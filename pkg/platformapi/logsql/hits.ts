@@ -2,10 +2,11 @@ import { badRequest } from '../../apierrors/status.ts'
 import { parseTime } from '../../logs/logsql/numbers.ts'
 import { bucketOfTime } from '../../logs/logsql/pipes/bucket.ts'
 import { keepsTime } from '../../logs/logsql/pipes/pipeline.ts'
+import { type Steps, sortInSteps } from '../../logs/logsql/pipes/steps.ts'
 import type { Bucket, Pipe } from '../../logs/logsql/query.ts'
 import { formatTime } from '../../logs/rfc3339.ts'
 import type { Asked, LogsqlParameters } from './parameters.ts'
-import type { Rows } from './run-query.ts'
+import { inSteps, type Reading, readRows } from './run-query.ts'
 
 type Series = { readonly fields: string; readonly hits: Map<bigint, number>; total: number }
 
@@ -16,7 +17,7 @@ export async function answerHits(
   parameters: LogsqlParameters,
   { query, startNs, endNs }: Asked,
   bucket: Bucket,
-  read: Rows,
+  reading: Reading,
 ): Promise<string> {
   const fields = parameters.all('field')
   const by = [{ field: '_time', bucket }, ...fields.map(field => ({ field }))]
@@ -28,21 +29,19 @@ export async function answerHits(
     { kind: 'stats', by, entries: [count] },
   ]
   const series = new Map<string, Series>()
-  for await (const rows of read({ ...query, pipes })) {
-    for (const row of rows) {
-      const values = fields.map(field => [field, row.get(field) ?? ''] as const)
-      const key = JSON.stringify(Object.fromEntries(values))
-      const one = series.get(key) ?? { fields: key, hits: new Map(), total: 0 }
-      series.set(key, one)
-      const number = Number(row.get(hits))
-      one.hits.set(parseTime(row.get('_time') ?? '') ?? 0n, number)
-      one.total += number
-    }
-  }
-  const top = topSeries([...series.values()], parameters.count('fields_limit'))
-  const times = top.flatMap(one => [...one.hits.keys()])
-  const span = spanOf(times, { startNs, endNs, count: top.length }, bucket)
-  const parts = top.map(one => formatSeries(one, span, bucket))
+  await readRows(reading, { ...query, pipes }, row => {
+    const key = JSON.stringify(Object.fromEntries(fields.map(field => [field, row.get(field) ?? ''])))
+    const one = series.get(key) ?? { fields: key, hits: new Map(), total: 0 }
+    series.set(key, one)
+    const number = Number(row.get(hits))
+    one.hits.set(parseTime(row.get('_time') ?? '') ?? 0n, number)
+    one.total += number
+  })
+  const { turns } = reading
+  const top = await turns.run(topSeries([...series.values()], parameters.count('fields_limit')))
+  const span = await turns.run(spanOf(top, { startNs, endNs }, bucket))
+  const parts: string[] = []
+  for (const one of top) parts.push(await turns.run(formatSeries(one, span, bucket)))
   return `{"hits":[${parts.join(',')}]}`
 }
 
@@ -50,16 +49,18 @@ export function uniqueName(name: string, taken: readonly string[]): string {
   return taken.includes(name) ? uniqueName(`${name}s`, taken) : name
 }
 
+const byFields = (a: Series, b: Series) => (a.fields < b.fields ? -1 : 1)
+
 /** The series with the most lines; all others are combined in one without fields. */
-function topSeries(series: readonly Series[], limit: number): readonly Series[] {
-  const sorted = series.toSorted((a, b) => b.total - a.total)
-  if (limit === 0 || series.length <= limit) return series.toSorted((a, b) => (a.fields < b.fields ? -1 : 1))
+function* topSeries(series: readonly Series[], limit: number): Steps<readonly Series[]> {
+  if (limit === 0 || series.length <= limit) return yield* sortInSteps(series, byFields)
+  const sorted = yield* sortInSteps(series, (a, b) => b.total - a.total)
   const other: Series = { fields: '{}', hits: new Map(), total: 0 }
   for (const { hits, total } of sorted.slice(limit)) {
     other.total += total
-    for (const [time, count] of hits) other.hits.set(time, (other.hits.get(time) ?? 0) + count)
+    yield* inSteps(hits, ([time, count]) => other.hits.set(time, (other.hits.get(time) ?? 0) + count))
   }
-  return [other, ...sorted.slice(0, limit)].sort((a, b) => (a.fields < b.fields ? -1 : 1))
+  return yield* sortInSteps([other, ...sorted.slice(0, limit)], byFields)
 }
 
 type Span = { readonly first: bigint; readonly last: bigint }
@@ -69,20 +70,23 @@ type Span = { readonly first: bigint; readonly last: bigint }
  *
  * @throws Status 400
  */
-function spanOf(
-  times: readonly bigint[],
-  { startNs, endNs, count }: Pick<Asked, 'startNs' | 'endNs'> & { readonly count: number },
+function* spanOf(
+  series: readonly Series[],
+  { startNs, endNs }: Pick<Asked, 'startNs' | 'endNs'>,
   bucket: Bucket,
-): Span {
-  let [least, most] = [times[0] ?? 0n, times[0] ?? 0n]
-  for (const time of times) {
-    if (time < least) least = time
-    if (time > most) most = time
+): Steps<Span> {
+  let [least, most]: [bigint | undefined, bigint | undefined] = [undefined, undefined]
+  for (const { hits } of series) {
+    for (const time of hits.keys()) {
+      if (least === undefined || time < least) least = time
+      if (most === undefined || time > most) most = time
+      yield
+    }
   }
-  const first = bucketOfTime(startNs ?? least, bucket)
-  const last = bucketOfTime(endNs ?? most, bucket)
+  const first = bucketOfTime(startNs ?? least ?? 0n, bucket)
+  const last = bucketOfTime(endNs ?? most ?? 0n, bucket)
   // Each series has all buckets.
-  const points = BigInt(count) * ((last - first) / BigInt(bucket.size))
+  const points = BigInt(series.length) * ((last - first) / BigInt(bucket.size))
   if (points > BigInt(maxPoints)) {
     throw badRequest(
       `step is too short: there would be more than ${maxPoints} buckets; choose a longer one, or a fields_limit`,
@@ -91,12 +95,17 @@ function spanOf(
   return { first, last }
 }
 
-function formatSeries({ fields, hits, total }: Series, { first, last }: Span, bucket: Bucket): string {
+function* formatSeries(
+  { fields, hits, total }: Series,
+  { first, last }: Span,
+  bucket: Bucket,
+): Steps<string> {
   const times: string[] = []
   const values: number[] = []
   for (let at = first; at <= last; at += BigInt(bucket.size)) {
     times.push(JSON.stringify(formatTime(at)))
     values.push(hits.get(at) ?? 0)
+    yield
   }
   return `{"fields":${fields},"timestamps":[${times.join(',')}],"values":[${values.join(',')}],"total":${total}}`
 }

@@ -1,5 +1,27 @@
+import type { Steps } from '../../logs/logsql/pipes/steps.ts'
 import type { Query } from '../../logs/logsql/query.ts'
 import type { Row } from '../../logs/logsql/row.ts'
+import type { Turns } from '../../logs/logsql/turns.ts'
 
-/** Runs a query in the scope of the caller. */
-export type Rows = (query: Query) => AsyncIterable<readonly Row[]>
+/** Runs queries in the scope of the caller, for an answer that is composed in turns. */
+export type Reading = {
+  readonly rows: (query: Query) => AsyncIterable<readonly Row[]>
+  readonly turns: Turns
+}
+
+/** Passes all rows of a query to a function. */
+export async function readRows(
+  { rows, turns }: Reading,
+  query: Query,
+  use: (row: Row) => void,
+): Promise<void> {
+  // A query that groups emits all rows together.
+  for await (const page of rows(query)) await turns.run(inSteps(page, use))
+}
+
+export function* inSteps<T>(items: Iterable<T>, use: (item: T) => void): Steps {
+  for (const item of items) {
+    use(item)
+    yield
+  }
+}

@@ -192,6 +192,86 @@ describe('createLogsqlApi', () => {
     ])
   })
 
+  it('has metrics of groups without a value, and of values that are missing', async () => {
+    await start('everywhere')
+    const query = '* | stats by (level) count() as n, max(took) as m | filter n:=1 | sort by (level)'
+    const { data } = JSON.parse((await ask('stats_query', { query, time: '0' })).text)
+    expect(data.result).to.deep.equal(
+      [
+        ['', 'n', '1'],
+        ['', 'm', ''],
+        ['error', 'n', '1'],
+        ['error', 'm', '5'],
+        ['info', 'n', '1'],
+        ['info', 'm', '7'],
+        ['secret', 'n', '1'],
+        ['secret', 'm', ''],
+      ].map(([level, name, value]) => ({ metric: { __name__: name, level }, value: [0, value] })),
+    )
+  })
+
+  it('composes long answers in turns, and stops when the client goes', async () => {
+    const span = { start: String(base), end: String(base + 190_000), step: '1s' }
+    const long: readonly (readonly [string, Record<string, string>])[] = [
+      ['hits', { query: '*', ...span }],
+      ['facets', { query: '*', max_values_per_field: '50000', limit: '50000' }],
+      ['field_values', { query: '*', field: 'n' }],
+      ['stats_query', { query: '* | stats by (n) count() c' }],
+      ['stats_query_range', { query: '* | stats count() c', ...span }],
+    ]
+    const many = Array.from({ length: 900 }, (_, i) =>
+      record({ timeNs: at(i), log: 'x', fields: { n: `${i % 10} ${i}` } }),
+    )
+    for (const [endpoint, parameters] of long) {
+      let turns = 0
+      const timeSlices = {
+        sliceMs: 0,
+        next: async () => {
+          turns += 1
+        },
+      }
+      await start('everywhere', { store: createMemoryStore(many), timeSlices })
+      expect((await ask(endpoint, parameters)).code, endpoint).to.equal(200)
+      // One for each line, and more for what is made of them.
+      expect(turns, endpoint).to.be.above(endpoint === 'hits' ? 190_000 : 1000)
+      await loopback?.close()
+      turns = 0
+      const leaving = {
+        sliceMs: 0,
+        next: async () => {
+          turns += 1
+          if (turns === 950) closing.abort()
+        },
+      }
+      await start('everywhere', { store: createMemoryStore(many), timeSlices: leaving })
+      await ask(endpoint, parameters)
+      expect(turns, endpoint).to.equal(950)
+      await loopback?.close()
+    }
+  })
+
+  it('stops an answer that takes too long, however many pages it has', async () => {
+    const store = createMemoryStore(records)
+    // A page that is not full is the last one.
+    const query: LogStore['query'] = async (asked, limits) => {
+      await new Promise(resolve => setTimeout(resolve, 20))
+      const { hits } = await store.query({ ...asked, size: 1, start: { from: 0 } }, limits)
+      return {
+        ...{ total: undefined, isCut: false },
+        hits: Array.from({ length: asked.size }, () => hits[0]).flatMap(hit => hit ?? []),
+      }
+    }
+    for (const endpoint of ['facets', 'hits', 'field_names', 'streams']) {
+      await start('everywhere', { store: { ...store, query } })
+      const { code, text } = await ask(endpoint, { query: '*', timeout: '200ms' })
+      expect([code, JSON.parse(text).message], endpoint).to.deep.equal([
+        504,
+        'the query was stopped: it took longer than 200 ms',
+      ])
+      await loopback?.close()
+    }
+  })
+
   it('refuses what it does not know, and says why', async () => {
     await start('everywhere')
     const table: readonly (readonly [string, Record<string, string>, number, RegExp])[] = [

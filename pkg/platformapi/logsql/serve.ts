@@ -5,10 +5,10 @@ import type { AuthenticatedExchange, Handler } from '../../apirequest/request-co
 import { createPacedWriter, sendJsonText } from '../../httpserver/respond.ts'
 import { addWarning } from '../../httpserver/warning.ts'
 import type { LogFilter } from '../../logs/filter.ts'
-import { createBudget } from '../../logs/logsql/pipes/stage.ts'
-import type { Pipe } from '../../logs/logsql/query.ts'
+import type { Pipe, Query } from '../../logs/logsql/query.ts'
 import type { Row } from '../../logs/logsql/row.ts'
 import { type Run, runQuery } from '../../logs/logsql/run.ts'
+import { createTurns } from '../../logs/logsql/turns.ts'
 import { toFilter } from '../../logs/query/scope.ts'
 import type { TimeSlices } from '../../scheduling/time-slices.ts'
 import { withAbortOnDisconnect } from '../logs/abort-on-disconnect.ts'
@@ -25,7 +25,7 @@ import {
   readQuery,
   warnOfUnknown,
 } from './parameters.ts'
-import type { Rows } from './run-query.ts'
+import type { Reading } from './run-query.ts'
 import { answerStats, answerStatsRange } from './stats.ts'
 import { planTail } from './tail.ts'
 import {
@@ -55,7 +55,7 @@ type Request = {
   readonly filter: LogFilter | undefined
   readonly nowNs: bigint
   readonly run: Omit<Run, 'filter'>
-  readonly rows: Rows
+  readonly reading: Reading
 }
 
 type Answer = (request: Request) => Promise<string>
@@ -66,28 +66,28 @@ const answers: Readonly<Record<string, Answer>> = {
   hits: async request => {
     const bucket = readBucket(request.parameters)
     const question = readQuery(request.parameters, request.nowNs, bucket)
-    return answerHits(request.parameters, question, bucket, request.rows)
+    return answerHits(request.parameters, question, bucket, request.reading)
   },
-  facets: request =>
-    answerFacets(request.parameters, asked(request).query, request.rows, createBudget(request.run.maxBytes)),
-  field_names: request => answerFieldNames(request.parameters, asked(request).query, request.rows),
+  facets: request => answerFacets(request.parameters, asked(request).query, request.reading),
+  field_names: request => answerFieldNames(request.parameters, asked(request).query, request.reading),
   field_values: request =>
-    answerValues(request.parameters, asked(request).query, request.rows, fieldOf(request.parameters)),
-  streams: request => answerValues(request.parameters, asked(request).query, request.rows, '_stream'),
-  stream_ids: request => answerValues(request.parameters, asked(request).query, request.rows, '_stream_id'),
+    answerValues(request.parameters, asked(request).query, request.reading, fieldOf(request.parameters)),
+  streams: request => answerValues(request.parameters, asked(request).query, request.reading, '_stream'),
+  stream_ids: request =>
+    answerValues(request.parameters, asked(request).query, request.reading, '_stream_id'),
   stream_field_names: request =>
-    answerStreamFieldNames(request.parameters, asked(request).query, request.rows),
+    answerStreamFieldNames(request.parameters, asked(request).query, request.reading),
   stream_field_values: request =>
     answerValues(
       request.parameters,
       asked(request).query,
-      request.rows,
+      request.reading,
       streamLabelOf(fieldOf(request.parameters)),
     ),
-  stats_query: request => answerStats(asked(request), request.rows),
+  stats_query: request => answerStats(asked(request), request.reading),
   stats_query_range: request => {
     const bucket = readBucket(request.parameters)
-    return answerStatsRange(readQuery(request.parameters, request.nowNs, bucket), bucket, request.rows)
+    return answerStatsRange(readQuery(request.parameters, request.nowNs, bucket), bucket, request.reading)
   },
 }
 
@@ -130,12 +130,14 @@ export function createLogsqlApi(options: LogsqlOptions): Handler {
       limits: { timeoutMs, signal: AbortSignal.any([left, options.closing]) },
     }
     // Without a scope the query runs on no lines.
-    const rows: Rows = given => runQuery({ ...run, filter: filter ?? { scope: [] } }, given)
-    const request = { exchange, parameters, filter, nowNs, run, rows }
+    const within = { ...run, filter: filter ?? { scope: [] } }
+    const reading = { rows: (given: Query) => runQuery(within, given), turns: createTurns(run) }
+    const request = { exchange, parameters, filter, nowNs, run, reading }
     if (endpoint === 'tail') return follow(request, left)
     const place = await options.enter(identity.username, res)
     try {
       if (res.destroyed) return
+      reading.turns.restart()
       if (endpoint === 'query') await sendQuery(request, options.limits().exportLimit)
       else sendJsonText(res, 200, (await answers[endpoint]?.(request)) ?? '')
     } finally {
@@ -181,7 +183,7 @@ function timeoutOf(parameters: LogsqlParameters, mostMs: number): number {
 
 /** Sends rows as they are found; an error after the first row aborts the response. */
 async function sendQuery(request: Request, exportLimit: number): Promise<void> {
-  const { exchange, parameters, rows } = request
+  const { exchange, parameters, reading } = request
   const { res, req } = exchange
   if (!['', 'json'].includes(parameters.text('format')))
     throw badRequest('unsupported format: rows are JSON, one a line')
@@ -193,7 +195,7 @@ async function sendQuery(request: Request, exportLimit: number): Promise<void> {
     ...(limit > 0 ? [{ kind: 'limit', count: limit } as const] : []),
   ]
   const format = createRowFormat(query.pipes)
-  const pages = rows({ ...query, pipes: [...query.pipes, ...cuts] })[Symbol.asyncIterator]()
+  const pages = reading.rows({ ...query, pipes: [...query.pipes, ...cuts] })[Symbol.asyncIterator]()
   const most = exportLimit || Infinity
   let count = 0
   const next = async (): Promise<readonly Row[] | undefined> => {

@@ -1,10 +1,12 @@
 import { badRequest } from '../../apierrors/status.ts'
 import { parseTime } from '../../logs/logsql/numbers.ts'
 import { keepsTime } from '../../logs/logsql/pipes/pipeline.ts'
+import { createNameTest } from '../../logs/logsql/pipes/stage.ts'
+import { sortInSteps } from '../../logs/logsql/pipes/steps.ts'
 import type { Bucket, Pipe, Query } from '../../logs/logsql/query.ts'
 import type { Row } from '../../logs/logsql/row.ts'
 import type { Asked } from './parameters.ts'
-import type { Rows } from './run-query.ts'
+import { inSteps, type Reading, readRows } from './run-query.ts'
 
 type Sample = {
   readonly metric: Readonly<Record<string, string>>
@@ -13,41 +15,43 @@ type Sample = {
 }
 
 /** The results of `stats` at one time, as Prometheus' instant queries have them. */
-export async function answerStats({ query, timeNs }: Asked, read: Rows): Promise<string> {
-  const labels = labelsOf(query.pipes)
-  const samples: Sample[] = []
-  for await (const rows of read(query))
-    for (const row of rows) samples.push(...samplesOf(row, labels, timeNs))
-  const result = samples.map(({ metric, value }) => ({ metric, value: [secondsOf(timeNs), value] }))
-  return JSON.stringify({ status: 'success', data: { resultType: 'vector', result } })
+export async function answerStats({ query, timeNs }: Asked, reading: Reading): Promise<string> {
+  const columns = columnsOf(query.pipes)
+  const samples: string[] = []
+  await readRows(reading, query, row => {
+    for (const { metric, value } of samplesOf(row, columns, timeNs))
+      samples.push(JSON.stringify({ metric, value: [secondsOf(timeNs), value] }))
+  })
+  return `{"status":"success","data":{"resultType":"vector","result":[${samples.join(',')}]}}`
 }
 
 /** The same for each time step, like range queries of Prometheus. */
 export async function answerStatsRange(
   { query, timeNs }: Asked,
   bucket: Bucket,
-  read: Rows,
+  reading: Reading,
 ): Promise<string> {
-  const labels = labelsOf(query.pipes)
+  const columns = columnsOf(query.pipes)
   const series = new Map<string, Sample[]>()
-  for await (const rows of read(byTime(query, bucket))) {
-    for (const row of rows) {
-      const time = parseTime(row.get('_time') ?? '') ?? timeNs
-      for (const sample of samplesOf(row, labels, time)) {
-        const key = JSON.stringify(sample.metric)
-        const samples = series.get(key) ?? []
-        samples.push(sample)
-        series.set(key, samples)
-      }
+  await readRows(reading, byTime(query, bucket), row => {
+    const time = parseTime(row.get('_time') ?? '') ?? timeNs
+    for (const sample of samplesOf(row, columns, time)) {
+      const key = JSON.stringify(sample.metric)
+      const samples = series.get(key) ?? []
+      samples.push(sample)
+      series.set(key, samples)
     }
+  })
+  const result: string[] = []
+  for (const [metric, samples] of series) {
+    const values: string[] = []
+    const sorted = await reading.turns.run(sortInSteps(samples, (a, b) => (a.timeNs < b.timeNs ? -1 : 1)))
+    const format = (sample: Sample) =>
+      void values.push(JSON.stringify([secondsOf(sample.timeNs), sample.value]))
+    await reading.turns.run(inSteps(sorted, format))
+    result.push(`{"metric":${metric},"values":[${values.join(',')}]}`)
   }
-  const result = [...series.values()].map(samples => ({
-    metric: samples[0]?.metric ?? {},
-    values: samples
-      .toSorted((a, b) => (a.timeNs < b.timeNs ? -1 : 1))
-      .map(({ timeNs: time, value }) => [secondsOf(time), value]),
-  }))
-  return JSON.stringify({ status: 'success', data: { resultType: 'matrix', result } })
+  return `{"status":"success","data":{"resultType":"matrix","result":[${result.join(',')}]}}`
 }
 
 function secondsOf(timeNs: bigint): number {
@@ -72,27 +76,37 @@ function byTime(query: Query, bucket: Bucket): Query {
   return { ...query, pipes }
 }
 
-/** The fields of results that are labels of metrics. @throws Status 400 */
-function labelsOf(pipes: readonly Pipe[]): ReadonlySet<string> {
+/** The fields of results: labels of metrics, and values. */
+type Columns = { readonly labels: ReadonlySet<string>; readonly names: readonly string[] }
+
+/** @throws Status 400 */
+function columnsOf(pipes: readonly Pipe[]): Columns {
   const last = pipes.findLastIndex(({ kind }) => kind === 'stats')
   const stats = pipes[last]
   if (stats?.kind !== 'stats') throw badRequest('query: the pipe stats is missing')
-  const labels = new Set(stats.by.map(({ field }) => field))
+  const by = stats.by.map(({ field }) => field)
+  const labels = new Set(by)
+  let names = new Set([...by, ...stats.entries.map(({ result }) => result)])
   for (const pipe of pipes.slice(last + 1)) {
     if (pipe.kind === 'format') labels.add(pipe.result)
-    else if (!['filter', 'sort', 'limit', 'offset', 'math', 'fields', 'len'].includes(pipe.kind))
+    if (pipe.kind === 'format' || pipe.kind === 'len') names.add(pipe.result)
+    else if (pipe.kind === 'math') for (const { result } of pipe.entries) names.add(result)
+    else if (pipe.kind === 'fields') names = new Set([...names].filter(createNameTest(pipe.fields)))
+    else if (!['filter', 'sort', 'limit', 'offset'].includes(pipe.kind))
       throw badRequest(`query: the pipe ${pipe.kind} behind stats is not supported here`)
   }
-  return labels
+  return { labels, names: [...names].filter(name => name !== '_time') }
 }
 
 const buckets = /^\[(?:\{"vmrange":"[^"]+","hits":\d+\},?)*\]$/
 const bucketPattern = /\{"vmrange":"([^"]+)","hits":(\d+)\}/g
 
-function samplesOf(row: Row, labels: ReadonlySet<string>, timeNs: bigint): readonly Sample[] {
-  const named = [...row].filter(([name]) => labels.has(name) && name !== '_time')
-  return [...row].flatMap(([name, value]) => {
-    if (labels.has(name) || name === '_time') return []
+/** Of all fields: an empty value is one of a metric too. */
+function samplesOf(row: Row, { labels, names }: Columns, timeNs: bigint): readonly Sample[] {
+  const named = names.filter(name => labels.has(name)).map(name => [name, row.get(name) ?? ''] as const)
+  return names.flatMap(name => {
+    if (labels.has(name)) return []
+    const value = row.get(name) ?? ''
     const metricOf = (suffix: string, more: readonly (readonly [string, string])[]) =>
       Object.fromEntries([['__name__', name + suffix], ...named, ...more])
     if (!buckets.test(value)) return [{ metric: metricOf('', []), timeNs, value }]

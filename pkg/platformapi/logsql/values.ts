@@ -1,10 +1,9 @@
 import { badRequest } from '../../apierrors/status.ts'
-import { type Budget, sizeOf } from '../../logs/logsql/pipes/stage.ts'
 import type { Query } from '../../logs/logsql/query.ts'
 import { type Row, streamLabels } from '../../logs/logsql/row.ts'
 import { uniqueName } from './hits.ts'
 import type { LogsqlParameters } from './parameters.ts'
-import type { Rows } from './run-query.ts'
+import { inSteps, type Reading, readRows } from './run-query.ts'
 
 type Value = { readonly value: string; readonly hits: number }
 
@@ -12,23 +11,23 @@ type Value = { readonly value: string; readonly hits: number }
 export async function answerValues(
   parameters: LogsqlParameters,
   query: Query,
-  read: Rows,
+  reading: Reading,
   field: string,
 ): Promise<string> {
   const hits = uniqueName('hits', [field])
   const wanted = parameters.text('filter') === '' ? parameters.count('limit') : 0
   const top = { kind: 'top', by: [field], hits, count: wanted || Number.POSITIVE_INFINITY } as const
-  const values = await collect(read({ ...query, pipes: [...query.pipes, top] }), row => ({
+  const values = await collect(reading, { ...query, pipes: [...query.pipes, top] }, row => ({
     value: row.get(field) ?? '',
     hits: Number(row.get(hits)),
   }))
-  return formatValues(parameters, values)
+  return formatValues(parameters, values, reading)
 }
 
 export async function answerFieldNames(
   parameters: LogsqlParameters,
   query: Query,
-  read: Rows,
+  reading: Reading,
 ): Promise<string> {
   const names = { kind: 'fieldNames', result: 'name', part: '' } as const
   const by = [
@@ -36,18 +35,18 @@ export async function answerFieldNames(
     { field: 'name', isDescending: false },
   ]
   const sort = { kind: 'sort', by, offset: 0, partitionBy: [] } as const
-  const values = await collect(read({ ...query, pipes: [...query.pipes, names, sort] }), row => ({
+  const values = await collect(reading, { ...query, pipes: [...query.pipes, names, sort] }, row => ({
     value: row.get('name') ?? '',
     hits: Number(row.get('hits')),
   }))
-  return formatValues(parameters, values)
+  return formatValues(parameters, values, reading)
 }
 
 /** The labels of streams, and in how many lines each is. */
 export async function answerStreamFieldNames(
   parameters: LogsqlParameters,
   query: Query,
-  read: Rows,
+  reading: Reading,
 ): Promise<string> {
   const entries = streamLabels.map(label => ({
     function: { name: 'count', fields: [label] } as const,
@@ -55,12 +54,11 @@ export async function answerStreamFieldNames(
   }))
   const stats = { kind: 'stats', by: [], entries } as const
   const values: Value[] = []
-  for await (const rows of read({ ...query, pipes: [...query.pipes, stats] })) {
-    for (const row of rows)
-      values.push(...streamLabels.map(value => ({ value, hits: Number(row.get(value)) })))
-  }
+  await readRows(reading, { ...query, pipes: [...query.pipes, stats] }, row => {
+    values.push(...streamLabels.map(value => ({ value, hits: Number(row.get(value)) })))
+  })
   const found = values.filter(({ hits }) => hits > 0).sort((a, b) => b.hits - a.hits)
-  return formatValues(parameters, found)
+  return formatValues(parameters, found, reading)
 }
 
 /** @throws Status 400 */
@@ -72,22 +70,29 @@ export function streamLabelOf(field: string): string {
 }
 
 async function collect(
-  pages: AsyncIterable<readonly Row[]>,
+  reading: Reading,
+  query: Query,
   toValue: (row: Row) => Value,
 ): Promise<readonly Value[]> {
   const values: Value[] = []
-  // All come together at the end: too many to be arguments.
-  for await (const rows of pages) for (const row of rows) values.push(toValue(row))
+  await readRows(reading, query, row => void values.push(toValue(row)))
   return values
 }
 
 /** `limit` of the values at most, the most frequent of which come first. */
-function formatValues(parameters: LogsqlParameters, given: readonly Value[]): string {
+async function formatValues(
+  parameters: LogsqlParameters,
+  given: readonly Value[],
+  { turns }: Reading,
+): Promise<string> {
   const part = parameters.text('filter')
-  const values = given
-    .filter(({ value }) => value.includes(part))
-    .slice(0, parameters.count('limit') || undefined)
-  return JSON.stringify({ values })
+  const most = parameters.count('limit') || Number.POSITIVE_INFINITY
+  const values: string[] = []
+  const format = (value: Value) => {
+    if (values.length < most && value.value.includes(part)) values.push(JSON.stringify(value))
+  }
+  await turns.run(inSteps(given, format))
+  return `{"values":[${values.join(',')}]}`
 }
 
 const facetLimits = { limit: 10, values: 1000, length: 128 }
@@ -96,57 +101,25 @@ const facetLimits = { limit: 10, values: 1000, length: 128 }
 export async function answerFacets(
   parameters: LogsqlParameters,
   query: Query,
-  read: Rows,
-  budget: Budget,
+  reading: Reading,
 ): Promise<string> {
-  const limit = parameters.count('limit') || facetLimits.limit
-  const maxValues = Math.min(parameters.count('max_values_per_field') || facetLimits.values, 100_000)
-  const maxLength = parameters.count('max_value_len') || facetLimits.length
-  const keepsConstant = parameters.flag('keep_const_fields')
-  const fields: FieldCounts = new Map()
-  let total = 0
-  for await (const rows of read(query)) {
-    for (const row of rows) {
-      total += 1
-      for (const [name, value] of row) countValue(fields, name, value, { maxValues, maxLength, budget })
-    }
-  }
-  const facets = [...fields]
-    .sort(([a], [b]) => (a < b ? -1 : 1))
-    .flatMap(([name, counts]) => {
-      if (counts === undefined) return []
-      const [first] = counts.values()
-      if (counts.size === 1 && first === total && !keepsConstant) return []
-      const values = [...counts]
-        .sort(([a, m], [b, n]) => n - m || (a < b ? -1 : 1))
-        .slice(0, limit)
-        .map(([value, hits]) => ({ field_value: value, hits }))
-      return [{ field_name: name, values }]
-    })
-  return JSON.stringify({ facets })
-}
-
-/** How often each value is there; undefined where there are too many of them, or too long ones. */
-type FieldCounts = Map<string, Map<string, number> | undefined>
-
-function countValue(
-  fields: FieldCounts,
-  name: string,
-  value: string,
-  most: { readonly maxValues: number; readonly maxLength: number; readonly budget: Budget },
-): void {
-  const isNew = !fields.has(name)
-  const counts = isNew ? new Map<string, number>() : fields.get(name)
-  if (counts === undefined) return
-  if (isNew) most.budget.take(sizeOf([name]))
-  const isTooMuch =
-    Buffer.byteLength(value) > most.maxLength || (counts.size >= most.maxValues && !counts.has(value))
-  if (isTooMuch) {
-    for (const known of counts.keys()) most.budget.take(-sizeOf([known]))
-    fields.set(name, undefined)
-    return
-  }
-  if (!counts.has(value)) most.budget.take(sizeOf([value]))
-  counts.set(value, (counts.get(value) ?? 0) + 1)
-  fields.set(name, counts)
+  const pipe = {
+    kind: 'facets',
+    limit: parameters.count('limit') || facetLimits.limit,
+    maxValues: Math.min(parameters.count('max_values_per_field') || facetLimits.values, 100_000),
+    maxLength: parameters.count('max_value_len') || facetLimits.length,
+    keepsConstant: parameters.flag('keep_const_fields'),
+  } as const
+  const facets: { readonly name: string; readonly values: string[] }[] = []
+  await readRows(reading, { ...query, pipes: [...query.pipes, pipe] }, row => {
+    const name = row.get('field_name') ?? ''
+    const value = { field_value: row.get('field_value') ?? '', hits: Number(row.get('hits')) }
+    const last = facets.at(-1)
+    if (last?.name === name) last.values.push(JSON.stringify(value))
+    else facets.push({ name, values: [JSON.stringify(value)] })
+  })
+  const texts = facets.map(
+    ({ name, values }) => `{"field_name":${JSON.stringify(name)},"values":[${values.join(',')}]}`,
+  )
+  return `{"facets":[${texts.join(',')}]}`
 }

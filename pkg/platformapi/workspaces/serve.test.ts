@@ -55,6 +55,7 @@ const hidden = new Set(['secret', 'b2'])
 describe('createWorkspaceViews', () => {
   let loopback: Loopback
   const calls: unknown[] = []
+  const created: unknown[] = []
 
   function storeOf(plural: string, items: readonly KubeObject[]): ObjectStore {
     const kind = toAggregatedKinds(groupDomain).find(each => each.plural === plural)
@@ -92,6 +93,7 @@ describe('createWorkspaceViews', () => {
       onChange: () => () => undefined,
     }
     const serve = createWorkspaceViews({
+      created: async (_exchange, where) => void created.push(where),
       groupDomain,
       async callAs({ identity }, call) {
         calls.push([identity.username, call])
@@ -117,7 +119,10 @@ describe('createWorkspaceViews', () => {
     })
   })
   after(() => loopback.close())
-  beforeEach(() => void calls.splice(0))
+  beforeEach(() => {
+    calls.splice(0)
+    created.splice(0)
+  })
 
   const sorted = 'sortBy=name&ascending=true'
   const reads: readonly (readonly [path: string, body: unknown])[] = [
@@ -272,6 +277,8 @@ describe('createWorkspaceViews', () => {
     it(`${request[0]} ${request[1]} is the caller's own at kube-apiserver`, async () => {
       const answer = await write(...request)
       expect(calls).to.deep.equal([['jane', call]])
+      const isNew = request[0] === 'POST' && request[1].endsWith('/namespaces')
+      expect(created).to.deep.equal(isNew ? [{ workspace: 'blue', namespace: 'b1' }] : [])
       // A write is answered as kube-apiserver sent it, without a link.
       const { metadata: meta, ...rest } = Object(body)
       const { selfLink: _, ...plain } = Object(meta)

@@ -6,6 +6,11 @@ import type { CallAs } from '../as-caller.ts'
 export type WorkspaceTools = {
   readonly groupDomain: string
   readonly callAs: CallAs
+  /** Called with each new namespace of a workspace: gives its members their roles, as the caller. */
+  readonly created: (
+    exchange: AuthenticatedExchange,
+    where: { readonly workspace: string; readonly namespace: string },
+  ) => Promise<void>
   /**
    * Reads namespaces or workspaces like `resources.<group domain>/v1alpha3`: those visible to the
    * caller.

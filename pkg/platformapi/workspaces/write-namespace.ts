@@ -1,14 +1,14 @@
 import { badRequest, notFound } from '../../apierrors/status.ts'
 import type { AuthenticatedExchange } from '../../apirequest/request-context.ts'
 import { parseRequestInfo } from '../../apirequest/request-info.ts'
-import { isRecord, membersOf } from '../../kubeclient/object.ts'
+import { isRecord, membersOf, textOf } from '../../kubeclient/object.ts'
 import type { ListRestriction } from '../../resourcecache/list/list-predicate.ts'
 import { type Called, withQueryOf } from '../as-caller.ts'
 import { readJson, typeOf } from '../body.ts'
 import { readDeleteOptions, toDeleteBody } from '../delete-options.ts'
 import type { WorkspaceTools } from './workspace-tools.ts'
 
-type Tools = Pick<WorkspaceTools, 'groupDomain' | 'callAs' | 'isVisible'>
+type Tools = Pick<WorkspaceTools, 'groupDomain' | 'callAs' | 'isVisible' | 'created'>
 
 const path = '/api/v1/namespaces'
 const patchTypes = [
@@ -33,7 +33,7 @@ export function isInWorkspace(groupDomain: string, workspace: string): ListRestr
  * kube-apiserver sends
  */
 export async function createNamespace(
-  { groupDomain, callAs, isVisible }: Tools,
+  { groupDomain, callAs, isVisible, created }: Tools,
   exchange: AuthenticatedExchange,
   workspace: string,
 ): Promise<Called> {
@@ -41,7 +41,10 @@ export async function createNamespace(
   const info = parseRequestInfo('GET', `/kapis/resources.${groupDomain}/v1alpha3/workspaces/${workspace}`)
   if (!(await isVisible({ ...exchange, info })))
     throw notFound({ group: `tenant.${groupDomain}`, resource: 'workspaces' }, workspace)
-  return callAs(exchange, { method: 'POST', path: withQueryOf(exchange, path), body })
+  const called = await callAs(exchange, { method: 'POST', path: withQueryOf(exchange, path), body })
+  const namespace = textOf(membersOf(membersOf(JSON.parse(called.text)).metadata).name)
+  if (!exchange.query.has('dryRun')) await created(exchange, { workspace, namespace })
+  return called
 }
 
 /**

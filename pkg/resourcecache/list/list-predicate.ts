@@ -4,6 +4,7 @@ import { parseJsonPath } from '../../apirequest/json-path.ts'
 import { type LabelRequirement, matchesLabels, parseLabelSelector } from '../../apirequest/label-selector.ts'
 import type { ListQuery } from '../../apirequest/list-query.ts'
 import { requirementsOf } from '../../apirequest/selector.ts'
+import { formatShardSelector, matchesShard } from '../../apirequest/shard-selector.ts'
 import { decodeString } from '../../json/scan.ts'
 import { compareAmounts, parseAmount } from '../decorate/amount.ts'
 import type { Kind } from '../kind.ts'
@@ -81,11 +82,15 @@ export function toListPredicate(
   if (labels.length > 0) predicates.push(byLabels(labels))
   const fields = requirementsOf(query.fieldSelector)
   if (fields.length > 0) predicates.push(byFields(fields))
+  const { shards } = query
+  if (shards.length > 0)
+    predicates.push(({ meta, namespace }) => matchesShard(shards, { uid: meta.uid ?? '', namespace }))
   for (const [key, value] of query.filters) predicates.push(toPredicate(kind, groupDomain, key, value))
   const filters = [...query.filters].sort(([a], [b]) => (a < b ? -1 : 1))
   return {
     key: JSON.stringify([
       ...[namespace, name, query.labelSelector.text, query.fieldSelector.text],
+      formatShardSelector(shards),
       ...[filters, narrowing?.key],
     ]),
     matches: entry => predicates.every(matches => matches(entry)),

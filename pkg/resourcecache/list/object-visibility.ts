@@ -1,7 +1,7 @@
+import { expired, Status } from '../../apierrors/status.ts'
 import { waitForLatest } from '../informer/wait-for-resource-version.ts'
 import type { Entry } from '../store/cached-object.ts'
 import type { ObjectStore } from '../store/store.ts'
-import type { EventType } from '../watch/watch-encoder.ts'
 
 /** The objects of a kind that one caller may see. */
 export type Visible = {
@@ -18,6 +18,19 @@ export type Visible = {
     /** The version since which this caller has been shown this; undefined for one who was not. */
     readonly versionShown: () => number | undefined
     readonly show: (version: number) => void
+    /** The refusal of a watch that would go on from a list which shows more than it can follow. */
+    readonly unfollowed?: Status
+  }
+  /** For one whose rights may change while a request waits; undefined if `has` never changes. */
+  readonly rights?: {
+    /** Whether the caller may still see what `has` says. */
+    readonly isCurrent: () => boolean
+    /**
+     * What the caller may see by now.
+     *
+     * @throws Status 403, 503
+     */
+    readonly renew: () => Promise<Visible | undefined>
   }
   /**
    * Calls back when the result of `has` may have changed, until the returned function is called.
@@ -27,6 +40,62 @@ export type Visible = {
 
 /** The fault of a list or a watch that goes on from one which showed other objects. */
 export const changedSight = 'the namespaces you may see have changed'
+
+/** What the caller may see has changed since the request was authorized. */
+class SightChanged extends Status {
+  constructor() {
+    const { code, reason, message } = expired(changedSight)
+    super(code, reason, message)
+  }
+}
+
+// Rights that change faster than a list is made are rare; the client may list again.
+const maxRenewals = 3
+
+/**
+ * Reads what the caller may see at the moment at which it is shown: `read` begins again when
+ * assertCurrent has found that the rights have changed while it waited.
+ */
+export async function readCurrent(
+  visible: Visible | undefined,
+  read: (visible: Visible | undefined) => Promise<void> | void,
+): Promise<void> {
+  let seen = visible
+  for (let renewals = 0; ; renewals++) {
+    try {
+      return await read(seen)
+    } catch (error) {
+      if (!(error instanceof SightChanged) || seen?.rights === undefined || renewals === maxRenewals)
+        throw error
+      seen = await seen.rights.renew()
+    }
+  }
+}
+
+export function isCurrent(visible: Visible | undefined): boolean {
+  return visible?.rights?.isCurrent() !== false
+}
+
+/**
+ * To be called after the last wait before something is shown.
+ *
+ * @throws Status 410, for readCurrent
+ */
+export function assertCurrent(visible: Visible | undefined): void {
+  if (!isCurrent(visible)) throw new SightChanged()
+}
+
+/** Chunks of a response that ends, incomplete, once its caller may no longer see all of it. */
+export function* whileCurrent<T>(
+  visible: Visible | undefined,
+  chunks: Iterable<T>,
+  destroy: () => void,
+): Generator<T> {
+  for (const chunk of chunks) {
+    if (!isCurrent(visible)) return destroy()
+    yield chunk
+  }
+}
 
 /**
  * To be called before the state is shown. Versions from before a change of what is visible are lower
@@ -38,49 +107,4 @@ export async function beginSight(store: ObjectStore, visible: Visible | undefine
   if (visible?.fixed === undefined || visible.fixed.versionShown() !== undefined) return
   await waitForLatest(store)
   visible.fixed.show(store.version)
-}
-
-/**
- * Sends events for objects that become visible (ADDED) or invisible (DELETED) to the caller without
- * being changed.
- *
- * @param options `tell` writes one event to the watcher
- * @returns a function that stops it
- */
-export function followVisibility(
-  store: ObjectStore,
-  visible: Visible,
-  options: {
-    readonly matches: (entry: Entry) => boolean
-    readonly tell: (type: EventType, entry: Entry) => void
-  },
-): () => void {
-  const { matches, tell } = options
-  const shown = new Set<string>()
-  const isShown = (entry: Entry) => matches(entry) && visible.has(entry)
-  for (const entry of store.entries()) if (isShown(entry)) shown.add(entry.key)
-
-  // Changed objects are sent by the watch itself; here they are only noted.
-  const unsubscribe = store.subscribe({
-    changed: changes => {
-      for (const { type, entry } of changes) {
-        if (type !== 'DELETED' && isShown(entry)) shown.add(entry.key)
-        else shown.delete(entry.key)
-      }
-    },
-    reset: () => undefined,
-  })
-  const stop = visible.onChange(() => {
-    for (const entry of store.entries()) {
-      const is = isShown(entry)
-      if (is === shown.has(entry.key)) continue
-      if (is) shown.add(entry.key)
-      else shown.delete(entry.key)
-      tell(is ? 'ADDED' : 'DELETED', entry)
-    }
-  })
-  return () => {
-    unsubscribe()
-    stop()
-  }
 }

@@ -4,6 +4,7 @@ import type { TimeSlices } from '../../scheduling/time-slices.ts'
 import type { Selection } from '../store/chunk.ts'
 import { joinGzip } from './gzip.ts'
 import { type Form, type Frame, gzipPieces, isWorthGzip, plainChunks } from './list-body.ts'
+import { type Visible, whileCurrent } from './object-visibility.ts'
 import type { PageCache } from './page-cache.ts'
 
 const headers = { 'content-type': 'application/json', vary: 'Accept-Encoding' }
@@ -15,13 +16,20 @@ const headers = { 'content-type': 'application/json', vary: 'Accept-Encoding' }
 export function sendList(
   { req, res }: { readonly req: IncomingMessage; readonly res: ServerResponse },
   { pages, timeSlices }: { readonly pages: PageCache; readonly timeSlices: TimeSlices },
-  { selection, form, frame }: { readonly selection: Selection; readonly form: Form; readonly frame: Frame },
+  list: {
+    readonly selection: Selection
+    readonly form: Form
+    readonly frame: Frame
+    readonly visible?: Visible | undefined
+  },
 ): Promise<void> | void {
+  const { selection, form, frame, visible } = list
+  const current = (chunks: Iterable<Buffer>) => whileCurrent(visible, chunks, () => res.destroy())
   if (acceptsGzip(req) && isWorthGzip(selection, form)) {
     const pieces = gzipPieces(selection, form, frame, pages.pieces)
-    return sendChunks(res, joinGzip(pieces), { ...headers, 'content-encoding': 'gzip' }, timeSlices)
+    return sendChunks(res, current(joinGzip(pieces)), { ...headers, 'content-encoding': 'gzip' }, timeSlices)
   }
   const joined = pages.page(selection, form, frame)
   if (joined) return send(res, 200, joined, headers)
-  return sendChunks(res, plainChunks(selection, form, frame), headers, timeSlices)
+  return sendChunks(res, current(plainChunks(selection, form, frame)), headers, timeSlices)
 }

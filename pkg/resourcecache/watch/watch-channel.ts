@@ -1,4 +1,5 @@
 import type { Writable } from 'node:stream'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { createPacedWriter } from '../../httpserver/respond.ts'
 import type { Entry } from '../store/cached-object.ts'
 import type { Change } from '../store/watch-window.ts'
@@ -37,6 +38,8 @@ const together = { members: 64, msEach: 0.06, mostMs: 250, bytes: 256 * 1024 }
 const maxBehindBytes = 16 * 1024 * 1024
 // Maximum number of changes that wait to be encoded; beyond it the watch ends.
 const maxUnencoded = 4_096
+// Longer than this at a stretch, and other requests would feel it.
+const sliceMs = 4
 
 /** Watchers with the same selection and encoding: each change is encoded once for all of them. */
 export class Channel {
@@ -170,11 +173,17 @@ function tell(member: Member, events: Buffer, opening: Opening | undefined): voi
 export async function begin(member: Member, events: Iterable<Buffer>): Promise<void> {
   const { out } = member
   const write = createPacedWriter(out)
+  let since = performance.now()
   for (const event of events) {
     if (out.destroyed || out.writableEnded) return
-    member.isTold = true
-    member.writtenBytes += event.length
-    await write(event)
+    if (event.length > 0) {
+      member.isTold = true
+      member.writtenBytes += event.length
+      await write(event)
+    }
+    if (performance.now() - since < sliceMs) continue
+    await nextTurn()
+    since = performance.now()
   }
   const { waiting = [], opening } = member
   member.waiting = undefined

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { type Loopback, startLoopback } from '../../apirequest/fixtures.ts'
 import { toEventStream } from '../../httpserver/event-stream.ts'
 import { until } from '../../kubeclient/fixtures.ts'
-import { event, node, storeOf } from '../fixtures.ts'
+import { changingSight, event, node, storeOf } from '../fixtures.ts'
 import type { Visible } from '../list/object-visibility.ts'
 import { serveWatch } from './watch.ts'
 import { WatchBroadcaster } from './watch-broadcaster.ts'
@@ -12,9 +12,9 @@ describe('serveWatch', () => {
   let loopback: Loopback | undefined
   afterEach(() => loopback?.close())
 
-  async function start(visible?: Visible) {
+  async function start(visible?: Visible, names: readonly string[] = []) {
     const broadcaster = new WatchBroadcaster()
-    const store = storeOf([])
+    const store = storeOf(names.map(name => node(name)))
     const encoded: string[] = []
     const encoder: Encoder = {
       name: 'test',
@@ -144,6 +144,60 @@ describe('serveWatch', () => {
       await until(() => client.text === 'ADDED a\n')
       expect(broadcaster.size).to.equal(1)
       broadcaster.close()
+    })
+
+    it('shows nothing more of its first events once the rights have changed, and ends with 410', async () => {
+      const names = Array.from({ length: 50 }, (_, i) => `n${i}`)
+      const sight = changingSight(...names)
+      const { store, encoded, watch } = await start(sight.visible, names)
+      const { has } = sight.visible
+      // In the middle of the first events.
+      Object.assign(sight.visible, {
+        has(entry: Parameters<typeof has>[0]) {
+          if (encoded.length === 20) sight.give('n0')
+          return has(entry)
+        },
+      })
+      const client = await watch('0')
+      await until(() => client.isEnded)
+      expect(encoded).to.have.length(20)
+      expect(client.text).to.contain(changed)
+      store.apply([event('MODIFIED', node('n49', { version: 11 }))])
+      expect(client.text.trimEnd().split('\n')).to.have.length(21)
+    })
+
+    it('that waits for a version of its own ends with 410 when the rights have changed by then', async () => {
+      const sight = changingSight('a')
+      const { store, watch } = await start(sight.visible)
+      const client = await watch('12')
+      await new Promise(resolve => setTimeout(resolve, 30))
+      sight.give('b')
+      store.apply([event('ADDED', node('a', { version: 12 }))])
+      await until(() => client.isEnded)
+      expect(client.text).to.contain(changed).and.not.contain('ADDED')
+    })
+
+    it('lets other requests in between when it selects few of very many', async () => {
+      const names = Array.from({ length: 3_000 }, (_, i) => `n${i}`)
+      const sight = changingSight('n2999')
+      const { has } = sight.visible
+      Object.assign(sight.visible, {
+        has(entry: Parameters<typeof has>[0]) {
+          const end = performance.now() + 0.02
+          while (performance.now() < end);
+          return has(entry)
+        },
+      })
+      const { watch } = await start(sight.visible, names)
+      let turns = 0
+      const count = () => {
+        turns++
+        if (!client.isEnded && client.text === '') setImmediate(count)
+      }
+      const client = await watch('0')
+      count()
+      await until(() => client.text === 'ADDED n2999\n')
+      expect(turns).to.be.above(5)
     })
 
     it('that begins with the state notes its version', async () => {

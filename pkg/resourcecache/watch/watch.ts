@@ -4,7 +4,14 @@ import { expired } from '../../apierrors/status.ts'
 import type { EventStream } from '../../httpserver/event-stream.ts'
 import { pieceBytes } from '../../httpserver/respond.ts'
 import { confirmSoon, waitForLatest, waitForVersion } from '../informer/wait-for-resource-version.ts'
-import { beginSight, changedSight, followVisibility, type Visible } from '../list/object-visibility.ts'
+import { followVisibility } from '../list/follow-visibility.ts'
+import {
+  assertCurrent,
+  beginSight,
+  changedSight,
+  isCurrent,
+  type Visible,
+} from '../list/object-visibility.ts'
 import type { Entry } from '../store/cached-object.ts'
 import type { Chunk } from '../store/chunk.ts'
 import type { ObjectStore } from '../store/store.ts'
@@ -52,6 +59,8 @@ const defaultSeconds = { min: 1_800, max: 3_600 }
 const bookmarkEveryMs = 60_000
 // The last bookmark lets a client resume without a gap when the watch has run its time.
 const bookmarkBeforeEndMs = 2_000
+// Longer than this at a stretch, and other requests would feel it.
+const sliceMs = 2
 
 /**
  * Serves a watch: sends the headers immediately, then the events for the start version, then every
@@ -72,6 +81,8 @@ export async function serveWatch(
     await waitForVersion(store, from)
   }
   if (beginsWithState(options)) await beginSight(store, request.visible)
+  else if (Number(from) > 0 && request.visible?.fixed?.unfollowed) throw request.visible.fixed.unfollowed
+  assertCurrent(request.visible)
   if (stream.isGone()) return
   const out = stream.open()
   broadcaster.admit(out)
@@ -102,10 +113,14 @@ async function follow(store: ObjectStore, broadcaster: WatchBroadcaster, request
   const matches = visible ? (entry: Entry) => request.matches(entry) && visible.has(entry) : request.matches
   const end = (message: string) => stream.frame(encodeError(expired(message)))
   const sight = visible?.fixed
+  // It may have waited for a version.
+  if (!isCurrent(request.visible)) return void out.end(end(changedSight))
   const from = Number(options.resourceVersion)
   if (sight && from > 0 && !beginsWithState(options) && from < (sight.versionShown() ?? Infinity))
     return void out.end(end(changedSight))
-  const first = firstEvents(store, { ...request, matches })
+  let hasChanged = false
+  const isShown = () => !hasChanged && isCurrent(request.visible)
+  const first = firstEvents(store, { ...request, matches }, isShown)
   if (first === undefined)
     return void out.end(end(`too old resource version: ${options.resourceVersion} (${store.horizon})`))
   // Registered in the same turn in which the state was read, so no event is missed.
@@ -115,14 +130,25 @@ async function follow(store: ObjectStore, broadcaster: WatchBroadcaster, request
   const { opening } = encoder
   const tell = (say: (telling: Telling) => Buffer) =>
     watcher.write(say(encoder), opening && (() => say(opening)))
+  let isBegun = false
+  const endChanged = () => {
+    hasChanged = true
+    // What still waits may be of objects that are hidden by now.
+    if (isBegun && !out.writableEnded) out.end(end(changedSight))
+  }
+  function* beginning(events: Iterable<Buffer>): Generator<Buffer> {
+    yield* events
+    isBegun = true
+    if (isShown()) return
+    yield end(changedSight)
+    out.end()
+  }
   const stopSight = sight
-    ? visible?.onChange(() => {
-        watcher.write(end(changedSight))
-        out.end()
-      })
+    ? visible?.onChange(endChanged)
     : visible
       ? followVisibility(store, visible, {
           matches: request.matches,
+          out,
           tell: (type, entry) => tell(({ event }) => event(type, entry)),
         })
       : // A caller who may no longer see everything gets the rest with the next list.
@@ -133,28 +159,29 @@ async function follow(store: ObjectStore, broadcaster: WatchBroadcaster, request
     stopSight?.()
     watcher.leave()
   })
-  await watcher.begin(first)
+  await watcher.begin(beginning(first))
 }
 
 /** Returns the events before the live ones; undefined if the start version is too old. */
 function firstEvents(
   store: ObjectStore,
   { options, matches, encoder }: Followed,
+  isShown: () => boolean,
 ): Iterable<Buffer> | undefined {
   const telling = openingOnce(encoder)
   const { resourceVersion } = options
   if (beginsWithState(options)) {
     const { version } = store
-    const state = added(store.snapshot(), matches)
+    const state = whileShown(added(store.snapshot(), matches), isShown)
     // Clients with bookmarks are notified of the end of the initial events (KEP-3157).
     return encodeAll(state, telling, () =>
-      options.allowWatchBookmarks ? telling.bookmark(version, true) : undefined,
+      options.allowWatchBookmarks && isShown() ? telling.bookmark(version, true) : undefined,
     )
   }
   // sendInitialEvents=false without a version: from now on.
   if (resourceVersion === '' || resourceVersion === '0') return []
   const missed = store.since(Number(resourceVersion))
-  return missed && encodeAll(changed(missed, matches), telling, () => undefined)
+  return missed && encodeAll(whileShown(changed(missed, matches), isShown), telling, () => undefined)
 }
 
 function beginsWithState({ resourceVersion, sendInitialEvents }: WatchOptions): boolean {
@@ -163,40 +190,63 @@ function beginsWithState({ resourceVersion, sendInitialEvents }: WatchOptions): 
 
 type Event = { readonly type: EventType; readonly entry: Entry }
 
-function* added(chunks: readonly Chunk[], matches: (entry: Entry) => boolean): Generator<Event> {
+/** An event; undefined for an object that is not selected, of which there may be very many. */
+type Step = Event | undefined
+
+function* added(chunks: readonly Chunk[], matches: (entry: Entry) => boolean): Generator<Step> {
   for (const { entries } of chunks)
-    for (const entry of entries) if (matches(entry)) yield { type: 'ADDED', entry }
+    for (const entry of entries) yield matches(entry) ? { type: 'ADDED', entry } : undefined
 }
 
-function* changed(changes: readonly Change[], matches: (entry: Entry) => boolean): Generator<Event> {
+function* changed(changes: readonly Change[], matches: (entry: Entry) => boolean): Generator<Step> {
   for (const change of changes) {
     const told = toTold(change, matches)
-    if (told) yield { type: told.type, entry: told.entry() }
+    yield told && { type: told.type, entry: told.entry() }
+  }
+}
+
+/** Between events, so that none is cut off. */
+function* whileShown(steps: Iterable<Step>, isShown: () => boolean): Generator<Step> {
+  for (const step of steps) {
+    if (step !== undefined && !isShown()) return
+    yield step
   }
 }
 
 /**
  * Joins small events, and splits large ones: only one chunk per watch is buffered for a slow
- * reader.
+ * reader. A chunk, maybe an empty one, comes at least every few milliseconds.
  */
 function* encodeAll(
-  events: Iterable<Event>,
+  steps: Iterable<Step>,
   { event, pieces }: Telling,
   last: () => Buffer | undefined,
 ): Generator<Buffer> {
   let small: Buffer[] = []
   let length = 0
-  for (const { type, entry } of events) {
+  let since = performance.now()
+  for (const step of steps) {
+    if (step === undefined) {
+      if (performance.now() - since < sliceMs) continue
+      yield Buffer.concat(small)
+      small = []
+      length = 0
+      since = performance.now()
+      continue
+    }
+    const { type, entry } = step
     const isLarge = pieces !== undefined && entry.tail.length >= pieceBytes
     if (!isLarge) {
       const encoded = event(type, entry)
       small.push(encoded)
       length += encoded.length
     }
-    if (length > 0 && (isLarge || length >= pieceBytes)) {
+    const isDue = performance.now() - since >= sliceMs
+    if (length > 0 && (isLarge || length >= pieceBytes || isDue)) {
       yield Buffer.concat(small)
       small = []
       length = 0
+      since = performance.now()
     }
     if (isLarge) yield* pieces(type, entry)
   }

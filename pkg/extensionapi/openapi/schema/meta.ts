@@ -68,6 +68,10 @@ export const metaSchemas: Schemas = {
     ),
     continue: string('Token for the next page of the list; empty on the last page.'),
     remainingItemCount: integer('Number of items after this page; not set if a selector is used.', 'int64'),
+    shardInfo: ref('ShardInfo', 'The shard that the list shows, if the request had a shardSelector.'),
+  }),
+  ShardInfo: object('The shard that a list shows.', {
+    selector: string('The shardSelector of the request.'),
   }),
   Status: object('Response to a failed request.', {
     ...typeMeta,

@@ -5,10 +5,13 @@ import type { Row } from '../row.ts'
 import { bucketStart } from './bucket.ts'
 import { createPatterns } from './patterns.ts'
 import { type Budget, keyOf, type Stage, setField, sizeOf, valuesOf } from './stage.ts'
-import { createState, type StatsState } from './stats-state.ts'
+import { createStates, type StatsState } from './stats-state.ts'
 import { createFirsts, type Steps, sortInSteps } from './steps.ts'
 
 type PipeOf<Kind extends Pipe['kind']> = Extract<Pipe, { readonly kind: Kind }>
+
+// Measured: a group of rows in addition to its texts, and a value that is sorted.
+const [groupBytes, sortedBytes] = [120, 220]
 
 function toRow(names: readonly string[], values: readonly string[]): Row {
   const row: Row = new Map()
@@ -30,14 +33,14 @@ export function createStatsStage({ by, entries }: PipeOf<'stats'>, next: Stage, 
   const conditions: readonly (RowTest | undefined)[] = entries.map(
     ({ condition }) => condition && createRowTest(condition),
   )
+  const create = entries.map(entry => createStates(entry.function, budget))
   const names = [...by.map(({ field }) => field), ...entries.map(({ result }) => result)]
   const group = (values: readonly string[]): Group => {
     const key = keyOf(values)
     const known = groups.get(key)
     if (known !== undefined) return known
-    budget.take(sizeOf([key, ...values, ...names]))
-    const states = entries.map(entry => createState(entry.function, budget))
-    const created = { values, states }
+    budget.take(sizeOf([key, ...values]) + groupBytes)
+    const created = { values, states: create.map(state => state()) }
     groups.set(key, created)
     return created
   }
@@ -120,6 +123,7 @@ export function createTopStage({ by, count, hits, rank }: PipeOf<'top'>, next: S
     *end() {
       type Counted = readonly [key: string, counted: { readonly values: readonly string[]; count: number }]
       const compare = ([a, x]: Counted, [b, y]: Counted) => y.count - x.count || compareNatural(a, b)
+      budget.take(Math.min(count, counts.size) * sortedBytes)
       const firsts = createFirsts(count, compare)
       for (const entry of counts) {
         firsts.add(entry)

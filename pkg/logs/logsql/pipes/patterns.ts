@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache'
+import { ownText } from '../own-text.ts'
 
 /** A text in which `<*>` stands for what differs, and how many lines have this form. */
 export type Counted = { readonly pattern: string; readonly count: number }
@@ -35,10 +36,10 @@ export function createPatterns(): {
     add(text) {
       const { words, separators, key } = split(text)
       const shapes = leaves.get(key) ?? []
-      if (shapes.length === 0) leaves.set(key, shapes)
+      if (shapes.length === 0) leaves.set(ownText(key), shapes)
       const similar = findSimilar(shapes, words)
       if (similar !== undefined) join(similar, words)
-      else if (shapes.length < maxShapes) shapes.push({ words, separators, count: 1 })
+      else if (shapes.length < maxShapes) shapes.push(keep({ words, separators, count: 1 }))
       else others += 1
     },
     result() {
@@ -75,6 +76,11 @@ function split(text: string): { words: string[]; separators: string[]; key: stri
     }
   }
   return { words, separators, key: `${key}${words.length}` }
+}
+
+/** Without the line that the words come from. */
+function keep({ words, separators, count }: Shape): Shape {
+  return { words: words.map(ownText), separators: separators.map(ownText), count }
 }
 
 function findSimilar(shapes: readonly Shape[], words: readonly string[]): Shape | undefined {

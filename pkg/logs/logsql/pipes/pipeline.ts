@@ -1,4 +1,5 @@
 import type { Pipe } from '../query.ts'
+import { createFacetsStage } from './facets-stage.ts'
 import {
   createFieldNamesStage,
   createPatternsStage,
@@ -54,6 +55,8 @@ function createStage(pipe: Pipe, next: Stage, budget: Budget): Stage {
       return createStatsStage(pipe, next, budget)
     case 'patterns':
       return createPatternsStage(pipe, next)
+    case 'facets':
+      return createFacetsStage(pipe, next, budget)
     case 'fieldNames':
       return createFieldNamesStage(pipe, next, budget)
   }

@@ -2,6 +2,7 @@ import { formatJson, parseExactJson } from '../../fields.ts'
 import { createRowTest } from '../match-row.ts'
 import { evaluate } from '../math.ts'
 import { formatNumber } from '../numbers.ts'
+import { ownText } from '../own-text.ts'
 import { extract, quotedAt } from '../pattern.ts'
 import type { Filter, Overwriting, Pipe } from '../query.ts'
 import type { Row } from '../row.ts'
@@ -62,7 +63,7 @@ function onlyIf(condition: Filter | undefined, change: (row: Row) => void): (row
 
 function write(row: Row, field: string, value: string, { keepOriginal, skipEmpty }: Overwriting): void {
   if ((keepOriginal && row.has(field)) || (skipEmpty && value === '')) return
-  setField(row, field, value)
+  setField(row, ownText(field), ownText(value))
 }
 
 export function addFormat(pipe: PipeOf<'format'>): (row: Row) => Row {

@@ -1,7 +1,7 @@
 import { compareKeys, type SortKey, sortKey } from '../order.ts'
 import type { Pipe } from '../query.ts'
 import type { Row } from '../row.ts'
-import { type Budget, keyOf, type Stage, sizeOfRow, valuesOf } from './stage.ts'
+import { type Budget, keyOf, type Stage, sizeOf, sizeOfRow, valuesOf } from './stage.ts'
 import { createFirsts, type Firsts, sortInSteps } from './steps.ts'
 
 type Entry = {
@@ -11,8 +11,8 @@ type Entry = {
   readonly size: number
 }
 
-// Of a small row these are most of it.
-const [entryBytes, keyBytes] = [256, 128]
+// Measured: of a small row these are most of it.
+const [entryBytes, keyBytes, partitionBytes] = [420, 128, 400]
 
 /** Sorts rows; with a limit it only keeps that many. Equal rows keep their order. */
 export function createSortStage(
@@ -36,8 +36,12 @@ export function createSortStage(
   return {
     push: row => {
       const key = keyOf(valuesOf(row, partitionBy))
-      const firsts = partitions.get(key) ?? createFirsts(most, compare)
-      if (firsts.items.length === 0) partitions.set(key, firsts)
+      let firsts = partitions.get(key)
+      if (firsts === undefined) {
+        budget.take(sizeOf([key]) + partitionBytes)
+        firsts = createFirsts(most, compare)
+        partitions.set(key, firsts)
+      }
       const size = sizeOfRow(row) + entryBytes + keyBytes * by.length
       budget.take(size)
       const keys = by.map(({ field }) => sortKey(row.get(field) ?? ''))

@@ -8,7 +8,27 @@ import { type Steps, sortInSteps } from './steps.ts'
 /** The state of a `stats` function for one group. */
 export type StatsState = { readonly add: (row: Row) => void; readonly result: () => string | Steps<string> }
 
-export function createState(what: StatsFunction, budget: Budget): StatsState {
+type Create = () => StatsState
+
+// Measured: the state of a group with its functions, a place in a list of values, and a value that
+// is sorted.
+const [stateBytes, collectionBytes, sortedBytes] = [220, 160, 280]
+
+/** Returns a function that creates the state of each group. */
+export function createStates(what: StatsFunction, budget: Budget): Create {
+  const create = statesOf(what, budget)
+  const bytes = stateBytes + (hasCollection(what) ? collectionBytes : 0)
+  return () => {
+    budget.take(bytes)
+    return create()
+  }
+}
+
+function hasCollection({ name }: StatsFunction): boolean {
+  return ['count_uniq', 'quantile', 'histogram'].includes(name)
+}
+
+function statesOf(what: StatsFunction, budget: Budget): Create {
   switch (what.name) {
     case 'count':
       return createCount(what.fields)
@@ -34,122 +54,145 @@ function createReader(fields: readonly string[]): (row: Row) => readonly string[
   return row => [...row].flatMap(([name, value]) => (isWanted(name) ? [value] : []))
 }
 
-function createCount(fields: readonly string[]): StatsState {
-  let count = 0
+function createCount(fields: readonly string[]): Create {
   const read = createReader(fields)
-  const isAll = fields.includes('*')
-  return {
-    add: row => {
-      if (isAll || read(row).some(value => value !== '')) count += 1
-    },
-    result: () => String(count),
+  const isCounted = fields.includes('*') ? () => true : (row: Row) => read(row).some(value => value !== '')
+  return () => {
+    let count = 0
+    return {
+      add: row => {
+        if (isCounted(row)) count += 1
+      },
+      result: () => String(count),
+    }
   }
 }
 
-function createSum(name: 'sum' | 'avg', fields: readonly string[]): StatsState {
-  let [sum, count] = [0, 0]
+function createSum(name: 'sum' | 'avg', fields: readonly string[]): Create {
   const read = createReader(fields)
-  return {
-    add: row => {
-      for (const value of read(row)) {
-        const number = parseNumber(value)
-        if (number === undefined || Number.isNaN(number)) continue
-        sum += number
-        count += 1
-      }
-    },
-    result: () => formatNumber(count === 0 ? Number.NaN : name === 'sum' ? sum : sum / count),
+  return () => {
+    let [sum, count] = [0, 0]
+    return {
+      add: row => {
+        for (const value of read(row)) {
+          const number = parseNumber(value)
+          if (number === undefined || Number.isNaN(number)) continue
+          sum += number
+          count += 1
+        }
+      },
+      result: () => formatNumber(count === 0 ? Number.NaN : name === 'sum' ? sum : sum / count),
+    }
   }
 }
 
-function createExtreme(name: 'min' | 'max', fields: readonly string[], budget: Budget): StatsState {
-  let best: SortKey | undefined
+function createExtreme(name: 'min' | 'max', fields: readonly string[], budget: Budget): Create {
   const read = createReader(fields)
-  return {
-    add: row => {
-      for (const value of read(row)) {
-        if (value === best?.text) continue
-        const key = sortKey(value)
-        const order = best === undefined ? 0 : compareKeys(key, best)
-        if (best !== undefined && (name === 'min' ? order >= 0 : order <= 0)) continue
-        budget.take(2 * (value.length - (best?.text.length ?? 0)))
-        best = key
-      }
-    },
-    result: () => best?.text ?? '',
+  const isBetter = (a: SortKey, b: SortKey) =>
+    name === 'min' ? compareKeys(a, b) < 0 : compareKeys(a, b) > 0
+  return () => {
+    let best: SortKey | undefined
+    const offer = (value: string): void => {
+      if (value === best?.text) return
+      const key = sortKey(value)
+      if (best !== undefined && !isBetter(key, best)) return
+      budget.take(2 * (value.length - (best?.text.length ?? 0)))
+      best = key
+    }
+    return {
+      add: row => {
+        for (const value of read(row)) offer(value)
+      },
+      result: () => best?.text ?? '',
+    }
   }
 }
 
 function createUniqueCount(
   { fields, limit }: Extract<StatsFunction, { readonly name: 'count_uniq' }>,
   budget: Budget,
-): StatsState {
-  const seen = new Set<string>()
-  return {
-    add: row => {
-      if (limit > 0 && seen.size >= limit) return
-      const values = valuesOf(row, fields)
-      if (values.every(value => value === '')) return
-      const key = keyOf(values)
-      if (seen.has(key)) return
-      budget.take(sizeOf([key]))
-      seen.add(key)
-    },
-    result: () => String(seen.size),
+): Create {
+  return () => {
+    const seen = new Set<string>()
+    return {
+      add: row => {
+        if (limit > 0 && seen.size >= limit) return
+        const values = valuesOf(row, fields)
+        if (values.every(value => value === '')) return
+        const key = keyOf(values)
+        if (seen.has(key)) return
+        budget.take(sizeOf([key]))
+        seen.add(key)
+      },
+      result: () => String(seen.size),
+    }
   }
 }
 
 function createQuantile(
   { phi, fields }: Extract<StatsFunction, { readonly name: 'quantile' }>,
   budget: Budget,
-): StatsState {
-  const counts = new Map<string, number>()
-  let total = 0
+): Create {
   const read = createReader(fields)
-  return {
-    add: row => {
-      for (const value of read(row)) {
-        const count = counts.get(value)
-        if (count === undefined) budget.take(sizeOf([value]))
-        counts.set(value, (count ?? 0) + 1)
-        total += 1
-      }
-    },
-    *result() {
-      const keyed: { readonly key: SortKey; readonly count: number }[] = []
-      for (const [text, count] of counts) {
-        keyed.push({ key: sortKey(text), count })
-        yield
-      }
-      const sorted = yield* sortInSteps(keyed, (a, b) => compareKeys(a.key, b.key))
-      let at = Math.min(Math.floor(phi * total), total - 1)
-      for (const { key, count } of sorted) {
-        if (at < count) return key.text
-        at -= count
-      }
-      return ''
-    },
+  return () => {
+    const counts = new Map<string, number>()
+    let total = 0
+    return {
+      add: row => {
+        for (const value of read(row)) {
+          const count = counts.get(value)
+          if (count === undefined) budget.take(sizeOf([value]))
+          counts.set(value, (count ?? 0) + 1)
+          total += 1
+        }
+      },
+      *result() {
+        const extra = sortedBytes * counts.size
+        budget.take(extra)
+        const value = yield* valueAt(counts, Math.min(Math.floor(phi * total), total - 1))
+        budget.take(-extra)
+        return value
+      },
+    }
   }
+}
+
+/** The value at a place in the order of all. */
+function* valueAt(counts: ReadonlyMap<string, number>, place: number): Steps<string> {
+  const keyed: { readonly key: SortKey; readonly count: number }[] = []
+  for (const [text, count] of counts) {
+    keyed.push({ key: sortKey(text), count })
+    yield
+  }
+  const sorted = yield* sortInSteps(keyed, (a, b) => compareKeys(a.key, b.key))
+  let at = place
+  for (const { key, count } of sorted) {
+    if (at < count) return key.text
+    at -= count
+  }
+  return ''
 }
 
 // The buckets of VictoriaMetrics: 18 of equal width, in logarithms, for each power of ten.
 const perDecade = 18
 const [leastPower, mostPower] = [-9, 18]
 
-function createHistogram(field: string, budget: Budget): StatsState {
-  const counts = new Map<number, number>()
-  return {
-    add: row => {
-      const value = parseNumber(row.get(field) ?? '')
-      if (value === undefined || Number.isNaN(value) || value < 0) return
-      const bucket = histogramBucket(value)
-      if (!counts.has(bucket)) budget.take(sizeOf(['']))
-      counts.set(bucket, (counts.get(bucket) ?? 0) + 1)
-    },
-    result: () => {
-      const buckets = [...counts].map(([bucket, hits]) => ({ vmrange: rangeOf(bucket), hits }))
-      return JSON.stringify(buckets.sort((a, b) => compareNatural(a.vmrange, b.vmrange)))
-    },
+function createHistogram(field: string, budget: Budget): Create {
+  return () => {
+    const counts = new Map<number, number>()
+    return {
+      add: row => {
+        const value = parseNumber(row.get(field) ?? '')
+        if (value === undefined || Number.isNaN(value) || value < 0) return
+        const bucket = histogramBucket(value)
+        if (!counts.has(bucket)) budget.take(sizeOf(['']))
+        counts.set(bucket, (counts.get(bucket) ?? 0) + 1)
+      },
+      result: () => {
+        const buckets = [...counts].map(([bucket, hits]) => ({ vmrange: rangeOf(bucket), hits }))
+        return JSON.stringify(buckets.sort((a, b) => compareNatural(a.vmrange, b.vmrange)))
+      },
+    }
   }
 }
 

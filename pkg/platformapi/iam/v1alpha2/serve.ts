@@ -12,6 +12,7 @@ import type { ReadStyle } from '../../read-collection.ts'
 import { createPlatformRoles } from './roles/platform-roles.ts'
 import { createRoleRoutes, type RoleTools } from './roles/role-routes.ts'
 import { createScopeReader } from './roles/scope-reader.ts'
+import { createWorkspaceRecords } from './roles/workspace-records.ts'
 import type { iamPaths } from './users/description.ts'
 import { getLoginRecords } from './users/login-records.ts'
 import { isOwnPatchType, patchOwnUser } from './users/own-patch.ts'
@@ -30,6 +31,8 @@ export type IamOptions = {
   readonly passwords: PasswordChecker
   /** Whether a text is the password that a user has. @throws Status 503 */
   readonly isPassword: (user: string, password: string) => Promise<boolean>
+  /** Whether the caller has just logged in with the password. @throws Status 503 */
+  readonly hasJustLoggedIn: (exchange: AuthenticatedExchange) => Promise<boolean>
   readonly requirePermission: RequirePermission
   readonly clientAddress: (req: AuthenticatedExchange['req']) => string
   /** Lists and watches of the cache, as `{items, totalItems}`. */
@@ -57,6 +60,11 @@ export type IamApi = {
    * @throws Status 401
    */
   readonly judgesItself: (exchange: AuthenticatedExchange) => boolean
+  /** Gives the stored members of a workspace their roles in a new namespace, as the caller. */
+  readonly giveIn: (
+    exchange: AuthenticatedExchange,
+    where: { readonly workspace: string; readonly namespace: string },
+  ) => Promise<void>
 }
 
 /**
@@ -101,7 +109,8 @@ export function createIamApi(options: IamOptions): IamApi {
 
   const places = createScopeReader({ groupDomain, ...options.roles })
   const platformRoles = createPlatformRoles({ groupDomain, places, callAs: options.roles.callAs })
-  const own = { isOwn: isOwnUser, isPassword: options.isPassword, callAs: options.roles.callAs }
+  const { isPassword, hasJustLoggedIn } = options
+  const own = { isOwn: isOwnUser, isPassword, hasJustLoggedIn, callAs: options.roles.callAs }
   const writing = { users, writer, passwords, permitOf, requireWrite, platformRoles }
   const tools = { client, groupDomain, sourceOf, audit, ...writing, ...own }
   const routes: Readonly<Record<keyof ReturnType<typeof iamPaths>, Handler>> = {
@@ -145,8 +154,11 @@ export function createIamApi(options: IamOptions): IamApi {
     return isPlatform && !isAggregated && info.group === group && info.version === 'v1alpha2'
   }
 
+  const { giveIn } = createWorkspaceRecords({ groupDomain, callAs: options.roles.callAs, places })
+
   return {
     serve,
+    giveIn,
     servePatchOfOwn(exchange) {
       const { info, isAggregated } = exchange
       const isHere = info.prefix === 'apis' && info.group === group && info.version === 'v1alpha2'

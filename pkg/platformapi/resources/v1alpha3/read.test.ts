@@ -11,7 +11,15 @@ import {
   toExchange,
 } from '../../../apirequest/fixtures.ts'
 import type { RequestInfo } from '../../../apirequest/request-info.ts'
-import { event, node, replaceAll, servedNodes, storeOf } from '../../../resourcecache/fixtures.ts'
+import {
+  changingSight,
+  event,
+  node,
+  replaceAll,
+  servedNodes,
+  storeOf,
+} from '../../../resourcecache/fixtures.ts'
+import type { Visible } from '../../../resourcecache/list/object-visibility.ts'
 import { PageCache } from '../../../resourcecache/list/page-cache.ts'
 import { ObjectStore, type Scope } from '../../../resourcecache/store/store.ts'
 import { WatchBroadcaster } from '../../../resourcecache/watch/watch-broadcaster.ts'
@@ -51,6 +59,7 @@ describe('serveResources', () => {
   async function start(
     store: ObjectStore = storeOf(items, { decorate }),
     pods: { readonly store?: ObjectStore; readonly mayService?: ReadOptions['mayService'] } = {},
+    sight?: Visible,
   ) {
     const pages = new PageCache()
     const options = {
@@ -74,7 +83,7 @@ describe('serveResources', () => {
       services: elsewhere,
       mayService: pods.mayService ?? elsewhere,
       isConsistent: ({ prefix }: RequestInfo) => prefix !== 'kapis',
-      narrowed: () => undefined,
+      narrowed: () => sight,
     }
     loopback = await startLoopback(async (req, res) => {
       try {
@@ -87,6 +96,25 @@ describe('serveResources', () => {
   }
   const ask = async (path: string, options?: GetOptions) => (await start()).get(path, options)
   const json = ({ text }: Answer) => JSON.parse(text)
+
+  it('shows a caller whose rights change while it waits what it may see by then', async () => {
+    for (const [path, code] of [
+      ['/nodes', 200],
+      ['/nodes?sortBy=name&limit=2', 200],
+      ['/nodes?fields=metadata.name', 200],
+      ['/nodes?watch=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&timeoutSeconds=1', 200],
+      ['/nodes/b', 404],
+    ] as const) {
+      const sight = changingSight('a', 'b')
+      const store = storeOf(items, { decorate, confirm: () => async () => sight.give('a') })
+      const { get } = await start(store, {}, sight.visible)
+      const answer = await get(`/kapi/resources.kapis.io/v1alpha3${path}`)
+      expect(answer.code, path).to.equal(code)
+      if (code === 200) expect(answer.text).to.contain('"a"').and.not.contain('"b"')
+      if (path === '/nodes') expect(json(answer).totalItems).to.equal(1)
+      await loopback?.close()
+    }
+  })
 
   it('lists everything, newest first, with selfLink and computed annotations', async () => {
     const answer = await ask(`${g}/nodes`)

@@ -1,10 +1,11 @@
-import { badRequest, methodNotAllowed, notFound, Status } from '../../../../apierrors/status.ts'
+import { badRequest, methodNotAllowed, notFound } from '../../../../apierrors/status.ts'
 import type { AuthenticatedExchange, Handler } from '../../../../apirequest/request-context.ts'
 import { sendJson } from '../../../../httpserver/respond.ts'
 import type { CallAs } from '../../../as-caller.ts'
 import { readJson } from '../../../body.ts'
 import { readDeleteOptions } from '../../../delete-options.ts'
 import { isDryRun } from '../../../dry-run.ts'
+import { applyChanges, type Step } from './member-changes.ts'
 import {
   bind,
   type Member,
@@ -15,7 +16,9 @@ import {
   unknownRole,
 } from './member-writes.ts'
 import { type MemberScope, memberKinds, memberTraits, rolesByMember, toMembers } from './members.ts'
+import { isRecordRole, recordRole } from './record-role.ts'
 import {
+  type Binding,
   type Held,
   isMember,
   isSameRole,
@@ -23,7 +26,8 @@ import {
   type RoleRef,
   workspaceRolesOf,
 } from './role-bindings.ts'
-import type { ResolvedScope, ScopeReader } from './scope-reader.ts'
+import { type ResolvedScope, rbacGroup, type ScopeReader } from './scope-reader.ts'
+import { createWorkspaceRecords } from './workspace-records.ts'
 
 export type MemberPlace = Place & { readonly scope: MemberScope }
 
@@ -44,6 +48,7 @@ type PlaceOf = (parts: readonly string[]) => MemberPlace
 export function createMemberHandlers(tools: MemberTools, places: ScopeReader) {
   const { groupDomain, callAs } = tools
   const iam = `iam.${groupDomain}`
+  const records = createWorkspaceRecords({ groupDomain, callAs, places })
 
   async function knowMembers(exchange: AuthenticatedExchange, place: MemberPlace): Promise<KnownMemberPlace> {
     const known = { ...(await places.know(place)), scope: place.scope }
@@ -54,7 +59,11 @@ export function createMemberHandlers(tools: MemberTools, places: ScopeReader) {
   async function showMembers(exchange: AuthenticatedExchange, place: MemberPlace, name = ''): Promise<void> {
     requireMethod(exchange, ['GET', 'HEAD', ...(name === '' ? ['POST'] : ['PUT', 'DELETE'])])
     const known = await knowMembers(exchange, place)
-    const roles = rolesByMember(await places.heldAt(known, isMember), known, known.namespaces)
+    const mayReadRecords = await places.mayList(exchange, rbacGroup, 'clusterrolebindings')
+    const held = (await places.heldAt(known, isMember)).filter(
+      ({ binding }) => mayReadRecords || !isRecordRole(binding.roleRef),
+    )
+    const roles = rolesByMember(held, known, known.namespaces)
     // Bindings only contain the names of users.
     const users = (await places.mayList(exchange, iam, 'users')) ? await places.latest('users') : undefined
     const items = toMembers(roles, { groupDomain, scope: place.scope }, user => users?.get('', user))
@@ -72,6 +81,7 @@ export function createMemberHandlers(tools: MemberTools, places: ScopeReader) {
   }
 
   /**
+   * @returns undefined for a member of a workspace without a role in its namespaces
    * @throws Status 403 for a role of another name, by a caller who may not list roles; 422 for one
    * that the place does not have
    */
@@ -79,13 +89,13 @@ export function createMemberHandlers(tools: MemberTools, places: ScopeReader) {
     exchange: AuthenticatedExchange,
     place: KnownMemberPlace,
     role: string,
-  ): Promise<RoleRef> {
+  ): Promise<RoleRef | undefined> {
     const { scope, namespace, workspace } = place
     const presets = await places.presetsAt(place)
     const preset = presets.find(({ name }) => name === role)
-    if (preset?.clusterRole !== undefined) return { kind: 'ClusterRole', name: preset.clusterRole }
-    const named = presets.flatMap(({ name, clusterRole }) => (clusterRole === undefined ? [] : name))
-    if (preset !== undefined) throw unknownRole(role, named)
+    if (preset !== undefined)
+      return preset.clusterRole === undefined ? undefined : { kind: 'ClusterRole', name: preset.clusterRole }
+    const named = presets.map(({ name }) => name)
     const source = scope === 'workspace' ? ({ ...place, scope: 'cluster' } as const) : place
     await places.requireList(exchange, source, 'roles')
     if (scope === 'namespace') {
@@ -100,25 +110,39 @@ export function createMemberHandlers(tools: MemberTools, places: ScopeReader) {
     return { kind: 'ClusterRole', name: role }
   }
 
-  /** @throws Status 409 for a workspace without namespaces, which has nothing to be a member of */
-  function targetsOf(place: KnownMemberPlace): readonly string[] {
-    if (place.scope === 'cluster') return ['']
-    if (place.namespaces.length > 0) return place.namespaces
-    const message = `${placeText(place)} has no namespaces: its members are those who have role bindings in them`
-    throw new Status(409, 'Conflict', message)
+  type Wanted = {
+    readonly user: string
+    readonly ref: RoleRef | undefined
+    readonly held: readonly Held[]
   }
 
-  async function give(
+  /** The bindings that a user lacks for a role; a member of a workspace is also stored on its own. */
+  function givenBy(
     exchange: AuthenticatedExchange,
     place: KnownMemberPlace,
-    { user, ref, held }: { readonly user: string; readonly ref: RoleRef; readonly held: readonly Held[] },
-  ): Promise<void> {
-    for (const namespace of targetsOf(place)) {
-      const isThere = held.some(
-        ({ binding }) => binding.entry.namespace === namespace && isSameRole(binding.roleRef, ref),
-      )
-      if (!isThere) await bind(callAs, exchange, { user, namespace, roleRef: ref, labels: {} })
-    }
+    { user, ref, held }: Wanted,
+  ): readonly Step[] {
+    const { scope, workspace, namespaces } = place
+    const targets = scope === 'cluster' ? [''] : namespaces
+    const lacking = (roleRef: RoleRef) =>
+      targets
+        .filter(namespace => !held.some(({ binding }) => isBoundTo(binding, namespace, roleRef)))
+        .map(namespace => ({
+          where: namespace === '' ? 'cluster' : namespace,
+          run: () => bind(callAs, exchange, { user, namespace, roleRef, labels: {} }),
+        }))
+    const bindings = ref === undefined ? [] : lacking(ref)
+    if (scope !== 'workspace') return bindings
+    const member = { user, workspace, role: ref?.name }
+    const isRequired = ref === undefined || namespaces.length === 0
+    return [...bindings, ...records.stepsFor(exchange, member, { held, isRequired })]
+  }
+
+  function takenFrom(exchange: AuthenticatedExchange, user: string, held: readonly Held[]): readonly Step[] {
+    return held.map(({ binding: { entry } }) => ({
+      where: `${entry.namespace === '' ? 'cluster' : entry.namespace}/${entry.name}`,
+      run: () => unbind(callAs, exchange, entry.meta, user),
+    }))
   }
 
   /**
@@ -127,14 +151,16 @@ export function createMemberHandlers(tools: MemberTools, places: ScopeReader) {
    */
   async function replacedBy(
     place: KnownMemberPlace,
-    ref: RoleRef,
+    ref: RoleRef | undefined,
     held: readonly Held[],
   ): Promise<readonly Held[]> {
-    const others = held.filter(({ binding }) => !isSameRole(binding.roleRef, ref))
+    const others = held.filter(({ binding }) => ref === undefined || !isSameRole(binding.roleRef, ref))
     if (place.scope !== 'workspace') return others
     const [member] = workspaceRolesOf(held, place.workspace, place.namespaces).values()
     const clusterRoles = await places.latest('clusterroles')
+    const { name: record } = recordRole(groupDomain, place.workspace, ref?.name)
     return others.filter(({ binding: { roleRef } }) => {
+      if (isRecordRole(roleRef)) return roleRef.name !== record
       if (roleRef.kind !== 'ClusterRole') return false
       const labels = clusterRoles.get('', roleRef.name)?.meta.labels
       return roleRef.name === member?.clusterRole || labels?.[`${groupDomain}/workspace`] === place.workspace
@@ -155,12 +181,13 @@ export function createMemberHandlers(tools: MemberTools, places: ScopeReader) {
     const known = await knowMembers(exchange, place)
     const refs = await Promise.all(members.map(({ roleRef }) => resolve(exchange, known, roleRef)))
     const held = await heldByUsers(known, new Set(members.map(({ username }) => username)))
-    for (const [i, { username: user, roleRef }] of members.entries()) {
-      const ref = refs[i]
-      if (ref === undefined) continue
-      await give(exchange, known, { user, ref, held: held(user) })
-      if (!isTried) tools.audit(exchange, `give ${roleRef} in ${placeText(place)}`, user)
-    }
+    const changes = refs.map((ref, i) => {
+      const user = members[i]?.username ?? ''
+      return { user, steps: givenBy(exchange, known, { user, ref, held: held(user) }) }
+    })
+    await applyChanges(changes, ({ user }, i) => {
+      if (!isTried) tools.audit(exchange, `give ${members[i]?.roleRef} in ${placeText(place)}`, user)
+    })
     sendJson(exchange.res, 200, members)
   }
 
@@ -173,10 +200,11 @@ export function createMemberHandlers(tools: MemberTools, places: ScopeReader) {
     const ref = await resolve(exchange, known, member.roleRef)
     const held = (await heldByUsers(known, new Set([name])))(name)
     // The new binding first: if it is rejected, the user keeps the old role.
-    await give(exchange, known, { user: name, ref, held })
-    for (const { binding } of await replacedBy(known, ref, held))
-      await unbind(callAs, exchange, binding.entry.meta, name)
-    if (!isTried) tools.audit(exchange, `give ${member.roleRef} in ${placeText(place)}`, name)
+    const given = givenBy(exchange, known, { user: name, ref, held })
+    const taken = takenFrom(exchange, name, await replacedBy(known, ref, held))
+    await applyChanges([{ user: name, steps: [...given, ...taken] }], () => {
+      if (!isTried) tools.audit(exchange, `give ${member.roleRef} in ${placeText(place)}`, name)
+    })
     sendJson(exchange.res, 200, member)
   }
 
@@ -189,8 +217,9 @@ export function createMemberHandlers(tools: MemberTools, places: ScopeReader) {
     const known = await knowMembers(exchange, place)
     const held = await places.heldAt(known, subject => isMember(subject) && subject.name === name)
     if (held.length === 0) throw notFound({ group: '', resource: memberKinds[place.scope].plural }, name)
-    for (const { binding } of held) await unbind(callAs, exchange, binding.entry.meta, name)
-    if (!isTried) tools.audit(exchange, `remove from ${placeText(place)}`, name)
+    await applyChanges([{ user: name, steps: takenFrom(exchange, name, held) }], () => {
+      if (!isTried) tools.audit(exchange, `remove from ${placeText(place)}`, name)
+    })
     sendJson(exchange.res, 200, { message: 'success' })
   }
 
@@ -216,4 +245,8 @@ export function createMemberHandlers(tools: MemberTools, places: ScopeReader) {
 /** @throws Status 405 */
 export function requireMethod({ req }: AuthenticatedExchange, allowed: readonly string[]): void {
   if (!allowed.includes(req.method ?? '')) throw methodNotAllowed(allowed)
+}
+
+function isBoundTo({ entry, roleRef }: Binding, namespace: string, ref: RoleRef): boolean {
+  return entry.namespace === namespace && isSameRole(roleRef, ref)
 }

@@ -72,9 +72,11 @@ export async function bind(
     readonly namespace: string
     readonly roleRef: RoleRef
     readonly labels: Readonly<Record<string, string>>
+    /** The object with which the binding is removed. */
+    readonly owner?: object
   },
 ): Promise<void> {
-  const { user, namespace, roleRef, labels } = to
+  const { user, namespace, roleRef, labels, owner } = to
   const body = {
     apiVersion: `${group}/v1`,
     kind: namespace === '' ? 'ClusterRoleBinding' : 'RoleBinding',
@@ -84,6 +86,7 @@ export async function bind(
         .replaceAll(/[^a-z0-9.-]/g, '-')
         .slice(0, 200),
       labels: { 'app.kubernetes.io/managed-by': 'kapis', ...labels },
+      ...(owner !== undefined && { ownerReferences: [owner] }),
     },
     roleRef: { apiGroup: group, ...roleRef },
     subjects: [{ apiGroup: group, kind: 'User', name: user }],

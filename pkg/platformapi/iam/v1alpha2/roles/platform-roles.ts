@@ -23,6 +23,8 @@ export type PlatformRoles = {
   readonly read: () => Promise<KnownPlatformRoles>
   /** The same, for callers who may list bindings; undefined for others. @throws Status 503 */
   readonly readFor: (exchange: AuthenticatedExchange) => Promise<KnownPlatformRoles | undefined>
+  /** @throws Status 403 for callers who may not list bindings, 503 */
+  readonly requireRead: (exchange: AuthenticatedExchange) => Promise<void>
   /**
    * Checks that the caller may give a user a platform role in place of the one that the user has by
    * name.
@@ -118,6 +120,7 @@ export function createPlatformRoles(tools: {
     read,
     readFor: async exchange =>
       (await places.mayList(exchange, rbacGroup, 'clusterrolebindings')) ? read() : undefined,
+    requireRead: exchange => places.requireList(exchange, place, 'bindings'),
     async prepare(exchange, { name, groups }, { role, isNewUser }) {
       const roleRef = await refOf(exchange, name, role)
       if (!isNewUser) await places.requireList(exchange, place, 'bindings')

@@ -1,5 +1,6 @@
 import { isRecord, itemsOf, membersOf, textOf } from '../../../../kubeclient/object.ts'
 import type { Entry } from '../../../../resourcecache/store/cached-object.ts'
+import { recordedFor } from './record-role.ts'
 import { type Preset, presetsOf, type RoleScope } from './role-presets.ts'
 
 /** A place in which bindings are looked at. */
@@ -91,7 +92,8 @@ export type WorkspaceMember = {
 
 /**
  * The members of a workspace, by the role bindings in its namespaces: a user has a role if the same
- * ClusterRole is granted in every namespace, and is a regular member otherwise.
+ * ClusterRole is granted in every namespace, and is a regular member otherwise. Without namespaces
+ * it is the role that is recorded for later ones.
  *
  * @param namespaces of the workspace
  */
@@ -104,16 +106,18 @@ export function workspaceRolesOf(
   for (const { user, binding } of held) {
     const given = givenTo.get(user) ?? new Set()
     givenTo.set(user, given)
+    const recorded = recordedFor(workspace, binding.roleRef)?.role
+    if (recorded !== undefined) given.add(`/${recorded}`)
     const { kind, name } = binding.roleRef
     if (kind === 'ClusterRole') given.add(`${binding.entry.namespace}/${name}`)
   }
   const presets = presetsOf('workspace', workspace)
+  const places = namespaces.length === 0 ? [''] : namespaces
   return new Map(
     [...givenTo].map(([user, given]) => {
       const preset = presets.find(
         ({ clusterRole }) =>
-          clusterRole === undefined ||
-          namespaces.every(namespace => given.has(`${namespace}/${clusterRole}`)),
+          clusterRole === undefined || places.every(namespace => given.has(`${namespace}/${clusterRole}`)),
       )
       return [
         user,

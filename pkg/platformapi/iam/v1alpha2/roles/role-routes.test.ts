@@ -36,6 +36,19 @@ function binding(name: string, role: string, subjects: readonly string[], meta: 
     meta,
   )
 }
+const workspaces = '/apis/tenant.kapis.io/v1alpha1/workspaces'
+const workspaceOf = (name: string) => ({
+  ...object('Workspace', name),
+  apiVersion: 'tenant.kapis.io/v1alpha1',
+})
+const recordRules = (workspace: string, verb: string) => [
+  {
+    apiGroups: ['tenant.kapis.io'],
+    resources: ['workspaces'],
+    resourceNames: [workspace],
+    verbs: ['get', verb],
+  },
+]
 const rules = [{ apiGroups: [''], resources: ['pods'], verbs: ['get'] }]
 const label = (workspace: string) => ({ labels: { 'kapis.io/workspace': workspace } })
 const inside = (namespace: string) => ({ namespace })
@@ -52,6 +65,10 @@ const objects: Readonly<Record<string, readonly KubeObject[]>> = {
     ),
     object('ClusterRole', 'operators', { rules }, { labels: { 'iam.kapis.io/scope': 'global' } }),
     object('ClusterRole', 'blue-readers', { rules }, label('blue')),
+    object('ClusterRole', 'kapis:workspace:empty:admin', { rules: recordRules('empty', 'member:admin') }),
+    object('ClusterRole', 'kapis:workspace:empty', { rules: recordRules('empty', 'member') }),
+    // Anyone who may make roles may make one that gives nothing.
+    object('ClusterRole', 'kapis:workspace:empty:edit', { rules: [] }),
   ],
   roles: [
     object('Role', 'deployer', { rules }, inside('b1')),
@@ -62,6 +79,9 @@ const objects: Readonly<Record<string, readonly KubeObject[]>> = {
   clusterrolebindings: [
     binding('admins', 'ClusterRole/cluster-admin', ['Group/platform-admins']),
     binding('two', 'ClusterRole/own', ['User/joe', 'User/ann', 'User/system:x']),
+    binding('record1', 'ClusterRole/kapis:workspace:empty:admin', ['User/ann']),
+    binding('record2', 'ClusterRole/kapis:workspace:empty', ['User/joe', 'Group/dev']),
+    binding('forged', 'ClusterRole/kapis:workspace:empty:edit', ['User/kim']),
     binding('op', 'ClusterRole/operators', ['User/joe'], { labels: { 'iam.kapis.io/scope': 'global' } }),
   ],
   rolebindings: [
@@ -93,6 +113,7 @@ describe('createRoleRoutes', () => {
   let loopback: Loopback
   const calls: unknown[] = []
   const denied = new Set<string>()
+  let mostCalls = Number.POSITIVE_INFINITY
 
   before(async () => {
     const stores = new Map(
@@ -115,6 +136,10 @@ describe('createRoleRoutes', () => {
       audit: () => undefined,
       async callAs(_exchange, call) {
         calls.push(call)
+        if (calls.length > mostCalls) throw new Status(403, 'Forbidden', 'escalation')
+        const workspace = /\/workspaces\/(\w+)$/.exec(call.path)?.[1]
+        if (workspace === 'none') throw new Status(404, 'NotFound', 'workspaces "none" not found')
+        if (workspace !== undefined) return { code: 200, text: JSON.stringify(workspaceOf(workspace)) }
         const name = /bindings\/(\w+)/.exec(call.path)?.[1]
         const found = [...(objects.rolebindings ?? []), ...(objects.clusterrolebindings ?? [])].find(
           each => each.metadata.name === name,
@@ -150,6 +175,7 @@ describe('createRoleRoutes', () => {
   beforeEach(() => {
     calls.splice(0)
     denied.clear()
+    mostCalls = Number.POSITIVE_INFINITY
   })
 
   const get = async (path: string) => {
@@ -192,6 +218,8 @@ describe('createRoleRoutes', () => {
     ['/namespaces/old/members/jane/roles', []],
     ['/workspaces/blue/workspacemembers', ['ann=blue-admin', 'joe=blue-regular']],
     ['/workspaces/none/workspacemembers', []],
+    ['/workspaces/empty/workspacemembers', ['ann=empty-admin', 'joe=empty-regular']],
+    ['/workspaces/empty/workspacemembers/joe/workspaceroles', ['empty-regular']],
     // By a group, and by name.
     ['/users/root/globalroles', ['platform-admin']],
     ['/users/joe/globalroles', ['operators']],
@@ -293,6 +321,8 @@ describe('createRoleRoutes', () => {
     ['/users/joe/globalroles', ['clusterrolebindings'], 403],
     ['/users/none/globalroles', ['clusterrolebindings'], 403],
     ['/users/none/globalroles', [], 404],
+    ['/users/none/globalroles', ['users'], 200],
+    ['/users/joe/globalroles', ['users'], 200],
     // Everybody may read their own.
     ['/users/jane/globalroles', ['clusterrolebindings', 'clusterroles'], 200],
     ['/clustermembers/jane/clusterroles', ['clusterrolebindings'], 200],
@@ -338,6 +368,44 @@ describe('createRoleRoutes', () => {
       subjects: [{ apiGroup: rbac, kind: 'User', name: user }],
     },
   })
+  /** The member is stored, whatever namespaces there are. */
+  const record = (workspace: string, user: string, role: string | undefined) => {
+    const name = `kapis:workspace:${workspace}${role === undefined ? '' : `:${role}`}`
+    const { apiVersion, kind, metadata } = workspaceOf(workspace)
+    const ownerReferences = [{ apiVersion, kind, name: workspace, uid: metadata.uid }]
+    const owned = { labels: { 'app.kubernetes.io/managed-by': 'kapis' }, ownerReferences }
+    const verb = role === undefined ? 'member' : `member:${role}`
+    const isThere = (objects.clusterroles ?? []).some(each => each.metadata.name === name)
+    const made = {
+      method: 'POST',
+      path: `${native}/clusterroles`,
+      body: {
+        apiVersion: `${rbac}/v1`,
+        kind: 'ClusterRole',
+        metadata: { name, ...owned },
+        rules: recordRules(workspace, verb),
+      },
+    }
+    return [
+      { path: `${workspaces}/${workspace}` },
+      ...(isThere ? [] : [made]),
+      {
+        method: 'POST',
+        path: `${native}/clusterrolebindings`,
+        body: {
+          apiVersion: `${rbac}/v1`,
+          kind: 'ClusterRoleBinding',
+          metadata: {
+            generateName: `${user}-${name.replaceAll(':', '-')}-`,
+            ...owned,
+            labels: { ...owned.labels, 'kapis.io/workspace': workspace },
+          },
+          roleRef: { apiGroup: rbac, kind: 'ClusterRole', name },
+          subjects: [{ apiGroup: rbac, kind: 'User', name: user }],
+        },
+      },
+    ]
+  }
   const remove = (path: string, name: string) => [
     { path: `${native}/${path}/${name}` },
     {
@@ -426,7 +494,11 @@ describe('createRoleRoutes', () => {
       'PUT',
       '/workspaces/blue/workspacemembers/joe',
       member('joe', 'blue-admin'),
-      [post('b1', 'joe', 'ClusterRole', 'admin'), post('b2', 'joe', 'ClusterRole', 'admin')],
+      [
+        post('b1', 'joe', 'ClusterRole', 'admin'),
+        post('b2', 'joe', 'ClusterRole', 'admin'),
+        ...record('blue', 'joe', 'admin'),
+      ],
     ],
     [
       'PUT',
@@ -435,6 +507,7 @@ describe('createRoleRoutes', () => {
       [
         post('b1', 'ann', 'ClusterRole', 'view'),
         post('b2', 'ann', 'ClusterRole', 'view'),
+        ...record('blue', 'ann', 'view'),
         ...remove('namespaces/b1/rolebindings', 'ann1'),
         ...remove('namespaces/b2/rolebindings', 'ann2'),
       ],
@@ -452,8 +525,28 @@ describe('createRoleRoutes', () => {
       'POST',
       '/workspaces/blue/workspacemembers',
       [member('joe', 'blue-viewer')],
-      [post('b2', 'joe', 'ClusterRole', 'view')],
+      [post('b2', 'joe', 'ClusterRole', 'view'), ...record('blue', 'joe', 'view')],
     ],
+    // Without a project, and without a role.
+    [
+      'POST',
+      '/workspaces/empty/workspacemembers',
+      [member('new', 'empty-viewer'), member('ann', 'empty-admin')],
+      record('empty', 'new', 'view'),
+    ],
+    [
+      'POST',
+      '/workspaces/blue/workspacemembers',
+      [member('new', 'blue-regular')],
+      record('blue', 'new', undefined),
+    ],
+    [
+      'PUT',
+      '/workspaces/empty/workspacemembers/ann',
+      member('ann', 'empty-regular'),
+      [...record('empty', 'ann', undefined), ...remove('clusterrolebindings', 'record1')],
+    ],
+    ['DELETE', '/workspaces/empty/workspacemembers/ann', undefined, remove('clusterrolebindings', 'record1')],
     [
       'PUT',
       '/namespaces/b1/members/joe',
@@ -529,16 +622,9 @@ describe('createRoleRoutes', () => {
     [
       'POST',
       '/workspaces/blue/workspacemembers',
-      [member('a', 'blue-regular')],
+      [member('a', 'red-regular')],
       422,
-      'RoleBinding.rbac.authorization.k8s.io "" is invalid: roleRef: unknown role "blue-regular"; supported: blue-admin, blue-self-provisioner, blue-viewer',
-    ],
-    [
-      'POST',
-      '/workspaces/none/workspacemembers',
-      [member('a', 'none-admin')],
-      409,
-      'workspace "none" has no namespaces: its members are those who have role bindings in them',
+      'RoleBinding.rbac.authorization.k8s.io "" is invalid: roleRef: unknown role "red-regular"; supported: blue-admin, blue-self-provisioner, blue-viewer, blue-regular',
     ],
     ['PUT', '/clustermembers/joe', member('ann', 'own'), 400, 'username must be the name in the path, "joe"'],
     ['DELETE', '/clustermembers/none', undefined, 404, 'clustermembers "none" not found'],
@@ -606,10 +692,54 @@ describe('createRoleRoutes', () => {
       expect(calls).to.deep.equal([])
     })
 
+  it('stores no member of a workspace that there is not', async () => {
+    const none = [member('a', 'none-admin')]
+    const { code, body } = await write('POST', '/workspaces/none/workspacemembers', none)
+    expect([code, membersOf(body).message]).to.deep.equal([404, 'workspaces "none" not found'])
+    expect(calls).to.deep.equal([{ path: `${workspaces}/none` }])
+  })
+
+  it('gives a role in the namespaces that there are to a member who cannot be stored, with a warning', async () => {
+    mostCalls = 1
+    const url = `http://127.0.0.1:${loopback.port}${base}/workspaces/blue/workspacemembers`
+    const body = JSON.stringify([member('joe', 'blue-viewer')])
+    const headers = { 'content-type': 'application/json' }
+    const response = await fetch(url, { method: 'POST', headers, body })
+    expect([response.status, response.headers.get('warning')]).to.deep.equal([
+      200,
+      '299 - "joe has no role in later namespaces: escalation"',
+    ])
+  })
+
+  it('shows no stored members to a caller who may not list ClusterRoleBindings', async () => {
+    denied.add('clusterrolebindings')
+    expect(await names('/workspaces/empty/workspacemembers')).to.deep.equal([])
+  })
+
   it('names no namespace of a workspace to a caller who may not read its bindings', async () => {
     for (const right of ['rolebindings ', 'rolebindings b2']) denied.add(right)
     const { body } = await get('/workspaces/blue/workspacemembers')
     expect(membersOf(body).message).to.equal('rolebindings in "" is forbidden')
+  })
+
+  it('shows no groups, and no user, to a caller who may not read users', async () => {
+    denied.add('users')
+    for (const [path, expected] of [
+      ['/users/root/globalroles', []],
+      ['/users/none/globalroles', []],
+      ['/users/joe/globalroles', ['operators']],
+      ['/namespaces/b1/members/none/roles', []],
+      ['/namespaces/b1/members/joe/roles', ['viewer', 'deployer']],
+    ] as const)
+      expect(await names(path), path).to.have.members([...expected])
+  })
+
+  it('shows no rules of ClusterRoles of others to a caller who may not read them', async () => {
+    denied.add('clusterroles')
+    const rulesAt = async (path: string) => itemsOf((await get(path)).body).map(role => membersOf(role).rules)
+    expect(await rulesAt('/users/joe/globalroles')).to.deep.equal([[]])
+    expect(await rulesAt('/namespaces/b1/members/joe/roles')).to.deep.equal([[], rules])
+    expect(await rulesAt('/namespaces/b1/members/jane/roles')).to.deep.equal([rules])
   })
 
   it('does not say whether a role exists to a caller who may not list roles', async () => {
@@ -618,4 +748,46 @@ describe('createRoleRoutes', () => {
       expect(await write('POST', '/namespaces/b1/members', [member('a', role)])).to.include({ code: 403 })
     expect(calls).to.deep.equal([])
   })
+
+  const failures: readonly (readonly [
+    method: string,
+    path: string,
+    body: unknown,
+    most: number,
+    causes: unknown,
+  ])[] = [
+    ['POST', '/namespaces/b1/members', [member('a', 'viewer'), member('b', 'viewer')], 0, undefined],
+    [
+      'POST',
+      '/namespaces/b1/members',
+      [member('a', 'viewer'), member('b', 'viewer')],
+      1,
+      [
+        { reason: 'Done', message: 'a: done: b1; not done: nothing', field: '[0]' },
+        { reason: 'NotDone', message: 'b: done: nothing; not done: b1', field: '[1]' },
+      ],
+    ],
+    [
+      'PUT',
+      '/namespaces/b1/members/joe',
+      member('joe', 'admin'),
+      3,
+      [{ reason: 'PartlyDone', message: 'joe: done: b1, b1/joe1; not done: b1/joe2', field: '[0]' }],
+    ],
+    [
+      'DELETE',
+      '/workspaces/blue/workspacemembers/ann',
+      undefined,
+      2,
+      [{ reason: 'PartlyDone', message: 'ann: done: b1/ann1; not done: b2/ann2', field: '[0]' }],
+    ],
+  ]
+  for (const [method, path, body, most, causes] of failures)
+    it(`${method} ${path} ${JSON.stringify(body)} tells what was done before call ${most + 1} failed`, async () => {
+      mostCalls = most
+      const answer = await write(method, path, body)
+      const { message, details } = membersOf(answer.body)
+      expect([answer.code, membersOf(details).causes]).to.deep.equal([403, causes])
+      if (causes !== undefined) expect(message).to.match(/^escalation: \d of \d writes were made before$/)
+    })
 })

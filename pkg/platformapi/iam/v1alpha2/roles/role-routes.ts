@@ -55,12 +55,18 @@ export function createRoleRoutes(
     await places.show({ ...exchange, info }, { plural, kind, namespaced, ...api }, shown)
   }
 
-  /** The roles of a user at a place, by name or group; everybody may read their own. */
+  /**
+   * The roles of a user at a place, by name or group; everybody may read their own. Who may not read
+   * users sees what the bindings say, and neither groups nor whether there is such a user.
+   */
   async function sendRolesOf(exchange: AuthenticatedExchange, place: Place, name: string): Promise<void> {
     requireMethod(exchange, ['GET', 'HEAD'])
     const known = await places.know(place)
-    if (!tools.isCaller(exchange, name)) await places.requireList(exchange, known, 'bindings')
-    const user = tools.users.get(name)
+    const isOwn = tools.isCaller(exchange, name)
+    if (!isOwn) await places.requireList(exchange, known, 'bindings')
+    const mayReadUsers = isOwn || (await places.mayList(exchange, iam, 'users'))
+    const mayReadRoles = isOwn || (await places.mayList(exchange, rbacGroup, 'clusterroles'))
+    const user = mayReadUsers ? tools.users.get(name) : { groups: [] }
     if (user === undefined) throw notFound({ group: iam, resource: 'users' }, name)
     const groups = new Set(user.groups)
     groups.delete(authenticatedGroup)
@@ -69,11 +75,11 @@ export function createRoleRoutes(
     )
     const held = found.map(each => ({ ...each, user: name }))
     const isHeld = place.scope === 'workspace' ? isOfWorkspace(held, known) : isBound(held)
-    const all = await places.rolesAt(place, true)
+    const shown = (await places.rolesAt(place, true)).filter(isHeld)
     sendJson(
       exchange.res,
       200,
-      all.filter(isHeld).map(({ role }) => role),
+      shown.map(({ role, ref }) => (mayReadRoles || ref?.kind === 'Role' ? role : { ...role, rules: [] })),
     )
   }
 

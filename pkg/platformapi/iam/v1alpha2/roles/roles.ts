@@ -1,5 +1,6 @@
 import type { KubeObject } from '../../../../kubeclient/object.ts'
 import type { Entry } from '../../../../resourcecache/store/cached-object.ts'
+import { isRecordRole } from './record-role.ts'
 import { type Place, type RoleRef, scopeLabel } from './role-bindings.ts'
 import type { Preset } from './role-presets.ts'
 
@@ -50,7 +51,8 @@ function nativeRoles(sources: RoleSources, place: Place): readonly PlacedRole[] 
   if (scope === 'namespace') return roles.map(placed('Role'))
   if (!mayReadClusterRoles) return []
   return [...clusterRoles.entries()]
-    .filter(({ meta }) => {
+    .filter(({ meta, name }) => {
+      if (isRecordRole({ kind: 'ClusterRole', name })) return false
       const of = meta.labels?.[`${groupDomain}/workspace`]
       if (scope === 'workspace') return of === workspace
       const isGlobal = meta.labels?.[scopeLabel(groupDomain)] === 'global'

@@ -4,6 +4,7 @@ import { parseRequestInfo, type RequestInfo } from '../../../../apirequest/reque
 import type { KubeObject } from '../../../../kubeclient/object.ts'
 import type { KindOptions } from '../../../../resourcecache/kind.ts'
 import type { ObjectStore } from '../../../../resourcecache/store/store.ts'
+import { isRecordRole } from './record-role.ts'
 import {
   type Binding,
   createBindingReader,
@@ -16,6 +17,7 @@ import {
 } from './role-bindings.ts'
 import { type Preset, presetsOf } from './role-presets.ts'
 import { listRoles, type PlacedRole } from './roles.ts'
+import { recordsOf } from './workspace-records.ts'
 
 /** A right on objects of RBAC, at a place. */
 export type ScopedPermission = {
@@ -130,6 +132,12 @@ export function createScopeReader(tools: ScopeReaderTools) {
     return listRoles({ groupDomain, presets, clusterRoles, roles, mayReadClusterRoles }, place)
   }
 
+  /** The members of a workspace that are stored on their own. */
+  async function recordsAt(workspace: string) {
+    const bindings = [...(await latest('clusterrolebindings')).entries()].map(toBinding)
+    return recordsOf(bindings, { groupDomain, workspace }, await latest('clusterroles'))
+  }
+
   /** The bindings that count at a place, each under the name of its role there. */
   async function heldAt(place: ResolvedScope, is: (subject: Subject) => boolean): Promise<readonly Held[]> {
     const { scope, namespaces } = place
@@ -137,7 +145,10 @@ export function createScopeReader(tools: ScopeReaderTools) {
     if (scope === 'namespace' || scope === 'workspace') {
       const within = new Set(namespaces)
       const all = [...(await latest('rolebindings')).entries()].filter(each => within.has(each.namespace))
-      return heldBy(all.map(toBinding), ({ roleRef }) => nameAt(presets, roleRef), is)
+      const held = heldBy(all.map(toBinding), ({ roleRef }) => nameAt(presets, roleRef), is)
+      if (scope === 'namespace') return held
+      const records = await recordsAt(place.workspace)
+      return [...held, ...records.filter(({ user }) => is({ kind: 'User', name: user }))]
     }
     const all = [...(await latest('clusterrolebindings')).entries()].map(toBinding)
     const roles =
@@ -145,6 +156,7 @@ export function createScopeReader(tools: ScopeReaderTools) {
         ? new Set((await rolesAt(place, true)).map(({ role }) => role.metadata.name))
         : undefined
     const named = ({ entry, roleRef }: Binding) => {
+      if (isRecordRole(roleRef)) return undefined
       const name = nameAt(presets, roleRef)
       if (roles !== undefined) return roles.has(name) ? name : undefined
       return entry.meta.labels?.[label] === 'global' ? undefined : name
@@ -158,7 +170,18 @@ export function createScopeReader(tools: ScopeReaderTools) {
     return parseRequestInfo('GET', `/kapis/${iam}/v1alpha2/${path}`, query)
   }
 
-  return { know, requireList, mayList, presetsAt, rolesAt, heldAt, viewInfo, latest, show: tools.show }
+  return {
+    know,
+    requireList,
+    mayList,
+    presetsAt,
+    rolesAt,
+    heldAt,
+    recordsAt,
+    viewInfo,
+    latest,
+    show: tools.show,
+  }
 }
 
 function isForbidden(error: unknown): boolean {

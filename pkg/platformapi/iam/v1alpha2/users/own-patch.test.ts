@@ -18,6 +18,8 @@ const first = [
   { op: 'replace', path: '/spec/password', value: password },
 ]
 
+const hash = `$2b$10$${'Aa1'.repeat(17)}Aa`
+
 describe('toOwnChange', () => {
   const rows: readonly [string, unknown, unknown][] = [
     [jsonPatch, first, { password, spec: {} }],
@@ -55,7 +57,10 @@ describe('toOwnChange', () => {
 })
 
 describe('patchOwnUser', () => {
-  async function send(patch: unknown, { mustChange = true, isCurrent = false, query = '', code = 200 } = {}) {
+  async function send(
+    patch: unknown,
+    { mustChange = true, isCurrent = false, isFresh = true, query = '', code = 200 } = {},
+  ) {
     const events: unknown[] = []
     const user = {
       apiVersion: 'iam.kapis.io/v1alpha2',
@@ -85,6 +90,7 @@ describe('patchOwnUser', () => {
         return { code, text: '{}' }
       },
       isPassword: async () => isCurrent,
+      hasJustLoggedIn: async () => isFresh,
       audit: (_exchange: unknown, ...event: readonly unknown[]) => void events.push(event),
     }
     const server = await startLoopback(async (req, res) => {
@@ -139,6 +145,7 @@ describe('patchOwnUser', () => {
 
   const refused: readonly [string, unknown, Parameters<typeof send>[1], number, RegExp][] = [
     ['without currentPassword', first, { mustChange: false }, 403, /takes currentPassword .* PUT \/kapis\//],
+    ['to a bcrypt hash', [{ ...first[1], value: hash }], {}, 422, /spec.password: .*not a bcrypt hash/],
     ['of a weak password', [{ ...first[1], value: 'weak' }], {}, 422, /spec.password: .*must have 8 to 64/],
     ['to the same password', first, { isCurrent: true }, 422, /must differ from the password/],
     ['in half a dry run', first, { query: '?dryRun=Some' }, 400, /dryRun must be All/],
@@ -150,6 +157,15 @@ describe('patchOwnUser', () => {
       expect([answer.code, answer.events]).to.deep.equal([code, []])
       expect(answer.message).to.match(message)
     })
+
+  it('refuses a first password from a token that may have been stolen, and audits it', async () => {
+    const { code, message, events } = await send(first, { isFresh: false })
+    expect([code, message, events]).to.deep.equal([
+      403,
+      'log in again with your password to set a new one, or use PUT /kapis/iam.kapis.io/v1alpha2/users/jane/password with currentPassword',
+      [['set password', 'jane', 'old_login']],
+    ])
+  })
 
   it('leaves all else to kube-apiserver, as the caller', async () => {
     const groups = [{ op: 'add', path: '/spec/groups', value: ['a'] }]

@@ -75,6 +75,8 @@ export type OwnUserOptions = {
   readonly callAs: CallAs
   /** Whether a text is the password that the user has. @throws Status 503 */
   readonly isPassword: (user: string, password: string) => Promise<boolean>
+  /** Whether the caller has just logged in with the password. @throws Status 503 */
+  readonly hasJustLoggedIn: (exchange: AuthenticatedExchange) => Promise<boolean>
   readonly audit: (exchange: AuthenticatedExchange, action: string, user: string, refusal?: string) => void
 }
 
@@ -85,8 +87,8 @@ export function isOwnPatchType({ req }: AuthenticatedExchange): boolean {
 
 /**
  * PATCH of the caller's own user at the path of kube-apiserver, as consoles of KubeSphere 3.4 send
- * it after a first login. The password of a user who must change it is taken without the old one,
- * which the login has just asked for. Any other patch goes to kube-apiserver, as the caller.
+ * it after a first login. The password of a user who must change it is taken without the old one
+ * from a login that has just asked for it, and from no other token. Any other patch goes to kube-apiserver, as the caller.
  *
  * @throws Status 400, 403, 409, 413, 422, 503, and what kube-apiserver sends
  */
@@ -108,7 +110,7 @@ export async function patchOwnUser(options: OwnUserOptions, exchange: Authentica
   }
   const isTried = isDryRun(exchange)
   const { password, spec } = change
-  if (password !== undefined) await requireNewPassword(options, info.name, { password, isTried })
+  if (password !== undefined) await requireNewPassword(options, exchange, { password, isTried })
   if (Object.keys(spec).length > 0) await updateOwn(options, info.name, { spec, isTried })
   if (password !== undefined)
     await writer.setPassword(info.name, password, { isDryRun: isTried, permit: undefined })
@@ -116,15 +118,21 @@ export async function patchOwnUser(options: OwnUserOptions, exchange: Authentica
   sendJson(res, 200, toAnswer(await writer.read(info.name), groupDomain))
 }
 
-/** @throws Status 403 for a user who has a password of their own, 422 */
+/** @throws Status 403 for a user who has a password of their own, or an older login; 422 */
 async function requireNewPassword(
-  { groupDomain, writer, isPassword }: OwnUserOptions,
-  name: string,
+  { groupDomain, writer, isPassword, hasJustLoggedIn, audit }: OwnUserOptions,
+  exchange: AuthenticatedExchange,
   { password, isTried }: { readonly password: string; readonly isTried: boolean },
 ): Promise<void> {
+  const { name } = exchange.info
   const path = `/kapis/iam.${groupDomain}/v1alpha2/users/${name}/password`
   if (!toUser(await writer.read(name)).mustChangePassword)
     throw new Status(403, 'Forbidden', `your password takes currentPassword to change it: use PUT ${path}`)
+  if (!(await hasJustLoggedIn(exchange))) {
+    audit(exchange, 'set password', name, 'old_login')
+    const message = `log in again with your password to set a new one, or use PUT ${path} with currentPassword`
+    throw new Status(403, 'Forbidden', message)
+  }
   // A dry run must not be a way to guess the password.
   const isSame = !isTried && (await isPassword(name, password))
   const problem =

@@ -1,8 +1,8 @@
-import { methodNotAllowed, notFound, Status } from '../../../../apierrors/status.ts'
+import { methodNotAllowed, notFound, Status, toStatus } from '../../../../apierrors/status.ts'
 import type { AuthenticatedExchange } from '../../../../apirequest/request-context.ts'
 import { sendJson, sendJsonText } from '../../../../httpserver/respond.ts'
 import { parseUserDraft, type UserDraft } from '../../../../iam/users/parse-user.ts'
-import { type User, type UserState, usersPath } from '../../../../iam/users/user.ts'
+import { type User, usersPath } from '../../../../iam/users/user.ts'
 import type { Permit, UserWriter, WriteOptions } from '../../../../iam/users/user-writer.ts'
 import { compactJson, memberText, withMembers, withoutMember } from '../../../../json/members.ts'
 import { type KubeClient, readText } from '../../../../kubeclient/client.ts'
@@ -51,7 +51,8 @@ export async function createUser(options: UsersOptions, exchange: AuthenticatedE
   const user = await writer.create(draft, how)
   if (!how.isDryRun) {
     audit(exchange, 'create', draft.name)
-    await give?.()
+    if (draft.password !== undefined) audit(exchange, 'set password', draft.name)
+    await give?.().catch(afterwards('the user was created, without the platform role'))
     if (role !== '') audit(exchange, `give ${role}`, draft.name)
   }
   sendJson(exchange.res, 201, toAnswer(user, groupDomain, role))
@@ -73,8 +74,8 @@ export async function serveUser(options: UsersOptions, exchange: AuthenticatedEx
   if (method !== 'PUT' && method !== 'PATCH')
     throw methodNotAllowed(['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE'])
   const change = method === 'PUT' ? put : patch
-  const { user, state, role } = await change(options, exchange)
-  if (!isDryRun(exchange)) audit(exchange, state === undefined ? 'update' : `update to ${state}`, info.name)
+  const { user, role, finish } = await change(options, exchange)
+  await finish?.()
   sendJson(res, 200, toAnswer(user, groupDomain, role))
 }
 
@@ -107,9 +108,10 @@ async function readUser(
 
 type Written = {
   readonly user: KubeObject
-  readonly state: UserState | undefined
   /** The platform role that was asked for; '' for none. */
   readonly role: string
+  /** Gives the role, once the user is written. */
+  readonly finish?: () => Promise<void>
 }
 
 async function put(options: UsersOptions, exchange: AuthenticatedExchange): Promise<Written> {
@@ -156,15 +158,20 @@ async function write(
   const how = writeOptions(exchange, permitOf)
   const { draft, role } = takePlatformRole(sent, groupDomain)
   const named = users.get(draft.name) ?? { name: draft.name, groups: [] }
+  const isOwnUser = before !== undefined && isOwn(exchange)
+  // Whether a role is the stored one is for those who may know it.
+  if (role !== '' && !isOwnUser) await platformRoles.requireRead(exchange)
   // Consoles send the role back that they have read.
   const isNewRole = role !== '' && (await platformRoles.read()).of(named) !== role
-  if (before !== undefined && isOwn(exchange)) {
+  if (isOwnUser) {
     const own = isNewRole ? undefined : toOwnDraft(before, draft, groupDomain)
     if (own !== undefined) {
       // Written over the version that it was compared with, and no other.
       const resourceVersion = draft.resourceVersion || before.metadata.resourceVersion
       const permitted = { ...how, permit: async () => undefined }
-      return { user: await writer.update({ ...own, resourceVersion }, permitted), state: undefined, role }
+      const user = await writer.update({ ...own, resourceVersion }, permitted)
+      if (!how.isDryRun) auditUpdate(options, exchange, own)
+      return { user, role }
     }
     await requireWrite(exchange).catch(withOwnRights)
   }
@@ -172,11 +179,35 @@ async function write(
     ? await platformRoles.prepare(exchange, named, { role, isNewUser: false })
     : undefined
   const user = await writer.update(draft, how)
-  if (give !== undefined && !how.isDryRun) {
-    await give()
-    audit(exchange, `give ${role}`, draft.name)
+  if (how.isDryRun) return { user, role }
+  auditUpdate(options, exchange, draft)
+  if (give === undefined) return { user, role }
+  return {
+    user,
+    role,
+    async finish() {
+      await give().catch(afterwards('the user was updated, without the platform role'))
+      audit(exchange, `give ${role}`, draft.name)
+    },
   }
-  return { user, state: draft.state, role }
+}
+
+function auditUpdate({ audit }: UsersOptions, exchange: AuthenticatedExchange, draft: UserDraft): void {
+  const { name, state, password } = draft
+  audit(exchange, state === undefined ? 'update' : `update to ${state}`, name)
+  if (password !== undefined) audit(exchange, 'set password', name)
+}
+
+/** What was done before a failure. */
+function afterwards(done: string): (error: unknown) => never {
+  return error => {
+    const { code, reason, message, details, headers } = toStatus(error)
+    throw new Status(code, reason, `${message}: ${done}`, {
+      ...(details === undefined ? {} : { details }),
+      headers,
+      cause: error,
+    })
+  }
 }
 
 function versionOf(changes: unknown): unknown {

@@ -1,0 +1,43 @@
+import type { Identity } from '../apirequest/identity.ts'
+import type { RequestInfo } from '../apirequest/request-info.ts'
+import { createBoundedCache } from '../cache/bounded-cache.ts'
+import type { Visible } from '../resourcecache/list/object-visibility.ts'
+
+/** The namespaces that a caller was shown objects of, and since which version of the store. */
+type Shown = { readonly key: string; readonly version: number }
+
+type Fixed = Pick<NonNullable<Visible['fixed']>, 'versionShown' | 'show'>
+
+export type ShownVersions = {
+  readonly of: (
+    asked: { readonly identity: Identity; readonly attributes: RequestInfo },
+    key: string,
+  ) => Fixed
+}
+
+const maxBytes = 4 * 1024 * 1024
+
+/** Remembers since which version each caller has been shown the same namespaces of a kind. */
+export function createShownVersions(identityKey: (identity: Identity) => string): ShownVersions {
+  const create = () => createBoundedCache<Shown>({ maxBytes, sizeOf: () => 150 })
+  const shown = create()
+  // Of lists of one name, which callers can have any number of.
+  const shownNamed = create()
+  return {
+    of({ identity, attributes: { group, resource, name } }, key) {
+      const cache = name === '' ? shown : shownNamed
+      // Without the verb: a watch goes on from a list of the same namespaces only.
+      const place = JSON.stringify([identityKey(identity), group, resource, name])
+      const versionShown = () => {
+        const last = cache.get(place)
+        return last?.key === key ? last.version : undefined
+      }
+      return {
+        versionShown,
+        show(version) {
+          if (versionShown() === undefined) cache.set(place, { key, version })
+        },
+      }
+    },
+  }
+}

@@ -1,0 +1,64 @@
+import { expect } from 'chai'
+import { createIssuerKeys } from './issuer-keys.ts'
+
+describe('createIssuerKeys', () => {
+  const clock = { nowMs: 0 }
+  let asked: string[] = []
+  let metadata: (issuer: string) => Response
+  const issuer = 'https://ci.example.org'
+  const good = (iss: string) => Response.json({ issuer: iss, jwks_uri: `${iss}/keys` })
+  const fetch = async (url: string) => {
+    asked.push(url)
+    return metadata(new URL(url).origin)
+  }
+  const create = () => createIssuerKeys(fetch, () => clock.nowMs)
+  beforeEach(() => {
+    clock.nowMs = 0
+    asked = []
+    metadata = good
+  })
+
+  it('asks each issuer once for concurrent tokens', async () => {
+    const keysOf = create()
+    const [first, second] = await Promise.all([
+      keysOf(issuer),
+      keysOf(issuer),
+      keysOf('https://b.example.org'),
+    ])
+    expect(first).to.equal(second)
+    expect(asked).to.deep.equal([
+      'https://ci.example.org/.well-known/openid-configuration',
+      'https://b.example.org/.well-known/openid-configuration',
+    ])
+  })
+
+  it('asks again after ten minutes', async () => {
+    const keysOf = create()
+    await keysOf(issuer)
+    clock.nowMs = 599_999
+    await keysOf(issuer)
+    expect(asked).to.have.length(1)
+    clock.nowMs = 600_000
+    await keysOf(issuer)
+    expect(asked).to.have.length(2)
+  })
+
+  const bad: readonly (readonly [string, () => Response])[] = [
+    ['an error', () => new Response('', { status: 503 })],
+    ['metadata of another issuer', () => good('https://evil.example.org')],
+    ['keys without TLS', () => Response.json({ issuer, jwks_uri: 'http://ci.example.org/keys' })],
+    ['no keys', () => Response.json({ issuer })],
+  ]
+  for (const [what, answer] of bad) {
+    it(`does not ask again for some seconds after ${what}`, async () => {
+      const keysOf = create()
+      metadata = answer
+      for (let i = 0; i < 5; i++) expect(await keysOf(issuer).catch(error => error)).to.be.instanceOf(Error)
+      expect(asked).to.have.length(1)
+      metadata = good
+      clock.nowMs = 5_000
+      expect(await keysOf(issuer)).to.be.a('function')
+      expect(asked).to.have.length(2)
+    })
+  }
+})

@@ -1,0 +1,94 @@
+import { setImmediate } from 'node:timers/promises'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import { expect } from 'chai'
+import { parseLogsql } from './parse/parse.ts'
+import { createPipeline } from './pipes/pipeline.ts'
+import { ended } from './pipes/stage.ts'
+import type { Row } from './row.ts'
+
+setFlagsFromString('--expose-gc')
+const collectGarbage: unknown = runInNewContext('gc')
+
+function heapUsed(): number {
+  if (typeof collectGarbage !== 'function') throw new Error('missing gc')
+  collectGarbage()
+  collectGarbage()
+  return process.memoryUsage().heapUsed
+}
+
+/** The memory of a pipeline after a number of rows, and at most until its end; as its budget has it. */
+async function measure(query: string, count: number, make: (i: number) => Row) {
+  let [taken, counted] = [0, 0]
+  const budget = {
+    take: (bytes: number) => {
+      taken += bytes
+      counted = Math.max(counted, taken)
+    },
+  }
+  const last = { push: () => true, end: ended }
+  const first = createPipeline(parseLogsql(query, 0n).pipes, last, budget)
+  // Until the pipeline of the last test is gone.
+  await setImmediate()
+  const before = heapUsed()
+  for (let i = 0; i < count; i++) first.push(make(i))
+  let used = heapUsed()
+  let steps = 0
+  for (const _ of first.end()) if (++steps % count === 0) used = Math.max(used, heapUsed())
+  return { used: used - before, counted }
+}
+
+const makeRow = (i: number): Row =>
+  new Map(Object.entries({ a: `k${i}`, b: String(i), c: `some value ${i}`, d: 'same' }))
+const long = 'x'.repeat(20_000)
+const makeLong = (i: number): Row => new Map([['_msg', `${long}${i} id=${String(i).padStart(20, '0')} end`]])
+const makeShape = (i: number): Row => {
+  const word = 'abcdefghijklmnop'.slice(i % 3)
+  return new Map([['_msg', `${Array.from({ length: 1 + i }, () => word).join(' ')} ${long}`]])
+}
+
+describe('the memory of a query', function () {
+  this.timeout(60_000)
+  const counts = Array.from({ length: 10 }, (_, i) => `count(b) as n${i}`)
+  const queries = [
+    '* | stats by (a) count() n',
+    '* | stats by (a, b) count(b) n',
+    '* | stats by (a) count() n, sum(b) s, avg(b) t, max(b) m',
+    `* | stats by (a) ${counts}`,
+    '* | stats by (a) count_uniq(b) n',
+    '* | stats by (a) quantile(0.5, b) n',
+    '* | stats by (a) histogram(b) n',
+    '* | stats by (a) min(c) n',
+    '* | stats count_uniq(c) n',
+    '* | stats quantile(0.5, c) n',
+    '* | uniq by (a)',
+    '* | top 1000000 by (a, b)',
+    '* | sort by (b)',
+    '* | sort by (a, b, c)',
+    '* | sort by (b) partition by (a) limit 3',
+  ]
+  for (const query of queries) {
+    it(`is no more than is counted: ${query}`, async () => {
+      const { used, counted } = await measure(query, 8000, makeRow)
+      expect(used).to.be.below(counted * 1.1)
+    })
+  }
+
+  const parts = [
+    "* | extract 'id=<id> ' | fields id | sort by (id)",
+    "* | extract 'id=<id> ' | stats by (id) count()",
+    "* | extract 'id=<id> ' | uniq by (id)",
+    '* | unpack_logfmt fields (id) | stats by (id) count()',
+    "* | extract 'id=<id> ' | format 'the ID <id>' as f | fields f | sort by (f)",
+  ]
+  for (const query of parts) {
+    it(`has no lines of which only a part is kept: ${query}`, async () => {
+      const { used, counted } = await measure(query, 800, makeLong)
+      expect(used).to.be.below(counted * 1.1)
+    })
+  }
+
+  it('has no lines whose words are in a pattern', async () => {
+    expect((await measure('* | patterns', 48, makeShape)).used).to.be.below(400_000)
+  })
+})

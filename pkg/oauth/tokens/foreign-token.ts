@@ -1,0 +1,91 @@
+import type { ExchangePolicy } from '../../config/sections/token-exchange.ts'
+import { type Assertion, InvalidAssertion, readUnverified, verifyAssertion } from '../../jwt/assertion.ts'
+import type { remoteKeys } from '../../jwt/remote-keys.ts'
+import { oauthError } from '../server/error.ts'
+
+export type ForeignTokenOptions = {
+  readonly issuer: string
+  readonly clockSkewSeconds: number
+  readonly issuerKeys: (issuer: string) => Promise<ReturnType<typeof remoteKeys>>
+  /** The user name of a service account's token for an audience. @throws Status */
+  readonly reviewServiceAccount: (token: string, audience: string) => Promise<string | undefined>
+}
+
+export type VerifiedToken = {
+  readonly subject: string
+  /** Seconds since the epoch. */
+  readonly expiresAt: number
+  readonly claims: Readonly<Record<string, unknown>>
+}
+
+export type ForeignToken = {
+  /**
+   * What the token says where a policy is for its source, issuer and audience; undefined where it
+   * is not. Each source verifies it once.
+   *
+   * @throws Status 503 if it cannot be verified
+   */
+  readonly verifiedFor: (policy: ExchangePolicy) => Promise<VerifiedToken | undefined>
+  /** What is wrong with a token that no policy was for. */
+  readonly problem: () => string
+}
+
+/** A token of a service account or of another issuer, verified as the policies ask for it. */
+export function createForeignToken(
+  token: string,
+  { issuer, clockSkewSeconds, issuerKeys, reviewServiceAccount }: ForeignTokenOptions,
+): ForeignToken {
+  const unverified = readUnverified(token)
+  const iss = unverified?.iss
+  const byAudience = new Map<string, Promise<VerifiedToken | undefined>>()
+  const problems = { ofIssuer: '', isReviewed: false }
+
+  async function verifyOfIssuer(iss: string, audience: string): Promise<Assertion | undefined> {
+    const rule = { issuer: iss, audience: [audience], clockToleranceSeconds: clockSkewSeconds }
+    try {
+      return await verifyAssertion(token, await issuerKeys(iss), rule)
+    } catch (error) {
+      if (!(error instanceof InvalidAssertion)) throw toUnavailable(error)
+      problems.ofIssuer ||= error.message
+      return undefined
+    }
+  }
+
+  async function review(audience: string): Promise<VerifiedToken | undefined> {
+    problems.isReviewed = true
+    const subject = await reviewServiceAccount(token, audience)
+    // kube-apiserver has verified the token.
+    const expiresAt = unverified?.exp ?? Number.POSITIVE_INFINITY
+    return subject === undefined ? undefined : { subject, expiresAt, claims: {} }
+  }
+
+  async function verify({ source }: ExchangePolicy, audience: string): Promise<VerifiedToken | undefined> {
+    if (source === 'ServiceAccount') return review(audience)
+    const claims = await verifyOfIssuer(iss ?? '', audience)
+    return claims === undefined ? undefined : { subject: claims.sub, expiresAt: claims.exp, claims }
+  }
+
+  return {
+    async verifiedFor(policy) {
+      const isFor = policy.source === 'OIDC' ? policy.issuer === iss : policy.source === 'ServiceAccount'
+      if (iss === undefined || !isFor) return undefined
+      const { subjectAudience: audience = issuer } = policy
+      const key = `${policy.source} ${audience}`
+      const verified = byAudience.get(key) ?? verify(policy, audience)
+      byAudience.set(key, verified)
+      return verified
+    },
+    problem() {
+      if (problems.ofIssuer !== '') return `the subject token is invalid: ${problems.ofIssuer}`
+      return problems.isReviewed
+        ? 'kube-apiserver rejected the subject token'
+        : 'no policy is for the issuer of the subject token'
+    },
+  }
+}
+
+function toUnavailable(cause: unknown) {
+  return oauthError(503, 'temporarily_unavailable', 'the keys of the issuer cannot be read', {
+    ...{ headers: { 'retry-after': '5' }, why: 'issuer_keys', cause },
+  })
+}

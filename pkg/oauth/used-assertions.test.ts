@@ -1,0 +1,42 @@
+import { expect } from 'chai'
+import { createUsedAssertions } from './used-assertions.ts'
+
+describe('createUsedAssertions', () => {
+  const clock = { nowMs: 0 }
+  const create = (max = 3) => createUsedAssertions({ max, now: () => clock.nowMs })
+  beforeEach(() => {
+    clock.nowMs = 1_000_000
+  })
+
+  it('knows the IDs of each client apart', () => {
+    const used = create()
+    expect(used.use('a', 'x', 2_000_000)).to.equal('new')
+    expect(used.use('b', 'x', 2_000_000)).to.equal('new')
+    expect(used.use('a', 'x', 2_000_000)).to.equal('used')
+    // No way to write one client and ID so that they are those of another.
+    expect(used.use('a","x', '', 2_000_000)).to.equal('new')
+  })
+
+  it('forgets nothing that is still valid: a full client waits, and disturbs no other', () => {
+    const used = create()
+    for (const [i, id] of ['x', 'y', 'z'].entries())
+      expect(used.use('a', id, 1_001_000 + i * 1_000)).to.equal('new')
+    expect(used.use('a', 'more', 2_000_000)).to.equal('full')
+    expect(used.use('a', 'x', 1_001_000)).to.equal('used')
+    expect(used.use('b', 'x', 2_000_000)).to.equal('new')
+    clock.nowMs = 1_001_000
+    expect(used.use('a', 'more', 2_000_000)).to.equal('new')
+    expect(used.use('a', 'another', 2_000_000)).to.equal('full')
+  })
+
+  it('forgets by the clock of the system, also when that is set back', () => {
+    const used = create()
+    expect(used.use('a', 'x', 1_060_000)).to.equal('new')
+    clock.nowMs = 700_000
+    expect(used.use('a', 'x', 1_060_000)).to.equal('used')
+    clock.nowMs = 1_059_999
+    expect(used.use('a', 'x', 1_060_000)).to.equal('used')
+    clock.nowMs = 1_060_000
+    expect(used.use('a', 'x', 1_120_000)).to.equal('new')
+  })
+})

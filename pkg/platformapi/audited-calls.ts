@@ -1,0 +1,49 @@
+import { toStatus } from '../apierrors/status.ts'
+import type { AuthenticatedExchange } from '../apirequest/request-context.ts'
+import { isRecord, membersOf, textOf } from '../kubeclient/object.ts'
+import type { Logger } from '../telemetry/logger.ts'
+import type { CallAs, Called } from './as-caller.ts'
+
+/**
+ * Writes a line to the audit for each write as the caller: one request of the platform API may make
+ * many of them.
+ */
+export function withAuditOfWrites(
+  callAs: CallAs,
+  audit: {
+    readonly logger: Logger
+    readonly clientAddress: (req: AuthenticatedExchange['req']) => string
+  },
+): CallAs {
+  return async (exchange, call) => {
+    const { method = 'GET' } = call
+    const [path = '', query = ''] = call.path.split('?')
+    if (method === 'GET' || isTried(query, call.body)) return callAs(exchange, call)
+    const { id, identity, impersonator, req } = exchange
+    const line = {
+      ...{ audit: 'write', id, method, by: (impersonator ?? identity).username },
+      ...(impersonator !== undefined && { impersonatedUser: identity.username }),
+      sourceIp: audit.clientAddress(req),
+    }
+    try {
+      const called = await callAs(exchange, call)
+      const name = method === 'POST' ? `/${encodeURIComponent(nameIn(called))}` : ''
+      audit.logger.info({ ...line, object: `${path}${name}`, outcome: 'success' }, 'object written')
+      return called
+    } catch (error) {
+      const { code, reason } = toStatus(error)
+      audit.logger.info({ ...line, object: path, outcome: 'failure', code, reason }, 'object not written')
+      throw error
+    }
+  }
+}
+
+function isTried(query: string, body: unknown): boolean {
+  return new URLSearchParams(query).has('dryRun') || membersOf(body).dryRun !== undefined
+}
+
+/** The name of a new object, which kube-apiserver may have made. */
+function nameIn({ text }: Called): string {
+  const object: unknown = JSON.parse(text)
+  return isRecord(object) ? textOf(membersOf(object.metadata).name) : ''
+}

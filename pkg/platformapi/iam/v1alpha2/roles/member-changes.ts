@@ -1,0 +1,77 @@
+import { badRequest, type Cause, Status, toStatus } from '../../../../apierrors/status.ts'
+
+/** One write to kube-apiserver. */
+export type Step = { readonly where: string; readonly run: () => Promise<unknown> }
+
+/** The writes that one member takes. */
+export type MemberChange = { readonly user: string; readonly steps: readonly Step[] }
+
+/** The most writes of one request. */
+export const mostWrites = 1024
+
+/**
+ * Writes members one by one.
+ *
+ * @param finished called for each member that is written entirely
+ * @throws Status 400 before anything is written, if there are too many writes; a failure after the
+ *   first write tells in details.causes what was written and what was not
+ */
+export async function applyChanges(
+  changes: readonly MemberChange[],
+  finished: (change: MemberChange, index: number) => void,
+): Promise<void> {
+  const total = changes.reduce((sum, { steps }) => sum + steps.length, 0)
+  if (total > mostWrites)
+    throw badRequest(`a request may write at most ${mostWrites} bindings, and this one takes ${total}`)
+  let written = 0
+  for (const [index, change] of changes.entries()) {
+    for (const [place, { run }] of change.steps.entries()) {
+      try {
+        await run()
+      } catch (error) {
+        if (written === 0) throw error
+        throw partly(toStatus(error), { changes, index, place, written, total })
+      }
+      written++
+    }
+    finished(change, index)
+  }
+}
+
+type Progress = {
+  readonly changes: readonly MemberChange[]
+  /** The member that failed. */
+  readonly index: number
+  /** The step that failed. */
+  readonly place: number
+  readonly written: number
+  readonly total: number
+}
+
+/** The failure of a step, and what became of each member. */
+function partly(failure: Status, { changes, index, place, written, total }: Progress): Status {
+  const causes = changes.map(({ user, steps }, i): Cause => {
+    const count = i < index ? steps.length : i === index ? place : 0
+    const isDone = i < index
+    return {
+      reason: isDone ? 'Done' : count > 0 ? 'PartlyDone' : 'NotDone',
+      message: `${user}: ${summary('done', steps.slice(0, count))}; ${summary('not done', steps.slice(count))}`,
+      field: `[${i}]`,
+    }
+  })
+  const { code, reason, message, details, headers } = failure
+  return new Status(code, reason, `${message}: ${written} of ${total} writes were made before`, {
+    details: { ...details, causes: [...(details?.causes ?? []), ...causes] },
+    headers,
+    cause: failure,
+  })
+}
+
+const mostNamed = 16
+
+function summary(what: string, steps: readonly Step[]): string {
+  if (steps.length === 0) return `${what}: nothing`
+  const named = steps.slice(0, mostNamed).map(({ where }) => where)
+  const rest = steps.length - named.length
+  return `${what}: ${named.join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`
+}

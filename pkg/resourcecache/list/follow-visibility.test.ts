@@ -1,0 +1,102 @@
+import { Writable } from 'node:stream'
+import { expect } from 'chai'
+import { until } from '../../kubeclient/fixtures.ts'
+import { event, node, storeOf } from '../fixtures.ts'
+import { followVisibility } from './follow-visibility.ts'
+
+const many = Array.from({ length: 10_000 }, (_, i) => `n${i}`)
+
+/** A watch of nodes by name, whose names a test can change. */
+function start(names: readonly string[], out = new Writable({ write: (_chunk, _encoding, done) => done() })) {
+  const state = { names: new Set(names) }
+  const store = storeOf(many.map(name => node(name)))
+  const told: string[] = []
+  let listener = () => undefined
+  const stop = followVisibility(
+    store,
+    {
+      key: '',
+      has: ({ name }) => state.names.has(name),
+      onChange(given) {
+        listener = given as () => undefined
+        return () => undefined
+      },
+    },
+    {
+      matches: () => true,
+      out,
+      tell(type, entry) {
+        told.push(`${type} ${entry.name}@${entry.version}`)
+        out.write(Buffer.alloc(100))
+      },
+    },
+  )
+  const show = (...given: readonly string[]) => {
+    state.names = new Set(given)
+    listener()
+  }
+  return { store, told, show, stop }
+}
+
+describe('followVisibility', () => {
+  it('tells of 10,000 objects in slices, with turns between', async () => {
+    const { told, show, stop } = start([])
+    show(...many)
+    expect(told.length).to.be.below(10_000)
+    let longestMs = 0
+    let since = performance.now()
+    while (told.length < 10_000) {
+      await new Promise(resolve => setImmediate(resolve))
+      longestMs = Math.max(longestMs, performance.now() - since)
+      since = performance.now()
+    }
+    expect(longestMs).to.be.below(100)
+    expect(new Set(told).size).to.equal(10_000)
+    stop()
+  })
+
+  it('waits for a client that does not read', async () => {
+    const held = { release: (): void => undefined }
+    const out = new Writable({
+      highWaterMark: 1_000,
+      write: (_chunk, _encoding, done) => {
+        held.release = done
+      },
+    })
+    const { told, show } = start([], out)
+    show(...many)
+    await new Promise(resolve => setTimeout(resolve, 20))
+    expect(told.length).to.equal(10)
+    const timer = setInterval(() => held.release(), 0)
+    await until(() => told.length > 50)
+    clearInterval(timer)
+    out.destroy()
+    const { length } = told
+    await new Promise(resolve => setTimeout(resolve, 20))
+    expect(told.length).to.be.below(length + 10)
+  })
+
+  it('tells of an object that is hidden and changes before its turn, as it was', async () => {
+    const { store, told, show } = start(many)
+    show()
+    const last = many.at(-1) ?? ''
+    store.apply([event('MODIFIED', node(last, { version: 11 }))])
+    await until(() => told.length === 10_000)
+    expect(told.filter(each => each.includes(`${last}@`))).to.deep.equal([`DELETED ${last}@1`])
+  })
+
+  it('looks again when what is visible changes meanwhile', async () => {
+    const { told, show } = start([])
+    show(...many)
+    show('n1')
+    await until(() => told.includes('ADDED n1@1'))
+    await new Promise(resolve => setTimeout(resolve, 50))
+    const shown = new Set<string>()
+    for (const each of told) {
+      const [type, name = ''] = each.split(' ')
+      if (type === 'ADDED') shown.add(name)
+      else shown.delete(name)
+    }
+    expect([...shown]).to.deep.equal(['n1@1'])
+  })
+})

@@ -1,0 +1,92 @@
+import type { Writable } from 'node:stream'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { drained } from '../../httpserver/respond.ts'
+import type { Entry } from '../store/cached-object.ts'
+import type { ObjectStore } from '../store/store.ts'
+import type { EventType } from '../watch/watch-encoder.ts'
+import type { Visible } from './object-visibility.ts'
+
+// Longer than this at a stretch, and other requests would feel it.
+const sliceMs = 4
+
+/**
+ * Sends events for objects that become visible (ADDED) or invisible (DELETED) to the caller without
+ * being changed: in slices, and at the speed of the client.
+ *
+ * @param options `tell` writes one event to the watcher, whose connection is `out`
+ * @returns a function that stops it
+ */
+export function followVisibility(
+  store: ObjectStore,
+  visible: Visible,
+  options: {
+    readonly matches: (entry: Entry) => boolean
+    readonly tell: (type: EventType, entry: Entry) => void
+    readonly out: Writable
+  },
+): () => void {
+  const { matches, tell, out } = options
+  const shown = new Set<string>()
+  const isShown = (entry: Entry) => matches(entry) && visible.has(entry)
+  for (const entry of store.entries()) if (isShown(entry)) shown.add(entry.key)
+  let isStopped = false
+  let isRunning = false
+  let isOutdated = false
+
+  // Changed objects are sent by the watch itself; here they are only noted.
+  const unsubscribe = store.subscribe({
+    changed: changes => {
+      for (const { type, entry, old } of changes) {
+        const is = type !== 'DELETED' && isShown(entry)
+        // The watch takes one that has been hidden, and was not told of yet, for one never shown.
+        const isUntold = !is && shown.has(entry.key) && old !== undefined && !isShown(old)
+        if (is) shown.add(entry.key)
+        else shown.delete(entry.key)
+        if (isUntold) tell('DELETED', old)
+      }
+    },
+    reset: () => undefined,
+  })
+
+  function compareOne({ key, namespace, name }: Entry): void {
+    const entry = store.get(namespace, name)
+    if (entry === undefined || isShown(entry) === shown.has(key)) return
+    if (shown.delete(key)) tell('DELETED', entry)
+    else {
+      shown.add(key)
+      tell('ADDED', entry)
+    }
+  }
+
+  async function compareAll(): Promise<void> {
+    let since = performance.now()
+    for (const entry of [...store.entries()]) {
+      if (isStopped || out.destroyed) return
+      compareOne(entry)
+      if (performance.now() - since < sliceMs && !out.writableNeedDrain) continue
+      await (out.writableNeedDrain ? drained(out) : nextTurn())
+      since = performance.now()
+    }
+  }
+
+  /** Again if what is visible changes meanwhile. */
+  async function compare(): Promise<void> {
+    while (isOutdated && !isStopped) {
+      isOutdated = false
+      await compareAll()
+    }
+  }
+  const stop = visible.onChange(() => {
+    isOutdated = true
+    if (isRunning) return
+    isRunning = true
+    void compare().finally(() => {
+      isRunning = false
+    })
+  })
+  return () => {
+    isStopped = true
+    unsubscribe()
+    stop()
+  }
+}
