@@ -1,11 +1,11 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import type { Response } from 'express'
+import { type Cookie, readCookie, setCookie } from '../../httpserver/cookie.ts'
 import { oauthError } from '../server/error.ts'
 import type { Form } from '../server/form.ts'
-import { type CookieName, readCookie, setCookie } from './cookie.ts'
 
-const cookie: CookieName = '__Host-kapis-form'
+const cookie: Cookie = { name: '__Host-kapis-form', sameSite: 'Lax' }
 const syntax = /^[A-Za-z0-9_-]{43}$/
 export const csrfField = 'csrf'
 

@@ -1,10 +1,8 @@
 import type { IncomingMessage } from 'node:http'
 import type { Response } from 'express'
-import { type CookieName, clearCookie, readCookie, setCookie } from './cookie.ts'
+import { type Cookie, clearCookie, fitsInCookie, readCookie, setCookie } from '../../httpserver/cookie.ts'
 
-const cookie: CookieName = '__Host-kapis-upstream-login'
-// Browsers limit a cookie to 4 KB, including its name and attributes.
-const maxLength = 3_500
+const cookie: Cookie = { name: '__Host-kapis-upstream-login', sameSite: 'Lax' }
 
 /**
  * Stores the ID token of the identity provider in a cookie of its user, to send it as id_token_hint
@@ -15,7 +13,7 @@ export function keepIdToken(
   { req, res }: { req: IncomingMessage; res: Response },
   idToken: string | undefined,
 ): void {
-  if (idToken !== undefined && idToken.length <= maxLength && /^[\w.-]+$/.test(idToken))
+  if (idToken !== undefined && /^[\w.-]+$/.test(idToken) && fitsInCookie(cookie, idToken))
     setCookie(res, cookie, idToken)
   // Removes the cookie of an earlier login.
   else if (readCookie(req, cookie) !== undefined) clearCookie(res, cookie)

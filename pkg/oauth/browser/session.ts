@@ -1,16 +1,16 @@
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import type { Response } from 'express'
+import { type Cookie, clearCookie, readCookie, setCookie } from '../../httpserver/cookie.ts'
 import { endLogin, endOtherLogins } from '../../iam/sessions/revoke-session.ts'
 import type { User } from '../../iam/users/user.ts'
 import { sourceOf } from '../server/client-info.ts'
 import type { GrantTools } from '../tokens/grant.ts'
 import { assertPasswordIsOwn } from '../user-state.ts'
-import { type CookieName, clearCookie, readCookie, setCookie } from './cookie.ts'
 import { keepIdToken } from './id-token-cookie.ts'
 import { withLoginProof } from './login-proof.ts'
 
-export const loginCookie: CookieName = '__Host-kapis-session'
+export const loginCookie: Cookie = { name: '__Host-kapis-session', sameSite: 'Lax' }
 
 /** A browser session. */
 export type BrowserLogin = {

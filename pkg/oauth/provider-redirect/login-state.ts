@@ -1,8 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto'
 import type { Request, Response } from 'express'
+import { type Cookie, clearCookie, fitsInCookie, readCookie, setCookie } from '../../httpserver/cookie.ts'
 import type { Transaction } from '../../iam/identityprovider/external-identity.ts'
 import type { InternalJwts } from '../../jwt/internal-jwt.ts'
-import { type CookieName, clearCookie, readCookie, setCookie } from '../browser/cookie.ts'
 import { oauthError } from '../server/error.ts'
 
 /**
@@ -19,8 +19,6 @@ export type LoginState = {
 }
 
 const lifeSeconds = 600
-// Browsers silently drop longer cookies.
-const maxCookie = 4096
 
 export function newTransaction(redirectUri: string): Transaction {
   const random = () => randomBytes(32).toString('base64url')
@@ -49,15 +47,15 @@ export async function keepState(internalJwts: InternalJwts, res: Response, state
     redirect: transaction.redirectUri,
   }
   const value = await internalJwts.sign('provider-login', claims, { lifeSeconds })
-  const name = cookieName(transaction.state)
-  if (name.length + value.length > maxCookie)
+  const cookie = cookieOf(transaction.state)
+  if (!fitsInCookie(cookie, value, lifeSeconds))
     throw oauthError(
       400,
       'invalid_request',
       'the authorization request is too long for a login with an identity provider',
       { why: 'request_too_long' },
     )
-  setCookie(res, name, value, { maxAgeSeconds: lifeSeconds })
+  setCookie(res, cookie, value, lifeSeconds)
 }
 
 /**
@@ -69,10 +67,10 @@ export async function takeState(
   { req, res }: { req: Request; res: Response },
   given: string,
 ): Promise<LoginState | undefined> {
-  const name = cookieName(given)
-  const value = readCookie(req, name)
+  const cookie = cookieOf(given)
+  const value = readCookie(req, cookie)
   if (value === undefined) return undefined
-  clearCookie(res, name)
+  clearCookie(res, cookie)
   const claims = await internalJwts.verify('provider-login', value)
   if (claims === undefined) return undefined
   const text = (key: string) => (typeof claims[key] === 'string' ? claims[key] : '')
@@ -92,7 +90,7 @@ export async function takeState(
   }
 }
 
-function cookieName(state: string): CookieName {
+function cookieOf(state: string): Cookie {
   const digest = createHash('sha256').update(state).digest('hex').slice(0, 16)
-  return `__Host-kapis-provider-login-${digest}`
+  return { name: `__Host-kapis-provider-login-${digest}`, sameSite: 'Lax' }
 }

@@ -2,8 +2,9 @@ import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import { methodNotAllowed, Status } from '../../../apierrors/status.ts'
 import type { Exchange } from '../../../apirequest/request-context.ts'
+import { clearCookie, fitsInCookie, readCookie, setCookie } from '../../../httpserver/cookie.ts'
 import { textOf } from '../../../kubeclient/object.ts'
-import { clearCookie, readCookie, setCookie } from './cookies.ts'
+import { begunCookie, tokenCookie } from './cookies.ts'
 import { type IssuerAnswer, postForm } from './issuer.ts'
 import type { LogPageDocuments } from './page.ts'
 
@@ -25,8 +26,6 @@ export type LogPageLogin = {
 }
 
 const loginSeconds = 600
-// Browsers silently drop longer cookies, including name and attributes.
-const longestCookie = 3_900
 const longestReturn = 2_000
 
 /**
@@ -48,7 +47,7 @@ export function createLogin(options: LogPageLoginOptions): LogPageLogin {
         return
       }
       const [state, verifier] = [secret(), secret()]
-      setCookie(res, 'begun', `${state}.${verifier}.${base64(returnTo)}`, loginSeconds)
+      setCookie(res, begunCookie, `${state}.${verifier}.${base64(returnTo)}`, loginSeconds)
       const request = {
         response_type: 'code',
         client_id: clientId,
@@ -62,8 +61,8 @@ export function createLogin(options: LogPageLoginOptions): LogPageLogin {
 
     async callback({ req, res, query }) {
       if (req.method !== 'GET') throw methodNotAllowed(['GET'])
-      const [state = '', verifier = '', returnTo = ''] = (readCookie(req, 'begun') ?? '').split('.')
-      clearCookie(res, 'begun')
+      const [state = '', verifier = '', returnTo = ''] = (readCookie(req, begunCookie) ?? '').split('.')
+      clearCookie(res, begunCookie)
       if (state === '' || !isEqual(query.get('state') ?? '', state)) {
         const why = 'This login was not started in this browser, or too long ago.'
         documents.sendProblem(res, 400, why)
@@ -88,7 +87,10 @@ export function createLogin(options: LogPageLoginOptions): LogPageLogin {
         documents.sendProblem(res, answer.code >= 500 ? 503 : 400, `Login failed: ${why}`)
         return
       }
-      if (token.length > longestCookie) {
+      const { expires_in: life } = answer.body
+      // RFC 6749 section 5.1: not required.
+      const lifeSeconds = typeof life === 'number' && Number.isSafeInteger(life) ? life : undefined
+      if (!fitsInCookie(tokenCookie, token, lifeSeconds)) {
         documents.sendProblem(
           res,
           400,
@@ -96,7 +98,7 @@ export function createLogin(options: LogPageLoginOptions): LogPageLogin {
         )
         return
       }
-      setCookie(res, 'token', token, Number(answer.body.expires_in))
+      setCookie(res, tokenCookie, token, lifeSeconds)
       const search = Buffer.from(returnTo, 'base64url').toString('utf8')
       // Only query parameters of this page.
       redirect(res, `/logs?${new URLSearchParams(search)}`)
@@ -109,8 +111,8 @@ export function createLogin(options: LogPageLoginOptions): LogPageLogin {
       if (origin !== undefined && (!URL.canParse(origin) || new URL(origin).host !== req.headers.host)) {
         throw new Status(403, 'Forbidden', 'a logout must be requested by this page')
       }
-      const token = readCookie(req, 'token')
-      clearCookie(res, 'token')
+      const token = readCookie(req, tokenCookie)
+      clearCookie(res, tokenCookie)
       if (token !== undefined) {
         const form = { client_id: clientId, token }
         await postForm(socket, '/oauth/revoke', { form, from: clientAddress(req) }).catch(toAnswer)

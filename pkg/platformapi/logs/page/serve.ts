@@ -1,7 +1,8 @@
 import type { IncomingMessage } from 'node:http'
 import { methodNotAllowed, unknownResource } from '../../../apierrors/status.ts'
 import type { Exchange, Handler } from '../../../apirequest/request-context.ts'
-import { readCookie } from './cookies.ts'
+import { readCookie } from '../../../httpserver/cookie.ts'
+import { tokenCookie } from './cookies.ts'
 import { createLogin, type LogPageLoginOptions } from './login.ts'
 import { createDocuments } from './page.ts'
 
@@ -44,7 +45,7 @@ export function createLogPage(options: LogPageOptions): LogPage {
       const [, records, values, resources = '', query = ''] = found
       // Browsers report the origin of a request; a cross-site request gets no token.
       const site = req.headers['sec-fetch-site'] ?? 'same-origin'
-      const token = site === 'same-origin' ? readCookie(req, 'token') : undefined
+      const token = site === 'same-origin' ? readCookie(req, tokenCookie) : undefined
       delete req.headers.cookie
       if (token !== undefined && req.headers.authorization === undefined) {
         req.headers.authorization = `Bearer ${token}`
