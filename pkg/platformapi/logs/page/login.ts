@@ -87,9 +87,7 @@ export function createLogin(options: LogPageLoginOptions): LogPageLogin {
         documents.sendProblem(res, answer.code >= 500 ? 503 : 400, `Login failed: ${why}`)
         return
       }
-      const { expires_in: life } = answer.body
-      // RFC 6749 section 5.1: not required.
-      const lifeSeconds = typeof life === 'number' && Number.isSafeInteger(life) ? life : undefined
+      const lifeSeconds = readLife(answer.body.expires_in)
       if (!fitsInCookie(tokenCookie, token, lifeSeconds)) {
         documents.sendProblem(
           res,
@@ -127,6 +125,11 @@ export function createLogin(options: LogPageLoginOptions): LogPageLogin {
 function toAnswer(error: unknown): IssuerAnswer {
   const message = error instanceof Status ? error.message : 'it failed'
   return { code: 503, body: { error_description: message } }
+}
+
+/** RFC 6749 section 5.1: not required. */
+function readLife(seconds: unknown): number | undefined {
+  return typeof seconds === 'number' && Number.isSafeInteger(seconds) ? seconds : undefined
 }
 
 function redirect(res: ServerResponse, location: string): void {

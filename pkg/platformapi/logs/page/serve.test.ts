@@ -154,7 +154,7 @@ describe('createLogPage', () => {
     const answers: [number, object, string][] = [
       [400, { error_description: 'the code has expired' }, 'Login failed: the code has expired'],
       [200, { access_token: 'a;b' }, 'Login failed: the issuer responded with 200'],
-      [200, { access_token: 'x'.repeat(4000) }, 'You have too many groups'],
+      [200, { access_token: 'x'.repeat(4050) }, 'You have too many groups'],
     ]
     for (const [code, body, says] of answers) {
       answer = { code, body }
