@@ -83,7 +83,14 @@ export function clearCookie(res: Pick<ServerResponse, 'appendHeader'>, cookie: C
   setCookie(res, cookie, '', 0)
 }
 
-/** Section 5.2: of spaces and tabs alone. */
+/** Section 5.2: of spaces and tabs alone. A pattern would take quadratic time for many blanks. */
 function trim(text: string): string {
-  return text.replace(/^[ \t]+|[ \t]+$/g, '')
+  let [start, end] = [0, text.length]
+  while (start < end && isBlank(text[start])) start++
+  while (end > start && isBlank(text[end - 1])) end--
+  return text.slice(start, end)
+}
+
+function isBlank(character: string | undefined): boolean {
+  return character === ' ' || character === '\t'
 }

@@ -1,7 +1,8 @@
 import { expect } from 'chai'
 import { issuer } from '../jwt/fixtures.ts'
 import { createClientAssertions } from './client-assertion.ts'
-import { memoryClient, memoryUser, startApp, type TestApp } from './fixtures.ts'
+import { startApp, type TestApp } from './fixtures.ts'
+import { memoryClient, memoryUser } from './memory-fixtures.ts'
 import { createUsedAssertions } from './used-assertions.ts'
 
 const assertionType = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer'

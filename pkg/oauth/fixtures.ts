@@ -1,18 +1,12 @@
 import { once } from 'node:events'
-import { createServer, request } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { Status, unauthorized } from '../apierrors/status.ts'
-import { type ClientConfig, defaultClient, type RegisteredClient } from '../config/sections/client.ts'
-import type { AccountLinking } from '../iam/identityprovider/linking/account-linking.ts'
-import { refuse } from '../iam/identityprovider/linking/login-refusal.ts'
+import { createServer } from 'node:http'
+import { unauthorized } from '../apierrors/status.ts'
+import type { RegisteredClient } from '../config/sections/client.ts'
 import type { Provider } from '../iam/identityprovider/provider-store.ts'
 import { createLockout } from '../iam/lockout/lockout.ts'
 import { createLoginKeys } from '../iam/lockout/login-keys.ts'
 import type { PasswordHasher } from '../iam/passwords/password.ts'
 import { createPasswordChecker } from '../iam/passwords/password-check.ts'
-import type { DeviceAuthorization } from '../iam/sessions/device-authorization.ts'
-import type { NewSession, Session } from '../iam/sessions/session.ts'
-import type { User } from '../iam/users/user.ts'
 import { audience, issuer, memoryKeys } from '../jwt/fixtures.ts'
 import { createInternalJwts } from '../jwt/internal-jwt.ts'
 import { createTokenIssuer } from '../jwt/issue.ts'
@@ -20,88 +14,14 @@ import { createTokenVerifier } from '../jwt/verify.ts'
 import { createLogger } from '../telemetry/logger.ts'
 import { createRegistry } from '../telemetry/metrics.ts'
 import { createClientAssertions } from './client-assertion.ts'
+import { memoryClient, memoryDevices, memoryLinking, memorySessions, memoryUser } from './memory-fixtures.ts'
+import { createRequests } from './request-fixtures.ts'
 import { createOAuthApp } from './server/app.ts'
 import { createTokenAudit } from './server/audit.ts'
 import { createOAuthMetrics } from './server/metrics.ts'
 import type { GrantTools } from './tokens/grant.ts'
 import { createSubjectTokens } from './tokens/subject-token.ts'
 import { memoryWorkloads } from './workload-fixtures.ts'
-
-export function memorySessions() {
-  const sessions = new Map<string, Session>()
-  let version = 0
-  return {
-    sessions,
-    async create(session: NewSession) {
-      if (sessions.has(session.sid)) throw new Status(409, 'AlreadyExists', 'it exists')
-      const stored = { ...session, createdAtMs: Date.now(), resourceVersion: String(++version) }
-      sessions.set(session.sid, stored)
-      return stored
-    },
-    async list(user: string) {
-      return [...sessions.values()].filter(session => session.user === user)
-    },
-    isRevoked: (sid: string) => sessions.get(sid)?.ended !== '',
-    async read(sid: string) {
-      return sessions.get(sid)
-    },
-    async update(session: Session) {
-      if (sessions.get(session.sid)?.resourceVersion !== session.resourceVersion) return false
-      sessions.set(session.sid, { ...session, resourceVersion: String(++version) })
-      return true
-    },
-  }
-}
-
-export function memoryDevices(): GrantTools['devices'] {
-  const devices = new Map<string, DeviceAuthorization>()
-  const nobody = { user: '', userUid: '', provider: '', authTime: 0, browserSid: '', sid: '' }
-  return {
-    async create(device) {
-      devices.set(device.name, { ...device, ...nobody, decision: '', resourceVersion: '1' })
-    },
-    async read(name) {
-      const device = devices.get(name)
-      return device === undefined || device.expiresAtMs < Date.now() ? undefined : device
-    },
-    async update(device) {
-      if (devices.get(device.name)?.resourceVersion !== device.resourceVersion) return false
-      devices.set(device.name, { ...device, resourceVersion: `${device.resourceVersion}1` })
-      return true
-    },
-    async remove(name) {
-      devices.delete(name)
-    },
-  }
-}
-
-export function memoryUser(name: string, changes: Partial<User> = {}): User {
-  return {
-    name,
-    uid: `uid-${name}`,
-    createdAt: '2026-01-01T00:00:00Z',
-    resourceVersion: '1',
-    generation: 1,
-    email: `${name}@kapis.io`,
-    displayName: '',
-    lang: '',
-    groups: ['dev'],
-    providerGroups: [],
-    state: 'Active',
-    stateSinceMs: 0,
-    inlineHash: 'right',
-    credential: 'c1',
-    credentialNamespace: '',
-    hasAppliedHash: false,
-    mustChangePassword: false,
-    isEmailVerified: true,
-    ...changes,
-  }
-}
-
-export function memoryClient(name: string, changes: Partial<ClientConfig> = {}): ClientConfig {
-  return { ...defaultClient, name, ...changes }
-}
 
 const testClients: readonly RegisteredClient[] = [
   { client: memoryClient('kapis'), secret: 'kapis' },
@@ -111,12 +31,6 @@ const testClients: readonly RegisteredClient[] = [
     secret: undefined,
   },
 ]
-
-export type Answer = {
-  readonly code: number
-  readonly headers: NodeJS.Dict<string | string[]>
-  readonly body: string
-}
 
 /**
  * The app of kapis-oauth on a free loopback port, with users and logins in memory. The password of
@@ -145,35 +59,6 @@ export async function startApp() {
     find: (login: string) => users.get(login.replace('@kapis.io', '')),
   }
   const providers = new Map<string, Provider>()
-  const admission: AccountLinking = {
-    async admit(config, identity) {
-      const user = users.get(identity.uid)
-      if (user !== undefined) return { user }
-      return {
-        registration: {
-          config,
-          identity,
-          wants: config.mappingMethod === 'manual' ? 'link' : 'confirmation',
-        },
-      }
-    },
-    linkedTo: (_config, uid) => users.get(uid),
-    async register({ identity }, name) {
-      if (users.has(name))
-        throw refuse('user_name_taken', `the user name ${name} is taken; choose another one`)
-      if (users.has(identity.uid))
-        throw refuse('user_already_linked', 'a user was created for this account in the meantime')
-      const user = memoryUser(name, { email: identity.email, inlineHash: undefined, credential: '' })
-      users.set(name, user).set(identity.uid, user)
-      return user
-    },
-    async link({ identity }, user) {
-      if (users.has(identity.uid))
-        throw refuse('user_already_linked', 'a user was created for this account in the meantime')
-      users.set(identity.uid, user)
-      return user
-    },
-  }
   const hasher: PasswordHasher = {
     hash: async password => password,
     verify: async (password, stored) => stored !== undefined && password === stored,
@@ -203,7 +88,7 @@ export async function startApp() {
     }),
     providers: {
       store: { get: name => providers.get(name), all: () => providers.values() },
-      ...admission,
+      ...memoryLinking(users),
       failed: () => undefined,
     },
     issuer: createTokenIssuer({ issuer, audience, keys }),
@@ -256,26 +141,12 @@ export async function startApp() {
   })
   const server = createServer(app).listen(0, '127.0.0.1')
   await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-
-  function ask(
-    method: string,
-    path: string,
-    { headers = {}, body }: { headers?: Record<string, string>; body?: string } = {},
-  ) {
-    const { promise, resolve, reject } = Promise.withResolvers<Answer>()
-    const req = request({ port, host: '127.0.0.1', method, path, headers, agent: false }, async res => {
-      const text = Buffer.concat(await res.toArray()).toString('utf8')
-      resolve({ code: res.statusCode ?? 0, headers: res.headers, body: text })
-    })
-    req.on('error', reject)
-    req.end(body)
-    return promise
-  }
+  const { ask, form } = createRequests(server)
 
   return {
     app,
     ask,
+    form,
     clients,
     keys,
     lines,
@@ -289,24 +160,14 @@ export async function startApp() {
      * Builds a form for the token endpoint; the client is `kapis` unless the form or a header names
      * another.
      */
-    token(form: Readonly<Record<string, string>>, headers: Record<string, string> = {}) {
-      const client = 'client_id' in form || 'authorization' in headers ? {} : kapis
-      return ask('POST', '/oauth/token', {
-        headers: { 'content-type': 'application/x-www-form-urlencoded', ...headers },
-        body: String(new URLSearchParams({ ...client, ...form })),
-      })
-    },
-    /** Sends a form to any endpoint, unchanged. */
-    form(path: string, fields: Readonly<Record<string, string>>, headers: Record<string, string> = {}) {
-      return ask('POST', path, {
-        headers: { 'content-type': 'application/x-www-form-urlencoded', ...headers },
-        body: String(new URLSearchParams(fields)),
-      })
+    token(fields: Readonly<Record<string, string>>, headers: Record<string, string> = {}) {
+      const client = 'client_id' in fields || 'authorization' in headers ? {} : kapis
+      return form('/oauth/token', { ...client, ...fields }, headers)
     },
     /** A login with the right password. */
     async login(username: string, more: Readonly<Record<string, string>> = {}): Promise<TestTokens> {
       const fields = { grant_type: 'password', username, password: 'right', ...kapis, ...more }
-      const answer = await this.form('/oauth/token', fields)
+      const answer = await form('/oauth/token', fields)
       if (answer.code !== 200) throw new Error(answer.body)
       return JSON.parse(answer.body)
     },

@@ -4,7 +4,8 @@ import type { ProviderClient } from '../iam/identityprovider/external-identity.t
 import { providerFailed, refuse } from '../iam/identityprovider/linking/login-refusal.ts'
 import type { Provider } from '../iam/identityprovider/provider-store.ts'
 import { createBrowser } from './browser/fixtures.ts'
-import { type Answer, startApp, type TestApp } from './fixtures.ts'
+import { startApp, type TestApp } from './fixtures.ts'
+import type { Answer } from './request-fixtures.ts'
 
 function provider(name: string, client: ProviderClient): Provider {
   const document = {

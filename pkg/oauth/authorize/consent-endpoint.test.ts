@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { issuer } from '../../jwt/fixtures.ts'
 import { hiddenFieldsOf, locationOf } from '../browser/fixtures.ts'
-import { memoryUser } from '../fixtures.ts'
+import { memoryUser } from '../memory-fixtures.ts'
 import { type Authorization, startAuthorization, state } from './fixtures.ts'
 
 describe('a client with grantMethod prompt', () => {

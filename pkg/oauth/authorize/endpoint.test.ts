@@ -2,7 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { issuer } from '../../jwt/fixtures.ts'
 import { createBrowser, hiddenFieldsOf, locationOf } from '../browser/fixtures.ts'
-import { type Answer, memoryUser } from '../fixtures.ts'
+import { memoryUser } from '../memory-fixtures.ts'
+import type { Answer } from '../request-fixtures.ts'
 import {
   type Authorization,
   authorizePath,

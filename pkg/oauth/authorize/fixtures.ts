@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { createBrowser, locationOf } from '../browser/fixtures.ts'
-import { memoryClient, startApp } from '../fixtures.ts'
+import { startApp } from '../fixtures.ts'
+import { memoryClient } from '../memory-fixtures.ts'
 
 export const redirectUri = 'https://app.test/cb'
 export const state = 's t&=ä'

@@ -1,4 +1,5 @@
-import type { Answer, TestApp } from '../fixtures.ts'
+import type { TestApp } from '../fixtures.ts'
+import type { Answer } from '../request-fixtures.ts'
 
 /** Returns the hidden fields of a form. */
 export function hiddenFieldsOf(page: string): Record<string, string> {

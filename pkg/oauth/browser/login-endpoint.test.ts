@@ -1,5 +1,6 @@
 import { expect } from 'chai'
-import { memoryClient, memoryUser, startApp, type TestApp } from '../fixtures.ts'
+import { startApp, type TestApp } from '../fixtures.ts'
+import { memoryClient, memoryUser } from '../memory-fixtures.ts'
 import { type Browser, createBrowser, hiddenFieldsOf, locationOf } from './fixtures.ts'
 
 describe('the login page', () => {

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { type Authorization, startAuthorization, web } from '../authorize/fixtures.ts'
-import { memoryClient, memoryUser } from '../fixtures.ts'
+import { memoryClient, memoryUser } from '../memory-fixtures.ts'
 import { createBrowser, hiddenFieldsOf } from './fixtures.ts'
 
 const bye = 'https://app.test/bye'

@@ -1,7 +1,8 @@
 import { expect } from 'chai'
 import { readProviderConfig } from '../../iam/identityprovider/config.ts'
 import type { ProviderClient } from '../../iam/identityprovider/external-identity.ts'
-import { memoryUser, startApp, type TestApp } from '../fixtures.ts'
+import { startApp, type TestApp } from '../fixtures.ts'
+import { memoryUser } from '../memory-fixtures.ts'
 import { createBrowser, hiddenFieldsOf, locationOf } from './fixtures.ts'
 
 /** Every user's password is their user name. */

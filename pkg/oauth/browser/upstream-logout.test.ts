@@ -1,7 +1,8 @@
 import { expect } from 'chai'
 import type { ProviderClient } from '../../iam/identityprovider/external-identity.ts'
 import { oidcConfig } from '../../iam/identityprovider/fixtures.ts'
-import { memoryClient, startApp, type TestApp } from '../fixtures.ts'
+import { startApp, type TestApp } from '../fixtures.ts'
+import { memoryClient } from '../memory-fixtures.ts'
 import { createBrowser, hiddenFieldsOf, locationOf } from './fixtures.ts'
 
 const bye = 'https://app.test/bye'

@@ -1,7 +1,8 @@
 import { expect } from 'chai'
 import { issuer } from '../../jwt/fixtures.ts'
 import { type Browser, createBrowser, hiddenFieldsOf } from '../browser/fixtures.ts'
-import { memoryUser, startApp, type TestApp } from '../fixtures.ts'
+import { startApp, type TestApp } from '../fixtures.ts'
+import { memoryUser } from '../memory-fixtures.ts'
 
 const grantType = 'urn:ietf:params:oauth:grant-type:device_code'
 

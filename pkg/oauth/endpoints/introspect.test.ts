@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import { forge, issuer } from '../../jwt/fixtures.ts'
-import { kapis, memoryClient, memoryUser, startApp, type TestApp, type TestTokens } from '../fixtures.ts'
+import { kapis, startApp, type TestApp, type TestTokens } from '../fixtures.ts'
+import { memoryClient, memoryUser } from '../memory-fixtures.ts'
 import { issueAccessToken } from '../tokens/issue-access-token.ts'
 
 describe('POST /oauth/introspect', () => {

@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import { forge } from '../../jwt/fixtures.ts'
-import { memoryClient, memoryUser, startApp, type TestApp, type TestTokens } from '../fixtures.ts'
+import { startApp, type TestApp, type TestTokens } from '../fixtures.ts'
+import { memoryClient, memoryUser } from '../memory-fixtures.ts'
 
 const success = [200, { message: 'success' }]
 

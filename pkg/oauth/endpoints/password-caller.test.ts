@@ -1,5 +1,7 @@
 import { expect } from 'chai'
-import { type Answer, memoryUser, startApp, type TestApp } from '../fixtures.ts'
+import { startApp, type TestApp } from '../fixtures.ts'
+import { memoryUser } from '../memory-fixtures.ts'
+import type { Answer } from '../request-fixtures.ts'
 
 const basic = (text: string | Uint8Array) => `Basic ${Buffer.from(text).toString('base64')}`
 const seen = ({ code, headers, body }: Answer) => ({

@@ -1,5 +1,7 @@
 import { expect } from 'chai'
-import { type Answer, memoryUser, startApp, type TestApp } from '../fixtures.ts'
+import { startApp, type TestApp } from '../fixtures.ts'
+import { memoryUser } from '../memory-fixtures.ts'
+import type { Answer } from '../request-fixtures.ts'
 
 const path = '/oauth/personal-access-tokens'
 const parsed = ({ code, body }: Answer) => [code, body === '' ? '' : JSON.parse(body)]

@@ -1,5 +1,6 @@
 import { expect } from 'chai'
-import { kapis, memoryUser, startApp, type TestApp, type TestTokens } from '../fixtures.ts'
+import { kapis, startApp, type TestApp, type TestTokens } from '../fixtures.ts'
+import { memoryUser } from '../memory-fixtures.ts'
 
 describe('POST /oauth/authenticate', () => {
   const apiVersion = 'authentication.k8s.io/v1'

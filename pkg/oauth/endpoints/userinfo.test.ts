@@ -1,5 +1,6 @@
 import { expect } from 'chai'
-import { memoryUser, startApp, type TestApp } from '../fixtures.ts'
+import { startApp, type TestApp } from '../fixtures.ts'
+import { memoryUser } from '../memory-fixtures.ts'
 
 describe('/oauth/userinfo', () => {
   let app: TestApp

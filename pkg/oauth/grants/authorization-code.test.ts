@@ -11,7 +11,7 @@ import {
   web,
 } from '../authorize/fixtures.ts'
 import { hiddenFieldsOf, locationOf } from '../browser/fixtures.ts'
-import { memoryUser } from '../fixtures.ts'
+import { memoryUser } from '../memory-fixtures.ts'
 
 describe('authorizationCodeGrant', () => {
   let setup: Authorization

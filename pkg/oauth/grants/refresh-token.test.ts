@@ -1,5 +1,6 @@
 import { expect } from 'chai'
-import { memoryClient, memoryUser, startApp, type TestApp } from '../fixtures.ts'
+import { startApp, type TestApp } from '../fixtures.ts'
+import { memoryClient, memoryUser } from '../memory-fixtures.ts'
 
 type Tokens = { access_token: string; refresh_token: string }
 

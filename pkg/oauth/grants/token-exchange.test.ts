@@ -1,7 +1,8 @@
 import { expect } from 'chai'
 import type { ExchangePolicy } from '../../config/sections/token-exchange.ts'
 import { audience, issuer } from '../../jwt/fixtures.ts'
-import { kapis, memoryClient, memoryUser, startApp, type TestApp } from '../fixtures.ts'
+import { kapis, startApp, type TestApp } from '../fixtures.ts'
+import { memoryClient, memoryUser } from '../memory-fixtures.ts'
 
 const grant = 'urn:ietf:params:oauth:grant-type:token-exchange'
 const type = (name: string) => `urn:ietf:params:oauth:token-type:${name}`

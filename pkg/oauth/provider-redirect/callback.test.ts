@@ -3,7 +3,8 @@ import { expect } from 'chai'
 import type { RedirectProvider } from '../../iam/identityprovider/external-identity.ts'
 import { oidcConfig } from '../../iam/identityprovider/fixtures.ts'
 import { createBrowser, locationOf } from '../browser/fixtures.ts'
-import { memoryClient, memoryUser, startApp, type TestApp } from '../fixtures.ts'
+import { startApp, type TestApp } from '../fixtures.ts'
+import { memoryClient, memoryUser } from '../memory-fixtures.ts'
 
 describe('GET /oauth/callback/{idp}', () => {
   let app: TestApp

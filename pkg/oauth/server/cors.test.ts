@@ -1,5 +1,6 @@
 import { expect } from 'chai'
-import { memoryClient, startApp, type TestApp } from '../fixtures.ts'
+import { startApp, type TestApp } from '../fixtures.ts'
+import { memoryClient } from '../memory-fixtures.ts'
 
 const allowed = [
   'https://spa.test',

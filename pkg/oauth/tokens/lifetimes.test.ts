@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { memoryClient } from '../fixtures.ts'
+import { memoryClient } from '../memory-fixtures.ts'
 import { lifetimesOf } from './lifetimes.ts'
 
 const defaults = { accessTokenSeconds: 7200, refreshTokenSeconds: 14_400, loginMaxAgeSeconds: 86_400 }

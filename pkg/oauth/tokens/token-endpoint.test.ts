@@ -1,5 +1,7 @@
 import { expect } from 'chai'
-import { type Answer, memoryClient, startApp, type TestApp } from '../fixtures.ts'
+import { startApp, type TestApp } from '../fixtures.ts'
+import { memoryClient } from '../memory-fixtures.ts'
+import type { Answer } from '../request-fixtures.ts'
 
 const alice = { grant_type: 'password', username: 'alice', password: 'right' }
 const formType = 'application/x-www-form-urlencoded'

@@ -1,0 +1,117 @@
+import { Status } from '../apierrors/status.ts'
+import { type ClientConfig, defaultClient } from '../config/sections/client.ts'
+import type { AccountLinking } from '../iam/identityprovider/linking/account-linking.ts'
+import { refuse } from '../iam/identityprovider/linking/login-refusal.ts'
+import type { DeviceAuthorization } from '../iam/sessions/device-authorization.ts'
+import type { NewSession, Session } from '../iam/sessions/session.ts'
+import type { User } from '../iam/users/user.ts'
+import type { GrantTools } from './tokens/grant.ts'
+
+export function memorySessions() {
+  const sessions = new Map<string, Session>()
+  let version = 0
+  return {
+    sessions,
+    async create(session: NewSession) {
+      if (sessions.has(session.sid)) throw new Status(409, 'AlreadyExists', 'it exists')
+      const stored = { ...session, createdAtMs: Date.now(), resourceVersion: String(++version) }
+      sessions.set(session.sid, stored)
+      return stored
+    },
+    async list(user: string) {
+      return [...sessions.values()].filter(session => session.user === user)
+    },
+    isRevoked: (sid: string) => sessions.get(sid)?.ended !== '',
+    async read(sid: string) {
+      return sessions.get(sid)
+    },
+    async update(session: Session) {
+      if (sessions.get(session.sid)?.resourceVersion !== session.resourceVersion) return false
+      sessions.set(session.sid, { ...session, resourceVersion: String(++version) })
+      return true
+    },
+  }
+}
+
+export function memoryDevices(): GrantTools['devices'] {
+  const devices = new Map<string, DeviceAuthorization>()
+  const nobody = { user: '', userUid: '', provider: '', authTime: 0, browserSid: '', sid: '' }
+  return {
+    async create(device) {
+      devices.set(device.name, { ...device, ...nobody, decision: '', resourceVersion: '1' })
+    },
+    async read(name) {
+      const device = devices.get(name)
+      return device === undefined || device.expiresAtMs < Date.now() ? undefined : device
+    },
+    async update(device) {
+      if (devices.get(device.name)?.resourceVersion !== device.resourceVersion) return false
+      devices.set(device.name, { ...device, resourceVersion: `${device.resourceVersion}1` })
+      return true
+    },
+    async remove(name) {
+      devices.delete(name)
+    },
+  }
+}
+
+export function memoryUser(name: string, changes: Partial<User> = {}): User {
+  return {
+    name,
+    uid: `uid-${name}`,
+    createdAt: '2026-01-01T00:00:00Z',
+    resourceVersion: '1',
+    generation: 1,
+    email: `${name}@kapis.io`,
+    displayName: '',
+    lang: '',
+    groups: ['dev'],
+    providerGroups: [],
+    state: 'Active',
+    stateSinceMs: 0,
+    inlineHash: 'right',
+    credential: 'c1',
+    credentialNamespace: '',
+    hasAppliedHash: false,
+    mustChangePassword: false,
+    isEmailVerified: true,
+    ...changes,
+  }
+}
+
+export function memoryClient(name: string, changes: Partial<ClientConfig> = {}): ClientConfig {
+  return { ...defaultClient, name, ...changes }
+}
+
+/** Accounts of identity providers that are known by the name of a user. */
+export function memoryLinking(users: Map<string, User>): AccountLinking {
+  return {
+    async admit(config, identity) {
+      const user = users.get(identity.uid)
+      if (user !== undefined) return { user }
+      return {
+        registration: {
+          config,
+          identity,
+          wants: config.mappingMethod === 'manual' ? 'link' : 'confirmation',
+        },
+      }
+    },
+    linkedTo: (_config, uid) => users.get(uid),
+    async register({ identity }, name) {
+      if (users.has(name))
+        throw refuse('user_name_taken', `the user name ${name} is taken; choose another one`)
+      if (users.has(identity.uid))
+        throw refuse('user_already_linked', 'a user was created for this account in the meantime')
+      const user = memoryUser(name, { email: identity.email, inlineHash: undefined, credential: '' })
+      users.set(name, user).set(identity.uid, user)
+      return user
+    },
+    async link({ identity }, user) {
+      if (users.has(identity.uid))
+        throw refuse('user_already_linked', 'a user was created for this account in the meantime')
+      users.set(identity.uid, user)
+      return user
+    },
+  }
+}
