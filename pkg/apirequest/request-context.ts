@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Writable } from 'node:stream'
 import type { Identity } from './identity.ts'
 import type { QueryParameters } from './query-parameters.ts'
 import type { RequestInfo } from './request-info.ts'
@@ -24,6 +25,8 @@ export type Exchange = {
    * has no deadline, leaves the max-in-flight limit, and ends when the login of the caller ends.
    */
   readonly lasts?: () => void
+  /** Opens the stream for the events of a watch that does not write them to its response. */
+  readonly openWatch?: () => Writable
 }
 
 export type AuthenticatedExchange = Exchange & {

@@ -59,6 +59,7 @@ import { createOAuthMetricsProxy } from './wiring/oauth-metrics-proxy.ts'
 import { createRegistration } from './wiring/registration.ts'
 import { createResources } from './wiring/resources.ts'
 import { createRouter } from './wiring/router.ts'
+import { createSubscriptionRoutes } from './wiring/subscriptions.ts'
 import { createTenant } from './wiring/tenant.ts'
 
 // A profile takes up to a minute without any response.
@@ -196,17 +197,21 @@ export async function runApiserver(
     )
   const versionInfo = toVersionInfo(parts.build)
   const components = createAggregatedApis({ client, config, logger, tracing })
-  const {
-    route,
-    isProxied: isDelegated,
-    narrows,
-  } = createRouter({
+  const subscriptions = createSubscriptionRoutes({
+    group,
+    version: resourcesVersion,
+    platform: resources.platform,
+    maxParameterLength: config.limits.parameterKilobytes * 1024,
+    broadcaster,
+    chain: () => ({ auditor: audit.auditor, authorize: authorizeRequest, router }),
+  })
+  const router = createRouter({
     group,
     version: resourcesVersion,
     aggregated: resources.aggregated,
     platform: new Map([
       ...logs.apis,
-      [`${group}/${resourcesVersion}`, resources.platform],
+      [`${group}/${resourcesVersion}`, subscriptions.platform],
       [`${group}/v1alpha2`, resources.v1alpha2],
       [`iam.${groupDomain}/${iamVersion}`, iam.serve],
       [`tenant.${groupDomain}/v1alpha2`, tenant.v1alpha2],
@@ -224,9 +229,10 @@ export async function runApiserver(
     proxy: exchange => iam.servePatchOfOwn(exchange) ?? proxy(exchange),
     registry,
     versionInfo,
-    narrowing: new Set([resources.aggregated, resources.platform, resources.generic]),
+    narrowing: new Set([resources.aggregated, subscriptions.platform, resources.generic]),
     isNarrowed: exchange => narrowed.of(exchange) !== undefined,
   })
+  const { route, isProxied: isDelegated, narrows } = router
   const upgradeProxy = tracing.upstream(kubeApiserver, async (exchange: AuthenticatedExchange) =>
     forwardUpgrade(await kubeUpgrade(proxied, connections, exchange), exchange),
   )
@@ -242,6 +248,19 @@ export async function runApiserver(
   }
   const logPage = createConfiguredLogPage(config, clientAddress)
   const audit = await startAudit(config.audit, { logger, registry, keep: logs.keepAuditEvent })
+  const authorizeRequest = createAuthorizeRequest({
+    isProxied: isDelegated,
+    isOwn: exchange => iam.isOwn(exchange) || resources.isOwn(exchange),
+    judgesItself: exchange => [logs, tenant, iam, subscriptions].some(part => part.judgesItself(exchange)),
+    attributesOf,
+    authorize: access.authorize,
+    narrow: (exchange, attributes) =>
+      live().cache.clusterLists === 'narrowed' &&
+      isNarrowable(attributes, exchange.identity) &&
+      narrows(exchange)
+        ? refused => narrowed.narrow(exchange, refused, () => resources.isNamespaced(exchange))
+        : undefined,
+  })
   const chain = createHandlerChain({
     logger,
     accessLog: () => live().accessLog,
@@ -263,19 +282,7 @@ export async function runApiserver(
     authenticate: tracing.authenticate(access.authenticate),
     impersonate: access.impersonate(attributesOf),
     sessionRevocation: createSessionRevocation(access.hasEnded),
-    authorize: createAuthorizeRequest({
-      isProxied: isDelegated,
-      isOwn: exchange => iam.isOwn(exchange) || resources.isOwn(exchange),
-      judgesItself: exchange => [logs, tenant, iam].some(part => part.judgesItself(exchange)),
-      attributesOf,
-      authorize: access.authorize,
-      narrow: (exchange, attributes) =>
-        live().cache.clusterLists === 'narrowed' &&
-        isNarrowable(attributes, exchange.identity) &&
-        narrows(exchange)
-          ? refused => narrowed.narrow(exchange, refused, () => resources.isNamespaced(exchange))
-          : undefined,
-    }),
+    authorize: authorizeRequest,
     route,
     async upgrade(exchange) {
       if (isDelegated(exchange)) {

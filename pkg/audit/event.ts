@@ -26,7 +26,9 @@ export type AuditedRequest = {
 /** An Event of audit.k8s.io/v1 as a line of JSON, with the members in kube-apiserver's order. */
 export function toEvent(audited: AuditedRequest): string {
   const { exchange, identity, impersonated, code, annotations } = audited
-  const { req, info, id } = exchange
+  const { req, info, id, openWatch, rawPath, rawQuery } = exchange
+  // The watch of a subscription is a request without a request line of its own.
+  const uri = openWatch === undefined ? (req.url ?? '') : `${rawPath}?${rawQuery}`
   const userAgent = req.headers['user-agent']
   const before = {
     kind: 'Event',
@@ -34,7 +36,7 @@ export function toEvent(audited: AuditedRequest): string {
     level: audited.level,
     auditID: id,
     stage: audited.stage,
-    requestURI: redactedUri(req.url ?? ''),
+    requestURI: redactedUri(uri),
     verb: info.verb,
     user: identity === undefined ? {} : toUserInfo(identity),
     ...(impersonated === undefined ? {} : { impersonatedUser: toUserInfo(impersonated) }),

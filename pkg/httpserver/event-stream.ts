@@ -22,15 +22,21 @@ export type EventStream = {
   readonly pieces: (event: readonly Buffer[]) => Iterable<Buffer>
 }
 
+type StreamedExchange = Pick<Exchange, 'req' | 'res' | 'upgrade' | 'lasts' | 'openWatch'>
+
 /**
  * Returns the response body or, for a handshake, a WebSocket with a message per event.
  *
+ * @param receive called with each text message of a WebSocket; without it they are ignored
  * @throws Status 400 for an invalid handshake
  */
 export function toEventStream(
-  { req, res, upgrade, lasts }: Pick<Exchange, 'req' | 'res' | 'upgrade' | 'lasts'>,
+  { req, res, upgrade, lasts, openWatch }: StreamedExchange,
   contentType: string,
+  receive?: (message: string) => void,
 ): EventStream {
+  if (openWatch !== undefined)
+    return { name: 'body', isGone: () => false, open: openWatch, frame: event => event, pieces: inPieces }
   const isGone = () => res.destroyed
   if (upgrade !== undefined && isWebSocket(req)) {
     const protocol = readHandshake(req)
@@ -39,7 +45,7 @@ export function toEventStream(
       isGone,
       open() {
         lasts?.()
-        return openWebSocket({ req, res }, protocol, upgrade)
+        return openWebSocket({ req, res }, { protocol, head: upgrade, ...(receive && { receive }) })
       },
       frame: event => event,
       pieces: inPieces,
@@ -71,11 +77,9 @@ const eventEnd = Buffer.from('\n')
  *
  * @throws Status 400 for an invalid handshake
  */
-export function toServerSentEvents(
-  exchange: Pick<Exchange, 'req' | 'res' | 'upgrade' | 'lasts'>,
-): EventStream {
+export function toServerSentEvents(exchange: StreamedExchange): EventStream {
   const stream = toEventStream(exchange, 'text/event-stream')
-  if (exchange.upgrade !== undefined) return stream
+  if (exchange.upgrade !== undefined || exchange.openWatch !== undefined) return stream
   return {
     name: stream.name === 'body' ? 'server-sent events' : 'chunked server-sent events',
     isGone: stream.isGone,

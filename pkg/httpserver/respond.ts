@@ -85,10 +85,21 @@ export async function sendChunks(
   if (!res.destroyed) res.end()
 }
 
-/** Resolves when earlier data is sent, or the client has disconnected. */
-export function drained(out: Writable): Promise<void> {
+/**
+ * Resolves when earlier data is sent, or the client has disconnected.
+ *
+ * @param stallMs how long a client may read nothing before it is disconnected; no limit by default
+ */
+export function drained(out: Writable, stallMs = 0): Promise<void> {
   return new Promise(resolve => {
+    let leftBytes = out.writableLength
+    const timer = stallMs > 0 ? setInterval(look, stallMs) : undefined
+    function look(): void {
+      if (out.writableLength >= leftBytes) out.destroy()
+      leftBytes = out.writableLength
+    }
     const settle = () => {
+      clearInterval(timer)
       out.off('drain', settle)
       out.off('close', settle)
       resolve()

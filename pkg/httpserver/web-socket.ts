@@ -11,18 +11,24 @@ const maxPongsBehindBytes = 64 * 1024
 const maxMessageBytes = 64 * 1024
 const lineFeed = 0x0a
 
+export type WebSocketOptions = {
+  /** The accepted subprotocol; see readHandshake, which has validated the handshake. */
+  readonly protocol: string | undefined
+  /** Bytes that the client has sent after the handshake. */
+  readonly head: Buffer
+  /** Called with each text message of the client; without it they are ignored. */
+  readonly receive?: (message: string) => void
+}
+
 /**
- * Continues a connection as a WebSocket on which only the server sends. Each written line is a text
+ * Continues a connection as a WebSocket. Each written line is a text
  * message including its line feed; a line in several writes is sent as fragments. The end of the
  * stream sends a close frame.
  *
- * @param protocol the accepted subprotocol; see readHandshake, which has validated the handshake
- * @param head bytes that the client has sent after the handshake
  */
 export function openWebSocket(
   { req, res }: { readonly req: IncomingMessage; readonly res: ServerResponse },
-  protocol: string | undefined,
-  head: Buffer,
+  { protocol, head, receive }: WebSocketOptions,
 ): Writable {
   const { socket } = req
   res.detachSocket(socket)
@@ -42,6 +48,10 @@ export function openWebSocket(
   let stream: Writable | undefined
   server.handleUpgrade(req, socket, head, webSocket => {
     stream = createMessageStream(webSocket)
+    if (receive !== undefined)
+      webSocket.on('message', (data, isBinary) => {
+        if (!isBinary && Buffer.isBuffer(data)) receive(data.toString())
+      })
   })
   // Without a handshake, the client has already disconnected.
   const opened = stream ?? new Writable().destroy()

@@ -98,9 +98,12 @@ export const objectParameters = ofShowing
 
 const total = integer('Number of matching objects on all pages.')
 const watchEvent = object(
-  { type: oneOfTexts(['ADDED', 'MODIFIED', 'DELETED', 'BOOKMARK', 'ERROR']), object: kubeObject },
+  {
+    type: oneOfTexts(['ADDED', 'MODIFIED', 'DELETED', 'BOOKMARK', 'ERROR', 'PAGE', 'CHANGED']),
+    object: kubeObject,
+  },
   [],
-  'With watch=true: one watch event per line.',
+  'With watch=true: one watch event per line; PAGE and CHANGED for a watch with page, limit or sortBy.',
 )
 
 export function pageOf(item: Schema): Schema {

@@ -1,9 +1,9 @@
-import { once } from 'node:events'
 import type { Writable } from 'node:stream'
 import { setTimeout as delay } from 'node:timers/promises'
 import { badRequest, expired, toStatus } from '../apierrors/status.ts'
 import type { PageWatchQuery } from '../apirequest/watch-query.ts'
 import type { EventStream } from '../httpserver/event-stream.ts'
+import { drained } from '../httpserver/respond.ts'
 import { type ListRequest, listPage } from '../resourcecache/list/list.ts'
 import { type Form, objectBytes } from '../resourcecache/list/list-body.ts'
 import { assertCurrent, changedSight, type Visible } from '../resourcecache/list/object-visibility.ts'
@@ -62,7 +62,7 @@ export async function watchPage(store: ObjectStore, watch: PageWatch): Promise<v
   const changes = followStore(store, signal)
   const stopSight = visible?.onChange(() => end(stream.frame(encodeError(expired(changedSight)))))
   try {
-    await send(out, stream.frame(pageEvent(store, first, watch.form)), signal)
+    await send(out, stream.frame(pageEvent(store, first, watch.form)), broadcaster)
     await follow({ ...watch, store, out, signal, changes }, first)
     end()
   } catch (error) {
@@ -82,7 +82,7 @@ type Followed = PageWatch & {
 }
 
 async function follow(followed: Followed, first: Shown): Promise<void> {
-  const { store, out, signal, changes, stream, options, form } = followed
+  const { store, out, signal, changes, stream, options, form, broadcaster } = followed
   let shown = first
   let sentAtMs = performance.now()
   while (!out.writableEnded) {
@@ -96,7 +96,7 @@ async function follow(followed: Followed, first: Shown): Promise<void> {
     const isDue = performance.now() - sentAtMs >= bookmarkEveryMs
     const next = event ?? (options.allowWatchBookmarks && isDue ? bookmark(store) : undefined)
     if (next === undefined) continue
-    await send(out, stream.frame(next), signal)
+    await send(out, stream.frame(next), broadcaster)
     sentAtMs = performance.now()
   }
 }
@@ -143,8 +143,8 @@ function followStore(store: ObjectStore, signal: AbortSignal): StoreChanges {
   }
 }
 
-async function send(out: Writable, event: Buffer, signal: AbortSignal): Promise<void> {
-  if (!out.write(event)) await once(out, 'drain', { signal })
+async function send(out: Writable, event: Buffer, { stallMs }: WatchBroadcaster): Promise<void> {
+  if (!out.write(event)) await drained(out, stallMs())
 }
 
 function pageEvent(store: ObjectStore, { entries, total }: Shown, form: Form): Buffer {

@@ -48,10 +48,13 @@ export class WatchBroadcaster {
   readonly #channels = new Map<ObjectStore, Channels>()
   readonly #open = new Set<Writable>()
   readonly #guard: LagGuard
+  /** How long a client may read nothing although data is buffered. */
+  readonly stallMs: () => number
   #timer: NodeJS.Timeout | undefined
   #watchers = 0
 
   constructor({ stallMs }: WatchBroadcasterOptions = { stallMs: () => 60_000 }) {
+    this.stallMs = stallMs
     this.#guard = new LagGuard({ stallMs, maxBytes: maxBehindBytes })
   }
 

@@ -1,4 +1,6 @@
-import { type Parameter, type Paths, query, segment } from '../../../openapi/operation.ts'
+import { callers, kubeErrors } from '../../../openapi/kube-errors.ts'
+import { content, type Parameter, type Paths, query, segment } from '../../../openapi/operation.ts'
+import { text } from '../../../openapi/schema.ts'
 import { componentPaths } from '../../components-description.ts'
 import { listOperation, objectOperation } from '../../list-description.ts'
 import { registryPaths } from '../../registries-description.ts'
@@ -44,6 +46,24 @@ export const resourcePaths = {
   },
   '/namespaces/{namespace}/{resource}/{name}': {
     get: objectOperation('Reads an object in a namespace', [namespace, resource, name]),
+  },
+  '/subscriptions': {
+    get: {
+      summary: 'Carries several watches over one connection',
+      description:
+        'A WebSocket on which the client sends {"type":"SUBSCRIBE","id":"pods","path":"/kapis/…?watch=true"} and {"type":"UNSUBSCRIBE","id":"pods"}; or server-sent events. Each event has the id of its subscription. Each watch is authorized as a request of its own.',
+      parameters: [
+        query('subscriptions', 'Server-sent events: a JSON array of {"id", "path"}, one for each watch.'),
+      ],
+      answers: {
+        200: {
+          description: 'Server-sent events; a WebSocket is answered with 101.',
+          content: content(['text/event-stream'], text()),
+        },
+        ...kubeErrors(),
+      },
+      security: callers,
+    },
   },
   ...componentPaths,
   ...registryPaths,

@@ -1,0 +1,91 @@
+import { randomUUID } from 'node:crypto'
+import { badRequest, methodNotAllowed } from '../../apierrors/status.ts'
+import type { AuthenticatedExchange, Handler } from '../../apirequest/request-context.ts'
+import type { RequestLine } from '../../apirequest/request-line.ts'
+import { type EventStream, toEventStream, toServerSentEvents } from '../../httpserver/event-stream.ts'
+import { HookedResponse } from '../../httpserver/hooked-message.ts'
+import type { WatchBroadcaster } from '../../resourcecache/watch/watch-broadcaster.ts'
+import { createConnection, type StartWatch } from './connection.ts'
+import { parseSubscriptionMessage, parseSubscriptions, type SubscriptionMessage } from './message.ts'
+
+export type SubscriptionsOptions = {
+  /** Parses a path and its query. @throws Status 400 */
+  readonly readLine: (method: string, url: string) => RequestLine
+  /**
+   * Audits, authorizes and serves a watch of a cached kind, as a request of its own.
+   *
+   * @throws Status 400, 403, 404, 503
+   */
+  readonly serveWatch: Handler
+  readonly broadcaster: Pick<WatchBroadcaster, 'admit' | 'stallMs'>
+}
+
+/** The plural under which the resources group serves subscriptions. */
+export const subscriptionsPlural = 'subscriptions'
+
+const parameter = 'subscriptions'
+
+/**
+ * Serves `GET /kapis/resources.<group domain>/v1alpha3/subscriptions`: several watches over one
+ * WebSocket, or over one response with server-sent events, whose watches are in the parameter
+ * `subscriptions`. Each watch is authorized as a request of its own.
+ *
+ * @throws Status 400, 405
+ */
+export function createSubscriptions(options: SubscriptionsOptions): Handler {
+  const { readLine, serveWatch } = options
+  return exchange => {
+    const { req, upgrade, query } = exchange
+    if (req.method !== 'GET') throw methodNotAllowed(['GET'])
+    const start: StartWatch = async (path, open) => {
+      const { info, rawPath, rawQuery, query: asked } = readLine('GET', path)
+      if (!info.isResource || info.verb !== 'watch')
+        throw badRequest('invalid path: only watches can be subscribed to; add watch=true')
+      const res = new HookedResponse(req)
+      const { upgrade: _upgrade, lasts: _lasts, ...shared } = exchange
+      const watch = { ...shared, id: randomUUID(), info, rawPath, rawQuery, query: asked, res }
+      await serveWatch({ ...watch, openWatch: () => open(headersOf(res)) })
+    }
+    const text = query.get(parameter) ?? ''
+    const first = text === '' ? [] : parseSubscriptions(text)
+    if (upgrade === undefined && first.length === 0)
+      throw badRequest(`${parameter} is required: a JSON array of {"id", "path"}; or open a WebSocket`)
+    return carry(exchange, { start, first, broadcaster: options.broadcaster })
+  }
+}
+
+function carry(
+  exchange: AuthenticatedExchange,
+  {
+    start,
+    first,
+    broadcaster,
+  }: Pick<SubscriptionsOptions, 'broadcaster'> & {
+    readonly start: StartWatch
+    readonly first: readonly SubscriptionMessage[]
+  },
+): Promise<void> {
+  const messages: (() => SubscriptionMessage)[] = first.map(message => () => message)
+  let receive = (message: () => SubscriptionMessage): void => void messages.push(message)
+  const stream: EventStream =
+    exchange.upgrade === undefined
+      ? toServerSentEvents(exchange)
+      : toEventStream(exchange, 'application/json', text => receive(() => parseSubscriptionMessage(text)))
+  const out = stream.open()
+  broadcaster.admit(out)
+  const connection = createConnection(stream, { out, start, stallMs: broadcaster.stallMs })
+  receive = connection.receive
+  for (const message of messages) receive(message)
+  return new Promise(resolve => out.once('close', resolve))
+}
+
+/** What the response headers of a watch of its own would have said. */
+function headersOf(res: HookedResponse): Readonly<Record<string, string | readonly string[]>> {
+  const names = res.getHeaderNames().filter(name => name === 'warning' || name.startsWith('kapis-'))
+  return Object.fromEntries(
+    names.map(name => {
+      const value = res.getHeader(name)
+      return [name, Array.isArray(value) ? value : String(value)]
+    }),
+  )
+}
