@@ -1,5 +1,6 @@
+import type { ServerResponse } from 'node:http'
 import type { AuthenticatedExchange } from '../../apirequest/request-context.ts'
-import { createPacedWriter } from '../../httpserver/respond.ts'
+import { createPacedWriter, pieceBytes } from '../../httpserver/respond.ts'
 import type { LogFilter } from '../../logs/filter.ts'
 import { tooMuchText } from '../../logs/query/page.ts'
 import type { Hit, LogStore, QueryLimits } from '../../logs/store.ts'
@@ -16,7 +17,7 @@ export type Follow = {
    */
   readonly isPermitted: () => Promise<boolean>
   /** The text of records as they arrive; without it, that of the log API. */
-  readonly format?: (hits: readonly Hit[]) => string
+  readonly format?: (hits: readonly Hit[]) => string | Promise<string>
   /** The records to send first, oldest first, instead of `size` recent ones. */
   readonly begin?: () => Promise<readonly Hit[]>
 }
@@ -26,17 +27,20 @@ const permissionEveryMs = 30_000
 const commentEveryMs = 15_000
 // A format may make records larger.
 const atOnce = 50
+// A client that reads less than a piece meanwhile does not keep up with anything.
+const stalledAfterMs = 60_000
 
 /**
  * Sends the newest records, and then new ones as they arrive, until the client disconnects, the
  * program stops or the permission ends. One JSON object per line, or server-sent events if
- * accepted. A slow client does not block others: the store limits what it buffers.
+ * accepted. A slow client does not block others: the store limits what it buffers, and who does not
+ * read at all is disconnected.
  */
 export async function sendFollow(
   store: LogStore,
   { req, res, lasts }: AuthenticatedExchange,
   wanted: Follow,
-  limits: QueryLimits & { readonly signal: AbortSignal },
+  limits: QueryLimits & { readonly signal: AbortSignal; readonly stalledMs?: number },
 ): Promise<void> {
   const isEvents = wanted.format === undefined && (req.headers.accept ?? '').includes('text/event-stream')
   const head = {
@@ -62,11 +66,11 @@ export async function sendFollow(
   lasts?.()
   res.writeHead(200, head)
   res.flushHeaders()
-  const write = createPacedWriter(res)
+  const write = createTailWriter(res, limits.stalledMs ?? stalledAfterMs)
   const format = wanted.format ?? createFormat(isEvents, wanted.withCursor)
   const send = async (hits: readonly Hit[]) => {
     for (let i = 0; i < hits.length && !signal.aborted; i += atOnce) {
-      const text = format(hits.slice(i, i + atOnce))
+      const text = await format(hits.slice(i, i + atOnce))
       if (text !== '') await write(Buffer.from(text))
     }
   }
@@ -85,10 +89,24 @@ export async function sendFollow(
       if (fresh.length > 0) await send(fresh)
       if (signal.aborted) break
     }
+    res.end()
   } finally {
     for (const timer of timers) clearInterval(timer)
     end.abort()
-    res.end()
+  }
+}
+
+/** Writes at the speed of the client, which is disconnected when it stops reading. */
+function createTailWriter(res: ServerResponse, stalledMs: number): (text: Buffer) => Promise<void> {
+  const write = createPacedWriter(res)
+  return async text => {
+    for (let at = 0; at < text.length && !res.destroyed; at += pieceBytes) {
+      const written = write(text.subarray(at, at + pieceBytes))
+      if (!(written instanceof Promise)) continue
+      const timer = setTimeout(() => res.destroy(), stalledMs)
+      await written
+      clearTimeout(timer)
+    }
   }
 }
 

@@ -261,9 +261,10 @@ describe('createLogsqlApi', () => {
         hits: Array.from({ length: asked.size }, () => hits[0]).flatMap(hit => hit ?? []),
       }
     }
-    for (const endpoint of ['facets', 'hits', 'field_names', 'streams']) {
+    for (const endpoint of ['facets', 'hits', 'field_names', 'streams', 'tail']) {
       await start('everywhere', { store: { ...store, query } })
-      const { code, text } = await ask(endpoint, { query: '*', timeout: '200ms' })
+      const history = endpoint === 'tail' ? { query: 'len_range(900, 999)', start_offset: '20y' } : { query: '*' }
+      const { code, text } = await ask(endpoint, { ...history, timeout: '200ms' })
       expect([code, JSON.parse(text).message], endpoint).to.deep.equal([
         504,
         'the query was stopped: it took longer than 200 ms',
@@ -391,6 +392,25 @@ describe('createLogsqlApi', () => {
     await promise
     response?.destroy()
     expect(text).to.equal('{"_msg":"one error"}\n{"_msg":"early error"}\n{"_msg":"last error"}\n')
+  })
+
+  it('formats what arrives for a tail in turns', async () => {
+    let turns = 0
+    const timeSlices = {
+      sliceMs: 0,
+      next: async () => {
+        turns += 1
+      },
+    }
+    const store = createMemoryStore(records)
+    await start('everywhere', { store, timeSlices })
+    const response = await loopback?.open('/kapis/l/v/select/logsql/tail?query=~%22a.*b%22')
+    await store.append({
+      records: Array.from({ length: 40 }, (_, i) => record({ timeNs: at(i), log: 'a b' })),
+    })
+    await new Promise(resolve => response?.once('data', resolve))
+    response?.destroy()
+    expect(turns).to.be.at.least(40)
   })
 
   it('breaks a response off beyond the limit of an export', async () => {

@@ -2,9 +2,11 @@ import { badRequest } from '../../apierrors/status.ts'
 import { exportHits } from '../../logs/export.ts'
 import { createPipeline, isByRow } from '../../logs/logsql/pipes/pipeline.ts'
 import { createBudget, ended, type Stage } from '../../logs/logsql/pipes/stage.ts'
+import type { Steps } from '../../logs/logsql/pipes/steps.ts'
 import type { Pipe } from '../../logs/logsql/query.ts'
 import { type Row, toRow } from '../../logs/logsql/row.ts'
 import { type Plan, planQuery, type Run } from '../../logs/logsql/run.ts'
+import { createTurns } from '../../logs/logsql/turns.ts'
 import { charsOf } from '../../logs/record.ts'
 import { type Hit, maxPageChars } from '../../logs/store.ts'
 import { createRowFormat } from './format-rows.ts'
@@ -15,8 +17,10 @@ const maxHistory = 10_000
 /** The dependencies of a live tail. */
 export type Tail = {
   readonly filter: NonNullable<ReturnType<typeof planQuery>['filter']> | undefined
-  /** Formats a line; returns nothing if it does not match. */
-  readonly format: (hits: readonly Hit[]) => string
+  /**
+   * Formats the lines that match, in turns: a filter may take long on a line. @throws Status 504
+   */
+  readonly format: (hits: readonly Hit[]) => Promise<string>
   /** Lines since `start_offset`, oldest first. */
   readonly history: () => Promise<readonly Hit[]>
 }
@@ -29,10 +33,21 @@ export function planTail({ query }: Asked, within: Run['filter'], run: Run, sinc
   const plan = planQuery(within, query)
   const formatRow = createRowFormat(query.pipes)
   const change = createChange(query.pipes)
-  const toText = (rows: readonly Row[]) => rows.map(formatRow).join('')
+  const turns = createTurns(run)
+  function* inSteps(hits: readonly Hit[]): Steps<string> {
+    let text = ''
+    for (const { record } of hits) {
+      for (const row of change(toRow(record), plan.accepts)) text += formatRow(row)
+      yield
+    }
+    return text
+  }
   return {
     filter: plan.filter,
-    format: hits => toText(hits.flatMap(({ record }) => change(toRow(record), plan.accepts))),
+    format: hits => {
+      turns.restart()
+      return turns.run(inSteps(hits))
+    },
     history: async () => (since === undefined ? [] : readHistory(run, plan, since)),
   }
 }
@@ -43,15 +58,12 @@ async function readHistory(run: Run, { filter, accepts }: Plan, since: bigint): 
   const startNs = filter.startNs !== undefined && filter.startNs > since ? filter.startNs : since
   const found: Hit[] = []
   let chars = 0
-  let sliceEnd = performance.now() + run.timeSlices.sliceMs
+  // One deadline for all pages: most lines may not match.
+  const turns = createTurns(run)
   const asked = { filter: { ...filter, startNs }, order: 'asc', limit: Infinity } as const
   for await (const hits of exportHits(run.store, asked, run.limits)) {
     for (const hit of hits) {
-      if (performance.now() > sliceEnd) {
-        await run.timeSlices.next()
-        run.limits.signal?.throwIfAborted()
-        sliceEnd = performance.now() + run.timeSlices.sliceMs
-      }
+      if (turns.isOver()) await turns.next()
       if (!accepts(toRow(hit.record))) continue
       found.push(hit)
       chars += charsOf(hit.record)

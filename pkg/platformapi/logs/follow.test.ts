@@ -1,0 +1,72 @@
+import type { IncomingMessage } from 'node:http'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expect } from 'chai'
+import { unavailable } from '../../apierrors/status.ts'
+import { type Loopback, startLoopback, toExchange } from '../../apirequest/fixtures.ts'
+import { createMemoryStore, record } from '../../logs/fixtures.ts'
+import type { Hit, LogStore } from '../../logs/store.ts'
+import { sendFollow } from './follow.ts'
+
+const long: Hit = { record: record({ log: 'x'.repeat(100_000) }), cursor: '1' }
+
+describe('sendFollow', () => {
+  let loopback: Loopback | undefined
+  afterEach(() => loopback?.close())
+
+  /** Follows the hits of a store; what the handler ended with is the second result. */
+  async function follow(
+    hits: () => AsyncIterable<readonly Hit[]>,
+  ): Promise<readonly [IncomingMessage | undefined, Promise<unknown>]> {
+    const ended = Promise.withResolvers<unknown>()
+    const store: LogStore = { ...createMemoryStore(), follow: hits }
+    loopback = await startLoopback((req, res) => {
+      const left = new AbortController()
+      res.once('close', () => left.abort())
+      const wanted = { filter: { scope: [] }, size: 0, withCursor: false, isPermitted: async () => true }
+      const limits = { timeoutMs: 1000, signal: left.signal, stalledMs: 300 }
+      sendFollow(store, toExchange(req, res), wanted, limits).then(ended.resolve, error => {
+        res.destroy()
+        ended.resolve(error)
+      })
+    })
+    return [await loopback.open('/logs?follow=true'), ended.promise]
+  }
+
+  it('disconnects who does not read', async () => {
+    let sent = 0
+    const [response, ended] = await follow(async function* () {
+      for (;;) {
+        sent += 1
+        yield [long]
+      }
+    })
+    response?.pause()
+    expect(await Promise.race([ended, sleep(5000, 'still open')])).to.equal(undefined)
+    expect(sent).to.be.below(1000)
+  })
+
+  it('waits for who reads slowly', async () => {
+    let sent = 0
+    const [response] = await follow(async function* () {
+      for (; sent < 80; sent += 1) yield [long]
+    })
+    let bytes = 0
+    for await (const chunk of response ?? []) {
+      bytes += chunk.length
+      await sleep(5)
+    }
+    expect(bytes).to.be.above(80 * 100_000)
+  })
+
+  it('breaks off when the store fails, which is not the end of the log', async () => {
+    const failure = unavailable('the log store was interrupted; try again')
+    const [response, ended] = await follow(async function* () {
+      yield [long]
+      await sleep(20)
+      throw failure
+    })
+    const read = await response?.toArray().catch((error: unknown) => error)
+    expect(read).to.be.instanceOf(Error).with.property('code', 'ECONNRESET')
+    expect(await ended).to.equal(failure)
+  })
+})
