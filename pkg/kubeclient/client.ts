@@ -1,7 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Readable } from 'node:stream'
-import { type Details, type Reason, Status, unavailable } from '../apierrors/status.ts'
+import { Status, unavailable } from '../apierrors/status.ts'
 import { ReloadingPool } from '../http/pool.ts'
+import { readStatus } from './read-status.ts'
 import type { RestConfig } from './rest-config.ts'
 
 export type Call = {
@@ -123,12 +124,7 @@ async function readBody(body: Readable): Promise<Buffer> {
 
 /** The error of kube-apiserver as a Status with its code and reason. */
 function toStatus(code: number, body: Buffer): Status {
-  const fallback = { message: body.toString('utf8', 0, 200), reason: 'InternalError' as Reason }
-  try {
-    const parsed: { message?: string; reason?: Reason; details?: Details } = JSON.parse(body.toString('utf8'))
-    const extras = parsed.details === undefined ? {} : { details: parsed.details }
-    return new Status(code, parsed.reason ?? fallback.reason, parsed.message ?? fallback.message, extras)
-  } catch {
-    return new Status(code, fallback.reason, fallback.message)
-  }
+  const { message, reason, details } = readStatus(body) ?? {}
+  const extras = details === undefined ? {} : { details }
+  return new Status(code, reason ?? 'InternalError', message ?? body.toString('utf8', 0, 200), extras)
 }

@@ -13,10 +13,16 @@ const pageSize = 1000
  */
 export async function* exportHits(
   store: LogStore,
-  what: { readonly filter: LogFilter; readonly order: Order; readonly limit: number },
+  what: {
+    readonly filter: LogFilter
+    readonly order: Order
+    readonly limit: number
+    /** The parameters by which a caller asks for less. */
+    readonly narrowBy?: string
+  },
   limits: QueryLimits,
 ): AsyncGenerator<readonly Hit[]> {
-  const { filter, order, limit } = what
+  const { filter, order, limit, narrowBy = 'start_time and end_time' } = what
   let start: { readonly from: number } | { readonly after: string } = { from: 0 }
   let count = 0
   for (;;) {
@@ -28,7 +34,7 @@ export async function* exportHits(
       isCut,
     } = await store.query({ filter, order, size: pageSize, start, withTotal }, limits)
     count += hits.length
-    if (Math.max(count, total) > limit) throw tooMany(Math.max(count, total), limit)
+    if (Math.max(count, total) > limit) throw tooMany(Math.max(count, total), limit, narrowBy)
     if (hits.length > 0) yield hits
     const last = hits.at(-1)
     if (last === undefined || (hits.length < pageSize && !isCut)) return
@@ -36,8 +42,8 @@ export async function* exportHits(
   }
 }
 
-function tooMany(count: number, limit: number): Error {
+function tooMany(count: number, limit: number, narrowBy: string): Error {
   return badRequest(
-    `the export has ${count} lines or more, the limit is ${limit} (logs.exportLimit): ask for less, by start_time and end_time for example`,
+    `the export has ${count} lines or more, the limit is ${limit} (logs.exportLimit): ask for less, by ${narrowBy} for example`,
   )
 }

@@ -3,6 +3,7 @@ import type { Identity } from '../apirequest/identity.ts'
 import { lastsAtKube } from '../apirequest/long-running.ts'
 import type { AuthenticatedExchange, Handler } from '../apirequest/request-context.ts'
 import { formatTarget } from '../apirequest/target.ts'
+import { readStatus } from '../kubeclient/read-status.ts'
 import type { RestConfig } from '../kubeclient/rest-config.ts'
 import { isNotYetReady } from '../kubeclient/service-account-errors.ts'
 import { upstreamFailure } from './failure.ts'
@@ -120,9 +121,8 @@ export function createRefusalByBody(endpoint: Pick<RestConfig, 'refused'>): Refu
 
 /** kube-apiserver has authorized the request by then, and validated its parameters. */
 function isPodNotFound(body: Buffer, { info }: AuthenticatedExchange): boolean {
-  // Quotes are escaped in JSON, and not in protobuf.
-  const text = body.toString('latin1').replaceAll('\\"', '"')
-  return isKubeStatus(text) && text.includes(`pods "${info.name}" not found`)
+  const { reason, details } = readStatus(body) ?? {}
+  return reason === 'NotFound' && details?.kind === 'pods' && details.name === info.name
 }
 
 function isKubeStatus(text: string): boolean {

@@ -28,7 +28,13 @@ describe('createGonePodLogs', () => {
 
   async function get(
     url: string,
-    { readable = 'everywhere', store = createMemoryStore(records), created = base - 10 } = {} as {
+    {
+      readable = 'everywhere',
+      store = createMemoryStore(records),
+      created = base - 10,
+      exportLimit = 0,
+    } = {} as {
+      exportLimit?: number
       readable?: Readable
       store?: LogStore
       created?: number
@@ -39,7 +45,7 @@ describe('createGonePodLogs', () => {
       places: freePlaces,
       readable: async () => readable,
       created: () => new Map([['shop', created]]),
-      limits: () => ({ queryTimeoutSeconds: 1, exportLimit: 1 }),
+      limits: () => ({ queryTimeoutSeconds: 1, exportLimit }),
     })
     loopback = await startLoopback(async (req, res) => {
       try {
@@ -62,7 +68,13 @@ describe('createGonePodLogs', () => {
     '?timestamps=true&limitBytes=38': '2020-05-16T16:00:01.000000005Z line 1\n',
     '?sinceTime=2020-05-16T16:00:03Z': 'line 3\nno end\n',
     '?sinceTime=2020-05-16T16:00:03Z&tailLines=1': 'no end\n',
+    '?sinceTime=2020-05-16T16:00:03.000000005Z': 'line 3\nno end\n',
+    '?sinceTime=2020-05-16T16:00:03.000000006Z': 'no end\n',
+    '?sinceTime=2020-05-16T18:00:03.000000006%2B02:00': 'no end\n',
+    '?sinceTime=1969-05-16T16:00:03Z&tailLines=1': 'no end\n',
+    '?sinceTime=&tailLines=%2B1': 'no end\n',
     '?sinceSeconds=60': '',
+    '?sinceSeconds=9223372036854775807&tailLines=1': 'no end\n',
     '?stream=Stderr': 'no end\n',
     '?previous=false&timestamps=0&tailLines=1': 'no end\n',
   }
@@ -73,6 +85,72 @@ describe('createGonePodLogs', () => {
       expect(answer.headers).to.include({ 'content-type': 'text/plain', warning: warning('web-0') })
     })
   }
+
+  const ofPod = 'PodLogOptions "web-0" is invalid: '
+  const invalid: Readonly<Record<string, readonly [number, string]>> = {
+    '?tailLines=-1': [422, `${ofPod}tailLines: Invalid value: -1: must be greater than or equal to 0`],
+    '?limitBytes=0': [422, `${ofPod}limitBytes: Invalid value: 0: must be greater than 0`],
+    '?sinceSeconds=0': [422, `${ofPod}sinceSeconds: Invalid value: 0: must be greater than 0`],
+    '?sinceSeconds=5&sinceTime=2020-05-16T16:00:03Z': [
+      422,
+      `${ofPod}Forbidden: at most one of \`sinceTime\` or \`sinceSeconds\` may be specified`,
+    ],
+    '?stream=stdout&limitBytes=-5': [
+      422,
+      `${ofPod}[limitBytes: Invalid value: -5: must be greater than 0, stream: Unsupported value: "stdout": supported values: "All", "Stderr", "Stdout"]`,
+    ],
+    '?stream=Stdout&tailLines=5': [
+      422,
+      `${ofPod}Forbidden: \`tailLines\` and specific \`stream\` are mutually exclusive for now`,
+    ],
+    '?tailLines=many': [400, 'invalid tailLines: strconv.ParseInt: parsing "many": invalid syntax'],
+    '?limitBytes=': [400, 'invalid limitBytes: strconv.ParseInt: parsing "": invalid syntax'],
+    '?sinceTime=noon': [
+      400,
+      'invalid sinceTime: parsing time "noon" as "2006-01-02T15:04:05Z07:00": expected RFC 3339',
+    ],
+  }
+  for (const [query, [expected, message]] of Object.entries(invalid)) {
+    it(`refuses log${query} as kube-apiserver does`, async () => {
+      const { code, text } = await get(`${path}/log${query}`)
+      expect([code, JSON.parse(text).message]).to.deep.equal([expected, message])
+    })
+  }
+
+  it('has the whole Status of a value that is not allowed', async () => {
+    const { text } = await get(`${path}/log?tailLines=-1`)
+    expect(JSON.parse(text)).to.deep.equal({
+      ...{ kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure' },
+      message: `${ofPod}tailLines: Invalid value: -1: must be greater than or equal to 0`,
+      reason: 'Invalid',
+      details: {
+        name: 'web-0',
+        kind: 'PodLogOptions',
+        causes: [
+          {
+            reason: 'FieldValueInvalid',
+            message: 'Invalid value: -1: must be greater than or equal to 0',
+            field: 'tailLines',
+          },
+        ],
+      },
+      code: 422,
+    })
+  })
+
+  it('refuses a log of more lines than may be exported, but not its end', async () => {
+    const long = '/api/v1/namespaces/shop/pods/long/log'
+    for (const query of ['', '?tailLines=2001', '?limitBytes=10']) {
+      const { code, text } = await get(long + query, { exportLimit: 2000 })
+      expect([code, JSON.parse(text).message]).to.deep.equal([
+        400,
+        'the export has 2500 lines or more, the limit is 2000 (logs.exportLimit): ask for less, by tailLines or sinceTime (--tail or --since-time of kubectl) for example',
+      ])
+      await loopback?.close()
+    }
+    const { code, text } = await get(`${long}?tailLines=2000`, { exportLimit: 2000 })
+    expect([code, text.split('\n').length]).to.deep.equal([200, 2001])
+  })
 
   it('reads a long log in pages, from its end too', async () => {
     const long = '/api/v1/namespaces/shop/pods/long/log'

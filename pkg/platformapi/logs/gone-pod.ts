@@ -1,5 +1,4 @@
 import { badRequest, Status } from '../../apierrors/status.ts'
-import type { QueryParameters } from '../../apirequest/query-parameters.ts'
 import type { AuthenticatedExchange } from '../../apirequest/request-context.ts'
 import { createPacedWriter, sendJson } from '../../httpserver/respond.ts'
 import { addWarning } from '../../httpserver/warning.ts'
@@ -10,17 +9,21 @@ import { toFilter } from '../../logs/query/scope.ts'
 import type { Hit, LogStore, QueryLimits } from '../../logs/store.ts'
 import { withAbortOnDisconnect } from './abort-on-disconnect.ts'
 import { withConcurrencyLimits } from './concurrency-limits.ts'
+import { type PodLogOptions, parsePodLogOptions } from './pod-log-options.ts'
 import type { LogApiOptions } from './serve.ts'
 
 type Source = {
   readonly store: LogStore
   readonly limits: QueryLimits
+  /** Maximum number of lines of a log. */
+  readonly exportLimit: number
   /** Limits an expression to the scope of the caller. */
   readonly filter: (expression: Expression, startNs?: bigint) => LogFilter
 }
 
 // Each of them costs a query.
 const maxContainers = 32
+const narrowBy = 'tailLines or sinceTime (--tail or --since-time of kubectl)'
 
 /**
  * Serves `kubectl logs` of a pod that kube-apiserver does not know from the log store: the log
@@ -28,7 +31,7 @@ const maxContainers = 32
  * have lines. The scope is that of the log API.
  *
  * @returns whether there was a response
- * @throws Status 400 as in kube-apiserver if a container name is required
+ * @throws Status 400 and 422 as in kube-apiserver, and 400 for a log of more than `exportLimit` lines
  */
 export function createGonePodLogs(
   options: Omit<LogApiOptions, 'closing'>,
@@ -38,11 +41,13 @@ export function createGonePodLogs(
     const { readable, created, limits, places } = options
     const scope = toFilter({ namespaces: [namespace] }, await readable(exchange.identity), created)
     if (scope === undefined) return false
+    const { queryTimeoutSeconds, exportLimit } = limits()
     let isAnswered = false
     await withAbortOnDisconnect(exchange, async signal => {
       const source: Source = {
         store: withConcurrencyLimits(options.store, places, exchange),
-        limits: { timeoutMs: limits().queryTimeoutSeconds * 1_000, signal },
+        limits: { timeoutMs: queryTimeoutSeconds * 1_000, signal },
+        exportLimit: exportLimit || Number.POSITIVE_INFINITY,
         filter(expression, startNs) {
           const both = allOf([scope.expression, expression].filter(part => part !== undefined))
           return {
@@ -74,12 +79,13 @@ export function asksForPodLog({ req, info }: AuthenticatedExchange): boolean {
 async function answer(exchange: AuthenticatedExchange, source: Source): Promise<boolean> {
   const { info, query, res } = exchange
   const { namespace, name: pod } = info
-  const found = await containersOf(pod, source, query.first('container') ?? '')
+  const options = info.subresource === '' ? undefined : parsePodLogOptions(query, pod, Date.now())
+  const found = await containersOf(pod, source, options?.container ?? '')
   const [newest] = found
   if (newest === undefined) return false
   const names = found.map(({ record }) => record.container).toSorted()
   addWarning(res, `pod "${pod}" no longer exists; what is shown comes from the log store`)
-  if (info.subresource === '') {
+  if (options === undefined) {
     const { host: nodeName } = newest.record
     sendJson(res, 200, {
       ...{ kind: 'Pod', apiVersion: 'v1', metadata: { name: pod, namespace } },
@@ -92,11 +98,11 @@ async function answer(exchange: AuthenticatedExchange, source: Source): Promise<
     throw badRequest(`a container name must be specified for pod ${pod}, choose one of: [${names.join(' ')}]`)
   }
   const { container } = newest.record
-  const instance = await findInstance(newest, source, isTrue(query, 'previous'))
+  const instance = await findInstance(newest, source, options.previous)
   if (instance === undefined) {
     throw badRequest(`previous terminated container "${container}" in pod "${pod}" not found`)
   }
-  await sendLog(exchange, source, instance)
+  await sendLog(exchange, source, instance, options)
   return true
 }
 
@@ -139,24 +145,23 @@ async function findNewest({ store, limits, filter }: Source, operands: readonly 
   return hits[0]
 }
 
-/** Writes the lines as kubelet does, oldest first. kube-apiserver has validated the parameters. */
+/** Writes the lines as kubelet does, oldest first. */
 async function sendLog(
-  { res, query }: AuthenticatedExchange,
-  { store, limits, filter }: Source,
+  { res }: AuthenticatedExchange,
+  { store, limits, exportLimit, filter }: Source,
   instance: readonly Expression[],
+  { stream, sinceNs, tailLines, limitBytes, timestamps }: PodLogOptions,
 ): Promise<void> {
-  const stream = query.first('stream') ?? 'All'
   const ofStream = stream === 'All' ? [] : [isOneOf({ field: 'stream' }, [stream.toLowerCase()])]
   const expression: Expression = { op: 'and', operands: [...instance, ...ofStream] }
-  const sinceNs = sinceOf(query)
-  const tail = query.first('tailLines')
+  const isTail = tailLines !== undefined && tailLines <= exportLimit
+  const limit = isTail ? Number.POSITIVE_INFINITY : exportLimit
   const read = (order: 'asc' | 'desc', startNs: bigint | undefined) =>
-    exportHits(store, { filter: filter(expression, startNs), order, limit: Number.POSITIVE_INFINITY }, limits)
-  const first = tail === null ? undefined : await findTail(read('desc', sinceNs), Number(tail))
+    exportHits(store, { filter: filter(expression, startNs), order, limit, narrowBy }, limits)
+  const first = tailLines === undefined ? undefined : await findTail(read('desc', sinceNs), tailLines)
   let isBefore = first !== undefined
-  let left = Number(query.first('limitBytes') ?? Number.POSITIVE_INFINITY)
-  const withTime = isTrue(query, 'timestamps')
-  const pages = Number(tail ?? 1) === 0 ? undefined : read('asc', first?.record.timeNs ?? sinceNs)
+  let left = limitBytes ?? Number.POSITIVE_INFINITY
+  const pages = tailLines === 0 ? undefined : read('asc', first?.record.timeNs ?? sinceNs)
   let page = await pages?.next()
   res.writeHead(200, { 'content-type': 'text/plain', 'cache-control': 'no-cache, private' })
   const write = createPacedWriter(res)
@@ -165,7 +170,7 @@ async function sendLog(
       isBefore &&= cursor !== first?.cursor
       return !isBefore
     })
-    const bytes = Buffer.from(lines.map(hit => formatLine(hit, withTime)).join(''))
+    const bytes = Buffer.from(lines.map(hit => formatLine(hit, timestamps)).join(''))
     await write(bytes.subarray(0, left))
     left -= bytes.length
   }
@@ -192,18 +197,4 @@ function formatLine({ record }: Hit, withTime: boolean): string {
 function formatFixedTime(timeNs: bigint): string {
   const seconds = new Date(Number(timeNs / 1_000_000n)).toISOString().slice(0, 19)
   return `${seconds}.${String(timeNs % 1_000_000_000n).padStart(9, '0')}Z`
-}
-
-function sinceOf(query: QueryParameters): bigint | undefined {
-  const seconds = query.first('sinceSeconds')
-  const time = query.first('sinceTime')
-  const ms =
-    seconds !== null ? Date.now() - Number(seconds) * 1_000 : time !== null ? Date.parse(time) : Number.NaN
-  return Number.isNaN(ms) ? undefined : BigInt(Math.max(Math.trunc(ms), 0)) * 1_000_000n
-}
-
-/** Like apimachinery: true unless missing, `false` or `0`. */
-function isTrue(query: QueryParameters, name: string): boolean {
-  const value = query.first(name)?.toLowerCase()
-  return value !== undefined && value !== 'false' && value !== '0'
 }
