@@ -66,7 +66,7 @@ export function createDocuments(product: string): LogPageDocuments {
 <main>
 <h1>Request failed</h1>
 <p class="error" role="alert">${message}</p>
-<p><a class="button" href="/logs/login">Log in again</a></p>
+<p><a class="button" href="/logs/login">Log in again</a> <a class="button second" href="/logs">Logs</a></p>
 </main>
 </body>
 </html>

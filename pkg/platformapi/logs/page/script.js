@@ -45,12 +45,16 @@
   }
   const say = seconds => toLocal(seconds).replace('T', ' ')
 
+  // The API takes no earlier and no later times.
+  const lastSecond = 9_999_999_999
+  const inRange = seconds => Math.min(Math.max(seconds, 0), lastSecond)
+
   function span() {
     const { range, from, to } = form.elements
     if (range.value !== 'own') return { start: nowSeconds() - Number(range.value), end: nowSeconds() }
-    const read = (input, other) => (input.value ? Math.floor(Date.parse(input.value) / 1000) : other)
+    const read = (input, other) => (input.value ? inRange(Math.floor(Date.parse(input.value) / 1000)) : other)
     const end = read(to, nowSeconds())
-    return { start: read(from, end - 3600), end }
+    return { start: read(from, Math.max(0, end - 3600)), end }
   }
 
   /** The filters, as the API takes them. */
@@ -372,7 +376,7 @@
   }
 
   async function showHistogram(asked, signal) {
-    const step = steps.find(seconds => (asked.end - asked.start) / seconds <= mostBars) ?? steps.at(-1)
+    const step = stepOf(asked)
     const query = within(asked, { operation: 'histogram', interval: `${step}s` })
     const { histograms } = (await (await ask(`/logs/api/records?${query}`, signal)).json()).histogram
     const counts = new Map((histograms ?? []).map(({ time, count }) => [time / 1000, count]))
@@ -389,6 +393,13 @@
     spanText = `${say(asked.start)} to ${say(asked.end)}`
     byId('span').textContent = spanText
     byId('out').hidden = zooms.length === 0
+  }
+
+  /** The width of a bar: as many weeks as it takes for long ranges. */
+  function stepOf({ start, end }) {
+    const week = steps.at(-1)
+    const found = steps.find(seconds => (end - start) / seconds <= mostBars)
+    return found ?? week * Math.ceil((end - start) / week / mostBars)
   }
 
   function toBar({ start, end, count, most, first }) {
@@ -600,7 +611,7 @@
     for (const name of texts) form.elements[name].value = query.get(name) ?? ''
     for (const name of ['from', 'to']) {
       const at = Date.parse(query.get(name) ?? '')
-      form.elements[name].value = Number.isNaN(at) ? '' : toLocal(at / 1000)
+      form.elements[name].value = Number.isNaN(at) ? '' : toLocal(inRange(at / 1000))
     }
     form.elements.range.value = query.get('range') ?? '3600'
     if (form.elements.range.selectedIndex < 0) form.elements.range.value = '3600'

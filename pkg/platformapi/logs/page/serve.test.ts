@@ -80,9 +80,23 @@ describe('createLogPage', () => {
         file.headers['x-content-type-options'],
       ]).to.deep.equal([200, 'public, max-age=31536000, immutable', 'nosniff'])
     }
-    expect((await get('/logs/none')).code).to.equal(404)
-    expect((await get('/logs', { method: 'DELETE' })).code).to.equal(405)
   })
+
+  const problems: readonly (readonly [string, string, number, RegExp])[] = [
+    ['GET', '/logs/<b>none', 404, /There is no page \/logs\/&lt;b&gt;none\./],
+    ['DELETE', '/logs', 405, /the server does not allow this method/],
+    ['POST', '/logs/login', 405, /the server does not allow this method/],
+    ['GET', '/logs/logout', 405, /the server does not allow this method/],
+  ]
+  for (const [method, path, expected, words] of problems) {
+    it(`says what is wrong with ${method} ${path} on a page`, async () => {
+      const { code, text, headers } = await get(path, { method })
+      expect([code, headers['content-type']]).to.deep.equal([expected, 'text/html; charset=utf-8'])
+      expect(headers['content-security-policy']).to.contain("default-src 'none'")
+      expect(text).to.match(words)
+      if (expected === 405) expect(headers.allow).to.be.a('string')
+    })
+  }
 
   it('logs in by code and PKCE, and keeps the token where no script can read it', async () => {
     const { url, cookie, whole } = await begin('q=a+b&pods=web-0')

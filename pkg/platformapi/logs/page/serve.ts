@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import { methodNotAllowed, unknownResource } from '../../../apierrors/status.ts'
+import { methodNotAllowed, Status, unknownResource } from '../../../apierrors/status.ts'
 import type { Exchange, Handler } from '../../../apirequest/request-context.ts'
 import { readCookie } from '../../../httpserver/cookie.ts'
 import { tokenCookie } from './cookies.ts'
@@ -61,14 +61,25 @@ export function createLogPage(options: LogPageOptions): LogPage {
     },
     handles: path => path === '/logs' || path.startsWith('/logs/'),
     isAudited: path => path === '/logs/callback' || path === '/logs/logout',
-    handle(exchange) {
-      const { req, res, info } = exchange
-      const { path } = info
-      if (path === '/logs/login') return login.begin(exchange)
-      if (path === '/logs/callback') return login.callback(exchange)
-      if (path === '/logs/logout') return login.logout(exchange)
-      if (req.method !== 'GET' && req.method !== 'HEAD') throw methodNotAllowed(['GET', 'HEAD'])
-      if (!documents.send(req, res, path)) throw unknownResource()
+    async handle(exchange) {
+      try {
+        await answer(exchange)
+      } catch (error) {
+        // A browser shows it to a person, except for what the script asks for.
+        if (!(error instanceof Status) || exchange.info.path.startsWith('/logs/api/')) throw error
+        for (const [name, value] of Object.entries(error.headers)) exchange.res.setHeader(name, value)
+        documents.sendProblem(exchange.res, error.code, error.message)
+      }
     },
+  }
+
+  async function answer(exchange: Exchange): Promise<void> {
+    const { req, res, info } = exchange
+    const { path } = info
+    if (path === '/logs/login') return login.begin(exchange)
+    if (path === '/logs/callback') return login.callback(exchange)
+    if (path === '/logs/logout') return login.logout(exchange)
+    if (req.method !== 'GET' && req.method !== 'HEAD') throw methodNotAllowed(['GET', 'HEAD'])
+    if (!documents.send(req, res, path)) throw unknownResource(`There is no page ${path.slice(0, 200)}.`)
   }
 }
