@@ -1,20 +1,16 @@
-import { existsSync, readdirSync, rmSync, statSync } from 'node:fs'
-import { insufficientStorage, Status, unavailable } from '../../../apierrors/status.ts'
+import { readdirSync, rmSync } from 'node:fs'
 import { makeFolders } from '../../../files/make-folders.ts'
 import type { LogRecord } from '../../record.ts'
 import type { AppendResult } from '../../store.ts'
 import { dayMs, dayOf } from '../partition/day.ts'
-import {
-  type PartitionId,
-  parsePartitionId,
-  partitionId,
-  partitionsAmong,
-} from '../partition/partition-id.ts'
+import { type PartitionId, parsePartitionId } from '../partition/partition-id.ts'
 import { PartitionWriter } from '../partition/partition-writer.ts'
-import { DamagedError, partitionFile, partitionFiles, sqliteCode } from '../partition/schema.ts'
+import { DamagedError } from '../partition/schema.ts'
 import { setPartitionAside } from '../partition/set-aside.ts'
+import { OpenPartitions } from './open-partitions.ts'
 import { createRecentBatches } from './recent-batches.ts'
 import { findExpired, firstKeptDay, type Retention, rejectionOf } from './retention.ts'
+import { toWriteError } from './write-error.ts'
 
 export type StoreSettings = { readonly folder: string; readonly retention: Retention }
 
@@ -24,8 +20,6 @@ export type Committed = { readonly partition: PartitionId; readonly from: number
 export type Report = (message: string, error?: unknown) => void
 
 const rememberedBatches = 4096
-const mostOpen = 4
-const partitionBytes = { min: 16 * 1024 * 1024, max: 1024 * 1024 * 1024 }
 // The last lines of a day arrive with a delay.
 const lateMs = 3_600_000
 
@@ -38,12 +32,7 @@ export class StoreWriter {
   readonly #retention: Retention
   readonly #report: Report
   readonly #recent = createRecentBatches(rememberedBatches)
-  /** By day; the least recently used first. */
-  readonly #open = new Map<number, PartitionWriter>()
-  /** The number of each day's last partition. */
-  readonly #lastPart = new Map<number, number>()
-  /** Complete partitions whose indexes are to be optimized. */
-  #sealed: PartitionWriter[] = []
+  readonly #partitions: OpenPartitions
   /** The partition with an open transaction, and the batches in it. */
   readonly #changed = new Map<PartitionWriter, string[]>()
 
@@ -63,10 +52,7 @@ export class StoreWriter {
       // The process ended while it was made.
       if (name.endsWith('.db.new')) rmSync(`${folder}/${name}`)
     }
-    for (const id of this.#partitions()) {
-      const { day, part } = parsePartitionId(id)
-      this.#lastPart.set(day, part)
-    }
+    this.#partitions = new OpenPartitions(folder, retention.bytes)
     this.#rememberBatches()
   }
 
@@ -96,7 +82,7 @@ export class StoreWriter {
       if (this.#recent.has(key)) continue
       isNew = true
       this.#guard(() => {
-        const partition = this.#partitionOf(day, lines.length)
+        const partition = this.#partitions.of(day, lines.length, this.#isChanged)
         const batches = this.#changed.get(partition) ?? []
         this.#changed.set(partition, batches)
         partition.add(lines, batch)
@@ -125,7 +111,7 @@ export class StoreWriter {
     for (const [partition, batches] of this.#changed) {
       for (const key of batches) this.#recent.delete(key)
       // Its memory is loaded again when it is opened.
-      this.#close(partition)
+      this.#partitions.close(partition)
     }
     this.#changed.clear()
   }
@@ -136,122 +122,46 @@ export class StoreWriter {
    * @returns whether there is more
    */
   maintain(): boolean {
-    const [partition] = this.#sealed
+    const partition = this.#partitions.nextSealed()
     if (partition === undefined) return false
     try {
       if (partition.optimize()) return true
       partition.checkpoint()
-      this.#close(partition)
+      this.#partitions.close(partition)
     } catch (error) {
-      this.#close(partition)
+      this.#partitions.close(partition)
       this.#failed(error)
     }
-    return this.#sealed.length > 0
+    return this.#partitions.nextSealed() !== undefined
   }
 
   /** Deletes expired partitions, and closes those of earlier days. */
   tidy(nowMs: number): void {
-    const today = Math.floor((nowMs - lateMs) / dayMs)
-    for (const partition of [...this.#open.values()]) {
-      if (partition.day >= today || this.#changed.has(partition)) continue
-      if (partition.isMostlyNew) this.#seal(partition)
-      else this.#close(partition)
-    }
-    const stored = this.#partitions().map(id => ({ id, bytes: bytesOf(this.#folder, id) }))
-    for (const id of findExpired(stored, this.#retention, nowMs)) {
-      const { day } = parsePartitionId(id)
-      for (const partition of [this.#open.get(day), ...this.#sealed]) {
-        if (partition?.id === id) this.#close(partition)
-      }
-      for (const file of partitionFiles(this.#folder, id)) rmSync(file, { force: true })
-    }
+    this.#partitions.closeBefore(Math.floor((nowMs - lateMs) / dayMs), this.#isChanged)
+    const stored = this.#partitions.stored().map(id => ({ id, bytes: this.#partitions.sizeOf(id) }))
+    for (const id of findExpired(stored, this.#retention, nowMs)) this.#partitions.delete(id)
   }
 
   /** Moves a damaged partition out of the way. */
   setAside(id: PartitionId, error: unknown): void {
-    if (!this.#partitions().includes(id)) return
-    for (const partition of [...this.#open.values(), ...this.#sealed]) {
-      if (partition.id === id) this.#close(partition)
-    }
+    if (!this.#partitions.stored().includes(id)) return
+    this.#partitions.closeId(id)
     const target = setPartitionAside(this.#folder, id)
     this.#report(`partition ${id} of the log store is damaged; it was moved to ${target}`, error)
   }
 
   close(): void {
-    for (const partition of [...this.#open.values(), ...this.#sealed]) this.#close(partition)
+    for (const partition of this.#partitions.all()) this.#partitions.close(partition)
   }
 
-  /** The partition for this many lines of a day. */
-  #partitionOf(day: number, count: number): PartitionWriter {
-    let partition = this.#open.get(day)
-    if (partition === undefined) {
-      this.#closeLeastUsed()
-      partition = this.#unseal(day) ?? this.#reopen(day) ?? this.#create(day)
-    }
-    if (partition.lines > 0 && (partition.room < count || partition.bytes >= this.#maxBytes())) {
-      this.#seal(partition)
-      partition = this.#create(day)
-    }
-    this.#open.delete(day)
-    this.#open.set(day, partition)
-    return partition
-  }
-
-  /** Lines may arrive for a day that was considered complete. */
-  #unseal(day: number): PartitionWriter | undefined {
-    const id = partitionId(day, this.#lastPart.get(day) ?? 0)
-    const partition = this.#sealed.find(sealed => sealed.id === id)
-    this.#sealed = this.#sealed.filter(sealed => sealed !== partition)
-    return partition
-  }
-
-  #reopen(day: number): PartitionWriter | undefined {
-    const id = partitionId(day, this.#lastPart.get(day) ?? 0)
-    return existsSync(partitionFile(this.#folder, id)) ? new PartitionWriter(this.#folder, id) : undefined
-  }
-
-  #create(day: number): PartitionWriter {
-    // Numbers are never reused: readers may still know a deleted partition by its number.
-    const part = (this.#lastPart.get(day) ?? -1) + 1
-    const partition = PartitionWriter.create(this.#folder, partitionId(day, part))
-    this.#lastPart.set(day, part)
-    return partition
-  }
-
-  #maxBytes(): number {
-    // Retention deletes whole partitions, so each must be a small part of the total.
-    const share = this.#retention.bytes / 16
-    return Math.min(Math.max(share, partitionBytes.min), partitionBytes.max)
-  }
-
-  #closeLeastUsed(): void {
-    for (const partition of this.#open.values()) {
-      if (this.#open.size < mostOpen) return
-      if (!this.#changed.has(partition)) this.#close(partition)
-    }
-  }
-
-  #seal(partition: PartitionWriter): void {
-    this.#open.delete(partition.day)
-    this.#sealed.push(partition)
-  }
-
-  #close(partition: PartitionWriter): void {
-    if (this.#open.get(partition.day) === partition) this.#open.delete(partition.day)
-    this.#sealed = this.#sealed.filter(other => other !== partition)
-    partition.close()
-  }
-
-  #partitions(): readonly PartitionId[] {
-    return partitionsAmong(readdirSync(this.#folder))
-  }
+  readonly #isChanged = (partition: PartitionWriter): boolean => this.#changed.has(partition)
 
   #rememberBatches(): void {
     const names: string[] = []
-    for (const id of this.#partitions().toReversed()) {
-      const { day, part } = parsePartitionId(id)
+    for (const id of this.#partitions.stored().toReversed()) {
+      const { day } = parsePartitionId(id)
       if (names.length >= rememberedBatches) break
-      if (this.#lastPart.get(day) !== part && this.#lastPart.get(day) !== part + 1) continue
+      if (!this.#partitions.isRecent(id)) continue
       try {
         const partition = new PartitionWriter(this.#folder, id)
         names.push(...partition.batches().map(name => `${day} ${name}`))
@@ -271,7 +181,7 @@ export class StoreWriter {
         this.rollback()
         this.#failed(error)
       }
-      throw toStatus(error)
+      throw toWriteError(error)
     }
   }
 
@@ -284,28 +194,4 @@ export class StoreWriter {
 /** Files of versions before SQLite: a manifest, write-ahead logs and a folder for each day. */
 function isOfEarlierFormat(name: string): boolean {
   return /^(manifest\.json|\d{10}\.wal|\d{4}-\d{2}-\d{2})$/.test(name)
-}
-
-function bytesOf(folder: string, id: PartitionId): number {
-  const sizes = partitionFiles(folder, id).map(file => statSync(file, { throwIfNoEntry: false })?.size ?? 0)
-  return sizes.reduce((sum, size) => sum + size, 0)
-}
-
-const [ioError, full] = [10, 13]
-// SQLITE_IOERR_WRITE and SQLITE_IOERR_SHMSIZE: how SQLite reports a quota or a limit of file size.
-const noRoom = new Set([ioError | (3 << 8), ioError | (19 << 8)])
-
-/** 507 while the disk is full, 503 for other failures of the disk. */
-function toStatus(error: unknown): Status {
-  if (error instanceof Status) return error
-  if (sqliteCode(error) === full || isNoRoom(error)) {
-    return insufficientStorage('the log volume is full; the batch was not stored', error)
-  }
-  return unavailable('failed to write to the log store', error)
-}
-
-function isNoRoom(error: unknown): boolean {
-  if (!(error instanceof Error)) return false
-  if ('errcode' in error) return noRoom.has(Number(error.errcode))
-  return 'code' in error && ['ENOSPC', 'EDQUOT', 'EFBIG'].includes(String(error.code))
 }

@@ -1,0 +1,141 @@
+import { existsSync, readdirSync, rmSync, statSync } from 'node:fs'
+import {
+  type PartitionId,
+  parsePartitionId,
+  partitionId,
+  partitionsAmong,
+} from '../partition/partition-id.ts'
+import { PartitionWriter } from '../partition/partition-writer.ts'
+import { partitionFile, partitionFiles } from '../partition/schema.ts'
+
+const mostOpen = 4
+const partitionBytes = { min: 16 * 1024 * 1024, max: 1024 * 1024 * 1024 }
+
+/** The partitions in the folder of a store, and those of them that are open for writing. */
+export class OpenPartitions {
+  readonly #folder: string
+  readonly #maxBytes: number
+  /** By day; the least recently used first. */
+  readonly #open = new Map<number, PartitionWriter>()
+  /** The number of each day's last partition. */
+  readonly #lastPart = new Map<number, number>()
+  /** Complete partitions whose indexes are to be optimized. */
+  #sealed: readonly PartitionWriter[] = []
+
+  /** @param storeBytes limit of all partitions together */
+  constructor(folder: string, storeBytes: number) {
+    this.#folder = folder
+    // Retention deletes whole partitions, so each must be a small part of the total.
+    this.#maxBytes = Math.min(Math.max(storeBytes / 16, partitionBytes.min), partitionBytes.max)
+    for (const id of this.stored()) {
+      const { day, part } = parsePartitionId(id)
+      this.#lastPart.set(day, part)
+    }
+  }
+
+  /** In the order of day and part. */
+  stored(): readonly PartitionId[] {
+    return partitionsAmong(readdirSync(this.#folder))
+  }
+
+  sizeOf(id: PartitionId): number {
+    const sizes = partitionFiles(this.#folder, id).map(
+      file => statSync(file, { throwIfNoEntry: false })?.size ?? 0,
+    )
+    return sizes.reduce((sum, size) => sum + size, 0)
+  }
+
+  /** Whether it is one of the last two of its day. */
+  isRecent(id: PartitionId): boolean {
+    const { day, part } = parsePartitionId(id)
+    const last = this.#lastPart.get(day)
+    return last === part || last === part + 1
+  }
+
+  all(): readonly PartitionWriter[] {
+    return [...this.#open.values(), ...this.#sealed]
+  }
+
+  /** The next one to optimize. */
+  nextSealed(): PartitionWriter | undefined {
+    return this.#sealed[0]
+  }
+
+  /**
+   * The partition for this many lines of a day.
+   *
+   * @param isBusy whether one must stay open
+   */
+  of(day: number, count: number, isBusy: (partition: PartitionWriter) => boolean): PartitionWriter {
+    let partition = this.#open.get(day)
+    if (partition === undefined) {
+      this.#closeLeastUsed(isBusy)
+      partition = this.#unseal(day) ?? this.#reopen(day) ?? this.#create(day)
+    }
+    if (partition.lines > 0 && (partition.room < count || partition.bytes >= this.#maxBytes)) {
+      this.#seal(partition)
+      partition = this.#create(day)
+    }
+    this.#open.delete(day)
+    this.#open.set(day, partition)
+    return partition
+  }
+
+  /** Closes those of days before this one. */
+  closeBefore(day: number, isBusy: (partition: PartitionWriter) => boolean): void {
+    for (const partition of [...this.#open.values()]) {
+      if (partition.day >= day || isBusy(partition)) continue
+      if (partition.isMostlyNew) this.#seal(partition)
+      else this.close(partition)
+    }
+  }
+
+  close(partition: PartitionWriter): void {
+    if (this.#open.get(partition.day) === partition) this.#open.delete(partition.day)
+    this.#sealed = this.#sealed.filter(other => other !== partition)
+    partition.close()
+  }
+
+  /** Closes a partition by its ID, if it is open. */
+  closeId(id: PartitionId): void {
+    for (const partition of this.all()) if (partition.id === id) this.close(partition)
+  }
+
+  delete(id: PartitionId): void {
+    this.closeId(id)
+    for (const file of partitionFiles(this.#folder, id)) rmSync(file, { force: true })
+  }
+
+  /** Lines may arrive for a day that was considered complete. */
+  #unseal(day: number): PartitionWriter | undefined {
+    const id = partitionId(day, this.#lastPart.get(day) ?? 0)
+    const partition = this.#sealed.find(sealed => sealed.id === id)
+    this.#sealed = this.#sealed.filter(sealed => sealed !== partition)
+    return partition
+  }
+
+  #reopen(day: number): PartitionWriter | undefined {
+    const id = partitionId(day, this.#lastPart.get(day) ?? 0)
+    return existsSync(partitionFile(this.#folder, id)) ? new PartitionWriter(this.#folder, id) : undefined
+  }
+
+  #create(day: number): PartitionWriter {
+    // Numbers are never reused: readers may still know a deleted partition by its number.
+    const part = (this.#lastPart.get(day) ?? -1) + 1
+    const partition = PartitionWriter.create(this.#folder, partitionId(day, part))
+    this.#lastPart.set(day, part)
+    return partition
+  }
+
+  #closeLeastUsed(isBusy: (partition: PartitionWriter) => boolean): void {
+    for (const partition of this.#open.values()) {
+      if (this.#open.size < mostOpen) return
+      if (!isBusy(partition)) this.close(partition)
+    }
+  }
+
+  #seal(partition: PartitionWriter): void {
+    this.#open.delete(partition.day)
+    this.#sealed = [...this.#sealed, partition]
+  }
+}
