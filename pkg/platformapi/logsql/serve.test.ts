@@ -263,7 +263,8 @@ describe('createLogsqlApi', () => {
     }
     for (const endpoint of ['facets', 'hits', 'field_names', 'streams', 'tail']) {
       await start('everywhere', { store: { ...store, query } })
-      const history = endpoint === 'tail' ? { query: 'len_range(900, 999)', start_offset: '20y' } : { query: '*' }
+      const history =
+        endpoint === 'tail' ? { query: 'len_range(900, 999)', start_offset: '20y' } : { query: '*' }
       const { code, text } = await ask(endpoint, { ...history, timeout: '200ms' })
       expect([code, JSON.parse(text).message], endpoint).to.deep.equal([
         504,
