@@ -1,4 +1,4 @@
-import { badRequest } from '../../../apierrors/status.ts'
+import { badRequest, Status } from '../../../apierrors/status.ts'
 import { isRecord } from '../../../kubeclient/object.ts'
 import { WireError } from '../../../protobuf/wire.ts'
 import { parseBounded } from '../bounded-json.ts'
@@ -53,7 +53,10 @@ function* linesOf(body: Buffer, encoding: 'json' | 'protobuf', limits: IngestLim
   try {
     const streams = encoding === 'json' ? readPushJson(body, limits) : readPush(body)
     const share = createSharing(limits)
+    let count = 0
     for (const { labels, entries } of streams) {
+      count += 1
+      if (count > limits.batchLines) throw tooManyStreams(limits.batchLines)
       const [flat, notes]: [Flat, LineNotes] = [new Map(), createNotes()]
       addAll(flat, labels, notes, limits)
       const shared = share(flat, notes)
@@ -65,7 +68,13 @@ function* linesOf(body: Buffer, encoding: 'json' | 'protobuf', limits: IngestLim
   }
 }
 
+/** Streams without lines take time too. */
+function tooManyStreams(limit: number): Status {
+  return new Status(413, 'RequestEntityTooLarge', `the batch has too many streams, the limit is ${limit}`)
+}
+
 function toLine(entry: LokiEntry, shared: Shared, limits: IngestLimits): Line {
+  if (entry.problem !== undefined) return entry
   const notes = createNotes()
   const flat: Flat = new Map()
   const timeNs = isLineTime(entry.timeNs, limits) ? entry.timeNs : arrivalTime(notes)

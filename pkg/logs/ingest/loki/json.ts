@@ -3,13 +3,14 @@ import { isRecord } from '../../../kubeclient/object.ts'
 import { parseBounded, TooManyValues } from '../bounded-json.ts'
 import type { IngestLimits } from '../limits.ts'
 import { parseTimestamp } from '../timestamp.ts'
+import { parseLabels } from './labels.ts'
 import type { LokiEntry, LokiStream } from './message.ts'
 
 /**
  * Reads the JSON of Loki's push: `{"streams": [{"stream": {…}, "values": [["<nanoseconds>",
  * "<line>", {…}]]}]}`.
  *
- * @throws Status 400 that names the member, 413
+ * @throws Status 400 for what is no request, 413
  */
 export function* readPushJson(body: Buffer, limits: IngestLimits): Generator<LokiStream> {
   let parsed: unknown
@@ -22,12 +23,25 @@ export function* readPushJson(body: Buffer, limits: IngestLimits): Generator<Lok
   }
   const streams = isRecord(parsed) ? parsed.streams : undefined
   if (!Array.isArray(streams)) throw badRequest('streams: must be a list of objects')
-  for (const [i, stream] of streams.entries()) {
-    if (!isRecord(stream) || !Array.isArray(stream.values))
-      throw badRequest(`streams[${i}].values: must be a list of entries [time, line]`)
-    const labels = isRecord(stream.stream) ? Object.entries(stream.stream) : []
-    yield { labels, entries: stream.values.map(toEntry) }
-  }
+  for (const stream of streams) yield toStream(stream)
+}
+
+/** What is no stream, or no list of entries, is kept as a line. */
+function toStream(given: unknown): LokiStream {
+  if (!isRecord(given)) return { labels: [], entries: [toLine(given)] }
+  const { stream, values } = given
+  const entries = Array.isArray(values) ? values.map(toEntry) : values == null ? [] : [toLine(values)]
+  return { labels: toLabels(stream), entries }
+}
+
+function toLabels(stream: unknown): LokiStream['labels'] {
+  if (isRecord(stream)) return Object.entries(stream)
+  if (stream == null) return []
+  return (typeof stream === 'string' ? parseLabels(stream) : undefined) ?? [['labels', stream]]
+}
+
+function toLine(line: unknown): LokiEntry {
+  return { timeNs: undefined, timestamp: undefined, line, metadata: [] }
 }
 
 function toEntry(value: unknown): LokiEntry {

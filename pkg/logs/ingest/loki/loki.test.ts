@@ -131,6 +131,64 @@ describe('readLoki', () => {
     expect(line?.notes).to.deep.equal(['field_omitted'])
   })
 
+  it('keeps what is no stream and no list of entries, with all other lines', () => {
+    const good = { stream: { namespace: 'shop', pod: 'web-0' }, values: [['1', 'good']] }
+    const streams = [
+      ...[1, null, 'text', { values: { a: 1 } }, { stream: 5, values: 'x' }, { stream: {} }],
+      ...[{ stream: '{namespace="shop"}', values: [['1', 'named']] }, { stream: {}, values: [null] }, good],
+    ]
+    const lines = read(Buffer.from(JSON.stringify({ streams })), 'json')
+    expect(lines.map(({ record }) => [record?.log, record?.namespace, record?.fields?.labels])).to.deep.equal(
+      [
+        ['1', '', undefined],
+        ['null', '', undefined],
+        ['text', '', undefined],
+        ['{"a":1}', '', undefined],
+        ['x', '', 5],
+        ['named', 'shop', undefined],
+        ['null', '', undefined],
+        ['good', 'shop', undefined],
+      ],
+    )
+  })
+
+  it('refuses an entry or a stream that cannot be read, and no other', () => {
+    const good = field(1, field(1, '{namespace="shop"}'), field(2, time(1, 0), field(2, 'good')))
+    const number = Buffer.from([0x10, 0x05])
+    const bad = [
+      field(1, field(1, '{}'), number, field(2, time(1, 0), field(2, 'after a number'))),
+      field(1, field(1, '{}'), field(2, Buffer.from([0x0b])), field(2, time(1, 0), field(2, 'next'))),
+      field(1, field(2, time(1, 0), field(2, 'first')), Buffer.from([0x12, 0x7f])),
+      field(1, Buffer.from([0x08, 0x01]), field(2, time(1, 0), field(2, 'no labels'))),
+      field(1, field(2, time(1, 0), field(2, 'metadata'), Buffer.from([0x18, 0x01]), field(3, '\x0b'))),
+    ]
+    const lines = read(Buffer.concat([good, ...bad, good]), 'protobuf')
+    expect(lines.map(({ record, problem }) => record?.log ?? problem)).to.deep.equal([
+      'good',
+      'the entry cannot be read: field 2 has the wrong wire type',
+      'after a number',
+      'the entry cannot be read: wire type 3 is not known',
+      'next',
+      'first',
+      'the stream cannot be read: a field is cut off',
+      'no labels',
+      'metadata',
+      'good',
+    ])
+  })
+
+  it('reads no more streams than a batch has lines', () => {
+    const limits = { ...defaultLimits, batchLines: 3 }
+    const readAll = (count: number) => [
+      ...readLoki(Buffer.concat(Array(count).fill(field(1))), 'protobuf', limits).lines,
+    ]
+    expect(readAll(3)).to.deep.equal([])
+    expect(refusalOf(() => readAll(4))).to.deep.equal({
+      ...{ code: 413, reason: 'RequestEntityTooLarge' },
+      message: 'the batch has too many streams, the limit is 3',
+    })
+  })
+
   it('says how many lines the store did not take, and why', () => {
     const batch = readLoki(
       Buffer.from('{"streams":[{"values":[["1","x"],["2","y"]]}]}'),
@@ -145,8 +203,6 @@ describe('readLoki', () => {
   const invalid: readonly (readonly ['json' | 'protobuf', string, string])[] = [
     ['json', '{', 'the body is not valid JSON'],
     ['json', '[]', 'streams: must be a list of objects'],
-    ['json', '{"streams":[1]}', 'streams[0].values: must be a list of entries [time, line]'],
-    ['json', '{"streams":[{"values":{}}]}', 'streams[0].values: must be a list of entries [time, line]'],
     ['protobuf', '{"streams":[]}', 'the body is not a PushRequest: wire type 3 is not known'],
   ]
   for (const [encoding, body, message] of invalid) {

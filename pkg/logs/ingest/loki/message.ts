@@ -1,5 +1,8 @@
-/** An entry of a stream (logproto.EntryAdapter). */
-export type LokiEntry = {
+/** An entry of a stream (logproto.EntryAdapter), or why there is none. */
+export type LokiEntry = ReadEntry | { readonly problem: string }
+
+export type ReadEntry = {
+  readonly problem?: never
   /** Nanoseconds since 1970; undefined when it cannot be read. */
   readonly timeNs: bigint | undefined
   /** The time as it was sent. */

@@ -14,18 +14,49 @@ export function* readPush(body: Buffer): Generator<LokiStream> {
   for (const field of readFields(body)) if (field.number === request.streams) yield readStream(bytesOf(field))
 }
 
+/** What is wrong in a stream or an entry concerns no other. */
 function readStream(message: Buffer): LokiStream {
-  let text = ''
-  // The labels may follow the entries.
-  for (const field of readFields(message))
-    if (field.number === stream.labels) text = bytesOf(field).toString('utf8')
+  const text = readLabelText(message)
   // Invalid labels are kept as text, and the lines are stored.
   return { labels: parseLabels(text) ?? [['labels', text]], entries: readEntries(message) }
 }
 
+function readLabelText(message: Buffer): string {
+  let text = ''
+  // The labels may follow the entries.
+  for (const field of whatIsReadable(message))
+    if (field.number === stream.labels && field.bytes !== undefined) text = field.bytes.toString('utf8')
+  return text
+}
+
+function* whatIsReadable(message: Buffer): Generator<Field> {
+  try {
+    yield* readFields(message)
+  } catch (error) {
+    if (!(error instanceof WireError)) throw error
+  }
+}
+
 function* readEntries(message: Buffer): Generator<LokiEntry> {
-  for (const field of readFields(message))
-    if (field.number === stream.entries) yield readEntry(bytesOf(field))
+  try {
+    for (const field of readFields(message))
+      if (field.number === stream.entries) yield orProblem('entry', () => readEntry(bytesOf(field)))
+  } catch (error) {
+    yield toProblem('stream', error)
+  }
+}
+
+function orProblem(what: string, read: () => LokiEntry): LokiEntry {
+  try {
+    return read()
+  } catch (error) {
+    return toProblem(what, error)
+  }
+}
+
+function toProblem(what: string, error: unknown): LokiEntry {
+  if (!(error instanceof WireError)) throw error
+  return { problem: `the ${what} cannot be read: ${error.message}` }
 }
 
 function readEntry(message: Buffer): LokiEntry {
@@ -39,8 +70,8 @@ function readEntry(message: Buffer): LokiEntry {
 }
 
 function* readMetadata(message: Buffer): Generator<readonly [string, string]> {
-  for (const field of readFields(message))
-    if (field.number === entry.metadata) yield readLabel(bytesOf(field))
+  for (const { number, bytes } of readFields(message))
+    if (number === entry.metadata && bytes !== undefined) yield readLabel(bytes)
 }
 
 function readTimestamp(message: Buffer): bigint {
@@ -55,9 +86,9 @@ function readTimestamp(message: Buffer): bigint {
 
 function readLabel(message: Buffer): [string, string] {
   const pair: [string, string] = ['', '']
-  for (const field of readFields(message)) {
-    if (field.number === label.name) pair[0] = bytesOf(field).toString('utf8')
-    else if (field.number === label.value) pair[1] = bytesOf(field).toString('utf8')
+  for (const { number, bytes } of whatIsReadable(message)) {
+    if (number === label.name && bytes !== undefined) pair[0] = bytes.toString('utf8')
+    else if (number === label.value && bytes !== undefined) pair[1] = bytes.toString('utf8')
   }
   return pair
 }
