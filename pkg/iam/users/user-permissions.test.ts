@@ -51,6 +51,24 @@ describe('rightsToCreate', () => {
     })
 })
 
+describe('rightsToChange of an address that the user has set', () => {
+  const ownEmail = `iam.${domain}/own-email`
+  const own: KubeObject = {
+    ...stored,
+    apiVersion: `iam.${domain}/v1alpha2`,
+    metadata: { ...metadata, annotations: { [ownEmail]: spec.email } },
+  }
+  for (const [annotations, user] of [
+    [{ [ownEmail]: spec.email }, 'never'],
+    [{}, 'always'],
+    [{ [ownEmail]: 'other@example.org' }, 'always'],
+  ] as const)
+    it(`takes the right to be the user ${user} with ${JSON.stringify(annotations)}`, () => {
+      const draft = parseUserDraft({ metadata: { name: 'jane', annotations }, spec }, domain)
+      expect(rightsToChange(own, draft, domain).user).to.equal(user)
+    })
+})
+
 describe('rightsToChange', () => {
   const taken: UserRights = { ...nothing, groups: ['a', 'b', 'c'], user: 'always' }
   const newlyLinked = { ...taken, anyGroup: true }

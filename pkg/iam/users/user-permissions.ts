@@ -1,6 +1,6 @@
 import { isRecord, type KubeObject } from '../../kubeclient/object.ts'
 import type { UserDraft } from './parse-user.ts'
-import { toUser } from './user.ts'
+import { ownEmailAnnotation, toUser } from './user.ts'
 import { readLinks, type UserLink } from './user-link.ts'
 
 /**
@@ -51,7 +51,11 @@ export function rightsToChange(before: KubeObject, draft: UserDraft, groupDomain
   const { password, state } = draft
   const groups = toGroups(draft.spec.groups)
   const isLinked = hasNewLink(before, draft, groupDomain)
-  const isTaken = password !== undefined || draft.spec.email !== spec.email || isLinked
+  const isTaken =
+    password !== undefined ||
+    draft.spec.email !== spec.email ||
+    isLinked ||
+    hasVouchedEmail(before, draft, groupDomain)
   const known = toGroups(spec.groups)
   return {
     subresources: subresourcesOf(
@@ -75,6 +79,13 @@ export function rightsToSetPassword(before: KubeObject): UserRights {
 
 function subresourcesOf(hasPassword: boolean, hasState: boolean): UserRights['subresources'] {
   return [...(hasPassword ? (['password'] as const) : []), ...(hasState ? (['status'] as const) : [])]
+}
+
+/** Whether the mark of an address that the user has set is taken away, which verifies it. */
+function hasVouchedEmail(before: KubeObject, { spec, annotations }: UserDraft, groupDomain: string): boolean {
+  return (
+    !toUser(before).isEmailVerified && annotations[ownEmailAnnotation(`iam.${groupDomain}`)] !== spec.email
+  )
 }
 
 function hasNewLink({ metadata }: KubeObject, draft: UserDraft, groupDomain: string): boolean {

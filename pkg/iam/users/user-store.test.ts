@@ -45,6 +45,19 @@ describe('UserStore', () => {
     })
   })
 
+  it('gives an address that a user only claims to one whom an administrator gave it', async () => {
+    const claim = user('aaron', 'mia@kapis.io', '2026-01-01T00:00:00Z')
+    const annotations = { 'iam.kapis.io/own-email': 'mia@kapis.io' }
+    const claimed = {
+      ...claim,
+      apiVersion: 'iam.kapis.io/v1alpha2',
+      metadata: { ...claim.metadata, annotations },
+    }
+    const mia = user('mia', 'mia@kapis.io', '2026-02-01T00:00:00Z')
+    await follow([claimed, { ...mia, apiVersion: 'iam.kapis.io/v1alpha2' }])
+    expect(store.find('mia@kapis.io')?.name).to.equal('mia')
+  })
+
   it('logs once which stored groups of a user are ignored', async () => {
     const lines: string[] = []
     const destination = { write: (line: string) => void lines.push(line) }

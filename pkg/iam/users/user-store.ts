@@ -70,12 +70,13 @@ export class UserStore {
 
   /**
    * Finds a user by name, or by e-mail address if the login is one (RFC 5322 addr-spec). If several
-   * users have the same address, the oldest is used: a new one must not take over a login.
+   * users have the same address, one whom an administrator or a provider gave it is used, and of
+   * several the oldest: neither a new user nor one who claims an address takes over a login.
    */
   find(login: string): User | undefined {
     if (!login.includes('@')) return this.get(login)
     const holders = this.#users.byIndex('email', login.toLowerCase()).map(({ user }) => user)
-    return holders.sort(byAge)[0]
+    return holders.sort(byClaim)[0]
   }
 
   /** Returns the users that are linked to an account; there is more than one only by mistake. */
@@ -103,6 +104,10 @@ export class UserStore {
 }
 
 /** A total order, so that all replicas agree. */
+function byClaim(a: User, b: User): number {
+  return a.isEmailVerified === b.isEmailVerified ? byAge(a, b) : a.isEmailVerified ? -1 : 1
+}
+
 function byAge(a: User, b: User): number {
   return a.createdAt < b.createdAt || (a.createdAt === b.createdAt && a.name < b.name) ? -1 : 1
 }

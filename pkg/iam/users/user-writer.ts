@@ -8,7 +8,15 @@ import type { PasswordHasher } from '../passwords/password.ts'
 import type { PasswordStore } from '../passwords/password-store.ts'
 import { createPasswordWriter } from '../passwords/password-writer.ts'
 import { invalidUser, type UserDraft } from './parse-user.ts'
-import { iamVersion, isPasswordHash, toUser, type User, type UserState, usersPath } from './user.ts'
+import {
+  iamVersion,
+  isPasswordHash,
+  ownEmailAnnotation,
+  toUser,
+  type User,
+  type UserState,
+  usersPath,
+} from './user.ts'
 import { rightsToChange, rightsToCreate, rightsToSetPassword, type UserRights } from './user-permissions.ts'
 import { problemAt } from './user-validation.ts'
 
@@ -92,11 +100,15 @@ export function createUserWriter({
 
   /**
    * An e-mail address can be used to log in, so it belongs to one user. If two users set it at the
-   * same time, the older one keeps it.
+   * same time, the older one keeps it. One that a user only claims is no obstacle to an administrator
+   * who gives it to another.
    */
-  function requireFreeEmail({ name, spec }: UserDraft): void {
+  function requireFreeEmail({ name, spec, annotations }: UserDraft, before?: KubeObject): void {
+    if (before !== undefined && isRecord(before.spec) && before.spec.email === spec.email) return
     const holder = users.find(String(spec.email))
     if (holder === undefined || holder.name === name) return
+    const isClaim = annotations[ownEmailAnnotation(resource.group)] === spec.email
+    if (!holder.isEmailVerified && !isClaim) return
     throw invalidUser(groupDomain, name, problemAt('spec.email', 'belongs to another user'))
   }
 
@@ -142,7 +154,7 @@ export function createUserWriter({
     const { resourceVersion } = before.metadata
     if (draft.resourceVersion !== '' && draft.resourceVersion !== resourceVersion) throw conflict(draft.name)
     await options.permit(draft.name, rightsToChange(before, draft, groupDomain))
-    requireFreeEmail(draft)
+    requireFreeEmail(draft, before)
     // Hidden annotations cannot be sent back by callers, so they are kept; without
     // last-applied-configuration, `kubectl apply` could not detect removed fields.
     const secrets = Object.entries(isRecord(before.spec) ? before.spec : {}).filter(([key]) => isSecret(key))

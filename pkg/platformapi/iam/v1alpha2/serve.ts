@@ -9,6 +9,7 @@ import type { KubeClient } from '../../../kubeclient/client.ts'
 import { routeOf } from '../../../openapi/route.ts'
 import type { Logger } from '../../../telemetry/logger.ts'
 import type { ReadStyle } from '../../read-collection.ts'
+import { createBindingRemover } from './roles/leave-bindings.ts'
 import { createPlatformRoles } from './roles/platform-roles.ts'
 import { createRoleRoutes, type RoleTools } from './roles/role-routes.ts'
 import { createScopeReader } from './roles/scope-reader.ts'
@@ -111,7 +112,8 @@ export function createIamApi(options: IamOptions): IamApi {
   const platformRoles = createPlatformRoles({ groupDomain, places, callAs: options.roles.callAs })
   const { isPassword, hasJustLoggedIn } = options
   const own = { isOwn: isOwnUser, isPassword, hasJustLoggedIn, callAs: options.roles.callAs }
-  const writing = { users, writer, passwords, permitOf, requireWrite, platformRoles }
+  const leaveBindings = createBindingRemover({ places, callAs: options.roles.callAs })
+  const writing = { leaveBindings, users, writer, passwords, permitOf, requireWrite, platformRoles }
   const tools = { client, groupDomain, sourceOf, audit, ...writing, ...own }
   const routes: Readonly<Record<keyof ReturnType<typeof iamPaths>, Handler>> = {
     '/users': serveCollection,

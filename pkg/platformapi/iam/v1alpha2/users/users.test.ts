@@ -65,6 +65,7 @@ async function send(method: string, body: object, { mayRead = true, isOwn = fals
         }
       },
     },
+    leaveBindings: async (_exchange, name) => void events.push(`leave ${name}`),
     audit: (_exchange, action, name) => void events.push(`audit ${action} ${name}`),
   }
   const server = await startLoopback(async (req, res) => {
@@ -118,6 +119,14 @@ describe('platform roles in writes of users', () => {
       message: 'changed: the user was updated, without the platform role',
       events: ['update', 'audit update ann'],
     }))
+})
+
+describe('DELETE of a user', () => {
+  it('takes the user out of bindings', async () =>
+    expect((await send('DELETE', {})).events).to.deep.equal(['remove', 'audit delete ann', 'leave ann']))
+
+  it('keeps them in a dry run', async () =>
+    expect((await send('DELETE', { dryRun: ['All'] })).events).to.deep.equal(['remove']))
 })
 
 describe('audit of writes of users', () => {

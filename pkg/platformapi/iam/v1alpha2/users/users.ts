@@ -33,6 +33,8 @@ export type UsersOptions = {
   readonly requireWrite: (exchange: AuthenticatedExchange) => Promise<void>
   readonly users: { readonly get: (name: string) => User | undefined }
   readonly platformRoles: PlatformRoles
+  /** Removes a deleted user from bindings, as the caller, with a warning of those that stay. */
+  readonly leaveBindings: (exchange: AuthenticatedExchange, user: string) => Promise<void>
   /** A line of the audit. */
   readonly audit: (exchange: AuthenticatedExchange, action: string, user: string) => void
 }
@@ -68,7 +70,10 @@ export async function serveUser(options: UsersOptions, exchange: AuthenticatedEx
     const given = await readDeleteOptions(req)
     const isTried = isDryRun(exchange) || given?.isDryRun === true
     await writer.remove(info.name, { isDryRun: isTried, options: given?.options ?? {} })
-    if (!isTried) audit(exchange, 'delete', info.name)
+    if (!isTried) {
+      audit(exchange, 'delete', info.name)
+      await options.leaveBindings(exchange, info.name)
+    }
     return sendJson(res, 200, { message: 'success' })
   }
   if (method !== 'PUT' && method !== 'PATCH')

@@ -1,0 +1,106 @@
+import { expect } from 'chai'
+import { Status } from '../../../../apierrors/status.ts'
+import { startLoopback, toExchange } from '../../../../apirequest/fixtures.ts'
+import type { KubeObject } from '../../../../kubeclient/object.ts'
+import { replaceAll } from '../../../../resourcecache/fixtures.ts'
+import { plain } from '../../../../resourcecache/kinds/platform.ts'
+import { ObjectStore } from '../../../../resourcecache/store/store.ts'
+import { createBindingRemover } from './leave-bindings.ts'
+
+const group = 'rbac.authorization.k8s.io'
+const own = { 'app.kubernetes.io/managed-by': 'kapis' }
+
+function binding(name: string, users: readonly string[], labels: object, namespace?: string): KubeObject {
+  return {
+    kind: 'RoleBinding',
+    apiVersion: `${group}/v1`,
+    metadata: {
+      ...{ name, uid: `u-${name}`, resourceVersion: '3', creationTimestamp: '2031-01-01T00:00:00Z' },
+      ...{ labels: { ...labels }, ...(namespace !== undefined && { namespace }) },
+    },
+    roleRef: { apiGroup: group, kind: 'ClusterRole', name: 'view' },
+    subjects: users.map(user => ({ apiGroup: group, kind: 'User', name: user })),
+  }
+}
+function storeOf(plural: string, namespaced: boolean, objects: readonly KubeObject[]): ObjectStore {
+  const named = { plural, singular: plural.slice(0, -1), kind: 'RoleBinding' }
+  const source = { group, version: 'v1', path: `/apis/${group}/v1/${plural}` }
+  const kind = { ...plain, ...named, shortNames: [], categories: [], columns: [], namespaced, source }
+  const store = new ObjectStore({ kind, group, version: 'v1' })
+  replaceAll(store, objects, '10')
+  return store
+}
+
+const all = [
+  binding('mine', ['ann'], own, 'a'),
+  binding('shared', ['ann', 'joe'], own, 'b'),
+  binding('hand', ['ann'], {}, 'a'),
+  binding('other', ['joe'], own, 'a'),
+  binding('cluster', ['ann'], own),
+]
+const stores: Readonly<Record<string, ObjectStore>> = {
+  rolebindings: storeOf(
+    'rolebindings',
+    true,
+    all.filter(({ metadata }) => metadata.namespace !== undefined),
+  ),
+  clusterrolebindings: storeOf(
+    'clusterrolebindings',
+    false,
+    all.filter(({ metadata }) => metadata.namespace === undefined),
+  ),
+}
+
+async function leave(user: string, { mayList = true, refused = '' } = {}) {
+  const calls: string[] = []
+  const remove = createBindingRemover({
+    places: {
+      async latest(plural) {
+        const store = stores[plural]
+        if (store === undefined) throw new Error(plural)
+        return store
+      },
+      mayList: async () => mayList,
+    },
+    async callAs(_exchange, { method = 'GET', path }) {
+      const name = path.split('/').at(-1) ?? ''
+      if (method !== 'GET') calls.push(`${method} ${name}`)
+      if (name === refused) throw new Status(403, 'Forbidden', 'no')
+      return { code: 200, text: JSON.stringify(all.find(({ metadata }) => metadata.name === name)) }
+    },
+  })
+  const server = await startLoopback(async (req, res) => {
+    await remove(toExchange(req, res), user)
+    res.end()
+  })
+  try {
+    const { headers } = await server.get(`/kapis/iam.kapis.io/v1alpha2/users/${user}?x=1`)
+    return { calls, warning: headers.warning }
+  } finally {
+    await server.close()
+  }
+}
+
+describe('createBindingRemover', () => {
+  it('takes a user out of the bindings of Kapis, and names those of others', async () =>
+    expect(await leave('ann')).to.deep.equal({
+      calls: ['DELETE mine', 'PUT shared', 'DELETE cluster'],
+      warning: '299 - "role bindings still name the user: a/hand"',
+    }))
+
+  it('names a binding that the caller may not write', async () =>
+    expect(await leave('joe', { refused: 'other' })).to.deep.equal({
+      calls: ['PUT shared'],
+      warning: '299 - "role bindings still name the user: a/other"',
+    }))
+
+  it('is silent about a user without bindings', async () =>
+    expect(await leave('kim')).to.deep.equal({ calls: [], warning: undefined }))
+
+  it('names none to a caller who may not list bindings', async () =>
+    expect(await leave('ann', { mayList: false })).to.deep.equal({
+      calls: [],
+      warning:
+        '299 - "role bindings of the user stay: you may not list rolebindings and clusterrolebindings"',
+    }))
+})
