@@ -25,7 +25,8 @@ export type AuthenticationObserver = (method: string, result: 'success' | 'failu
  * leads to 401 and never to the anonymous user, as in k8s.io/apiserver. An identity that headers
  * cannot transport unchanged is rejected, whichever authenticator it comes from.
  *
- * @throws Status 401; 403 for an identity that cannot be used; 503 if an authenticator failed
+ * @throws Status 401; 403 for an identity that cannot be used; 429 for a locked user; 503 if an
+ *   authenticator failed
  */
 export function createUnion(
   authenticators: readonly Authenticator[],
@@ -62,7 +63,8 @@ export function createUnion(
     function refused(method: string, error: unknown): Outcome {
       observe(method, 'failure')
       // A recognized caller who is rejected must not become another one.
-      if (error instanceof Status && (error.code >= 500 || error.code === 403)) throw error
+      if (error instanceof Status && (error.code >= 500 || error.code === 403 || error.code === 429))
+        throw error
       return tryFrom(place + 1, req, broken ?? error)
     }
   }
@@ -71,6 +73,7 @@ export function createUnion(
 
 function nobody(broken: unknown): Authenticated {
   if (broken === undefined) return { identity: anonymous, method: 'anonymous' }
+  if (broken instanceof Status && broken.code === 401) throw broken
   throw unauthorized(broken)
 }
 

@@ -4,7 +4,14 @@ import { expect } from 'chai'
 import { rejectionOf } from '../apierrors/fixtures.ts'
 import { createBasicAuthenticator } from './basic.ts'
 
-const agent = { name: 'agent', uid: 'u-1', groups: ['agents'], state: 'Active', credential: 'c1' }
+const agent = {
+  name: 'agent',
+  uid: 'u-1',
+  groups: ['agents'],
+  state: 'Active',
+  credential: 'c1',
+  mustChangePassword: false,
+}
 const identity = { username: 'agent', uid: 'u-1', groups: ['agents'], extra: {} }
 
 function request(authorization: string | undefined, url = '/ingest/_bulk'): IncomingMessage {
@@ -21,15 +28,20 @@ function basic(text: string): string {
 function create() {
   const checked: string[] = []
   const users = new Map([['agent', agent]])
-  const { authenticate } = createBasicAuthenticator({
-    accepts: path => path.startsWith('/ingest'),
+  const { authenticate, hasEnded } = createBasicAuthenticator({
+    accepts(path) {
+      if (path.startsWith('/ingest')) return { cacheMs: 300_000, takesFirstPassword: true }
+      return path.startsWith('/kapis/api') ? { cacheMs: 30, takesFirstPassword: false } : undefined
+    },
     check: async (_, login, password) => {
       checked.push(`${login} ${password}`)
-      return login === 'agent' && password === 'p:1' ? users.get('agent') : undefined
+      if (password === 'locked') return { outcome: 'locked', retryAfterSeconds: 7 }
+      const user = login === 'agent' && password === 'p:1' ? users.get('agent') : undefined
+      return user === undefined ? { outcome: 'wrong' } : { outcome: 'right', user }
     },
     users,
   })
-  return { authenticate: async (req: IncomingMessage) => authenticate(req), checked, users }
+  return { authenticate: async (req: IncomingMessage) => authenticate(req), hasEnded, checked, users }
 }
 
 describe('createBasicAuthenticator', () => {
@@ -81,4 +93,58 @@ describe('createBasicAuthenticator', () => {
     expect(await authenticate(request(basic('agent:p:1'), '/kapis/other'))).to.equal(null)
     expect(checked).to.deep.equal([])
   })
+
+  const api = (text: string) => request(basic(text), '/kapis/api/users')
+
+  it('compares again soon where a password is not for batches', async () => {
+    const { authenticate, checked } = create()
+    for (let i = 0; i < 3; i++) await authenticate(api('agent:p:1'))
+    expect(checked).to.have.length(1)
+    await new Promise(resolve => setTimeout(resolve, 50))
+    await authenticate(api('agent:p:1'))
+    expect(checked).to.have.length(2)
+  })
+
+  it('answers a wrong password with a challenge for Basic', async () => {
+    const error = await rejectionOf(create().authenticate(api('agent:wrong')))
+    expect(error).to.deep.include({
+      code: 401,
+      message: 'Unauthorized',
+      headers: { 'www-authenticate': 'Basic realm="kapis", charset="UTF-8"' },
+    })
+  })
+
+  it('says when a locked user may try again', async () => {
+    const error = await rejectionOf(create().authenticate(api('agent:locked')))
+    expect(error).to.deep.include({ code: 429, headers: { 'retry-after': '7' } })
+  })
+
+  it('takes a password that an administrator has set only for log lines', async () => {
+    const { authenticate, users } = create()
+    users.set('agent', { ...agent, mustChangePassword: true })
+    expect(await rejectionOf(authenticate(api('agent:p:1')))).to.have.property('code', 401)
+    expect(await authenticate(request(basic('agent:p:1')))).to.deep.equal(identity)
+    // Not from what is remembered for log lines either.
+    expect(await rejectionOf(authenticate(api('agent:p:1')))).to.have.property('code', 401)
+  })
+
+  const ends: readonly (readonly [string, object | undefined])[] = [
+    ['another password', { credential: 'c2' }],
+    ['was disabled', { state: 'Disabled' }],
+    ['is another user of the name', { uid: 'u-2' }],
+    ['is gone', undefined],
+  ]
+  for (const [title, change] of ends)
+    it(`ends what a caller has open when the user ${title}`, async () => {
+      const { authenticate, hasEnded, users } = create()
+      const caller = await authenticate(api('agent:p:1'))
+      if (caller === null) throw new Error('not recognized')
+      expect(hasEnded({ ...caller, groups: [] })).to.equal(false)
+      if (change === undefined) users.delete('agent')
+      else users.set('agent', { ...agent, ...change })
+      expect(hasEnded({ ...caller, groups: [] })).to.equal(true)
+    })
+
+  it('ends nothing of other callers', () =>
+    expect(create().hasEnded({ username: 'agent', uid: '', groups: [], extra: {} })).to.equal(false))
 })

@@ -1,10 +1,10 @@
-import { createHash } from 'node:crypto'
+import { createHmac, randomBytes } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
-import { unauthorized } from '../apierrors/status.ts'
+import { Status, tooManyRequests } from '../apierrors/status.ts'
 import type { Identity } from '../apirequest/identity.ts'
 import { createBoundedCache } from '../cache/bounded-cache.ts'
 import type { Authenticator } from './authenticator.ts'
-import { type BasicCredential, readBasic } from './basic-credential.ts'
+import { type BasicCredential, basicChallenge, readBasic } from './basic-credential.ts'
 
 type User = {
   readonly name: string
@@ -13,69 +13,125 @@ type User = {
   readonly state: string
   /** Changes when the password does. */
   readonly credential: string
+  /** An administrator has set the password. */
+  readonly mustChangePassword: boolean
 }
+
+/** How a path takes passwords. */
+export type BasicPath = {
+  /** How long a correct password is remembered. */
+  readonly cacheMs: number
+  /** Whether a password counts that its user has not chosen. */
+  readonly takesFirstPassword: boolean
+}
+
+export type PasswordOutcome =
+  | { readonly outcome: 'right'; readonly user: User }
+  | { readonly outcome: 'wrong' }
+  | { readonly outcome: 'locked'; readonly retryAfterSeconds: number }
 
 export type BasicOptions = {
   /**
-   * Returns whether a path accepts passwords. All others require a token, which expires and can be
+   * How a path accepts passwords; undefined for one that requires a token, which expires and can be
    * revoked.
    */
-  readonly accepts: (path: string) => boolean
+  readonly accepts: (path: string) => BasicPath | undefined
   /**
-   * Returns the user if the password is correct, otherwise undefined. Failures are counted and lead
-   * to a lock.
+   * Checks a password. Failures are counted and lead to a lock.
    *
    * @throws Status 503
    */
-  readonly check: (req: IncomingMessage, login: string, password: string) => Promise<User | undefined>
+  readonly check: (req: IncomingMessage, login: string, password: string) => Promise<PasswordOutcome>
   readonly users: { readonly get: (name: string) => User | undefined }
 }
 
-const cacheMs = 300_000
+export type BasicAuthenticator = Authenticator & {
+  /** Whether the user of a caller with Basic has another password since, or was disabled or deleted. */
+  readonly hasEnded: (identity: Identity) => boolean
+}
+
+type Known = Pick<User, 'name' | 'uid' | 'credential'>
+
 const maxCacheBytes = 1024 * 1024
 const maxHeaderLength = 4096
 
 /**
- * Authenticates HTTP Basic (RFC 7617) with the password of a user, for log shippers without token
- * support. A correct password is cached by its digest until it changes: verifying it again for each
- * batch would cost more than the batch.
+ * Authenticates HTTP Basic (RFC 7617) with the password of a user, for log shippers and SDKs without
+ * token support. A correct password is remembered for a while, by a digest with a key of this
+ * process: to verify it for each request would cost more than the request.
  */
-export function createBasicAuthenticator({ accepts, check, users }: BasicOptions): Authenticator {
-  const known = createBoundedCache<Pick<User, 'name' | 'credential'>>({
+export function createBasicAuthenticator({ accepts, check, users }: BasicOptions): BasicAuthenticator {
+  const key = randomBytes(32)
+  const known = createBoundedCache<Known>({
     maxBytes: maxCacheBytes,
-    sizeOf: ({ name, credential }) => 2 * (name.length + credential.length),
+    sizeOf: ({ name, uid, credential }) => 2 * (name.length + uid.length + credential.length),
   })
+  // Copies of an identity share its extra.
+  const callers = new WeakMap<Identity['extra'], Known>()
+
+  function isCurrent({ name, uid, credential }: Known): boolean {
+    const user = users.get(name)
+    return user?.uid === uid && user.credential === credential && user.state !== 'Disabled'
+  }
+
+  async function identify(req: IncomingMessage, header: string, path: BasicPath): Promise<Identity> {
+    if (header.length > maxHeaderLength) throw refused('the Authorization header is too long')
+    const digest = createHmac('sha256', key).update(`${path.cacheMs} `).update(header).digest('base64')
+    const remembered = known.get(digest)
+    const current = remembered && users.get(remembered.name)
+    if (current !== undefined && remembered !== undefined && isCurrent(remembered))
+      return toIdentity(current, path)
+    const { id, secret } = readCredential(header)
+    const verdict = await check(req, id, secret)
+    if (verdict.outcome === 'locked')
+      throw tooManyRequests('too many wrong passwords: try again later', verdict.retryAfterSeconds)
+    if (verdict.outcome === 'wrong') throw refused('incorrect user name or password')
+    const identity = toIdentity(verdict.user, path)
+    known.set(digest, verdict.user, path.cacheMs)
+    return identity
+  }
+
+  function toIdentity(user: User, { takesFirstPassword }: BasicPath): Identity {
+    const { name, uid, groups, state, credential, mustChangePassword } = user
+    if (state === 'Disabled') throw refused('the user is disabled')
+    if (mustChangePassword && !takesFirstPassword)
+      throw refused('the password was set by an administrator: change it first')
+    const extra = {}
+    callers.set(extra, { name, uid, credential })
+    return { username: name, uid, groups, extra }
+  }
 
   return {
     name: 'basic',
     authenticate(req) {
       const header = req.headers.authorization ?? ''
-      return /^basic /i.test(header) && accepts(req.url ?? '') ? identify(req, header) : null
+      const path = /^basic /i.test(header) ? accepts(req.url ?? '') : undefined
+      return path === undefined ? null : identify(req, header, path)
     },
-  }
-
-  async function identify(req: IncomingMessage, header: string): Promise<Identity> {
-    if (header.length > maxHeaderLength) throw unauthorized('the Authorization header is too long')
-    const key = createHash('sha256').update(header).digest('base64')
-    const remembered = known.get(key)
-    const current = remembered && users.get(remembered.name)
-    if (current !== undefined && current.credential === remembered?.credential) return toIdentity(current)
-    const { id, secret } = readCredential(header)
-    const user = await check(req, id, secret)
-    if (user === undefined) throw unauthorized('incorrect user name or password')
-    const { name, credential } = user
-    known.set(key, { name, credential }, cacheMs)
-    return toIdentity(user)
+    hasEnded({ extra }) {
+      const caller = callers.get(extra)
+      if (caller === undefined) return false
+      try {
+        return !isCurrent(caller)
+      } catch {
+        // A failed check does not end anything.
+        return false
+      }
+    },
   }
 }
 
-function toIdentity({ name, uid, groups, state }: User): Identity {
-  if (state === 'Disabled') throw unauthorized('the user is disabled')
-  return { username: name, uid, groups, extra: {} }
+/**
+ * A 401 with a Basic challenge, only for requests with Basic: browsers would otherwise show their
+ * own login dialog, and send the password with every later request.
+ */
+function refused(cause: string): Status {
+  const headers = { 'www-authenticate': basicChallenge }
+  return new Status(401, 'Unauthorized', 'Unauthorized', { cause, headers })
 }
 
 function readCredential(header: string): BasicCredential {
   const credential = readBasic(header)
-  if (credential === undefined || credential.id === '') throw unauthorized('invalid Basic credential')
+  if (credential === undefined || credential.id === '') throw refused('invalid Basic credential')
   return credential
 }

@@ -68,6 +68,7 @@ describe('parseConfig', () => {
       registries: { caFile: '/etc/ca.pem', trustedHosts: ['localhost:5000'] },
       authentication: {
         multipleLogin: false,
+        basicForApis: true,
         constrainedImpersonation: 'off',
         authenticateRateLimiterMaxTries: 3,
         authenticateRateLimiterMaxTriesPerAddress: 7,
@@ -142,6 +143,7 @@ describe('parseConfig', () => {
       registries: { caFile: '/etc/ca.pem', trustedHosts: ['localhost:5000'] },
       authentication: {
         multipleLogin: false,
+        basicForApis: true,
         constrainedImpersonation: 'off',
         authenticateRateLimiterMaxTries: 3,
         authenticateRateLimiterMaxTriesPerAddress: 7,

@@ -137,12 +137,14 @@ export function createAuth(options: AccessOptions): Auth {
   const ingest = ['kapis', 'kapi'].map(prefix => `/${prefix}/logging.${groupDomain}/v1alpha2/ingest`)
   let passwords: PasswordChecker | undefined
   const basic = createBasicAuthenticator({
-    accepts: path => ingest.some(prefix => path === prefix || path.startsWith(`${prefix}/`)),
+    accepts(path) {
+      if (ingest.some(prefix => path === prefix || path.startsWith(`${prefix}/`))) return forIngest
+      return config.authentication.basicForApis && api.test(path) ? forApis : undefined
+    },
     async check(req, login, password) {
       if (passwords === undefined) throw unavailable('passwords cannot be checked yet; retry later')
       const source = { address: clientAddress(req), userAgent: req.headers['user-agent'] ?? '' }
-      const verdict = await passwords.check({ login, password, source })
-      return verdict.outcome === 'right' ? verdict.user : undefined
+      return passwords.check({ login, password, source })
     },
     users: known,
   })
@@ -187,7 +189,7 @@ export function createAuth(options: AccessOptions): Auth {
       const found = union(req)
       return found instanceof Promise ? found.then(identified) : identified(found)
     },
-    hasEnded: kapisTokens.hasEnded,
+    hasEnded: identity => kapisTokens.hasEnded(identity) || basic.hasEnded(identity),
     async hasJustLoggedIn({ identity, impersonator }) {
       const sid = impersonator === undefined ? kapisTokens.sidOf(identity) : undefined
       const session = sid === undefined ? undefined : await sessions.read(sid)
@@ -230,6 +232,11 @@ export function createAuth(options: AccessOptions): Auth {
     },
   }
 }
+
+const api = /^\/(kapis|kapi|apis|api)([/?]|$)/
+// Verifying a password for each batch of log lines would cost more than the batch.
+const forIngest = { cacheMs: 300_000, takesFirstPassword: true }
+const forApis = { cacheMs: 10_000, takesFirstPassword: false }
 
 /** Counts by two labels, each of few values. */
 function byTwo(rowOf: (a: string, b: string) => Row): (a: string, b: string) => void {

@@ -16,6 +16,12 @@ export const authentication = section({
     description:
       'Constrained impersonation (KEP-5284: the verbs `impersonate:<mode>` and `impersonate-on:<mode>:<verb>`), as in kube-apiserver 1.36 and later. Set it to `off` if the feature gate ConstrainedImpersonation of kube-apiserver is off.',
   }),
+  basicForApis: boolean({
+    default: false,
+    env: 'KAPIS_BASIC_FOR_APIS',
+    description:
+      'Whether `/kapis`, `/kapi`, `/api` and `/apis` take user name and password of a local user by HTTP Basic, as ks-apiserver does, for SDKs of KubeSphere. Wrong passwords count and lock like those of logins. Tokens are the better choice: they expire and can be ended.',
+  }),
   authenticateRateLimiterMaxTries: integer({
     default: 10,
     min: 1,

@@ -45,7 +45,7 @@ describe('UserStore', () => {
     })
   })
 
-  it('gives an address that a user only claims to one whom an administrator gave it', async () => {
+  it('gives an address that a user only claims to the user with it by an administrator', async () => {
     const claim = user('aaron', 'mia@kapis.io', '2026-01-01T00:00:00Z')
     const annotations = { 'iam.kapis.io/own-email': 'mia@kapis.io' }
     const claimed = {

@@ -70,7 +70,7 @@ export class UserStore {
 
   /**
    * Finds a user by name, or by e-mail address if the login is one (RFC 5322 addr-spec). If several
-   * users have the same address, one whom an administrator or a provider gave it is used, and of
+   * users have the same address, one who has it from an administrator or a provider is used, and of
    * several the oldest: neither a new user nor one who claims an address takes over a login.
    */
   find(login: string): User | undefined {

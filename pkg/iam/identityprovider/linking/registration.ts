@@ -45,7 +45,7 @@ export function createRegistrar({ client, groupDomain, users, logger }: Registra
   function assertPossible(identity: Identity): void {
     if (!email.test(identity.email))
       throw refuse('email_missing', 'the identity provider returned no verified e-mail address')
-    // An address that a user only claims blocks nobody whom the provider vouches for.
+    // An address that a user only claims does not block one from the provider.
     if (users.find(identity.email)?.isEmailVerified === true)
       throw refuse('email_taken', `the e-mail address belongs to another user; ${administrator}`)
   }

@@ -1,0 +1,99 @@
+import { expect } from 'chai'
+import { type Answer, accessToken, askKapis, kubectl, uniqueName } from '../e2e/cluster.ts'
+import { askAs, eventually, groupDomain } from '../e2e/http.ts'
+import { createUser, removeUser } from '../e2e/oauth.ts'
+import { type Replica, startReplica } from './replica.ts'
+
+const password = 'Correct horse 1'
+const another = 'Correct horse 2'
+const own = `/kapis/iam.${groupDomain}/v1alpha2/users`
+
+/** User name and password by HTTP Basic, as the SDK of KubeSphere logs in. */
+describe('HTTP Basic on the APIs', function () {
+  this.timeout(120_000)
+  const username = uniqueName('basic')
+  let on: Replica
+  let admin: string
+
+  before(async () => {
+    await createUser({ username, password })
+    admin = await accessToken()
+    on = await startReplica({
+      config: { authentication: { basicForApis: true, authenticateRateLimiterMaxTries: 3 } },
+    })
+  })
+  after(async () => {
+    await on?.stop()
+    await removeUser(username)
+    await kubectl('delete', 'loginrecords', '-l', `iam.${groupDomain}/user-ref=${username}`)
+  })
+
+  function ask(path: string, secret: string, url = on.url): Promise<Answer> {
+    const authorization = `Basic ${Buffer.from(`${username}:${secret}`).toString('base64')}`
+    return askKapis(`${url}${path}`, { headers: { authorization } })
+  }
+  const change = (path: string, body: object) =>
+    askAs(admin, `${own}/${username}${path}`, {
+      method: 'PUT',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    })
+
+  it('is the user, on the platform and on proxied paths', async () => {
+    await eventually(async () => {
+      const { code, body } = await ask(`${own}/${username}`, password)
+      expect(code, body).to.equal(200)
+    }, 10_000)
+    const { code, body } = await ask('/api/v1/secrets', password)
+    expect([code, JSON.parse(body).message]).to.deep.equal([
+      403,
+      `secrets is forbidden: User "${username}" cannot list resource "secrets" in API group "" at the cluster scope`,
+    ])
+  })
+
+  it('is off by default, and on no other path', async () => {
+    const { code, headers } = await askKapis(`${own}/${username}`, {
+      headers: { authorization: `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}` },
+    })
+    expect([code, headers['www-authenticate']]).to.deep.equal([401, 'Bearer realm="kapis"'])
+    expect((await ask('/metrics', password)).code).to.be.oneOf([401, 403])
+  })
+
+  it('offers Basic to those alone who have sent it', async () => {
+    const wrong = await ask(`${own}/${username}`, 'wrong')
+    expect([wrong.code, wrong.headers['www-authenticate']]).to.deep.equal([
+      401,
+      'Basic realm="kapis", charset="UTF-8"',
+    ])
+    expect((await askKapis(`${on.url}${own}/${username}`)).headers['www-authenticate']).to.equal(
+      'Bearer realm="kapis"',
+    )
+  })
+
+  it('ends with the password, and with the user who is disabled', async () => {
+    expect((await ask(`${own}/${username}`, password)).code).to.equal(200)
+    expect((await change('/password', { password: another })).code).to.equal(200)
+    await eventually(
+      async () => expect((await ask(`${own}/${username}`, another)).code).to.equal(200),
+      10_000,
+    )
+    expect((await change('/status', { status: { state: 'Disabled' } })).code).to.equal(200)
+    await eventually(
+      async () => expect((await ask(`${own}/${username}`, another)).code).to.equal(401),
+      10_000,
+    )
+    expect((await change('/status', { status: { state: 'Active' } })).code).to.equal(200)
+    await eventually(
+      async () => expect((await ask(`${own}/${username}`, another)).code).to.equal(200),
+      10_000,
+    )
+  })
+
+  it('locks as logins do, and says for how long', async () => {
+    const answers: Answer[] = []
+    for (let i = 0; i < 6; i++) answers.push(await ask(`${own}/${username}`, `wrong ${i}`))
+    const last = answers.at(-1)
+    expect(last?.code, last?.body).to.equal(429)
+    expect(Number(last?.headers['retry-after'])).to.be.greaterThan(0)
+  })
+})
