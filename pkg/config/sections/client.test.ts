@@ -94,6 +94,8 @@ describe('parseClientDocument', () => {
     redirect('', uri),
     redirect('https://a.example.org\\@evil.org', uri),
     redirect(' https://a.example.org', uri),
+    // No header can hold it.
+    redirect('https://a.example.org/\u0142', uri),
     redirect('https://a.example.org/#x', bare),
     redirect('https://a@evil.org/', bare),
     redirect('javascript:alert(1)', scheme),

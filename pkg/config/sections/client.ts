@@ -268,7 +268,7 @@ function isOrigin(origin: string): boolean {
 /** Redirect URIs are compared as text, so patterns and ambiguous ones are rejected. */
 function redirectProblem(uri: string, isPublic: boolean): string | undefined {
   if (uri === '*') return 'must be one URI; * would send authorization codes to any site'
-  if (!URL.canParse(uri) || /[\s\\*]/.test(uri)) return 'must be an absolute URI without wildcards'
+  if (!URL.canParse(uri) || /[^\x21-\x7e]|[\\*]/.test(uri)) return 'must be an absolute URI without wildcards'
   const { protocol, username, password } = new URL(uri)
   // RFC 6749 section 3.1.2: no fragment.
   if (uri.includes('#') || username !== '' || password !== '') return 'must not have a fragment or a user'

@@ -16,8 +16,11 @@ export function createLoginKeys(secret: () => Buffer): LoginKeys {
   }
 }
 
-/** E-mail addresses are case-insensitive, for logins and so for counting. */
+/**
+ * Directories ignore case, and blanks at the ends and repeated ones (RFC 4518): another spelling of a
+ * name must not be another set of tries. Names that only differ so share theirs.
+ */
 export function toLoginRef(secret: Buffer, login: string): string {
-  const name = login.includes('@') ? login.toLowerCase() : login
+  const name = login.normalize('NFKC').trim().replace(/\s+/g, ' ').toLowerCase()
   return createHmac('sha256', secret).update(name).digest('hex').slice(0, 32)
 }

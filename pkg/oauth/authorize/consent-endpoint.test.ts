@@ -56,6 +56,27 @@ describe('a client with grantMethod prompt', () => {
     expect(silent.searchParams.get('error')).to.equal('consent_required')
   })
 
+  it('asks again for a form of another request or login, which could skip a login', async () => {
+    const fields = hiddenFieldsOf((await open()).body)
+    const request = new URLSearchParams(fields.request)
+    request.set('scope', 'openid email profile')
+    const changed = { ...fields, request: String(request), decision: 'allow' }
+    const answer = await setup.browser.post('/oauth/consent', changed)
+    expect([answer.code, locationOf(answer).pathname]).to.deep.equal([303, '/oauth/authorize'])
+    const fresh = new URLSearchParams(fields.request)
+    fresh.set('prompt', 'login')
+    const { login_proof: proof = '', ...others } = fields
+    for (const login_proof of [proof, '', 'x']) {
+      const skipped = { ...others, login_proof, request: String(fresh), decision: 'allow' }
+      const { pathname, searchParams } = locationOf(await setup.browser.post('/oauth/consent', skipped))
+      expect([pathname, searchParams.get('prompt')]).to.deep.equal(['/oauth/authorize', 'login'])
+    }
+    // The same user, logged in again since.
+    await setup.browser.logIn('alice', 'right')
+    const later = await setup.browser.post('/oauth/consent', { ...fields, decision: 'allow' })
+    expect(locationOf(later).pathname).to.equal('/oauth/authorize')
+  })
+
   it('judges the request again when it comes back, and asks anyone who is there now', async () => {
     const fields = hiddenFieldsOf((await open()).body)
     const evil = new URLSearchParams(fields.request)

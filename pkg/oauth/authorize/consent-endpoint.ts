@@ -1,5 +1,6 @@
 import type { Request, RequestHandler, Response } from 'express'
 import { issueCsrfToken, requireOwnForm } from '../browser/csrf.ts'
+import { issueLoginProof, proofParameter, readLoginProof } from '../browser/login-proof.ts'
 import type { BrowserOptions } from '../browser/options.ts'
 import { toLoginPath } from '../browser/return-to.ts'
 import { type BrowserLogin, readBrowserLogin } from '../browser/session.ts'
@@ -20,15 +21,17 @@ type Exchange = { readonly req: Request; readonly res: Response }
 
 /**
  * Shows the consent page. Its form contains the whole authorization request, which is validated
- * again when it is submitted.
+ * again when it is submitted, with a proof that this login was asked for it: a form of another
+ * request would skip a login that the client requires (prompt=login, max_age).
  */
-export function sendConsentPage(
-  { productName }: BrowserOptions,
+export async function sendConsentPage(
+  { productName, tools }: BrowserOptions,
   { req, res }: Exchange,
   page: { target: Target; request: AuthorizeRequest; params: Form; login: BrowserLogin },
-): void {
+): Promise<void> {
   const { target, request, params, login } = page
   const username = login.user.name
+  const proof = await issueLoginProof(tools.internalJwts, params, { kind: 'consent', sid: login.sid })
   const body = consentPage({
     csrf: issueCsrfToken(req, res),
     username,
@@ -36,7 +39,7 @@ export function sendConsentPage(
     scope: request.scope,
     target: `You will be redirected to ${target.redirectUri}`,
     action: path,
-    fields: { request: String(new URLSearchParams([...params])), username },
+    fields: { request: String(new URLSearchParams([...params])), username, [proofParameter]: proof },
   })
   const formTargets = [toFormTarget(target.redirectUri)]
   sendPage(res, { product: productName, title: `Allow ${target.client.name}?`, body, formTargets })
@@ -57,10 +60,14 @@ export function createConsent(options: BrowserOptions): RequestHandler {
       // Another user who has logged in since must be asked first.
       if (login === undefined || login.user.name !== form.get('username')) {
         audit.refused(req, event, 'login_required')
-        const request = String(new URLSearchParams([...params]))
-        return res.redirect(303, toLoginPath(`/oauth/authorize?${request}`))
+        return res.redirect(303, toLoginPath(toPath(params)))
       }
       event.user = login.user.name
+      const proof = form.get(proofParameter)
+      if ((await readLoginProof(tools.internalJwts, proof, { sid: login.sid, params })) !== 'consent') {
+        audit.pending(req, event, 'consent_required')
+        return res.redirect(303, toPath(params))
+      }
       try {
         const request = readAuthorizeRequest(params, target.client)
         if (form.get('decision') !== 'allow')
@@ -81,4 +88,8 @@ export function createConsent(options: BrowserOptions): RequestHandler {
       throw error
     }
   })
+}
+
+function toPath(params: Form): string {
+  return `/oauth/authorize?${new URLSearchParams([...params])}`
 }

@@ -108,7 +108,7 @@ async function decide(
     throw oauthError(400, 'login_required', 'the user who logged in is not the one of the id_token_hint')
   if (await needsConsent(options.tools, target.client, { ...request, user })) {
     if (isSilent) throw oauthError(400, 'consent_required', '')
-    sendConsentPage(options, exchange, { ...asked, login })
+    await sendConsentPage(options, exchange, { ...asked, login })
     return
   }
   await sendCode(options, exchange, { ...asked, login })

@@ -7,13 +7,15 @@ export const proofParameter = 'login_proof'
 
 /**
  * `login`: the user has authenticated for this request. `choice`: the user has selected the current
- * login.
+ * login. `consent`: the user of the login has been asked to consent to the request.
  */
-export type ProofKind = 'login' | 'choice'
+export type ProofKind = 'login' | 'choice' | 'consent'
 
-// A login continues with its request immediately; a choice is a link on a page that the user must
-// read first.
-const lifeSeconds: Readonly<Record<ProofKind, number>> = { login: 120, choice: 600 }
+// A login continues with its request immediately; the others are on pages that the user must read
+// first.
+const lifeSeconds: Readonly<Record<ProofKind, number>> = { login: 120, choice: 600, consent: 600 }
+
+const kinds = ['login', 'choice', 'consent'] as const satisfies readonly ProofKind[]
 
 type Proven = { readonly kind: ProofKind; readonly sid: string }
 
@@ -29,9 +31,16 @@ export async function withLoginProof(
 ): Promise<string> {
   const params = readAuthorizationRequest(returnTo)
   if (params === undefined) return returnTo
+  return `${returnTo}&${proofParameter}=${await issueLoginProof(internalJwts, params, { kind, sid })}`
+}
+
+export function issueLoginProof(
+  internalJwts: InternalJwts,
+  params: Form,
+  { kind, sid }: Proven,
+): Promise<string> {
   const claims = { kind, sid, request: digestOf(params) }
-  const proof = await internalJwts.sign('login-proof', claims, { lifeSeconds: lifeSeconds[kind] })
-  return `${returnTo}&${proofParameter}=${proof}`
+  return internalJwts.sign('login-proof', claims, { lifeSeconds: lifeSeconds[kind] })
 }
 
 /**
@@ -44,7 +53,7 @@ export async function readLoginProof(
 ): Promise<ProofKind | undefined> {
   const claims = proof === undefined ? undefined : await internalJwts.verify('login-proof', proof)
   if (claims?.sid !== sid || claims.request !== digestOf(params)) return undefined
-  return claims.kind === 'login' || claims.kind === 'choice' ? claims.kind : undefined
+  return kinds.find(kind => kind === claims.kind)
 }
 
 /**
