@@ -1,48 +1,21 @@
 import { expect } from 'chai'
-import type { ExchangePolicy } from '../../config/sections/token-exchange.ts'
 import { audience, issuer } from '../../jwt/fixtures.ts'
-import { kapis, startApp, type TestApp } from '../fixtures.ts'
-import { memoryClient, memoryUser } from '../memory-fixtures.ts'
-
-const grant = 'urn:ietf:params:oauth:grant-type:token-exchange'
-const type = (name: string) => `urn:ietf:params:oauth:token-type:${name}`
-const ci = 'https://ci.example.org'
-const usual: ExchangePolicy = {
-  ...{ name: 'deploy', source: 'OIDC', subjects: [], claims: {}, clients: ['ci'], scope: '', audiences: [] },
-  maxSeconds: 300,
-}
-const ofCi: ExchangePolicy = { ...usual, issuer: ci, user: 'robot', claims: { repository: 'acme/shop' } }
-const ofAccount: ExchangePolicy = {
-  ...usual,
-  source: 'ServiceAccount',
-  subjects: ['system:serviceaccount:ci:runner'],
-  user: 'robot',
-}
-const ofUser: ExchangePolicy = { ...usual, source: 'User', audiences: [audience, 'https://wiki.example.org'] }
+import type { TestApp } from '../fixtures.ts'
+import { memoryUser } from '../memory-fixtures.ts'
+import { type ExchangeSetup, startExchange, type } from './exchange-fixtures.ts'
 
 describe('token exchange', () => {
+  let setup: ExchangeSetup
   let app: TestApp
   before(async () => {
-    app = await startApp()
+    setup = await startExchange()
+    app = setup.app
   })
   after(() => app.close())
-  beforeEach(() => {
-    app.workloads.policies.length = 0
-    app.workloads.policies.push(ofCi, ofAccount, ofUser)
-    app.workloads.state.isDown = false
-    app.workloads.serviceAccounts.clear()
-    app.users.set('robot', memoryUser('robot', { inlineHash: undefined, credential: '' }))
-    const client = memoryClient('ci', { public: true, trusted: false, grantTypes: [grant] })
-    app.clients.set('ci', { client, secret: undefined })
-  })
+  beforeEach(() => setup.reset())
 
-  const exchange = async (token: string, more: Record<string, string> = {}) => {
-    const form = { grant_type: grant, client_id: 'ci', subject_token: token, subject_token_type: type('jwt') }
-    const { code, body } = await app.form('/oauth/token', { ...form, ...more })
-    return { code, body: JSON.parse(body) }
-  }
-  const ciToken = (claims: Record<string, unknown> = {}) =>
-    app.workloads.sign({ iss: ci, sub: 'repo:acme/shop', aud: issuer, repository: 'acme/shop', ...claims })
+  const exchange = (token: string, more: Record<string, string> = {}) => setup.exchange(token, more)
+  const ciToken = (claims: Record<string, unknown> = {}) => setup.ciToken(claims)
 
   it('gives a workload of another issuer a short token of the user of the policy', async () => {
     const { code, body } = await exchange(await ciToken())
@@ -99,81 +72,6 @@ describe('token exchange', () => {
     expect((await exchange(own, given)).body.error_description).to.equal(
       'the subject token is invalid, expired or revoked',
     )
-  })
-
-  it('never widens a read-only token', async () => {
-    const { access_token: login } = await app.login('alice')
-    const made = await app.ask('POST', '/oauth/personal-access-tokens', {
-      headers: { authorization: `Bearer ${login}`, 'content-type': 'application/json' },
-      body: JSON.stringify({ name: 'x', scope: 'read' }),
-    })
-    const { token } = JSON.parse(made.body)
-    const { body } = await exchange(token)
-    expect((await app.tools.verifier.verifyAccess(body.access_token)).scope).to.equal('read')
-    expect(body.scope).to.equal('read')
-    expect((await exchange(token, { scope: 'openid' })).body.error).to.equal('invalid_scope')
-  })
-
-  const widths: readonly (readonly [login: string, asked: string | undefined, got: string | undefined])[] = [
-    ['openid', undefined, 'openid'],
-    ['openid email', 'openid', 'openid'],
-    ['openid email', 'read', 'openid email read'],
-    ['openid email', 'read openid', 'openid read'],
-    ['', 'read', 'read'],
-    ['', 'unknown', ''],
-    ['openid', 'openid email', undefined],
-    // A token without a scope has every claim.
-    ['openid', 'unknown', undefined],
-    ['', 'openid', undefined],
-  ]
-  for (const [login, asked, got] of widths) {
-    it(`gives ${got ?? 'nothing'} for a login with "${login}" if asked for ${asked}`, async () => {
-      const { access_token: own } = await app.login('alice', login === '' ? {} : { scope: login })
-      const { code, body } = await exchange(own, asked === undefined ? {} : { scope: asked })
-      if (got === undefined) {
-        const error_description = 'the parameter scope exceeds the scope of the login'
-        expect([code, body]).to.deep.equal([400, { error: 'invalid_scope', error_description }])
-        return
-      }
-      const claims = await app.tools.verifier.verifyAccess(body.access_token)
-      expect([claims.scope, body.scope ?? asked ?? '']).to.deep.equal([got, got])
-      expect(app.sessions.get(claims.sid)).to.include({ scope: got, refreshId: '' })
-    })
-  }
-
-  it('keeps to its scope wherever the token is taken', async () => {
-    const { access_token: own } = await app.login('alice', { scope: 'openid' })
-    const { body } = await exchange(own, { scope: 'read' })
-    const { access_token: token } = body
-    expect(body).to.not.have.property('refresh_token')
-    const authorization = `Bearer ${token}`
-    const userinfo = await app.ask('GET', '/oauth/userinfo', { headers: { authorization } })
-    expect(JSON.parse(userinfo.body)).to.deep.equal({ sub: 'alice' })
-    const seen = await app.form('/oauth/introspect', { ...kapis, token })
-    expect(JSON.parse(seen.body)).to.include({ active: true, scope: 'openid read', client_id: 'ci' })
-    const made = await app.ask('POST', '/oauth/personal-access-tokens', {
-      headers: { authorization, 'content-type': 'application/json' },
-      body: JSON.stringify({ name: 'x', scope: 'full' }),
-    })
-    expect([made.code, JSON.parse(made.body).error]).to.deep.equal([403, 'access_denied'])
-    const refreshed = await app.form('/oauth/token', {
-      ...kapis,
-      grant_type: 'refresh_token',
-      refresh_token: token,
-    })
-    expect([refreshed.code, JSON.parse(refreshed.body).error]).to.deep.equal([400, 'invalid_grant'])
-    expect((await exchange(token)).code).to.equal(400)
-  })
-
-  it('lets the client have only its own scopes of a login', async () => {
-    const ci = { public: true, trusted: false, grantTypes: [grant] } as const
-    const setRestrictions = (scopeRestrictions: readonly string[]) =>
-      app.clients.set('ci', { client: memoryClient('ci', { ...ci, scopeRestrictions }), secret: undefined })
-    const { access_token: own } = await app.login('alice', { scope: 'openid email' })
-    setRestrictions(['openid'])
-    expect((await exchange(own)).body.scope).to.equal('openid')
-    setRestrictions(['profile'])
-    expect((await exchange(own)).body.error).to.equal('invalid_scope')
   })
 
   it('issues a token for another audience, which Kapis rejects', async () => {
@@ -275,54 +173,6 @@ describe('token exchange', () => {
       expect([code, body]).to.deep.equal([400, { error, error_description: description }])
     })
   }
-
-  const other: ExchangePolicy = { ...ofCi, name: 'other', user: 'alice' }
-  const orders: readonly (readonly [string, readonly ExchangePolicy[], string | undefined])[] = [
-    ['the first of two', [other, ofCi], 'other'],
-    ['the second if the claims differ', [{ ...other, claims: { repository: 'x' } }, ofCi], 'deploy'],
-    ['the second if the client differs', [{ ...other, clients: ['x'] }, ofCi], 'deploy'],
-    ['the second if the audience differs', [{ ...other, subjectAudience: 'https://x' }, ofCi], 'deploy'],
-    [
-      'the first, whatever audience is asked for',
-      [{ ...other, audiences: ['https://wiki.example.org'] }, ofCi],
-      undefined,
-    ],
-  ]
-  for (const [what, policies, expected] of orders) {
-    it(`is decided by ${what}`, async () => {
-      app.workloads.policies.splice(0, app.workloads.policies.length, ...policies)
-      const { code } = await exchange(await ciToken())
-      expect(code).to.equal(expected === undefined ? 400 : 200)
-      const line = app.lines.findLast(({ audit }) => audit === 'token')
-      expect(line?.policy).to.equal(expected)
-    })
-  }
-
-  it('is decided in the order of the policies for a token of several audiences', async () => {
-    const token = await app.workloads.sign({ iss: 'https://kubernetes.default.svc' })
-    for (const name of [issuer, 'https://second'])
-      app.workloads.serviceAccounts.set(`${token} ${name}`, 'system:serviceaccount:ci:runner')
-    app.workloads.policies.splice(
-      ...([0, app.workloads.policies.length] as const),
-      { ...ofAccount, name: 'nobody', subjects: ['system:serviceaccount:ci:other'] },
-      { ...ofAccount, name: 'second', subjectAudience: 'https://second' },
-      { ...ofAccount, name: 'third' },
-    )
-    expect((await exchange(token)).code).to.equal(200)
-    expect(app.lines.findLast(({ audit }) => audit === 'token')?.policy).to.equal('second')
-  })
-
-  it('asks the policies of the cluster after those of its issuer', async () => {
-    const cluster = 'https://kubernetes.default.svc'
-    const token = await app.workloads.sign({ iss: cluster, sub: 'x', aud: issuer })
-    app.workloads.serviceAccounts.set(`${token} ${issuer}`, 'system:serviceaccount:ci:runner')
-    app.workloads.policies.splice(0, 3, { ...ofCi, name: 'oidc', issuer: cluster }, ofAccount)
-    expect((await exchange(token)).code).to.equal(200)
-    expect(app.lines.findLast(({ audit }) => audit === 'token')?.policy).to.equal('deploy')
-    // The first might be the one that decides.
-    app.workloads.state.isDown = true
-    expect((await exchange(token)).code).to.equal(503)
-  })
 
   it('says when the keys of the issuer cannot be read', async () => {
     app.workloads.state.isDown = true
