@@ -84,6 +84,20 @@ describe('pages for newcomers of an identity provider', () => {
     expect(app.lines.findLast(({ audit }) => audit === 'register')).to.include({ reason: 'user_name_taken' })
   })
 
+  it('tell an account of few names whether they are taken', async () => {
+    const { browser, fields } = await arrive('zoe')
+    const tryName = (username: string) => browser.post('/oauth/register', { ...fields, username })
+    for (let i = 0; i < 20; i++) expect((await tryName('alice')).code).to.equal(400)
+    const refused = await tryName('zoe')
+    expect([refused.code, app.users.has('zoe')]).to.deep.equal([429, false])
+    expect(refused.headers['retry-after']).to.match(/^\d+$/)
+    expect(refused.body).to.include('Too many user names were tried')
+    const other = await arrive('yan')
+    expect((await other.browser.post('/oauth/register', { ...other.fields, username: 'yan' })).code).to.equal(
+      303,
+    )
+  })
+
   it('link a user whose password is known, and count those that are wrong', async () => {
     configure({ mappingMethod: 'manual' })
     const { browser, fields } = await arrive('zoe')

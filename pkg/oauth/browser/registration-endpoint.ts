@@ -2,6 +2,7 @@ import type { Request, RequestHandler, Response } from 'express'
 import { Status } from '../../apierrors/status.ts'
 import type { PendingRegistration } from '../../iam/identityprovider/linking/account-linking.ts'
 import { toUserName } from '../../iam/identityprovider/linking/user-name.ts'
+import { createLockout, secondsUntil } from '../../iam/lockout/lockout.ts'
 import type { User } from '../../iam/users/user.ts'
 import { withErrorPage } from '../pages/error-page.ts'
 import { sendPage } from '../pages/page.ts'
@@ -10,6 +11,7 @@ import { toOAuthError } from '../provider-login.ts'
 import { requireValidPassword } from '../require-valid-password.ts'
 import type { TokenEvent } from '../server/audit.ts'
 import { sourceOf } from '../server/client-info.ts'
+import { oauthError } from '../server/error.ts'
 import { type Form, readForm } from '../server/form.ts'
 import { goneSignal } from '../tokens/token-endpoint.ts'
 import { assertPasswordIsOwn, assertUserEnabled } from '../user-state.ts'
@@ -20,6 +22,8 @@ import type { BrowserOptions } from './options.ts'
 import { issueRegistrationTicket, readRegistrationTicket } from './registration-ticket.ts'
 import { readReturnTo, toLoginPath } from './return-to.ts'
 import { logBrowserIn } from './session.ts'
+
+const perAccount = { maxTries: 20, durationSeconds: 600 }
 
 type Exchange = { readonly req: Request; readonly res: Response }
 type Shown = {
@@ -59,11 +63,30 @@ export async function sendRegistrationPage(
   })
 }
 
-/** POST /oauth/register: the user name that a newcomer has chosen. */
+/**
+ * POST /oauth/register: the user name that a newcomer has chosen. A name that is taken is said to
+ * be, so an account has few tries: it would learn who has a user otherwise.
+ */
 export function createRegistration(options: BrowserOptions): RequestHandler {
-  return createSettlement(options, 'confirmation', (_exchange, registration, form) =>
-    options.tools.providers.register(registration, (form.get('username') ?? '').trim()),
-  )
+  const lockout = createLockout({ rules: { user: perAccount, address: perAccount } })
+  return createSettlement(options, 'confirmation', async (_exchange, registration, form) => {
+    const { config, identity } = registration
+    const attempt = await lockout.begin([`user:${config.name} ${identity.uid}`])
+    if (typeof attempt === 'number')
+      throw oauthError(429, 'slow_down', 'too many user names were tried: try again in ten minutes', {
+        headers: { 'retry-after': String(secondsUntil(attempt)) },
+        why: 'too_many_user_names',
+        provider: config.name,
+      })
+    try {
+      const user = await options.tools.providers.register(registration, (form.get('username') ?? '').trim())
+      attempt.passed()
+      return user
+    } catch (error) {
+      attempt.failed()
+      throw error
+    }
+  })
 }
 
 /** POST /oauth/link: name and password of the user to link. */
