@@ -49,6 +49,8 @@ const recordRules = (workspace: string, verb: string) => [
     verbs: ['get', verb],
   },
 ]
+const viewRule = { apiGroups: ['apps'], resources: ['deployments'], verbs: ['list'] }
+const usersRule = { apiGroups: ['iam.kapis.io'], resources: ['users'], verbs: ['get'] }
 const rules = [{ apiGroups: [''], resources: ['pods'], verbs: ['get'] }]
 const label = (workspace: string) => ({ labels: { 'kapis.io/workspace': workspace } })
 const inside = (namespace: string) => ({ namespace })
@@ -67,6 +69,18 @@ const objects: Readonly<Record<string, readonly KubeObject[]>> = {
     object('ClusterRole', 'blue-readers', { rules }, label('blue')),
     object('ClusterRole', 'kapis:workspace:empty:admin', { rules: recordRules('empty', 'member:admin') }),
     object('ClusterRole', 'kapis:workspace:empty', { rules: recordRules('empty', 'member') }),
+    object(
+      'ClusterRole',
+      'template-view',
+      { rules: [viewRule] },
+      { labels: { 'iam.kapis.io/role-template': 'true', 'iam.kapis.io/scope': 'namespace' } },
+    ),
+    object(
+      'ClusterRole',
+      'template-users',
+      { rules: [usersRule] },
+      { labels: { 'iam.kapis.io/role-template': 'true', 'iam.kapis.io/scope': 'workspace' } },
+    ),
     // Anyone who may make roles may make one that gives nothing.
     object('ClusterRole', 'kapis:workspace:empty:edit', { rules: [] }),
   ],
@@ -203,11 +217,18 @@ describe('createRoleRoutes', () => {
     ],
     [
       '/workspaces/blue/workspaceroles',
-      ['blue-admin', 'blue-self-provisioner', 'blue-viewer', 'blue-regular', 'blue-readers'],
+      [
+        'blue-admin',
+        'blue-self-provisioner',
+        'blue-viewer',
+        'blue-regular',
+        'blue-readers',
+        'template-users',
+      ],
     ],
-    ['/namespaces/b1/roles', ['admin', 'operator', 'viewer', 'deployer']],
-    ['/namespaces/free/roles', ['admin', 'operator', 'viewer']],
-    ['/namespaces/old/roles', ['admin', 'operator', 'own', 'viewer']],
+    ['/namespaces/b1/roles', ['admin', 'operator', 'viewer', 'deployer', 'template-view']],
+    ['/namespaces/free/roles', ['admin', 'operator', 'viewer', 'template-view']],
+    ['/namespaces/old/roles', ['admin', 'operator', 'own', 'viewer', 'template-view']],
     ['/clusterroles/kapis:visible-namespaces', ['kapis:visible-namespaces']],
     ['/clustermembers', ['joe=own', 'ann=own']],
     ['/namespaces/b1/members', ['ann=admin', 'joe=deployer,viewer']],
@@ -790,4 +811,63 @@ describe('createRoleRoutes', () => {
       expect([answer.code, membersOf(details).causes]).to.deep.equal([403, causes])
       if (causes !== undefined) expect(message).to.match(/^escalation: \d of \d writes were made before$/)
     })
+
+  describe('role templates', () => {
+    const annotation = 'iam.kapis.io/aggregation-roles'
+    const from = (names: string, more: object = {}) => ({
+      metadata: { name: 'made', annotations: { [annotation]: names } },
+      ...more,
+    })
+    const sentRules = () => calls.map(call => Object(Object(call).body).rules)
+
+    it('give a role their rules, each once', async () => {
+      const body = from('["template-view","template-users","template-view"]', { rules: [usersRule] })
+      expect((await write('POST', '/namespaces/b1/roles', body)).code).to.equal(200)
+      expect(sentRules()).to.deep.equal([[viewRule, usersRule]])
+    })
+
+    it('take their rules along when they are taken from a role, with a warning', async () => {
+      const url = `http://127.0.0.1:${loopback.port}${base}/namespaces/b1/roles/made`
+      const body = JSON.stringify(from('["template-view"]', { rules: [viewRule, usersRule] }))
+      const headers = { 'content-type': 'application/json' }
+      const response = await fetch(url, { method: 'PUT', headers, body })
+      expect([response.status, response.headers.get('warning')]).to.deep.equal([
+        200,
+        '299 - "the rules are those of the role templates alone"',
+      ])
+      expect(sentRules()).to.deep.equal([[viewRule]])
+    })
+
+    it('there are none of leave the rules of a role', async () => {
+      const body = from('["none"]', { rules: [usersRule] })
+      expect((await write('PUT', '/namespaces/b1/roles/made', body)).code).to.equal(200)
+      expect(sentRules()).to.deep.equal([[usersRule]])
+    })
+
+    it('that there are not give nothing, as no other ClusterRole does, with a warning', async () => {
+      const url = `http://127.0.0.1:${loopback.port}${base}/namespaces/b1/roles`
+      const body = JSON.stringify(from('["cluster-admin","none","template-view"]'))
+      const headers = { 'content-type': 'application/json' }
+      const response = await fetch(url, { method: 'POST', headers, body })
+      expect(response.headers.get('warning')).to.equal(
+        '299 - "no role templates, which give no rights: cluster-admin, none"',
+      )
+      expect(sentRules()).to.deep.equal([[viewRule]])
+    })
+
+    it('take the right to list ClusterRoles', async () => {
+      denied.add('clusterroles')
+      expect((await write('POST', '/namespaces/b1/roles', from('["template-view"]'))).code).to.equal(403)
+      expect(calls).to.deep.equal([])
+    })
+
+    for (const names of ['x', '{}', '[1]'])
+      it(`are 400 as ${names}`, async () => {
+        const { code, body } = await write('POST', '/namespaces/b1/roles', from(names))
+        expect([code, membersOf(body).message]).to.deep.equal([
+          400,
+          `invalid annotation ${annotation}: expected a JSON list of at most 256 names`,
+        ])
+      })
+  })
 })

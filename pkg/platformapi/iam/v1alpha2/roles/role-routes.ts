@@ -41,7 +41,12 @@ export function createRoleRoutes(
 
   async function serveRoles(exchange: AuthenticatedExchange, place: Place, name = ''): Promise<void> {
     if (exchange.req.method !== 'GET' && exchange.req.method !== 'HEAD') {
-      const writing = { groupDomain, callAs, require: requireWrite, isLabelled }
+      const writing = {
+        ...{ groupDomain, callAs, require: requireWrite, isLabelled },
+        requireTemplates: (asked: AuthenticatedExchange) =>
+          tools.require(asked, { verb: 'list', group: rbacGroup, resource: 'clusterroles', namespace: '' }),
+        clusterRoles: () => places.latest('clusterroles'),
+      }
       return writeRole(writing, exchange, { place, name })
     }
     await places.requireList(exchange, await places.know(place), 'roles')

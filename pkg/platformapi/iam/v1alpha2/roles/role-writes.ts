@@ -1,12 +1,14 @@
+import { isDeepStrictEqual } from 'node:util'
 import { badRequest, methodNotAllowed, notFound } from '../../../../apierrors/status.ts'
 import type { AuthenticatedExchange } from '../../../../apirequest/request-context.ts'
 import { sendJson, sendJsonText } from '../../../../httpserver/respond.ts'
 import { addWarning } from '../../../../httpserver/warning.ts'
-import { isRecord, membersOf } from '../../../../kubeclient/object.ts'
+import { isRecord, itemsOf, membersOf } from '../../../../kubeclient/object.ts'
 import { type CallAs, withQueryOf } from '../../../as-caller.ts'
 import { readJson, typeOf } from '../../../body.ts'
 import { readDeleteOptions, toDeleteBody } from '../../../delete-options.ts'
 import { type Place, scopeLabel } from './role-bindings.ts'
+import { aggregate, templatesIn } from './role-templates.ts'
 import { roleKinds } from './roles.ts'
 
 export type RoleWriteTools = {
@@ -17,6 +19,9 @@ export type RoleWriteTools = {
     exchange: AuthenticatedExchange,
     right: { readonly verb: 'update' | 'patch' | 'delete'; readonly name: string },
   ) => Promise<void>
+  /** @throws Status 403, 503 for a caller who may not list ClusterRoles, which templates are */
+  readonly requireTemplates: (exchange: AuthenticatedExchange) => Promise<void>
+  readonly clusterRoles: () => Promise<Parameters<typeof aggregate>[1]['clusterRoles']>
   /** Whether a ClusterRole is labelled for the place. */
   readonly isLabelled: (place: Place, name: string) => Promise<boolean>
 }
@@ -32,10 +37,11 @@ const patchTypes = ['application/merge-patch+json', 'application/json-patch+json
  * @throws Status 400, 404, 405, 413, 415, and those of kube-apiserver
  */
 export async function writeRole(
-  { groupDomain, callAs, require, isLabelled }: RoleWriteTools,
+  tools: RoleWriteTools,
   exchange: AuthenticatedExchange,
   { place, name }: { readonly place: Place; readonly name: string },
 ): Promise<void> {
+  const { groupDomain, callAs, require, isLabelled } = tools
   const { req, res } = exchange
   const { method = '' } = req
   const allowed = name === '' ? ['POST'] : ['PUT', 'PATCH', 'DELETE']
@@ -54,8 +60,11 @@ export async function writeRole(
     return sendJson(res, 200, { message: 'success' })
   }
   const isPatch = method === 'PATCH'
-  const sent = await readJson(req, isPatch ? patchTypes : ['application/json'])
-  warnOfTemplates(exchange, sent, groupDomain)
+  const sent = await withTemplates(
+    tools,
+    exchange,
+    await readJson(req, isPatch ? patchTypes : ['application/json']),
+  )
   const body = isPatch ? toPatch(sent) : toNative(sent, { groupDomain, place, name })
   const contentType = isPatch ? { contentType: typeOf(req) } : {}
   const { code, text } = await callAs(exchange, { method: toMethod(method), path, body, ...contentType })
@@ -101,8 +110,29 @@ function toPatch(sent: unknown): unknown {
   return rest
 }
 
-function warnOfTemplates({ res }: AuthenticatedExchange, sent: unknown, groupDomain: string): void {
-  const annotations = membersOf(membersOf(membersOf(sent).metadata).annotations)
-  if (annotations[`iam.${groupDomain}/aggregation-roles`] !== undefined)
-    addWarning(res, 'the annotation aggregation-roles gives no rights: say them in rules')
+/**
+ * A role, or a merge patch of one, with the rules of the templates that it names. kube-apiserver lets
+ * nobody give more than they have, whatever a template says.
+ *
+ * @throws Status 400, 403, 503
+ */
+async function withTemplates(
+  { groupDomain, requireTemplates, clusterRoles }: RoleWriteTools,
+  exchange: AuthenticatedExchange,
+  sent: unknown,
+): Promise<unknown> {
+  const names = templatesIn(sent, groupDomain)
+  if (names === undefined || names.length === 0 || !isRecord(sent)) return sent
+  await requireTemplates(exchange)
+  const from = { groupDomain, clusterRoles: await clusterRoles() }
+  const { rules, unknown } = aggregate(names, from)
+  if (unknown.length > 0)
+    addWarning(exchange.res, `no role templates, which give no rights: ${unknown.join(', ')}`)
+  // Unknown templates alone take away no rules.
+  if (rules.length === 0) return sent
+  // Consoles send the rules back that they have read, also of a template that was taken away.
+  const isOwn = (rule: unknown) => !rules.some(each => isDeepStrictEqual(each, rule))
+  if (itemsOf(sent.rules).some(isOwn))
+    addWarning(exchange.res, 'the rules are those of the role templates alone')
+  return { ...sent, rules }
 }

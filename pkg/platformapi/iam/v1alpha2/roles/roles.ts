@@ -3,6 +3,7 @@ import type { Entry } from '../../../../resourcecache/store/cached-object.ts'
 import { isRecordRole } from './record-role.ts'
 import { type Place, type RoleRef, scopeLabel } from './role-bindings.ts'
 import type { Preset } from './role-presets.ts'
+import { isTemplate, isTemplateFor } from './role-templates.ts'
 
 /** How consoles name the roles of a scope. */
 export const roleKinds = {
@@ -48,10 +49,13 @@ function nativeRoles(sources: RoleSources, place: Place): readonly PlacedRole[] 
     role: toRole(groupDomain, place, entry.parsed()),
     ref: { kind, name: entry.name },
   })
-  if (scope === 'namespace') return roles.map(placed('Role'))
-  if (!mayReadClusterRoles) return []
-  return [...clusterRoles.entries()]
-    .filter(({ meta, name }) => {
+  const native = scope === 'namespace' ? roles.map(placed('Role')) : []
+  if (!mayReadClusterRoles) return native
+  const shown = [...clusterRoles.entries()]
+    .filter(entry => {
+      const { meta, name } = entry
+      if (isTemplate(entry, groupDomain)) return isTemplateFor(entry, groupDomain, scope)
+      if (scope === 'namespace') return false
       if (isRecordRole({ kind: 'ClusterRole', name })) return false
       const of = meta.labels?.[`${groupDomain}/workspace`]
       if (scope === 'workspace') return of === workspace
@@ -59,6 +63,7 @@ function nativeRoles(sources: RoleSources, place: Place): readonly PlacedRole[] 
       return scope === 'global' ? isGlobal : !isGlobal && of === undefined
     })
     .map(placed('ClusterRole'))
+  return [...native, ...shown]
 }
 
 function presetRole(

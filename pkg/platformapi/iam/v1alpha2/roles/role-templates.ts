@@ -1,0 +1,76 @@
+import { badRequest } from '../../../../apierrors/status.ts'
+import { isRecord, itemsOf, membersOf } from '../../../../kubeclient/object.ts'
+import type { Entry } from '../../../../resourcecache/store/cached-object.ts'
+import { scopeLabel } from './role-bindings.ts'
+import type { RoleScope } from './role-presets.ts'
+
+/** The label of a ClusterRole that is a template: a part that consoles put roles together from. */
+export function templateLabel(groupDomain: string): string {
+  return `iam.${groupDomain}/role-template`
+}
+
+/** The annotation with the names of templates, a JSON list, as consoles of KubeSphere 3.4 send it. */
+export function aggregationAnnotation(groupDomain: string): string {
+  return `iam.${groupDomain}/aggregation-roles`
+}
+
+type Labelled = Pick<Entry, 'meta'>
+
+/** Whether a ClusterRole is a template, for roles of any scope. */
+export function isTemplate({ meta }: Labelled, groupDomain: string): boolean {
+  return meta.labels?.[templateLabel(groupDomain)] === 'true'
+}
+
+/** Whether a ClusterRole is a template for roles of a scope. */
+export function isTemplateFor(entry: Labelled, groupDomain: string, scope: RoleScope): boolean {
+  return isTemplate(entry, groupDomain) && entry.meta.labels?.[scopeLabel(groupDomain)] === scope
+}
+
+/**
+ * The templates that a role or a merge patch names.
+ *
+ * @returns undefined if it names none
+ * @throws Status 400 for an annotation that is not a list of names
+ */
+export function templatesIn(sent: unknown, groupDomain: string): readonly string[] | undefined {
+  const annotation = aggregationAnnotation(groupDomain)
+  const text = membersOf(membersOf(membersOf(sent).metadata).annotations)[annotation]
+  if (typeof text !== 'string') return undefined
+  const names = parseNames(text)
+  if (names === undefined)
+    throw badRequest(`invalid annotation ${annotation}: expected a JSON list of at most 256 names`)
+  return names
+}
+
+function parseNames(text: string): readonly string[] | undefined {
+  try {
+    const names: unknown = JSON.parse(text)
+    const isList = Array.isArray(names) && names.length <= 256
+    return isList && names.every(name => typeof name === 'string') ? names : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/**
+ * The rules of templates, each once.
+ *
+ * @returns also the names of which there is no template
+ */
+export function aggregate(
+  names: readonly string[],
+  from: {
+    readonly groupDomain: string
+    readonly clusterRoles: { readonly get: (namespace: string, name: string) => Entry | undefined }
+  },
+): { readonly rules: readonly unknown[]; readonly unknown: readonly string[] } {
+  const rules = new Map<string, unknown>()
+  const unknown: string[] = []
+  for (const name of names) {
+    const entry = from.clusterRoles.get('', name)
+    if (entry === undefined || !isTemplate(entry, from.groupDomain)) unknown.push(name)
+    else
+      for (const rule of itemsOf(entry.parsed().rules).filter(isRecord)) rules.set(JSON.stringify(rule), rule)
+  }
+  return { rules: [...rules.values()], unknown }
+}
