@@ -38,7 +38,9 @@ export type RequestInfo = {
   readonly parts: readonly string[]
 }
 
-const prefixes = new Set(['api', 'apis', 'kapis', 'kapi'])
+/** The prefixes of the platform API. */
+export const platformPrefixes: readonly string[] = ['kapis', 'kapi']
+const prefixes = new Set(['api', 'apis', ...platformPrefixes])
 // /kapi/v1/pods is the core group under the prefix of the platform; /kapi/<group>/<version>/…
 // equals /kapis/….
 const versionName = /^v\d+((alpha|beta)\d+)?$/
@@ -152,6 +154,11 @@ export function withoutSelectors(info: RequestInfo): RequestInfo {
  */
 export function isInScope(info: RequestInfo, { namespaced }: { readonly namespaced: boolean }): boolean {
   return namespaced ? info.isInNamespace || info.namedBy !== 'path' : !info.isInNamespace
+}
+
+/** Whether a path with this prefix is one of the platform API. */
+export function isPlatformPrefix(prefix: string): boolean {
+  return prefix === 'kapis' || prefix === 'kapi'
 }
 
 /** Whether the path has the deprecated prefix watch or proxy but no resource. */

@@ -1,6 +1,6 @@
 import { type Details, Status, unauthorized } from '../apierrors/status.ts'
 import { hasNoCredential, type Identity } from '../apirequest/identity.ts'
-import type { RequestInfo } from '../apirequest/request-info.ts'
+import { isPlatformPrefix, type RequestInfo } from '../apirequest/request-info.ts'
 
 /**
  * The 403 of kube-apiserver, word for word.
@@ -37,7 +37,8 @@ export function refusalFor(
   context: { reason: string; group: string },
 ): Status {
   const isChallenged =
-    /^(kapis|kapi|api)$/.test(info.prefix) ||
+    isPlatformPrefix(info.prefix) ||
+    info.prefix === 'api' ||
     (info.prefix === 'apis' && info.isResource && info.group !== context.group)
   if (!hasNoCredential(identity) || !isChallenged) return forbidden(info, identity, context.reason)
   return unauthorized()

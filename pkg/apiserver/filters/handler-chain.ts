@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { refuseAmbiguousHost } from '../../apirequest/ambiguous-headers.ts'
 import type { Identity } from '../../apirequest/identity.ts'
-import { mayLast } from '../../apirequest/long-running.ts'
 import type { AuthenticatedExchange, Exchange, Handler } from '../../apirequest/request-context.ts'
 import { createLineReader, type RequestLine, unreadableLine } from '../../apirequest/request-line.ts'
 import type { Auditor, AuditRecord } from '../../audit/auditor.ts'
@@ -11,14 +10,11 @@ import { renderError } from '../../httpserver/render-error.ts'
 import { traceId } from '../../httpserver/trace-id.ts'
 import type { Logger } from '../../telemetry/logger.ts'
 import { withAuditId } from './audit-id.ts'
-import { withDeadline } from './deadline.ts'
+import { type Caller, toAuthenticated, toExchange } from './exchange.ts'
 import { withLingeringClose } from './lingering-close.ts'
-import type { MaxInFlight, RequestSeat } from './max-in-flight.ts'
 import type { RequestMetrics } from './request-metrics.ts'
-import type { SessionRevocation } from './session-revocation.ts'
-import type { SlowClients, TrackedRequest } from './slow-clients.ts'
-
-type Caller = { readonly identity: Identity; readonly isAggregated: boolean }
+import { type ServeOptions, serveAuthenticated } from './serve-authenticated.ts'
+import type { SlowClients } from './slow-clients.ts'
 
 /** Authenticates the caller. @throws Status 401, 503 */
 export type Authenticate = (req: IncomingMessage) => Promise<Caller> | Caller
@@ -29,7 +25,7 @@ export type Authenticate = (req: IncomingMessage) => Promise<Caller> | Caller
  */
 export type Impersonate = (exchange: AuthenticatedExchange) => Promise<Identity | null> | Identity | null
 
-export type HandlerChainOptions = {
+export type HandlerChainOptions = ServeOptions & {
   readonly logger: Logger
   /** Whether each request is logged at level info instead of debug. */
   readonly accessLog: () => boolean
@@ -44,20 +40,9 @@ export type HandlerChainOptions = {
   }
   readonly authenticate: Authenticate
   readonly impersonate: Impersonate
-  readonly sessionRevocation: SessionRevocation
-  readonly maxInFlight: MaxInFlight
   readonly slowClients: SlowClients
-  /** Whether kube-apiserver serves the request. */
-  readonly isProxied: (exchange: AuthenticatedExchange) => boolean
-  readonly requestSeconds: () => number
   /** Maximum length of a query parameter for requests that Kapis handles itself. */
   readonly maxParameterLength?: number
-  /**
-   * Authorizes a request; returns `delegated` when its handler does that itself. @throws Status
-   * 401, 403, 503
-   */
-  readonly authorize: (exchange: AuthenticatedExchange) => Promise<void> | 'delegated' | void
-  readonly route: Handler
   /** Handles an upgrade request; `exchange.upgrade` holds the bytes that followed its head. */
   readonly upgrade: Handler
 }
@@ -175,7 +160,7 @@ async function handle(
     }
     if (head !== undefined) acting = { ...acting, upgrade: head }
     const scope = { onFinish, allowed, slowClient, caller: caller.identity }
-    await serve(options, acting, scope)
+    await serveAuthenticated(options, acting, scope)
   } catch (error) {
     // A request line that cannot be parsed is audited too.
     if (exchange === undefined) audit(toExchange(unreadableLine(req.method ?? ''), req, res, id))
@@ -212,87 +197,9 @@ function withAuthentication(
   }
 }
 
-type RequestScope = {
-  readonly onFinish: (end: () => void) => void
-  readonly allowed: () => void
-  readonly slowClient: TrackedRequest
-  /** The authenticated caller, also while it impersonates another user. */
-  readonly caller: Identity
-}
-
-/** Runs max-in-flight, authorization and the handler. Starts timers only if it has to wait. */
-async function serve(
-  options: HandlerChainOptions,
-  given: AuthenticatedExchange,
-  { onFinish, allowed, slowClient, caller }: RequestScope,
-): Promise<void> {
-  const { res } = given
-  const asksToLast = mayLast(given)
-  // A followed log may be silent for hours, and kube-apiserver does not send its headers before the
-  // first line.
-  const isUntimed = asksToLast && options.isProxied(given)
-  let seat: RequestSeat | undefined
-  let stopDeadline: (() => void) | undefined
-  let isFollowed = false
-  let isLasting = false
-
-  function followSession(): void {
-    if (isFollowed) return
-    isFollowed = true
-    onFinish(options.sessionRevocation.follow(given, caller))
-  }
-  function startTimers(): void {
-    if (asksToLast) followSession()
-    if (isUntimed || isLasting || stopDeadline !== undefined) return
-    stopDeadline = withDeadline(given, options.requestSeconds())
-    onFinish(stopDeadline)
-  }
-  function lasts(): void {
-    isLasting = true
-    stopDeadline?.()
-    slowClient.stop()
-    seat?.longRunning()
-    followSession()
-  }
-
-  const entered = options.maxInFlight.enter(given, isUntimed)
-  if (entered instanceof Promise) startTimers()
-  seat = entered instanceof Promise ? await entered : entered
-  onFinish(seat.leave)
-  slowClient.seat = seat
-  // The client disconnected, or the deadline passed, before the request had a seat.
-  if (res.writableEnded || res.destroyed) return
-
-  const exchange = withLongRunning(given, lasts)
-  const decided = options.authorize(exchange)
-  const isJudged = !(decided instanceof Promise)
-  if (!isJudged) startTimers()
-  if ((isJudged ? decided : await decided) !== 'delegated') allowed()
-  const served = options.route(exchange)
-  if (isJudged && !res.writableEnded) startTimers()
-  if (served instanceof Promise) await served
-}
-
 function logRequest({ accessLog, logger }: HandlerChainOptions, record: object): void {
   if (accessLog()) logger.info(record, 'request')
   else logger.debug(record, 'request')
-}
-
-function toExchange(line: RequestLine, req: IncomingMessage, res: ServerResponse, id: string): Exchange {
-  const { info, rawPath, rawQuery, query } = line
-  return { req, res, id, info, rawPath, rawQuery, query }
-}
-
-// Field by field: this is done for every request, and a spread costs ten times as much.
-function toAuthenticated(exchange: Exchange, { identity, isAggregated }: Caller): AuthenticatedExchange {
-  const { req, res, id, info, rawPath, rawQuery, query } = exchange
-  return { req, res, id, info, rawPath, rawQuery, query, identity, isAggregated }
-}
-
-function withLongRunning(exchange: AuthenticatedExchange, lasts: () => void): AuthenticatedExchange {
-  const { req, res, id, info, rawPath, rawQuery, query, identity, isAggregated } = exchange
-  if (exchange.upgrade !== undefined || exchange.impersonator !== undefined) return { ...exchange, lasts }
-  return { req, res, id, info, rawPath, rawQuery, query, identity, isAggregated, lasts }
 }
 
 /** Returns the Audit-ID that kube-apiserver sent with the request, or a new one. */

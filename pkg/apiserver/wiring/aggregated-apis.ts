@@ -1,7 +1,7 @@
 import { methodNotAllowed } from '../../apierrors/status.ts'
 import { refuseOverrides } from '../../apirequest/ambiguous-headers.ts'
 import type { AuthenticatedExchange, Handler } from '../../apirequest/request-context.ts'
-import { hasVerbPrefix } from '../../apirequest/request-info.ts'
+import { hasVerbPrefix, isPlatformPrefix } from '../../apirequest/request-info.ts'
 import { assertMayUpgrade } from '../../authz/token-scope.ts'
 import { FrontProxyCertificates } from '../../certs/front-proxy.ts'
 import type { Config } from '../../config/config.ts'
@@ -85,7 +85,7 @@ export function createAggregatedApis({
     serves: (group, version) => components.find(group, version) !== undefined,
     async upgrade(exchange) {
       const { info } = exchange
-      if (info.prefix !== 'kapis' && info.prefix !== 'kapi') return false
+      if (!isPlatformPrefix(info.prefix)) return false
       const upstream = components.find(info.group, info.version)
       if (upstream === undefined) return false
       requireOneMethod(exchange)

@@ -1,7 +1,7 @@
 import { unavailable } from '../../apierrors/status.ts'
 import type { Identity } from '../../apirequest/identity.ts'
 import type { AuthenticatedExchange } from '../../apirequest/request-context.ts'
-import { type RequestInfo, toResourceInfo } from '../../apirequest/request-info.ts'
+import { platformPrefixes, type RequestInfo, toResourceInfo } from '../../apirequest/request-info.ts'
 import { AuthenticationConfigSource } from '../../authn/authentication-config.ts'
 import { type Authenticated, createUnion } from '../../authn/authenticator.ts'
 import { createBasicAuthenticator } from '../../authn/basic.ts'
@@ -134,7 +134,7 @@ export function createAuth(options: AccessOptions): Auth {
       return users.get(name)
     },
   }
-  const ingest = ['kapis', 'kapi'].map(prefix => `/${prefix}/logging.${groupDomain}/v1alpha2/ingest`)
+  const ingest = platformPrefixes.map(prefix => `/${prefix}/logging.${groupDomain}/v1alpha2/ingest`)
   let passwords: PasswordChecker | undefined
   const basic = createBasicAuthenticator({
     accepts(path) {

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import { tooManyRequests, unauthorized, unavailable } from '../../apierrors/status.ts'
 import { hasNoCredential } from '../../apirequest/identity.ts'
 import type { AuthenticatedExchange, Handler } from '../../apirequest/request-context.ts'
-import { toResourceInfo } from '../../apirequest/request-info.ts'
+import { isPlatformPrefix, toResourceInfo } from '../../apirequest/request-info.ts'
 import { createNamespaceFinder } from '../../authz/accessible-namespaces.ts'
 import type { Authorize } from '../../authz/authorizer.ts'
 import { NamespaceIndex } from '../../authz/namespace-index.ts'
@@ -184,7 +184,7 @@ export async function createLogs(options: LogsOptions): Promise<Logs> {
     keepAuditEvent: events?.keepAuditEvent,
     judgesItself({ info, identity }) {
       const { prefix, group, parts } = info
-      if ((prefix !== 'kapis' && prefix !== 'kapi') || info.version !== version) return false
+      if (!isPlatformPrefix(prefix) || info.version !== version) return false
       if (group !== logging && !(group === tenant && isOfTenantApi(parts))) return false
       if (hasNoCredential(identity)) throw unauthorized()
       return true

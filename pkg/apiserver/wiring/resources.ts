@@ -1,24 +1,14 @@
-import { readFileSync } from 'node:fs'
-import { rootCertificates } from 'node:tls'
 import { unavailable, unknownResource } from '../../apierrors/status.ts'
 import type { Identity } from '../../apirequest/identity.ts'
 import type { AuthenticatedExchange, Handler } from '../../apirequest/request-context.ts'
 import type { RequestInfo } from '../../apirequest/request-info.ts'
 import type { NarrowedLists } from '../../authz/narrowed-lists.ts'
 import type { GrantIndex } from '../../authz/rbac-index.ts'
-import { createVisibility, type FindVisible } from '../../authz/visibility.ts'
+import { createVisibility } from '../../authz/visibility.ts'
 import type { Config } from '../../config/config.ts'
 import { accessKinds } from '../../extensionapi/access/access-kinds.ts'
-import { accessSchemas } from '../../extensionapi/access/access-schemas.ts'
-import { createDiscovery } from '../../extensionapi/discovery/discovery.ts'
-import { createKindSchemas } from '../../extensionapi/openapi/kind-schemas.ts'
-import { createOpenApi } from '../../extensionapi/openapi/openapi.ts'
 import { serveRead } from '../../extensionapi/read/read.ts'
-import { createRegistryClient } from '../../imageregistry/client.ts'
-import { createConnect } from '../../imageregistry/connect.ts'
-import { parseExactly } from '../../json/parse-exactly.ts'
-import { type KubeClient, readText } from '../../kubeclient/client.ts'
-import { retryUntilSuccess } from '../../kubeclient/retry.ts'
+import type { KubeClient } from '../../kubeclient/client.ts'
 import { isForComponents } from '../../platformapi/components.ts'
 import { serveAny, toNativePath } from '../../platformapi/generic-resources.ts'
 import type { RoleTools } from '../../platformapi/iam/v1alpha2/roles/role-routes.ts'
@@ -29,7 +19,6 @@ import { isOwnKubeconfig } from '../../platformapi/resources/v1alpha2/kubeconfig
 import { serveOldResources } from '../../platformapi/resources/v1alpha2/serve.ts'
 import { createNativeKinds } from '../../platformapi/resources/v1alpha3/native-kind.ts'
 import { serveResources } from '../../platformapi/resources/v1alpha3/read.ts'
-import type { WorkspaceTools } from '../../platformapi/workspaces/workspace-tools.ts'
 import { createDiscoveryCache } from '../../resourcecache/informer/discovery-cache.ts'
 import { ResourceCache } from '../../resourcecache/informer/resource-cache.ts'
 import { waitForLatest } from '../../resourcecache/informer/wait-for-resource-version.ts'
@@ -41,10 +30,14 @@ import type { ObjectStore } from '../../resourcecache/store/store.ts'
 import type { WatchBroadcaster } from '../../resourcecache/watch/watch-broadcaster.ts'
 import { createUserTimeSlices } from '../../scheduling/time-slices.ts'
 import type { Logger } from '../../telemetry/logger.ts'
-import { type Gauge, gauge, type Registry } from '../../telemetry/metrics.ts'
+import type { Registry } from '../../telemetry/metrics.ts'
 import type { Check } from '../health/probes.ts'
+import { observeCache } from './cache-metrics.ts'
+import { createExtensionDocuments } from './extension-documents.ts'
+import { createRegistries } from './registries.ts'
 import type { DocumentRoute } from './router.ts'
 import { createViews } from './views.ts'
+import { createVisibleReads, type VisibleReads } from './visible-reads.ts'
 
 export type Resources = {
   /** `/apis/resources.<group domain>/v1alpha3` */
@@ -57,10 +50,10 @@ export type Resources = {
   readonly generic: Handler
   /** The same reads with lists as `{items, totalItems}`. */
   readonly items: (exchange: AuthenticatedExchange, how?: Pick<ReadStyle, 'form' | 'narrow'>) => Promise<void>
-  /** Reads of namespaces and workspaces at other paths, as `platform` answers them. */
   /** Reads of objects that are computed from Kubernetes objects. */
   readonly views: Pick<RoleTools, 'latest' | 'show'>
-  readonly narrowed: Pick<WorkspaceTools, 'read' | 'isVisible'> & { readonly visible: FindVisible }
+  /** Reads of namespaces and workspaces at other paths, as `platform` answers them. */
+  readonly narrowed: VisibleReads
   readonly documents: readonly DocumentRoute[]
   /**
    * Returns whether the handler applies the selectors of a request: only then may they affect
@@ -116,9 +109,6 @@ export type ResourcesOptions = {
   readonly authorizeServiceRead: (identity: Identity, namespace: string, name: string) => Promise<void>
 }
 
-// Limits all requests to registries for one request of a caller.
-const registryMs = 30_000
-
 /** Wires the resource cache to the handlers that serve it. */
 export function createResources(options: ResourcesOptions): Resources {
   const { client, config, live, logger, registry, broadcaster, grants, reviews, proxy, caPem, isUser } =
@@ -164,19 +154,7 @@ export function createResources(options: ResourcesOptions): Resources {
     isConsistent,
     narrowed: options.narrowedTo,
   }
-  const groups = [
-    {
-      group: resourcesGroup(groupDomain),
-      version: resourcesVersion,
-      resources: [...aggregatedKinds, ...accessKinds],
-      schemas: accessSchemas,
-    },
-  ]
-  const stopped = new AbortController()
-  const kindSchemas = createKindSchemas({
-    kinds: aggregatedKinds,
-    read: async path => parseExactly(await readText(client, { path })),
-  })
+  const extension = createExtensionDocuments({ client, groupDomain, logger })
   const aggregated = { ...tools, storeOf }
   const byPlural = (plural: string) => storeOf(plural) ?? discovery.findByPlural(plural).then(obtain)
   const components = {
@@ -189,16 +167,7 @@ export function createResources(options: ResourcesOptions): Resources {
       return store
     },
   }
-  const { caFile, trustedHosts } = config.registries
-  const connection = createConnect({
-    caPem: caFile === '' ? undefined : `${rootCertificates.join('\n')}\n${readFileSync(caFile, 'utf8')}`,
-    trustedHosts,
-  })
-  const registries = {
-    client,
-    registry: createRegistryClient(connection.connect, () => AbortSignal.timeout(registryMs)),
-    maySecret,
-  }
+  const registries = createRegistries({ client, config, maySecret })
   const old = {
     ...components,
     kubeconfig: { groupDomain, url: new URL(config.oauth.issuer), caPem, isUser },
@@ -214,7 +183,7 @@ export function createResources(options: ResourcesOptions): Resources {
   const platform = {
     ...tools,
     components,
-    registries,
+    registries: registries.tools,
     storeOf,
     nativeCollectionOf: (exchange: AuthenticatedExchange) => obtain(nativeKinds.of(exchange)),
     services: (info: RequestInfo) => components.storeOf(info, 'services'),
@@ -226,7 +195,7 @@ export function createResources(options: ResourcesOptions): Resources {
     describeOutOfScope: (of: string) => describeOutOfScope(of, groupDomain),
     forward: (exchange: Parameters<Handler>[0]) => proxy(toNativePath(exchange)),
   }
-  measure(registry, cache)
+  observeCache(registry, cache)
 
   return {
     aggregated: exchange =>
@@ -241,22 +210,8 @@ export function createResources(options: ResourcesOptions): Resources {
       await readCollection(store, tools, exchange, { list: 'items', ...how })
     },
     views: createViews(tools, byPlural),
-    narrowed: {
-      visible,
-      async read(exchange, how) {
-        const seen = await visible(exchange.info, exchange.identity)
-        const style = { list: 'items', visible: seen, ...how } as const
-        await readCollection(await followed(exchange.info.resource), tools, exchange, style)
-      },
-      async isVisible({ info, identity }, only) {
-        const store = await followed(info.resource)
-        await waitForLatest(store, { namespace: '', name: info.name })
-        const seen = await visible(info, identity)
-        const entry = store.get('', info.name)
-        return entry !== undefined && seen?.has(entry) !== false && only?.matches(entry) !== false
-      },
-    },
-    documents: [createDiscovery(groups), createOpenApi(groups, kindSchemas)],
+    narrowed: createVisibleReads({ visible, tools, storeOf: followed }),
+    documents: extension.documents,
     selects({ group, version, resource }) {
       if (group !== resourcesGroup(groupDomain)) return true
       return version === resourcesVersion && !isForComponents(resource) && !isForRegistries(resource)
@@ -283,38 +238,13 @@ export function createResources(options: ResourcesOptions): Resources {
     ],
     watch: (path, handler) => cache.watch(path, handler),
     start() {
-      // kube-apiserver fetches the documents a second after the group becomes available, and then
-      // not again for a minute.
-      void retryUntilSuccess(async () => void (await kindSchemas()), { logger, signal: stopped.signal })
+      extension.start()
       return cache.start()
     },
     stop() {
-      stopped.abort()
+      extension.stop()
       cache.stop()
-      connection.close()
+      registries.close()
     },
   }
-}
-
-function measure(registry: Registry, cache: ResourceCache): void {
-  // Kinds come and go: listeners of a kind that is not cached any more must be removed.
-  const byResource = (read: (store: ObjectStore) => number) => (told: Gauge<'group' | 'resource'>) => {
-    told.reset()
-    for (const store of cache.stores()) {
-      const { source, plural } = store.served.kind
-      told.set({ group: source.group, resource: plural }, read(store))
-    }
-  }
-  gauge(registry, {
-    name: 'kapis_cache_objects',
-    help: 'Cached objects, by resource.',
-    labels: ['group', 'resource'],
-    collect: byResource(({ size }) => size),
-  })
-  gauge(registry, {
-    name: 'kapis_cache_bytes',
-    help: 'Estimated memory of the cached objects in bytes, by resource.',
-    labels: ['group', 'resource'],
-    collect: byResource(({ bytes }) => bytes),
-  })
 }

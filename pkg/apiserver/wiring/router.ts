@@ -1,7 +1,7 @@
 import { isOwnDocument } from '../../apidocs/documents.ts'
 import { badRequest, unavailable, unknownResource } from '../../apierrors/status.ts'
 import type { AuthenticatedExchange, Exchange, Handler } from '../../apirequest/request-context.ts'
-import { hasVerbPrefix } from '../../apirequest/request-info.ts'
+import { hasVerbPrefix, isPlatformPrefix } from '../../apirequest/request-info.ts'
 import { send, sendJson } from '../../httpserver/respond.ts'
 import type { Registry } from '../../telemetry/metrics.ts'
 
@@ -55,7 +55,7 @@ export function createRouter(options: RouterOptions): Router {
   function handlerOf({ info }: AuthenticatedExchange): Handler | undefined {
     const { group, version } = info
     if (!info.isResource) return undefined
-    if (isPlatform(info.prefix))
+    if (isPlatformPrefix(info.prefix))
       return (
         options.platform.get(`${group}/${version}`) ??
         options.aggregatedApi(group, version) ??
@@ -75,7 +75,8 @@ export function createRouter(options: RouterOptions): Router {
     if (options.isNarrowed(exchange) && !narrows(exchange))
       throw unavailable('the API has just changed; retry')
     if (handler === undefined) return rest(exchange)
-    const isPlatformApi = isPlatform(info.prefix) && options.platform.has(`${info.group}/${info.version}`)
+    const isPlatformApi =
+      isPlatformPrefix(info.prefix) && options.platform.has(`${info.group}/${info.version}`)
     // Parameters of LogsQL may be repeated, and those of a form are added to them.
     const isLogsql = info.resource === 'select' && info.group.startsWith('logging.')
     if (handler === options.aggregated || (isPlatformApi && !isLogsql)) exchange.query.refuseAmbiguous()
@@ -94,9 +95,9 @@ function routeDocument(options: RouterOptions, exchange: AuthenticatedExchange):
   if (document) return document.handle(exchange)
   if (path === '/version' && info.verb === 'get') return sendJson(res, 200, options.versionInfo)
   if (path === metricsPath && info.verb === 'get') return sendMetrics(options.registry, exchange)
-  const component = isPlatform(prefix) ? options.aggregatedApi(...groupOf(path)) : undefined
+  const component = isPlatformPrefix(prefix) ? options.aggregatedApi(...groupOf(path)) : undefined
   if (component) return component(exchange)
-  if (info.isResource || isPlatform(prefix)) throw unknownResource()
+  if (info.isResource || isPlatformPrefix(prefix)) throw unknownResource()
   const plainText = { 'content-type': 'text/plain; charset=utf-8', 'x-content-type-options': 'nosniff' }
   send(res, 404, Buffer.from('404 page not found\n'), plainText)
 }
@@ -121,7 +122,7 @@ function isForProxy(options: RouterOptions, exchange: AuthenticatedExchange): bo
   if (isAggregated) return false
   const { path, prefix } = info
   if (prefix === 'api' || prefix === 'apis') return !isBelow(path, options.group)
-  if (isPlatform(prefix) || path === metricsPath) return false
+  if (isPlatformPrefix(prefix) || path === metricsPath) return false
   if (path.startsWith('/openapi/v3/')) return !isOwnDocument(path)
   // Includes /version, which kubectl compares with its own. The version of Kapis is at
   // /kapis/version.
@@ -148,10 +149,6 @@ function isBelow(path: string, group: string): boolean {
 function groupOf(path: string): [group: string, version: string] {
   const [, , group = '', version = ''] = path.split('/')
   return [group, version]
-}
-
-function isPlatform(prefix: string): boolean {
-  return prefix === 'kapis' || prefix === 'kapi'
 }
 
 async function sendMetrics(registry: Registry, { res }: AuthenticatedExchange): Promise<void> {

@@ -1,6 +1,6 @@
 import { badRequest, toStatus } from '../../apierrors/status.ts'
 import type { AuthenticatedExchange, Handler } from '../../apirequest/request-context.ts'
-import type { RequestInfo } from '../../apirequest/request-info.ts'
+import { isPlatformPrefix, type RequestInfo } from '../../apirequest/request-info.ts'
 import { createLineReader } from '../../apirequest/request-line.ts'
 import type { Auditor } from '../../audit/auditor.ts'
 import type { AuthorizeRequest } from '../../authz/authorize-request.ts'
@@ -34,7 +34,8 @@ export type Subscriptions = {
 export function createSubscriptionRoutes(parts: SubscriptionParts): Subscriptions {
   const { group, version, platform } = parts
   const isSubscription = ({ info }: { readonly info: RequestInfo }) =>
-    isPlatformRequest(info) &&
+    info.isResource &&
+    isPlatformPrefix(info.prefix) &&
     info.group === group &&
     info.version === version &&
     info.resource === subscriptionsPlural &&
@@ -82,8 +83,4 @@ async function serveWatch(
     record.completed(toStatus(error).code)
     throw error
   }
-}
-
-function isPlatformRequest({ isResource, prefix }: RequestInfo): boolean {
-  return isResource && (prefix === 'kapis' || prefix === 'kapi')
 }

@@ -1,5 +1,5 @@
 import type { AuthenticatedExchange } from '../../apirequest/request-context.ts'
-import { parseRequestInfo, type RequestInfo } from '../../apirequest/request-info.ts'
+import { isPlatformPrefix, parseRequestInfo, type RequestInfo } from '../../apirequest/request-info.ts'
 import { routeOf } from '../../openapi/route.ts'
 
 /**
@@ -74,6 +74,5 @@ type TenantInfo = RequestInfo & { readonly version: keyof typeof targets }
 
 function isOfTenant(groupDomain: string, info: RequestInfo): info is TenantInfo {
   const { prefix, group, version } = info
-  const isPlatform = prefix === 'kapis' || prefix === 'kapi'
-  return isPlatform && group === `tenant.${groupDomain}` && Object.hasOwn(targets, version)
+  return isPlatformPrefix(prefix) && group === `tenant.${groupDomain}` && Object.hasOwn(targets, version)
 }

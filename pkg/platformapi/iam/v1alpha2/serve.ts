@@ -1,6 +1,7 @@
 import { methodNotAllowed, unauthorized, unknownResource } from '../../../apierrors/status.ts'
 import { hasNoCredential } from '../../../apirequest/identity.ts'
 import type { AuthenticatedExchange, Handler } from '../../../apirequest/request-context.ts'
+import { isPlatformPrefix } from '../../../apirequest/request-info.ts'
 import type { PasswordChecker } from '../../../iam/passwords/password-check.ts'
 import type { Source } from '../../../iam/sessions/client-info.ts'
 import type { User } from '../../../iam/users/user.ts'
@@ -152,8 +153,9 @@ export function createIamApi(options: IamOptions): IamApi {
   }
 
   function isHere({ info, isAggregated }: AuthenticatedExchange): boolean {
-    const isPlatform = info.prefix === 'kapis' || info.prefix === 'kapi'
-    return isPlatform && !isAggregated && info.group === group && info.version === 'v1alpha2'
+    return (
+      isPlatformPrefix(info.prefix) && !isAggregated && info.group === group && info.version === 'v1alpha2'
+    )
   }
 
   const { giveIn } = createWorkspaceRecords({ groupDomain, callAs: options.roles.callAs, places })

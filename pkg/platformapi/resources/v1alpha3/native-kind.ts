@@ -1,5 +1,5 @@
 import type { AuthenticatedExchange } from '../../../apirequest/request-context.ts'
-import type { RequestInfo } from '../../../apirequest/request-info.ts'
+import { isPlatformPrefix, type RequestInfo } from '../../../apirequest/request-info.ts'
 import type { Kind } from '../../../resourcecache/kind.ts'
 import { isForComponents } from '../../components.ts'
 import { isForRegistries } from '../../registries.ts'
@@ -43,8 +43,7 @@ export function createNativeKinds(options: NativeKindsOptions): NativeKinds {
 
   function isNative({ info }: AuthenticatedExchange): boolean {
     const { prefix, resource } = info
-    const isHere =
-      (prefix === 'kapis' || prefix === 'kapi') && info.group === group && info.version === version
+    const isHere = isPlatformPrefix(prefix) && info.group === group && info.version === version
     return isHere && !isDeclared(resource) && !isForComponents(resource) && !isForRegistries(resource)
   }
 

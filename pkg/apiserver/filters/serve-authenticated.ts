@@ -1,0 +1,83 @@
+import type { Identity } from '../../apirequest/identity.ts'
+import { mayLast } from '../../apirequest/long-running.ts'
+import type { AuthenticatedExchange, Handler } from '../../apirequest/request-context.ts'
+import { withDeadline } from './deadline.ts'
+import { withLongRunning } from './exchange.ts'
+import type { MaxInFlight, RequestSeat } from './max-in-flight.ts'
+import type { SessionRevocation } from './session-revocation.ts'
+import type { TrackedRequest } from './slow-clients.ts'
+
+export type ServeOptions = {
+  readonly sessionRevocation: SessionRevocation
+  readonly maxInFlight: MaxInFlight
+  /** Whether kube-apiserver serves the request. */
+  readonly isProxied: (exchange: AuthenticatedExchange) => boolean
+  readonly requestSeconds: () => number
+  /**
+   * Authorizes a request; returns `delegated` when its handler does that itself. @throws Status
+   * 401, 403, 503
+   */
+  readonly authorize: (exchange: AuthenticatedExchange) => Promise<void> | 'delegated' | void
+  readonly route: Handler
+}
+
+export type RequestScope = {
+  readonly onFinish: (end: () => void) => void
+  readonly allowed: () => void
+  readonly slowClient: TrackedRequest
+  /** The authenticated caller, also while it impersonates another user. */
+  readonly caller: Identity
+}
+
+/** Runs max-in-flight, authorization and the handler. Starts timers only if it has to wait. */
+export async function serveAuthenticated(
+  options: ServeOptions,
+  given: AuthenticatedExchange,
+  { onFinish, allowed, slowClient, caller }: RequestScope,
+): Promise<void> {
+  const { res } = given
+  const asksToLast = mayLast(given)
+  // A followed log may be silent for hours, and kube-apiserver does not send its headers before the
+  // first line.
+  const isUntimed = asksToLast && options.isProxied(given)
+  let seat: RequestSeat | undefined
+  let stopDeadline: (() => void) | undefined
+  let isFollowed = false
+  let isLasting = false
+
+  function followSession(): void {
+    if (isFollowed) return
+    isFollowed = true
+    onFinish(options.sessionRevocation.follow(given, caller))
+  }
+  function startTimers(): void {
+    if (asksToLast) followSession()
+    if (isUntimed || isLasting || stopDeadline !== undefined) return
+    stopDeadline = withDeadline(given, options.requestSeconds())
+    onFinish(stopDeadline)
+  }
+  function lasts(): void {
+    isLasting = true
+    stopDeadline?.()
+    slowClient.stop()
+    seat?.longRunning()
+    followSession()
+  }
+
+  const entered = options.maxInFlight.enter(given, isUntimed)
+  if (entered instanceof Promise) startTimers()
+  seat = entered instanceof Promise ? await entered : entered
+  onFinish(seat.leave)
+  slowClient.seat = seat
+  // The client disconnected, or the deadline passed, before the request had a seat.
+  if (res.writableEnded || res.destroyed) return
+
+  const exchange = withLongRunning(given, lasts)
+  const decided = options.authorize(exchange)
+  const isJudged = !(decided instanceof Promise)
+  if (!isJudged) startTimers()
+  if ((isJudged ? decided : await decided) !== 'delegated') allowed()
+  const served = options.route(exchange)
+  if (isJudged && !res.writableEnded) startTimers()
+  if (served instanceof Promise) await served
+}

@@ -1,0 +1,110 @@
+import { isForHost } from '../../certs/renewal-reason.ts'
+import type { ServingCertificates } from '../../certs/serving-certificates.ts'
+import type { Config, Secrets } from '../../config/config.ts'
+import type { ClientAddress } from '../../httpserver/client-address.ts'
+import { withServiceAccountErrors } from '../../kubeclient/service-account-errors.ts'
+import { withAuditOfWrites } from '../../platformapi/audited-calls.ts'
+import type { GonePods } from '../../proxy/kube.ts'
+import type { WatchBroadcaster } from '../../resourcecache/watch/watch-broadcaster.ts'
+import type { Logger } from '../../telemetry/logger.ts'
+import type { Registry } from '../../telemetry/metrics.ts'
+import type { Tracing } from '../../telemetry/tracing/tracing.ts'
+import type { Check } from '../health/probes.ts'
+import { createAccessReviews } from './access-reviews.ts'
+import { createAggregatedApis, type RunningAggregatedApis } from './aggregated-apis.ts'
+import type { Auth } from './auth.ts'
+import { createCallAs } from './caller-client.ts'
+import { createIam, type Iam } from './iam.ts'
+import type { KubeApiserver } from './kube-apiserver.ts'
+import { createLogs, type Logs } from './logs.ts'
+import { createResources, type Resources } from './resources.ts'
+import type { Rights } from './rights.ts'
+import { createTenant, type Tenant } from './tenant.ts'
+
+/** The APIs that Kapis serves, each wired in a file of its own. */
+export type Apis = {
+  readonly proxy: ReturnType<KubeApiserver['proxy']>
+  readonly resources: Resources
+  readonly logs: Logs
+  readonly tenant: Tenant
+  readonly iam: Iam
+  readonly components: RunningAggregatedApis
+  readonly checks: readonly Check[]
+  /** All but the resource cache, which tells when it is ready. */
+  readonly start: () => void
+  readonly stop: () => void
+}
+
+export type ApisOptions = {
+  readonly kubeApiserver: KubeApiserver
+  readonly config: Config
+  readonly secrets: Secrets
+  readonly live: () => Config
+  readonly logger: Logger
+  readonly registry: Registry
+  readonly tracing: Tracing
+  readonly clientAddress: ClientAddress
+  readonly rights: Rights
+  readonly access: Auth
+  readonly certificates: Pick<ServingCertificates, 'current'>
+  readonly broadcaster: WatchBroadcaster
+}
+
+export async function createApis(options: ApisOptions): Promise<Apis> {
+  const { kubeApiserver, config, secrets, live, logger, registry, tracing, clientAddress } = options
+  const { rights, access, certificates, broadcaster } = options
+  const { client } = kubeApiserver
+  const { bindings, narrowed } = rights
+  const { groupDomain } = config
+  const gonePods: GonePods = {
+    asks: exchange => logs.gonePods.asks(exchange),
+    answer: exchange => logs.gonePods.answer(exchange),
+  }
+  const proxy = kubeApiserver.proxy(gonePods)
+  const resources = createResources({
+    ...{ client, config, live, logger, registry, broadcaster, proxy },
+    grants: bindings.of('any'),
+    narrowedTo: narrowed.of,
+    onClusterChange: listener => bindings.onClusterChange(listener),
+    reviews: createAccessReviews({ client, config, access, bindings }),
+    authorizeSecretRead: access.authorizeSecretRead,
+    authorizeServiceRead: access.authorizeServiceRead,
+    caPem() {
+      const { certPem, bundlePem } = certificates.current()
+      return isForHost(certPem, new URL(config.oauth.issuer).hostname) ? bundlePem : undefined
+    },
+    isUser: name => access.users.get(name) !== undefined,
+  })
+  const logs = await createLogs({
+    ...{ client, config, live, secrets, logger, registry, bindings, authorize: access.authorize },
+    watchNamespaces: handler => resources.watch('/api/v1/namespaces', handler),
+  })
+  const searches = logs.apis.get(`tenant.${groupDomain}/v1alpha2`)
+  if (searches === undefined) throw new Error('the tenant group has no searches')
+  const callAs = withAuditOfWrites(createCallAs(client), { logger, clientAddress })
+  const tenant = createTenant({
+    ...{ groupDomain, callAs, searches },
+    created: (exchange, where) => iam.giveIn(exchange, where),
+    narrowed: resources.narrowed,
+    users: access.users,
+    requirePermission: access.requirePermission,
+  })
+  const iam = await createIam({
+    ...{ config, clientAddress, access, callAs, logger, registry },
+    client: withServiceAccountErrors(client),
+    views: resources.views,
+    list: resources.items,
+    rest: resources.generic,
+  })
+  const components = createAggregatedApis({ client, config, logger, tracing })
+  return {
+    ...{ proxy, resources, logs, tenant, iam, components },
+    checks: [...resources.checks, ...access.checks],
+    start() {
+      for (const part of [components, iam, logs]) part.start()
+    },
+    stop() {
+      for (const part of [components, resources, iam]) part.stop()
+    },
+  }
+}

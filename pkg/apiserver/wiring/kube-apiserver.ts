@@ -1,0 +1,36 @@
+import type { Handler } from '../../apirequest/request-context.ts'
+import type { Config } from '../../config/config.ts'
+import { createKubeClient, type KubeClient } from '../../kubeclient/client.ts'
+import { loadRestConfig } from '../../kubeclient/rest-config.ts'
+import { createKubeProxy, type GonePods } from '../../proxy/kube.ts'
+import { createKubeConnections } from '../../proxy/kube-connections.ts'
+import { forwardUpgrade, kubeUpgrade } from '../../proxy/upgrade.ts'
+import type { Tracing } from '../../telemetry/tracing/tracing.ts'
+
+export type KubeApiserver = {
+  /** As kapis-apiserver itself. */
+  readonly client: KubeClient
+  /** As the calling user, on connections of its own. */
+  readonly proxy: (gonePods: GonePods) => Handler
+  readonly upgrade: Handler
+  readonly closeProxy: () => void
+}
+
+// Each watch and terminal through the proxy holds a connection; short requests share the others.
+const maxProxied = { short: 640, long: 4_096 }
+
+/** Wires the client of kube-apiserver, and the proxy to it. */
+export function createKubeApiserver(config: Config, tracing: Tracing): KubeApiserver {
+  const endpoint = loadRestConfig(config.kubernetes.kubeconfig)
+  const peer = { name: 'kube-apiserver', url: endpoint.url }
+  const proxied = loadRestConfig(config.kubernetes.kubeconfig)
+  const connections = createKubeConnections(proxied, maxProxied)
+  return {
+    client: tracing.client(createKubeClient(endpoint), peer),
+    proxy: gonePods => tracing.upstream(peer, createKubeProxy(proxied, connections, gonePods)),
+    upgrade: tracing.upstream(peer, async exchange =>
+      forwardUpgrade(await kubeUpgrade(proxied, connections, exchange), exchange),
+    ),
+    closeProxy: () => connections.close(),
+  }
+}

@@ -1,0 +1,26 @@
+import { readFileSync } from 'node:fs'
+import { rootCertificates } from 'node:tls'
+import type { Config } from '../../config/config.ts'
+import { createRegistryClient } from '../../imageregistry/client.ts'
+import { createConnect } from '../../imageregistry/connect.ts'
+import type { KubeClient } from '../../kubeclient/client.ts'
+import type { RegistryTools } from '../../platformapi/registries.ts'
+
+// Limits all requests to registries for one request of a caller.
+const registryMs = 30_000
+
+/** Wires the client of image registries. */
+export function createRegistries(parts: {
+  readonly client: KubeClient
+  readonly config: Config
+  readonly maySecret: RegistryTools['maySecret']
+}): { readonly tools: RegistryTools; readonly close: () => void } {
+  const { client, config, maySecret } = parts
+  const { caFile, trustedHosts } = config.registries
+  const connection = createConnect({
+    caPem: caFile === '' ? undefined : `${rootCertificates.join('\n')}\n${readFileSync(caFile, 'utf8')}`,
+    trustedHosts,
+  })
+  const registry = createRegistryClient(connection.connect, () => AbortSignal.timeout(registryMs))
+  return { tools: { client, registry, maySecret }, close: () => connection.close() }
+}

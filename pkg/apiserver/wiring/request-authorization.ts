@@ -1,0 +1,55 @@
+import type { AuthenticatedExchange } from '../../apirequest/request-context.ts'
+import { type RequestInfo, withoutSelectors } from '../../apirequest/request-info.ts'
+import { type AuthorizeRequest, createAuthorizeRequest } from '../../authz/authorize-request.ts'
+import { isNarrowable } from '../../authz/narrowed-lists.ts'
+import type { Config } from '../../config/config.ts'
+import type { Apis } from './apis.ts'
+import type { Auth } from './auth.ts'
+import type { Rights } from './rights.ts'
+import type { Router } from './router.ts'
+import type { Subscriptions } from './subscriptions.ts'
+
+export type RequestAuthorization = {
+  /** Returns the attributes to authorize a request with. */
+  readonly attributesOf: (exchange: AuthenticatedExchange) => Promise<RequestInfo> | RequestInfo
+  readonly authorize: AuthorizeRequest
+}
+
+/** Wires the authorization of requests with the APIs that they are for. */
+export function createRequestAuthorization(parts: {
+  readonly access: Pick<Auth, 'authorize'>
+  readonly apis: Pick<Apis, 'resources' | 'logs' | 'tenant' | 'iam' | 'components'>
+  readonly subscriptions: Pick<Subscriptions, 'judgesItself'>
+  readonly router: Pick<Router, 'isProxied' | 'narrows'>
+  readonly rights: Pick<Rights, 'narrowed'>
+  readonly live: () => Config
+}): RequestAuthorization {
+  const { access, apis, subscriptions, router, rights, live } = parts
+  const { resources, logs, tenant, iam, components } = apis
+
+  function attributesOf(exchange: AuthenticatedExchange) {
+    const { info } = exchange
+    if (router.isProxied(exchange)) return info
+    // A request for a kind of another group is authorized as that kind, which the resource cache
+    // selects.
+    const native = tenant.attributesOf(exchange) ?? resources.attributesOf(exchange)
+    if (native !== undefined) return native
+    const isSelecting = resources.selects(info) && !components.serves(info.group, info.version)
+    return isSelecting ? info : withoutSelectors(info)
+  }
+
+  const authorize = createAuthorizeRequest({
+    isProxied: router.isProxied,
+    isOwn: exchange => iam.isOwn(exchange) || resources.isOwn(exchange),
+    judgesItself: exchange => [logs, tenant, iam, subscriptions].some(part => part.judgesItself(exchange)),
+    attributesOf,
+    authorize: access.authorize,
+    narrow: (exchange, attributes) =>
+      live().cache.clusterLists === 'narrowed' &&
+      isNarrowable(attributes, exchange.identity) &&
+      router.narrows(exchange)
+        ? refused => rights.narrowed.narrow(exchange, refused, () => resources.isNamespaced(exchange))
+        : undefined,
+  })
+  return { attributesOf, authorize }
+}

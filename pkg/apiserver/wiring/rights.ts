@@ -1,0 +1,38 @@
+import type { Explain } from '../../authz/authorizer.ts'
+import { createNarrowedLists, type NarrowedLists } from '../../authz/narrowed-lists.ts'
+import { createNarrowingRole, type NarrowingRole } from '../../authz/narrowing-role.ts'
+import { RbacIndex } from '../../authz/rbac-index.ts'
+import { createRefusalExplanation } from '../../authz/review/explain-refusal.ts'
+import { createRuleResolution } from '../../authz/review/rule-resolution.ts'
+import type { KubeClient } from '../../kubeclient/client.ts'
+import { resourcesGroup, toAggregatedKinds } from '../../resourcecache/kinds.ts'
+import type { Logger } from '../../telemetry/logger.ts'
+
+/** What is made of the roles and bindings of kube-apiserver. */
+export type Rights = {
+  readonly bindings: RbacIndex
+  readonly explain: Explain
+  readonly narrowed: NarrowedLists
+  readonly narrowingRole: NarrowingRole
+}
+
+/** Wires the index of roles and bindings. */
+export function createRights(parts: {
+  readonly client: KubeClient
+  readonly groupDomain: string
+  readonly logger: Logger
+}): Rights {
+  const { client, groupDomain, logger } = parts
+  const bindings = new RbacIndex({ client, logger })
+  const reader = bindings.reader()
+  return {
+    bindings,
+    explain: createRefusalExplanation(reader),
+    narrowed: createNarrowedLists({ client, reader, resolution: createRuleResolution(client) }),
+    narrowingRole: createNarrowingRole({
+      reader,
+      group: resourcesGroup(groupDomain),
+      kinds: toAggregatedKinds(groupDomain),
+    }),
+  }
+}

@@ -1,0 +1,90 @@
+import type { Handler } from '../../apirequest/request-context.ts'
+import { assertMayUpgrade } from '../../authz/token-scope.ts'
+import type { Config } from '../../config/config.ts'
+import { iamVersion } from '../../iam/users/user.ts'
+import { resourcesGroup, resourcesVersion } from '../../resourcecache/kinds.ts'
+import type { Logger } from '../../telemetry/logger.ts'
+import type { Registry } from '../../telemetry/metrics.ts'
+import { createProfiles } from '../server/profiles.ts'
+import { type BuildInfo, toVersionInfo } from '../server/version.ts'
+import { createApiDocs } from './api-docs.ts'
+import type { Apis } from './apis.ts'
+import type { ForwardToOAuth } from './forward-to-oauth.ts'
+import type { KubeApiserver } from './kube-apiserver.ts'
+import { createOAuthMetricsProxy } from './oauth-metrics-proxy.ts'
+import type { Rights } from './rights.ts'
+import { createRouter, type DocumentRoute, type Router } from './router.ts'
+import type { Subscriptions } from './subscriptions.ts'
+
+export type Routes = Router & { readonly upgrade: Handler }
+
+// A profile takes up to a minute without any response.
+const profileSilenceMs = 90_000
+
+/** Wires the router with the APIs, and with the documents of kapis-apiserver itself. */
+export function createRoutes(parts: {
+  readonly apis: Apis
+  /** The platform API of resources, with watches that share a connection. */
+  readonly subscriptions: Pick<Subscriptions, 'platform'>
+  readonly kubeApiserver: KubeApiserver
+  readonly config: Config
+  readonly build: BuildInfo
+  readonly logger: Logger
+  readonly registry: Registry
+  readonly rights: Pick<Rights, 'narrowed'>
+  readonly forward: ForwardToOAuth
+  readonly ownDocuments: readonly DocumentRoute[]
+}): Routes {
+  const {
+    apis,
+    subscriptions,
+    kubeApiserver,
+    config,
+    build,
+    logger,
+    registry,
+    rights,
+    forward,
+    ownDocuments,
+  } = parts
+  const { resources, logs, tenant, iam, components } = apis
+  const { groupDomain } = config
+  const group = resourcesGroup(groupDomain)
+  const router = createRouter({
+    group,
+    version: resourcesVersion,
+    aggregated: resources.aggregated,
+    platform: new Map([
+      ...logs.apis,
+      [`${group}/${resourcesVersion}`, subscriptions.platform],
+      [`${group}/v1alpha2`, resources.v1alpha2],
+      [`iam.${groupDomain}/${iamVersion}`, iam.serve],
+      [`tenant.${groupDomain}/v1alpha2`, tenant.v1alpha2],
+      [`tenant.${groupDomain}/v1alpha3`, tenant.v1alpha3],
+    ]),
+    aggregatedApi: components.find,
+    generic: resources.generic,
+    documents: resources.documents,
+    ownDocuments: [
+      ...createApiDocs({ client: kubeApiserver.client, config, version: build.version }),
+      createProfiles(logger, forward({ silenceMs: profileSilenceMs, errors: 'status' })),
+      ...ownDocuments,
+      createOAuthMetricsProxy(forward({ path: '/metrics', errors: 'status' })),
+    ],
+    proxy: exchange => iam.servePatchOfOwn(exchange) ?? apis.proxy(exchange),
+    registry,
+    versionInfo: toVersionInfo(build),
+    narrowing: new Set([resources.aggregated, subscriptions.platform, resources.generic]),
+    isNarrowed: exchange => rights.narrowed.of(exchange) !== undefined,
+  })
+  return {
+    ...router,
+    async upgrade(exchange) {
+      if (router.isProxied(exchange)) {
+        assertMayUpgrade(exchange.info, exchange.identity)
+        return kubeApiserver.upgrade(exchange)
+      }
+      if (!(await components.upgrade(exchange))) await router.route(exchange)
+    },
+  }
+}
