@@ -3,6 +3,7 @@ import { repository } from '../controlplane/settings.ts'
 import { type BenchEnv, startCluster } from './cluster.ts'
 import { benchLists } from './lists/lists.ts'
 import { benchLogs, logsClusterSize } from './logs/logs.ts'
+import { benchNarrowed } from './narrowed/narrowed.ts'
 import { benchNodes } from './nodes/nodes.ts'
 import { benchOAuth } from './oauth/oauth.ts'
 import { benchProxy } from './proxy.ts'
@@ -13,6 +14,7 @@ const benchmarks: Readonly<Record<string, (env: BenchEnv) => Promise<void>>> = {
   proxy: benchProxy,
   oauth: benchOAuth,
   lists: benchLists,
+  narrowed: benchNarrowed,
   logs: benchLogs,
 }
 
@@ -58,6 +60,7 @@ function sizeFor(only: readonly string[]): { readonly NODES: string; readonly PO
   // The same number as for OpenSearch.
   if (name === 'logs') return logsClusterSize
   // Benchmarks of lists create their own objects.
+  if (name === 'narrowed') return { NODES: '3', PODS: '0' }
   return { NODES: name === 'lists' ? '200' : '5000', PODS: '1000' }
 }
 
