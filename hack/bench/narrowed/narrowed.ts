@@ -72,7 +72,7 @@ async function benchCallers(env: BenchEnv, pods: string): Promise<void> {
   }
   await forEach(0, 20, page, 4)
   firstMs.length = 0
-  // As many pages that are made anew for an administrator: what V8 keeps of that is no cost of narrowing.
+  // As many pages that are made again for an administrator: what V8 keeps of that is not what narrowing takes.
   const kapis = createApi(env.kapisUrl, env.kapisToken)
   for (let round = 0; round < callers.pages; round++)
     await forEach(0, callers.count, i => kapis('GET', `${pods}?limit=10&name=${round}${i}`), 4)
