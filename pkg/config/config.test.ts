@@ -84,7 +84,13 @@ describe('parseConfig', () => {
         store: 'opensearch',
         queryTimeoutSeconds: 5,
         exportLimit: 7,
-        embedded: { folder: '/data/logs', retentionDays: 3, retentionMegabytes: 100, memoryMegabytes: 256 },
+        embedded: {
+          folder: '/data/logs',
+          retentionDays: 3,
+          retentionMegabytes: 100,
+          memoryMegabytes: 256,
+          namespaces: [{ name: 'dev-*', retentionDays: 2, quotaMegabytes: 5 }],
+        },
         opensearch: {
           url: 'https://search.example.org:9200',
           username: 'kapis',
@@ -159,7 +165,13 @@ describe('parseConfig', () => {
         store: 'opensearch',
         queryTimeoutSeconds: 5,
         exportLimit: 7,
-        embedded: { folder: '/data/logs', retentionDays: 3, retentionMegabytes: 100, memoryMegabytes: 256 },
+        embedded: {
+          folder: '/data/logs',
+          retentionDays: 3,
+          retentionMegabytes: 100,
+          memoryMegabytes: 256,
+          namespaces: [{ name: 'dev-*', retentionDays: 2, quotaMegabytes: 5 }],
+        },
         opensearch: {
           url: 'https://search.example.org:9200',
           username: 'kapis',

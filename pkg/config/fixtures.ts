@@ -50,7 +50,7 @@ export const defaults: Config = {
     ...{ store: 'none', queryTimeoutSeconds: 30, exportLimit: 0 },
     embedded: {
       ...{ folder: '/var/lib/kapis/logs', retentionDays: 7 },
-      ...{ retentionMegabytes: 20_480, memoryMegabytes: 512 },
+      ...{ retentionMegabytes: 20_480, memoryMegabytes: 512, namespaces: [] },
     },
     opensearch: { url: '', username: '', caFile: '', indexPrefix: 'fluentbit' },
     events: { enabled: true, retentionDays: 7, retentionMegabytes: 1024 },

@@ -9,6 +9,9 @@ export type PermittedNamespace = { readonly namespace: string; readonly sinceNs:
 /** The scope of the caller. It may have ten thousand namespaces; an empty list matches nothing. */
 export type Scope = 'everything' | readonly PermittedNamespace[]
 
+/** Of the namespaces with this name, with `*` for any characters, only days (UTC) from one on. */
+export type KeptNamespace = { readonly name: string; readonly fromDay: number }
+
 /** The selected records. */
 export type LogFilter = {
   readonly scope: Scope
@@ -18,4 +21,6 @@ export type LogFilter = {
   readonly endNs?: bigint
   /** The other conditions: filters, log_query and q, combined by allOf. */
   readonly expression?: Expression
+  /** Retention by namespace: the first that matches decides. */
+  readonly keep?: readonly KeptNamespace[]
 }

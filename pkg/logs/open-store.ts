@@ -42,7 +42,7 @@ export async function openLogStore(
 
 /** A folder for each store; those of events are inside of the folder of lines. */
 async function openEmbedded(config: LogsConfig, { logger }: Means): Promise<LogStreams> {
-  const { folder, retentionDays, retentionMegabytes, memoryMegabytes } = config.embedded
+  const { folder, retentionDays, retentionMegabytes, memoryMegabytes, namespaces } = config.embedded
   const { openEmbeddedStores } = await import('./embedded/embedded-store.ts')
   const settingsOf = (path: string, kept: Kept) => ({
     folder: path,
@@ -50,7 +50,14 @@ async function openEmbedded(config: LogsConfig, { logger }: Means): Promise<LogS
   })
   const { stores, close } = await openEmbeddedStores({
     stores: {
-      lines: settingsOf(folder, { retentionDays, retentionMegabytes }),
+      lines: {
+        ...settingsOf(folder, { retentionDays, retentionMegabytes }),
+        namespaces: namespaces.map(rule => ({
+          name: rule.name,
+          ...(rule.retentionDays === undefined ? {} : { retentionDays: rule.retentionDays }),
+          ...(rule.quotaMegabytes === undefined ? {} : { quotaBytes: rule.quotaMegabytes * megabyte }),
+        })),
+      },
       events: settingsOf(join(folder, 'events'), config.events),
       auditing: settingsOf(join(folder, 'auditing'), config.auditing),
     },

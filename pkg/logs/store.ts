@@ -65,13 +65,22 @@ export type LogBatch = {
   readonly ids?: readonly string[]
 }
 
+/** A line that is not stored. */
+export type Rejection = {
+  /** In the batch. */
+  readonly index: number
+  readonly reason: string
+  /** For metrics. */
+  readonly cause?: 'time' | 'quota'
+}
+
 export type AppendResult = {
   /**
    * The same batch was stored before (a retry whose response was lost): nothing was stored again.
    */
   readonly duplicate: boolean
   /** Lines that cannot be stored, by their index in the batch; the others are. */
-  readonly rejected: readonly { readonly index: number; readonly reason: string }[]
+  readonly rejected: readonly Rejection[]
 }
 
 /**

@@ -10,7 +10,7 @@ import type { RbacIndex } from '../../authz/rbac-index.ts'
 import type { Config, Secrets } from '../../config/config.ts'
 import type { KubeClient } from '../../kubeclient/client.ts'
 import { defaultLimits } from '../../logs/ingest/limits.ts'
-import type { Ingested } from '../../logs/ingest/raw-batch.ts'
+
 import { createSpaceCheck } from '../../logs/ingest/space-check.ts'
 import { openLogStore } from '../../logs/open-store.ts'
 import { createIngest, maxBodies } from '../../platformapi/logging/v1alpha2/ingest.ts'
@@ -100,7 +100,17 @@ export async function createLogs(options: LogsOptions): Promise<Logs> {
     help: 'Log lines stored with truncated or omitted parts, by protocol and kind of change.',
     labels: ['protocol', 'change'],
   })
-  const noteChanges = createChangeLog(logger)
+  const refusedFor = counter(registry, {
+    name: 'kapis_logs_refused_lines_total',
+    help: 'Log lines that the store refused, by protocol and reason: their time, or the quota of their namespace.',
+    labels: ['protocol', 'reason'],
+  })
+  const noteChanges = createLineLog(lines =>
+    logger.warn({ lines }, 'log lines exceeded a limit and were stored with changes'),
+  )
+  const noteRefusals = createLineLog(lines =>
+    logger.warn({ lines }, 'log lines were refused for their time or the quota of their namespace'),
+  )
   const space = streams && createSpaceCheck(streams.lines.ingest)
   const none: Handler = () => {
     throw unavailable('no log store is configured (logs.store)', undefined, 60)
@@ -158,9 +168,11 @@ export async function createLogs(options: LogsOptions): Promise<Logs> {
       enter: uploads.take,
       limits: defaultLimits,
       authorize: identity => authorize(sending, identity),
-      observe(protocol, { taken, refused, changed: changes }) {
+      observe(protocol, { taken, refused, changed: changes, causes = {} }) {
         for (const [change, lines] of Object.entries(changes)) changed.inc({ protocol, change }, lines)
         noteChanges(changes)
+        for (const [reason, lines] of Object.entries(causes)) refusedFor.inc({ protocol, reason }, lines)
+        noteRefusals(causes)
         ingested.inc({ protocol, result: 'taken' }, taken)
         ingested.inc({ protocol, result: 'refused' }, refused)
       },
@@ -203,21 +215,20 @@ export async function createLogs(options: LogsOptions): Promise<Logs> {
   }
 }
 
-const changeLogMs = 60_000
+const lineLogMs = 60_000
 
-/** Logs which changes were made to lines, at most once a minute. */
-function createChangeLog(logger: Logger): (changes: Ingested['changed']) => void {
+/** Sums counts of lines by what was done to them, and hands them on at most once a minute. */
+function createLineLog(
+  say: (lines: Readonly<Record<string, number>>) => void,
+): (counts: Readonly<Partial<Record<string, number>>>) => void {
   const sums = new Map<string, number>()
   let saidAt = Number.NEGATIVE_INFINITY
-  return changes => {
-    for (const [change, lines] of Object.entries(changes)) sums.set(change, (sums.get(change) ?? 0) + lines)
+  return counts => {
+    for (const [what, lines = 0] of Object.entries(counts)) sums.set(what, (sums.get(what) ?? 0) + lines)
     const now = performance.now()
-    if (sums.size === 0 || now < saidAt + changeLogMs) return
+    if (sums.size === 0 || now < saidAt + lineLogMs) return
     saidAt = now
-    logger.warn(
-      { lines: Object.fromEntries(sums) },
-      'log lines exceeded a limit and were stored with changes',
-    )
+    say(Object.fromEntries(sums))
     sums.clear()
   }
 }

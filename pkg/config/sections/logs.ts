@@ -1,8 +1,26 @@
-import type { z } from 'zod'
-import { boolean, choice, integer, section, text } from '../option.ts'
+import { z } from 'zod'
+import { boolean, choice, integer, optionalInteger, requiredText, section, text } from '../option.ts'
 
 const days = { default: 7, min: 1, max: 3650 }
 const maxMegabytes = 1_000_000_000
+
+const namespaceRule = section({
+  name: requiredText({
+    pattern: /^[a-z0-9*-]{1,253}$/,
+    is: 'a name of a namespace, with * for any characters',
+    description: 'Name of the namespaces, with `*` for any characters: `dev-*`.',
+  }),
+  retentionDays: optionalInteger({
+    ...{ min: 1, max: 3650 },
+    description:
+      'Number of days (UTC) that their lines are kept, including today; at most `logs.embedded.retentionDays`, which is the default.',
+  }),
+  quotaMegabytes: optionalInteger({
+    ...{ min: 1, max: maxMegabytes },
+    description:
+      'Maximum size in MiB of the lines of each of them that arrive in a day (UTC); further lines are refused.',
+  }),
+})
 
 const embedded = section({
   folder: text({
@@ -26,6 +44,10 @@ const embedded = section({
     min: 192,
     max: 65_536,
     description: 'Memory limit for the processes of the embedded store.',
+  }),
+  namespaces: z.array(namespaceRule, { error: 'must be a list' }).default([]).meta({
+    description:
+      'Retention and quota of namespaces: a list of `name` (with `*` for any characters), `retentionDays` and `quotaMegabytes`; the first whose name matches decides ([Logs](logs.md#retention-and-quota-of-namespaces)).',
   }),
 })
 

@@ -190,9 +190,9 @@ describe('the embedded log store', () => {
       expect(await store.append({ records })).to.deep.equal({
         duplicate: false,
         rejected: [
-          { index: 0, reason: 'the time is before 2024-10-01; older lines are not stored' },
-          { index: 2, reason: range },
-          { index: 3, reason: range },
+          { index: 0, reason: 'the time is before 2024-10-01; older lines are not stored', cause: 'time' },
+          { index: 2, reason: range, cause: 'time' },
+          { index: 3, reason: range, cause: 'time' },
         ],
       })
       expect(await readAll(store)).to.deep.equal(['good'])

@@ -1,10 +1,13 @@
 import { statfs } from 'node:fs/promises'
 import { Status, unavailable } from '../../apierrors/status.ts'
+import type { LogFilter } from '../filter.ts'
 import type { Ingested } from '../ingest/raw-batch.ts'
 import type { AppendResult, LogStore, QueryLimits } from '../store.ts'
+import type { NamespaceRule } from './namespace-rules.ts'
 import { type Child, createChild } from './process/child.ts'
 import { createFeed, type ReadArrivals } from './read/follow.ts'
 import type { ReaderNotice, ReaderSettings, ReadRequest } from './read/read-request.ts'
+import { firstKeptDay } from './write/retention.ts'
 import type { StoreSettings } from './write/store-writer.ts'
 import type { WriteRequest, WriteResponse, WriterNotice, WriterSettings } from './write/write-request.ts'
 
@@ -82,6 +85,7 @@ export async function openEmbeddedStores<Name extends string>(
     store: openStore({
       name,
       folder: settings.stores[name].folder,
+      namespaces: settings.stores[name].namespaces ?? [],
       writer,
       reader,
       now,
@@ -101,6 +105,7 @@ export async function openEmbeddedStores<Name extends string>(
 type Parts = {
   readonly name: string
   readonly folder: string
+  readonly namespaces: readonly NamespaceRule[]
   readonly writer: Child
   readonly reader: Child
   readonly now: () => number
@@ -108,7 +113,7 @@ type Parts = {
   readonly report: EmbeddedSettings<string>['report']
 }
 
-function openStore({ name, folder, writer, reader, now, isClosed, report }: Parts): {
+function openStore({ name, folder, namespaces, writer, reader, now, isClosed, report }: Parts): {
   readonly store: Omit<LogStore, 'close'>
   readonly end: () => void
 } {
@@ -139,8 +144,18 @@ function openStore({ name, folder, writer, reader, now, isClosed, report }: Part
     return (await reader.request(request, signal)) as Result
   }
 
+  /** Lines whose retention has passed are hidden until their partition is deleted. */
+  function kept(filter: LogFilter): LogFilter {
+    if (namespaces.length === 0) return filter
+    const keep = namespaces.map(({ name: pattern, retentionDays: days }) => ({
+      name: pattern,
+      fromDay: days === undefined ? 0 : firstKeptDay({ days }, now()),
+    }))
+    return { ...filter, keep }
+  }
+
   const readArrivals: ReadArrivals = (filter, ranges, signal) =>
-    read({ kind: 'arrivals', store: name, timeoutMs: 30_000, filter, ranges }, signal)
+    read({ kind: 'arrivals', store: name, timeoutMs: 30_000, filter: kept(filter), ranges }, signal)
   const feed = createFeed(readArrivals)
 
   const tidy = (): void => {
@@ -160,11 +175,18 @@ function openStore({ name, folder, writer, reader, now, isClosed, report }: Part
         return store<AppendResult>({ kind: 'append', store: name, records, ...named, nowMs: now() })
       },
       ingest: async batch => store<Ingested>({ kind: 'ingest', store: name, batch, nowMs: now() }),
-      query: (query, limits) => read({ kind: 'query', store: name, query, ...timeOf(limits) }, limits.signal),
+      query: (query, limits) =>
+        read(
+          { kind: 'query', store: name, query: { ...query, filter: kept(query.filter) }, ...timeOf(limits) },
+          limits.signal,
+        ),
       statistics: (filter, limits) =>
-        read({ kind: 'statistics', store: name, filter, ...timeOf(limits) }, limits.signal),
+        read({ kind: 'statistics', store: name, filter: kept(filter), ...timeOf(limits) }, limits.signal),
       histogram: (filter, interval, limits) =>
-        read({ kind: 'histogram', store: name, filter, interval, ...timeOf(limits) }, limits.signal),
+        read(
+          { kind: 'histogram', store: name, filter: kept(filter), interval, ...timeOf(limits) },
+          limits.signal,
+        ),
       follow: feed.follow,
       check: async () => {
         if (isClosed()) return 'the log store is closed'

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import type { LogRecord } from '../record.ts'
 import type { LogStore } from '../store.ts'
 import { type EmbeddedSettings, openEmbeddedStores } from './embedded-store.ts'
+import type { NamespaceRule } from './namespace-rules.ts'
 import type { Retention } from './write/retention.ts'
 
 /** The UTC day of most test lines, and the current day in tests, three days later. */
@@ -18,13 +19,14 @@ export function line(log: string, more: Partial<LogRecord> = {}): LogRecord {
 
 export type TestSettings = Partial<Omit<EmbeddedSettings<string>, 'stores'>> & {
   readonly retention?: Retention
+  readonly namespaces?: readonly NamespaceRule[]
 }
 
 /** A store with only lines. Its reports are printed unless the test handles them. */
 export async function openTestStore(folder: string, settings: TestSettings = {}): Promise<LogStore> {
-  const { retention = { days: 7, bytes: 1e9 }, ...more } = settings
+  const { retention = { days: 7, bytes: 1e9 }, namespaces = [], ...more } = settings
   const { stores } = await openEmbeddedStores({
-    stores: { lines: { folder, retention } },
+    stores: { lines: { folder, retention, namespaces } },
     memoryBytes: 128 * 1024 * 1024,
     now: () => nowMs,
     report: (message, error) => console.error(message, error),

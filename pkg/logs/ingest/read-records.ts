@@ -36,7 +36,7 @@ export type Outcome = {
   readonly records: readonly LogRecord[]
   /** @param rejected by the store, of the records */
   readonly close: (rejected: AppendResult['rejected']) => {
-    readonly counts: Pick<Ingested, 'taken' | 'refused' | 'changed'>
+    readonly counts: Pick<Ingested, 'taken' | 'refused' | 'changed' | 'causes'>
     readonly problems: Problems
     readonly changes: Changes
   }
@@ -61,14 +61,20 @@ export function createOutcome(): Outcome {
       count += 1
     },
     close: rejected => {
-      for (const { index, reason } of rejected) {
+      const causes: { time?: number; quota?: number } = {}
+      for (const { index, reason, cause } of rejected) {
+        if (cause !== undefined) causes[cause] = (causes[cause] ?? 0) + 1
         const place = places[index] ?? index
         problems.set(place, reason)
         changes.delete(place)
       }
       const changed: Partial<Record<Note, number>> = {}
       for (const note of [...changes.values()].flat()) changed[note] = (changed[note] ?? 0) + 1
-      return { counts: { taken: count - problems.size, refused: problems.size, changed }, problems, changes }
+      const counts = {
+        ...{ taken: count - problems.size, refused: problems.size, changed },
+        ...(Object.keys(causes).length === 0 ? {} : { causes }),
+      }
+      return { counts, problems, changes }
     },
   }
 }

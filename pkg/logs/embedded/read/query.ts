@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { allOf, type Expression, isOneOf } from '../../expression.ts'
-import type { LogFilter, Scope } from '../../filter.ts'
+import type { LogFilter } from '../../filter.ts'
+import { createRuleFinder } from '../namespace-rules.ts'
 import { dayOf, timeInDay } from '../partition/day.ts'
 import type { PartitionReader } from '../partition/partition-reader.ts'
 import { type IndexPlan, planIndex } from './index-plan.ts'
@@ -38,7 +39,7 @@ export function toQuery(filter: LogFilter): Query {
     ...(filter.expression === undefined ? [] : [filter.expression]),
   ]
   const expression = allOf(parts) ?? { op: 'and', operands: [] }
-  return { filter, expression, key: keyOf([expression, scope]) }
+  return { filter, expression, key: keyOf([expression, scope, filter.keep]) }
 }
 
 /** @returns undefined if the partition has no line in the time range */
@@ -46,7 +47,7 @@ export function toPartitionQuery(
   query: Query,
   { day, streams }: PartitionReader,
 ): PartitionQuery | undefined {
-  const { startNs = 0n, endNs, scope } = query.filter
+  const { startNs = 0n, endNs } = query.filter
   if (dayOf(startNs) > day || (endNs !== undefined && (endNs < 0n || dayOf(endNs) < day))) return undefined
   const toTime = (ns: bigint): number => {
     const difference = dayOf(ns) - day
@@ -57,18 +58,24 @@ export function toPartitionQuery(
     plan: planIndex(query.expression, streams),
     start: toTime(startNs),
     end: endNs === undefined ? Number.POSITIVE_INFINITY : toTime(endNs),
-    since: scope === 'everything' ? undefined : sinceOf(scope, streams, toTime),
+    since: sinceOf(query.filter, day, streams, toTime),
   }
 }
 
 function sinceOf(
-  scope: Exclude<Scope, 'everything'>,
+  { scope, keep = [] }: LogFilter,
+  day: number,
   streams: PartitionReader['streams'],
   toTime: (ns: bigint) => number,
 ): readonly number[] | undefined {
-  const since = new Map(scope.map(({ namespace, sinceNs }) => [namespace, toTime(sinceNs)]))
+  if (scope === 'everything' && keep.length === 0) return undefined
+  const permitted = scope === 'everything' ? [] : scope
+  const since = new Map(permitted.map(({ namespace, sinceNs }) => [namespace, toTime(sinceNs)]))
+  const ruleOf = createRuleFinder(keep)
   // The expression already rules out the other namespaces.
-  const times = streams.map(({ namespace }) => since.get(namespace) ?? 0)
+  const times = streams.map(({ namespace }) =>
+    day < (ruleOf(namespace)?.fromDay ?? 0) ? Number.POSITIVE_INFINITY : (since.get(namespace) ?? 0),
+  )
   return times.every(time => time <= 0) ? undefined : times
 }
 

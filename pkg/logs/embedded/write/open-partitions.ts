@@ -6,9 +6,11 @@ import {
   partitionsAmong,
 } from '../partition/partition-id.ts'
 import { PartitionWriter } from '../partition/partition-writer.ts'
-import { partitionFile, partitionFiles } from '../partition/schema.ts'
+import { openPartition, partitionFile, partitionFiles } from '../partition/schema.ts'
+import type { Stream } from '../partition/stream.ts'
 
 const mostOpen = 4
+const listCacheBytes = 1024 * 1024
 const partitionBytes = { min: 16 * 1024 * 1024, max: 1024 * 1024 * 1024 }
 
 /** The partitions in the folder of a store, and those of them that are open for writing. */
@@ -43,6 +45,21 @@ export class OpenPartitions {
       file => statSync(file, { throwIfNoEntry: false })?.size ?? 0,
     )
     return sizes.reduce((sum, size) => sum + size, 0)
+  }
+
+  /** @throws DamagedError */
+  namespacesOf(id: PartitionId): readonly string[] {
+    const db = openPartition(this.#folder, id, { readOnly: true, cacheBytes: listCacheBytes })
+    try {
+      const found = new Set<string>()
+      for (const { origin } of db.prepare('SELECT origin FROM stream').iterate()) {
+        const { namespace }: Stream = JSON.parse(String(origin))
+        found.add(namespace)
+      }
+      return [...found]
+    } finally {
+      db.close()
+    }
   }
 
   /** Whether it is one of the last two of its day. */

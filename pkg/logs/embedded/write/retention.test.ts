@@ -5,8 +5,8 @@ const nowMs = 100 * 86_400_000 + 5
 
 describe('firstKeptDay', () => {
   it('counts today', () => {
-    expect(firstKeptDay({ days: 1, bytes: 0 }, nowMs)).to.equal(100)
-    expect(firstKeptDay({ days: 7, bytes: 0 }, nowMs)).to.equal(94)
+    expect(firstKeptDay({ days: 1 }, nowMs)).to.equal(100)
+    expect(firstKeptDay({ days: 7 }, nowMs)).to.equal(94)
   })
 })
 

@@ -10,7 +10,7 @@ export type Retention = {
 }
 
 /** The oldest day to keep. */
-export function firstKeptDay({ days }: Retention, nowMs: number): number {
+export function firstKeptDay({ days }: Pick<Retention, 'days'>, nowMs: number): number {
   return Math.floor(nowMs / dayMs) - days + 1
 }
 

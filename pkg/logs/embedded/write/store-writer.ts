@@ -1,18 +1,25 @@
 import { readdirSync, rmSync } from 'node:fs'
 import { makeFolders } from '../../../files/make-folders.ts'
 import type { LogRecord } from '../../record.ts'
-import type { AppendResult } from '../../store.ts'
+import type { AppendResult, Rejection } from '../../store.ts'
+import { createRuleFinder, type NamespaceRule } from '../namespace-rules.ts'
 import { dayMs, dayOf } from '../partition/day.ts'
 import { type PartitionId, parsePartitionId } from '../partition/partition-id.ts'
 import { PartitionWriter } from '../partition/partition-writer.ts'
 import { DamagedError } from '../partition/schema.ts'
 import { setPartitionAside } from '../partition/set-aside.ts'
 import { OpenPartitions } from './open-partitions.ts'
+import { createQuotas, type Quotas } from './quotas.ts'
 import { createRecentBatches } from './recent-batches.ts'
 import { findExpired, firstKeptDay, type Retention, rejectionOf } from './retention.ts'
 import { toWriteError } from './write-error.ts'
 
-export type StoreSettings = { readonly folder: string; readonly retention: Retention }
+export type StoreSettings = {
+  readonly folder: string
+  readonly retention: Retention
+  /** Retention and quota by namespace. */
+  readonly namespaces?: readonly NamespaceRule[]
+}
 
 /** Committed lines of a partition: from number `from` up to but not including `to`. */
 export type Committed = { readonly partition: PartitionId; readonly from: number; readonly to: number }
@@ -22,6 +29,8 @@ export type Report = (message: string, error?: unknown) => void
 const rememberedBatches = 4096
 // The last lines of a day arrive with a delay.
 const lateMs = 3_600_000
+// It opens each partition of days before the shortest retention.
+const lookEveryMs = 3_600_000
 
 /**
  * All writes to a store: appends in transactions, deletes expired partitions, and sets damaged ones
@@ -31,15 +40,23 @@ export class StoreWriter {
   readonly #folder: string
   readonly #retention: Retention
   readonly #report: Report
+  readonly #namespaces: readonly NamespaceRule[]
+  readonly #ruleOf: (namespace: string) => NamespaceRule | undefined
+  readonly #quotas: Quotas
   readonly #recent = createRecentBatches(rememberedBatches)
   readonly #partitions: OpenPartitions
+  /** When the namespaces of old partitions were looked at. */
+  #lookedMs = Number.NEGATIVE_INFINITY
   /** The partition with an open transaction, and the batches in it. */
   readonly #changed = new Map<PartitionWriter, string[]>()
 
-  constructor({ folder, retention }: StoreSettings, report: Report) {
+  constructor({ folder, retention, namespaces = [] }: StoreSettings, report: Report) {
     this.#folder = folder
     this.#retention = retention
     this.#report = report
+    this.#namespaces = namespaces
+    this.#ruleOf = createRuleFinder(namespaces)
+    this.#quotas = createQuotas(namespaces)
     makeFolders(folder)
     const names = readdirSync(folder)
     const earlier = names.filter(isOfEarlierFormat).sort()
@@ -63,12 +80,11 @@ export class StoreWriter {
    * @throws Status 503, 507; then `rollback` must be called
    */
   append(records: readonly LogRecord[], batch: string, nowMs: number): AppendResult {
-    const firstDay = firstKeptDay(this.#retention, nowMs)
     const byDay = new Map<number, LogRecord[]>()
-    const rejected: { index: number; reason: string }[] = []
+    const rejected: Rejection[] = []
     for (const [index, record] of records.entries()) {
-      const reason = rejectionOf(record.timeNs, firstDay)
-      if (reason !== undefined) rejected.push({ index, reason })
+      const refused = this.#refusalOf(record, batch, nowMs)
+      if (refused !== undefined) rejected.push({ index, ...refused })
       else {
         const day = dayOf(record.timeNs)
         const lines = byDay.get(day)
@@ -102,6 +118,7 @@ export class StoreWriter {
         if (range !== undefined) committed.push({ partition: partition.id, ...range })
         this.#changed.delete(partition)
       }
+      this.#quotas.commit()
       return committed
     })
   }
@@ -114,6 +131,7 @@ export class StoreWriter {
       this.#partitions.close(partition)
     }
     this.#changed.clear()
+    this.#quotas.rollback()
   }
 
   /**
@@ -140,6 +158,39 @@ export class StoreWriter {
     this.#partitions.closeBefore(Math.floor((nowMs - lateMs) / dayMs), this.#isChanged)
     const stored = this.#partitions.stored().map(id => ({ id, bytes: this.#partitions.sizeOf(id) }))
     for (const id of findExpired(stored, this.#retention, nowMs)) this.#partitions.delete(id)
+    if (nowMs < this.#lookedMs + lookEveryMs) return
+    this.#lookedMs = nowMs
+    for (const id of this.#partitions.stored()) {
+      if (this.#isExpired(id, nowMs)) this.#partitions.delete(id)
+    }
+  }
+
+  #refusalOf(record: LogRecord, batch: string, nowMs: number): Omit<Rejection, 'index'> | undefined {
+    const days = this.#ruleOf(record.namespace)?.retentionDays ?? this.#retention.days
+    const firstDay = firstKeptDay({ days: Math.min(days, this.#retention.days) }, nowMs)
+    const late = rejectionOf(record.timeNs, firstDay)
+    if (late !== undefined) return { reason: late, cause: 'time' }
+    // What is stored already does not count twice.
+    if (this.#recent.has(`${dayOf(record.timeNs)} ${batch}`)) return undefined
+    const over = this.#quotas.refusalOf(record, nowMs)
+    return over === undefined ? undefined : { reason: over, cause: 'quota' }
+  }
+
+  /** Whether all lines of a partition are of namespaces whose retention has passed. */
+  #isExpired(id: PartitionId, nowMs: number): boolean {
+    const { day } = parsePartitionId(id)
+    const isPast = ({ retentionDays: days }: NamespaceRule) =>
+      days !== undefined && day < firstKeptDay({ days }, nowMs)
+    if (!this.#namespaces.some(isPast)) return false
+    try {
+      return this.#partitions.namespacesOf(id).every(namespace => {
+        const rule = this.#ruleOf(namespace)
+        return rule !== undefined && isPast(rule)
+      })
+    } catch (error) {
+      this.#failed(error)
+      return false
+    }
   }
 
   /** Moves a damaged partition out of the way. */

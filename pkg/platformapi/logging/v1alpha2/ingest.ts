@@ -30,7 +30,10 @@ export type IngestOptions = {
   /** Authorizes sending logs. @throws Status 401, 403, 503 */
   readonly authorize: (identity: Identity) => Promise<void> | void
   /** Told of each batch. */
-  readonly observe: (protocol: Protocol, lines: Pick<Ingested, 'taken' | 'refused' | 'changed'>) => void
+  readonly observe: (
+    protocol: Protocol,
+    lines: Pick<Ingested, 'taken' | 'refused' | 'changed' | 'causes'>,
+  ) => void
   /**
    * Reserves a place for an upload, or waits for one.
    *
@@ -89,8 +92,8 @@ export function createIngest(options: IngestOptions): Handler {
         ...(assumed === undefined ? {} : { assumed }),
       })
       const ingested = await storing.run(() => store.ingest({ ...form, body, limits }))
-      const { taken, refused, changed } = ingested
-      observe(form.protocol, { taken, refused, changed })
+      const { taken, refused, changed, causes } = ingested
+      observe(form.protocol, { taken, refused, changed, ...(causes === undefined ? {} : { causes }) })
       return ingested
     }
 

@@ -1,0 +1,45 @@
+import type { LogRecord } from '../../record.ts'
+import { createRuleFinder, type NamespaceRule, quotaBytesOf } from '../namespace-rules.ts'
+import { dayMs } from '../partition/day.ts'
+
+/** The quotas of namespaces in a transaction. */
+export type Quotas = {
+  /** Counts a line, or returns why it is not stored. */
+  readonly refusalOf: (record: LogRecord, nowMs: number) => string | undefined
+  readonly commit: () => void
+  /** Forgets what was counted since the last commit. */
+  readonly rollback: () => void
+}
+
+/** Counts what has arrived for each namespace in a day, since the start of the process. */
+export function createQuotas(rules: readonly NamespaceRule[]): Quotas {
+  const find = createRuleFinder(rules)
+  const stored = new Map<string, number>()
+  const pending = new Map<string, number>()
+  let today = 0
+  return {
+    refusalOf(record, nowMs) {
+      const { namespace } = record
+      const quota = find(namespace)?.quotaBytes
+      if (quota === undefined) return undefined
+      const day = Math.floor(nowMs / dayMs)
+      if (day !== today) {
+        today = day
+        stored.clear()
+        pending.clear()
+      }
+      const bytes = quotaBytesOf(record)
+      const before = pending.get(namespace) ?? 0
+      if ((stored.get(namespace) ?? 0) + before + bytes > quota) {
+        return `the quota of the namespace ${JSON.stringify(namespace)} (${quota / 1024 / 1024} MiB a day, logs.embedded.namespaces) is used up; it is counted anew from 00:00 UTC on`
+      }
+      pending.set(namespace, before + bytes)
+      return undefined
+    },
+    commit() {
+      for (const [namespace, bytes] of pending) stored.set(namespace, (stored.get(namespace) ?? 0) + bytes)
+      pending.clear()
+    },
+    rollback: () => pending.clear(),
+  }
+}
