@@ -112,7 +112,7 @@ describe('quota by namespace', function () {
       line(half, { namespace, timeNs: testDayNs + BigInt(i) }),
     )
     const reason =
-      'the quota of the namespace "dev-a" (1 MiB a day, logs.embedded.namespaces) is used up; it is counted anew from 00:00 UTC on'
+      'the quota of the namespace "dev-a" (1 MiB a day, logs.embedded.namespaces) is used up; it begins again at 00:00 UTC'
     const first = await store.append({ records, id: 'first' })
     expect(first).to.deep.equal({ duplicate: false, rejected: [{ index: 2, reason, cause: 'quota' }] })
     expect(await readAll(store)).to.have.length(4)

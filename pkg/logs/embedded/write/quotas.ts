@@ -31,7 +31,7 @@ export function createQuotas(rules: readonly NamespaceRule[]): Quotas {
       const bytes = quotaBytesOf(record)
       const before = pending.get(namespace) ?? 0
       if ((stored.get(namespace) ?? 0) + before + bytes > quota) {
-        return `the quota of the namespace ${JSON.stringify(namespace)} (${quota / 1024 / 1024} MiB a day, logs.embedded.namespaces) is used up; it is counted anew from 00:00 UTC on`
+        return `the quota of the namespace ${JSON.stringify(namespace)} (${quota / 1024 / 1024} MiB a day, logs.embedded.namespaces) is used up; it begins again at 00:00 UTC`
       }
       pending.set(namespace, before + bytes)
       return undefined
