@@ -1,0 +1,103 @@
+import { expect } from 'chai'
+import { createRandom } from '../../pkg/resourcecache/fixtures.ts'
+import { accessToken, group, kubectl, makeNamespace, uniqueName, version } from '../e2e/cluster.ts'
+import { askAs } from '../e2e/http.ts'
+import { output } from '../e2e/run.ts'
+import { fuzzSeconds } from './bounds.ts'
+
+const prefix = uniqueName('union')
+const places = Array.from({ length: 4 }, (_, i) => `${prefix}-${i}`)
+const users = Array.from({ length: fuzzSeconds === 0 ? 10 : 100 }, (_, i) => `${prefix}-u${i}`)
+const rbac = 'rbac.authorization.k8s.io'
+// Bindings reach kube-apiserver's authorizer a moment later, and a refusal is kept for a second.
+const settleMs = 1_500
+// The same in each run, unless more is asked for.
+const below = createRandom(fuzzSeconds === 0 ? 41 : Date.now())
+
+const kinds = [
+  ['/kapi/v1/configmaps', (namespace: string) => `/kapi/v1/namespaces/${namespace}/configmaps`],
+  [
+    `/kapis/${group}/${version}/pods`,
+    (namespace: string) => `/kapis/${group}/${version}/namespaces/${namespace}/pods`,
+  ],
+] as const
+
+describe('a narrowed list is the union of the lists of namespaces', function () {
+  this.timeout(180_000 + fuzzSeconds * 3_000)
+  let token = ''
+
+  before(async () => {
+    token = await accessToken()
+    for (const namespace of places) await makeNamespace(namespace, ['default'])
+    const items = places.map(namespace => ({
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: { name: `in-${namespace}`, namespace },
+      spec: { nodeName: 'nowhere', containers: [{ name: 'a', image: 'a' }] },
+    }))
+    await output('kubectl', ['apply', '-f', '-'], { stdin: list(items) })
+  })
+  after(() => kubectl('delete', 'namespace', ...places, '--wait=false'))
+
+  it(`of ${users.length} users, while bindings change`, async () => {
+    const until = performance.now() + fuzzSeconds * 1_000
+    let comparisons = 0
+    do {
+      await bindAgain()
+      await new Promise(resolve => setTimeout(resolve, settleMs))
+      const rest = users.values()
+      const worker = async () => {
+        for (const user of rest) {
+          for (const [path, inNamespace] of kinds) await compare(user, path, inNamespace)
+          comparisons += kinds.length
+        }
+      }
+      await Promise.all(Array.from({ length: 4 }, worker))
+    } while (performance.now() < until)
+    console.log(`      ${comparisons} comparisons`)
+    expect(comparisons).to.be.at.least(users.length * kinds.length)
+  })
+
+  async function compare(user: string, path: string, inNamespace: (namespace: string) => string) {
+    const as = { headers: { 'impersonate-user': user } }
+    const wanted: string[] = []
+    let granted = 0
+    for (const namespace of places) {
+      const { code, body } = await askAs(token, inNamespace(namespace), as)
+      if (code !== 200) continue
+      granted++
+      wanted.push(...namesIn(body))
+    }
+    const { code, body, headers } = await askAs(token, path, as)
+    const told = `${user} ${path}: ${body.slice(0, 300)}`
+    expect(code, told).to.equal(granted === 0 ? 403 : 200)
+    if (granted === 0) return
+    expect(headers['kapis-narrowed-namespaces'], told).to.equal(String(granted))
+    expect(namesIn(body), told).to.have.members(wanted)
+    expect(JSON.parse(body).totalItems, told).to.equal(wanted.length)
+    const hidden = places.filter(namespace => !wanted.some(name => name.startsWith(`${namespace}/`)))
+    for (const namespace of hidden) expect(body, told).to.not.contain(namespace)
+  }
+})
+
+/** One binding in each namespace, of some of the users. */
+async function bindAgain(): Promise<void> {
+  const items = places.map(namespace => ({
+    apiVersion: `${rbac}/v1`,
+    kind: 'RoleBinding',
+    metadata: { name: 'reads', namespace },
+    roleRef: { apiGroup: rbac, kind: 'ClusterRole', name: 'view' },
+    subjects: users.filter(() => below(3) === 0).map(name => ({ apiGroup: rbac, kind: 'User', name })),
+  }))
+  await output('kubectl', ['apply', '-f', '-'], { stdin: list(items) })
+}
+
+function list(items: readonly object[]): string {
+  return JSON.stringify({ apiVersion: 'v1', kind: 'List', items })
+}
+
+type Item = { readonly metadata: { readonly name: string; readonly namespace: string } }
+
+function namesIn(body: string): readonly string[] {
+  return JSON.parse(body).items.map(({ metadata }: Item) => `${metadata.namespace}/${metadata.name}`)
+}
