@@ -16,8 +16,18 @@ const filesOf = (folder: string) => testFiles([`test/${folder}/**/*.test.ts`])
 const trust = ['fuzz', 'faults', 'soak']
 /** These files share a cluster in which they install Kapis. */
 const installations = ['installation', 'manifests']
-/** Takes longest of all: it is begun first. */
-const longest = 'test/integration/opensearch-store.test.ts'
+/** More than half a minute each: begun last, one of them would leave the other processes idle. */
+const longest = [
+  'test/integration/opensearch-store.test.ts',
+  'test/e2e/provider-login.test.ts',
+  'test/e2e/pages.test.ts',
+  'test/e2e/faults.test.ts',
+  'test/e2e/logs-opensearch.test.ts',
+  'test/e2e/newcomer-pages.test.ts',
+  'test/e2e/kubelogin.test.ts',
+  'test/e2e/one-reading.test.ts',
+  'test/e2e/odd-names.test.ts',
+]
 const unitTimeoutMs = 60_000
 const timeoutMs = 120_000
 // Next to the folder of `make up`, so that its cluster is not affected.
@@ -82,14 +92,16 @@ async function runEndToEnd(binaries: ReturnType<typeof ensureBinaries>): Promise
   // Installed here and not by each test process, whose timeout is too short for it.
   const { kubectl } = await binaries
   const PATH = [dirname(kubectl), process.env.PATH].join(delimiter)
-  // All of them mostly wait: side by side they take half of the time. Each control plane has one file at a time.
-  const [first, standalone] = [[longest], filesOf('integration').filter(file => file !== longest)]
+  // They wait more than they compute: five of them keep two cores busy. Each control plane has one
+  // file at a time.
+  const others = (folder: string) => filesOf(folder).filter(file => !longest.includes(file))
   // These need no control plane: idle processes run them first.
-  const last = createQueue(standalone.map(file => [file]))
-  const queue = thenFrom(createQueue([first, ...jobsOf(['e2e'])]), last)
+  const last = createQueue(others('integration').map(file => [file]))
+  const queue = thenFrom(createQueue([...longest, ...others('e2e')].map(file => [file])), last)
   const runs = await Promise.all([
     runOnPlane('e2e-1', queue),
     runOnPlane('e2e-2', queue),
+    runOnPlane('e2e-3', queue),
     runOnPlane('trust', thenFrom(createQueue(jobsOf(trust)), queue)),
     runMocha(thenFrom(createQueue(jobsOf(installations)), last), {
       name: 'installation',
