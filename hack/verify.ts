@@ -1,4 +1,4 @@
-import { spawnSync } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { globSync } from 'node:fs'
 import { join } from 'node:path'
 import { repository } from './controlplane/settings.ts'
@@ -25,12 +25,34 @@ const checks: readonly (readonly [string, ...string[]])[] = [
     .map(file => [process.execPath, file] as const),
 ]
 
+const left = [...checks]
 let failed = 0
-for (const [command, ...args] of checks) {
-  const name = [command, ...args].map(word => word.split('/').at(-1)).join(' ')
-  const began = Date.now()
-  const { status } = spawnSync(command, args, { cwd: repository, stdio: 'inherit' })
-  if (status !== 0) failed += 1
-  console.log(`${status === 0 ? 'ok  ' : 'FAIL'} ${name} (${((Date.now() - began) / 1000).toFixed(1)} s)`)
-}
+// Most checks use one core.
+await Promise.all(Array.from({ length: 2 }, runChecks))
 process.exit(failed === 0 ? 0 : 1)
+
+async function runChecks(): Promise<void> {
+  for (let check = left.shift(); check !== undefined; check = left.shift()) {
+    const [command, ...args] = check
+    const name = [command, ...args].map(word => word.split('/').at(-1)).join(' ')
+    const began = Date.now()
+    const { code, output } = await run(command, args)
+    if (code !== 0) failed += 1
+    process.stdout.write(output)
+    console.log(`${code === 0 ? 'ok  ' : 'FAIL'} ${name} (${((Date.now() - began) / 1000).toFixed(1)} s)`)
+  }
+}
+
+/** Keeps the output until the end, so that those of two checks do not mix. */
+function run(command: string, args: readonly string[]): Promise<{ code: number | null; output: string }> {
+  const { promise, resolve } = Promise.withResolvers<{ code: number | null; output: string }>()
+  const child = spawn(command, args, { cwd: repository, stdio: ['ignore', 'pipe', 'pipe'] })
+  let output = ''
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding('utf8').on('data', (text: string) => {
+      output += text
+    })
+  child.on('error', error => resolve({ code: null, output: `${error.message}\n` }))
+  child.on('close', code => resolve({ code, output }))
+  return promise
+}
