@@ -37,7 +37,7 @@ const extraPrefix = 'impersonate-extra-'
 /**
  * Returns the identity to impersonate, after the caller was authorized to impersonate every part of
  * it: with the verb `impersonate` as in kube-apiserver, or by constrained impersonation. null if
- * the request impersonates nobody.
+ * the request does not impersonate.
  *
  * @throws Status 400 for a part without a user or an invalid identity, 403 if the caller is not
  * authorized

@@ -36,7 +36,7 @@ function object(
 }
 
 /**
- * A fake with mutable role bindings, and a kube-apiserver that allows nobody (or everybody) to list
+ * A fake with mutable role bindings, and a kube-apiserver that allows no user (or every user) to list
  * everything.
  */
 function start(bound: readonly string[], mayList = false) {

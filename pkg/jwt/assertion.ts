@@ -58,7 +58,7 @@ export async function verifyAssertion(
   }
 }
 
-/** The claims of a token that nobody has verified yet; undefined if it is not a JWT. */
+/** The claims of a token that is not verified yet; undefined if it is not a JWT. */
 export function readUnverified(token: string): JWTPayload | undefined {
   if (token.length > maxLength) return undefined
   try {

@@ -14,7 +14,7 @@ const lasting =
  * @throws Error with the remaining objects after some minutes
  */
 export async function takeAway(cluster: Cluster, what: readonly string[], stdin?: string): Promise<void> {
-  // When nobody serves the aggregated API any more, the namespace controller cannot tell what a
+  // Once the aggregated API is no longer served, the namespace controller cannot tell what a
   // namespace holds while its APIService is there, and waits longer after each attempt, up to a
   // minute.
   await cluster.output(['delete', 'apiservices', ...mark, '--timeout=60s'])
@@ -27,7 +27,7 @@ export async function takeAway(cluster: Cluster, what: readonly string[], stdin?
     async () => {
       // kube-apiserver deletes a definition once its objects are gone; when it could not tell, it
       // looks again after longer and longer times, minutes in the end. A change of the definition
-      // lets it look at once.
+      // lets it look immediately.
       if (++looks % 4 === 0)
         await cluster.kubectl(['annotate', 'crd', ...mark, `looks=${looks}`, '--overwrite'])
       const left = await cluster.kubectl(['get', lasting, '-A', ...mark, '-o', 'name'])

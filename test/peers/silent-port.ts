@@ -39,5 +39,5 @@ export async function startSilentPort(address: string): Promise<SilentPort> {
     if (socket.connecting) return { port, stop }
   }
   await stop()
-  throw new Error(`${address}:${port} still takes connections after ${mostConnections} that nobody accepted`)
+  throw new Error(`${address}:${port} still takes connections after ${mostConnections} unaccepted ones`)
 }

@@ -102,7 +102,7 @@ function mtimeOf(lock: string): number | undefined {
   return statSync(lock, { throwIfNoEntry: false })?.mtimeMs
 }
 
-/** Locks of kubectl are empty files that nobody can read. */
+/** Locks of kubectl are empty files without read permission. */
 function idOf(lock: string): string {
   try {
     return readFileSync(lock, 'utf8')

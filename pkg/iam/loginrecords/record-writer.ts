@@ -16,7 +16,7 @@ export type RecordWriterOptions = {
 
 const writers = 2
 const maxWaiting = 200
-// A script or benchmark may log in many times a second, and nobody needs all these records.
+// A script or benchmark may log in many times a second, and not all of these records are needed.
 const sameLoginMs = 1_000
 
 /**

@@ -29,7 +29,7 @@ export type PasswordMigration = {
 }
 
 // Longer than a rollout. A replica of an older release, which only knows hashes in Users, would end
-// every login of a user whose hash was moved; and nobody could log in after a rollback.
+// every login of a user whose hash was moved; and no user could log in after a rollback.
 const rolloutMs = 600_000
 
 /**
