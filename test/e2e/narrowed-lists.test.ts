@@ -97,6 +97,33 @@ describe('a list of the whole cluster for one who may list in some namespaces', 
     expect((await askKube(token, `/apis/${group}/${version}/pods`)).code).to.equal(403)
   })
 
+  it('tells nothing of hidden objects in any form: counts, tokens, tables, members, order, errors', async () => {
+    const extension = `/apis/${group}/${version}/pods`
+    const platform = `/kapis/${group}/${version}/pods`
+    const table = 'application/json;as=Table;v=v1;g=meta.k8s.io'
+    const partial = 'application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io'
+    for (const [path, accept] of [
+      [extension, table],
+      [extension, partial],
+      [`${extension}?limit=1`, 'application/json'],
+      [`${extension}?limit=1`, table],
+      [`${extension}?resourceVersion=1&resourceVersionMatch=Exact`, 'application/json'],
+      [`${platform}?fields=metadata.namespace,metadata.name`, 'application/json'],
+      [`${platform}?sortBy=.metadata.namespace&limit=1&page=9`, 'application/json'],
+      [`${platform}?q=${third}`, 'application/json'],
+      [`${platform}?namespace=${home}&limit=1`, 'application/json'],
+      ['/kapi/v1/pods?limit=1', 'application/json'],
+    ] as const) {
+      const { body } = await askAs(token, path, { headers: { accept } })
+      expect(body, path).to.not.contain(third)
+      const { metadata = {}, totalItems = 0 } = JSON.parse(body)
+      const { remainingItemCount = 0, continue: next = '' } = metadata
+      expect(remainingItemCount, path).to.be.at.most(1)
+      expect(totalItems, path).to.be.at.most(2)
+      expect(Buffer.from(next, 'base64url').toString(), path).to.not.contain(third)
+    }
+  })
+
   it('is what kubectl gets, in chunks too', async () => {
     const server = ['--server', setting('KAPIS_URL'), '--certificate-authority', setting('KAPIS_CA')]
     const caller = (await withToken(token)).slice(0, 2)
