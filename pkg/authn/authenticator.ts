@@ -37,7 +37,7 @@ export function createUnion(
   /** Runs the authenticators from this one on; returns a promise only if one has to wait. */
   function tryFrom(place: number, req: IncomingMessage, broken: unknown): Outcome {
     const next = authenticators[place]
-    if (next === undefined) return nobody(broken)
+    if (next === undefined) return withoutIdentity(broken)
     const { name } = next
     let answer: Promise<Identity | null> | Identity | null
     try {
@@ -71,7 +71,7 @@ export function createUnion(
   return req => tryFrom(0, req, undefined)
 }
 
-function nobody(broken: unknown): Authenticated {
+function withoutIdentity(broken: unknown): Authenticated {
   if (broken === undefined) return { identity: anonymous, method: 'anonymous' }
   if (broken instanceof Status && broken.code === 401) throw broken
   throw unauthorized(broken)

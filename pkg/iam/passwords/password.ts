@@ -40,7 +40,7 @@ async function fillUp(stored: string): Promise<void> {
  * are cores.
  */
 export async function createPasswordHasher(threads = availableParallelism()): Promise<PasswordHasher> {
-  const nobody = await hash(randomBytes(16).toString('hex'), cost)
+  const dummyHash = await hash(randomBytes(16).toString('hex'), cost)
   // Hashes share the thread pool with token signing and DNS: without a limit, one burst of logins
   // would block everything else.
   const queue = createConcurrencyLimiter({
@@ -53,8 +53,8 @@ export async function createPasswordHasher(threads = availableParallelism()): Pr
     verify: (password, stored, signal) =>
       queue.run(async () => {
         const usable = password.length > 0 && password.length <= maxPasswordLength
-        const isSame = await verify(usable ? password : 'x', stored ?? nobody)
-        await fillUp(stored ?? nobody)
+        const isSame = await verify(usable ? password : 'x', stored ?? dummyHash)
+        await fillUp(stored ?? dummyHash)
         return isSame && usable && stored !== undefined
       }, signal),
     pending: queue.pending,
