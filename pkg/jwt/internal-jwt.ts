@@ -10,7 +10,7 @@ export type InternalJwtKind =
   | 'browser'
   | 'device'
   | 'login-proof'
-  | 'logout'
+  | 'logout-request'
   | 'password-change'
   | 'provider-login'
   | 'provider-logout'
@@ -29,7 +29,7 @@ export type InternalJwts = {
 }
 
 // A new account may have many groups; a logout may include a URL with the state of a client.
-const maxKilobytes: Partial<Record<InternalJwtKind, number>> = { newcomer: 48, logout: 16 }
+const maxKilobytes: Partial<Record<InternalJwtKind, number>> = { newcomer: 48, 'logout-request': 16 }
 const maxLengthOf = (kind: InternalJwtKind) => (maxKilobytes[kind] ?? 8) * 1024
 
 /**

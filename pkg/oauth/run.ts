@@ -11,10 +11,12 @@ import { createDeviceStore } from '../iam/sessions/device-authorization.ts'
 import { retryUntilSuccess } from '../kubeclient/retry.ts'
 import { collectGarbage } from '../telemetry/collect-garbage.ts'
 import type { Logger } from '../telemetry/logger.ts'
+import { createLogoutDelivery } from './backchannel/logout-delivery.ts'
+import { createPostLogoutToken } from './backchannel/logout-request.ts'
 import { createPollRateLimit } from './device/poll-rate-limit.ts'
 import { createOAuthApp } from './server/app.ts'
 import { createTokenAudit } from './server/audit.ts'
-import { createOAuthMetrics } from './server/metrics.ts'
+import { createBackchannelMetrics, createOAuthMetrics } from './server/metrics.ts'
 import { closeServer, listenOnSocket } from './server/oauth-server.ts'
 import { type Accounts, createAccounts } from './wiring/accounts.ts'
 import { createDependencies, type Dependencies, type Watching } from './wiring/dependencies.ts'
@@ -35,10 +37,14 @@ export async function runOAuth(
   const { issuer, socket } = config.oauth
   const dependencies = await createDependencies(parts)
   const { client, tracing } = dependencies
-  const accounts = await createAccounts(dependencies)
+  const accounts = await createAccounts(dependencies, session => logouts.send(session))
   const signing = createSigningKeys(dependencies, accounts.sessions)
   const { keys } = signing
   const clients = createClients(dependencies, parts.secrets)
+  const logouts = createLogoutDelivery({
+    ...{ registry: clients, sign: signing.signLogoutToken, post: createPostLogoutToken() },
+    ...{ metrics: createBackchannelMetrics(dependencies.metricsRegistry), logger },
+  })
   const providers = createIdentityProviders(dependencies, accounts)
   const devices = createDeviceStore({ client, groupDomain: config.groupDomain })
   const watching: readonly Watching[] = [...accounts.watching, keys, clients, providers.store]
@@ -83,6 +89,7 @@ export async function runOAuth(
   clearInterval(upkeep)
   await closeServer(server)
   for (const part of watching) part.stop()
+  await logouts.stop()
   await tracing.stop()
   client.close()
 }

@@ -32,6 +32,8 @@ describe('parseClientDocument', () => {
         grantMethod: 'prompt',
         redirectURIs: ['https://a.example.org/cb?x=1', 'http://console.local:30880/cb'],
         postLogoutRedirectURIs: ['https://a.example.org/'],
+        backchannelLogoutURI: 'https://a.example.org/logout?x=1',
+        backchannelLogoutSessionRequired: true,
         allowedOrigins: ['https://a.example.org', 'http://localhost:5173', 'capacitor://localhost'],
         scopeRestrictions: ['openid'],
         grantTypes: ['password', 'client_credentials'],
@@ -48,6 +50,8 @@ describe('parseClientDocument', () => {
         grantMethod: 'prompt',
         redirectURIs: ['https://a.example.org/cb?x=1', 'http://console.local:30880/cb'],
         postLogoutRedirectURIs: ['https://a.example.org/'],
+        backchannelLogoutURI: 'https://a.example.org/logout?x=1',
+        backchannelLogoutSessionRequired: true,
         allowedOrigins: ['https://a.example.org', 'http://localhost:5173', 'capacitor://localhost'],
         scopeRestrictions: ['openid'],
         grantTypes: ['password', 'client_credentials'],
@@ -63,6 +67,13 @@ describe('parseClientDocument', () => {
       { name: 'cli', public: true, redirectURIs: ['org.example.app:/cb', 'http://[::1]/cb'] },
       { ...usual, name: 'cli', public: true, redirectURIs: ['org.example.app:/cb', 'http://[::1]/cb'] },
     ],
+    ...['http://localhost:3000/logout', 'http://127.0.0.1/', 'http://[::1]:8080/logout'].map(
+      (backchannelLogoutURI): [string, object, ClientConfig] => [
+        `logout tokens to ${backchannelLogoutURI}`,
+        { ...confidential, backchannelLogoutURI },
+        { ...usual, backchannelLogoutURI },
+      ],
+    ),
     [
       'a public client that is trusted, but not with passwords',
       { name: 'cli', public: true, trusted: true },
@@ -87,6 +98,12 @@ describe('parseClientDocument', () => {
     { ...confidential, redirectURIs: ['https://a.example.org/', given] },
     { path: 'redirectURIs[1]', message: `${message}, not ${JSON.stringify(given)}` },
   ]
+  const insecure = 'must be an https URL, or an http URL of a loopback address'
+  const backchannel = (given: string, message: string): [string, object, Problem] => [
+    `the back-channel logout URI ${JSON.stringify(given)}`,
+    { ...confidential, backchannelLogoutURI: given },
+    { path: 'backchannelLogoutURI', message: `${message}, not ${JSON.stringify(given)}` },
+  ]
   const invalid: readonly [string, unknown, Problem][] = [
     redirect('*', 'must be one URI; * would send authorization codes to any site'),
     redirect('https://*.example.org/', uri),
@@ -102,6 +119,26 @@ describe('parseClientDocument', () => {
     redirect('data:text/html,x', scheme),
     redirect('file:///etc/passwd', scheme),
     redirect('org.example.app:/cb', scheme),
+    backchannel('*', insecure),
+    backchannel('/logout', insecure),
+    backchannel('https://*.example.org/', uri),
+    backchannel('http://localhost@a.example.org/', insecure),
+    backchannel('http://localhost:1@a.example.org/', bare),
+    backchannel('https://a.example.org/#x', bare),
+    backchannel('https://a@a.example.org/', bare),
+    backchannel('http://a.example.org/logout', insecure),
+    backchannel('http://localhost.example.org/', insecure),
+    backchannel('http://10.0.0.1/', insecure),
+    [
+      'a logout URI of a public client with a scheme of its own',
+      { name: 'cli', public: true, backchannelLogoutURI: 'org.example.app:/logout' },
+      { path: 'backchannelLogoutURI', message: `${insecure}, not "org.example.app:/logout"` },
+    ],
+    [
+      'a sid for logout tokens that are sent nowhere',
+      { ...confidential, backchannelLogoutSessionRequired: true },
+      { path: 'backchannelLogoutSessionRequired', message: 'requires backchannelLogoutURI' },
+    ],
     [
       'a place to go after logout that is anywhere',
       { ...confidential, postLogoutRedirectURIs: ['*'] },

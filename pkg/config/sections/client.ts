@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { readDocument } from '../document.ts'
 import { boolean, choice, optionalInteger, optionalText, requiredText, section, texts } from '../option.ts'
 import type { Problem } from '../problem.ts'
+import { backchannelProblem, isOrigin, redirectProblem } from './client-uri.ts'
 
 /** The grant types that a client can be allowed (RFC 6749, RFC 8628, RFC 8693). */
 export const grantTypes = [
@@ -85,6 +86,15 @@ const members = section({
   postLogoutRedirectURIs: texts({
     description: 'Allowed redirect URIs after a logout, compared exactly.',
   }),
+  backchannelLogoutURI: optionalText({
+    description:
+      'URL to which Kapis posts a logout token when a login of the client ends (OpenID Connect Back-Channel Logout 1.0): https, or http for a loopback address.',
+  }),
+  backchannelLogoutSessionRequired: boolean({
+    default: false,
+    description:
+      'Whether the client relies on `sid` in logout tokens. Needs `backchannelLogoutURI`. Every logout token of Kapis has `sub` and `sid`.',
+  }),
   allowedOrigins: texts({
     description:
       'Origins (`https://app.example.org`) whose pages in a browser may call the token, userinfo, revocation, introspection and device authorization endpoints (CORS). The origins of the redirect URIs of a public client are always allowed. `*` is rejected.',
@@ -166,6 +176,7 @@ export const defaultClient: ClientConfig = {
   postLogoutRedirectURIs: [],
   allowedOrigins: [],
   scopeRestrictions: [],
+  backchannelLogoutSessionRequired: false,
   grantTypes: usualGrantTypes,
   idTokenSigningAlg: 'RS256',
 }
@@ -214,6 +225,7 @@ function check(given: Given, { addIssue }: z.core.$RefinementCtx<Given>): void {
       if (wrong !== undefined) problem([key, i], `${wrong}, not ${JSON.stringify(uri)}`)
     }
   }
+  for (const [key, message] of backchannelProblems(given)) problem([key], message)
   for (const [i, origin] of given.allowedOrigins.entries()) {
     if (!isOrigin(origin))
       problem(
@@ -244,6 +256,17 @@ function grantProblems({ grantTypes: asked = [], user, ...given }: Given): [keyo
   return problems
 }
 
+/** OpenID Connect Back-Channel Logout 1.0 section 2.2. */
+function backchannelProblems({
+  backchannelLogoutURI: uri,
+  backchannelLogoutSessionRequired: isSidRequired,
+}: Given): [keyof Given, string][] {
+  if (uri === undefined)
+    return isSidRequired ? [['backchannelLogoutSessionRequired', 'requires backchannelLogoutURI']] : []
+  const wrong = backchannelProblem(uri)
+  return wrong === undefined ? [] : [['backchannelLogoutURI', `${wrong}, not ${JSON.stringify(uri)}`]]
+}
+
 function toRegistered({ secret, user, grantTypes: asked, ...given }: Given): RegisteredClient {
   const usual = usualGrantTypes.filter(type => type !== 'password' || (given.trusted && !given.public))
   return {
@@ -254,29 +277,4 @@ function toRegistered({ secret, user, grantTypes: asked, ...given }: Given): Reg
     },
     secret,
   }
-}
-
-/**
- * An origin as browsers send it (RFC 6454 section 6.2). Apps and extensions have their own schemes.
- */
-function isOrigin(origin: string): boolean {
-  return /^https?:/i.test(origin)
-    ? URL.parse(origin)?.origin === origin && !origin.includes('*')
-    : /^[a-z][a-z0-9+.-]*:\/\/[a-z0-9.-]+$/.test(origin)
-}
-
-/** Redirect URIs are compared as text, so patterns and ambiguous ones are rejected. */
-function redirectProblem(uri: string, isPublic: boolean): string | undefined {
-  if (uri === '*') return 'must be one URI; * would send authorization codes to any site'
-  if (!URL.canParse(uri) || /[^\x21-\x7e]|[\\*]/.test(uri)) return 'must be an absolute URI without wildcards'
-  const { protocol, username, password } = new URL(uri)
-  // RFC 6749 section 3.1.2: no fragment.
-  if (uri.includes('#') || username !== '' || password !== '') return 'must not have a fragment or a user'
-  const isWeb = protocol === 'https:' || protocol === 'http:'
-  // RFC 8252 section 7.1: private-use schemes are reversed domain names, which excludes javascript:
-  // and data:.
-  const isNative = isPublic && /^[a-z][a-z0-9+-]*\.[a-z0-9.+-]+:$/.test(protocol)
-  return isWeb || isNative
-    ? undefined
-    : 'must be an http(s) URL, or for a public client a private-use scheme that contains a dot (RFC 8252)'
 }

@@ -1,7 +1,9 @@
 import { expect } from 'chai'
+import { Status } from '../../apierrors/status.ts'
 import type { KubeObject } from '../../kubeclient/object.ts'
 import { createScriptedCollection, silent, until } from '../fixtures.ts'
 import { toUser } from '../users/user.ts'
+import { toSession } from './session.ts'
 import { SessionStore } from './session-store.ts'
 
 const hour = 3_600_000
@@ -120,6 +122,82 @@ describe('SessionStore', () => {
     await until(() => store.isRevoked('missed'))
     expect(store.isRevoked('s')).to.equal(true)
     expect(store.isRevoked('kept')).to.equal(false)
+  })
+
+  describe('onEnd', () => {
+    const over = { expiresAt: new Date(Date.now() - 3 * hour).toISOString() }
+
+    async function followEnds(initial: readonly KubeObject[], stored: () => KubeObject = () => session('s')) {
+      const ends: string[] = []
+      const collection = createScriptedCollection(initial)
+      const { client } = collection
+      store = new SessionStore({
+        client: {
+          ...client,
+          call: async options => (options.method === 'PUT' ? stored() : client.call(options)),
+        },
+        ...{ groupDomain: 'kapis.io', logger: silent, accessTokenSeconds: 7200, clockSkewSeconds: 10 },
+        onEnd: ({ sid, ended }) => void ends.push(`${sid}: ${ended}`),
+      })
+      await store.start()
+      return { ...collection, ends }
+    }
+
+    it('is called by the replica that stores the end, and by no other', async () => {
+      const ended = session('s', { ended: 'logout' })
+      const { ends, emit } = await followEnds([session('s'), session('other')], () => ended)
+      await store.update(toSession(ended))
+      expect(ends).to.deep.equal(['s: logout'])
+      // The watch reports its own end, and that of another replica; then both are deleted.
+      await until(() => {
+        emit({ type: 'MODIFIED', object: ended })
+        emit({ type: 'MODIFIED', object: session('other', { ended: 'logout' }) })
+        return store.isRevoked('other')
+      })
+      emit({ type: 'DELETED', object: ended })
+      emit({ type: 'DELETED', object: session('other', { ended: 'logout' }) })
+      emit({ type: 'DELETED', object: session('last') })
+      await until(() => store.isRevoked('last'))
+      expect(ends).to.deep.equal(['s: logout', 'last: deleted'])
+    })
+
+    it('is not called for a refresh, or an end that another replica has stored first', async () => {
+      const { ends } = await followEnds([session('s')])
+      expect(await store.update(toSession(session('s')))).to.equal(true)
+      expect(ends).to.deep.equal([])
+      store.stop()
+      const conflicted = await followEnds([session('s')], () => {
+        throw new Status(409, 'Conflict', 'it has changed')
+      })
+      expect(await store.update(toSession(session('s', { ended: 'logout' })))).to.equal(false)
+      expect(conflicted.ends).to.deep.equal([])
+    })
+
+    it('is called once for a login that is deleted, and not for one that is over', async () => {
+      const { ends, emit } = await followEnds([session('s'), session('over', over)])
+      emit({ type: 'DELETED', object: session('over', over) })
+      emit({ type: 'DELETED', object: session('s') })
+      emit({ type: 'DELETED', object: session('s') })
+      emit({ type: 'DELETED', object: session('last') })
+      await until(() => store.isRevoked('last'))
+      expect(ends).to.deep.equal(['s: deleted', 'last: deleted'])
+    })
+
+    it('is called for logins that were deleted while the watch was down', async () => {
+      const { ends, emit, expire } = await followEnds([
+        session('s'),
+        session('kept'),
+        session('ended', { ended: 'x' }),
+      ])
+      // Only a watch can expire.
+      await until(() => {
+        emit({ type: 'DELETED', object: session('first') })
+        return store.isRevoked('first')
+      })
+      expire([session('kept')])
+      await until(() => store.isRevoked('s'))
+      expect(ends).to.deep.equal(['first: deleted', 's: deleted'])
+    })
   })
 
   it('ends logins by what their user has become', async () => {

@@ -28,6 +28,11 @@ export type SessionStoreOptions = {
    * by another user.
    */
   readonly users?: { readonly get: (name: string) => User | undefined }
+  /**
+   * Called for a login that ends before its time: only on the replica that has stored the end, but
+   * on every replica for one that was deleted, since nothing is left to decide between them.
+   */
+  readonly onEnd?: (session: Session) => void
 }
 
 // Longer than the delay of a watch: by then every earlier login has been received.
@@ -167,7 +172,10 @@ export class SessionStore {
         parseObject(await client.call({ method: 'PUT', path: this.#path(session.sid), body })),
       )
       // An end is final: this replica need not wait for the watch.
-      if (stored.ended !== '') this.#sessions.set(stored.sid, stored)
+      if (stored.ended !== '') {
+        this.#sessions.set(stored.sid, stored)
+        this.#options.onEnd?.(stored)
+      }
       return true
     } catch (error) {
       if (error instanceof Status && (error.code === 409 || error.code === 404)) return false
@@ -224,8 +232,19 @@ export class SessionStore {
    * are valid.
    */
   #deleted(session: Session): void {
-    if (this.#isOver(session.expiresAtMs, Date.now())) this.#sessions.delete(session.sid)
-    else this.#sessions.set(session.sid, { ...session, ended: session.ended || 'deleted' })
+    if (this.#isOver(session.expiresAtMs, Date.now())) {
+      this.#sessions.delete(session.sid)
+      return
+    }
+    const wasEnded = session.ended !== '' || this.#isKnownEnded(session.sid)
+    const ended = { ...session, ended: session.ended || 'deleted' }
+    this.#sessions.set(session.sid, ended)
+    if (!wasEnded) this.#options.onEnd?.(ended)
+  }
+
+  #isKnownEnded(sid: string): boolean {
+    const known = this.#sessions.get(sid)
+    return known !== undefined && known.ended !== ''
   }
 
   #prune(nowMs = Date.now()): void {

@@ -168,12 +168,16 @@ function issueTicket(
   internalJwts: InternalJwts,
   { user, sid, clientName, target }: LogoutRequest,
 ): Promise<string> {
-  return internalJwts.sign('logout', { sub: user, sid, client_id: clientName, target }, { lifeSeconds })
+  return internalJwts.sign(
+    'logout-request',
+    { sub: user, sid, client_id: clientName, target },
+    { lifeSeconds },
+  )
 }
 
 /** @throws Status invalid_request */
 async function requireTicket(internalJwts: InternalJwts, ticket: string | undefined): Promise<LogoutRequest> {
-  const claims = ticket === undefined ? undefined : await internalJwts.verify('logout', ticket)
+  const claims = ticket === undefined ? undefined : await internalJwts.verify('logout-request', ticket)
   if (claims === undefined)
     throw oauthError(400, 'invalid_request', 'the logout request has expired after ten minutes', {
       why: 'ticket_invalid',

@@ -20,6 +20,8 @@ describe('createOAuthApp', () => {
     revocation_endpoint: `${issuer}/revoke`,
     introspection_endpoint: `${issuer}/introspect`,
     end_session_endpoint: `${issuer}/logout`,
+    backchannel_logout_supported: true,
+    backchannel_logout_session_supported: true,
     jwks_uri: `${issuer}/keys`,
     response_types_supported: ['code'],
     response_modes_supported: ['query'],

@@ -20,6 +20,8 @@ export function toDiscovery(issuer: string): object {
     revocation_endpoint: `${base}/revoke`,
     introspection_endpoint: `${base}/introspect`,
     end_session_endpoint: `${base}/logout`,
+    backchannel_logout_supported: true,
+    backchannel_logout_session_supported: true,
     jwks_uri: `${base}/keys`,
     response_types_supported: ['code'],
     response_modes_supported: ['query'],

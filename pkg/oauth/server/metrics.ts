@@ -13,3 +13,16 @@ export function createOAuthMetrics(registry: Registry): OAuthMetrics {
   })
   return { outcome: (grant = '', outcome) => outcomes.inc({ grant, outcome }) }
 }
+
+export type BackchannelMetrics = {
+  readonly outcome: (outcome: 'delivered' | 'refused' | 'failed' | 'dropped') => void
+}
+
+export function createBackchannelMetrics(registry: Registry): BackchannelMetrics {
+  const outcomes = counter(registry, {
+    name: 'kapis_oauth_backchannel_logouts_total',
+    help: 'Logout tokens for clients, by result after all attempts: delivered, refused (the client responded with an error), failed (no response) or dropped (too many waiting).',
+    labels: ['outcome'],
+  })
+  return { outcome: outcome => outcomes.inc({ outcome }) }
+}

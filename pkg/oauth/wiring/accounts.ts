@@ -4,6 +4,7 @@ import { createPasswordMigration } from '../../iam/passwords/password-migration.
 import { createPasswordService } from '../../iam/passwords/password-service.ts'
 import { PasswordStore } from '../../iam/passwords/password-store.ts'
 import { createPasswordWriter } from '../../iam/passwords/password-writer.ts'
+import type { Session } from '../../iam/sessions/session.ts'
 import { createSessionKeeper } from '../../iam/sessions/session-reconciler.ts'
 import { SessionStore } from '../../iam/sessions/session-store.ts'
 import { ensureFirstAdministrator } from '../../iam/users/first-administrator.ts'
@@ -14,7 +15,10 @@ import type { Dependencies } from './dependencies.ts'
 export type Accounts = Awaited<ReturnType<typeof createAccounts>>
 
 /** Users, their passwords and their logins. */
-export async function createAccounts({ config, logger, client, metricsRegistry }: Dependencies) {
+export async function createAccounts(
+  { config, logger, client, metricsRegistry }: Dependencies,
+  onSessionEnd: (session: Session) => void,
+) {
   const { groupDomain, authentication } = config
   const { namespace } = config.kubernetes
   const { accessTokenSeconds, clockSkewSeconds } = config.oauth
@@ -31,7 +35,7 @@ export async function createAccounts({ config, logger, client, metricsRegistry }
   })
   const sessions = new SessionStore({
     ...{ client, groupDomain, logger, users },
-    ...{ accessTokenSeconds, clockSkewSeconds },
+    ...{ accessTokenSeconds, clockSkewSeconds, onEnd: onSessionEnd },
   })
   const keeper = createSessionKeeper({
     readUser: name => readUser(client, groupDomain, name),

@@ -2,6 +2,7 @@ import type { SessionStore } from '../../iam/sessions/session-store.ts'
 import { createInternalJwts } from '../../jwt/internal-jwt.ts'
 import { createTokenIssuer } from '../../jwt/issue.ts'
 import { SecretKeySource } from '../../jwt/key-source.ts'
+import { createLogoutTokenSigner } from '../../jwt/logout-token.ts'
 import { publishAhead } from '../../jwt/rotation.ts'
 import { createTokenVerifier } from '../../jwt/verify.ts'
 import type { Dependencies } from './dependencies.ts'
@@ -37,6 +38,7 @@ export function createSigningKeys(
     maxAgeSeconds: Math.min(maxKeysAgeSeconds, publishAheadSeconds),
     verifier: createTokenVerifier({ issuer, audience, clockSkewSeconds, keys }),
     issuer: createTokenIssuer({ issuer, audience, keys }),
+    signLogoutToken: createLogoutTokenSigner({ issuer, keys }),
     internalJwts: createInternalJwts({ issuer, keys }),
   }
 }

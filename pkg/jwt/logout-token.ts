@@ -1,0 +1,41 @@
+import { randomUUID } from 'node:crypto'
+import type { SigningAlgorithm } from './key-set.ts'
+import type { KeySource } from './key-source.ts'
+import { isReservedName } from './reserved-name.ts'
+import { signJwt } from './sign.ts'
+
+/** The login that has ended, as in the ID tokens of its client. */
+export type LogoutTokenSubject = {
+  readonly username: string
+  readonly sid: string
+  readonly clientId: string
+}
+
+export type LogoutTokenSigner = (subject: LogoutTokenSubject, alg: SigningAlgorithm) => Promise<string>
+
+// At most two minutes (OpenID Connect Back-Channel Logout 1.0 section 4).
+const lifeSeconds = 120
+const logoutEvent = 'http://schemas.openid.net/event/backchannel-logout'
+
+/**
+ * Signs logout tokens (OpenID Connect Back-Channel Logout 1.0 section 2.4). Their type and the
+ * absence of a nonce distinguish them from ID tokens.
+ */
+export function createLogoutTokenSigner(options: { issuer: string; keys: KeySource }): LogoutTokenSigner {
+  const { issuer, keys } = options
+  return async ({ username, sid, clientId }, alg) => {
+    if (isReservedName(username)) throw new Error(`a token for ${username} must never be issued`)
+    const now = Math.floor(Date.now() / 1000)
+    const claims = {
+      iss: issuer,
+      sub: username,
+      aud: clientId,
+      iat: now,
+      exp: now + lifeSeconds,
+      jti: randomUUID(),
+      sid,
+      events: { [logoutEvent]: {} },
+    }
+    return signJwt('logout+jwt', claims, keys.current().signer(alg, now))
+  }
+}

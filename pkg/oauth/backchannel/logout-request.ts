@@ -1,0 +1,41 @@
+import { createAgent } from '../../http/pool.ts'
+import type { ProxyFor } from '../../http/proxy-environment.ts'
+
+/** Posts a logout token. @returns the status of the response @throws Error without a response */
+export type PostLogoutToken = (uri: string, token: string) => Promise<number>
+
+// Of a body that nobody reads; beyond it the connection is closed instead of reused.
+const maxBodyBytes = 16 * 1024
+
+/**
+ * Posts logout tokens (OpenID Connect Back-Channel Logout 1.0 section 2.5), through the proxies of
+ * the environment. Redirects are not followed: the token is only for the configured URI.
+ */
+export function createPostLogoutToken({
+  timeoutMs = 5_000,
+  proxyFor,
+}: {
+  readonly timeoutMs?: number
+  readonly proxyFor?: ProxyFor
+} = {}): PostLogoutToken {
+  const agent = createAgent(
+    {},
+    {
+      ...{ connections: 4, connectMs: timeoutMs, headMs: timeoutMs, bodyMs: timeoutMs, idleMs: 4_000 },
+      maxHeadBytes: 16 * 1024,
+    },
+    proxyFor,
+  )
+  return async (uri, token) => {
+    const { origin, pathname, search } = new URL(uri)
+    const signal = AbortSignal.timeout(timeoutMs)
+    const { statusCode, body } = await agent.request({
+      ...{ origin, path: `${pathname}${search}`, method: 'POST', signal },
+      headers: { 'user-agent': 'kapis', 'content-type': 'application/x-www-form-urlencoded' },
+      body: String(new URLSearchParams({ logout_token: token })),
+    })
+    // The status is the answer, whatever becomes of the body.
+    await body.dump({ limit: maxBodyBytes, signal }).catch(() => undefined)
+    return statusCode
+  }
+}

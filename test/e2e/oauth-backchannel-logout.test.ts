@@ -1,0 +1,169 @@
+import { once } from 'node:events'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { expect } from 'chai'
+import { createLocalJWKSet, decodeProtectedHeader, type JWTPayload, jwtVerify } from 'jose'
+import { askKapis, kubectlOutput, uniqueName } from './cluster.ts'
+import { claimsOf, createUser, form, patchUser, removeUser } from './oauth.ts'
+import { answerTo, logInBrowser, pkce, redirectUri, verifier } from './oauth-browser.ts'
+import { createClient, issuerUrl, removeClient } from './oauth-clients.ts'
+
+type Login = { readonly access_token: string; readonly id_token: string }
+type Received = { readonly path: string; readonly type: string | undefined; readonly form: URLSearchParams }
+
+/** OpenID Connect Back-Channel Logout 1.0, with clients that validate the logout tokens. */
+describe('a client with a back-channel logout URI', function () {
+  this.timeout(60_000)
+  const user = { username: uniqueName('back'), password: 'Correct horse 1' }
+  const names = [uniqueName('back-rs'), uniqueName('back-es')]
+  const [rs = '', es = ''] = names
+  const received: Received[] = []
+  /** Statuses for the next requests; 200 by default. */
+  const statuses: number[] = []
+  let server: Server
+  let agent: Awaited<ReturnType<typeof logInBrowser>>
+
+  before(async () => {
+    server = createServer(async (req, res) => {
+      const body = Buffer.concat(await req.toArray()).toString('utf8')
+      received.push({
+        path: req.url ?? '',
+        type: req.headers['content-type'],
+        form: new URLSearchParams(body),
+      })
+      res.writeHead(statuses.shift() ?? 200).end()
+    }).listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    await createUser(user)
+    for (const [name, idTokenSigningAlg] of [
+      [rs, 'RS256'],
+      [es, 'ES256'],
+    ] as const)
+      await createClient({
+        ...{ name, secret: 's', redirectURIs: [redirectUri], idTokenSigningAlg },
+        backchannelLogoutURI: `${origin}/${name}`,
+        backchannelLogoutSessionRequired: true,
+      })
+  })
+  beforeEach(async () => {
+    received.length = 0
+    statuses.length = 0
+    agent = await logInBrowser(user)
+  })
+  after(async () => {
+    server.closeAllConnections()
+    server.close()
+    await removeUser(user.username)
+    for (const name of names) await removeClient(name)
+  })
+
+  async function logIn(client: string, scope = 'openid'): Promise<Login> {
+    const { code = '' } = await answerTo(agent, {
+      client_id: client,
+      redirect_uri: redirectUri,
+      scope,
+      ...pkce,
+    })
+    const { body, code: status } = await form('/oauth/token', {
+      ...{ grant_type: 'authorization_code', code, redirect_uri: redirectUri, code_verifier: verifier },
+      ...{ client_id: client, client_secret: 's' },
+    })
+    expect(status, body).to.equal(200)
+    return JSON.parse(body)
+  }
+
+  async function requests(count: number): Promise<readonly Received[]> {
+    const deadline = Date.now() + 20_000
+    while (received.length < count) {
+      if (Date.now() > deadline) throw new Error(`${received.length} logout tokens have come`)
+      await new Promise(resolve => setTimeout(resolve, 50))
+    }
+    // More than those would come soon.
+    await new Promise(resolve => setTimeout(resolve, 300))
+    return received.toSorted((a, b) => (a.path < b.path ? -1 : 1))
+  }
+
+  /** Section 2.6. @returns the claims that are left after validation */
+  async function validate(request: Received | undefined, client: string, alg: string): Promise<JWTPayload> {
+    expect(request).to.include({ path: `/${client}`, type: 'application/x-www-form-urlencoded' })
+    expect([...(request?.form.keys() ?? [])]).to.deep.equal(['logout_token'])
+    const token = request?.form.get('logout_token') ?? ''
+    const keys = createLocalJWKSet(JSON.parse((await askKapis('/oauth/keys')).body))
+    expect(decodeProtectedHeader(token)).to.include({ typ: 'logout+jwt', alg })
+    const { payload } = await jwtVerify(token, keys, {
+      ...{ issuer: await issuerUrl(), audience: client, typ: 'logout+jwt', algorithms: [alg] },
+      requiredClaims: ['iat', 'exp', 'jti'],
+    })
+    const { iss, aud, iat = 0, exp = 0, jti, ...rest } = payload
+    expect([iss, aud, exp - iat, typeof jti]).to.deep.equal([await issuerUrl(), client, 120, 'string'])
+    return rest
+  }
+  const events = { 'http://schemas.openid.net/event/backchannel-logout': {} }
+  /** What a client expects for a login: the same sub and sid as in its ID token. */
+  function endOf({ id_token }: Login) {
+    const { sub, sid } = claimsOf(id_token)
+    expect([sub, typeof sid]).to.deep.equal([user.username, 'string'])
+    return { sub, sid, events }
+  }
+
+  it('is announced in discovery', async () => {
+    const { body } = await askKapis('/oauth/.well-known/openid-configuration')
+    expect(JSON.parse(body)).to.include({
+      backchannel_logout_supported: true,
+      backchannel_logout_session_supported: true,
+    })
+  })
+
+  it('gets a token for a logout that it has asked for, and again after an error', async () => {
+    const login = await logIn(rs)
+    const kept = await logIn(es)
+    statuses.push(503)
+    const began = Date.now()
+    const query = new URLSearchParams({ id_token_hint: login.id_token })
+    await agent.open(`${await issuerUrl()}/logout?${query}`)
+    expect(Date.now() - began).to.be.below(5_000)
+    const [first, second, ...more] = await requests(2)
+    expect(more).to.deep.equal([])
+    for (const request of [first, second])
+      expect(await validate(request, rs, 'RS256')).to.deep.equal(endOf(login))
+    expect(first?.form.get('logout_token')).to.not.equal(second?.form.get('logout_token'))
+    // Another client has its own login, which goes on until it is ended itself.
+    expect((await askKapis('/oauth/userinfo', bearerOf(kept))).code).to.equal(200)
+    expect((await askKapis('/oauth/logout', bearerOf(kept))).code).to.equal(200)
+    const [ofKept] = await requests(3)
+    expect(await validate(ofKept, es, 'ES256')).to.deep.equal(endOf(kept))
+  })
+
+  it('gets one for every login that ends with `all`', async () => {
+    const [one, other] = [await logIn(rs), await logIn(es)]
+    const { code, body } = await askKapis('/oauth/logout?all=true', bearerOf(one))
+    expect(code, body).to.equal(200)
+    const [ofEs, ofRs, ...more] = await requests(2)
+    expect(more).to.deep.equal([])
+    expect(await validate(ofEs, es, 'ES256')).to.deep.equal(endOf(other))
+    expect(await validate(ofRs, rs, 'RS256')).to.deep.equal(endOf(one))
+  })
+
+  it('gets one for a login that an administrator deletes', async () => {
+    const login = await logIn(es)
+    await kubectlOutput('delete', 'loginsession', String(endOf(login).sid))
+    const [request, ...more] = await requests(1)
+    expect(more).to.deep.equal([])
+    expect(await validate(request, es, 'ES256')).to.deep.equal(endOf(login))
+  })
+
+  it('gets one when an administrator disables the user', async () => {
+    const login = await logIn(es)
+    // No ID token was issued for it, so the client knows no sid.
+    await logIn(rs, 'email')
+    await patchUser(user.username, { status: { state: 'Disabled' } }, '--subresource=status')
+    const [request, ...more] = await requests(1)
+    expect(more).to.deep.equal([])
+    expect(await validate(request, es, 'ES256')).to.deep.equal(endOf(login))
+  })
+})
+
+function bearerOf({ access_token }: Login) {
+  return { headers: { authorization: `Bearer ${access_token}` } }
+}
