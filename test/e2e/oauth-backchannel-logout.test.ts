@@ -101,9 +101,9 @@ describe('a client with a back-channel logout URI', function () {
   }
   const events = { 'http://schemas.openid.net/event/backchannel-logout': {} }
   /** What a client expects for a login: the same sub and sid as in its ID token. */
-  function endOf({ id_token }: Login) {
+  function endOf({ id_token }: Login, username = user.username) {
     const { sub, sid } = claimsOf(id_token)
-    expect([sub, typeof sid]).to.deep.equal([user.username, 'string'])
+    expect([sub, typeof sid]).to.deep.equal([username, 'string'])
     return { sub, sid, events }
   }
 
@@ -151,6 +151,24 @@ describe('a client with a back-channel logout URI', function () {
     const [request, ...more] = await requests(1)
     expect(more).to.deep.equal([])
     expect(await validate(request, es, 'ES256')).to.deep.equal(endOf(login))
+  })
+
+  it('gets one when the password is changed, and when the user is deleted', async () => {
+    const leaver = { username: uniqueName('back-leaver'), password: user.password }
+    await createUser(leaver)
+    agent = await logInBrowser(leaver)
+    const before = await logIn(es)
+    const next = { ...leaver, password: 'Correct horse 2' }
+    await createUser(next)
+    const [changed] = await requests(1)
+    expect(await validate(changed, es, 'ES256')).to.deep.equal(endOf(before, leaver.username))
+
+    agent = await logInBrowser(next)
+    const after = await logIn(rs)
+    await removeUser(leaver.username)
+    const [, deleted, ...more] = await requests(2)
+    expect(more).to.deep.equal([])
+    expect(await validate(deleted, rs, 'RS256')).to.deep.equal(endOf(after, leaver.username))
   })
 
   it('gets one when an administrator disables the user', async () => {
