@@ -169,11 +169,25 @@ describe('watchPage', () => {
     expect([...listeners]).to.deep.equal([])
   })
 
-  for (const limit of ['0', '501', '-1'])
+  it('sends the total alone with a limit of 0', async () => {
+    const store = storeOf(nodes)
+    const { next } = await open(store, 'watch=true&limit=0')
+    expect((await next()).object).to.deep.equal({ resourceVersion: '10', totalItems: 4, keys: [], items: [] })
+    store.apply([event('MODIFIED', node('a', { version: 11, labels: { new: 'yes' } }))])
+    store.apply([event('DELETED', node('b', { version: 12 }))])
+    expect((await next()).object).to.deep.equal({
+      resourceVersion: '12',
+      totalItems: 3,
+      keys: [],
+      changed: {},
+    })
+  })
+
+  for (const limit of ['501', '-1'])
     it(`rejects a limit of ${limit}`, async () => {
       const { get } = await start(storeOf(nodes))
       const { code, text } = await get(`${g}?watch=true&limit=${limit}`)
       expect(code).to.equal(400)
-      expect(text).to.contain('a watch of a page needs a limit from 1 to 500')
+      expect(text).to.contain('a watch of a page needs a limit from 0 to 500')
     })
 })

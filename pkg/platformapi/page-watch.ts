@@ -47,8 +47,8 @@ const bookmarkEveryMs = 60_000
 export async function watchPage(store: ObjectStore, watch: PageWatch): Promise<void> {
   const { request, stream, broadcaster, visible, options } = watch
   const { limit } = request.query
-  if (limit < 1 || limit > maxWatchedItems)
-    throw badRequest(`a watch of a page needs a limit from 1 to ${maxWatchedItems}`)
+  if (limit < 0 || limit > maxWatchedItems)
+    throw badRequest(`a watch of a page needs a limit from 0 to ${maxWatchedItems}`)
   const first = await readPage(store, watch)
   assertCurrent(visible)
   if (stream.isGone()) return

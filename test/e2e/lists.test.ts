@@ -352,7 +352,7 @@ describe('lists of every kind, against kubectl', function () {
       'status must be one of Running, Error, Completed, Waiting, not "Happy"',
     ],
     [`${base}/volumesnapshotcontents?readyToUse=1`, 400, 'readyToUse must be true or false, not "1"'],
-    [`${base}/pods?watch=true&limit=501`, 400, 'a watch of a page needs a limit from 1 to 500'],
+    [`${base}/pods?watch=true&limit=501`, 400, 'a watch of a page needs a limit from 0 to 500'],
     [
       `${base}/pods?watch=true&limit=3&resourceVersion=1`,
       400,
