@@ -25,6 +25,8 @@ export type Exchange = {
    * has no deadline, leaves the max-in-flight limit, and ends when the login of the caller ends.
    */
   readonly lasts?: () => void
+  /** It is part of another request, and has no request line and no connection of its own. */
+  readonly isSubrequest?: true
   /** Opens the stream for the events of a watch that does not write them to its response. */
   readonly openWatch?: () => Writable
 }

@@ -32,7 +32,7 @@ import { createRegistration } from './wiring/registration.ts'
 import { createRequestAuthorization } from './wiring/request-authorization.ts'
 import { createRights } from './wiring/rights.ts'
 import { createRoutes } from './wiring/routes.ts'
-import { createSubscriptionRoutes } from './wiring/subscriptions.ts'
+import { createSubrequestRoutes } from './wiring/subrequests.ts'
 
 /**
  * Builds and connects all parts, and serves until `signal` aborts. kube-apiserver may start later
@@ -90,18 +90,18 @@ export async function runApiserver(
   })
   const { probes } = health
   const forward = createForwardToOAuth({ socket, tracing, clientAddress, logger })
-  const subscriptions = createSubscriptionRoutes({
+  const subrequests = createSubrequestRoutes({
     ...{ group, version: resourcesVersion, broadcaster },
     platform: resources.platform,
     maxParameterLength,
     chain: () => ({ auditor: audit.auditor, authorize, router }),
   })
   const router = createRoutes({
-    ...{ apis, subscriptions, kubeApiserver, config, build, logger, registry, rights, forward },
+    ...{ apis, subrequests, kubeApiserver, config, build, logger, registry, rights, forward },
     ownDocuments: [health.document],
   })
   const { attributesOf, authorize } = createRequestAuthorization({
-    ...{ access, apis, subscriptions, router, rights, live },
+    ...{ access, apis, subrequests, router, rights, live },
   })
   const logPage = createConfiguredLogPage(config, clientAddress)
   const audit = await startAudit(config.audit, { logger, registry, keep: logs.keepAuditEvent })

@@ -26,9 +26,8 @@ export type AuditedRequest = {
 /** An Event of audit.k8s.io/v1 as a line of JSON, with the members in kube-apiserver's order. */
 export function toEvent(audited: AuditedRequest): string {
   const { exchange, identity, impersonated, code, annotations } = audited
-  const { req, info, id, openWatch, rawPath, rawQuery } = exchange
-  // The watch of a subscription is a request without a request line of its own.
-  const uri = openWatch === undefined ? (req.url ?? '') : `${rawPath}?${rawQuery}`
+  const { req, info, id, isSubrequest, rawPath, rawQuery } = exchange
+  const uri = isSubrequest === undefined ? (req.url ?? '') : `${rawPath}?${rawQuery}`
   const userAgent = req.headers['user-agent']
   const before = {
     kind: 'Event',

@@ -7,7 +7,7 @@ import type { Apis } from './apis.ts'
 import type { Auth } from './auth.ts'
 import type { Rights } from './rights.ts'
 import type { Router } from './router.ts'
-import type { Subscriptions } from './subscriptions.ts'
+import type { Subrequests } from './subrequests.ts'
 
 export type RequestAuthorization = {
   /** Returns the attributes to authorize a request with. */
@@ -19,12 +19,12 @@ export type RequestAuthorization = {
 export function createRequestAuthorization(parts: {
   readonly access: Pick<Auth, 'authorize'>
   readonly apis: Pick<Apis, 'resources' | 'logs' | 'tenant' | 'iam' | 'components'>
-  readonly subscriptions: Pick<Subscriptions, 'judgesItself'>
+  readonly subrequests: Pick<Subrequests, 'judgesItself'>
   readonly router: Pick<Router, 'isProxied' | 'narrows'>
   readonly rights: Pick<Rights, 'narrowed'>
   readonly live: () => Config
 }): RequestAuthorization {
-  const { access, apis, subscriptions, router, rights, live } = parts
+  const { access, apis, subrequests, router, rights, live } = parts
   const { resources, logs, tenant, iam, components } = apis
 
   function attributesOf(exchange: AuthenticatedExchange) {
@@ -41,7 +41,7 @@ export function createRequestAuthorization(parts: {
   const authorize = createAuthorizeRequest({
     isProxied: router.isProxied,
     isOwn: exchange => iam.isOwn(exchange) || resources.isOwn(exchange),
-    judgesItself: exchange => [logs, tenant, iam, subscriptions].some(part => part.judgesItself(exchange)),
+    judgesItself: exchange => [logs, tenant, iam, subrequests].some(part => part.judgesItself(exchange)),
     attributesOf,
     authorize: access.authorize,
     narrow: (exchange, attributes) =>

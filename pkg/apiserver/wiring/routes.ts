@@ -14,7 +14,7 @@ import type { KubeApiserver } from './kube-apiserver.ts'
 import { createOAuthMetricsProxy } from './oauth-metrics-proxy.ts'
 import type { Rights } from './rights.ts'
 import { createRouter, type DocumentRoute, type Router } from './router.ts'
-import type { Subscriptions } from './subscriptions.ts'
+import type { Subrequests } from './subrequests.ts'
 
 export type Routes = Router & { readonly upgrade: Handler }
 
@@ -25,7 +25,7 @@ const profileSilenceMs = 90_000
 export function createRoutes(parts: {
   readonly apis: Apis
   /** The platform API of resources, with watches that share a connection. */
-  readonly subscriptions: Pick<Subscriptions, 'platform'>
+  readonly subrequests: Pick<Subrequests, 'platform'>
   readonly kubeApiserver: KubeApiserver
   readonly config: Config
   readonly build: BuildInfo
@@ -35,18 +35,8 @@ export function createRoutes(parts: {
   readonly forward: ForwardToOAuth
   readonly ownDocuments: readonly DocumentRoute[]
 }): Routes {
-  const {
-    apis,
-    subscriptions,
-    kubeApiserver,
-    config,
-    build,
-    logger,
-    registry,
-    rights,
-    forward,
-    ownDocuments,
-  } = parts
+  const { apis, subrequests, kubeApiserver, config, build, logger, registry, rights, forward, ownDocuments } =
+    parts
   const { resources, logs, tenant, iam, components } = apis
   const { groupDomain } = config
   const group = resourcesGroup(groupDomain)
@@ -56,7 +46,7 @@ export function createRoutes(parts: {
     aggregated: resources.aggregated,
     platform: new Map([
       ...logs.apis,
-      [`${group}/${resourcesVersion}`, subscriptions.platform],
+      [`${group}/${resourcesVersion}`, subrequests.platform],
       [`${group}/v1alpha2`, resources.v1alpha2],
       [`iam.${groupDomain}/${iamVersion}`, iam.serve],
       [`tenant.${groupDomain}/v1alpha2`, tenant.v1alpha2],
@@ -74,7 +64,7 @@ export function createRoutes(parts: {
     proxy: exchange => iam.servePatchOfOwn(exchange) ?? apis.proxy(exchange),
     registry,
     versionInfo: toVersionInfo(build),
-    narrowing: new Set([resources.aggregated, subscriptions.platform, resources.generic]),
+    narrowing: new Set([resources.aggregated, subrequests.platform, resources.generic]),
     isNarrowed: exchange => rights.narrowed.of(exchange) !== undefined,
   })
   return {

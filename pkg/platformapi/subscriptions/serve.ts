@@ -42,7 +42,7 @@ export function createSubscriptions(options: SubscriptionsOptions): Handler {
       if (!info.isResource || info.verb !== 'watch')
         throw badRequest('invalid path: only watches can be subscribed to; add watch=true')
       const res = new HookedResponse(req)
-      const { upgrade: _upgrade, lasts: _lasts, ...shared } = exchange
+      const { upgrade: _upgrade, lasts: _lasts, ...shared } = { ...exchange, isSubrequest: true as const }
       const watch = { ...shared, id: randomUUID(), info, rawPath, rawQuery, query: asked, res }
       await serveWatch({ ...watch, openWatch: () => open(headersOf(res)) })
     }

@@ -1,6 +1,6 @@
 import { callers, kubeErrors } from '../../../openapi/kube-errors.ts'
-import { content, type Parameter, type Paths, query, segment } from '../../../openapi/operation.ts'
-import { text } from '../../../openapi/schema.ts'
+import { content, json, type Parameter, type Paths, query, segment } from '../../../openapi/operation.ts'
+import { arrayOf, integer, kubeObject, object, text } from '../../../openapi/schema.ts'
 import { componentPaths } from '../../components-description.ts'
 import { listOperation, objectOperation } from '../../list-description.ts'
 import { registryPaths } from '../../registries-description.ts'
@@ -37,6 +37,21 @@ export const kindFilters: readonly Parameter[] = [
 const list = (summary: string, segments: readonly Parameter[]) =>
   listOperation(summary, { form: 'items', own: kindFilters, segments })
 
+const counts = object({
+  items: arrayOf(
+    object(
+      {
+        resource: text('The plural.'),
+        totalItems: integer('The number of objects.'),
+        namespaces: integer('In how many namespaces, if the caller may not list the whole cluster.'),
+        status: kubeObject,
+      },
+      ['totalItems', 'namespaces', 'status'],
+    ),
+  ),
+  totalItems: integer('The number of kinds.'),
+})
+
 /** The paths of `/kapis/resources.<group domain>/v1alpha3`. */
 export const resourcePaths = {
   '/{resource}': { get: list('Lists any resource, in all namespaces', [resource]) },
@@ -46,6 +61,22 @@ export const resourcePaths = {
   },
   '/namespaces/{namespace}/{resource}/{name}': {
     get: objectOperation('Reads an object in a namespace', [namespace, resource, name]),
+  },
+  '/counts': {
+    get: {
+      summary: 'Counts the objects of several kinds that the caller may list',
+      description:
+        'Each count is authorized and narrowed as a list of its own; one that fails has a Status in place of its number.',
+      parameters: [
+        query('kinds', 'Comma-separated plurals, at most 50; by default those of a console menu.'),
+        query('namespace', 'Counts in one namespace.'),
+      ],
+      answers: {
+        200: { description: 'A count for each kind.', content: json(counts) },
+        ...kubeErrors(),
+      },
+      security: callers,
+    },
   },
   '/subscriptions': {
     get: {

@@ -1,0 +1,87 @@
+import { badRequest, toStatus } from '../../apierrors/status.ts'
+import type { AuthenticatedExchange, Handler } from '../../apirequest/request-context.ts'
+import { isPlatformPrefix } from '../../apirequest/request-info.ts'
+import { createLineReader } from '../../apirequest/request-line.ts'
+import type { Auditor } from '../../audit/auditor.ts'
+import type { AuthorizeRequest } from '../../authz/authorize-request.ts'
+import { countsPlural, createCounts } from '../../platformapi/counts/serve.ts'
+import { createSubscriptions, subscriptionsPlural } from '../../platformapi/subscriptions/serve.ts'
+import type { WatchBroadcaster } from '../../resourcecache/watch/watch-broadcaster.ts'
+import type { Router } from './router.ts'
+
+export type SubrequestParts = {
+  readonly group: string
+  readonly version: string
+  /** The other resources of the group. */
+  readonly platform: Handler
+  readonly maxParameterLength: number
+  readonly broadcaster: WatchBroadcaster
+  /** What each goes through like any request; known once the handler chain is complete. */
+  readonly chain: () => {
+    readonly auditor: Auditor
+    readonly authorize: AuthorizeRequest
+    readonly router: Pick<Router, 'route' | 'narrows'>
+  }
+}
+
+export type Subrequests = {
+  /** The handler of the resources group, with what consists of subrequests. */
+  readonly platform: Handler
+  /** Whether a request consists of subrequests, which are authorized one by one. */
+  readonly judgesItself: (exchange: AuthenticatedExchange) => boolean
+}
+
+/** Adds subscriptions and counts to the resources group: requests that consist of others. */
+export function createSubrequestRoutes(parts: SubrequestParts): Subrequests {
+  const { group, version, platform, broadcaster } = parts
+  const readLine = createLineReader(parts.maxParameterLength)
+  const serve: Handler = exchange => serveSubrequest(parts.chain(), exchange)
+  const handlers = new Map<string, Handler>([
+    [subscriptionsPlural, createSubscriptions({ readLine, broadcaster, serveWatch: serve })],
+    [countsPlural, createCounts({ root: `/kapis/${group}/${version}`, readLine, serveList: serve })],
+  ])
+  function handlerOf({ info }: AuthenticatedExchange): Handler | undefined {
+    const isOwn = isPlatformPrefix(info.prefix) && info.group === group && info.version === version
+    return info.isResource && isOwn && info.parts.length === 1 ? handlers.get(info.resource) : undefined
+  }
+  return {
+    platform: exchange => (handlerOf(exchange) ?? platform)(exchange),
+    judgesItself: exchange => handlerOf(exchange) !== undefined,
+  }
+}
+
+async function serveSubrequest(
+  { auditor, authorize, router }: ReturnType<SubrequestParts['chain']>,
+  exchange: AuthenticatedExchange,
+): Promise<void> {
+  const { identity, impersonator, openWatch } = exchange
+  const record = auditor.begin(exchange)
+  record.identified(
+    { ...exchange, identity: impersonator ?? identity },
+    impersonator === undefined ? undefined : identity,
+  )
+  let isOpened = false
+  const open =
+    openWatch &&
+    (() => {
+      const out = openWatch()
+      isOpened = true
+      out.once('close', () => record.completed(200))
+      return out
+    })
+  const subrequest: AuthenticatedExchange = { ...exchange, ...(open && { openWatch: open }) }
+  try {
+    // Handlers of other requests would write to the response, which nothing reads.
+    if (!router.narrows(subrequest))
+      throw badRequest(
+        'invalid path: expected a watch of a kind that Kapis caches, below /kapis, /kapi or /apis/resources.<group domain>',
+      )
+    if ((await authorize(subrequest)) !== 'delegated') record.allowed()
+    await router.route(subrequest)
+    if (!isOpened) record.completed(200)
+  } catch (error) {
+    record.failed(error)
+    record.completed(toStatus(error).code)
+    throw error
+  }
+}

@@ -1,0 +1,60 @@
+import { expect } from 'chai'
+import { renderKube } from '../../apierrors/render-kube.ts'
+import { Status } from '../../apierrors/status.ts'
+import { type Loopback, startLoopback, toExchange } from '../../apirequest/fixtures.ts'
+import type { Handler } from '../../apirequest/request-context.ts'
+import { createLineReader } from '../../apirequest/request-line.ts'
+import { sendJson } from '../../httpserver/respond.ts'
+import { createCounts } from './serve.ts'
+
+const root = '/kapis/resources.kapis.io/v1alpha3'
+
+describe('createCounts', () => {
+  let loopback: Loopback | undefined
+  afterEach(() => loopback?.close())
+
+  async function ask(query: string, serveList: Handler) {
+    const counts = createCounts({ root, readLine: createLineReader(), serveList })
+    loopback = await startLoopback(async (req, res) => {
+      try {
+        await counts(toExchange(req, res))
+      } catch (error) {
+        renderKube(res, error)
+      }
+    })
+    const { code, text } = await loopback.get(`${root}/counts${query}`)
+    return { code, body: JSON.parse(text) }
+  }
+
+  it('counts each kind once by a list of its own, and says why one is not counted', async () => {
+    const asked: string[] = []
+    const { code, body } = await ask(
+      '?kinds=pods,secrets,pods,nodes',
+      ({ res, rawPath, rawQuery, info, isSubrequest }) => {
+        asked.push(`${info.verb} ${rawPath}?${rawQuery} ${isSubrequest}`)
+        if (info.resource === 'secrets') throw new Status(403, 'Forbidden', 'secrets is forbidden')
+        if (info.resource === 'nodes') throw new Error('a fault of the server')
+        res.setHeader('Kapis-Narrowed-Namespaces', '3')
+        sendJson(res, 200, { items: [], totalItems: 7 })
+      },
+    )
+    expect(asked).to.deep.equal(['pods', 'secrets', 'nodes'].map(kind => `list ${root}/${kind}?limit=0 true`))
+    expect(code).to.equal(200)
+    const [pods, secrets, nodes] = body.items
+    expect(body.totalItems).to.equal(3)
+    expect(pods).to.deep.equal({ resource: 'pods', totalItems: 7, namespaces: 3 })
+    expect(secrets.status).to.include({ kind: 'Status', code: 403, message: 'secrets is forbidden' })
+    expect(nodes.status).to.include({ code: 500 })
+    expect(JSON.stringify(nodes)).to.not.contain('a fault of the server')
+  })
+
+  it('counts in a namespace, by default what can be in one', async () => {
+    const asked: string[] = []
+    const { body } = await ask('?namespace=shop', ({ res, rawPath }) => {
+      asked.push(rawPath)
+      sendJson(res, 200, { items: [], totalItems: 0 })
+    })
+    expect(asked).to.include(`${root}/namespaces/shop/pods`)
+    expect(body.items.map(({ resource }: { resource: string }) => resource)).to.not.include('nodes')
+  })
+})
