@@ -179,6 +179,22 @@ describe('the audit log', function () {
     expect((await event(isOf('get', 'namespaces', namespace))).auditID).to.equal(asked['audit-id'])
   })
 
+  it('has an event for each request that is part of another one', async () => {
+    const nobody = await tokenOf(namespace, 'nobody')
+    const root = '/kapis/resources.kapis.io/v1alpha3'
+    await throughAs(nobody, 'get', '--raw', `${root}/counts?kinds=configmaps&namespace=${namespace}`)
+    const list = `${root}/namespaces/${namespace}/configmaps?limit=0`
+    const part = await event(({ requestURI }) => requestURI === list)
+    expect([part.verb, part.responseStatus?.code, part.user.username]).to.deep.equal([
+      'list',
+      403,
+      `system:serviceaccount:${namespace}:nobody`,
+    ])
+    const whole = await event(({ requestURI }) => requestURI.startsWith(`${root}/counts`))
+    expect(whole.responseStatus?.code).to.equal(200)
+    expect(whole.auditID).to.not.equal(part.auditID)
+  })
+
   it('an exec has an event when it ends', async () => {
     const pod = (await kubectlOutput('get', 'pods', '-o', 'jsonpath={.items[0].metadata.name}')).trim()
     expect(await through('exec', pod, '--', 'true')).to.include({ code: 0 })
