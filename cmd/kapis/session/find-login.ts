@@ -78,7 +78,7 @@ export function parseServer(text: string, option: string): string {
     throw new UsageError(`invalid ${option} ${JSON.stringify(text)}: expected https://host[:port]`)
   if (url.username !== '' || url.password !== '')
     throw new UsageError(`invalid ${option}: a URL with a user name or password is not supported`)
-  // Passwords and tokens would be readable on the way.
+  // Without TLS, passwords and tokens could be read on the network.
   if (url.protocol === 'http:' && !isLoopback(url.hostname))
     throw new UsageError(
       `invalid ${option} ${JSON.stringify(text)}: expected https (http is only supported for localhost)`,

@@ -29,10 +29,11 @@ export async function endLogin(sessions: EndableSessions, known: Session, why: s
 }
 
 /**
- * Ends every other login of the user of a new one. Of two concurrent logins the later one survives,
- * by resource version, on whichever replicas they were made.
+ * Ends the other logins of a user who has just logged in. Of two logins at the same time the one with
+ * the higher resource version survives, whichever replicas they were made at.
  *
- * @param types that count as another login
+ * @param own the new login
+ * @param types the types of sessions that are ended
  */
 export async function endOtherLogins(
   sessions: EndableSessions & { readonly list: (user: string) => Promise<readonly Session[]> },

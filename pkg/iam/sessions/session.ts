@@ -14,7 +14,7 @@ export type SessionType = (typeof sessionTypes)[number]
 export type Session = {
   readonly sid: string
   readonly resourceVersion: string
-  /** '' for a login. */
+  /** '' for the login of a client. */
   readonly type: SessionType
   /** The sid of the login whose token was exchanged for this one: it ends with it. '' for others. */
   readonly parent: string

@@ -114,7 +114,7 @@ export function traceWith(options: TracingOptions): Tracing {
   }
 }
 
-/** Undefined for an invalid one, which the handler rejects. */
+/** Parses request lines; undefined for an invalid one, which the handler rejects. */
 function toleratingReader(): (
   method: string | undefined,
   url: string | undefined,

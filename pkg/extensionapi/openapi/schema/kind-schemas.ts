@@ -74,7 +74,7 @@ function toSchema(value: unknown, nameOf: (name: string) => string): Schema {
   const from = membersOf(value)
   const description = textOf(from.description)
   const target = targetOf(from)
-  // The schemas of kinds are written with another group.
+  // It is written again with the group of the extension API.
   const extensions = Object.entries(from).filter(
     ([key]) => key.startsWith('x-') && key !== 'x-kubernetes-group-version-kind',
   )

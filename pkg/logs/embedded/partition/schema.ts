@@ -71,7 +71,7 @@ export function createPartition(folder: string, id: PartitionId): void {
   rmSync(file, { force: true })
   const db = new DatabaseSync(file)
   try {
-    // Allows to return free pages after the last write (see PartitionWriter.optimize).
+    // So that free pages can be returned after the last write (see PartitionWriter.optimize).
     db.exec(`PRAGMA page_size = ${pageBytes}; PRAGMA auto_vacuum = INCREMENTAL; PRAGMA application_id = ${applicationId};
       PRAGMA user_version = ${version}; BEGIN; ${schema} COMMIT; PRAGMA journal_mode = WAL`)
   } finally {

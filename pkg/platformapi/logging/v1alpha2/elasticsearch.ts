@@ -63,7 +63,7 @@ export function answerClient(parts: readonly string[], method: string): object |
   if (first === '_refresh' || first === '_flush') return rest.length === 0 ? shards : undefined
   if (settings.has(first)) return changes.has(method) ? { acknowledged: true } : {}
   if (first.startsWith('_') && first !== '_all') return undefined
-  // Of an index.
+  // The path of an index: /<index>[/<API>].
   const [own] = rest
   if (own === undefined) return changes.has(method) ? { acknowledged: true, index: first } : {}
   return own.startsWith('_') && !Object.hasOwn(state, own) ? answerClient(rest, method) : undefined
