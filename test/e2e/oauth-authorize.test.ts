@@ -292,6 +292,8 @@ describe('the wire of /oauth, for browsers and those who send them', function ()
       code_challenge_methods_supported: ['S256'],
       prompt_values_supported: ['none', 'login', 'consent', 'select_account'],
       authorization_response_iss_parameter_supported: true,
+      backchannel_logout_supported: true,
+      backchannel_logout_session_supported: true,
       request_parameter_supported: false,
       request_uri_parameter_supported: false,
       scopes_supported: ['openid', 'profile', 'email'],
