@@ -75,6 +75,8 @@ export async function runApiserver(
 
   const maxParameterLength = config.limits.parameterKilobytes * 1024
   const stallMs = () => live().limits.stallSeconds * 1_000
+  const requestSeconds = () => live().limits.requestSeconds
+  const maxInFlight = createMeasuredMaxInFlight(() => live().limits, registry)
   const broadcaster = new WatchBroadcaster({ stallMs })
   const apis = await createApis({
     ...{ kubeApiserver, config, secrets, live, logger, registry, tracing, clientAddress },
@@ -91,10 +93,10 @@ export async function runApiserver(
   const { probes } = health
   const forward = createForwardToOAuth({ socket, tracing, clientAddress, logger })
   const subrequests = createSubrequestRoutes({
-    ...{ group, version: resourcesVersion, broadcaster },
+    ...{ group, version: resourcesVersion, broadcaster, requestSeconds },
     platform: resources.platform,
     maxParameterLength,
-    chain: () => ({ auditor: audit.auditor, authorize, router }),
+    chain: () => ({ auditor: audit.auditor, authorize, maxInFlight, router }),
   })
   const router = createRoutes({
     ...{ apis, subrequests, kubeApiserver, config, build, logger, registry, rights, forward },
@@ -109,10 +111,10 @@ export async function runApiserver(
     logger,
     accessLog: () => live().accessLog,
     auditor: audit.auditor,
-    maxInFlight: createMeasuredMaxInFlight(() => live().limits, registry),
+    maxInFlight,
     slowClients: createSlowClients(stallMs),
     isProxied: router.isProxied,
-    requestSeconds: () => live().limits.requestSeconds,
+    requestSeconds,
     maxParameterLength,
     metrics: createRequestMetrics(registry, (g, resource) => g === group && resources.isAggregated(resource)),
     publicRoutes: createPublicRoutes({

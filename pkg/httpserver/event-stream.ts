@@ -19,7 +19,7 @@ export type EventStream = {
    * Like the function above for an event in parts: returns chunks large enough for a write, without
    * copying large parts.
    */
-  readonly pieces: (event: readonly Buffer[]) => Iterable<Buffer>
+  readonly pieces: (event: Iterable<Buffer>) => Iterable<Buffer>
 }
 
 type StreamedExchange = Pick<Exchange, 'req' | 'res' | 'upgrade' | 'lasts' | 'openWatch'>
@@ -27,13 +27,13 @@ type StreamedExchange = Pick<Exchange, 'req' | 'res' | 'upgrade' | 'lasts' | 'op
 /**
  * Returns the response body or, for a handshake, a WebSocket with a message per event.
  *
- * @param receive called with each text message of a WebSocket; without it they are ignored
+ * @param receive handles a text message of a WebSocket, see openWebSocket
  * @throws Status 400 for an invalid handshake
  */
 export function toEventStream(
   { req, res, upgrade, lasts, openWatch }: StreamedExchange,
   contentType: string,
-  receive?: (message: string) => void,
+  receive?: (message: string) => Promise<void>,
 ): EventStream {
   if (openWatch !== undefined)
     return { name: 'body', isGone: () => false, open: openWatch, frame: event => event, pieces: inPieces }
@@ -86,17 +86,23 @@ export function toServerSentEvents(exchange: StreamedExchange): EventStream {
     open: stream.open,
     // An event ends with a line feed already.
     frame: event => stream.frame(Buffer.concat([eventStart, event, eventEnd])),
-    pieces: event => stream.pieces([eventStart, ...event, eventEnd]),
+    pieces: event => stream.pieces(inEvent(event)),
   }
 }
 
+function* inEvent(event: Iterable<Buffer>): Generator<Buffer> {
+  yield eventStart
+  yield* event
+  yield eventEnd
+}
+
 /** An event may be several chunks; their boundaries have no meaning. */
-function* chunksOf(event: readonly Buffer[]): Generator<Buffer> {
+function* chunksOf(event: Iterable<Buffer>): Generator<Buffer> {
   for (const piece of inPieces(event)) yield toChunk(piece)
 }
 
 /** Joins small parts, and splits large ones without copying. */
-function* inPieces(parts: readonly Buffer[]): Generator<Buffer> {
+function* inPieces(parts: Iterable<Buffer>): Generator<Buffer> {
   let small: Buffer[] = []
   for (const part of parts) {
     if (part.length < pieceBytes) {

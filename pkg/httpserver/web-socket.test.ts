@@ -4,6 +4,7 @@ import { request, type Server } from 'node:http'
 import type { Duplex, Writable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
+import { WebSocket } from 'ws'
 import { closeServer, portOf } from '../apirequest/fixtures.ts'
 import { type EventStream, toEventStream } from './event-stream.ts'
 import { http } from './node-http.ts'
@@ -159,3 +160,54 @@ async function until(condition: () => boolean): Promise<void> {
     await sleep(2)
   }
 }
+
+describe('toEventStream: messages of a WebSocket', () => {
+  it('are handled one after the other, and not read meanwhile', async () => {
+    const server = http.createServer()
+    const received: string[] = []
+    let next = Promise.withResolvers<void>()
+    server.on('upgrade', (req, socket: Duplex, upgrade: Buffer) => {
+      socket.on('error', () => socket.destroy())
+      const res = new http.ServerResponse(req)
+      res.assignSocket(req.socket)
+      const receive = async (message: string) => {
+        received.push(message.slice(0, 2))
+        await next.promise
+      }
+      toEventStream({ req, res, upgrade }, 'application/json', receive).open()
+    })
+    await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+    const client = new WebSocket(`ws://127.0.0.1:${portOf(server)}/`)
+    await once(client, 'open')
+    const count = 2_000
+    for (let i = 0; i < count; i++) client.send(`${i % 10} ${'x'.repeat(16_000)}`)
+    await sleep(100)
+    expect(received).to.deep.equal(['0 '])
+    // Most of the 32 MB are still at the client, or in the kernel.
+    expect(client.bufferedAmount).to.be.above(8_000_000)
+    next.resolve()
+    next = Promise.withResolvers<void>()
+    next.resolve()
+    await until(() => received.length === count)
+    expect(received.slice(0, 12)).to.deep.equal(Array.from({ length: 12 }, (_, i) => `${i % 10} `))
+    client.terminate()
+    await closeServer(server)
+  }).timeout(20_000)
+
+  it('end the connection when they cannot be handled', async () => {
+    const server = http.createServer()
+    server.on('upgrade', (req, socket: Duplex, upgrade: Buffer) => {
+      socket.on('error', () => socket.destroy())
+      const res = new http.ServerResponse(req)
+      res.assignSocket(req.socket)
+      toEventStream({ req, res, upgrade }, 'application/json', () => Promise.reject(new Error('x'))).open()
+    })
+    await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+    const client = new WebSocket(`ws://127.0.0.1:${portOf(server)}/`)
+    await once(client, 'open')
+    client.send('a')
+    const [code] = await once(client, 'close')
+    expect(code).to.equal(1006)
+    await closeServer(server)
+  })
+})

@@ -16,8 +16,11 @@ export type WebSocketOptions = {
   readonly protocol: string | undefined
   /** Bytes that the client has sent after the handshake. */
   readonly head: Buffer
-  /** Called with each text message of the client; without it they are ignored. */
-  readonly receive?: (message: string) => void
+  /**
+   * Handles a text message of the client; nothing more is read from the connection until it has.
+   * Without it messages are ignored.
+   */
+  readonly receive?: (message: string) => Promise<void>
 }
 
 /**
@@ -48,16 +51,30 @@ export function openWebSocket(
   let stream: Writable | undefined
   server.handleUpgrade(req, socket, head, webSocket => {
     stream = createMessageStream(webSocket)
-    if (receive !== undefined)
-      webSocket.on('message', (data, isBinary) => {
-        if (!isBinary && Buffer.isBuffer(data)) receive(data.toString())
-      })
+    if (receive !== undefined) receiveMessages(webSocket, receive)
   })
   // Without a handshake, the client has already disconnected.
   const opened = stream ?? new Writable().destroy()
   // A response without a socket emits no end by itself; access log, metrics and audit wait for it.
   opened.once('close', () => res.emit('close'))
   return opened
+}
+
+/** Several messages may have been read together: they are handled one after the other. */
+function receiveMessages(webSocket: WebSocket, receive: (message: string) => Promise<void>): void {
+  let waiting = 0
+  let last = Promise.resolve()
+  webSocket.on('message', (data, isBinary) => {
+    if (isBinary || !Buffer.isBuffer(data)) return
+    if (waiting++ === 0) webSocket.pause()
+    last = last
+      .then(() => receive(data.toString()))
+      // The handler reports errors to the client itself.
+      .catch(() => webSocket.terminate())
+      .finally(() => {
+        if (--waiting === 0) webSocket.resume()
+      })
+  })
 }
 
 function createMessageStream(webSocket: WebSocket): Writable {

@@ -183,6 +183,36 @@ describe('watchPage', () => {
     })
   })
 
+  it('breaks off an event that is being sent when the caller sees other objects', async () => {
+    const listeners = new Set<() => void>()
+    const visible: Visible = {
+      key: 'all',
+      has: () => true,
+      onChange: listener => {
+        listeners.add(listener)
+        return () => listeners.delete(listener)
+      },
+    }
+    const large = Array.from({ length: 40 }, (_, i) =>
+      node(`n${i}`, { spec: { text: 'x'.repeat(1_000_000) } }),
+    )
+    const started = await start(storeOf(large), visible)
+    const opened = await started.open(`${g}?watch=true&limit=40`)
+    res = opened
+    const failed = new Promise(resolve => opened.on('error', resolve))
+    await new Promise(resolve => opened.once('data', resolve))
+    opened.pause()
+    for (const listener of listeners) listener()
+    let text = ''
+    opened.on('data', chunk => {
+      text += chunk
+    })
+    opened.resume()
+    expect(await failed).to.have.property('code', 'ECONNRESET')
+    expect(text.length).to.be.below(39_000_000)
+    expect([...listeners]).to.deep.equal([])
+  })
+
   for (const limit of ['501', '-1'])
     it(`rejects a limit of ${limit}`, async () => {
       const { get } = await start(storeOf(nodes))

@@ -5,7 +5,7 @@ import type { PageWatchQuery } from '../apirequest/watch-query.ts'
 import type { EventStream } from '../httpserver/event-stream.ts'
 import { drained } from '../httpserver/respond.ts'
 import { type ListRequest, listPage } from '../resourcecache/list/list.ts'
-import { type Form, objectBytes } from '../resourcecache/list/list-body.ts'
+import type { Form } from '../resourcecache/list/list-body.ts'
 import { assertCurrent, changedSight, type Visible } from '../resourcecache/list/object-visibility.ts'
 import type { Entry } from '../resourcecache/store/cached-object.ts'
 import { entriesOf } from '../resourcecache/store/chunk.ts'
@@ -57,16 +57,16 @@ export async function watchPage(store: ObjectStore, watch: PageWatch): Promise<v
   const gone = new AbortController()
   const { signal } = gone
   out.once('close', () => gone.abort())
-  const end = (last?: Buffer) => void (out.writableEnded || out.end(last))
-  const timer = setTimeout(end, options.timeoutMs)
+  const sender = createSender(out, watch)
+  const timer = setTimeout(sender.end, options.timeoutMs)
   const changes = followStore(store, signal)
-  const stopSight = visible?.onChange(() => end(stream.frame(encodeError(expired(changedSight)))))
+  const stopSight = visible?.onChange(() => sender.fail(expired(changedSight)))
   try {
-    await send(out, stream.frame(pageEvent(store, first, watch.form)), broadcaster)
-    await follow({ ...watch, store, out, signal, changes }, first)
-    end()
+    await sender.send(pageEvent(store, first, watch.form))
+    await follow({ ...watch, store, sender, signal, changes }, first)
+    sender.end()
   } catch (error) {
-    if (!signal.aborted) end(stream.frame(encodeError(toStatus(error))))
+    if (!signal.aborted) sender.fail(error)
   } finally {
     clearTimeout(timer)
     stopSight?.()
@@ -74,29 +74,71 @@ export async function watchPage(store: ObjectStore, watch: PageWatch): Promise<v
   }
 }
 
+type Sender = {
+  /** Writes an event in pieces, at the speed of the client. */
+  readonly send: (event: Iterable<Buffer>) => Promise<void>
+  /** Ends the stream after the event that is being sent. */
+  readonly end: () => void
+  /** Ends the stream with an error; it breaks off if an event is being sent. */
+  readonly fail: (error: unknown) => void
+  readonly isEnded: () => boolean
+}
+
+function createSender(out: Writable, { stream, broadcaster }: PageWatch): Sender {
+  let isSending = false
+  let isEnding = false
+  const isEnded = () => isEnding || out.destroyed || out.writableEnded
+  const finish = (last?: Buffer) => void (out.writableEnded || out.end(last))
+  return {
+    isEnded,
+    async send(event) {
+      isSending = true
+      for (const piece of stream.pieces(event)) {
+        if (out.destroyed) return
+        if (!out.write(piece)) await drained(out, broadcaster.stallMs())
+      }
+      isSending = false
+      if (isEnding) finish()
+    },
+    end() {
+      isEnding = true
+      if (!isSending) finish()
+    },
+    fail(error) {
+      isEnding = true
+      // What is being sent must not be shown any more, and has no room for another event.
+      if (isSending) out.destroy()
+      else finish(stream.frame(encodeError(toStatus(error))))
+    },
+  }
+}
+
 type Followed = PageWatch & {
   readonly store: ObjectStore
-  readonly out: Writable
+  readonly sender: Sender
   readonly signal: AbortSignal
   readonly changes: StoreChanges
 }
 
 async function follow(followed: Followed, first: Shown): Promise<void> {
-  const { store, out, signal, changes, stream, options, form, broadcaster } = followed
+  const { store, sender, signal, changes, visible, options, form, timeSlices } = followed
   let shown = first
   let sentAtMs = performance.now()
-  while (!out.writableEnded) {
+  while (!sender.isEnded()) {
     await changes.next()
     await delay(Math.max(settleMs, sentAtMs + restMs - performance.now()), undefined, { signal })
-    if (store.isEnded || out.writableEnded) return
+    // The pages of one user wait for each other.
+    await timeSlices.next()
+    if (store.isEnded || sender.isEnded()) return
     const now = await readPage(store, followed)
-    if (out.writableEnded) return
+    assertCurrent(visible)
+    if (sender.isEnded()) return
     const event = changeEvent(store, { shown, now, form })
     shown = now
     const isDue = performance.now() - sentAtMs >= bookmarkEveryMs
-    const next = event ?? (options.allowWatchBookmarks && isDue ? bookmark(store) : undefined)
+    const next = event ?? (options.allowWatchBookmarks && isDue ? [bookmark(store)] : undefined)
     if (next === undefined) continue
-    await send(out, stream.frame(next), broadcaster)
+    await sender.send(next)
     sentAtMs = performance.now()
   }
 }
@@ -143,55 +185,57 @@ function followStore(store: ObjectStore, signal: AbortSignal): StoreChanges {
   }
 }
 
-async function send(out: Writable, event: Buffer, { stallMs }: WatchBroadcaster): Promise<void> {
-  if (!out.write(event)) await drained(out, stallMs())
-}
-
-function pageEvent(store: ObjectStore, { entries, total }: Shown, form: Form): Buffer {
-  const items = [...entries.values()].map(entry => objectBytes(entry, form))
-  return toEvent('PAGE', { store, keys: entries.keys(), total }, [
-    Buffer.from(',"items":['),
-    ...items.flatMap((item, i) => (i === 0 ? [item] : [comma, item])),
-    Buffer.from(']'),
-  ])
+function* pageEvent(store: ObjectStore, { entries, total }: Shown, form: Form): Generator<Buffer> {
+  yield eventStart('PAGE', { store, keys: entries.keys(), total })
+  yield Buffer.from(',"items":[')
+  let isFirst = true
+  for (const entry of entries.values()) {
+    if (!isFirst) yield comma
+    isFirst = false
+    yield* form.toParts(entry)
+  }
+  yield Buffer.from(']}}\n')
 }
 
 /** The event that turns one state of a page into another; undefined if they are equal. */
 function changeEvent(
   store: ObjectStore,
   { shown, now, form }: { readonly shown: Shown; readonly now: Shown; readonly form: Form },
-): Buffer | undefined {
+): Iterable<Buffer> | undefined {
   const changed = [...now.entries].filter(([key, entry]) => shown.entries.get(key) !== entry)
   const [before, after] = [[...shown.entries.keys()], [...now.entries.keys()]]
   const isSameOrder = before.length === after.length && before.every((key, i) => key === after[i])
   if (changed.length === 0 && isSameOrder && shown.total === now.total) return undefined
-  const members = changed.flatMap(([key, entry], i) => [
-    Buffer.from(`${i === 0 ? '' : ','}${JSON.stringify(key)}:`),
-    objectBytes(entry, form),
-  ])
-  return toEvent('CHANGED', { store, keys: after, total: now.total }, [
-    Buffer.from(',"changed":{'),
-    ...members,
-    Buffer.from('}'),
-  ])
+  return changedEvent(eventStart('CHANGED', { store, keys: after, total: now.total }), changed, form)
+}
+
+function* changedEvent(
+  start: Buffer,
+  changed: readonly (readonly [key: string, entry: Entry])[],
+  form: Form,
+): Generator<Buffer> {
+  yield start
+  yield Buffer.from(',"changed":{')
+  for (const [i, [key, entry]] of changed.entries()) {
+    yield Buffer.from(`${i === 0 ? '' : ','}${JSON.stringify(key)}:`)
+    yield* form.toParts(entry)
+  }
+  yield Buffer.from('}}}\n')
 }
 
 const comma = Buffer.from(',')
 
-function toEvent(
+function eventStart(
   type: 'PAGE' | 'CHANGED',
   {
     store,
     keys,
     total,
   }: { readonly store: ObjectStore; readonly keys: Iterable<string>; readonly total: number },
-  rest: readonly Buffer[],
 ): Buffer {
   const head = JSON.stringify({ resourceVersion: String(store.version), totalItems: total, keys: [...keys] })
-  return Buffer.concat([Buffer.from(`{"type":"${type}","object":${head.slice(0, -1)}`), ...rest, eventEnd])
+  return Buffer.from(`{"type":"${type}","object":${head.slice(0, -1)}`)
 }
-
-const eventEnd = Buffer.from('}}\n')
 
 function bookmark(store: ObjectStore): Buffer {
   const object = { resourceVersion: String(store.version) }

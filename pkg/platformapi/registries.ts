@@ -14,6 +14,7 @@ import type { KubeClient } from '../kubeclient/client.ts'
 import { isKubeObject, isRecord, type KubeObject, parseObject } from '../kubeclient/object.ts'
 import { secretPath } from '../kubeclient/secret.ts'
 import { routeOf } from '../openapi/route.ts'
+import { ignoredSelections } from '../resourcecache/list/supported-query.ts'
 import type { registryPaths } from './registries-description.ts'
 
 export type RegistryTools = {
@@ -63,8 +64,10 @@ const routes: Readonly<Record<keyof typeof registryPaths, Serve>> = {
     const { host, repository } = parseImageReference(required(query, 'repository'), 'repository')
     const login = await loginFor(tools, exchange, host)
     const tags = await tools.registry.tags(host, repository, login)
-    const { page, limit, ascending, warnings } = parseListQuery(query)
-    for (const warning of warnings) addWarning(res, warning)
+    const parsed = parseListQuery(query)
+    const { page, limit, ascending, warnings } = parsed
+    for (const warning of [...warnings, ...ignoredSelections(parsed, 'repositorytags')])
+      addWarning(res, warning)
     const sorted = tags.toSorted()
     if (!ascending) sorted.reverse()
     const shown = limit < 0 ? sorted : sorted.slice((page - 1) * limit, page * limit)

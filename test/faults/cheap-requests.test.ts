@@ -61,6 +61,10 @@ describe('cheap requests', function () {
 
     const inNamespace = `namespaces/${namespace}/configmaps`
     type Row = readonly [what: string, path: (i: number) => string, headers?: string]
+    const subscriptions = JSON.stringify([
+      { id: 'page', path: `${resources}/${inNamespace}?watch=true&limit=18` },
+      { id: 'objects', path: `/kapi/v1/${inNamespace}?watch=true` },
+    ])
     const rows: readonly Row[] = [
       ['a list', () => `${resources}/${inNamespace}`],
       [
@@ -75,6 +79,11 @@ describe('cheap requests', function () {
       [
         'watches, each of another selection',
         i => `/kapi/v1/${inNamespace}?watch=true&labelSelector=x!%3D${i}`,
+      ],
+      ['watched pages', () => `${resources}/${inNamespace}?watch=true&limit=18`],
+      [
+        'subscriptions',
+        () => `${resources}/subscriptions?subscriptions=${encodeURIComponent(subscriptions)}`,
       ],
     ]
     for (const [what, path, headers = ''] of rows) {

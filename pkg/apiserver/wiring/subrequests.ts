@@ -1,3 +1,4 @@
+import type { Writable } from 'node:stream'
 import { badRequest, toStatus } from '../../apierrors/status.ts'
 import type { AuthenticatedExchange, Handler } from '../../apirequest/request-context.ts'
 import { isPlatformPrefix } from '../../apirequest/request-info.ts'
@@ -7,6 +8,7 @@ import type { AuthorizeRequest } from '../../authz/authorize-request.ts'
 import { countsPlural, createCounts } from '../../platformapi/counts/serve.ts'
 import { createSubscriptions, subscriptionsPlural } from '../../platformapi/subscriptions/serve.ts'
 import type { WatchBroadcaster } from '../../resourcecache/watch/watch-broadcaster.ts'
+import type { MaxInFlight, RequestSeat } from '../filters/max-in-flight.ts'
 import type { Router } from './router.ts'
 
 export type SubrequestParts = {
@@ -16,10 +18,12 @@ export type SubrequestParts = {
   readonly platform: Handler
   readonly maxParameterLength: number
   readonly broadcaster: WatchBroadcaster
+  readonly requestSeconds: () => number
   /** What each goes through like any request; known once the handler chain is complete. */
   readonly chain: () => {
     readonly auditor: Auditor
     readonly authorize: AuthorizeRequest
+    readonly maxInFlight: MaxInFlight
     readonly router: Pick<Router, 'route' | 'narrows'>
   }
 }
@@ -34,10 +38,11 @@ export type Subrequests = {
 /** Adds subscriptions and counts to the resources group: requests that consist of others. */
 export function createSubrequestRoutes(parts: SubrequestParts): Subrequests {
   const { group, version, platform, broadcaster } = parts
+  const startMs = () => parts.requestSeconds() * 1_000
   const readLine = createLineReader(parts.maxParameterLength)
   const serve: Handler = exchange => serveSubrequest(parts.chain(), exchange)
   const handlers = new Map<string, Handler>([
-    [subscriptionsPlural, createSubscriptions({ readLine, broadcaster, serveWatch: serve })],
+    [subscriptionsPlural, createSubscriptions({ readLine, broadcaster, startMs, serveWatch: serve })],
     [countsPlural, createCounts({ root: `/kapis/${group}/${version}`, readLine, serveList: serve })],
   ])
   function handlerOf({ info }: AuthenticatedExchange): Handler | undefined {
@@ -51,7 +56,7 @@ export function createSubrequestRoutes(parts: SubrequestParts): Subrequests {
 }
 
 async function serveSubrequest(
-  { auditor, authorize, router }: ReturnType<SubrequestParts['chain']>,
+  { auditor, authorize, maxInFlight, router }: ReturnType<SubrequestParts['chain']>,
   exchange: AuthenticatedExchange,
 ): Promise<void> {
   const { identity, impersonator, openWatch } = exchange
@@ -60,28 +65,38 @@ async function serveSubrequest(
     { ...exchange, identity: impersonator ?? identity },
     impersonator === undefined ? undefined : identity,
   )
+  let seat: RequestSeat | undefined
   let isOpened = false
-  const open =
-    openWatch &&
-    (() => {
-      const out = openWatch()
-      isOpened = true
-      out.once('close', () => record.completed(200))
-      return out
-    })
-  const subrequest: AuthenticatedExchange = { ...exchange, ...(open && { openWatch: open }) }
+  let isDone = false
+  function done(code: number): void {
+    seat?.leave()
+    if (!isDone) record.completed(code)
+    isDone = true
+  }
+  function open(): Writable {
+    if (openWatch === undefined) throw new Error('a subrequest that is no subscription has no stream')
+    seat?.longRunning()
+    const out = openWatch()
+    isOpened = true
+    out.once('close', () => done(200))
+    return out
+  }
+  const subrequest: AuthenticatedExchange =
+    openWatch === undefined ? exchange : { ...exchange, openWatch: open }
   try {
     // Handlers of other requests would write to the response, which nothing reads.
     if (!router.narrows(subrequest))
       throw badRequest(
         'invalid path: expected a watch of a kind that Kapis caches, below /kapis, /kapi or /apis/resources.<group domain>',
       )
+    // A connection has no seat. Counts share that of their request, and are made one by one.
+    if (openWatch !== undefined) seat = await maxInFlight.enter(subrequest, false)
     if ((await authorize(subrequest)) !== 'delegated') record.allowed()
     await router.route(subrequest)
-    if (!isOpened) record.completed(200)
+    if (!isOpened) done(200)
   } catch (error) {
     record.failed(error)
-    record.completed(toStatus(error).code)
+    done(toStatus(error).code)
     throw error
   }
 }

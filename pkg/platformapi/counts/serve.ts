@@ -35,7 +35,8 @@ const clusterKinds = new Set([
   'customresourcedefinitions',
 ])
 const maxKinds = 50
-const kindForm = /^[a-z][a-z0-9]{0,62}$/
+// DNS labels of RFC 1035, as the plural of a custom resource.
+const kindForm = /^[a-z]([-a-z0-9]{0,61}[a-z0-9])?$/
 const namespaceForm = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/
 
 type Count = {

@@ -3,7 +3,7 @@ import { setTimeout as delay, setImmediate as turn } from 'node:timers/promises'
 import { expect } from 'chai'
 import { createConnection, type StartWatch } from './connection.ts'
 
-/** A client that reads only when it is told to. */
+/** A client that reads one message at a time, on request. */
 function createReader() {
   const read: string[] = []
   let pending: (() => void) | undefined
@@ -31,13 +31,15 @@ function createReader() {
 }
 
 const subscribe = (id: string) => () => ({ type: 'SUBSCRIBE' as const, id, path: `/${id}?watch=true` })
-const frame = (event: Buffer) => event
+/** Small parts are one piece. */
+const pieces = (event: Iterable<Buffer>) => [Buffer.concat([...event])]
+const startMs = () => 60_000
 const stallMs = () => 60_000
 
 describe('createConnection', () => {
-  function connect(start: StartWatch, options: { stallMs?: () => number } = {}) {
+  function connect(start: StartWatch, options: { stallMs?: () => number; startMs?: () => number } = {}) {
     const reader = createReader()
-    const { receive } = createConnection({ frame }, { out: reader.out, start, stallMs, ...options })
+    const { receive } = createConnection({ pieces }, { out: reader.out, start, startMs, stallMs, ...options })
     return { ...reader, receive }
   }
 
@@ -48,7 +50,7 @@ describe('createConnection', () => {
       stream.write('ED","object":{}}\n{"type":"MODIFIED"}\n')
       stream.end('{"type":"DELETED"}\n')
     })
-    receive(subscribe('a'))
+    await receive(subscribe('a'))
     await readAll()
     expect(read).to.deep.equal([
       '{"id":"a","type":"SUBSCRIBED","headers":{"warning":"x"}}',
@@ -64,8 +66,8 @@ describe('createConnection', () => {
     const { receive, readAll, read } = connect(async (_path, open) => {
       streams.push(open({}))
     })
-    receive(subscribe('a'))
-    receive(subscribe('b'))
+    await receive(subscribe('a'))
+    await receive(subscribe('b'))
     await readAll()
     let written = 0
     for (const stream of streams)
@@ -85,9 +87,9 @@ describe('createConnection', () => {
       if (attempts++ === 0) throw new Error('kaput')
       open({})
     })
-    receive(subscribe('a'))
+    await receive(subscribe('a'))
     await readAll()
-    receive(subscribe('a'))
+    await receive(subscribe('a'))
     await readAll()
     const types = read.map(line => JSON.parse(line)).map(({ id, type }) => `${id} ${type}`)
     expect(types).to.deep.equal(['a ERROR', 'a ENDED', 'a SUBSCRIBED'])
@@ -101,9 +103,9 @@ describe('createConnection', () => {
       await promise
       streams.push(open({}))
     })
-    receive(subscribe('a'))
+    await receive(subscribe('a'))
     await readAll()
-    receive(() => ({ type: 'UNSUBSCRIBE', id: 'a' }))
+    await receive(() => ({ type: 'UNSUBSCRIBE', id: 'a' }))
     await readAll()
     resolve()
     await readAll()
@@ -116,21 +118,84 @@ describe('createConnection', () => {
     const { receive, readAll, out } = connect(async (_path, open) => {
       streams.push(open({}))
     })
-    receive(subscribe('a'))
-    receive(subscribe('b'))
+    await receive(subscribe('a'))
+    await receive(subscribe('b'))
     await readAll()
     out.destroy()
     await turn()
     expect(streams.map(({ destroyed }) => destroyed)).to.deep.equal([true, true])
   })
 
-  it('disconnects a client that sends and does not read', async () => {
-    const { receive, out } = connect(async (_path, open) => {
+  it('handles no message while the client does not read the answers', async () => {
+    let started = 0
+    const { receive, readAll } = connect(async (_path, open) => {
+      started += 1
       open({})
     })
-    for (let i = 0; i < 200; i++) receive(subscribe(`a${i}`))
+    const handleAll = async () => {
+      for (let i = 0; i < 50; i++) await receive(subscribe(`a${i}`))
+    }
+    const handled = handleAll()
+    await delay(20)
+    expect(started).to.be.below(5)
+    await readAll()
+    await handled
+    expect(started).to.equal(50)
+  })
+
+  it('ends a watch that does not start in time, and what it opens later', async () => {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const streams: Writable[] = []
+    const { receive, readAll, read } = connect(
+      async (_path, open) => {
+        await promise
+        streams.push(open({}))
+      },
+      { startMs: () => 20 },
+    )
+    await receive(subscribe('a'))
+    await delay(50)
+    await readAll()
+    const events = read.map(line => JSON.parse(line))
+    expect(events.map(({ type, object }) => [type, object?.code])).to.deep.equal([
+      ['ERROR', 504],
+      ['ENDED', undefined],
+    ])
+    resolve()
     await turn()
-    expect(out.destroyed).to.equal(true)
+    expect(streams.map(({ destroyed }) => destroyed)).to.deep.equal([true])
+  })
+
+  it('sends a large event in its parts, without copies, and whole', async () => {
+    const large = Buffer.alloc(300_000, 'x')
+    const sent: Buffer[] = []
+    const out = new Writable({
+      write(chunk: Buffer, _encoding, done) {
+        sent.push(chunk)
+        setImmediate(done)
+      },
+    })
+    const { receive } = createConnection(
+      { pieces: event => event },
+      {
+        ...{ out, startMs, stallMs },
+        async start(path, open) {
+          const stream = open({})
+          if (path.startsWith('/b')) return void stream.write('{"type":"SMALL"}\n')
+          for (const part of [Buffer.from('{"pad":"'), large, Buffer.from('"}\n')]) stream.write(part)
+        },
+      },
+    )
+    await receive(subscribe('a'))
+    await receive(subscribe('b'))
+    await delay(50)
+    expect(sent.some(chunk => chunk.buffer === large.buffer && chunk.length === large.length)).to.equal(true)
+    const ids = Buffer.concat(sent)
+      .toString()
+      .trim()
+      .split('\n')
+      .map(line => JSON.parse(line).id)
+    expect(ids.sort()).to.deep.equal(['a', 'a', 'b', 'b'])
   })
 
   it('disconnects a client that reads nothing for too long', async () => {
@@ -140,7 +205,7 @@ describe('createConnection', () => {
       },
       { stallMs: () => 50 },
     )
-    receive(subscribe('a'))
+    await receive(subscribe('a'))
     await delay(200)
     expect(out.destroyed).to.equal(true)
   })

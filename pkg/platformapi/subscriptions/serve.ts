@@ -5,7 +5,7 @@ import type { RequestLine } from '../../apirequest/request-line.ts'
 import { type EventStream, toEventStream, toServerSentEvents } from '../../httpserver/event-stream.ts'
 import { HookedResponse } from '../../httpserver/hooked-message.ts'
 import type { WatchBroadcaster } from '../../resourcecache/watch/watch-broadcaster.ts'
-import { createConnection, type StartWatch } from './connection.ts'
+import { type Connection, createConnection, type StartWatch } from './connection.ts'
 import { parseSubscriptionMessage, parseSubscriptions, type SubscriptionMessage } from './message.ts'
 
 export type SubscriptionsOptions = {
@@ -18,6 +18,8 @@ export type SubscriptionsOptions = {
    */
   readonly serveWatch: Handler
   readonly broadcaster: Pick<WatchBroadcaster, 'admit' | 'stallMs'>
+  /** How long a watch may take to start. */
+  readonly startMs: () => number
 }
 
 /** The plural under which the resources group serves subscriptions. */
@@ -50,7 +52,7 @@ export function createSubscriptions(options: SubscriptionsOptions): Handler {
     const first = text === '' ? [] : parseSubscriptions(text)
     if (upgrade === undefined && first.length === 0)
       throw badRequest(`${parameter} is required: a JSON array of {"id", "path"}; or open a WebSocket`)
-    return carry(exchange, { start, first, broadcaster: options.broadcaster })
+    return carry(exchange, { ...options, start, first })
   }
 }
 
@@ -60,22 +62,25 @@ function carry(
     start,
     first,
     broadcaster,
-  }: Pick<SubscriptionsOptions, 'broadcaster'> & {
+    startMs,
+  }: Pick<SubscriptionsOptions, 'broadcaster' | 'startMs'> & {
     readonly start: StartWatch
     readonly first: readonly SubscriptionMessage[]
   },
 ): Promise<void> {
-  const messages: (() => SubscriptionMessage)[] = first.map(message => () => message)
-  let receive = (message: () => SubscriptionMessage): void => void messages.push(message)
+  const opened = Promise.withResolvers<Connection>()
   const stream: EventStream =
     exchange.upgrade === undefined
       ? toServerSentEvents(exchange)
-      : toEventStream(exchange, 'application/json', text => receive(() => parseSubscriptionMessage(text)))
+      : toEventStream(exchange, 'application/json', async text => {
+          const connection = await opened.promise
+          await connection.receive(() => parseSubscriptionMessage(text))
+        })
   const out = stream.open()
   broadcaster.admit(out)
-  const connection = createConnection(stream, { out, start, stallMs: broadcaster.stallMs })
-  receive = connection.receive
-  for (const message of messages) receive(message)
+  const connection = createConnection(stream, { out, start, startMs, stallMs: broadcaster.stallMs })
+  for (const message of first) void connection.receive(() => message)
+  opened.resolve(connection)
   return new Promise(resolve => out.once('close', resolve))
 }
 

@@ -24,6 +24,20 @@ export function toSupportedQuery(kind: Pick<Kind, 'plural' | 'filters'>, query: 
   }
 }
 
+/** The parameters of a query that a list without selectors and projections ignores, for a warning. */
+export function ignoredSelections(query: ListQuery, plural: string): readonly string[] {
+  const { labelSelector, fieldSelector, shards, fields } = query
+  const given = {
+    labelSelector: labelSelector.text !== '',
+    fieldSelector: fieldSelector.text !== '',
+    shardSelector: shards.length > 0,
+    fields: fields !== '',
+  }
+  return Object.entries(given)
+    .filter(([, isGiven]) => isGiven)
+    .map(([name]) => `ignored ${name}: not supported for ${plural}`)
+}
+
 const mostNamed = 3
 
 /** @param keys unknown ones; only the first are named, since a client may send thousands */

@@ -5,7 +5,7 @@ import { sendJsonText } from '../../../../httpserver/respond.ts'
 import { addWarning } from '../../../../httpserver/warning.ts'
 import { listLoginRecords } from '../../../../iam/loginrecords/login-history.ts'
 import type { KubeClient } from '../../../../kubeclient/client.ts'
-import { ignoredText } from '../../../../resourcecache/list/supported-query.ts'
+import { ignoredSelections, ignoredText } from '../../../../resourcecache/list/supported-query.ts'
 
 export type LoginRecordsOptions = { readonly client: KubeClient; readonly groupDomain: string }
 
@@ -15,8 +15,9 @@ export async function getLoginRecords(
   { req, res, info, query }: AuthenticatedExchange,
 ): Promise<void> {
   if (req.method !== 'GET' && req.method !== 'HEAD') throw methodNotAllowed(['GET', 'HEAD'])
-  const { page, limit, sortBy, ascending, filters, warnings } = parseListQuery(query)
-  for (const warning of warnings) addWarning(res, warning)
+  const parsed = parseListQuery(query)
+  const { page, limit, sortBy, ascending, filters, warnings } = parsed
+  for (const warning of [...warnings, ...ignoredSelections(parsed, 'loginrecords')]) addWarning(res, warning)
   const unknown = [...filters.keys()].filter(key => key !== 'type')
   if (unknown.length > 0) addWarning(res, ignoredText('filter', unknown, 'loginrecords', ['type']))
   if (sortBy !== 'createTime')

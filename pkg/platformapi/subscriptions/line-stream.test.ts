@@ -1,0 +1,37 @@
+import { expect } from 'chai'
+import { createLineStream } from './line-stream.ts'
+
+describe('createLineStream', () => {
+  function start() {
+    const lines: string[] = []
+    const wanted: (() => boolean)[] = []
+    const stream = createLineStream('a', async (parts, isWanted) => {
+      lines.push(Buffer.concat([...parts]).toString())
+      wanted.push(isWanted)
+    })
+    const write = (text: string) =>
+      new Promise<void>((resolve, reject) => stream.write(text, error => (error ? reject(error) : resolve())))
+    return { stream, lines, wanted, write }
+  }
+
+  const cases: readonly (readonly [what: string, chunks: readonly string[], lines: readonly string[]])[] = [
+    ['one line', ['{"x":1}\n'], ['{"id":"a","x":1}\n']],
+    ['several lines', ['{"x":1}\n{"x":2}\n'], ['{"id":"a","x":1}\n', '{"id":"a","x":2}\n']],
+    ['a line in parts', ['{', '"x"', ':1}', '\n'], ['{"id":"a","x":1}\n']],
+    ['a line that is not complete', ['{"x":1}\n{"x"'], ['{"id":"a","x":1}\n']],
+  ]
+  for (const [what, chunks, expected] of cases)
+    it(`passes on ${what}`, async () => {
+      const { lines, write } = start()
+      for (const chunk of chunks) await write(chunk)
+      expect(lines).to.deep.equal(expected)
+    })
+
+  it('does not want a line any more when it is destroyed', async () => {
+    const { stream, wanted, write } = start()
+    await write('{"x":1}\n')
+    expect(wanted.map(isWanted => isWanted())).to.deep.equal([true])
+    stream.destroy()
+    expect(wanted.map(isWanted => isWanted())).to.deep.equal([false])
+  })
+})

@@ -1,0 +1,41 @@
+import { Writable } from 'node:stream'
+
+const lineFeed = 0x0a
+
+/**
+ * A stream of JSON objects, one a line, that are passed on with an id as their first member. A line
+ * is passed on when it is complete, in the parts in which it was written.
+ *
+ * @param write resolves when the next line can be written; sends nothing if `isWanted` is false by
+ *   then
+ */
+export function createLineStream(
+  id: string,
+  write: (line: readonly Buffer[], isWanted: () => boolean) => Promise<void>,
+): Writable {
+  const start = Buffer.from(`{"id":${JSON.stringify(id)},`)
+  let parts: Buffer[] = []
+
+  async function pass(chunk: Buffer): Promise<void> {
+    for (let at = 0; at < chunk.length; ) {
+      const found = chunk.indexOf(lineFeed, at)
+      const end = found < 0 ? chunk.length : found + 1
+      // The brace with which the object begins is in the start already.
+      const part = chunk.subarray(parts.length === 0 ? at + 1 : at, end)
+      if (parts.length === 0) parts.push(start)
+      parts.push(part)
+      at = end
+      if (found < 0) return
+      const line = parts
+      parts = []
+      await write(line, () => !stream.destroyed)
+    }
+  }
+
+  const stream = new Writable({
+    write(chunk: Buffer, _encoding, done) {
+      pass(chunk).then(() => done(), done)
+    },
+  })
+  return stream
+}

@@ -1,0 +1,23 @@
+import { expect } from 'chai'
+import { parseListQuery } from '../../apirequest/list-query.ts'
+import { QueryParameters } from '../../apirequest/query-parameters.ts'
+import { ignoredSelections } from './supported-query.ts'
+
+describe('ignoredSelections', () => {
+  const warningsOf = (query: string) =>
+    ignoredSelections(parseListQuery(new QueryParameters(query)), 'loginrecords')
+
+  it('names each selection that is given', () => {
+    const shard = "shardRange(object.metadata.uid,'0x0000000000000000','0x8000000000000000')"
+    const query = `labelSelector=a&fieldSelector=b%3Dc&fields=metadata&shardSelector=${shard}`
+    expect(warningsOf(query)).to.deep.equal(
+      ['labelSelector', 'fieldSelector', 'shardSelector', 'fields'].map(
+        name => `ignored ${name}: not supported for loginrecords`,
+      ),
+    )
+  })
+
+  it('is silent about paging and filters', () => {
+    expect(warningsOf('page=2&limit=3&ascending=true&type=Token')).to.deep.equal([])
+  })
+})
