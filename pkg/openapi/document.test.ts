@@ -28,7 +28,7 @@ describe('divide', () => {
 
   it('refuses a path of no section, and says where to add one', () =>
     expect(() => divide(sections, { '/elsewhere': row })).to.throw(
-      '/elsewhere is in no section: add one in pkg/apiserver/wiring/api-description.ts',
+      '/elsewhere is in no section: add one in pkg/apiserver/wiring/documents/api-description.ts',
     ))
 })
 

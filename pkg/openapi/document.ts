@@ -27,7 +27,9 @@ export function divide(sections: readonly Section[], paths: Paths): readonly Des
   const ownerOf = (path: string) => {
     const found = roots.find(({ root }) => path === root || path.startsWith(`${root}/`))
     if (found === undefined)
-      throw new Error(`${path} is in no section: add one in pkg/apiserver/wiring/api-description.ts`)
+      throw new Error(
+        `${path} is in no section: add one in pkg/apiserver/wiring/documents/api-description.ts`,
+      )
     return found.section
   }
   const bySection = Map.groupBy(Object.entries(paths), ([path]) => ownerOf(path))

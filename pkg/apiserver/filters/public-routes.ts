@@ -5,8 +5,8 @@ import type { LogPage } from '../../platformapi/logs/page/serve.ts'
 import { createPublicDocuments } from '../../platformapi/public-documents.ts'
 import { isOAuthPath } from '../../proxy/oauth.ts'
 import type { Probes } from '../health/probes.ts'
-import { featuresOf } from '../wiring/features.ts'
-import { createKubernetesVersion } from '../wiring/kubernetes-version.ts'
+import { featuresOf } from '../wiring/documents/features.ts'
+import { createKubernetesVersion } from '../wiring/documents/kubernetes-version.ts'
 import type { HandlerChainOptions } from './handler-chain.ts'
 
 export type PublicRoutesOptions = {

@@ -29,7 +29,7 @@ import type { Logger } from '../../telemetry/logger.ts'
 import type { Registry } from '../../telemetry/metrics.ts'
 import type { Authenticate, Impersonate } from '../filters/handler-chain.ts'
 import type { Check } from '../health/probes.ts'
-import { createKubernetesVersion, isAtLeast } from './kubernetes-version.ts'
+import { createKubernetesVersion, isAtLeast } from './documents/kubernetes-version.ts'
 
 /** undefined means that the object does not exist. */
 type UserListener = (before: User | undefined, after: User | undefined) => void

@@ -3,7 +3,7 @@ import { type RequestInfo, withoutSelectors } from '../../apirequest/request-inf
 import { type AuthorizeRequest, createAuthorizeRequest } from '../../authz/authorize-request.ts'
 import { isNarrowable } from '../../authz/narrowed-lists.ts'
 import type { Config } from '../../config/config.ts'
-import type { Apis } from './apis.ts'
+import type { Apis } from './apis/apis.ts'
 import type { Auth } from './auth.ts'
 import type { Rights } from './rights.ts'
 import type { Router } from './router.ts'

@@ -1,6 +1,6 @@
-import { tooManyRequests } from '../../apierrors/status.ts'
-import type { LogConcurrency } from '../../platformapi/logs/concurrency-limits.ts'
-import { createFairQueue } from '../filters/fair-queue.ts'
+import { tooManyRequests } from '../../../apierrors/status.ts'
+import type { LogConcurrency } from '../../../platformapi/logs/concurrency-limits.ts'
+import { createFairQueue } from '../../filters/fair-queue.ts'
 
 // Fewer than the concurrent queries of a search engine: live tails and checks query it too.
 const maxSearches = 12

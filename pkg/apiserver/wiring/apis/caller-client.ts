@@ -1,9 +1,9 @@
-import { Status, unavailable } from '../../apierrors/status.ts'
-import type { KubeClient } from '../../kubeclient/client.ts'
-import { readText } from '../../kubeclient/client.ts'
-import { isNotYetReady } from '../../kubeclient/service-account-errors.ts'
-import type { CallAs } from '../../platformapi/as-caller.ts'
-import { toImpersonation } from '../../proxy/identity-headers.ts'
+import { Status, unavailable } from '../../../apierrors/status.ts'
+import type { KubeClient } from '../../../kubeclient/client.ts'
+import { readText } from '../../../kubeclient/client.ts'
+import { isNotYetReady } from '../../../kubeclient/service-account-errors.ts'
+import type { CallAs } from '../../../platformapi/as-caller.ts'
+import { toImpersonation } from '../../../proxy/identity-headers.ts'
 
 /** A client that calls kube-apiserver as the caller of a request, and passes on warnings. */
 export function createCallAs(client: KubeClient): CallAs {

@@ -1,9 +1,9 @@
-import { createApiDocuments } from '../../apidocs/documents.ts'
-import { createDocsPage } from '../../apidocs/page.ts'
-import type { Config } from '../../config/config.ts'
-import type { KubeClient } from '../../kubeclient/client.ts'
+import { createApiDocuments } from '../../../apidocs/documents.ts'
+import { createDocsPage } from '../../../apidocs/page.ts'
+import type { Config } from '../../../config/config.ts'
+import type { KubeClient } from '../../../kubeclient/client.ts'
+import type { DocumentRoute } from '../router.ts'
 import { describeApi } from './api-description.ts'
-import type { DocumentRoute } from './router.ts'
 
 /** Wires the API documentation: the OpenAPI documents and /docs. */
 export function createApiDocs({

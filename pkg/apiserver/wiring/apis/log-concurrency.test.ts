@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import { expect } from 'chai'
-import { refusalOf } from '../../apierrors/fixtures.ts'
+import { refusalOf } from '../../../apierrors/fixtures.ts'
 import { createLogConcurrency } from './log-concurrency.ts'
 
 describe('places at the log store', () => {

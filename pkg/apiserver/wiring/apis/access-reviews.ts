@@ -1,13 +1,13 @@
-import type { Handler } from '../../apirequest/request-context.ts'
-import { authorizationExtra } from '../../authz/authorization-extra.ts'
-import type { RbacIndex } from '../../authz/rbac-index.ts'
-import { createRuleResolution } from '../../authz/review/rule-resolution.ts'
-import { review } from '../../authz/subject-access-review.ts'
-import type { Config } from '../../config/config.ts'
-import { type AccessOptions, serveAccess } from '../../extensionapi/access/serve-access.ts'
-import type { KubeClient } from '../../kubeclient/client.ts'
-import { resourcesGroup, resourcesVersion } from '../../resourcecache/kinds.ts'
-import type { Auth } from './auth.ts'
+import type { Handler } from '../../../apirequest/request-context.ts'
+import { authorizationExtra } from '../../../authz/authorization-extra.ts'
+import type { RbacIndex } from '../../../authz/rbac-index.ts'
+import { createRuleResolution } from '../../../authz/review/rule-resolution.ts'
+import { review } from '../../../authz/subject-access-review.ts'
+import type { Config } from '../../../config/config.ts'
+import { type AccessOptions, serveAccess } from '../../../extensionapi/access/serve-access.ts'
+import type { KubeClient } from '../../../kubeclient/client.ts'
+import { resourcesGroup, resourcesVersion } from '../../../resourcecache/kinds.ts'
+import type { Auth } from '../auth.ts'
 
 /** Joins the reviews of access with the roles and bindings that they are made from. */
 export function createAccessReviews(parts: {

@@ -1,9 +1,9 @@
-import { unavailable } from '../../apierrors/status.ts'
-import type { RoleTools } from '../../platformapi/iam/v1alpha2/roles/role-routes.ts'
-import { type ReadTools, readCollection } from '../../platformapi/read-collection.ts'
-import { waitForLatest } from '../../resourcecache/informer/wait-for-resource-version.ts'
-import { plain } from '../../resourcecache/kinds/platform.ts'
-import { ObjectStore } from '../../resourcecache/store/store.ts'
+import { unavailable } from '../../../apierrors/status.ts'
+import type { RoleTools } from '../../../platformapi/iam/v1alpha2/roles/role-routes.ts'
+import { type ReadTools, readCollection } from '../../../platformapi/read-collection.ts'
+import { waitForLatest } from '../../../resourcecache/informer/wait-for-resource-version.ts'
+import { plain } from '../../../resourcecache/kinds/platform.ts'
+import { ObjectStore } from '../../../resourcecache/store/store.ts'
 
 /**
  * Computed reads, calculated for one request from Kubernetes objects: they have the paging, filters

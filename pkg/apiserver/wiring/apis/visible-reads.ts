@@ -1,8 +1,8 @@
-import type { FindVisible } from '../../authz/visibility.ts'
-import { type ReadTools, readCollection } from '../../platformapi/read-collection.ts'
-import type { WorkspaceTools } from '../../platformapi/workspaces/workspace-tools.ts'
-import { waitForLatest } from '../../resourcecache/informer/wait-for-resource-version.ts'
-import type { ObjectStore } from '../../resourcecache/store/store.ts'
+import type { FindVisible } from '../../../authz/visibility.ts'
+import { type ReadTools, readCollection } from '../../../platformapi/read-collection.ts'
+import type { WorkspaceTools } from '../../../platformapi/workspaces/workspace-tools.ts'
+import { waitForLatest } from '../../../resourcecache/informer/wait-for-resource-version.ts'
+import type { ObjectStore } from '../../../resourcecache/store/store.ts'
 
 /** Reads of namespaces and workspaces, of which each caller sees some. */
 export type VisibleReads = Pick<WorkspaceTools, 'read' | 'isVisible'> & { readonly visible: FindVisible }

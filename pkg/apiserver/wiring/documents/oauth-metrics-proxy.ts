@@ -1,6 +1,6 @@
-import { methodNotAllowed } from '../../apierrors/status.ts'
-import type { Exchange, Handler } from '../../apirequest/request-context.ts'
-import type { DocumentRoute } from './router.ts'
+import { methodNotAllowed } from '../../../apierrors/status.ts'
+import type { Exchange, Handler } from '../../../apirequest/request-context.ts'
+import type { DocumentRoute } from '../router.ts'
 
 /** Requires `get` on the path, as /metrics does. */
 const path = '/metrics/oauth'

@@ -1,4 +1,4 @@
-import type { Config } from '../../config/config.ts'
+import type { Config } from '../../../config/config.ts'
 
 /**
  * The names of enabled features, by which consoles show or hide pages.

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { defaults } from '../../config/fixtures.ts'
+import { defaults } from '../../../config/fixtures.ts'
 import { featuresOf } from './features.ts'
 
 describe('featuresOf', () => {

@@ -1,6 +1,6 @@
-import type { ResourceCache } from '../../resourcecache/informer/resource-cache.ts'
-import type { ObjectStore } from '../../resourcecache/store/store.ts'
-import { type Gauge, gauge, type Registry } from '../../telemetry/metrics.ts'
+import type { ResourceCache } from '../../../resourcecache/informer/resource-cache.ts'
+import type { ObjectStore } from '../../../resourcecache/store/store.ts'
+import { type Gauge, gauge, type Registry } from '../../../telemetry/metrics.ts'
 
 export function observeCache(registry: Registry, cache: Pick<ResourceCache, 'stores'>): void {
   // Kinds come and go: listeners of a kind that is not cached any more must be removed.
