@@ -64,6 +64,15 @@ describe('withAuditOfWrites', () => {
     ])
   })
 
+  const inBody: readonly Parameters<CallAs>[1][] = [
+    { method: 'PATCH', path: `${bindings}/a`, body: { dryRun: ['All'] } },
+    { method: 'POST', path: bindings, body: { dryRun: ['All'] } },
+    { method: 'DELETE', path: `${bindings}/a`, body: { dryRun: [] } },
+  ]
+  for (const call of inBody)
+    it(`names ${call.method} ${JSON.stringify(call.body)}, which is no dry run`, async () =>
+      expect(await linesOf(call, made)).to.have.length(1))
+
   const silent: readonly Parameters<CallAs>[1][] = [
     { path: bindings },
     { method: 'POST', path: `${bindings}?dryRun=All`, body: {} },

@@ -1,6 +1,6 @@
 import { toStatus } from '../apierrors/status.ts'
 import type { AuthenticatedExchange } from '../apirequest/request-context.ts'
-import { isRecord, membersOf, textOf } from '../kubeclient/object.ts'
+import { isRecord, itemsOf, membersOf, textOf } from '../kubeclient/object.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import type { CallAs, Called } from './as-caller.ts'
 
@@ -18,28 +18,30 @@ export function withAuditOfWrites(
   return async (exchange, call) => {
     const { method = 'GET' } = call
     const [path = '', query = ''] = call.path.split('?')
-    if (method === 'GET' || isTried(query, call.body)) return callAs(exchange, call)
+    if (method === 'GET' || isTried(query, call)) return callAs(exchange, call)
     const { id, identity, impersonator, req } = exchange
     const line = {
       ...{ audit: 'write', id, method, by: (impersonator ?? identity).username },
       ...(impersonator !== undefined && { impersonatedUser: identity.username }),
       sourceIp: audit.clientAddress(req),
     }
-    try {
-      const called = await callAs(exchange, call)
-      const name = method === 'POST' ? `/${encodeURIComponent(nameIn(called))}` : ''
-      audit.logger.info({ ...line, object: `${path}${name}`, outcome: 'success' }, 'object written')
-      return called
-    } catch (error) {
+    const called = await callAs(exchange, call).catch((error: unknown) => {
       const { code, reason } = toStatus(error)
       audit.logger.info({ ...line, object: path, outcome: 'failure', code, reason }, 'object not written')
       throw error
-    }
+    })
+    const name = method === 'POST' ? `/${encodeURIComponent(nameIn(called))}` : ''
+    audit.logger.info({ ...line, object: `${path}${name}`, outcome: 'success' }, 'object written')
+    return called
   }
 }
 
-function isTried(query: string, body: unknown): boolean {
-  return new URLSearchParams(query).has('dryRun') || membersOf(body).dryRun !== undefined
+/** Only the options of a DELETE are in its body: any other body is an object or a patch. */
+function isTried(query: string, { method, body }: Parameters<CallAs>[1]): boolean {
+  return (
+    new URLSearchParams(query).has('dryRun') ||
+    (method === 'DELETE' && itemsOf(membersOf(body).dryRun).includes('All'))
+  )
 }
 
 /** The name of a new object, which kube-apiserver may have made. */
