@@ -14,9 +14,14 @@ const agent = {
 }
 const identity = { username: 'agent', uid: 'u-1', groups: ['agents'], extra: {} }
 
-function request(authorization: string | undefined, url = '/ingest/_bulk'): IncomingMessage {
+function request(
+  authorization: string | undefined,
+  url = '/ingest/_bulk',
+  headers: NodeJS.Dict<string> = {},
+): IncomingMessage {
   const req = new IncomingMessage(new Socket())
   req.url = url
+  Object.assign(req.headers, { host: 'kapis.test', ...headers })
   if (authorization !== undefined) req.headers.authorization = authorization
   return req
 }
@@ -127,6 +132,51 @@ describe('createBasicAuthenticator', () => {
     // Not from what is remembered for log lines either.
     expect(await rejectionOf(authenticate(api('agent:p:1')))).to.have.property('code', 401)
   })
+
+  it('verifies one password once for many requests at a time', async () => {
+    const { authenticate, checked } = create()
+    const found = await Promise.all(Array.from({ length: 20 }, () => authenticate(api('agent:p:1'))))
+    expect(found.map(each => each?.username)).to.deep.equal(Array(20).fill('agent'))
+    expect(checked).to.deep.equal(['agent p:1'])
+  })
+
+  it('counts each wrong password of many requests at a time', async () => {
+    const { authenticate, checked } = create()
+    const codes = await Promise.all(
+      Array.from({ length: 3 }, async () => (await rejectionOf(authenticate(api('agent:wrong')))).code),
+    )
+    expect([codes, checked]).to.deep.equal([[401, 401, 401], Array(3).fill('agent wrong')])
+  })
+
+  for (const target of [
+    '/kapis/api/users?limit=1',
+    'https://kapis.test/kapis/api/users',
+    '/kapis/%61pi/users',
+    '/kapis/api?x=/other',
+  ])
+    it(`reads the path of ${target} as the handler does`, async () =>
+      expect(await create().authenticate(request(basic('agent:p:1'), target))).to.deep.equal(identity))
+
+  const foreign: readonly (readonly [string, NodeJS.Dict<string>])[] = [
+    ['a form or an image of another site', { 'sec-fetch-site': 'cross-site' }],
+    ['a page of a neighbouring host', { 'sec-fetch-site': 'same-site' }],
+    ['a WebSocket of another site', { origin: 'https://evil.test', upgrade: 'websocket' }],
+    ['a sandboxed frame', { origin: 'null' }],
+  ]
+  for (const [title, headers] of foreign)
+    it(`takes no password that a browser keeps from ${title}`, async () => {
+      const { authenticate, checked } = create()
+      for (const url of ['/kapis/api/users', '/ingest/_bulk']) {
+        // Remembered from a page of its own.
+        await authenticate(request(basic('agent:p:1'), url, { 'sec-fetch-site': 'same-origin' }))
+        const error = await rejectionOf(authenticate(request(basic('agent:p:1'), url, headers)))
+        expect(error).to.deep.include({
+          code: 403,
+          message: 'HTTP Basic is not accepted from a page of another origin',
+        })
+      }
+      expect(checked).to.have.length(2)
+    })
 
   const ends: readonly (readonly [string, object | undefined])[] = [
     ['another password', { credential: 'c2' }],

@@ -2,7 +2,9 @@ import { createHmac, randomBytes } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import { Status, tooManyRequests } from '../apierrors/status.ts'
 import type { Identity } from '../apirequest/identity.ts'
+import { parseTarget } from '../apirequest/target.ts'
 import { createBoundedCache } from '../cache/bounded-cache.ts'
+import { isCrossOrigin } from '../httpserver/cross-origin.ts'
 import type { Authenticator } from './authenticator.ts'
 import { type BasicCredential, basicChallenge, readBasic } from './basic-credential.ts'
 
@@ -32,8 +34,8 @@ export type PasswordOutcome =
 
 export type BasicOptions = {
   /**
-   * How a path accepts passwords; undefined for one that requires a token, which expires and can be
-   * revoked.
+   * How a path, decoded and without its query, accepts passwords; undefined for one that requires a
+   * token, which expires and can be revoked.
    */
   readonly accepts: (path: string) => BasicPath | undefined
   /**
@@ -66,6 +68,7 @@ export function createBasicAuthenticator({ accepts, check, users }: BasicOptions
     maxBytes: maxCacheBytes,
     sizeOf: ({ name, uid, credential }) => 2 * (name.length + uid.length + credential.length),
   })
+  const running = new Map<string, Promise<Identity>>()
   // Copies of an identity share its extra.
   const callers = new WeakMap<Identity['extra'], Known>()
 
@@ -74,13 +77,42 @@ export function createBasicAuthenticator({ accepts, check, users }: BasicOptions
     return user?.uid === uid && user.credential === credential && user.state !== 'Disabled'
   }
 
-  async function identify(req: IncomingMessage, header: string, path: BasicPath): Promise<Identity> {
-    if (header.length > maxHeaderLength) throw refused('the Authorization header is too long')
-    const digest = createHmac('sha256', key).update(`${path.cacheMs} `).update(header).digest('base64')
+  function recall(digest: string, path: BasicPath): Identity | undefined {
     const remembered = known.get(digest)
     const current = remembered && users.get(remembered.name)
-    if (current !== undefined && remembered !== undefined && isCurrent(remembered))
-      return toIdentity(current, path)
+    if (current === undefined || remembered === undefined || !isCurrent(remembered)) return undefined
+    return toIdentity(current, path)
+  }
+
+  /** @throws Status 401; 403 for a browser that a page of another origin has sent the request from */
+  async function identify(req: IncomingMessage, header: string, path: BasicPath): Promise<Identity> {
+    if (isCrossOrigin(req))
+      throw new Status(403, 'Forbidden', 'HTTP Basic is not accepted from a page of another origin')
+    if (header.length > maxHeaderLength) throw refused('the Authorization header is too long')
+    const digest = createHmac('sha256', key).update(`${path.cacheMs} `).update(header).digest('base64')
+    const remembered = recall(digest, path)
+    if (remembered !== undefined) return remembered
+    // A client with many requests at a time has its password verified once.
+    const earlier = running.get(digest)
+    if (earlier !== undefined) {
+      await earlier.catch(() => undefined)
+      const verifiedBefore = recall(digest, path)
+      if (verifiedBefore !== undefined) return verifiedBefore
+    }
+    const verified = verify(req, header, { digest, path })
+    running.set(digest, verified)
+    try {
+      return await verified
+    } finally {
+      if (running.get(digest) === verified) running.delete(digest)
+    }
+  }
+
+  async function verify(
+    req: IncomingMessage,
+    header: string,
+    { digest, path }: { readonly digest: string; readonly path: BasicPath },
+  ): Promise<Identity> {
     const { id, secret } = readCredential(header)
     const verdict = await check(req, id, secret)
     if (verdict.outcome === 'locked')
@@ -105,7 +137,7 @@ export function createBasicAuthenticator({ accepts, check, users }: BasicOptions
     name: 'basic',
     authenticate(req) {
       const header = req.headers.authorization ?? ''
-      const path = /^basic /i.test(header) ? accepts(req.url ?? '') : undefined
+      const path = /^basic /i.test(header) ? accepts(parseTarget(req.url ?? '/').path) : undefined
       return path === undefined ? null : identify(req, header, path)
     },
     hasEnded({ extra }) {
