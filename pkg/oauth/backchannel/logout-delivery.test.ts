@@ -127,7 +127,7 @@ describe('createLogoutDelivery', () => {
     })
   }
 
-  it('returns at once, and a client that does not respond delays no other', async () => {
+  it('returns immediately, and a client that does not respond delays no other', async () => {
     const never = Promise.withResolvers<number>()
     const { delivery, posts, outcomes } = setUp((_, to) =>
       to === uri ? never.promise : Promise.resolve(200),
@@ -162,6 +162,39 @@ describe('createLogoutDelivery', () => {
     never.resolve(204)
     await settled(outcomes, 3)
     expect(outcomes).to.deep.equal(['dropped', 'delivered', 'delivered'])
+  })
+
+  it('drops no token of a client because another one does not respond', async () => {
+    const never = Promise.withResolvers<number>()
+    const { delivery, outcomes, lines } = setUp(
+      (_, to) => (to === uri ? never.promise : Promise.resolve(200)),
+      { limits: { pending: 4, pendingPerClient: 2 } },
+    )
+    for (const sid of ['a', 'b', 'c', 'd', 'e']) delivery.send(session({ sid }))
+    expect(outcomes).to.deep.equal(['dropped', 'dropped', 'dropped'])
+    expect(lines[0]).to.include({ client: 'app', sid: 'c', pending: 2 })
+    delivery.send(session({ clientId: 'other' }))
+    await settled(outcomes, 4)
+    expect(outcomes.at(-1)).to.equal('delivered')
+    never.resolve(200)
+    await settled(outcomes, 6)
+    delivery.send(session())
+    await settled(outcomes, 7)
+    expect(outcomes.slice(4)).to.deep.equal(['delivered', 'delivered', 'delivered'])
+  })
+
+  it('accepts thousands of logins that end together without holding up the program', async () => {
+    const never = Promise.withResolvers<number>()
+    const count = 20_000
+    const { delivery, posts, outcomes } = setUp(() => never.promise, {
+      limits: { pending: count, pendingPerClient: count },
+    })
+    const began = performance.now()
+    for (let i = 0; i < count; i++) delivery.send(session({ sid: `sid-${i}` }))
+    expect(performance.now() - began).to.be.below(1_500)
+    never.resolve(200)
+    await delivery.stop()
+    expect([outcomes.length, posts.length]).to.deep.equal([count, 4])
   })
 
   it('completes requests in progress when it stops, and gives up what waits', async () => {

@@ -22,16 +22,20 @@ export type LogoutDeliveryOptions = {
 }
 
 export type LogoutDelivery = {
-  /** Tells the client of a login that it has ended. Returns at once and never throws. */
+  /** Sends a logout token to the client of a login that has ended. Returns immediately, never throws. */
   readonly send: (session: Session) => void
   /** Gives up what waits, and waits for the requests in progress. */
   readonly stop: () => Promise<void>
 }
 
+type Queue = { readonly limiter: ConcurrencyLimiter; pending: number }
 type Receiver = { readonly uri: string; readonly alg: ClientConfig['idTokenSigningAlg'] }
 
-/** A client that does not respond has its own limit, so it delays no other client for long. */
-const defaultLimits = { atOnce: 32, atOncePerClient: 4, pending: 10_000 }
+/**
+ * A client that does not respond has its own limits, so it delays no other client for long, and its
+ * tokens do not take the place of theirs. A pending one takes some 3 KB.
+ */
+const defaultLimits = { atOnce: 32, atOncePerClient: 4, pending: 20_000, pendingPerClient: 5_000 }
 const attempts = 4
 
 /** A response that is neither 200 nor 204. */
@@ -55,17 +59,15 @@ export function createLogoutDelivery(options: LogoutDeliveryOptions): LogoutDeli
   const stopping = new AbortController()
   const pending = new Set<Promise<void>>()
   const all = createLimiter(limits.atOnce, limits.pending)
-  const byClient = new Map<string, ConcurrencyLimiter>()
+  const queues = new Map<string, Queue>()
 
-  async function inTurn(clientId: string, work: () => Promise<void>): Promise<void> {
-    const own = byClient.get(clientId) ?? createLimiter(limits.atOncePerClient, limits.pending)
-    byClient.set(clientId, own)
-    const { signal } = stopping
-    try {
-      await own.run(() => all.run(work, signal), signal)
-    } finally {
-      if (own.pending() === 0) byClient.delete(clientId)
+  function inTurn(queue: Queue, work: () => Promise<void>): Promise<void> {
+    // Checked here: thousands of listeners of one signal would take seconds to add.
+    const unlessStopping = async () => {
+      stopping.signal.throwIfAborted()
+      await work()
     }
+    return queue.limiter.run(() => all.run(unlessStopping))
   }
 
   async function attempt({ sid, user: username, clientId }: Session, { uri, alg }: Receiver): Promise<void> {
@@ -76,10 +78,10 @@ export function createLogoutDelivery(options: LogoutDeliveryOptions): LogoutDeli
     if (status !== 200 && status !== 204) throw new RefusedError(status)
   }
 
-  async function deliver(session: Session, receiver: Receiver): Promise<void> {
+  async function deliver(session: Session, receiver: Receiver, queue: Queue): Promise<void> {
     const { sid, clientId: client } = session
     try {
-      await retry(() => inTurn(client, () => attempt(session, receiver)), {
+      await retry(() => inTurn(queue, () => attempt(session, receiver)), {
         ...{ attempts, delayMs, signal: stopping.signal },
         isRetriable: error => !stopping.signal.aborted && isTransient(error),
         onRetry: error =>
@@ -96,13 +98,23 @@ export function createLogoutDelivery(options: LogoutDeliveryOptions): LogoutDeli
     send(session) {
       const receiver = receiverOf(session, registry)
       if (receiver === undefined) return
-      if (pending.size >= limits.pending || stopping.signal.aborted) {
+      const { sid, clientId: client } = session
+      const queue = queues.get(client) ?? {
+        limiter: createLimiter(limits.atOncePerClient, limits.pendingPerClient),
+        pending: 0,
+      }
+      const isFull = pending.size >= limits.pending || queue.pending >= limits.pendingPerClient
+      if (isFull || stopping.signal.aborted) {
         metrics.outcome('dropped')
-        const { sid, clientId: client } = session
-        logger.warn({ client, sid, pending: pending.size }, 'dropped a logout token')
+        logger.warn({ client, sid, pending: queue.pending }, 'dropped a logout token')
         return
       }
-      const delivery = deliver(session, receiver).finally(() => pending.delete(delivery))
+      queues.set(client, queue)
+      queue.pending++
+      const delivery = deliver(session, receiver, queue).finally(() => {
+        pending.delete(delivery)
+        if (--queue.pending === 0) queues.delete(client)
+      })
       pending.add(delivery)
     },
     async stop() {
