@@ -38,7 +38,7 @@ export type Authorize = (
   narrow?: Narrow | undefined,
 ) => Promise<void> | void
 
-/** @param info the attributes that were refused */
+/** @param info the attributes of the right that is looked for in single namespaces */
 export type Narrow = (info: RequestInfo) => Promise<boolean>
 
 const cacheMs = 10_000
@@ -63,11 +63,14 @@ export function createAuthorizer(options: AuthorizerOptions): Authorize {
   function judge(decision: Decision, ...request: Parameters<Authorize>): Promise<void> | void {
     const [info, identity, narrow] = request
     if (decision.isAllowed) {
+      if (isSuperuser(identity)) return
       const deciding = options.narrowingRole?.decidedBy(info, identity, decision.reason)
       return deciding && authorize(deciding, identity, narrow)
     }
-    if (narrow !== undefined)
-      return narrow(info).then(isNarrowed => (isNarrowed ? undefined : judge(decision, info, identity)))
+    if (narrow !== undefined) {
+      const refused = options.narrowingRole?.narrowedBy(info, identity) ?? info
+      return narrow(refused).then(isNarrowed => (isNarrowed ? undefined : judge(decision, info, identity)))
+    }
     const { group, explain } = options
     const { reason } = decision
     if (explain === undefined || hasNoCredential(identity))

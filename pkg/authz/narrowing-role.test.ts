@@ -14,12 +14,16 @@ const door = `RBAC: allowed by ClusterRoleBinding "x" of ClusterRole "${narrowin
 const list = (resource: string, namespace = '', of = group) =>
   toResourceInfo({ verb: 'list', group: of, version: 'v1alpha3', resource, namespace })
 
-const roles = [role(narrowingRole, lists), role('full', lists)]
+const full = lists.map(rule => ({ ...rule, verbs: ['get', ...rule.verbs] }))
+
+const roles = [role(narrowingRole, lists), role('full', full), role('copy', lists)]
 const to = (name: string, namespace?: string) =>
   binding('b', `ClusterRole/${name}`, [user(jane.username)], namespace)
 
-async function start(...bindings: Parameters<typeof indexOf>[0]) {
-  const index = await indexOf([...roles, to(narrowingRole), ...bindings])
+const start = (...bindings: Parameters<typeof indexOf>[0]) => startWith(to(narrowingRole), ...bindings)
+
+async function startWith(...bindings: Parameters<typeof indexOf>[0]) {
+  const index = await indexOf([...roles, ...bindings])
   const kinds = toAggregatedKinds('kapis.io')
   const found = createNarrowingRole({ reader: index.reader(), group, kinds })
   index.stop()
@@ -30,14 +34,21 @@ describe('createNarrowingRole', () => {
   const rows: readonly [string, RequestInfo, string, boolean][] = [
     ['a list that it allows', list('pods'), door, true],
     ['one in a namespace', list('pods', 'a'), door, true],
-    ['one that another role allows', list('pods'), door.replace(narrowingRole, 'full'), false],
-    ['one that another authorizer allows', list('pods'), '', false],
+    [
+      'one that a role allows which is not known yet',
+      list('pods'),
+      door.replace(narrowingRole, 'full'),
+      true,
+    ],
+    ['one whose reason is in other words', list('pods'), 'allowed', true],
+    ['one without a reason', list('pods'), '', true],
+    ['an object that it does not allow', { ...list('pods'), verb: 'get' }, '', false],
     ['a kind that is not namespaced', list('nodes'), door, false],
     ['namespaces, which have rights of their own', list('namespaces'), door, false],
     ['a kind of another group', list('pods', '', 'apps'), door, false],
     [
       'a binding whose name holds its text',
-      list('pods'),
+      { ...list('pods'), verb: 'get' },
       door.replace('"x" of', '"x\\" of').replace(` "${narrowingRole}" to`, ` \\"${narrowingRole}\\" to`),
       false,
     ],
@@ -56,6 +67,36 @@ describe('createNarrowingRole', () => {
     expect(somewhere.decidedBy(list('pods', 'a'), jane, door)).to.equal(undefined)
     expect(somewhere.decidedBy(list('pods', 'b'), jane, door)).to.include({ group: '' })
     expect(somewhere.decidedBy(list('pods'), jane, door)).to.include({ group: '' })
+  })
+
+  it('counts no copy of it, which anyone who has it can make, while it is bound', async () => {
+    const toAll = binding('d', `ClusterRole/${narrowingRole}`, [user('others')])
+    const reason = door.replace(narrowingRole, 'copy')
+    for (const [bindings, isDecided] of [
+      [[toAll, to('copy')], true],
+      [[toAll, to('copy'), to('full', 'a')], true],
+      [[toAll, to('copy'), to('full')], false],
+      [[to('copy')], false],
+      // Allowed by another authorizer.
+      [[toAll], false],
+    ] as const) {
+      const { decidedBy } = await startWith(...bindings)
+      const found = decidedBy(list('pods'), jane, reason)
+      expect(found !== undefined, JSON.stringify(bindings)).to.equal(isDecided)
+    }
+  })
+
+  it('narrows no list by it in a namespace either', async () => {
+    const toAll = binding('d', `ClusterRole/${narrowingRole}`, [user('others')])
+    for (const [bindings, isNative] of [
+      [[to('full', 'a')], false],
+      [[to(narrowingRole, 'a')], true],
+      [[toAll, to('copy', 'a')], true],
+    ] as const) {
+      const { narrowedBy } = await startWith(...bindings)
+      expect(narrowedBy(list('pods'), jane)).to.include({ group: isNative ? '' : group })
+      expect(narrowedBy(list('nodes'), jane)).to.include({ group })
+    }
   })
 
   it('lets the right to the kind itself decide, or what is narrowed by it', async () => {

@@ -20,10 +20,17 @@ export type NarrowingRole = {
    * @throws Status 503 before the first lists
    */
   readonly decidedBy: (info: RequestInfo, identity: Identity, reason: string) => RequestInfo | undefined
+  /**
+   * Returns the attributes by which a refused list is narrowed: in namespaces too, what the role
+   * gives shows nothing.
+   *
+   * @throws Status 503 before the first lists
+   */
+  readonly narrowedBy: (info: RequestInfo, identity: Identity) => RequestInfo
 }
 
 export type NarrowingRoleOptions = {
-  readonly reader: Pick<RbacReader, 'bindingsOf' | 'rulesOf'>
+  readonly reader: Pick<RbacReader, 'bindingsOf' | 'rulesOf' | 'clusterBindings' | 'onChange'>
   /** resources.<group domain> */
   readonly group: string
   /** The kinds of the extension API. */
@@ -31,29 +38,55 @@ export type NarrowingRoleOptions = {
 }
 
 /**
- * Recognizes the role by the reason of kube-apiserver's RBAC authorizer, which names one of the
- * roles that allow a request: no change of a binding can be missed. Other roles of the caller count
- * as ever.
+ * Recognizes what the role allows by the bindings of the caller, and by the reason of
+ * kube-apiserver, which names the role before a new binding is known here.
+ *
+ * While the role is bound, another role counts if it gives the right to get too: kube-apiserver's
+ * escalation check lets everyone who has the role give its rights, and no more, by any other.
  */
 export function createNarrowingRole({ reader, group, kinds }: NarrowingRoleOptions): NarrowingRole {
   // RBAC quotes names as Go does, so that no name of a binding can hold this text.
   const allowedByIt = `of ClusterRole ${JSON.stringify(narrowingRole)} to `
+  let isBoundKnown: boolean | undefined
+  reader.onChange(() => {
+    isBoundKnown = undefined
+  })
+  function isBound(): boolean {
+    isBoundKnown ??= [...reader.clusterBindings()].some(({ role }) => role === narrowingRole)
+    return isBoundKnown
+  }
+
+  function nativeOf(info: RequestInfo): RequestInfo | undefined {
+    if (!info.isResource || info.group !== group) return undefined
+    const kind = kinds.find(({ plural, namespaced }) => namespaced && plural === info.resource)
+    return kind && { ...info, group: kind.source.group, version: kind.source.version }
+  }
+
   return {
     decidedBy(info, identity, reason) {
-      if (!info.isResource || !reason.includes(allowedByIt)) return undefined
-      const kind = kinds.find(({ plural, namespaced }) => namespaced && plural === info.resource)
-      if (kind === undefined || info.group !== group) return undefined
+      const native = nativeOf(info)
+      if (native === undefined) return undefined
+      const isNamed = reason.includes(allowedByIt)
+      if (!isNamed && !(isList(info) && isBound())) return undefined
       const attributes = { ...info, isResource: true as const }
       const findRule = createRuleFinder(reader, attributes)
-      const isOther = reader
+      const findGet = createRuleFinder(reader, { ...attributes, verb: 'get' })
+      const counting = reader
         .bindingsOf(identity)
-        .some(
-          binding =>
-            binding.role !== narrowingRole &&
-            isInReach(binding, attributes) &&
-            findRule(binding.role) !== undefined,
-        )
-      return isOther ? undefined : { ...info, group: kind.source.group, version: kind.source.version }
+        .filter(binding => isInReach(binding, attributes) && findRule(binding.role) !== undefined)
+      const isOther = counting.some(({ role }) => role !== narrowingRole && findGet(role) !== undefined)
+      // Another authorizer has allowed it to a caller to whom no role does.
+      return isOther || (!isNamed && counting.length === 0) ? undefined : native
+    },
+    narrowedBy(info, identity) {
+      const native = nativeOf(info)
+      if (native === undefined || !isList(info)) return info
+      const isGiven = isBound() || reader.bindingsOf(identity).some(({ role }) => role === narrowingRole)
+      return isGiven ? native : info
     },
   }
+}
+
+function isList({ verb }: RequestInfo): boolean {
+  return verb === 'list' || verb === 'watch'
 }

@@ -170,6 +170,25 @@ describe('a list of the whole cluster for one who may list in some namespaces', 
       expect(through.body).to.not.contain(third)
       for (const path of [`/apis/${group}/${version}/pods`, `/kapis/${group}/${version}/pods`])
         expect(placesOf((await askAs(token, path)).body)).to.deep.equal([`${home}/x`, `${other}/x`])
+      // A copy of it, which kube-apiserver's escalation check lets any writer of roles make by now.
+      const copy = `${prefix}-copy`
+      await kubectl('create', 'clusterrole', copy, '--verb=list', `--resource=pods.${group}`)
+      await kubectl(
+        'create',
+        'clusterrolebinding',
+        copy,
+        `--clusterrole=${copy}`,
+        `--serviceaccount=${home}:reader`,
+      )
+      try {
+        // Until the index and kube-apiserver's authorizer know it.
+        await new Promise(resolve => setTimeout(resolve, 2_000))
+        expect(await get('-A')).to.deep.equal([home, other])
+        expect(await get('-n', third)).to.contain(`in the namespace "${third}"`)
+      } finally {
+        await kubectl('delete', 'clusterrolebinding', copy)
+        await kubectl('delete', 'clusterrole', copy)
+      }
       // Without a right to any pod.
       const { code } = await askKube(await tokenOf(third, 'default'), `/apis/${group}/${version}/pods`)
       expect(code).to.equal(403)
