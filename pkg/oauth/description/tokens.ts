@@ -15,7 +15,10 @@ import { grants } from '../tokens/token-endpoint.ts'
 import { oauthErrors } from './errors.ts'
 
 const form = (schema: Schema) => ({ content: content(['application/x-www-form-urlencoded'], schema) })
-const scope = text(`Scopes, separated by spaces; supported: ${supportedScopes.join(', ')}.`)
+const supported = supportedScopes.join(', ')
+const scope = text(
+  `Scopes, separated by spaces; supported: ${supported}; for token exchange also read, which is refused otherwise.`,
+)
 const client = {
   client_id: text('Required without HTTP Basic.'),
   client_secret: text('Required without HTTP Basic or client_assertion, unless the client is public.'),

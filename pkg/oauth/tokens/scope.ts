@@ -14,18 +14,31 @@ const maxLength = 1024
 type Restricted = { readonly scopeRestrictions: readonly string[] }
 
 /**
- * Returns the granted part of a requested scope.
+ * Returns the granted part of a requested scope. `read` takes rights away, so it is not left out as
+ * an unknown scope is: the client would get a token with all rights of its user.
  *
- * @throws Status invalid_scope if it is malformed
+ * @throws Status invalid_scope if it is malformed, or includes `read`
  */
 export function grantScope(requested: string | undefined, client: Restricted): string {
-  if (requested === undefined) return ''
-  if (requested.length > maxLength || !syntax.test(requested))
-    throw oauthError(400, 'invalid_scope', 'the parameter scope is malformed')
+  const scopes = parseScope(requested)
+  if (scopes.includes(readScope))
+    throw oauthError(
+      400,
+      'invalid_scope',
+      'the scope read is only for personal access tokens and token exchange',
+    )
   const allowed = client.scopeRestrictions
   const isGranted = (scope: string) =>
     supportedScopes.includes(scope) && (allowed.length === 0 || allowed.includes(scope))
-  return [...new Set(requested.split(' '))].filter(isGranted).join(' ')
+  return scopes.filter(isGranted).join(' ')
+}
+
+/** @throws Status invalid_scope if it is malformed */
+function parseScope(requested: string | undefined): readonly string[] {
+  if (requested === undefined) return []
+  if (requested.length > maxLength || !syntax.test(requested))
+    throw oauthError(400, 'invalid_scope', 'the parameter scope is malformed')
+  return [...new Set(requested.split(' '))]
 }
 
 /**
@@ -40,12 +53,14 @@ export function exchangeScope(
   client: Restricted,
   { granted, mustBeRead }: { readonly granted: string | undefined; readonly mustBeRead: boolean },
 ): string {
-  const asked = grantScope(requested, client)
-  const others = requested?.split(' ').filter(scope => scope !== readScope) ?? []
+  const scopes = parseScope(requested)
+  const others = scopes.filter(scope => scope !== readScope).join(' ') || undefined
   const known = ofOpenId(granted ?? '')
-  const wanted = others.length === 0 ? known : others.join(' ')
-  const openId = granted === undefined ? asked : narrowScope(known, wanted || undefined, client)
-  const isRead = mustBeRead || isReadOnly(requested ?? '') || isReadOnly(granted ?? '')
+  const openId =
+    granted === undefined
+      ? grantScope(others, client)
+      : narrowScope(known, others ?? (known || undefined), client)
+  const isRead = mustBeRead || scopes.includes(readScope) || isReadOnly(granted ?? '')
   return [openId, isRead ? readScope : ''].filter(scope => scope !== '').join(' ')
 }
 
