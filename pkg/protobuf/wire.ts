@@ -57,6 +57,27 @@ export function* readFields(message: Buffer): Generator<Field> {
   }
 }
 
+/** The fields of a message up to the first that cannot be read. */
+export function* readValidFields(message: Buffer): Generator<Field> {
+  try {
+    yield* readFields(message)
+  } catch (error) {
+    if (!(error instanceof WireError)) throw error
+  }
+}
+
+/** The bytes of a string, of bytes or of a message. @throws WireError for a number */
+export function bytesOf({ number, bytes }: Field): Buffer {
+  if (bytes === undefined) throw new WireError(`field ${number} has the wrong wire type`)
+  return bytes
+}
+
+/** @throws WireError for bytes */
+export function numberOf({ number, value }: Field): bigint {
+  if (value === undefined) throw new WireError(`field ${number} has the wrong wire type`)
+  return value
+}
+
 /** A varint's bytes; for answers. */
 export function writeVarint(value: number): Buffer {
   const bytes: number[] = []

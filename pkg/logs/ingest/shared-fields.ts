@@ -39,7 +39,7 @@ export function createSharing(limits: IngestLimits): (flat: Flat, ofAll: LineNot
 }
 
 /** The maximum size of shared fields in a line; every line keeps `origin`. */
-function limitShared(given: Flat, limits: IngestLimits, notes: LineNotes) {
+export function limitShared(given: Flat, limits: IngestLimits, notes: LineNotes) {
   const [flat, origin]: [Flat, Flat] = [new Map(), new Map()]
   const places = { origin: meanings.size + fileNames.length, label: limits.labels, field: limits.fields }
   let bytes = 0

@@ -1,4 +1,4 @@
-import { badRequest, Status } from '../../../apierrors/status.ts'
+import { badRequest } from '../../../apierrors/status.ts'
 import { isRecord } from '../../../kubeclient/object.ts'
 import { WireError } from '../../../protobuf/wire.ts'
 import { parseBounded } from '../bounded-json.ts'
@@ -11,6 +11,7 @@ import { arrivalTime, isLineTime } from '../line-time.ts'
 import { isOfPod } from '../origin.ts'
 import type { BatchReading, Problems } from '../raw-batch.ts'
 import { createSharing, type Shared } from '../shared-fields.ts'
+import { upTo } from '../up-to.ts'
 import { readPushJson } from './json.ts'
 import type { LokiEntry } from './message.ts'
 import { readPush } from './protobuf.ts'
@@ -53,10 +54,7 @@ function* linesOf(body: Buffer, encoding: 'json' | 'protobuf', limits: IngestLim
   try {
     const streams = encoding === 'json' ? readPushJson(body, limits) : readPush(body)
     const share = createSharing(limits)
-    let count = 0
-    for (const { labels, entries } of streams) {
-      count += 1
-      if (count > limits.batchLines) throw tooManyStreams(limits.batchLines)
+    for (const { labels, entries } of upTo(limits.batchLines, 'streams', streams)) {
       const [flat, notes]: [Flat, LineNotes] = [new Map(), createNotes()]
       addAll(flat, labels, notes, limits)
       const shared = share(flat, notes)
@@ -66,11 +64,6 @@ function* linesOf(body: Buffer, encoding: 'json' | 'protobuf', limits: IngestLim
     if (!(error instanceof WireError)) throw error
     throw badRequest(`the body is not a PushRequest: ${error.message}`)
   }
-}
-
-/** Streams without lines take time too. */
-function tooManyStreams(limit: number): Status {
-  return new Status(413, 'RequestEntityTooLarge', `the batch has too many streams, the limit is ${limit}`)
 }
 
 function toLine(entry: LokiEntry, shared: Shared, limits: IngestLimits): Line {

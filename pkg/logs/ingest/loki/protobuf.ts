@@ -1,4 +1,4 @@
-import { type Field, readFields, WireError } from '../../../protobuf/wire.ts'
+import { bytesOf, readFields, readValidFields, WireError } from '../../../protobuf/wire.ts'
 import { parseLabels } from './labels.ts'
 import type { LokiEntry, LokiStream } from './message.ts'
 
@@ -24,17 +24,9 @@ function readStream(message: Buffer): LokiStream {
 function readLabelText(message: Buffer): string {
   let text = ''
   // The labels may follow the entries.
-  for (const field of whatIsReadable(message))
+  for (const field of readValidFields(message))
     if (field.number === stream.labels && field.bytes !== undefined) text = field.bytes.toString('utf8')
   return text
-}
-
-function* whatIsReadable(message: Buffer): Generator<Field> {
-  try {
-    yield* readFields(message)
-  } catch (error) {
-    if (!(error instanceof WireError)) throw error
-  }
 }
 
 function* readEntries(message: Buffer): Generator<LokiEntry> {
@@ -86,14 +78,9 @@ function readTimestamp(message: Buffer): bigint {
 
 function readLabel(message: Buffer): [string, string] {
   const pair: [string, string] = ['', '']
-  for (const { number, bytes } of whatIsReadable(message)) {
+  for (const { number, bytes } of readValidFields(message)) {
     if (number === label.name && bytes !== undefined) pair[0] = bytes.toString('utf8')
     else if (number === label.value && bytes !== undefined) pair[1] = bytes.toString('utf8')
   }
   return pair
-}
-
-function bytesOf({ number, bytes }: Field): Buffer {
-  if (bytes === undefined) throw new WireError(`field ${number} has the wrong wire type`)
-  return bytes
 }

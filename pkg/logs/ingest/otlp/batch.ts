@@ -26,7 +26,7 @@ export function readOtlp(body: Buffer, encoding: 'json' | 'protobuf', limits: In
 
 function* linesOf(body: Buffer, isJson: boolean, limits: IngestLimits): Generator<Line> {
   try {
-    const groups = isJson ? readExportRequestJson(body, limits) : readExportRequest(body)
+    const groups = isJson ? readExportRequestJson(body, limits) : readExportRequest(body, limits)
     yield* toLines(groups, limits)
   } catch (error) {
     if (!(error instanceof WireError)) throw error

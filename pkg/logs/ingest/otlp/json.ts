@@ -4,6 +4,7 @@ import { parseBounded, TooManyValues } from '../bounded-json.ts'
 import { tooDeep } from '../flatten.ts'
 import type { IngestLimits } from '../limits.ts'
 import { createNotes, type LineNotes } from '../line-changes.ts'
+import { upTo } from '../up-to.ts'
 import {
   type AnyMap,
   type AnyValue,
@@ -12,6 +13,7 @@ import {
   type OtlpRecord,
   toAnyMap,
   toInteger,
+  toUnreadGroup,
   type UnreadRecord,
 } from './message.ts'
 
@@ -34,23 +36,41 @@ export function* readExportRequestJson(body: Buffer, limits: IngestLimits): Gene
     throw badRequest('the body is not valid JSON')
   }
   if (!isRecord(parsed)) throw badRequest('the body must be an ExportLogsServiceRequest')
-  for (const [i, logs] of listOf(parsed, 'resourceLogs', '').entries()) {
-    const at = `resourceLogs[${i}].`
+  const list = member(parsed, 'resourceLogs') ?? []
+  if (!Array.isArray(list)) throw badRequest(`resourceLogs: ${notList}`)
+  for (const [i, logs] of upTo(limits.batchLines, 'resources', list.entries()))
+    yield* readResourceLogs(logs, `resourceLogs[${i}]`)
+}
+
+const notObject = 'must be an object'
+const notList = 'must be a list of objects'
+
+/** What is none concerns no other. */
+function* readResourceLogs(logs: unknown, at: string): Generator<OtlpGroup> {
+  if (!isRecord(logs)) yield toUnreadGroup(`${at}: ${notObject}`)
+  else {
+    const list = member(logs, 'scopeLogs') ?? []
+    if (!Array.isArray(list)) return yield toUnreadGroup(`${at}.scopeLogs: ${notList}`)
     const resource = isRecord(logs.resource) ? logs.resource : {}
     const ofResource = createNotes()
     const attributes = toMap(resource.attributes, 0, ofResource)
-    for (const [j, group] of listOf(logs, 'scopeLogs', at).entries()) {
-      const own = isRecord(group.scope) ? group.scope : {}
-      const notes = createNotes(ofResource.result().notes)
-      const scope = {
-        name: toText(own.name),
-        version: toText(own.version),
-        attributes: toMap(own.attributes, 0, notes),
-      }
-      const records = toRecords(membersOf(group, 'logRecords', `${at}scopeLogs[${j}].`))
-      yield { attributes, scope, records, notes }
-    }
+    for (const [j, group] of list.entries())
+      yield readScopeLogs(group, `${at}.scopeLogs[${j}]`, attributes, ofResource)
   }
+}
+
+function readScopeLogs(group: unknown, at: string, attributes: AnyMap, ofResource: LineNotes): OtlpGroup {
+  if (!isRecord(group)) return toUnreadGroup(`${at}: ${notObject}`)
+  const list = member(group, 'logRecords') ?? []
+  if (!Array.isArray(list)) return toUnreadGroup(`${at}.logRecords: ${notList}`)
+  const own = isRecord(group.scope) ? group.scope : {}
+  const notes = createNotes(ofResource.result().notes)
+  const scope = {
+    name: toText(own.name),
+    version: toText(own.version),
+    attributes: toMap(own.attributes, 0, notes),
+  }
+  return { attributes, scope, records: toRecords(list), notes }
 }
 
 function* toRecords(members: readonly unknown[]): Generator<OtlpRecord | UnreadRecord> {
@@ -58,7 +78,7 @@ function* toRecords(members: readonly unknown[]): Generator<OtlpRecord | UnreadR
 }
 
 function toRecord(record: unknown): OtlpRecord | UnreadRecord {
-  if (!isRecord(record)) return { problem: 'must be an object' }
+  if (!isRecord(record)) return { problem: notObject }
   const notes = createNotes()
   return {
     time: toTime(member(record, 'timeUnixNano')),
@@ -77,21 +97,6 @@ function toRecord(record: unknown): OtlpRecord | UnreadRecord {
 /** In lowerCamelCase, or as in the .proto file. */
 function member(message: Message, name: string): unknown {
   return message[name] ?? message[name.replaceAll(/[A-Z]/g, letter => `_${letter.toLowerCase()}`)]
-}
-
-/**
- * A list item that is not an object is an error of the whole request, since its meaning is unknown.
- */
-function listOf(value: Message, key: string, at: string): readonly Message[] {
-  const list = membersOf(value, key, at)
-  if (!list.every(isRecord)) throw badRequest(`${at}${key}: must be a list of objects`)
-  return list
-}
-
-function membersOf(value: Message, key: string, at: string): readonly unknown[] {
-  const list = member(value, key) ?? []
-  if (!Array.isArray(list)) throw badRequest(`${at}${key}: must be a list of objects`)
-  return list
 }
 
 function toText(value: unknown): string {

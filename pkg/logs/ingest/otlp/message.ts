@@ -1,4 +1,4 @@
-import type { LineNotes } from '../line-changes.ts'
+import { createNotes, type LineNotes } from '../line-changes.ts'
 
 /** opentelemetry.proto.common.v1.AnyValue as its value. */
 export type AnyValue = string | number | boolean | bigint | null | readonly AnyValue[] | AnyMap
@@ -35,6 +35,12 @@ export type OtlpGroup = {
   readonly notes: LineNotes
   /** Parsed lazily. */
   readonly records: Iterable<OtlpRecord | UnreadRecord>
+}
+
+/** In place of what cannot be read, so that it is counted and does not concern the rest. */
+export function toUnreadGroup(problem: string): OtlpGroup {
+  const scope = { name: '', version: '', attributes: {} }
+  return { attributes: {}, scope, notes: createNotes(), records: [{ problem }] }
 }
 
 /** The map of the key-value pairs; a repeated key has a list of its values. */

@@ -1,6 +1,16 @@
-import { type Field, readFields, WireError, writeVarint } from '../../../protobuf/wire.ts'
+import {
+  bytesOf,
+  type Field,
+  numberOf,
+  readFields,
+  readValidFields,
+  WireError,
+  writeVarint,
+} from '../../../protobuf/wire.ts'
 import { tooDeep } from '../flatten.ts'
+import type { IngestLimits } from '../limits.ts'
 import { createNotes, type LineNotes, type Notes } from '../line-changes.ts'
+import { upTo } from '../up-to.ts'
 import {
   type AnyMap,
   type AnyValue,
@@ -8,9 +18,9 @@ import {
   maxValues,
   type OtlpGroup,
   type OtlpRecord,
-  type OtlpScope,
   toAnyMap,
   toInteger,
+  toUnreadGroup,
   type UnreadRecord,
 } from './message.ts'
 
@@ -34,11 +44,16 @@ const logRecord = {
 const keyValue = { key: 1, value: 2 }
 const anyValue = { string: 1, bool: 2, int: 3, double: 4, array: 5, map: 6, bytes: 7 }
 
-/** Reads an ExportLogsServiceRequest. @throws WireError */
-export function* readExportRequest(body: Buffer): Generator<OtlpGroup> {
-  for (const field of readFields(body)) {
-    if (field.number === request.resourceLogs) yield* readResourceLogs(bytesOf(field))
-  }
+/** Reads an ExportLogsServiceRequest. @throws WireError, Status 413 */
+export function* readExportRequest(
+  body: Buffer,
+  { batchLines }: Pick<IngestLimits, 'batchLines'>,
+): Generator<OtlpGroup> {
+  for (const message of upTo(batchLines, 'resources', resourcesOf(body))) yield* readResourceLogs(message)
+}
+
+function* resourcesOf(body: Buffer): Generator<Buffer> {
+  for (const field of readFields(body)) if (field.number === request.resourceLogs) yield bytesOf(field)
 }
 
 /** An ExportLogsServiceResponse; empty if everything was stored. */
@@ -57,27 +72,53 @@ export function writeExportResponse(rejected: number, message: string): Buffer {
 
 function* readResourceLogs(message: Buffer): Generator<OtlpGroup> {
   const ofResource = createFieldExtractor()
-  const attributes: Pair[] = []
+  const pairs: Pair[] = []
   // The resource may follow its records.
-  for (const field of readFields(message))
+  for (const field of readValidFields(message))
     if (field.number === resourceLogs.resource)
-      addAttributes(attributes, bytesOf(field), resource.attributes, ofResource)
-  for (const field of readFields(message))
-    if (field.number === resourceLogs.scopeLogs)
-      yield readScopeLogs(bytesOf(field), toAnyMap(attributes), ofResource.notes)
+      orOmit(ofResource, () => addAttributes(pairs, bytesOf(field), resource.attributes, ofResource))
+  const attributes = toAnyMap(pairs)
+  try {
+    for (const field of readFields(message))
+      if (field.number === resourceLogs.scopeLogs) yield readScopeLogs(field, attributes, ofResource.notes)
+  } catch (error) {
+    yield toUnreadGroup(toProblem('the ResourceLogs cannot be read: ', error))
+  }
 }
 
-function readScopeLogs(message: Buffer, attributes: AnyMap, ofResource: LineNotes): OtlpGroup {
+function readScopeLogs(field: Field, attributes: AnyMap, ofResource: LineNotes): OtlpGroup {
+  const { bytes } = field
+  if (bytes === undefined) return toUnreadGroup('the ScopeLogs have the wrong wire type')
   const reading = createFieldExtractor(ofResource.result().notes)
-  let own: OtlpScope = { name: '', version: '', attributes: {} }
-  for (const field of readFields(message))
-    if (field.number === scopeLogs.scope) own = readScope(bytesOf(field), reading)
-  return { attributes, scope: own, records: readRecords(message), notes: reading.notes }
+  const own = { name: '', version: '', attributes: [] as Pair[] }
+  for (const inner of readValidFields(bytes))
+    if (inner.number === scopeLogs.scope) orOmit(reading, () => readScope(own, bytesOf(inner), reading))
+  const given = { ...own, attributes: toAnyMap(own.attributes) }
+  return { attributes, scope: given, records: readRecords(bytes), notes: reading.notes }
 }
 
 function* readRecords(message: Buffer): Generator<OtlpRecord | UnreadRecord> {
-  for (const field of readFields(message))
-    if (field.number === scopeLogs.logRecords) yield readRecord(bytesOf(field))
+  try {
+    for (const field of readFields(message))
+      if (field.number === scopeLogs.logRecords) yield readRecord(field)
+  } catch (error) {
+    yield { problem: toProblem('the ScopeLogs cannot be read: ', error) }
+  }
+}
+
+/** What cannot be read of what records share is left out of them, and noted. */
+function orOmit({ notes }: Reading, read: () => void): void {
+  try {
+    read()
+  } catch (error) {
+    if (!(error instanceof WireError)) throw error
+    notes.add('field_omitted')
+  }
+}
+
+function toProblem(what: string, error: unknown): string {
+  if (!(error instanceof WireError)) throw error
+  return what + error.message
 }
 
 type Pair = readonly [string, AnyValue]
@@ -104,28 +145,26 @@ function addAttributes(to: Pair[], message: Buffer, number: number, reading: Rea
   for (const field of readFields(message)) {
     if (field.number !== number) continue
     if (!reading.hasRoom()) return
-    to.push(readKeyValue(bytesOf(field), 0, reading))
+    orOmit(reading, () => to.push(readKeyValue(bytesOf(field), 0, reading)))
   }
 }
 
-function readScope(message: Buffer, reading: Reading): OtlpScope {
-  let [name, version] = ['', '']
-  for (const field of readFields(message)) {
-    if (field.number === scope.name) name = textOf(field)
-    else if (field.number === scope.version) version = textOf(field)
+type ReadScope = { name: string; version: string; readonly attributes: Pair[] }
+
+function readScope(to: ReadScope, message: Buffer, reading: Reading): void {
+  for (const field of readValidFields(message)) {
+    if (field.number === scope.name) orOmit(reading, () => (to.name = textOf(field)))
+    else if (field.number === scope.version) orOmit(reading, () => (to.version = textOf(field)))
   }
-  const attributes: Pair[] = []
-  addAttributes(attributes, message, scope.attributes, reading)
-  return { name, version, attributes: toAnyMap(attributes) }
+  addAttributes(to.attributes, message, scope.attributes, reading)
 }
 
 /** An invalid record does not affect others. */
-function readRecord(message: Buffer): OtlpRecord | UnreadRecord {
+function readRecord(field: Field): OtlpRecord | UnreadRecord {
   try {
-    return readLogRecord(message)
+    return readLogRecord(bytesOf(field))
   } catch (error) {
-    if (error instanceof WireError) return { problem: error.message }
-    throw error
+    return { problem: toProblem('', error) }
   }
 }
 
@@ -202,14 +241,4 @@ function toDouble(bits: bigint): number {
 
 function textOf(field: Field): string {
   return bytesOf(field).toString('utf8')
-}
-
-function bytesOf({ number, bytes }: Field): Buffer {
-  if (bytes === undefined) throw new WireError(`field ${number} has the wrong wire type`)
-  return bytes
-}
-
-function numberOf({ number, value }: Field): bigint {
-  if (value === undefined) throw new WireError(`field ${number} has the wrong wire type`)
-  return value
 }

@@ -51,7 +51,9 @@ const linesOf = (groups: Parameters<typeof toLines>[0], limits = defaultLimits) 
 
 describe('toLines of OTLP', () => {
   it('reads what an exporter sends as protobuf', () => {
-    expect(linesOf(readExportRequest(protobuf)).map(({ record }) => record)).to.deep.equal(records)
+    expect(linesOf(readExportRequest(protobuf, defaultLimits)).map(({ record }) => record)).to.deep.equal(
+      records,
+    )
   })
 
   it('reads what an exporter sends as JSON', () => {
@@ -284,7 +286,8 @@ describe('readExportRequest', () => {
     text: Buffer.from('{"resourceLogs":[]}'),
   }
   for (const [what, body] of Object.entries(invalid)) {
-    it(`refuses ${what}`, () => expect(() => linesOf(readExportRequest(body))).to.throw(WireError))
+    it(`refuses ${what}`, () =>
+      expect(() => linesOf(readExportRequest(body, defaultLimits))).to.throw(WireError))
   }
 
   it('takes a record whose values are nested without end', () => {
@@ -294,7 +297,7 @@ describe('readExportRequest', () => {
     }
     for (let depth = 0; depth < 2000; depth++) for (const number of [1, 5]) wrap(number)
     for (const number of [5, 2, 2, 1]) wrap(number)
-    const [line] = linesOf(readExportRequest(value))
+    const [line] = linesOf(readExportRequest(value, defaultLimits))
     expect(line?.notes).to.deep.equal(['nested_too_deep', 'time_of_arrival'])
     expect(line?.record?.log).to.match(/^\[+"\(nested too deep\)"\]+$/)
   })
@@ -303,7 +306,7 @@ describe('readExportRequest', () => {
     const message = (number: number, bytes: Buffer) =>
       Buffer.concat([Buffer.from([number * 8 + 2]), writeVarint(bytes.length), bytes])
     const many = (hex: string, count: number) => Buffer.from(hex.repeat(count), 'hex')
-    const [group] = readExportRequest(message(1, message(2, many('1200', 1_000_000))))
+    const [group] = readExportRequest(message(1, message(2, many('1200', 1_000_000))), defaultLimits)
     const [first] = group?.records ?? []
     expect(first).to.deep.include({ time: 0n })
     // An attribute, a list and a map in the body.
@@ -312,7 +315,7 @@ describe('readExportRequest', () => {
       message(5, message(5, many('0a00', 70_000))),
       message(5, message(6, many('0a00', 70_000))),
     ]) {
-      const [line] = linesOf(readExportRequest(message(1, message(2, message(2, record)))))
+      const [line] = linesOf(readExportRequest(message(1, message(2, message(2, record))), defaultLimits))
       expect(line?.notes).to.include('field_omitted')
     }
   })
@@ -323,12 +326,77 @@ describe('readExportRequest', () => {
     const time = Buffer.from('090500000000000000', 'hex')
     const records = [Buffer.from([0x0a, 0xff]), Buffer.from([0x28, 0x01]), time]
     const scopeLogs = Buffer.concat(records.map(record => message(2, record)))
-    const lines = linesOf(readExportRequest(message(1, message(2, scopeLogs))))
+    const lines = linesOf(readExportRequest(message(1, message(2, scopeLogs)), defaultLimits))
     expect(lines.map(({ record, problem }) => record?.timeNs ?? problem)).to.deep.equal([
       'a number is cut off',
       'field 5 has the wrong wire type',
       5n,
     ])
+  })
+
+  it('refuses what cannot be read of a request by itself', () => {
+    const message = (number: number, ...parts: readonly Buffer[]) => {
+      const bytes = Buffer.concat(parts)
+      return Buffer.concat([Buffer.from([number * 8 + 2]), writeVarint(bytes.length), bytes])
+    }
+    const named = (key: string) => message(1, message(1, Buffer.from(key)), message(2, message(1)))
+    const [isNumber, isCut] = [(number: number) => Buffer.from([number * 8, 1]), Buffer.from([0x12, 0x7f])]
+    const record = (text: string) => message(2, message(5, message(1, Buffer.from(text))))
+    const body = Buffer.concat([
+      message(1, message(2, record('before'), isNumber(2), record('after'), isCut)),
+      message(1, isNumber(2), message(2, record('next to a number')), isCut),
+      message(1, message(1, isNumber(1), named('a')), message(2, record('attribute'))),
+      message(1, isNumber(1), message(2, isNumber(1), record('no resource, no scope'))),
+      message(1, message(2, message(1, isNumber(1), isNumber(3)), record('name'))),
+      message(1, message(2, message(2, isNumber(6), message(5, message(1, Buffer.from('own')))))),
+    ])
+    const lines = linesOf(readExportRequest(body, defaultLimits))
+    const omitted = ['field_omitted', 'time_of_arrival']
+    const without = (text: string) => [text, text.includes('attribute') ? { a: '' } : undefined, omitted]
+    const whole = (text: string) => [text, undefined, ['time_of_arrival']]
+    const refused = (problem: string) => [problem, undefined, undefined]
+    expect(
+      lines.map(({ record: one, problem, notes }) => [one?.log ?? problem, one?.fields, notes?.toSorted()]),
+    ).to.deep.equal([
+      whole('before'),
+      refused('field 2 has the wrong wire type'),
+      whole('after'),
+      refused('the ScopeLogs cannot be read: a field is cut off'),
+      refused('the ScopeLogs have the wrong wire type'),
+      whole('next to a number'),
+      refused('the ResourceLogs cannot be read: a field is cut off'),
+      without('attribute'),
+      without('no resource, no scope'),
+      without('name'),
+      without('own'),
+    ])
+  })
+
+  it('reads no more resources and scopes than a batch has lines', () => {
+    const many = (hex: string) => Buffer.from(hex.repeat(4), 'hex')
+    const scopes = Buffer.concat([Buffer.from([0x0a, 8]), many('1200')])
+    const limits = { ...defaultLimits, batchLines: 3 }
+    for (const [body, what] of [
+      [many('0a00'), 'resources'],
+      [scopes, 'scopes'],
+    ] as const) {
+      expect(refusalOf(() => linesOf(readExportRequest(body, limits), limits))).to.deep.equal({
+        ...{ code: 413, reason: 'RequestEntityTooLarge' },
+        message: `the batch has too many ${what}, the limit is 3`,
+      })
+    }
+  })
+
+  it('reads the attributes of a resource once for all of its scopes', () => {
+    const message = (number: number, bytes: Buffer) =>
+      Buffer.concat([Buffer.from([number * 8 + 2]), writeVarint(bytes.length), bytes])
+    const names = Array.from({ length: 4000 }, (_, i) => message(1, message(1, Buffer.from(`a${i}`))))
+    const scope = message(2, message(2, Buffer.alloc(0)))
+    const scopes = Array.from({ length: 20_000 }, () => scope)
+    const body = message(1, Buffer.concat([message(1, Buffer.concat(names)), ...scopes]))
+    const began = performance.now()
+    expect(linesOf(readExportRequest(body, defaultLimits))).to.have.length(20_000)
+    expect(performance.now() - began).to.be.below(5000)
   })
 
   it('never fails in another way, whatever the bytes are', () => {
@@ -337,7 +405,7 @@ describe('readExportRequest', () => {
         const bytes = Buffer.from(protobuf)
         bytes[at] = byte
         try {
-          linesOf(readExportRequest(bytes))
+          linesOf(readExportRequest(bytes, defaultLimits))
         } catch (error) {
           expect(error).to.be.instanceOf(WireError)
         }
@@ -351,10 +419,23 @@ describe('readExportRequestJson', () => {
     '{': 'the body is not valid JSON',
     '[]': 'the body must be an ExportLogsServiceRequest',
     '{"resourceLogs":{}}': 'resourceLogs: must be a list of objects',
-    '{"resourceLogs":[{"scopeLogs":[{},1]}]}': 'resourceLogs[0].scopeLogs: must be a list of objects',
-    '{"resourceLogs":[{"scopeLogs":[{"logRecords":"x"}]}]}':
-      'resourceLogs[0].scopeLogs[0].logRecords: must be a list of objects',
   }
+  it('refuses what is no resource, scope or list of records by itself', () => {
+    const good = { logRecords: [{ timeUnixNano: '5', body: { stringValue: 'good' } }] }
+    const resourceLogs = [
+      ...[1, { scopeLogs: {} }, { scopeLogs: [1, { logRecords: 'x' }, good] }, { scopeLogs: [good] }],
+    ]
+    const lines = linesOf(readExportRequestJson(Buffer.from(JSON.stringify({ resourceLogs })), defaultLimits))
+    expect(lines.map(({ record, problem }) => record?.log ?? problem)).to.deep.equal([
+      'resourceLogs[0]: must be an object',
+      'resourceLogs[1].scopeLogs: must be a list of objects',
+      'resourceLogs[2].scopeLogs[0]: must be an object',
+      'resourceLogs[2].scopeLogs[1].logRecords: must be a list of objects',
+      'good',
+      'good',
+    ])
+  })
+
   for (const [body, message] of Object.entries(invalid)) {
     it(`refuses ${body}`, () => {
       const refusal = refusalOf(() => linesOf(readExportRequestJson(Buffer.from(body), defaultLimits)))

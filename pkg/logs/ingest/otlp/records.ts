@@ -2,11 +2,12 @@ import { isRecord } from '../../../kubeclient/object.ts'
 import type { Line } from '../document.ts'
 import { type Flat, flatten, formatMember, put } from '../flatten.ts'
 import type { IngestLimits } from '../limits.ts'
-import type { LineNotes } from '../line-changes.ts'
+import { createNotes, type LineNotes, type Notes } from '../line-changes.ts'
 import { toRecord } from '../line-record.ts'
 import { arrivalTime, isLineTime } from '../line-time.ts'
 import { isOfPod } from '../origin.ts'
-import { createSharing, type Shared } from '../shared-fields.ts'
+import { createSharing, limitShared, type Shared } from '../shared-fields.ts'
+import { upTo } from '../up-to.ts'
 import { type AnyMap, type AnyValue, type OtlpGroup, type OtlpRecord, toInteger } from './message.ts'
 
 /**
@@ -15,15 +16,32 @@ import { type AnyMap, type AnyValue, type OtlpGroup, type OtlpRecord, toInteger 
  */
 export function* toLines(groups: Iterable<OtlpGroup>, limits: IngestLimits): Generator<Line> {
   const share = createSharing(limits)
-  for (const { attributes, scope, records, notes } of groups) {
-    const flat: Flat = new Map()
-    addAll(flat, attributes, notes, limits)
+  const flatOf = createResourceReader(limits)
+  for (const { attributes, scope, records, notes } of upTo(limits.batchLines, 'scopes', groups)) {
+    const flat = flatOf(attributes, notes)
     addText(flat, 'scope.name', scope.name)
     addText(flat, 'scope.version', scope.version)
     for (const [name, value] of Object.entries(scope.attributes))
       flatten(flat, `scope.${name}`, value, notes, limits)
     const shared = share(flat, notes)
     for (const record of records) yield 'problem' in record ? record : toLine(record, shared, limits)
+  }
+}
+
+/** Reads the attributes of a resource once for all of its scopes, of which it may have many. */
+function createResourceReader(limits: IngestLimits): (attributes: AnyMap, notes: LineNotes) => Flat {
+  let last: { readonly attributes: AnyMap; readonly flat: Flat; readonly notes: Notes } | undefined
+  const read = (attributes: AnyMap) => {
+    const flat: Flat = new Map()
+    const notes = createNotes()
+    addAll(flat, attributes, notes, limits)
+    return { attributes, flat: limitShared(flat, limits, notes).flat, notes: notes.result().notes ?? [] }
+  }
+  return (attributes, notes) => {
+    if (last?.attributes !== attributes) last = read(attributes)
+    for (const note of last.notes) notes.add(note)
+    // A copy, to which the scope is added.
+    return limitShared(last.flat, limits, notes).flat
   }
 }
 
