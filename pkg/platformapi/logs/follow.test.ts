@@ -10,20 +10,22 @@ import { sendFollow } from './follow.ts'
 const long: Hit = { record: record({ log: 'x'.repeat(100_000) }), cursor: '1' }
 
 describe('sendFollow', () => {
+  const times = { stalledMs: 300, permissionEveryMs: 20, uncheckedMs: 200 }
   let loopback: Loopback | undefined
   afterEach(() => loopback?.close())
 
   /** Follows the hits of a store; what the handler ended with is the second result. */
   async function follow(
-    hits: () => AsyncIterable<readonly Hit[]>,
+    hits: (signal: AbortSignal) => AsyncIterable<readonly Hit[]>,
+    isPermitted = async () => true,
   ): Promise<readonly [IncomingMessage | undefined, Promise<unknown>]> {
     const ended = Promise.withResolvers<unknown>()
-    const store: LogStore = { ...createMemoryStore(), follow: hits }
+    const store: LogStore = { ...createMemoryStore(), follow: (_, signal) => hits(signal) }
     loopback = await startLoopback((req, res) => {
       const left = new AbortController()
       res.once('close', () => left.abort())
-      const wanted = { filter: { scope: [] }, size: 0, withCursor: false, isPermitted: async () => true }
-      const limits = { timeoutMs: 1000, signal: left.signal, stalledMs: 300 }
+      const wanted = { filter: { scope: [] }, size: 0, withCursor: false, isPermitted }
+      const limits = { timeoutMs: 1000, signal: left.signal, ...times }
       sendFollow(store, toExchange(req, res), wanted, limits).then(ended.resolve, error => {
         res.destroy()
         ended.resolve(error)
@@ -56,6 +58,48 @@ describe('sendFollow', () => {
       await sleep(5)
     }
     expect(bytes).to.be.above(80 * 100_000)
+  })
+
+  async function* quiet(signal: AbortSignal): AsyncGenerator<readonly Hit[]> {
+    await sleep(10_000, undefined, { signal }).catch(() => undefined)
+  }
+
+  it('ends when the permission does', async () => {
+    const [response, ended] = await follow(quiet, async () => false)
+    expect(await response?.toArray()).to.deep.equal([])
+    expect(await ended).to.equal(undefined)
+  })
+
+  const unchecked: Readonly<Record<string, () => Promise<boolean>>> = {
+    'fails to be checked': () => Promise.reject(unavailable('kube-apiserver is not responding')),
+    'takes too long to be checked': () => new Promise(() => undefined),
+  }
+  for (const [what, isPermitted] of Object.entries(unchecked)) {
+    it(`breaks off when the permission ${what}, which is not the end of the log`, async () => {
+      const [response, ended] = await follow(quiet, isPermitted)
+      const read = await response?.toArray().catch((error: unknown) => error)
+      expect(read).to.be.instanceOf(Error).with.property('code', 'ECONNRESET')
+      expect(await ended).to.deep.include({
+        ...{ code: 503, message: 'failed to check the permissions of the caller' },
+      })
+    })
+  }
+
+  it('goes on when the permission can be checked again', async () => {
+    let count = 0
+    const [response, ended] = await follow(
+      async function* (signal) {
+        await sleep(500, undefined, { signal })
+        yield [long]
+      },
+      async () => {
+        count += 1
+        if (count % 5 !== 0) throw unavailable('kube-apiserver is not responding')
+        return true
+      },
+    )
+    expect((await response?.toArray())?.join('')).to.have.length.above(100_000)
+    expect(await ended).to.equal(undefined)
   })
 
   it('breaks off when the store fails, which is not the end of the log', async () => {

@@ -4,6 +4,7 @@ import { createPacedWriter, pieceBytes } from '../../httpserver/respond.ts'
 import type { LogFilter } from '../../logs/filter.ts'
 import { tooMuchText } from '../../logs/query/page.ts'
 import type { Hit, LogStore, QueryLimits } from '../../logs/store.ts'
+import { type PermissionTimes, watchPermission } from './permission-watch.ts'
 import { toRecordJson } from './record-json.ts'
 
 export type Follow = {
@@ -22,7 +23,6 @@ export type Follow = {
   readonly begin?: () => Promise<readonly Hit[]>
 }
 
-const permissionEveryMs = 30_000
 // Proxies may close connections without traffic.
 const commentEveryMs = 15_000
 // A format may make records larger.
@@ -32,15 +32,17 @@ const stalledAfterMs = 60_000
 
 /**
  * Sends the newest records, and then new ones as they arrive, until the client disconnects, the
- * program stops or the permission ends. One JSON object per line, or server-sent events if
+ * program stops or the permission ends, or cannot be checked for five minutes. One JSON object per line, or server-sent events if
  * accepted. A slow client does not block others: the store limits what it buffers, and who does not
  * read at all is disconnected.
+ *
+ * @throws Status 503 if permissions cannot be checked
  */
 export async function sendFollow(
   store: LogStore,
   { req, res, lasts }: AuthenticatedExchange,
   wanted: Follow,
-  limits: QueryLimits & { readonly signal: AbortSignal; readonly stalledMs?: number },
+  limits: QueryLimits & PermissionTimes & { readonly signal: AbortSignal; readonly stalledMs?: number },
 ): Promise<void> {
   const isEvents = wanted.format === undefined && (req.headers.accept ?? '').includes('text/event-stream')
   const head = {
@@ -74,12 +76,8 @@ export async function sendFollow(
       if (text !== '') await write(Buffer.from(text))
     }
   }
-  const timers = [
-    setInterval(async () => {
-      if (!(await wanted.isPermitted().catch(() => true))) end.abort()
-    }, permissionEveryMs),
-    ...(isEvents ? [setInterval(() => res.write(':\n\n'), commentEveryMs)] : []),
-  ]
+  const permission = watchPermission(wanted.isPermitted, () => end.abort(), limits)
+  const comments = isEvents ? setInterval(() => res.write(':\n\n'), commentEveryMs) : undefined
   try {
     await send(newest)
     const seen = new Set(newest.map(({ cursor }) => cursor))
@@ -89,9 +87,11 @@ export async function sendFollow(
       if (fresh.length > 0) await send(fresh)
       if (signal.aborted) break
     }
+    permission.throwIfUnchecked()
     res.end()
   } finally {
-    for (const timer of timers) clearInterval(timer)
+    permission.stop()
+    clearInterval(comments)
     end.abort()
   }
 }
@@ -104,8 +104,7 @@ function createTailWriter(res: ServerResponse, stalledMs: number): (text: Buffer
       const written = write(text.subarray(at, at + pieceBytes))
       if (!(written instanceof Promise)) continue
       const timer = setTimeout(() => res.destroy(), stalledMs)
-      await written
-      clearTimeout(timer)
+      await written.finally(() => clearTimeout(timer))
     }
   }
 }
