@@ -1,5 +1,7 @@
+import type { IncomingMessage } from 'node:http'
 import type { Writable } from 'node:stream'
 import type { Exchange } from '../apirequest/request-context.ts'
+import { type Clause, covers, parseAccept } from './accept-clause.ts'
 import { sendOwnChunks, toChunk } from './chunked-body.ts'
 import { pieceBytes } from './respond.ts'
 import { openWebSocket } from './web-socket.ts'
@@ -66,6 +68,21 @@ export function toEventStream(
     frame: isChunked ? toChunk : event => event,
     pieces: isChunked ? chunksOf : inPieces,
   }
+}
+
+/**
+ * Returns whether a client prefers server-sent events to JSON, as an EventSource does (RFC 9110
+ * section 12.5.1).
+ */
+export function acceptsServerSentEvents({ headers }: Pick<IncomingMessage, 'headers'>): boolean {
+  const first = parseAccept(headers.accept ?? '').find(
+    clause => covers(clause, 'json') || isEventStream(clause),
+  )
+  return first !== undefined && isEventStream(first)
+}
+
+function isEventStream({ type, subtype }: Clause): boolean {
+  return type === 'text' && subtype === 'event-stream'
 }
 
 const eventStart = Buffer.from('data: ')

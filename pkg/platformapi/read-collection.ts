@@ -12,7 +12,12 @@ import {
   watchParameters,
 } from '../apirequest/watch-query.ts'
 import { toCacheKey } from '../cache/bounded-cache.ts'
-import { type EventStream, toEventStream, toServerSentEvents } from '../httpserver/event-stream.ts'
+import {
+  acceptsServerSentEvents,
+  type EventStream,
+  toEventStream,
+  toServerSentEvents,
+} from '../httpserver/event-stream.ts'
 import { sendParts } from '../httpserver/respond.ts'
 import { addWarning } from '../httpserver/warning.ts'
 import { waitForLatest, waitForVersion } from '../resourcecache/informer/wait-for-resource-version.ts'
@@ -230,8 +235,9 @@ async function watchOnePage(
 
 /** Server-sent events for clients that ask for them, as an EventSource does. */
 function toStream(exchange: AuthenticatedExchange): EventStream {
-  const isEvents = (exchange.req.headers.accept ?? '').includes('text/event-stream')
-  return isEvents ? toServerSentEvents(exchange) : toEventStream(exchange, 'application/json')
+  return acceptsServerSentEvents(exchange.req)
+    ? toServerSentEvents(exchange)
+    : toEventStream(exchange, 'application/json')
 }
 
 async function toRequest(

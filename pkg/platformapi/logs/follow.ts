@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import type { AuthenticatedExchange } from '../../apirequest/request-context.ts'
+import { acceptsServerSentEvents } from '../../httpserver/event-stream.ts'
 import { createPacedWriter, pieceBytes } from '../../httpserver/respond.ts'
 import type { LogFilter } from '../../logs/filter.ts'
 import { tooMuchText } from '../../logs/query/page.ts'
@@ -44,7 +45,7 @@ export async function sendFollow(
   wanted: Follow,
   limits: QueryLimits & PermissionTimes & { readonly signal: AbortSignal; readonly stalledMs?: number },
 ): Promise<void> {
-  const isEvents = wanted.format === undefined && (req.headers.accept ?? '').includes('text/event-stream')
+  const isEvents = wanted.format === undefined && acceptsServerSentEvents(req)
   const head = {
     'content-type': isEvents ? 'text/event-stream; charset=utf-8' : 'application/x-ndjson',
     'cache-control': 'no-cache, private, no-transform',

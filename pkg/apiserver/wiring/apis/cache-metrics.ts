@@ -4,11 +4,11 @@ import { type Gauge, gauge, type Registry } from '../../../telemetry/metrics.ts'
 
 export function observeCache(registry: Registry, cache: Pick<ResourceCache, 'stores'>): void {
   // Kinds come and go: listeners of a kind that is not cached any more must be removed.
-  const byResource = (read: (store: ObjectStore) => number) => (told: Gauge<'group' | 'resource'>) => {
-    told.reset()
+  const byResource = (read: (store: ObjectStore) => number) => (gauge: Gauge<'group' | 'resource'>) => {
+    gauge.reset()
     for (const store of cache.stores()) {
       const { source, plural } = store.served.kind
-      told.set({ group: source.group, resource: plural }, read(store))
+      gauge.set({ group: source.group, resource: plural }, read(store))
     }
   }
   gauge(registry, {
