@@ -4,8 +4,11 @@ import type { AccountLinking } from '../iam/identityprovider/linking/account-lin
 import { refuse } from '../iam/identityprovider/linking/login-refusal.ts'
 import type { DeviceAuthorization } from '../iam/sessions/device-authorization.ts'
 import type { NewSession, Session } from '../iam/sessions/session.ts'
+import { memoryUser } from '../iam/users/fixtures.ts'
 import type { User } from '../iam/users/user.ts'
 import type { GrantTools } from './tokens/grant.ts'
+
+export { memoryUser } from '../iam/users/fixtures.ts'
 
 export function memorySessions() {
   const sessions = new Map<string, Session>()
@@ -52,30 +55,6 @@ export function memoryDevices(): GrantTools['devices'] {
     async remove(name) {
       devices.delete(name)
     },
-  }
-}
-
-export function memoryUser(name: string, changes: Partial<User> = {}): User {
-  return {
-    name,
-    uid: `uid-${name}`,
-    createdAt: '2026-01-01T00:00:00Z',
-    resourceVersion: '1',
-    generation: 1,
-    email: `${name}@kapis.io`,
-    displayName: '',
-    lang: '',
-    groups: ['dev'],
-    providerGroups: [],
-    state: 'Active',
-    stateSinceMs: 0,
-    inlineHash: 'right',
-    credential: 'c1',
-    credentialNamespace: '',
-    hasAppliedHash: false,
-    mustChangePassword: false,
-    isEmailVerified: true,
-    ...changes,
   }
 }
 

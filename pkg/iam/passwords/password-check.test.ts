@@ -1,35 +1,15 @@
 import { expect } from 'chai'
 import { createLockout } from '../lockout/lockout.ts'
 import { createLoginKeys } from '../lockout/login-keys.ts'
+import { memoryUser } from '../users/fixtures.ts'
 import type { User } from '../users/user.ts'
 import { createPasswordChecker, type FailedLogin } from './password-check.ts'
-
-const base: User = {
-  name: 'alice',
-  uid: 'u1',
-  createdAt: '2026-01-01T00:00:00Z',
-  resourceVersion: '1',
-  generation: 1,
-  email: 'alice@kapis.io',
-  displayName: '',
-  lang: '',
-  groups: [],
-  providerGroups: [],
-  state: 'Active',
-  stateSinceMs: 0,
-  inlineHash: 'right',
-  credential: 'c1',
-  credentialNamespace: '',
-  hasAppliedHash: false,
-  mustChangePassword: false,
-  isEmailVerified: true,
-}
 
 describe('createPasswordChecker', () => {
   const rule = { maxTries: 3, durationSeconds: 600 }
 
   function make(alice: Partial<User> = {}) {
-    const users = new Map<string, User>([['alice', { ...base, ...alice }]])
+    const users = new Map<string, User>([['alice', memoryUser('alice', alice)]])
     const compared: (string | undefined)[] = []
     const failed: FailedLogin[] = []
     const locked: string[] = []
@@ -169,7 +149,7 @@ describe('createPasswordChecker', () => {
   it('begins again for a user whom an administrator has unlocked', async () => {
     const { check, users } = make()
     await times(3, () => check('alice', 'wrong'))
-    users.set('alice', { ...base, stateSinceMs: Date.now() + 1 })
+    users.set('alice', memoryUser('alice', { stateSinceMs: Date.now() + 1 }))
     expect(await check('alice', 'right')).to.equal('right')
   })
 

@@ -1,6 +1,6 @@
 import type { ExchangePolicy } from '../../config/sections/token-exchange.ts'
 import { audience, issuer } from '../../jwt/fixtures.ts'
-import { startApp } from '../fixtures.ts'
+import { startApp, type TestApp } from '../fixtures.ts'
 import { memoryClient, memoryUser } from '../memory-fixtures.ts'
 
 export const grant = 'urn:ietf:params:oauth:grant-type:token-exchange'
@@ -24,19 +24,25 @@ export const ofAccount: ExchangePolicy = {
 }
 const ofUser: ExchangePolicy = { ...usual, source: 'User', audiences: [audience, 'https://wiki.example.org'] }
 
-/** The app with the client `ci`, and a policy for each source of tokens. */
-export async function startExchange() {
-  const app = await startApp()
+/** The app for the tests of a suite, with the client `ci` and a policy for each source of tokens. */
+export function useExchange() {
+  let app: TestApp
+  before(async () => {
+    app = await startApp()
+  })
+  after(() => app.close())
+  beforeEach(() => {
+    app.workloads.policies.splice(0, app.workloads.policies.length, ofCi, ofAccount, ofUser)
+    app.workloads.state.isDown = false
+    app.workloads.serviceAccounts.clear()
+    app.users.set('robot', memoryUser('robot', { inlineHash: undefined, credential: '' }))
+    const client = memoryClient('ci', { public: true, trusted: false, grantTypes: [grant] })
+    app.clients.set('ci', { client, secret: undefined })
+  })
   return {
-    app,
-    /** As before the first test. */
-    reset() {
-      app.workloads.policies.splice(0, app.workloads.policies.length, ofCi, ofAccount, ofUser)
-      app.workloads.state.isDown = false
-      app.workloads.serviceAccounts.clear()
-      app.users.set('robot', memoryUser('robot', { inlineHash: undefined, credential: '' }))
-      const client = memoryClient('ci', { public: true, trusted: false, grantTypes: [grant] })
-      app.clients.set('ci', { client, secret: undefined })
+    /** Available in tests. */
+    get app() {
+      return app
     },
     async exchange(token: string, more: Readonly<Record<string, string>> = {}) {
       const form = {
@@ -52,5 +58,3 @@ export async function startExchange() {
       app.workloads.sign({ iss: ci, sub: 'repo:acme/shop', aud: issuer, repository: 'acme/shop', ...claims }),
   }
 }
-
-export type ExchangeSetup = Awaited<ReturnType<typeof startExchange>>

@@ -1,29 +1,21 @@
 import { expect } from 'chai'
-import { kapis, type TestApp } from '../fixtures.ts'
+import { kapis } from '../fixtures.ts'
 import { memoryClient } from '../memory-fixtures.ts'
-import { type ExchangeSetup, grant, startExchange } from './exchange-fixtures.ts'
+import { grant, useExchange } from './exchange-fixtures.ts'
 
 describe('the scope of an exchanged token', () => {
-  let setup: ExchangeSetup
-  let app: TestApp
-  before(async () => {
-    setup = await startExchange()
-    app = setup.app
-  })
-  after(() => app.close())
-  beforeEach(() => setup.reset())
-
-  const exchange = (token: string, more: Record<string, string> = {}) => setup.exchange(token, more)
+  const setup = useExchange()
+  const { exchange } = setup
 
   it('never widens a read-only token', async () => {
-    const { access_token: login } = await app.login('alice')
-    const made = await app.ask('POST', '/oauth/personal-access-tokens', {
+    const { access_token: login } = await setup.app.login('alice')
+    const made = await setup.app.ask('POST', '/oauth/personal-access-tokens', {
       headers: { authorization: `Bearer ${login}`, 'content-type': 'application/json' },
       body: JSON.stringify({ name: 'x', scope: 'read' }),
     })
     const { token } = JSON.parse(made.body)
     const { body } = await exchange(token)
-    expect((await app.tools.verifier.verifyAccess(body.access_token)).scope).to.equal('read')
+    expect((await setup.app.tools.verifier.verifyAccess(body.access_token)).scope).to.equal('read')
     expect(body.scope).to.equal('read')
     expect((await exchange(token, { scope: 'openid' })).body.error).to.equal('invalid_scope')
   })
@@ -42,35 +34,35 @@ describe('the scope of an exchanged token', () => {
   ]
   for (const [login, asked, got] of widths) {
     it(`gives ${got ?? 'nothing'} for a login with "${login}" if asked for ${asked}`, async () => {
-      const { access_token: own } = await app.login('alice', login === '' ? {} : { scope: login })
+      const { access_token: own } = await setup.app.login('alice', login === '' ? {} : { scope: login })
       const { code, body } = await exchange(own, asked === undefined ? {} : { scope: asked })
       if (got === undefined) {
         const error_description = 'the parameter scope exceeds the scope of the login'
         expect([code, body]).to.deep.equal([400, { error: 'invalid_scope', error_description }])
         return
       }
-      const claims = await app.tools.verifier.verifyAccess(body.access_token)
+      const claims = await setup.app.tools.verifier.verifyAccess(body.access_token)
       expect([claims.scope, body.scope ?? asked ?? '']).to.deep.equal([got, got])
-      expect(app.sessions.get(claims.sid)).to.include({ scope: got, refreshId: '' })
+      expect(setup.app.sessions.get(claims.sid)).to.include({ scope: got, refreshId: '' })
     })
   }
 
   it('keeps to its scope wherever the token is taken', async () => {
-    const { access_token: own } = await app.login('alice', { scope: 'openid' })
+    const { access_token: own } = await setup.app.login('alice', { scope: 'openid' })
     const { body } = await exchange(own, { scope: 'read' })
     const { access_token: token } = body
     expect(body).to.not.have.property('refresh_token')
     const authorization = `Bearer ${token}`
-    const userinfo = await app.ask('GET', '/oauth/userinfo', { headers: { authorization } })
+    const userinfo = await setup.app.ask('GET', '/oauth/userinfo', { headers: { authorization } })
     expect(JSON.parse(userinfo.body)).to.deep.equal({ sub: 'alice' })
-    const seen = await app.form('/oauth/introspect', { ...kapis, token })
+    const seen = await setup.app.form('/oauth/introspect', { ...kapis, token })
     expect(JSON.parse(seen.body)).to.include({ active: true, scope: 'openid read', client_id: 'ci' })
-    const made = await app.ask('POST', '/oauth/personal-access-tokens', {
+    const made = await setup.app.ask('POST', '/oauth/personal-access-tokens', {
       headers: { authorization, 'content-type': 'application/json' },
       body: JSON.stringify({ name: 'x', scope: 'full' }),
     })
     expect([made.code, JSON.parse(made.body).error]).to.deep.equal([403, 'access_denied'])
-    const refreshed = await app.form('/oauth/token', {
+    const refreshed = await setup.app.form('/oauth/token', {
       ...kapis,
       grant_type: 'refresh_token',
       refresh_token: token,
@@ -82,8 +74,11 @@ describe('the scope of an exchanged token', () => {
   it('lets the client have only its own scopes of a login', async () => {
     const ci = { public: true, trusted: false, grantTypes: [grant] } as const
     const setRestrictions = (scopeRestrictions: readonly string[]) =>
-      app.clients.set('ci', { client: memoryClient('ci', { ...ci, scopeRestrictions }), secret: undefined })
-    const { access_token: own } = await app.login('alice', { scope: 'openid email' })
+      setup.app.clients.set('ci', {
+        client: memoryClient('ci', { ...ci, scopeRestrictions }),
+        secret: undefined,
+      })
+    const { access_token: own } = await setup.app.login('alice', { scope: 'openid email' })
     setRestrictions(['openid'])
     expect((await exchange(own)).body.scope).to.equal('openid')
     setRestrictions(['profile'])

@@ -1,21 +1,11 @@
 import { expect } from 'chai'
 import { audience, issuer } from '../../jwt/fixtures.ts'
-import type { TestApp } from '../fixtures.ts'
 import { memoryUser } from '../memory-fixtures.ts'
-import { type ExchangeSetup, startExchange, type } from './exchange-fixtures.ts'
+import { type, useExchange } from './exchange-fixtures.ts'
 
 describe('token exchange', () => {
-  let setup: ExchangeSetup
-  let app: TestApp
-  before(async () => {
-    setup = await startExchange()
-    app = setup.app
-  })
-  after(() => app.close())
-  beforeEach(() => setup.reset())
-
-  const exchange = (token: string, more: Record<string, string> = {}) => setup.exchange(token, more)
-  const ciToken = (claims: Record<string, unknown> = {}) => setup.ciToken(claims)
+  const setup = useExchange()
+  const { exchange, ciToken } = setup
 
   it('gives a workload of another issuer a short token of the user of the policy', async () => {
     const { code, body } = await exchange(await ciToken())
@@ -24,12 +14,12 @@ describe('token exchange', () => {
       200,
       { issued_token_type: type('access_token'), token_type: 'Bearer', expires_in: 300 },
     ])
-    const { sub, uid, scope, aud, sid } = await app.tools.verifier.verifyAccess(token)
+    const { sub, uid, scope, aud, sid } = await setup.app.tools.verifier.verifyAccess(token)
     // Only where the session is looked at for each request.
     expect([sub, uid, scope, aud]).to.deep.equal(['robot', 'uid-robot', '', [`${audience}:live`]])
-    const session = app.sessions.get(sid)
+    const session = setup.app.sessions.get(sid)
     expect(session).to.include({ type: 'TokenExchange', displayName: 'deploy', parent: '' })
-    const line = app.lines.findLast(({ audit }) => audit === 'token')
+    const line = setup.app.lines.findLast(({ audit }) => audit === 'token')
     expect(line).to.include({
       policy: 'deploy',
       subject: 'repo:acme/shop',
@@ -39,10 +29,10 @@ describe('token exchange', () => {
   })
 
   it('gives a service account of the cluster a token', async () => {
-    const token = await app.workloads.sign({ iss: 'https://kubernetes.default.svc' })
-    app.workloads.serviceAccounts.set(`${token} ${issuer}`, 'system:serviceaccount:ci:runner')
+    const token = await setup.app.workloads.sign({ iss: 'https://kubernetes.default.svc' })
+    setup.app.workloads.serviceAccounts.set(`${token} ${issuer}`, 'system:serviceaccount:ci:runner')
     expect((await exchange(token)).code).to.equal(200)
-    app.workloads.serviceAccounts.set(`${token} ${issuer}`, 'system:serviceaccount:ci:other')
+    setup.app.workloads.serviceAccounts.set(`${token} ${issuer}`, 'system:serviceaccount:ci:other')
     expect(await exchange(token)).to.deep.equal({
       code: 400,
       body: {
@@ -50,38 +40,40 @@ describe('token exchange', () => {
         error_description: 'no policy accepts the subject token of system:serviceaccount:ci:other',
       },
     })
-    app.workloads.serviceAccounts.clear()
+    setup.app.workloads.serviceAccounts.clear()
     expect((await exchange(token)).body.error_description).to.equal(
       'kube-apiserver rejected the subject token',
     )
   })
 
   it('narrows a token of a user, which ends with its login', async () => {
-    const { access_token: own } = await app.login('alice')
+    const { access_token: own } = await setup.app.login('alice')
     const given = { subject_token_type: type('access_token'), scope: 'read' }
     const { code, body } = await exchange(own, given)
     expect([code, body.scope]).to.deep.equal([200, undefined])
-    const claims = await app.tools.verifier.verifyAccess(body.access_token)
+    const claims = await setup.app.tools.verifier.verifyAccess(body.access_token)
     expect([claims.sub, claims.scope]).to.deep.equal(['alice', 'read'])
-    const parent = (await app.tools.verifier.verifyAccess(own)).sid
-    expect(app.sessions.get(claims.sid)).to.include({ parent, credential: 'c1' })
+    const parent = (await setup.app.tools.verifier.verifyAccess(own)).sid
+    expect(setup.app.sessions.get(claims.sid)).to.include({ parent, credential: 'c1' })
     expect((await exchange(body.access_token, given)).body.error_description).to.equal(
       'an exchanged token cannot be exchanged again',
     )
-    await app.form('/oauth/revoke', { token: own, client_id: 'kapis', client_secret: 'kapis' })
+    await setup.app.form('/oauth/revoke', { token: own, client_id: 'kapis', client_secret: 'kapis' })
     expect((await exchange(own, given)).body.error_description).to.equal(
       'the subject token is invalid, expired or revoked',
     )
   })
 
   it('issues a token for another audience, which Kapis rejects', async () => {
-    const { access_token: own } = await app.login('alice')
+    const { access_token: own } = await setup.app.login('alice')
     const { body } = await exchange(own, { audience: 'https://wiki.example.org' })
     const [, payload = ''] = body.access_token.split('.')
     expect(JSON.parse(Buffer.from(payload, 'base64url').toString()).aud).to.deep.equal([
       'https://wiki.example.org',
     ])
-    expect(await app.tools.verifier.verifyAccess(body.access_token).catch(error => error.code)).to.equal(401)
+    expect(
+      await setup.app.tools.verifier.verifyAccess(body.access_token).catch(error => error.code),
+    ).to.equal(401)
   })
 
   it('does not outlive the subject token', async () => {
@@ -175,13 +167,13 @@ describe('token exchange', () => {
   }
 
   it('says when the keys of the issuer cannot be read', async () => {
-    app.workloads.state.isDown = true
+    setup.app.workloads.state.isDown = true
     const { code, body } = await exchange(await ciToken())
     expect([code, body.error]).to.deep.equal([503, 'temporarily_unavailable'])
   })
 
   it('is for the clients of a policy', async () => {
-    app.workloads.policies.length = 0
+    setup.app.workloads.policies.length = 0
     expect(await exchange(await ciToken())).to.deep.equal({
       code: 400,
       body: {
@@ -192,14 +184,14 @@ describe('token exchange', () => {
   })
 
   it('gives nothing for a user who is disabled, unknown, or must change the password', async () => {
-    app.users.set('robot', memoryUser('robot', { state: 'Disabled' }))
+    setup.app.users.set('robot', memoryUser('robot', { state: 'Disabled' }))
     expect((await exchange(await ciToken())).body.error_description).to.equal('account is not active')
-    app.users.delete('robot')
+    setup.app.users.delete('robot')
     expect((await exchange(await ciToken())).body.error_description).to.equal(
       'the user of the policy does not exist',
     )
-    app.users.set('new', memoryUser('new', { mustChangePassword: true }))
-    const { access_token: own } = await app.login('new')
+    setup.app.users.set('new', memoryUser('new', { mustChangePassword: true }))
+    const { access_token: own } = await setup.app.login('new')
     expect((await exchange(own)).body.error).to.equal('invalid_grant')
   })
 })
