@@ -18,7 +18,7 @@ describe('createSharedResult', () => {
     calls = []
   })
 
-  it('works once for all who ask at the same time, however long it takes', async () => {
+  it('runs the work once for concurrent calls, however long it takes', async () => {
     const ask = create()
     const [first, second] = [ask(), ask()]
     clock.nowMs = 5_000

@@ -1,5 +1,5 @@
 export type SharedResultOptions = {
-  /** How long a result is used; 0 shares it only with those who ask while it is being made. */
+  /** How long a result is used; 0 shares it only among concurrent calls. */
   readonly keepMs: number
   /** How long a failure is repeated without another try. */
   readonly failedForMs: number
@@ -8,8 +8,8 @@ export type SharedResultOptions = {
 }
 
 /**
- * Runs `work` once for all who ask at the same time. A failure is repeated to those who ask soon
- * after it: where strangers can cause the work, each of them would otherwise cause one more.
+ * Runs `work` once for all concurrent calls. A failure is repeated for calls soon after it: where
+ * unauthenticated requests cause the work, each of them would otherwise cause it again.
  */
 export function createSharedResult<T>(
   work: () => Promise<T>,

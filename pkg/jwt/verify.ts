@@ -30,8 +30,8 @@ export type TokenVerifier = {
   /** @throws Status 401 */
   readonly verifyAccess: (token: string) => Promise<TokenClaims>
   /**
-   * The same for any audience, such as that of an exchanged token: for those who manage tokens, and
-   * never for those who take them as a credential.
+   * The same for any audience, such as that of an exchanged token: for introspection and revocation,
+   * never as a credential.
    *
    * @throws Status 401
    */

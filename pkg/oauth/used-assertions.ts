@@ -12,7 +12,7 @@ export type UsedAssertions = {
 
 type Used = { readonly ids: Map<string, number>; nextEndMs: number }
 
-// Some hundred bytes each. Assertions are used at once, and libraries let them end after a minute.
+// Some hundred bytes each. Assertions are used immediately, and libraries let them expire after a minute.
 const maxPerClient = 20_000
 const sweepEveryMs = 60_000
 

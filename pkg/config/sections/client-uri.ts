@@ -23,7 +23,7 @@ export function redirectProblem(uri: string, isPublic: boolean): string | undefi
     : 'must be an http(s) URL, or for a public client a private-use scheme that contains a dot (RFC 8252)'
 }
 
-/** Kapis itself sends requests there, and nobody on the way may read the token. */
+/** Kapis itself sends requests there, with a token that must not be readable on the way. */
 export function backchannelProblem(uri: string): string | undefined {
   const isHttps = /^https:\/\//i.test(uri)
   const isLoopback = /^http:\/\/(localhost|127\.0\.0\.1|\[::1\])(?=[:/?#]|$)/i.test(uri)

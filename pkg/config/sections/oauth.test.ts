@@ -50,7 +50,7 @@ describe('oauth', () => {
     })
   }
 
-  it('says what a client that was told with a wrong type must be', () => {
+  it('says what is allowed for a member of a client', () => {
     expect(problemsOf({ clients: [{ ...client, name: 'a b' }] })).to.deep.equal([
       {
         path: 'oauth.clients[0].name',

@@ -71,7 +71,7 @@ export const oauth = section({
       'Policies of token exchange (RFC 8693): a list with the fields below. The first that a request matches decides. Without one, no token can be exchanged.',
   }),
 }).superRefine((given, { issues, addIssue }) => {
-  // A client with a problem is not what the type says.
+  // An entry with a problem may lack members that its type has.
   if (issues.length > 0) return
   const { issuer, accessTokenSeconds, refreshTokenSeconds, clients = [], tokenExchange } = given
   const problem = (path: readonly (string | number)[], message: string) =>

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { integer, optionalText, requiredChoice, requiredText, section, text, texts } from '../option.ts'
 
 const filled = z.string({ error: 'must be a string' }).min(1, { error: 'must not be empty' })
-// What no claim is named like would never match, and nothing would say why.
+// A policy with a misspelled claim name would never match, without any message.
 const claimName = /^[^\s\p{Cc}](.{0,251}[^\s\p{Cc}])?$/u
 
 export const exchangeSources = ['ServiceAccount', 'OIDC', 'User'] as const

@@ -21,8 +21,8 @@ type Exchange = { readonly req: Request; readonly res: Response }
 
 /**
  * Shows the consent page. Its form contains the whole authorization request, which is validated
- * again when it is submitted, with a proof that this login was asked for it: a form of another
- * request would skip a login that the client requires (prompt=login, max_age).
+ * again when it is submitted, with a proof that the page was shown for this request and login: a
+ * form of another request would skip a login that the client requires (prompt=login, max_age).
  */
 export async function sendConsentPage(
   { productName, tools }: BrowserOptions,

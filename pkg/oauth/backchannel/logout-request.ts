@@ -4,7 +4,7 @@ import type { ProxyFor } from '../../http/proxy-environment.ts'
 /** Posts a logout token. @returns the status of the response @throws Error without a response */
 export type PostLogoutToken = (uri: string, token: string) => Promise<number>
 
-// Of a body that nobody reads; beyond it the connection is closed instead of reused.
+// The body is discarded; beyond this size the connection is closed instead of reused.
 const maxBodyBytes = 16 * 1024
 
 /**

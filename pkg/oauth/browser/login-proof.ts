@@ -7,7 +7,7 @@ export const proofParameter = 'login_proof'
 
 /**
  * `login`: the user has authenticated for this request. `choice`: the user has selected the current
- * login. `consent`: the user of the login has been asked to consent to the request.
+ * login. `consent`: the consent page for this request has been shown to the login.
  */
 export type ProofKind = 'login' | 'choice' | 'consent'
 

@@ -16,7 +16,7 @@ export function validateAccessToken(tools: TokenJudge, token: string): Promise<V
 }
 
 /**
- * The same for an access token of any audience: to tell others of it, and not to take it.
+ * The same for an access token of any audience: for introspection, never as a credential.
  *
  * @returns undefined for an invalid token, for whatever reason
  */

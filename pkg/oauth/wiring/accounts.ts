@@ -59,7 +59,7 @@ export async function createAccounts(
     hashOf,
     changePassword: createOwnPasswordWriter({ groupDomain, write }),
     watching: [users, sessions, store, passwords],
-    /** What must be there before anybody logs in. */
+    /** What must exist before the first login. */
     async prepare() {
       await store.requireSchema()
       await ensureFirstAdministrator({ client, groupDomain, namespace, hasher, store, logger })
