@@ -22,6 +22,28 @@ describe('createRuleFinder', () => {
   }
   for (const [name, days] of Object.entries(table))
     it(`finds the rule of ${JSON.stringify(name)}`, () => expect(find(name)?.days).to.equal(days))
+
+  const patterns: readonly (readonly [string, readonly string[], readonly string[]])[] = [
+    ['a*a', ['aa', 'aba', 'aaa'], ['a', 'ab', 'ba', '']],
+    ['*', ['', 'a'], []],
+    ['**-', ['-', 'a-', '--'], ['', 'a']],
+    ['a*b*c', ['abc', 'axbxc', 'abbcc', 'abcbc'], ['acb', 'ac', 'abcd']],
+    ['*ab*ab*', ['abab', 'xabxabx'], ['aba', 'ab', 'abb']],
+  ]
+  for (const [name, matching, others] of patterns) {
+    it(`takes ${name} for a name with any characters`, () => {
+      const isOf = createRuleFinder([{ name }])
+      for (const one of matching) expect(isOf(one), one).to.deep.equal({ name })
+      for (const one of others) expect(isOf(one), one).to.equal(undefined)
+    })
+  }
+
+  it('takes linear time for many *', () => {
+    const isOf = createRuleFinder([{ name: `${'*a'.repeat(40)}*b` }])
+    const began = performance.now()
+    expect(isOf('a'.repeat(253))).to.equal(undefined)
+    expect(performance.now() - began).to.be.below(100)
+  })
 })
 
 describe('retention by namespace', function () {

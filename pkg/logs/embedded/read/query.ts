@@ -11,6 +11,8 @@ export type Query = {
   readonly filter: LogFilter
   /** The filter without its times. */
   readonly expression: Expression
+  /** The first day (UTC) that is shown of a namespace. */
+  readonly firstDayOf: (namespace: string) => number
   /** A key that is the same for equal expressions and scopes. */
   readonly key: string
 }
@@ -39,13 +41,18 @@ export function toQuery(filter: LogFilter): Query {
     ...(filter.expression === undefined ? [] : [filter.expression]),
   ]
   const expression = allOf(parts) ?? { op: 'and', operands: [] }
-  return { filter, expression, key: keyOf([expression, scope, filter.keep]) }
+  return {
+    filter,
+    expression,
+    firstDayOf: createFirstDay(filter),
+    key: keyOf([expression, scope, filter.keep]),
+  }
 }
 
 /** @returns undefined if the partition has no line in the time range */
 export function toPartitionQuery(
   query: Query,
-  { day, streams }: PartitionReader,
+  { day, streams }: Pick<PartitionReader, 'day' | 'streams'>,
 ): PartitionQuery | undefined {
   const { startNs = 0n, endNs } = query.filter
   if (dayOf(startNs) > day || (endNs !== undefined && (endNs < 0n || dayOf(endNs) < day))) return undefined
@@ -58,25 +65,32 @@ export function toPartitionQuery(
     plan: planIndex(query.expression, streams),
     start: toTime(startNs),
     end: endNs === undefined ? Number.POSITIVE_INFINITY : toTime(endNs),
-    since: sinceOf(query.filter, day, streams, toTime),
+    since: sinceOf(query, day, streams, toTime),
   }
 }
 
 function sinceOf(
-  { scope, keep = [] }: LogFilter,
+  { filter: { scope, keep = [] }, firstDayOf }: Query,
   day: number,
   streams: PartitionReader['streams'],
   toTime: (ns: bigint) => number,
 ): readonly number[] | undefined {
-  if (scope === 'everything' && keep.length === 0) return undefined
+  const hidesSome = keep.some(({ fromDay }) => day < fromDay)
+  if (scope === 'everything' && !hidesSome) return undefined
   const permitted = scope === 'everything' ? [] : scope
   const since = new Map(permitted.map(({ namespace, sinceNs }) => [namespace, toTime(sinceNs)]))
-  const ruleOf = createRuleFinder(keep)
   // The expression already rules out the other namespaces.
   const times = streams.map(({ namespace }) =>
-    day < (ruleOf(namespace)?.fromDay ?? 0) ? Number.POSITIVE_INFINITY : (since.get(namespace) ?? 0),
+    hidesSome && day < firstDayOf(namespace) ? Number.POSITIVE_INFINITY : (since.get(namespace) ?? 0),
   )
   return times.every(time => time <= 0) ? undefined : times
+}
+
+/** For all partitions: a finder remembers the names that it was asked for. */
+function createFirstDay({ keep = [] }: LogFilter): (namespace: string) => number {
+  if (keep.length === 0) return () => 0
+  const ruleOf = createRuleFinder(keep)
+  return namespace => ruleOf(namespace)?.fromDay ?? 0
 }
 
 function keyOf(value: unknown): string {

@@ -47,16 +47,15 @@ export class OpenPartitions {
     return sizes.reduce((sum, size) => sum + size, 0)
   }
 
-  /** @throws DamagedError */
-  namespacesOf(id: PartitionId): readonly string[] {
+  /** The first namespace in a partition for which a test holds. @throws DamagedError */
+  findNamespace(id: PartitionId, test: (namespace: string) => boolean): string | undefined {
     const db = openPartition(this.#folder, id, { readOnly: true, cacheBytes: listCacheBytes })
     try {
-      const found = new Set<string>()
       for (const { origin } of db.prepare('SELECT origin FROM stream').iterate()) {
         const { namespace }: Stream = JSON.parse(String(origin))
-        found.add(namespace)
+        if (test(namespace)) return namespace
       }
-      return [...found]
+      return undefined
     } finally {
       db.close()
     }

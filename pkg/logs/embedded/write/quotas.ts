@@ -1,6 +1,10 @@
+import { LRUCache } from 'lru-cache'
 import type { LogRecord } from '../../record.ts'
 import { createRuleFinder, type NamespaceRule, quotaBytesOf } from '../namespace-rules.ts'
 import { dayMs } from '../partition/day.ts'
+
+// More namespaces than a cluster has.
+const countedNames = 100_000
 
 /** The quotas of namespaces in a transaction. */
 export type Quotas = {
@@ -14,7 +18,7 @@ export type Quotas = {
 /** Counts what has arrived for each namespace in a day, since the start of the process. */
 export function createQuotas(rules: readonly NamespaceRule[]): Quotas {
   const find = createRuleFinder(rules)
-  const stored = new Map<string, number>()
+  const stored = new LRUCache<string, number>({ max: countedNames })
   const pending = new Map<string, number>()
   let today = 0
   return {

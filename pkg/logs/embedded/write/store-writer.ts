@@ -8,6 +8,7 @@ import { type PartitionId, parsePartitionId } from '../partition/partition-id.ts
 import { PartitionWriter } from '../partition/partition-writer.ts'
 import { DamagedError } from '../partition/schema.ts'
 import { setPartitionAside } from '../partition/set-aside.ts'
+import { createNamespaceExpiry, type NamespaceExpiry } from './namespace-expiry.ts'
 import { OpenPartitions } from './open-partitions.ts'
 import { createQuotas, type Quotas } from './quotas.ts'
 import { createRecentBatches } from './recent-batches.ts'
@@ -29,8 +30,6 @@ export type Report = (message: string, error?: unknown) => void
 const rememberedBatches = 4096
 // The last lines of a day arrive with a delay.
 const lateMs = 3_600_000
-// It opens each partition of days before the shortest retention.
-const lookEveryMs = 3_600_000
 
 /**
  * All writes to a store: appends in transactions, deletes expired partitions, and sets damaged ones
@@ -40,13 +39,13 @@ export class StoreWriter {
   readonly #folder: string
   readonly #retention: Retention
   readonly #report: Report
-  readonly #namespaces: readonly NamespaceRule[]
   readonly #ruleOf: (namespace: string) => NamespaceRule | undefined
   readonly #quotas: Quotas
   readonly #recent = createRecentBatches(rememberedBatches)
   readonly #partitions: OpenPartitions
-  /** When the namespaces of old partitions were looked at. */
-  #lookedMs = Number.NEGATIVE_INFINITY
+  readonly #expiry: NamespaceExpiry
+  /** Partitions that may have expired by the retention of their namespaces, at this time. */
+  #candidates: { readonly ids: readonly PartitionId[]; readonly nowMs: number } = { ids: [], nowMs: 0 }
   /** The partition with an open transaction, and the batches in it. */
   readonly #changed = new Map<PartitionWriter, string[]>()
 
@@ -54,9 +53,9 @@ export class StoreWriter {
     this.#folder = folder
     this.#retention = retention
     this.#report = report
-    this.#namespaces = namespaces
     this.#ruleOf = createRuleFinder(namespaces)
     this.#quotas = createQuotas(namespaces)
+    this.#expiry = createNamespaceExpiry(namespaces)
     makeFolders(folder)
     const names = readdirSync(folder)
     const earlier = names.filter(isOfEarlierFormat).sort()
@@ -141,7 +140,7 @@ export class StoreWriter {
    */
   maintain(): boolean {
     const partition = this.#partitions.nextSealed()
-    if (partition === undefined) return false
+    if (partition === undefined) return this.#expireNext()
     try {
       if (partition.optimize()) return true
       partition.checkpoint()
@@ -150,19 +149,18 @@ export class StoreWriter {
       this.#partitions.close(partition)
       this.#failed(error)
     }
-    return this.#partitions.nextSealed() !== undefined
+    return this.#partitions.nextSealed() !== undefined || this.#candidates.ids.length > 0
   }
 
-  /** Deletes expired partitions, and closes those of earlier days. */
+  /**
+   * Deletes partitions beyond the retention of the store, and closes those of earlier days. `maintain`
+   * deletes those beyond the retention of their namespaces.
+   */
   tidy(nowMs: number): void {
     this.#partitions.closeBefore(Math.floor((nowMs - lateMs) / dayMs), this.#isChanged)
     const stored = this.#partitions.stored().map(id => ({ id, bytes: this.#partitions.sizeOf(id) }))
     for (const id of findExpired(stored, this.#retention, nowMs)) this.#partitions.delete(id)
-    if (nowMs < this.#lookedMs + lookEveryMs) return
-    this.#lookedMs = nowMs
-    for (const id of this.#partitions.stored()) {
-      if (this.#isExpired(id, nowMs)) this.#partitions.delete(id)
-    }
+    this.#candidates = { ids: this.#expiry.candidates(this.#partitions.stored(), nowMs), nowMs }
   }
 
   #refusalOf(record: LogRecord, batch: string, nowMs: number): Omit<Rejection, 'index'> | undefined {
@@ -176,21 +174,23 @@ export class StoreWriter {
     return over === undefined ? undefined : { reason: over, cause: 'quota' }
   }
 
-  /** Whether all lines of a partition are of namespaces whose retention has passed. */
-  #isExpired(id: PartitionId, nowMs: number): boolean {
-    const { day } = parsePartitionId(id)
-    const isPast = ({ retentionDays: days }: NamespaceRule) =>
-      days !== undefined && day < firstKeptDay({ days }, nowMs)
-    if (!this.#namespaces.some(isPast)) return false
+  /**
+   * Deletes the next partition of which all lines are of namespaces whose retention has passed.
+   *
+   * @returns whether there are more to look at
+   */
+  #expireNext(): boolean {
+    const { ids, nowMs } = this.#candidates
+    const [id, ...rest] = ids
+    if (id === undefined) return false
+    this.#candidates = { ids: rest, nowMs }
     try {
-      return this.#partitions.namespacesOf(id).every(namespace => {
-        const rule = this.#ruleOf(namespace)
-        return rule !== undefined && isPast(rule)
-      })
+      const find = (test: (namespace: string) => boolean) => this.#partitions.findNamespace(id, test)
+      if (this.#expiry.isExpired(id, find, nowMs)) this.#partitions.delete(id)
     } catch (error) {
       this.#failed(error)
-      return false
     }
+    return rest.length > 0
   }
 
   /** Moves a damaged partition out of the way. */
