@@ -1,35 +1,18 @@
 import { expect } from 'chai'
 import { Status } from '../../../../apierrors/status.ts'
 import { startLoopback, toExchange } from '../../../../apirequest/fixtures.ts'
-import type { KubeObject } from '../../../../kubeclient/object.ts'
-import { replaceAll } from '../../../../resourcecache/fixtures.ts'
-import { plain } from '../../../../resourcecache/kinds/platform.ts'
-import { ObjectStore } from '../../../../resourcecache/store/store.ts'
+import { binding as bindingOf, storeOf } from './fixtures.ts'
 import { createBindingRemover } from './leave-bindings.ts'
 
-const group = 'rbac.authorization.k8s.io'
 const own = { 'app.kubernetes.io/managed-by': 'kapis' }
 
-function binding(name: string, users: readonly string[], labels: object, namespace?: string): KubeObject {
-  return {
-    kind: 'RoleBinding',
-    apiVersion: `${group}/v1`,
-    metadata: {
-      ...{ name, uid: `u-${name}`, resourceVersion: '3', creationTimestamp: '2031-01-01T00:00:00Z' },
-      ...{ labels: { ...labels }, ...(namespace !== undefined && { namespace }) },
-    },
-    roleRef: { apiGroup: group, kind: 'ClusterRole', name: 'view' },
-    subjects: users.map(user => ({ apiGroup: group, kind: 'User', name: user })),
-  }
-}
-function storeOf(plural: string, namespaced: boolean, objects: readonly KubeObject[]): ObjectStore {
-  const named = { plural, singular: plural.slice(0, -1), kind: 'RoleBinding' }
-  const source = { group, version: 'v1', path: `/apis/${group}/v1/${plural}` }
-  const kind = { ...plain, ...named, shortNames: [], categories: [], columns: [], namespaced, source }
-  const store = new ObjectStore({ kind, group, version: 'v1' })
-  replaceAll(store, objects, '10')
-  return store
-}
+const binding = (name: string, users: readonly string[], labels: object, namespace?: string) =>
+  bindingOf(
+    name,
+    'ClusterRole/view',
+    users.map(user => `User/${user}`),
+    { labels: { ...labels }, ...(namespace !== undefined && { namespace }) },
+  )
 
 const all = [
   binding('mine', ['ann'], own, 'a'),
@@ -38,25 +21,30 @@ const all = [
   binding('other', ['joe'], own, 'a'),
   binding('cluster', ['ann'], own),
 ]
-const stores: Readonly<Record<string, ObjectStore>> = {
-  rolebindings: storeOf(
+const stores = new Map([
+  [
     'rolebindings',
-    true,
-    all.filter(({ metadata }) => metadata.namespace !== undefined),
-  ),
-  clusterrolebindings: storeOf(
+    storeOf(
+      'rolebindings',
+      all.filter(({ metadata }) => metadata.namespace !== undefined),
+    ),
+  ],
+  [
     'clusterrolebindings',
-    false,
-    all.filter(({ metadata }) => metadata.namespace === undefined),
-  ),
-}
+    storeOf(
+      'clusterrolebindings',
+      all.filter(({ metadata }) => metadata.namespace === undefined),
+    ),
+  ],
+])
 
-async function leave(user: string, { mayList = true, refused = '' } = {}) {
+async function leave(user: string, { mayList = true, refused = '', isDown = false } = {}) {
   const calls: string[] = []
   const remove = createBindingRemover({
     places: {
       async latest(plural) {
-        const store = stores[plural]
+        const store = stores.get(plural)
+        if (isDown) throw new Status(503, 'ServiceUnavailable', 'not synced yet')
         if (store === undefined) throw new Error(plural)
         return store
       },
@@ -102,5 +90,11 @@ describe('createBindingRemover', () => {
       calls: [],
       warning:
         '299 - "role bindings of the user stay: you may not list rolebindings and clusterrolebindings"',
+    }))
+
+  it('warns that bindings may stay when they cannot be read: the user is deleted', async () =>
+    expect(await leave('ann', { isDown: true })).to.deep.equal({
+      calls: [],
+      warning: '299 - "role bindings of the user may stay: not synced yet"',
     }))
 })

@@ -1,7 +1,8 @@
+import { toStatus } from '../../../../apierrors/status.ts'
 import type { AuthenticatedExchange } from '../../../../apirequest/request-context.ts'
 import { addWarning } from '../../../../httpserver/warning.ts'
 import type { CallAs } from '../../../as-caller.ts'
-import { mostWrites } from './member-changes.ts'
+import { mostWrites, writeEach } from './member-changes.ts'
 import { unbind } from './member-writes.ts'
 import { type Binding, createBindingReader } from './role-bindings.ts'
 import { rbacGroup, type ScopeReader } from './scope-reader.ts'
@@ -26,29 +27,30 @@ export function createBindingRemover(tools: {
       .filter(({ subjects }) => subjects.some(({ kind, name }) => kind === 'User' && name === user))
   }
 
-  return async (exchange, user) => {
+  async function leave(exchange: AuthenticatedExchange, user: string): Promise<string | undefined> {
     const may = await Promise.all(kinds.map(kind => places.mayList(exchange, rbacGroup, kind)))
     if (may.includes(false))
-      return addWarning(
-        exchange.res,
-        'role bindings of the user stay: you may not list rolebindings and clusterrolebindings',
-      )
+      return 'role bindings of the user stay: you may not list rolebindings and clusterrolebindings'
     const bindings = await bindingsOf(user)
     const isOwn = ({ entry }: Binding) => entry.meta.labels?.['app.kubernetes.io/managed-by'] === 'kapis'
     const own = bindings.filter(isOwn).slice(0, mostWrites)
-    const stay = bindings.filter(binding => !own.includes(binding))
-    for (const binding of own) {
-      try {
-        await unbind(callAs, { ...exchange, rawQuery: '' }, binding.entry.meta, user)
-      } catch {
-        stay.push(binding)
-      }
-    }
-    if (stay.length === 0) return
+    const failed = await writeEach(own, ({ entry }) =>
+      unbind(callAs, { ...exchange, rawQuery: '' }, entry.meta, user),
+    )
+    const stay = [...bindings.filter(binding => !own.includes(binding)), ...failed]
+    if (stay.length === 0) return undefined
     const named = stay
       .slice(0, 3)
       .map(({ entry }) => (entry.namespace === '' ? entry.name : `${entry.namespace}/${entry.name}`))
     const more = stay.length > named.length ? ` and ${stay.length - named.length} more` : ''
-    addWarning(exchange.res, `role bindings still name the user: ${named.join(', ')}${more}`)
+    return `role bindings still name the user: ${named.join(', ')}${more}`
+  }
+
+  return async (exchange, user) => {
+    // The user is deleted, so a failure is a warning too.
+    const warning = await leave(exchange, user).catch(
+      (error: unknown) => `role bindings of the user may stay: ${toStatus(error).message}`,
+    )
+    if (warning !== undefined) addWarning(exchange.res, warning)
   }
 }

@@ -75,3 +75,30 @@ function summary(what: string, steps: readonly Step[]): string {
   const rest = steps.length - named.length
   return `${what}: ${named.join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`
 }
+
+const mostFailures = 3
+
+/**
+ * Writes as many of a list as it can. After three failures of kube-apiserver itself in a row, the rest
+ * is not tried: each may take as long as a request may.
+ *
+ * @returns those that were not written
+ */
+export async function writeEach<T>(
+  items: readonly T[],
+  write: (item: T) => Promise<unknown>,
+): Promise<readonly T[]> {
+  const failed: T[] = []
+  let failures = 0
+  for (const [index, item] of items.entries()) {
+    if (failures === mostFailures) return [...failed, ...items.slice(index)]
+    try {
+      await write(item)
+      failures = 0
+    } catch (error) {
+      failed.push(item)
+      failures = toStatus(error).code >= 500 ? failures + 1 : 0
+    }
+  }
+  return failed
+}

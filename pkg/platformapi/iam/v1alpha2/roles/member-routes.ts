@@ -16,7 +16,6 @@ import {
   unknownRole,
 } from './member-writes.ts'
 import { type MemberScope, memberKinds, memberTraits, rolesByMember, toMembers } from './members.ts'
-import { isRecordRole, recordRole } from './record-role.ts'
 import {
   type Binding,
   type Held,
@@ -26,7 +25,7 @@ import {
   type RoleRef,
   workspaceRolesOf,
 } from './role-bindings.ts'
-import { type ResolvedScope, rbacGroup, type ScopeReader } from './scope-reader.ts'
+import type { ResolvedScope, ScopeReader } from './scope-reader.ts'
 import { createWorkspaceRecords } from './workspace-records.ts'
 
 export type MemberPlace = Place & { readonly scope: MemberScope }
@@ -59,10 +58,7 @@ export function createMemberHandlers(tools: MemberTools, places: ScopeReader) {
   async function showMembers(exchange: AuthenticatedExchange, place: MemberPlace, name = ''): Promise<void> {
     requireMethod(exchange, ['GET', 'HEAD', ...(name === '' ? ['POST'] : ['PUT', 'DELETE'])])
     const known = await knowMembers(exchange, place)
-    const mayReadRecords = await places.mayList(exchange, rbacGroup, 'clusterrolebindings')
-    const held = (await places.heldAt(known, isMember)).filter(
-      ({ binding }) => mayReadRecords || !isRecordRole(binding.roleRef),
-    )
+    const held = await places.heldFor(exchange, known, isMember)
     const roles = rolesByMember(held, known, known.namespaces)
     // Bindings only contain the names of users.
     const users = (await places.mayList(exchange, iam, 'users')) ? await places.latest('users') : undefined
@@ -158,9 +154,8 @@ export function createMemberHandlers(tools: MemberTools, places: ScopeReader) {
     if (place.scope !== 'workspace') return others
     const [member] = workspaceRolesOf(held, place.workspace, place.namespaces).values()
     const clusterRoles = await places.latest('clusterroles')
-    const { name: record } = recordRole(groupDomain, place.workspace, ref?.name)
-    return others.filter(({ binding: { roleRef } }) => {
-      if (isRecordRole(roleRef)) return roleRef.name !== record
+    return others.filter(({ binding: { roleRef }, recorded }) => {
+      if (recorded !== undefined) return recorded.role !== ref?.name
       if (roleRef.kind !== 'ClusterRole') return false
       const labels = clusterRoles.get('', roleRef.name)?.meta.labels
       return roleRef.name === member?.clusterRole || labels?.[`${groupDomain}/workspace`] === place.workspace

@@ -1,36 +1,14 @@
 import { expect } from 'chai'
 import { Status } from '../../../../apierrors/status.ts'
 import { startLoopback, toExchange } from '../../../../apirequest/fixtures.ts'
-import type { KubeObject } from '../../../../kubeclient/object.ts'
-import { replaceAll } from '../../../../resourcecache/fixtures.ts'
-import { plain } from '../../../../resourcecache/kinds/platform.ts'
-import { ObjectStore } from '../../../../resourcecache/store/store.ts'
+import { binding as bindingOf, groupDomain, native, object, storeOf } from './fixtures.ts'
 import { createPlatformRoles } from './platform-roles.ts'
 import { createScopeReader } from './scope-reader.ts'
 
-const groupDomain = 'kapis.io'
-const group = 'rbac.authorization.k8s.io'
-const scope = { 'iam.kapis.io/scope': 'global' }
+const scope = { labels: { 'iam.kapis.io/scope': 'global' } }
 
-function object(kind: string, name: string, more: object = {}, labels: object = {}): KubeObject {
-  const metadata = { name, uid: `u-${name}`, resourceVersion: '3', creationTimestamp: '2031-01-01T00:00:00Z' }
-  return { kind, apiVersion: `${group}/v1`, metadata: { ...metadata, labels: { ...labels } }, ...more }
-}
-function binding(name: string, role: string, kind: string, subject: string): KubeObject {
-  const roleRef = { apiGroup: group, kind: 'ClusterRole', name: role }
-  return object('ClusterRoleBinding', name, { roleRef, subjects: [{ apiGroup: group, kind, name: subject }] })
-}
-function storeOf(plural: string, kind: string, objects: readonly KubeObject[]): ObjectStore {
-  const named = { plural, singular: kind.toLowerCase(), kind, shortNames: [], categories: [], columns: [] }
-  const source = { group, version: 'v1', path: `/apis/${group}/v1/${plural}` }
-  const store = new ObjectStore({
-    kind: { ...plain, ...named, namespaced: false, source },
-    group,
-    version: 'v1',
-  })
-  replaceAll(store, objects, '10')
-  return store
-}
+const binding = (name: string, role: string, kind: string, subject: string) =>
+  bindingOf(name, `ClusterRole/${role}`, [`${kind}/${subject}`])
 
 const bindings = [
   binding('root', 'cluster-admin', 'User', 'root'),
@@ -39,13 +17,16 @@ const bindings = [
   binding('all', 'kapis:visible-namespaces', 'Group', 'everyone'),
   binding('other', 'view', 'User', 'joe'),
 ]
-const stores: Readonly<Record<string, ObjectStore>> = {
-  clusterroles: storeOf('clusterroles', 'ClusterRole', [
-    ...['cluster-admin', 'kapis:visible-namespaces', 'view'].map(name => object('ClusterRole', name)),
-    object('ClusterRole', 'auditor', {}, scope),
-  ]),
-  clusterrolebindings: storeOf('clusterrolebindings', 'ClusterRoleBinding', bindings),
-}
+const stores = new Map([
+  [
+    'clusterroles',
+    storeOf('clusterroles', [
+      ...['cluster-admin', 'kapis:visible-namespaces', 'view'].map(name => object('ClusterRole', name)),
+      object('ClusterRole', 'auditor', {}, scope),
+    ]),
+  ],
+  ['clusterrolebindings', storeOf('clusterrolebindings', bindings)],
+])
 
 function setUp(denied: readonly string[] = []) {
   const calls: unknown[] = []
@@ -55,7 +36,7 @@ function setUp(denied: readonly string[] = []) {
       if (denied.includes(`${verb} ${resource}`)) throw new Status(403, 'Forbidden', `no ${resource}`)
     },
     async latest(plural) {
-      const store = stores[plural]
+      const store = stores.get(plural)
       if (store === undefined) throw new Error(plural)
       return store
     },
@@ -89,7 +70,7 @@ describe('createPlatformRoles', () => {
       expect((await setUp().roles.read()).of({ name, groups })).to.equal(role))
 
   describe('prepare', () => {
-    const all = `/apis/${group}/v1/clusterrolebindings`
+    const all = `${native}/clusterrolebindings`
     const tried = `POST ${all}?dryRun=All`
 
     async function prepare(

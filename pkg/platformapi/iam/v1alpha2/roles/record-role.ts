@@ -1,3 +1,7 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { KubeObject } from '../../../../kubeclient/object.ts'
+import type { Entry } from '../../../../resourcecache/store/cached-object.ts'
+
 const prefix = 'kapis:workspace:'
 
 /** A reference to a role, as in bindings. */
@@ -28,16 +32,33 @@ export function recordRole(groupDomain: string, workspace: string, role: string 
   }
 }
 
-/** Whether a role is one that records a member of a workspace. */
-export function isRecordRole({ kind, name }: RoleRef): boolean {
-  return kind === 'ClusterRole' && name.startsWith(prefix)
+/** What the name of a role records for a workspace; undefined for the names of other roles. */
+export function recordedFor(workspace: string, { kind, name }: RoleRef): Recorded | undefined {
+  if (kind !== 'ClusterRole') return undefined
+  const named = namedBy(name)
+  return named?.workspace === workspace ? { role: named.role } : undefined
 }
 
-/** What the name of a role records for a workspace; undefined for the names of other roles. */
-export function recordedFor(workspace: string, roleRef: RoleRef): Recorded | undefined {
-  if (!isRecordRole(roleRef)) return undefined
+/** Whether a ClusterRole is that of a record, by its rules too: anyone may choose its name. */
+export function isRecordRole(groupDomain: string, entry: Pick<Entry, 'name' | 'parsed'>): boolean {
+  const named = namedBy(entry.name)
+  if (named === undefined) return false
+  return hasRulesOf(entry.parsed(), recordRole(groupDomain, named.workspace, named.role))
+}
+
+/** Whether a ClusterRole gives what a record gives, and nothing else. */
+export function hasRulesOf(
+  clusterRole: KubeObject | undefined,
+  { rules }: ReturnType<typeof recordRole>,
+): boolean {
+  return isDeepStrictEqual(clusterRole?.rules, rules)
+}
+
+function namedBy(
+  name: string,
+): { readonly workspace: string; readonly role: string | undefined } | undefined {
+  if (!name.startsWith(prefix)) return undefined
   // Names of workspaces have no colon.
-  const [of, ...rest] = roleRef.name.slice(prefix.length).split(':')
-  if (of !== workspace) return undefined
-  return { role: rest.length === 0 ? undefined : rest.join(':') }
+  const [workspace = '', ...rest] = name.slice(prefix.length).split(':')
+  return { workspace, role: rest.length === 0 ? undefined : rest.join(':') }
 }

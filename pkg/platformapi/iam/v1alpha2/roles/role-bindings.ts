@@ -1,6 +1,6 @@
 import { isRecord, itemsOf, membersOf, textOf } from '../../../../kubeclient/object.ts'
 import type { Entry } from '../../../../resourcecache/store/cached-object.ts'
-import { recordedFor } from './record-role.ts'
+import type { Recorded } from './record-role.ts'
 import { type Preset, presetsOf, type RoleScope } from './role-presets.ts'
 
 /** A place in which bindings are looked at. */
@@ -23,6 +23,8 @@ export type Held = {
   /** The role name in the API of KubeSphere. */
   readonly role: string
   readonly binding: Binding
+  /** What the binding records for later namespaces of a workspace, if it gives no role itself. */
+  readonly recorded?: Recorded
 }
 
 /** The label of platform-wide bindings and roles, whose subjects are not cluster members. */
@@ -103,11 +105,10 @@ export function workspaceRolesOf(
   namespaces: readonly string[],
 ): ReadonlyMap<string, WorkspaceMember> {
   const givenTo = new Map<string, Set<string>>()
-  for (const { user, binding } of held) {
+  for (const { user, binding, recorded } of held) {
     const given = givenTo.get(user) ?? new Set()
     givenTo.set(user, given)
-    const recorded = recordedFor(workspace, binding.roleRef)?.role
-    if (recorded !== undefined) given.add(`/${recorded}`)
+    if (recorded?.role !== undefined) given.add(`/${recorded.role}`)
     const { kind, name } = binding.roleRef
     if (kind === 'ClusterRole') given.add(`${binding.entry.namespace}/${name}`)
   }

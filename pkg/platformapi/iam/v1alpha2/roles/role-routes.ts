@@ -4,7 +4,7 @@ import type { AuthenticatedExchange, Handler } from '../../../../apirequest/requ
 import { sendJson } from '../../../../httpserver/respond.ts'
 import type { User } from '../../../../iam/users/user.ts'
 import { createMemberHandlers, type MemberTools, requireMethod } from './member-routes.ts'
-import { type Held, isSameRole, type Place, workspaceRolesOf } from './role-bindings.ts'
+import { type Held, isSameRole, type Place, type Subject, workspaceRolesOf } from './role-bindings.ts'
 import { labelsOf, writeRole } from './role-writes.ts'
 import { type PlacedRole, roleKinds } from './roles.ts'
 import type { RolePath } from './roles-description.ts'
@@ -75,9 +75,9 @@ export function createRoleRoutes(
     if (user === undefined) throw notFound({ group: iam, resource: 'users' }, name)
     const groups = new Set(user.groups)
     groups.delete(authenticatedGroup)
-    const found = await places.heldAt(known, subject =>
-      subject.kind === 'User' ? subject.name === name : subject.kind === 'Group' && groups.has(subject.name),
-    )
+    const is = (subject: Subject) =>
+      subject.kind === 'User' ? subject.name === name : subject.kind === 'Group' && groups.has(subject.name)
+    const found = await (isOwn ? places.heldAt(known, is) : places.heldFor(exchange, known, is))
     const held = found.map(each => ({ ...each, user: name }))
     const isHeld = place.scope === 'workspace' ? isOfWorkspace(held, known) : isBound(held)
     const shown = (await places.rolesAt(place, true)).filter(isHeld)

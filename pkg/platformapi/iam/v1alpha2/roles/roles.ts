@@ -53,10 +53,10 @@ function nativeRoles(sources: RoleSources, place: Place): readonly PlacedRole[] 
   if (!mayReadClusterRoles) return native
   const shown = [...clusterRoles.entries()]
     .filter(entry => {
-      const { meta, name } = entry
+      const { meta } = entry
       if (isTemplate(entry, groupDomain)) return isTemplateFor(entry, groupDomain, scope)
       if (scope === 'namespace') return false
-      if (isRecordRole({ kind: 'ClusterRole', name })) return false
+      if (isRecordRole(groupDomain, entry)) return false
       const of = meta.labels?.[`${groupDomain}/workspace`]
       if (scope === 'workspace') return of === workspace
       const isGlobal = meta.labels?.[scopeLabel(groupDomain)] === 'global'

@@ -4,7 +4,7 @@ import { parseRequestInfo, type RequestInfo } from '../../../../apirequest/reque
 import type { KubeObject } from '../../../../kubeclient/object.ts'
 import type { KindOptions } from '../../../../resourcecache/kind.ts'
 import type { ObjectStore } from '../../../../resourcecache/store/store.ts'
-import { isRecordRole } from './record-role.ts'
+import { isRecordRole, recordedFor } from './record-role.ts'
 import {
   type Binding,
   createBindingReader,
@@ -17,7 +17,7 @@ import {
 } from './role-bindings.ts'
 import { type Preset, presetsOf } from './role-presets.ts'
 import { listRoles, type PlacedRole } from './roles.ts'
-import { recordsOf } from './workspace-records.ts'
+import { type RecordedMember, recordsOf } from './workspace-records.ts'
 
 /** A right on objects of RBAC, at a place. */
 export type ScopedPermission = {
@@ -133,9 +133,19 @@ export function createScopeReader(tools: ScopeReaderTools) {
   }
 
   /** The members of a workspace that are stored on their own. */
-  async function recordsAt(workspace: string) {
-    const bindings = [...(await latest('clusterrolebindings')).entries()].map(toBinding)
-    return recordsOf(bindings, { groupDomain, workspace }, await latest('clusterroles'))
+  async function recordsAt(workspace: string): Promise<readonly RecordedMember[]> {
+    const bindings = [...(await latest('clusterrolebindings')).entries()]
+      .map(toBinding)
+      .filter(({ roleRef }) => recordedFor(workspace, roleRef) !== undefined)
+    if (bindings.length === 0) return []
+    const uid = (await latest('workspaces')).get('', workspace)?.meta.uid
+    return recordsOf(bindings, { groupDomain, workspace, uid }, await latest('clusterroles'))
+  }
+
+  /** Whether a ClusterRoleBinding names a ClusterRole, which need not exist. */
+  async function isBound(clusterRole: string): Promise<boolean> {
+    const bindings = await latest('clusterrolebindings')
+    return [...bindings.entries()].map(toBinding).some(({ roleRef: { name } }) => name === clusterRole)
   }
 
   /** The bindings that count at a place, each under the name of its role there. */
@@ -155,13 +165,26 @@ export function createScopeReader(tools: ScopeReaderTools) {
       scope === 'global'
         ? new Set((await rolesAt(place, true)).map(({ role }) => role.metadata.name))
         : undefined
+    const clusterRoles = await latest('clusterroles')
     const named = ({ entry, roleRef }: Binding) => {
-      if (isRecordRole(roleRef)) return undefined
+      const clusterRole = clusterRoles.get('', roleRef.name)
+      if (clusterRole !== undefined && isRecordRole(groupDomain, clusterRole)) return undefined
       const name = nameAt(presets, roleRef)
       if (roles !== undefined) return roles.has(name) ? name : undefined
       return entry.meta.labels?.[label] === 'global' ? undefined : name
     }
     return heldBy(all, named, is)
+  }
+
+  /** The same, without records of members for a caller who may not list ClusterRoleBindings. */
+  async function heldFor(
+    exchange: AuthenticatedExchange,
+    place: ResolvedScope,
+    is: (subject: Subject) => boolean,
+  ): Promise<readonly Held[]> {
+    const held = await heldAt(place, is)
+    if (!held.some(isRecorded) || (await mayList(exchange, rbacGroup, 'clusterrolebindings'))) return held
+    return held.filter(each => !isRecorded(each))
   }
 
   /** A read of the views themselves, which are in no list of kube-apiserver. */
@@ -177,11 +200,17 @@ export function createScopeReader(tools: ScopeReaderTools) {
     presetsAt,
     rolesAt,
     heldAt,
+    heldFor,
     recordsAt,
+    isBound,
     viewInfo,
     latest,
     show: tools.show,
   }
+}
+
+function isRecorded({ recorded }: Held): boolean {
+  return recorded !== undefined
 }
 
 function isForbidden(error: unknown): boolean {

@@ -2,62 +2,55 @@ import { expect } from 'chai'
 import { Status } from '../../../../apierrors/status.ts'
 import { startLoopback, toExchange } from '../../../../apirequest/fixtures.ts'
 import type { KubeObject } from '../../../../kubeclient/object.ts'
-import { replaceAll } from '../../../../resourcecache/fixtures.ts'
-import { plain } from '../../../../resourcecache/kinds/platform.ts'
-import { ObjectStore } from '../../../../resourcecache/store/store.ts'
+import type { CallAs } from '../../../as-caller.ts'
+import { binding, rbac as group, groupDomain, object, storeOf } from './fixtures.ts'
 import { recordRole } from './record-role.ts'
 import { createBindingReader } from './role-bindings.ts'
 import { createWorkspaceRecords, recordsOf } from './workspace-records.ts'
 
-const groupDomain = 'kapis.io'
-const group = 'rbac.authorization.k8s.io'
+const ownedBy = (uid: string) => ({ ownerReferences: [{ kind: 'Workspace', name: 'blue', uid }] })
 
-function object(kind: string, name: string, more: object): KubeObject {
-  const metadata = { name, uid: `u-${name}`, resourceVersion: '3', creationTimestamp: '2031-01-01T00:00:00Z' }
-  return { kind, apiVersion: `${group}/v1`, metadata, ...more }
-}
-function role(workspace: string, of: string | undefined): KubeObject {
+function role(workspace: string, of: string | undefined, meta: object = {}): KubeObject {
   const { name, rules } = recordRole(groupDomain, workspace, of)
-  return object('ClusterRole', name, { rules })
+  return object('ClusterRole', name, { rules }, meta)
 }
-function binding(user: string, workspace: string, of: string | undefined): KubeObject {
+function record(user: string, workspace: string, of: string | undefined, uid = `u-${workspace}`): KubeObject {
   const { name } = recordRole(groupDomain, workspace, of)
-  const roleRef = { apiGroup: group, kind: 'ClusterRole', name }
-  return object('ClusterRoleBinding', user, {
-    roleRef,
-    subjects: [{ apiGroup: group, kind: 'User', name: user }],
-  })
-}
-function storeOf(plural: string, kind: string, objects: readonly KubeObject[]): ObjectStore {
-  const named = { plural, singular: kind.toLowerCase(), kind, shortNames: [], categories: [], columns: [] }
-  const source = { group, version: 'v1', path: `/apis/${group}/v1/${plural}` }
-  const store = new ObjectStore({
-    kind: { ...plain, ...named, namespaced: false, source },
-    group,
-    version: 'v1',
-  })
-  replaceAll(store, objects, '10')
-  return store
+  return binding(user, `ClusterRole/${name}`, [`User/${user}`], ownedBy(uid))
 }
 
-const roles = storeOf('clusterroles', 'ClusterRole', [
+const label = { labels: { 'kapis.io/workspace': 'blue' } }
+const roles = storeOf('clusterroles', [
   role('blue', 'admin'),
   role('blue', undefined),
   role('red', 'admin'),
+  role('blue', 'cluster-admin'),
+  role('blue', 'blue-readers'),
+  object('ClusterRole', 'cluster-admin'),
+  object('ClusterRole', 'blue-readers', {}, label),
   { ...role('blue', 'view'), rules: [] },
+  role('old', undefined, ownedBy('u-earlier')),
+  role('new', undefined, ownedBy('u-new')),
 ])
-const bindings = storeOf('clusterrolebindings', 'ClusterRoleBinding', [
-  binding('ann', 'blue', 'admin'),
-  binding('joe', 'blue', undefined),
-  binding('kim', 'red', 'admin'),
+const bindings = storeOf('clusterrolebindings', [
+  record('ann', 'blue', 'admin'),
+  record('joe', 'blue', undefined),
+  record('kim', 'red', 'admin'),
   // Bound to a role that gives nothing, as anyone might.
-  binding('mallory', 'blue', 'view'),
-  binding('eve', 'blue', 'edit'),
-  binding('system:x', 'blue', 'admin'),
+  record('mallory', 'blue', 'view'),
+  record('eve', 'blue', 'edit'),
+  record('system:x', 'blue', 'admin'),
+  // Of an earlier workspace of the name.
+  record('old', 'blue', 'admin', 'u-earlier'),
+  binding('hand', 'ClusterRole/kapis:workspace:blue:admin', ['User/hand']),
 ])
 const toBinding = createBindingReader()
 const recordsAt = async (workspace: string) =>
-  recordsOf([...bindings.entries()].map(toBinding), { groupDomain, workspace }, roles)
+  recordsOf(
+    [...bindings.entries()].map(toBinding),
+    { groupDomain, workspace, uid: workspace === 'none' ? undefined : `u-${workspace}` },
+    roles,
+  )
 
 describe('recordsOf', () => {
   for (const [workspace, members] of [
@@ -70,6 +63,7 @@ describe('recordsOf', () => {
     ],
     ['red', [['kim', 'admin']]],
     ['re', []],
+    ['none', []],
   ] as const)
     it(`are those of workspace ${workspace}, by roles that cannot be bound by anyone`, async () =>
       expect(
@@ -78,41 +72,155 @@ describe('recordsOf', () => {
 })
 
 describe('createWorkspaceRecords', () => {
-  async function giveIn(isRefused: boolean) {
+  type Places = Parameters<typeof createWorkspaceRecords>[0]['places']
+
+  async function during(
+    run: (records: ReturnType<typeof createWorkspaceRecords>, exchange: Parameters<CallAs>[0]) => unknown,
+    { answer, ...places }: Partial<Places> & { answer?: (path: string) => object } = {},
+  ) {
     const calls: unknown[] = []
-    const { giveIn: give } = createWorkspaceRecords({
+    let thrown: unknown
+    const records = createWorkspaceRecords({
       groupDomain,
-      places: { latest: async () => roles, recordsAt },
-      async callAs(_exchange, { path, body }) {
-        calls.push([path, Object(body).roleRef, Object(body).subjects[0].name])
-        if (isRefused) throw new Status(403, 'Forbidden', 'escalation')
-        return { code: 201, text: '{}' }
+      places: { latest: async () => roles, recordsAt, isBound: async () => false, ...places },
+      async callAs(_exchange, { method = 'GET', path, body }) {
+        const { roleRef, subjects } = Object(body)
+        calls.push(method === 'GET' ? path : [path, roleRef?.name, subjects?.[0]?.name])
+        return { code: 201, text: JSON.stringify(answer?.(path) ?? {}) }
       },
     })
     const server = await startLoopback(async (req, res) => {
-      await give(toExchange(req, res), { workspace: 'blue', namespace: 'new' })
+      try {
+        await run(records, toExchange(req, res))
+      } catch (error) {
+        thrown = error
+      }
       res.end()
     })
     try {
       const { headers } = await server.get('/kapis/tenant.kapis.io/v1alpha2/workspaces/blue/namespaces?x=1')
-      return { calls, warning: headers.warning }
+      return { calls, warning: headers.warning, thrown }
     } finally {
       await server.close()
     }
   }
-  const given = [
-    `/apis/${group}/v1/namespaces/new/rolebindings`,
-    { apiGroup: group, kind: 'ClusterRole', name: 'admin' },
-    'ann',
-  ]
+
+  const giveIn = (options?: Parameters<typeof during>[1]) =>
+    during((records, exchange) => records.giveIn(exchange, { workspace: 'blue', namespace: 'new' }), options)
+  const given = [`/apis/${group}/v1/namespaces/new/rolebindings`, 'admin', 'ann']
+  const fail = (code: number) => () => {
+    throw new Status(code, code === 403 ? 'Forbidden' : 'ServiceUnavailable', 'no')
+  }
 
   it('gives the stored members their roles in a new namespace, as its creator', async () =>
-    expect(await giveIn(false)).to.deep.equal({ calls: [given], warning: undefined }))
+    expect(await giveIn()).to.deep.equal({ calls: [given], warning: undefined, thrown: undefined }))
 
   it('tells the creator of members who have no role', async () => {
-    const { warning } = await giveIn(true)
+    const { warning } = await giveIn({ answer: fail(403) })
     expect(warning).to.equal(
       '299 - "1 of 1 members of the workspace have no role in the namespace: add them again"',
     )
+  })
+
+  const recordsOfMany = (role: string, count: number) => async () =>
+    Array.from({ length: count }, (_, i) => ({
+      ...{ user: `u${i}`, role: '', recorded: { role } },
+      binding: { entry: [...bindings.entries()][0] ?? Object(null), roleRef: Object(null), subjects: [] },
+    }))
+
+  it('gives no role that is not one of the workspace, or no longer', async () => {
+    const { calls, warning } = await giveIn({ recordsAt: recordsOfMany('cluster-admin', 2) })
+    expect(calls).to.deep.equal([])
+    expect(warning).to.match(/"2 of 2 members of the workspace have no role/)
+    expect((await giveIn({ recordsAt: recordsOfMany('blue-readers', 2) })).calls).to.have.length(2)
+  })
+
+  it('stops when kube-apiserver fails, and goes on when it refuses', async () => {
+    for (const [code, count] of [
+      [503, 3],
+      [403, 9],
+    ] as const) {
+      const { calls, warning } = await giveIn({
+        recordsAt: recordsOfMany('admin', 9),
+        answer: fail(code),
+      })
+      expect(calls, String(code)).to.have.length(count)
+      expect(warning).to.match(/"9 of 9 members/)
+    }
+  })
+
+  it('is a warning when the members cannot be read: the namespace exists', async () => {
+    const { thrown, warning } = await giveIn({ recordsAt: fail(503) })
+    expect([thrown, warning]).to.deep.equal([
+      undefined,
+      '299 - "members of the workspace (no) have no role in the namespace: add them again"',
+    ])
+  })
+
+  const store = (workspace: string, options: Parameters<typeof during>[1] = {}) =>
+    during(
+      async (records, exchange) => {
+        const member = { user: 'new', workspace, role: undefined }
+        for (const { run } of records.stepsFor(exchange, member, { held: [], isRequired: true })) await run()
+      },
+      {
+        answer: path => (path.includes('/workspaces/') ? object('Workspace', workspace) : {}),
+        ...options,
+      },
+    )
+  const clusterRoles = [`/apis/${group}/v1/clusterroles?x=1`, undefined, undefined]
+  const bound = (workspace: string) => [
+    `/apis/${group}/v1/clusterrolebindings?x=1`,
+    `kapis:workspace:${workspace}`,
+    'new',
+  ]
+
+  it('stores a member by a role that there is, and makes one that there is not', async () => {
+    expect((await store('new')).calls.slice(1)).to.deep.equal([bound('new')])
+    expect((await store('other')).calls.slice(1)).to.deep.equal([clusterRoles, bound('other')])
+  })
+
+  it('takes no binding in a namespace for a record', () =>
+    during((records, exchange) => {
+      const namespaced = binding('b', 'ClusterRole/kapis:workspace:new', ['User/new'], { namespace: 'n' })
+      const [entry] = storeOf('rolebindings', [namespaced]).entries()
+      if (entry === undefined) throw new Error('no entry')
+      const held = [{ user: 'new', role: 'kapis:workspace:new', binding: toBinding(entry) }]
+      const member = { user: 'new', workspace: 'new', role: undefined }
+      expect(records.stepsFor(exchange, member, { held, isRequired: true })).to.have.length(1)
+    }).then(({ thrown }) => expect(thrown).to.equal(undefined)))
+
+  it('makes no role that bindings name already: they would get its rights', async () => {
+    const { calls, thrown } = await store('other', {
+      isBound: async name => name === 'kapis:workspace:other',
+    })
+    expect(calls).to.have.length(1)
+    expect(thrown).to.include({
+      code: 409,
+      message:
+        'ClusterRoleBindings name the ClusterRole "kapis:workspace:other", which does not exist: delete them first',
+    })
+  })
+
+  it('binds no role of an earlier workspace of the name, which is about to be removed', async () => {
+    const { calls, thrown } = await store('old')
+    expect(calls).to.have.length(1)
+    expect(thrown).to.have.property('code', 409)
+    expect(String(thrown)).to.contain('is of an earlier workspace of the name')
+  })
+
+  it('binds no role with other rules that was made in the meantime', async () => {
+    let isMade = false
+    const other = storeOf('clusterroles', [{ ...role('other', undefined), rules: [] }])
+    const { calls, thrown } = await store('other', {
+      latest: async () => (isMade ? other : roles),
+      answer(path) {
+        if (path.includes('/workspaces/')) return object('Workspace', 'other')
+        isMade = true
+        throw new Status(409, 'AlreadyExists', 'there is one')
+      },
+    })
+    expect(calls.slice(1)).to.deep.equal([clusterRoles])
+    expect(String(thrown)).to.contain('has other rules than Kapis gives it')
   })
 })

@@ -1,16 +1,16 @@
-import { isDeepStrictEqual } from 'node:util'
-import { Status } from '../../../../apierrors/status.ts'
+import { Status, toStatus } from '../../../../apierrors/status.ts'
 import type { AuthenticatedExchange } from '../../../../apirequest/request-context.ts'
 import { addWarning } from '../../../../httpserver/warning.ts'
-import { parseObject } from '../../../../kubeclient/object.ts'
+import { type ObjectMeta, parseObject } from '../../../../kubeclient/object.ts'
 import type { Entry } from '../../../../resourcecache/store/cached-object.ts'
 import { type CallAs, withQueryOf } from '../../../as-caller.ts'
 import { isDryRun } from '../../../dry-run.ts'
 import { workspacesPath } from '../../../workspaces/template.ts'
-import { mostWrites, type Step } from './member-changes.ts'
+import { mostWrites, type Step, writeEach } from './member-changes.ts'
 import { bind } from './member-writes.ts'
-import { isRecordRole, type Recorded, recordedFor, recordRole } from './record-role.ts'
+import { hasRulesOf, type Recorded, recordedFor, recordRole } from './record-role.ts'
 import { type Binding, type Held, isMember } from './role-bindings.ts'
+import { presetsOf } from './role-presets.ts'
 
 const clusterRoles = '/apis/rbac.authorization.k8s.io/v1/clusterroles'
 
@@ -21,23 +21,31 @@ export type RecordedMember = Held & { readonly recorded: Recorded }
 
 /**
  * The members that ClusterRoleBindings record for a workspace. A ClusterRole of the name with other
- * rules is no record: anyone may bind an empty one.
+ * rules is no record: anyone may bind an empty one. Nor is a binding that the Workspace does not
+ * own: it is of an earlier one of the name.
+ *
+ * @param uid undefined if there is no such Workspace
  */
 export function recordsOf(
   bindings: Iterable<Binding>,
-  { groupDomain, workspace }: { readonly groupDomain: string; readonly workspace: string },
+  of: { readonly groupDomain: string; readonly workspace: string; readonly uid: string | undefined },
   roles: Roles,
 ): readonly RecordedMember[] {
+  const { groupDomain, workspace, uid } = of
   return [...bindings].flatMap(binding => {
     const { roleRef, subjects } = binding
     const recorded = recordedFor(workspace, roleRef)
-    if (recorded === undefined) return []
-    const { rules } = recordRole(groupDomain, workspace, recorded.role)
-    if (!isDeepStrictEqual(roles.get('', roleRef.name)?.parsed().rules, rules)) return []
+    if (recorded === undefined || uid === undefined || !isOwnedBy(binding.entry.meta, uid)) return []
+    const role = recordRole(groupDomain, workspace, recorded.role)
+    if (!hasRulesOf(roles.get('', roleRef.name)?.parsed(), role)) return []
     return subjects
       .filter(isMember)
       .map(({ name: user }) => ({ user, role: roleRef.name, binding, recorded }))
   })
+}
+
+function isOwnedBy({ ownerReferences = [] }: Pick<ObjectMeta, 'ownerReferences'>, uid: string): boolean {
+  return ownerReferences.some(owner => owner.uid === uid)
 }
 
 export type RecordTools = {
@@ -46,49 +54,116 @@ export type RecordTools = {
   readonly places: {
     readonly latest: (plural: string) => Promise<Roles>
     readonly recordsAt: (workspace: string) => Promise<readonly RecordedMember[]>
+    readonly isBound: (clusterRole: string) => Promise<boolean>
   }
+}
+
+type Owner = {
+  readonly apiVersion: string
+  readonly kind: string
+  readonly name: string
+  readonly uid: string
 }
 
 /** Members of workspaces that are stored on their own, and not in the namespaces of the workspace. */
 export function createWorkspaceRecords({ groupDomain, callAs, places }: RecordTools) {
   /** The Workspace owns its records, so that kube-apiserver removes them with it. */
-  async function ownerOf(exchange: AuthenticatedExchange, workspace: string): Promise<object> {
+  async function ownerOf(exchange: AuthenticatedExchange, workspace: string): Promise<Owner> {
     const path = `${workspacesPath(groupDomain)}/${encodeURIComponent(workspace)}`
-    const { apiVersion, kind, metadata } = parseObject(JSON.parse((await callAs(exchange, { path })).text))
+    const {
+      apiVersion = '',
+      kind = '',
+      metadata,
+    } = parseObject(JSON.parse((await callAs(exchange, { path })).text))
     return { apiVersion, kind, name: metadata.name, uid: metadata.uid }
+  }
+
+  /** @throws Status 409 for a ClusterRole that is not one of this record */
+  function requireRecord(entry: Entry, role: ReturnType<typeof recordRole>, { uid }: Owner): void {
+    const { meta } = entry
+    const name = JSON.stringify(role.name)
+    if (!hasRulesOf(entry.parsed(), role))
+      throw new Status(409, 'Conflict', `the ClusterRole ${name} has other rules than Kapis gives it`)
+    // Members would vanish with it.
+    if ((meta.ownerReferences ?? []).length > 0 && !isOwnedBy(meta, uid))
+      throw new Status(
+        409,
+        'Conflict',
+        `the ClusterRole ${name} is of an earlier workspace of the name, and about to be removed; retry later`,
+      )
+  }
+
+  /** @returns whether the role is stored, which it is not after a dry run */
+  async function ensureRole(
+    exchange: AuthenticatedExchange,
+    role: ReturnType<typeof recordRole>,
+    owner: Owner,
+  ): Promise<boolean> {
+    const { name, rules } = role
+    const stored = async () => (await places.latest('clusterroles')).get('', name)
+    const found = await stored()
+    if (found !== undefined) {
+      requireRecord(found, role, owner)
+      return true
+    }
+    // The role would give its rights to subjects whom nobody with these rights has bound.
+    if (await places.isBound(name))
+      throw new Status(
+        409,
+        'Conflict',
+        `ClusterRoleBindings name the ClusterRole ${JSON.stringify(name)}, which does not exist: delete them first`,
+      )
+    const labels = { 'app.kubernetes.io/managed-by': 'kapis' }
+    const body = {
+      ...{ apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'ClusterRole' },
+      metadata: { name, labels, ownerReferences: [owner] },
+      rules,
+    }
+    try {
+      await callAs(exchange, { method: 'POST', path: withQueryOf(exchange, clusterRoles), body })
+    } catch (error) {
+      if (!(error instanceof Status && error.reason === 'AlreadyExists')) throw error
+      const other = await stored()
+      if (other !== undefined) requireRecord(other, role, owner)
+    }
+    return !isDryRun(exchange)
   }
 
   async function write(
     exchange: AuthenticatedExchange,
     { user, workspace, role }: { user: string; workspace: string; role: string | undefined },
   ): Promise<void> {
-    const { name, rules } = recordRole(groupDomain, workspace, role)
+    const recorded = recordRole(groupDomain, workspace, role)
     const owner = await ownerOf(exchange, workspace)
-    const stored = (await places.latest('clusterroles')).get('', name)?.parsed()
-    if (stored !== undefined && !isDeepStrictEqual(stored.rules, rules))
-      throw new Status(
-        409,
-        'Conflict',
-        `the ClusterRole ${JSON.stringify(name)} has other rules than Kapis gives it`,
-      )
-    if (stored === undefined) {
-      const labels = { 'app.kubernetes.io/managed-by': 'kapis' }
-      const body = {
-        ...{ apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'ClusterRole' },
-        metadata: { name, labels, ownerReferences: [owner] },
-        rules,
-      }
-      await callAs(exchange, { method: 'POST', path: withQueryOf(exchange, clusterRoles), body }).catch(
-        (error: unknown) => {
-          if (!(error instanceof Status && error.reason === 'AlreadyExists')) throw error
-        },
-      )
-      // A dry run has made no role that could be bound.
-      if (isDryRun(exchange)) return
-    }
+    if (!(await ensureRole(exchange, recorded, owner))) return
     const labels = { [`${groupDomain}/workspace`]: workspace }
-    const roleRef = { kind: 'ClusterRole', name }
+    const roleRef = { kind: 'ClusterRole', name: recorded.name }
     await bind(callAs, exchange, { user, namespace: '', roleRef, labels, owner })
+  }
+
+  /** A record outlives the label, and the role, that it was made with. */
+  async function isRoleOf(workspace: string): Promise<(clusterRole: string) => boolean> {
+    const roles = await places.latest('clusterroles')
+    const presets = presetsOf('workspace', workspace)
+    return name =>
+      presets.some(({ clusterRole }) => clusterRole === name) ||
+      roles.get('', name)?.meta.labels?.[`${groupDomain}/workspace`] === workspace
+  }
+
+  async function giveAll(
+    exchange: AuthenticatedExchange,
+    { workspace, namespace }: { readonly workspace: string; readonly namespace: string },
+  ): Promise<{ readonly missing: number; readonly all: number }> {
+    const members = (await places.recordsAt(workspace)).flatMap(({ user, recorded: { role } }) =>
+      role === undefined ? [] : [{ user, role }],
+    )
+    const isHere = await isRoleOf(workspace)
+    const given = members.filter(({ role }) => isHere(role)).slice(0, mostWrites)
+    const own = { ...exchange, rawQuery: '' }
+    const failed = await writeEach(given, ({ user, role: name }) =>
+      bind(callAs, own, { user, namespace, roleRef: { kind: 'ClusterRole', name }, labels: {} }),
+    )
+    return { missing: members.length - given.length + failed.length, all: members.length }
   }
 
   return {
@@ -103,8 +178,7 @@ export function createWorkspaceRecords({ groupDomain, callAs, places }: RecordTo
       member: { readonly user: string; readonly workspace: string; readonly role: string | undefined },
       { held, isRequired }: { readonly held: readonly Held[]; readonly isRequired: boolean },
     ): readonly Step[] {
-      const { name } = recordRole(groupDomain, member.workspace, member.role)
-      if (held.some(({ binding: { roleRef } }) => isRecordRole(roleRef) && roleRef.name === name)) return []
+      if (held.some(({ recorded }) => recorded !== undefined && recorded.role === member.role)) return []
       const run = () =>
         write(exchange, member).catch((error: unknown) => {
           const isRefused = error instanceof Status && [403, 404].includes(error.code)
@@ -115,27 +189,20 @@ export function createWorkspaceRecords({ groupDomain, callAs, places }: RecordTo
     },
     /**
      * Gives the stored members of a workspace their roles in a new namespace, as the caller, who
-     * learns how many were not given.
+     * learns how many were not given. The namespace exists, so a failure is a warning too.
      */
     async giveIn(
       exchange: AuthenticatedExchange,
-      { workspace, namespace }: { readonly workspace: string; readonly namespace: string },
+      where: { readonly workspace: string; readonly namespace: string },
     ): Promise<void> {
-      const records = (await places.recordsAt(workspace)).filter(
-        ({ recorded }) => recorded.role !== undefined,
-      )
-      let refused = Math.max(0, records.length - mostWrites)
-      for (const { user, recorded } of records.slice(0, mostWrites)) {
-        const roleRef = { kind: 'ClusterRole', name: recorded.role ?? '' }
-        await bind(callAs, { ...exchange, rawQuery: '' }, { user, namespace, roleRef, labels: {} }).catch(
-          () => refused++,
-        )
+      const warn = (who: string) =>
+        addWarning(exchange.res, `${who} have no role in the namespace: add them again`)
+      try {
+        const { missing, all } = await giveAll(exchange, where)
+        if (missing > 0) warn(`${missing} of ${all} members of the workspace`)
+      } catch (error) {
+        warn(`members of the workspace (${toStatus(error).message})`)
       }
-      if (refused > 0)
-        addWarning(
-          exchange.res,
-          `${refused} of ${records.length} members of the workspace have no role in the namespace: add them again`,
-        )
     },
   }
 }

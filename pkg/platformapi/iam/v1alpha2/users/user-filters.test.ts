@@ -24,7 +24,7 @@ async function usersOf(query: string, mayList = true) {
       asked.push([what, place])
       if (!mayList) throw new Status(403, 'Forbidden', 'no bindings')
     },
-    heldAt: async () => [held('ann', 'admin', 'b1', 'admin'), held('joe', 'viewer', 'b1', 'view')],
+    heldFor: async () => [held('ann', 'admin', 'b1', 'admin'), held('joe', 'viewer', 'b1', 'view')],
   }
   const platformRoles = {
     read: async () => ({

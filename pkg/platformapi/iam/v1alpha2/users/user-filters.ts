@@ -16,7 +16,7 @@ const scopes: readonly (readonly [filter: string, scope: MemberScope])[] = [
 ]
 
 export type UserFilterTools = {
-  readonly places: Pick<ScopeReader, 'know' | 'heldAt' | 'requireList'>
+  readonly places: Pick<ScopeReader, 'know' | 'heldFor' | 'requireList'>
   readonly platformRoles: Pick<PlatformRoles, 'read'>
 }
 
@@ -48,7 +48,7 @@ export function narrowUsers(
     await places.requireList(exchange, known, 'bindings')
     const { role: roleFilter } = memberKinds[scope]
     const role = filters.get(roleFilter)
-    const roles = rolesByMember(await places.heldAt(known, isMember), known, known.namespaces)
+    const roles = rolesByMember(await places.heldFor(exchange, known, isMember), known, known.namespaces)
     const names = new Set(
       [...roles]
         .filter(([, held]) => role === undefined || held.split(',').includes(role))

@@ -1,0 +1,348 @@
+import { expect } from 'chai'
+import { membersOf } from '../../../../kubeclient/object.ts'
+import { native, rbac } from './fixtures.ts'
+import { member, objects, recordRules, serveRoleRoutes, workspaceOf, workspaces } from './served-fixtures.ts'
+
+const post = (namespace: string, user: string, kind: string, name: string) => ({
+  method: 'POST',
+  path: namespace === '' ? `${native}/clusterrolebindings` : `${native}/namespaces/${namespace}/rolebindings`,
+  body: {
+    apiVersion: `${rbac}/v1`,
+    kind: namespace === '' ? 'ClusterRoleBinding' : 'RoleBinding',
+    metadata: {
+      generateName: `${user}-${name}-`,
+      labels: { 'app.kubernetes.io/managed-by': 'kapis' },
+    },
+    roleRef: { apiGroup: rbac, kind, name },
+    subjects: [{ apiGroup: rbac, kind: 'User', name: user }],
+  },
+})
+/** The member is stored, whatever namespaces there are. */
+const record = (workspace: string, user: string, role: string | undefined) => {
+  const name = `kapis:workspace:${workspace}${role === undefined ? '' : `:${role}`}`
+  const { apiVersion, kind, metadata } = workspaceOf(workspace)
+  const ownerReferences = [{ apiVersion, kind, name: workspace, uid: metadata.uid }]
+  const owned = { labels: { 'app.kubernetes.io/managed-by': 'kapis' }, ownerReferences }
+  const verb = role === undefined ? 'member' : `member:${role}`
+  const isThere = (objects.clusterroles ?? []).some(each => each.metadata.name === name)
+  const made = {
+    method: 'POST',
+    path: `${native}/clusterroles`,
+    body: {
+      apiVersion: `${rbac}/v1`,
+      kind: 'ClusterRole',
+      metadata: { name, ...owned },
+      rules: recordRules(workspace, verb),
+    },
+  }
+  return [
+    { path: `${workspaces}/${workspace}` },
+    ...(isThere ? [] : [made]),
+    {
+      method: 'POST',
+      path: `${native}/clusterrolebindings`,
+      body: {
+        apiVersion: `${rbac}/v1`,
+        kind: 'ClusterRoleBinding',
+        metadata: {
+          generateName: `${user}-${name.replaceAll(':', '-')}-`,
+          ...owned,
+          labels: { ...owned.labels, 'kapis.io/workspace': workspace },
+        },
+        roleRef: { apiGroup: rbac, kind: 'ClusterRole', name },
+        subjects: [{ apiGroup: rbac, kind: 'User', name: user }],
+      },
+    },
+  ]
+}
+const remove = (path: string, name: string) => [
+  { path: `${native}/${path}/${name}` },
+  {
+    method: 'DELETE',
+    path: `${native}/${path}/${name}`,
+    body: {
+      kind: 'DeleteOptions',
+      apiVersion: 'v1',
+      preconditions: { uid: `u-${name}`, resourceVersion: '3' },
+    },
+  },
+]
+/** The binding stays for its other subjects. */
+const leave = (path: string, name: string, user: string) => {
+  const all = [...(objects.rolebindings ?? []), ...(objects.clusterrolebindings ?? [])]
+  const found = all.find(each => each.metadata.name === name)
+  const subjects = (Array.isArray(found?.subjects) ? found.subjects : []).filter(
+    subject => subject.name !== user,
+  )
+  const at = `${native}/${path}/${name}`
+  return [{ path: at }, { method: 'PUT', path: at, body: { ...found, subjects } }]
+}
+
+describe('createMemberHandlers', () => {
+  const { calls, denied, send, write, refuseAfter } = serveRoleRoutes()
+
+  const writes: readonly (readonly [
+    method: string,
+    path: string,
+    body: unknown,
+    calls: readonly unknown[],
+  ])[] = [
+    ['POST', '/clustermembers', [member('new', 'cluster-viewer')], [post('', 'new', 'ClusterRole', 'view')]],
+    ['POST', '/clustermembers', [member('new', 'own')], [post('', 'new', 'ClusterRole', 'own')]],
+    [
+      'POST',
+      '/namespaces/b1/members',
+      [member('new', 'operator'), member('other', 'deployer')],
+      [post('b1', 'new', 'ClusterRole', 'edit'), post('b1', 'other', 'Role', 'deployer')],
+    ],
+    [
+      'POST',
+      '/namespaces/old/members',
+      [member('new', 'operator')],
+      [post('old', 'new', 'Role', 'operator')],
+    ],
+    // The roles of a user in single namespaces of a workspace are not changed.
+    [
+      'PUT',
+      '/workspaces/blue/workspacemembers/joe',
+      member('joe', 'blue-admin'),
+      [
+        post('b1', 'joe', 'ClusterRole', 'admin'),
+        post('b2', 'joe', 'ClusterRole', 'admin'),
+        ...record('blue', 'joe', 'admin'),
+      ],
+    ],
+    [
+      'PUT',
+      '/workspaces/blue/workspacemembers/ann',
+      member('ann', 'blue-viewer'),
+      [
+        post('b1', 'ann', 'ClusterRole', 'view'),
+        post('b2', 'ann', 'ClusterRole', 'view'),
+        ...record('blue', 'ann', 'view'),
+        ...remove('namespaces/b1/rolebindings', 'ann1'),
+        ...remove('namespaces/b2/rolebindings', 'ann2'),
+      ],
+    ],
+    // Has it already.
+    ['POST', '/namespaces/b1/members', [member('ann', 'admin')], []],
+    [
+      'POST',
+      '/workspaces/blue/workspacemembers',
+      [member('joe', 'blue-viewer')],
+      [post('b2', 'joe', 'ClusterRole', 'view'), ...record('blue', 'joe', 'view')],
+    ],
+    // Without a project, and without a role.
+    [
+      'POST',
+      '/workspaces/empty/workspacemembers',
+      [member('new', 'empty-viewer'), member('ann', 'empty-admin')],
+      record('empty', 'new', 'view'),
+    ],
+    [
+      'POST',
+      '/workspaces/blue/workspacemembers',
+      [member('new', 'blue-regular')],
+      record('blue', 'new', undefined),
+    ],
+    [
+      'PUT',
+      '/workspaces/empty/workspacemembers/ann',
+      member('ann', 'empty-regular'),
+      [...record('empty', 'ann', undefined), ...remove('clusterrolebindings', 'record1')],
+    ],
+    ['DELETE', '/workspaces/empty/workspacemembers/ann', undefined, remove('clusterrolebindings', 'record1')],
+    [
+      'PUT',
+      '/namespaces/b1/members/joe',
+      member('joe', 'admin'),
+      [
+        post('b1', 'joe', 'ClusterRole', 'admin'),
+        ...leave('namespaces/b1/rolebindings', 'joe1', 'joe'),
+        ...remove('namespaces/b1/rolebindings', 'joe2'),
+      ],
+    ],
+    // kube-apiserver ignores the query of a DELETE with a body.
+    [
+      'DELETE',
+      '/namespaces/old/members/jane?dryRun=All',
+      undefined,
+      [
+        { path: `${native}/namespaces/old/rolebindings/old2` },
+        {
+          method: 'DELETE',
+          path: `${native}/namespaces/old/rolebindings/old2?dryRun=All`,
+          body: {
+            kind: 'DeleteOptions',
+            apiVersion: 'v1',
+            preconditions: { uid: 'u-old2', resourceVersion: '3' },
+            dryRun: ['All'],
+          },
+        },
+      ],
+    ],
+    ['DELETE', '/clustermembers/joe', undefined, leave('clusterrolebindings', 'two', 'joe')],
+    [
+      'DELETE',
+      '/workspaces/blue/workspacemembers/ann',
+      {},
+      [...remove('namespaces/b1/rolebindings', 'ann1'), ...remove('namespaces/b2/rolebindings', 'ann2')],
+    ],
+  ]
+  for (const [method, path, body, expected] of writes)
+    it(`${method} ${path} ${JSON.stringify(body)} writes bindings as the caller`, async () => {
+      const answer = await write(method, path, body)
+      expect(calls).to.deep.equal(expected)
+      expect(answer).to.deep.equal({
+        code: 200,
+        body: method === 'DELETE' ? { message: 'success' } : body,
+      })
+    })
+
+  const refused: readonly (readonly [
+    method: string,
+    path: string,
+    body: unknown,
+    code: number,
+    message: string,
+  ])[] = [
+    ['POST', '/clustermembers', {}, 400, 'the body must be a list of 1 to 256 members'],
+    ['POST', '/clustermembers', [{ username: 'a' }], 400, 'a member must be {"username": …, "roleRef": …}'],
+    [
+      'POST',
+      '/clustermembers',
+      [member('system:admin', 'own')],
+      400,
+      'invalid username "system:admin": it is one of kube-apiserver\'s own',
+    ],
+    [
+      'POST',
+      '/namespaces/b1/members',
+      [member('a', 'admin'), member('a', 'none')],
+      422,
+      'RoleBinding.rbac.authorization.k8s.io "" is invalid: roleRef: unknown role "none"; supported: admin, operator, viewer',
+    ],
+    [
+      'POST',
+      '/workspaces/blue/workspacemembers',
+      [member('a', 'red-regular')],
+      422,
+      'RoleBinding.rbac.authorization.k8s.io "" is invalid: roleRef: unknown role "red-regular"; supported: blue-admin, blue-self-provisioner, blue-viewer, blue-regular',
+    ],
+    ['PUT', '/clustermembers/joe', member('ann', 'own'), 400, 'username must be the name in the path, "joe"'],
+    ['DELETE', '/clustermembers/none', undefined, 404, 'clustermembers "none" not found'],
+    [
+      'DELETE',
+      '/clustermembers/joe',
+      { dryRun: ['All'] },
+      400,
+      'dryRun must be a query parameter here: ?dryRun=All',
+    ],
+    ['DELETE', '/namespaces/old/members/jane?dryRun=all', undefined, 400, 'dryRun must be All, not "all"'],
+    ['DELETE', '/clustermembers/system:x', undefined, 404, 'clustermembers "system:x" not found'],
+    [
+      'DELETE',
+      '/clustermembers/joe',
+      { preconditions: { uid: 'x' } },
+      400,
+      'invalid preconditions: a member has no uid and no resourceVersion',
+    ],
+    [
+      'DELETE',
+      '/globalroles/platform-admin',
+      undefined,
+      404,
+      'globalroles.iam.kapis.io "platform-admin" not found',
+    ],
+  ]
+  for (const [method, path, body, code, message] of refused)
+    it(`${method} ${path} ${JSON.stringify(body)} is ${code}`, async () => {
+      const answer = await write(method, path, body)
+      expect([answer.code, membersOf(answer.body).message]).to.deep.equal([code, message])
+      expect(calls).to.deep.equal([])
+    })
+
+  const hidden: readonly (readonly [
+    method: string,
+    path: string,
+    body: unknown,
+    denied: readonly string[],
+  ])[] = [
+    // With the role, and without it.
+    ['POST', '/namespaces/b1/members', [member('ann', 'admin')], ['rolebindings b1']],
+    ['POST', '/namespaces/b1/members', [member('joe', 'admin')], ['rolebindings b1']],
+    ['POST', '/clustermembers', [member('joe', 'own')], ['clusterrolebindings']],
+  ]
+  for (const [method, path, body, without] of hidden)
+    it(`${method} ${path} ${JSON.stringify(body)} is 403 without ${without.join(', ')}`, async () => {
+      for (const right of without) denied.add(right)
+      expect(await write(method, path, body)).to.include({ code: 403 })
+      expect(calls).to.deep.equal([])
+    })
+
+  it('stores no member of a workspace that there is not', async () => {
+    const none = [member('a', 'none-admin')]
+    const { code, body } = await write('POST', '/workspaces/none/workspacemembers', none)
+    expect([code, membersOf(body).message]).to.deep.equal([404, 'workspaces "none" not found'])
+    expect(calls).to.deep.equal([{ path: `${workspaces}/none` }])
+  })
+
+  it('gives a role in the namespaces that there are to a member who cannot be stored, with a warning', async () => {
+    refuseAfter(1)
+    const members = [member('joe', 'blue-viewer')]
+    const response = await send('POST', '/workspaces/blue/workspacemembers', members)
+    expect([response.status, response.headers.get('warning')]).to.deep.equal([
+      200,
+      '299 - "joe has no role in later namespaces: escalation"',
+    ])
+  })
+
+  it('does not say whether a role exists to a caller who may not list roles', async () => {
+    denied.add('roles')
+    for (const role of ['deployer', 'none'])
+      expect(await write('POST', '/namespaces/b1/members', [member('a', role)])).to.include({ code: 403 })
+    expect(calls).to.deep.equal([])
+  })
+
+  const failures: readonly (readonly [
+    method: string,
+    path: string,
+    body: unknown,
+    most: number,
+    causes: unknown,
+  ])[] = [
+    ['POST', '/namespaces/b1/members', [member('a', 'viewer'), member('b', 'viewer')], 0, undefined],
+    [
+      'POST',
+      '/namespaces/b1/members',
+      [member('a', 'viewer'), member('b', 'viewer')],
+      1,
+      [
+        { reason: 'Done', message: 'a: done: b1; not done: nothing', field: '[0]' },
+        { reason: 'NotDone', message: 'b: done: nothing; not done: b1', field: '[1]' },
+      ],
+    ],
+    [
+      'PUT',
+      '/namespaces/b1/members/joe',
+      member('joe', 'admin'),
+      3,
+      [{ reason: 'PartlyDone', message: 'joe: done: b1, b1/joe1; not done: b1/joe2', field: '[0]' }],
+    ],
+    [
+      'DELETE',
+      '/workspaces/blue/workspacemembers/ann',
+      undefined,
+      2,
+      [{ reason: 'PartlyDone', message: 'ann: done: b1/ann1; not done: b2/ann2', field: '[0]' }],
+    ],
+  ]
+  for (const [method, path, body, most, causes] of failures)
+    it(`${method} ${path} ${JSON.stringify(body)} tells what was done before call ${most + 1} failed`, async () => {
+      refuseAfter(most)
+      const answer = await write(method, path, body)
+      const { message, details } = membersOf(answer.body)
+      expect([answer.code, membersOf(details).causes]).to.deep.equal([403, causes])
+      if (causes !== undefined) expect(message).to.match(/^escalation: \d of \d writes were made before$/)
+    })
+})
