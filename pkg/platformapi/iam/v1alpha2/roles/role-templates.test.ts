@@ -1,5 +1,6 @@
 import { expect } from 'chai'
 import { membersOf } from '../../../../kubeclient/object.ts'
+import { areAmong } from './role-templates.ts'
 import { serveRoleRoutes, usersRule, viewRule } from './served-fixtures.ts'
 
 describe('role templates', () => {
@@ -17,7 +18,7 @@ describe('role templates', () => {
     expect(sentRules()).to.deep.equal([[viewRule, usersRule]])
   })
 
-  it('take their rules along when they are taken from a role, with a warning', async () => {
+  it('are removed from a role with their rules, with a warning', async () => {
     const response = await send(
       'PUT',
       '/namespaces/b1/roles/made',
@@ -30,13 +31,13 @@ describe('role templates', () => {
     expect(sentRules()).to.deep.equal([[viewRule]])
   })
 
-  it('there are none of leave the rules of a role', async () => {
+  it('that do not exist leave the rules of a role unchanged', async () => {
     const body = from('["none"]', { rules: [usersRule] })
     expect((await write('PUT', '/namespaces/b1/roles/made', body)).code).to.equal(200)
     expect(sentRules()).to.deep.equal([[usersRule]])
   })
 
-  it('that there are not give nothing, as no other ClusterRole does, with a warning', async () => {
+  it('that do not exist give nothing, like any other ClusterRole, with a warning', async () => {
     const response = await send(
       'POST',
       '/namespaces/b1/roles',
@@ -62,4 +63,13 @@ describe('role templates', () => {
         `invalid annotation ${annotation}: expected a JSON list of at most 256 names`,
       ])
     })
+
+  it('are compared with many rules in little time, whatever the order of their members', () => {
+    const many = Array.from({ length: 20_000 }, (_, i) => ({ verbs: ['get'], resources: [`r${i}`] }))
+    const sent = many.map(({ verbs, resources }) => ({ resources, verbs }))
+    const start = performance.now()
+    expect(areAmong(sent, many)).to.equal(true)
+    expect(performance.now() - start).to.be.lessThan(2_000)
+    expect(areAmong([...sent, { verbs: ['get'] }], many)).to.equal(false)
+  })
 })

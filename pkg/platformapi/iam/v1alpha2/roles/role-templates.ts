@@ -66,11 +66,21 @@ export function aggregate(
 ): { readonly rules: readonly unknown[]; readonly unknown: readonly string[] } {
   const rules = new Map<string, unknown>()
   const unknown: string[] = []
-  for (const name of names) {
+  for (const name of new Set(names)) {
     const entry = from.clusterRoles.get('', name)
     if (entry === undefined || !isTemplate(entry, from.groupDomain)) unknown.push(name)
-    else
-      for (const rule of itemsOf(entry.parsed().rules).filter(isRecord)) rules.set(JSON.stringify(rule), rule)
+    else for (const rule of itemsOf(entry.parsed().rules).filter(isRecord)) rules.set(toRuleKey(rule), rule)
   }
   return { rules: [...rules.values()], unknown }
+}
+
+/** The same for rules that differ only in the order of their members. */
+function toRuleKey(rule: unknown): string {
+  return JSON.stringify(Object.entries(membersOf(rule)).sort(([a], [b]) => (a < b ? -1 : 1)))
+}
+
+/** Whether rules are all among others. */
+export function areAmong(rules: readonly unknown[], others: readonly unknown[]): boolean {
+  const known = new Set(others.map(toRuleKey))
+  return rules.every(rule => known.has(toRuleKey(rule)))
 }

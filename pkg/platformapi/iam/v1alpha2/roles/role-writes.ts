@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util'
 import { badRequest, methodNotAllowed, notFound } from '../../../../apierrors/status.ts'
 import type { AuthenticatedExchange } from '../../../../apirequest/request-context.ts'
 import { sendJson, sendJsonText } from '../../../../httpserver/respond.ts'
@@ -8,7 +7,7 @@ import { type CallAs, withQueryOf } from '../../../as-caller.ts'
 import { readJson, typeOf } from '../../../body.ts'
 import { readDeleteOptions, toDeleteBody } from '../../../delete-options.ts'
 import { type Place, scopeLabel } from './role-bindings.ts'
-import { aggregate, templatesIn } from './role-templates.ts'
+import { aggregate, areAmong, templatesIn } from './role-templates.ts'
 import { roleKinds } from './roles.ts'
 
 export type RoleWriteTools = {
@@ -131,8 +130,7 @@ async function withTemplates(
   // Unknown templates alone take away no rules.
   if (rules.length === 0) return sent
   // Consoles send the rules back that they have read, also of a template that was taken away.
-  const isOwn = (rule: unknown) => !rules.some(each => isDeepStrictEqual(each, rule))
-  if (itemsOf(sent.rules).some(isOwn))
+  if (!areAmong(itemsOf(sent.rules), rules))
     addWarning(exchange.res, 'the rules are those of the role templates alone')
   return { ...sent, rules }
 }
