@@ -20,7 +20,14 @@ function encode(kind: string): Buffer {
 describe('readStatus', () => {
   it('reads JSON, with whatever its strings contain', () => {
     const status = { kind: 'Status', apiVersion: 'v1', message, reason: 'NotFound', details, code: 404 }
-    expect(readStatus(Buffer.from(JSON.stringify(status, null, 2)))).to.deep.equal(status)
+    expect(readStatus(Buffer.from(JSON.stringify(status, null, 2)))).to.deep.equal({
+      ...{ message, reason: 'NotFound', details, code: 404 },
+    })
+  })
+
+  it('leaves out what has another type: an aggregated API may answer anything', () => {
+    const status = { kind: 'Status', message: { toString: 1 }, reason: [], details: 'x', code: '404' }
+    expect(readStatus(Buffer.from(JSON.stringify(status)))).to.deep.equal({})
   })
 
   it('reads protobuf', () => {

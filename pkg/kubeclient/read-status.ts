@@ -14,7 +14,7 @@ const magic = Buffer.from('k8s\0')
 
 /**
  * Reads a metav1.Status in JSON or in the protobuf of Kubernetes (of its details the name, the group
- * and the kind).
+ * and the kind), without members of the wrong type.
  *
  * @returns undefined if the body is another kind of object, or none
  */
@@ -31,7 +31,14 @@ export function readStatus(body: Buffer): UpstreamStatus | undefined {
 
 function readJson(body: Buffer): UpstreamStatus | undefined {
   const parsed: unknown = JSON.parse(body.toString('utf8'))
-  return isRecord(parsed) && (parsed.kind ?? 'Status') === 'Status' ? parsed : undefined
+  if (!isRecord(parsed) || (parsed.kind ?? 'Status') !== 'Status') return undefined
+  const { message, reason, details, code } = parsed
+  return {
+    ...(typeof message === 'string' ? { message } : {}),
+    ...(typeof reason === 'string' ? { reason: reason as Reason } : {}),
+    ...(isRecord(details) ? { details } : {}),
+    ...(typeof code === 'number' ? { code } : {}),
+  }
 }
 
 /** A message with the type and the bytes of another one (runtime.Unknown). */
