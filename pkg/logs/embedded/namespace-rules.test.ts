@@ -144,6 +144,21 @@ describe('quota by namespace', function () {
     expect((await store.append({ ...small, id: 'third' })).rejected).to.deep.equal([])
   })
 
+  it('says of a batch that is sent again what was refused of it', async () => {
+    const namespaces = [{ name: 'dev-*', quotaBytes: 1024 * 1024 }]
+    let nowMs = day(0)
+    store = await openTestStore(folder(), { namespaces, now: () => nowMs })
+    const half = 'x'.repeat(512 * 1024)
+    const records = ['dev-a', 'dev-a', 'dev-a', 'prod'].map(namespace => line(half, { namespace }))
+    const { rejected } = await store.append({ records, id: 'same' })
+    expect(rejected.map(({ index, cause }) => [index, cause])).to.deep.equal([[2, 'quota']])
+    expect(await store.append({ records, id: 'same' })).to.deep.equal({ duplicate: true, rejected })
+    // The response is that of the first try, whenever it is sent again.
+    nowMs = day(1)
+    expect(await store.append({ records, id: 'same' })).to.deep.equal({ duplicate: true, rejected })
+    expect(await readAll(store)).to.have.length(3)
+  })
+
   it('counts a batch once that is sent again', async () => {
     const namespaces = [{ name: '*', quotaBytes: 1000 }]
     store = await openTestStore(folder(), { namespaces, now: () => day(0) })

@@ -10,6 +10,8 @@ const countedNames = 100_000
 export type Quotas = {
   /** Counts a line, or returns why it is not stored. */
   readonly refusalOf: (record: LogRecord, nowMs: number) => string | undefined
+  /** Why lines of a namespace are refused. */
+  readonly reasonOf: (namespace: string) => string
   readonly commit: () => void
   /** Forgets what was counted since the last commit. */
   readonly rollback: () => void
@@ -21,7 +23,12 @@ export function createQuotas(rules: readonly NamespaceRule[]): Quotas {
   const stored = new LRUCache<string, number>({ max: countedNames })
   const pending = new Map<string, number>()
   let today = 0
+  const reasonOf = (namespace: string) => {
+    const megabytes = (find(namespace)?.quotaBytes ?? 0) / 1024 / 1024
+    return `the quota of the namespace ${JSON.stringify(namespace)} (${megabytes} MiB a day, logs.embedded.namespaces) is used up; it begins again at 00:00 UTC`
+  }
   return {
+    reasonOf,
     refusalOf(record, nowMs) {
       const { namespace } = record
       const quota = find(namespace)?.quotaBytes
@@ -35,7 +42,7 @@ export function createQuotas(rules: readonly NamespaceRule[]): Quotas {
       const bytes = quotaBytesOf(record)
       const before = pending.get(namespace) ?? 0
       if ((stored.get(namespace) ?? 0) + before + bytes > quota) {
-        return `the quota of the namespace ${JSON.stringify(namespace)} (${quota / 1024 / 1024} MiB a day, logs.embedded.namespaces) is used up; it begins again at 00:00 UTC`
+        return reasonOf(namespace)
       }
       pending.set(namespace, before + bytes)
       return undefined

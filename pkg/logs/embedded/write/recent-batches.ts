@@ -1,21 +1,39 @@
+import { LRUCache } from 'lru-cache'
+
 /** Names of recently stored batches, so that a retry is not stored twice. */
 export type RecentBatches = {
   readonly has: (name: string) => boolean
-  readonly add: (name: string) => void
+  /** Whether a line was refused when the rest of its batch was stored. */
+  readonly isRefused: (name: string, index: number) => boolean
+  /** @param refused lines that were not stored, by their index in the batch */
+  readonly add: (name: string, refused?: ReadonlySet<number>) => void
   readonly delete: (name: string) => void
 }
+
+// Two batches of the largest size: only retries ask for them.
+const rememberedRefusals = 200_000
 
 /** @param limit maximum number of names; the oldest is dropped */
 export function createRecentBatches(limit: number): RecentBatches {
   const names = new Set<string>()
+  const refusals = new LRUCache<string, ReadonlySet<number>>({
+    maxSize: rememberedRefusals,
+    sizeCalculation: ({ size }) => size,
+  })
   return {
     has: name => names.has(name),
-    delete: name => void names.delete(name),
-    add: name => {
+    isRefused: (name, index) => refusals.get(name)?.has(index) === true,
+    delete: name => {
+      names.delete(name)
+      refusals.delete(name)
+    },
+    add: (name, refused) => {
       names.add(name)
+      if (refused !== undefined && refused.size > 0) refusals.set(name, refused)
       for (const oldest of names) {
         if (names.size <= limit) break
         names.delete(oldest)
+        refusals.delete(oldest)
       }
     },
   }

@@ -82,15 +82,16 @@ export class StoreWriter {
     const byDay = new Map<number, LogRecord[]>()
     const rejected: Rejection[] = []
     for (const [index, record] of records.entries()) {
-      const refused = this.#refusalOf(record, batch, nowMs)
+      const day = dayOf(record.timeNs)
+      const refused = this.#refusalOf(record, index, `${day} ${batch}`, nowMs)
       if (refused !== undefined) rejected.push({ index, ...refused })
       else {
-        const day = dayOf(record.timeNs)
         const lines = byDay.get(day)
         if (lines === undefined) byDay.set(day, [record])
         else lines.push(record)
       }
     }
+    const overQuota = rejected.filter(({ cause }) => cause === 'quota').map(({ index }) => index)
     let isNew = false
     for (const [day, lines] of byDay) {
       const key = `${day} ${batch}`
@@ -102,7 +103,7 @@ export class StoreWriter {
         this.#changed.set(partition, batches)
         partition.add(lines, batch)
         batches.push(key)
-        this.#recent.add(key)
+        this.#recent.add(key, new Set(overQuota))
       })
     }
     return { duplicate: !isNew && byDay.size > 0, rejected }
@@ -163,14 +164,23 @@ export class StoreWriter {
     this.#candidates = { ids: this.#expiry.candidates(this.#partitions.stored(), nowMs), nowMs }
   }
 
-  #refusalOf(record: LogRecord, batch: string, nowMs: number): Omit<Rejection, 'index'> | undefined {
+  /** @param key the name of the batch, for the day of the line */
+  #refusalOf(
+    record: LogRecord,
+    index: number,
+    key: string,
+    nowMs: number,
+  ): Omit<Rejection, 'index'> | undefined {
     const days = this.#ruleOf(record.namespace)?.retentionDays ?? this.#retention.days
     const firstDay = firstKeptDay({ days: Math.min(days, this.#retention.days) }, nowMs)
     const late = rejectionOf(record.timeNs, firstDay)
     if (late !== undefined) return { reason: late, cause: 'time' }
-    // What is stored already does not count twice.
-    if (this.#recent.has(`${dayOf(record.timeNs)} ${batch}`)) return undefined
-    const over = this.#quotas.refusalOf(record, nowMs)
+    // What is stored already does not count twice, and what was refused is not stored by a retry.
+    const over = this.#recent.has(key)
+      ? this.#recent.isRefused(key, index)
+        ? this.#quotas.reasonOf(record.namespace)
+        : undefined
+      : this.#quotas.refusalOf(record, nowMs)
     return over === undefined ? undefined : { reason: over, cause: 'quota' }
   }
 

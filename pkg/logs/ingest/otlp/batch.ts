@@ -16,7 +16,7 @@ export function readOtlp(body: Buffer, encoding: 'json' | 'protobuf', limits: In
   return {
     lines: linesOf(body, isJson, limits),
     *answer(problems, changes, isRepeat) {
-      const message = isRepeat ? repeated : toMessage(problems, changes)
+      const message = isRepeat && problems.size === 0 ? repeated : toMessage(problems, changes)
       if (!isJson) return yield writeExportResponse(problems.size, message)
       const partialSuccess = { rejectedLogRecords: String(problems.size), errorMessage: message }
       yield `${JSON.stringify(message === '' ? {} : { partialSuccess })}\n`
