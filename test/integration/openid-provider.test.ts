@@ -39,7 +39,7 @@ describe('an OpenID provider that lies', function () {
     upstream.said.lies = lies
   }
 
-  function provider(changes: object = {}): RedirectProvider {
+  function provider(changes: object = {}, now?: () => number): RedirectProvider {
     const problems: Problem[] = []
     const document = {
       name: 'op',
@@ -56,7 +56,7 @@ describe('an OpenID provider that lies', function () {
     const config = readProviderConfig(document, problems)
     expect(problems).to.deep.equal([])
     if (config?.type !== 'OIDCIdentityProvider') throw new Error('not read')
-    return createOidcProvider(config.provider)
+    return createOidcProvider(config.provider, now)
   }
 
   async function logIn(changes: object = {}): Promise<Identity> {
@@ -227,11 +227,23 @@ describe('an OpenID provider that lies', function () {
     }
   }
 
-  it('is asked again once it is back', async () => {
-    const client = provider()
+  it('is asked once by all logins that begin while it is down, and again once it is back', async () => {
+    const clock = { nowMs: 0 }
+    const client = provider({}, () => clock.nowMs)
     const transaction: Transaction = { state: 's', nonce: 'n', codeVerifier: 'v'.repeat(43), redirectUri }
-    lie({ answers: { [steps.discovery]: internal } })
-    expect(await client.begin(transaction, never).catch(err => err)).to.include({ code: 503 })
+    let requests = 0
+    const failing: UpstreamAnswer = (...exchange) => {
+      requests++
+      internal(...exchange)
+    }
+    lie({ answers: { [steps.discovery]: failing } })
+    for (const nowMs of [0, 999]) {
+      clock.nowMs = nowMs
+      const begun = Array.from({ length: 20 }, () => client.begin(transaction, never).catch(err => err))
+      for (const error of await Promise.all(begun)) expect(error).to.include({ code: 503 })
+    }
+    expect(requests).to.equal(1)
+    clock.nowMs = 1_000
     lie({})
     expect((await client.begin(transaction, never)).pathname).to.equal('/auth')
   })

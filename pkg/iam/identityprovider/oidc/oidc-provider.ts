@@ -6,6 +6,7 @@ import {
   fetchUserInfo,
   type ServerMetadata,
 } from 'openid-client'
+import { createSharedResult } from '../../../cache/shared-result.ts'
 import { createIdTokenVerifier, InvalidIdToken } from '../../../jwt/provider-id-token.ts'
 import { isRecord } from '../../../kubeclient/object.ts'
 import {
@@ -29,22 +30,27 @@ type Found = {
 
 // The metadata of a provider may change: a new address, another algorithm.
 const discoveredForMs = 600_000
+// Anyone can begin a login.
+const failedForMs = 1_000
 
 /**
- * An OpenID provider. Its metadata is fetched at the first login, and again after a failure, so
- * that a provider that is down does not delay the start. Signatures of ID tokens are always
+ * An OpenID provider. Its metadata is fetched at the first login, once for concurrent ones, and again
+ * a second after a failure, so that a provider that is down does not delay the start. Signatures of ID tokens are always
  * verified although they come over TLS: someone who can impersonate the token endpoint must not be
  * able to log in as any user.
+ *
+ * @param now a monotonic clock
  */
-export function createOidcProvider(config: OidcConfig): RedirectProvider {
+export function createOidcProvider(
+  config: OidcConfig,
+  now: () => number = () => performance.now(),
+): RedirectProvider {
   const fetch = createUpstreamFetch(config.trust)
-  let known: (Found & { readonly atMs: number }) | undefined
+  const find = createSharedResult(discover, { keepMs: discoveredForMs, failedForMs, now })
 
-  async function find(): Promise<Found> {
-    if (known !== undefined && performance.now() - known.atMs < discoveredForMs) return known
+  async function discover(): Promise<Found> {
     const server = await readMetadata()
-    known = { server, verify: createVerifier(config, server, fetch), atMs: performance.now() }
-    return known
+    return { server, verify: createVerifier(config, server, fetch) }
   }
 
   async function readMetadata(): Promise<ServerMetadata> {
