@@ -70,6 +70,26 @@ describe('HTTP Basic on the APIs', function () {
     )
   })
 
+  it('is refused to a page of another site, which a browser may send it for', async () => {
+    const authorization = `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`
+    const from = (headers: Readonly<Record<string, string>>, path = `${own}/${username}`) =>
+      askKapis(`${on.url}${path}`, { headers: { authorization, ...headers } })
+    const upgrade = {
+      ...{ connection: 'upgrade', upgrade: 'websocket', 'sec-websocket-version': '13' },
+      'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==',
+    }
+    expect((await from({ 'sec-fetch-site': 'same-origin' })).code).to.equal(200)
+    for (const answer of [
+      await from({ 'sec-fetch-site': 'cross-site' }),
+      await from({ origin: 'https://evil.test' }),
+      await from({ origin: 'https://evil.test', ...upgrade }, '/api/v1/namespaces?watch=true'),
+    ])
+      expect([answer.code, JSON.parse(answer.body).message]).to.deep.equal([
+        403,
+        'HTTP Basic is not accepted from a page of another origin',
+      ])
+  })
+
   it('ends with the password, and with the user who is disabled', async () => {
     expect((await ask(`${own}/${username}`, password)).code).to.equal(200)
     expect((await change('/password', { password: another })).code).to.equal(200)

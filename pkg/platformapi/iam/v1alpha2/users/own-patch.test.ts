@@ -120,6 +120,19 @@ describe('patchOwnUser', () => {
     })
   })
 
+  it('has a line of the log for each of two changes', async () => {
+    const both = [...first, { op: 'replace', path: '/spec/email', value: 'j@x.test' }]
+    const { code, events } = await send(both)
+    const lines = events.filter((event: unknown) => Array.isArray(event) && event.at(-1) === 'jane')
+    expect([code, lines]).to.deep.equal([
+      200,
+      [
+        ['update', 'jane'],
+        ['set password', 'jane'],
+      ],
+    ])
+  })
+
   it('says nothing of the password that there is in a dry run', async () => {
     const { code, events } = await send(first, { isCurrent: true, query: '?dryRun=All' })
     expect([code, events]).to.deep.equal([

@@ -111,10 +111,17 @@ export async function patchOwnUser(options: OwnUserOptions, exchange: Authentica
   const isTried = isDryRun(exchange)
   const { password, spec } = change
   if (password !== undefined) await requireNewPassword(options, exchange, { password, isTried })
-  if (Object.keys(spec).length > 0) await updateOwn(options, info.name, { spec, isTried })
-  if (password !== undefined)
+  const changed = (action: string) => {
+    if (!isTried) audit(exchange, action, info.name)
+  }
+  if (Object.keys(spec).length > 0) {
+    await updateOwn(options, info.name, { spec, isTried })
+    changed('update')
+  }
+  if (password !== undefined) {
     await writer.setPassword(info.name, password, { isDryRun: isTried, permit: undefined })
-  if (!isTried) audit(exchange, password === undefined ? 'update' : 'set password', info.name)
+    changed('set password')
+  }
   sendJson(res, 200, toAnswer(await writer.read(info.name), groupDomain))
 }
 
