@@ -17,7 +17,6 @@ import {
 } from './member-writes.ts'
 import { type MemberScope, memberKinds, memberTraits, rolesByMember, toMembers } from './members.ts'
 import {
-  type Binding,
   type Held,
   isMember,
   isSameRole,
@@ -120,13 +119,16 @@ export function createMemberHandlers(tools: MemberTools, places: ScopeReader) {
   ): readonly Step[] {
     const { scope, workspace, namespaces } = place
     const targets = scope === 'cluster' ? [''] : namespaces
-    const lacking = (roleRef: RoleRef) =>
-      targets
-        .filter(namespace => !held.some(({ binding }) => isBoundTo(binding, namespace, roleRef)))
+    const lacking = (roleRef: RoleRef) => {
+      const same = held.filter(({ binding }) => isSameRole(binding.roleRef, roleRef))
+      const bound = new Set(same.map(({ binding: { entry } }) => entry.namespace))
+      return targets
+        .filter(namespace => !bound.has(namespace))
         .map(namespace => ({
           where: namespace === '' ? 'cluster' : namespace,
           run: () => bind(callAs, exchange, { user, namespace, roleRef, labels: {} }),
         }))
+    }
     const bindings = ref === undefined ? [] : lacking(ref)
     if (scope !== 'workspace') return bindings
     const member = { user, workspace, role: ref?.name }
@@ -240,8 +242,4 @@ export function createMemberHandlers(tools: MemberTools, places: ScopeReader) {
 /** @throws Status 405 */
 export function requireMethod({ req }: AuthenticatedExchange, allowed: readonly string[]): void {
   if (!allowed.includes(req.method ?? '')) throw methodNotAllowed(allowed)
-}
-
-function isBoundTo({ entry, roleRef }: Binding, namespace: string, ref: RoleRef): boolean {
-  return entry.namespace === namespace && isSameRole(roleRef, ref)
 }
