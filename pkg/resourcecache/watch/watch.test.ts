@@ -166,6 +166,24 @@ describe('serveWatch', () => {
       expect(client.text.trimEnd().split('\n')).to.have.length(21)
     })
 
+    it('ends with 410 too when the rights are back before the end of its first events', async () => {
+      const names = Array.from({ length: 50 }, (_, i) => `n${i}`)
+      const sight = changingSight(...names)
+      const { encoded, watch } = await start(sight.visible, names)
+      const { rights } = sight.visible
+      let isTaken = false
+      const isCurrent = () => {
+        if (isTaken || encoded.length < 20) return true
+        isTaken = true
+        return false
+      }
+      Object.assign(sight.visible, { rights: { ...rights, isCurrent } })
+      const client = await watch('0')
+      await until(() => client.text.includes('n19\n'))
+      await until(() => client.isEnded)
+      expect(client.text).to.contain(changed)
+    })
+
     it('that waits for a version of its own ends with 410 when the rights have changed by then', async () => {
       const sight = changingSight('a')
       const { store, watch } = await start(sight.visible)

@@ -119,7 +119,11 @@ async function follow(store: ObjectStore, broadcaster: WatchBroadcaster, request
   if (sight && from > 0 && !beginsWithState(options) && from < (sight.versionShown() ?? Infinity))
     return void out.end(end(changedSight))
   let hasChanged = false
-  const isShown = () => !hasChanged && isCurrent(request.visible)
+  const isShown = () => {
+    // For good: rights that are back may have hidden something in between.
+    hasChanged ||= !isCurrent(request.visible)
+    return !hasChanged
+  }
   const first = firstEvents(store, { ...request, matches }, isShown)
   if (first === undefined)
     return void out.end(end(`too old resource version: ${options.resourceVersion} (${store.horizon})`))
