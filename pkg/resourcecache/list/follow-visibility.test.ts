@@ -89,14 +89,16 @@ describe('followVisibility', () => {
     const { told, show } = start([])
     show(...many)
     show('n1')
-    await until(() => told.includes('ADDED n1@1'))
-    await new Promise(resolve => setTimeout(resolve, 50))
-    const shown = new Set<string>()
-    for (const each of told) {
-      const [type, name = ''] = each.split(' ')
-      if (type === 'ADDED') shown.add(name)
-      else shown.delete(name)
+    const shown = () => {
+      const names = new Set<string>()
+      for (const each of told) {
+        const [type, name = ''] = each.split(' ')
+        if (type === 'ADDED') names.add(name)
+        else names.delete(name)
+      }
+      return [...names]
     }
-    expect([...shown]).to.deep.equal(['n1@1'])
+    await until(() => told.includes('ADDED n1@1') && shown().length === 1)
+    expect(shown()).to.deep.equal(['n1@1'])
   })
 })
