@@ -181,6 +181,7 @@ export function createNarrowedLists({ client, reader, resolution }: NarrowedList
     return {
       key,
       has: ({ namespace }) => names.has(namespace),
+      namespaces: names,
       rights: {
         isCurrent,
         async renew() {

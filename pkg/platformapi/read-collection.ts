@@ -200,9 +200,9 @@ async function watch(
 ): Promise<void> {
   const options = parseWatchQuery(exchange.query)
   const request = await toRequest(store, tools, exchange, style)
-  const { key, matches } = toListPredicate(store.served.kind, request)
+  const { key, matches, namespaces } = toListPredicate(store.served.kind, request)
   if (request.query.fieldSelector.text !== '')
-    await matchInSlices(store.entries(), matches, tools.timeSlices.of(exchange.identity.username))
+    await matchInSlices(store.within(namespaces), matches, tools.timeSlices.of(exchange.identity.username))
   if (options.resourceVersion !== '') await waitForVersion(store, options.resourceVersion)
   const form = toForm(request.query, style.form)
   await serveWatch(store, tools.broadcaster, {
@@ -252,7 +252,7 @@ async function toRequest(
   for (const warning of query.warnings) addWarning(res, warning)
   // Restricted by the same attributes that the request was authorized with.
   const limits = { namespace: info.isInNamespace ? info.namespace : '', name: info.name, groupDomain }
-  const seen = visible && { key: visible.key, matches: visible.has }
+  const seen = visible && { key: visible.key, matches: visible.has, namespaces: visible.namespaces }
   const narrowings = [narrowed?.narrowing, seen, only].filter(each => each !== undefined)
   return { query, ...limits, ...(narrowings.length > 0 && { narrowing: joinRestrictions(narrowings) }) }
 }

@@ -13,6 +13,7 @@ import type { Entry } from '../../resourcecache/store/cached-object.ts'
 import {
   type Chunk,
   countEntries,
+  entriesWithin,
   offsetAfter,
   type Selection,
   selectPage,
@@ -144,6 +145,7 @@ async function select(
 ): Promise<readonly Chunk[]> {
   const { selectorKey, visible } = start
   const isSelected = matchesOptions(options)
+  const namespaces = options.namespace === '' ? visible?.namespaces : new Set([options.namespace])
   const matches = visible ? (entry: Entry) => isSelected(entry) && visible.has(entry) : isSelected
   if (start.version === store.version) {
     // A name selects at most one object: no view is created for it.
@@ -151,10 +153,10 @@ async function select(
     const entry = pinned === undefined ? undefined : store.get('', pinned)
     if (entry) return toChunks([entry].filter(matches))
     const key = toCacheKey(`key ${JSON.stringify([selectorKey, visible?.key])}`)
-    const view = buildViewInSlices(store, { key, matches, order: byKey }, start.timeSlices)
+    const view = buildViewInSlices(store, { key, matches, namespaces, order: byKey }, start.timeSlices)
     return (view instanceof Promise ? await view : view).snapshot()
   }
-  const entries = start.chunks.flatMap(chunk => chunk.entries)
+  const entries = [...entriesWithin(start.chunks, namespaces)]
   const known = await matchInSlices(entries, matches, start.timeSlices)
   return toChunks(entries.filter(entry => known.get(entry)))
 }

@@ -16,17 +16,26 @@ import { parseSearch } from './search.ts'
 export type ListPredicate = {
   readonly key: string
   readonly matches: (entry: Entry) => boolean
+  /** No object outside of these namespaces matches; undefined if that is not known. */
+  readonly namespaces?: ReadonlySet<string> | undefined
 }
 
-/** An additional restriction with a key: the same key selects the same objects. */
-export type ListRestriction = { readonly key: string; readonly matches: (entry: Entry) => boolean }
+/** An additional restriction. */
+export type ListRestriction = ListPredicate
 
 /** The combination of several restrictions. */
 export function joinRestrictions(narrowings: readonly ListRestriction[]): ListRestriction {
   return {
     key: JSON.stringify(narrowings.map(({ key }) => key)),
     matches: entry => narrowings.every(({ matches }) => matches(entry)),
+    namespaces: commonOf(narrowings.map(({ namespaces }) => namespaces)),
   }
+}
+
+/** @param sets undefined for everything */
+function commonOf(sets: readonly (ReadonlySet<string> | undefined)[]): ReadonlySet<string> | undefined {
+  const [first, ...rest] = sets.filter(each => each !== undefined)
+  return first && new Set([...first].filter(name => rest.every(each => each.has(name))))
 }
 
 type Predicate = (entry: Entry) => boolean
@@ -94,6 +103,7 @@ export function toListPredicate(
       ...[filters, narrowing?.key],
     ]),
     matches: entry => predicates.every(matches => matches(entry)),
+    namespaces: commonOf([narrowing?.namespaces, namespace === '' ? undefined : new Set([namespace])]),
   }
 }
 

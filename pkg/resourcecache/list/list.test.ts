@@ -4,9 +4,11 @@ import { parseListQuery } from '../../apirequest/list-query.ts'
 import { QueryParameters } from '../../apirequest/query-parameters.ts'
 import { createTimeSlices } from '../../scheduling/time-slices.ts'
 import { createRandom, event, node, storeOf } from '../fixtures.ts'
+import type { Entry } from '../store/cached-object.ts'
 import { entriesOf } from '../store/chunk.ts'
 import type { ObjectStore } from '../store/store.ts'
 import { listPage, listPageAt, type Page } from './list.ts'
+import { joinRestrictions } from './list-predicate.ts'
 
 function page(store: ObjectStore, query: string, namespace = '') {
   const parsed = parseListQuery(new QueryParameters(query))
@@ -329,5 +331,52 @@ describe('listPageAt', () => {
       reason: 'Expired',
       message: 'The resourceVersion for the provided list is too old: 9',
     })
+  })
+})
+
+describe('a list of some namespaces', () => {
+  const places = Array.from({ length: 1_000 }, (_, i) => `p${i}`)
+  const store = storeOf(places.map(namespace => node('x', { meta: { namespace } })))
+  const list = (query: string, namespace: string, ...namespaces: readonly string[]) => {
+    const names = new Set(namespaces)
+    let looks = 0
+    const matches = (entry: Entry) => {
+      looks++
+      return names.has(entry.namespace)
+    }
+    const narrowing = joinRestrictions([
+      { key: 'all', matches: () => true },
+      { key: namespaces.join(), matches, namespaces: names },
+    ])
+    const parsed = parseListQuery(new QueryParameters(query))
+    const request = { query: parsed, namespace, groupDomain: 'kapis.io', narrowing }
+    return { request, looks: () => looks }
+  }
+
+  it('looks at no others, and is made without waiting', async () => {
+    for (const [namespace, total] of [
+      ['', 2],
+      ['p7', 1],
+      ['p8', 0],
+    ] as const) {
+      const { request, looks } = list('sortBy=name', namespace, 'p7', 'p77')
+      const found = listPage(store, request, createTimeSlices())
+      if (found instanceof Promise) throw new Error('it looks through all of them')
+      expect([found.total, looks()], namespace).to.deep.equal([total, total])
+      const past = await listPageAt(store, request, 10, createTimeSlices())
+      expect([past.total, looks()], namespace).to.deep.equal([total, 2 * total])
+    }
+  })
+
+  it('has what is added later', () => {
+    const { request } = list('limit=5', '', 'p7', 'p77')
+    const total = () => {
+      const found = listPage(store, request, createTimeSlices())
+      return found instanceof Promise ? undefined : found.total
+    }
+    expect(total()).to.equal(2)
+    store.apply([event('ADDED', node('y', { version: 11, meta: { namespace: 'p77' } }))])
+    store.apply([event('ADDED', node('y', { version: 12, meta: { namespace: 'p78' } }))])
+    expect(total()).to.equal(3)
   })
 })

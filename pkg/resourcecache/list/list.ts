@@ -2,7 +2,14 @@ import { expired } from '../../apierrors/status.ts'
 import type { ListQuery } from '../../apirequest/list-query.ts'
 import { toCacheKey } from '../../cache/bounded-cache.ts'
 import type { TimeSlices } from '../../scheduling/time-slices.ts'
-import { type Chunk, countEntries, type Selection, selectPage, toChunks } from '../store/chunk.ts'
+import {
+  type Chunk,
+  countEntries,
+  entriesWithin,
+  type Selection,
+  selectPage,
+  toChunks,
+} from '../store/chunk.ts'
 import type { ObjectStore } from '../store/store.ts'
 import { buildViewInSlices, matchInSlices } from '../store/time-sliced-view.ts'
 import { type ListRestriction, toListPredicate } from './list-predicate.ts'
@@ -40,8 +47,8 @@ export function listPage(
 ): Page | Promise<Page> {
   const { query } = request
   const order = toOrder(query.sortBy)
-  const { key: selects, matches } = toListPredicate(store.served.kind, request)
-  const view = { key: toCacheKey(`${order.key} ${selects}`), matches, order: order.compare }
+  const { key: selects, ...selection } = toListPredicate(store.served.kind, request)
+  const view = { key: toCacheKey(`${order.key} ${selects}`), ...selection, order: order.compare }
   const found = buildViewInSlices(store, view, timeSlices, order.rank)
   return found instanceof Promise ? found.then(made => pageOf(made, query)) : pageOf(found, query)
 }
@@ -62,8 +69,8 @@ export async function listPageAt(
   const past = store.at(version)
   if (past === undefined) throw expired(`The resourceVersion for the provided list is too old: ${version}`)
   const order = toOrder(request.query.sortBy)
-  const { matches } = toListPredicate(store.served.kind, request)
-  const entries = past.flatMap(chunk => chunk.entries)
+  const { matches, namespaces } = toListPredicate(store.served.kind, request)
+  const entries = [...entriesWithin(past, namespaces)]
   const known = await matchInSlices(entries, matches, timeSlices, order.rank)
   const chunks = toChunks(entries.filter(entry => known.get(entry)).sort(order.compare))
   return pageOf({ size: countEntries(chunks), chunks }, request.query)

@@ -8,6 +8,8 @@ export type Visible = {
   /** The same key means the same objects, unless one is being watched. */
   readonly key: string
   readonly has: (entry: Entry) => boolean
+  /** No object outside of these namespaces is visible; undefined if that is not known. */
+  readonly namespaces?: ReadonlySet<string>
   /** Everything is visible, until a change; then this is outdated. */
   readonly isAll?: true
   /**

@@ -212,5 +212,10 @@ function toPrefix(kind: string, apiVersion: string): string {
 
 /** Objects are ordered by this key: namespace first, then name, bytewise. */
 export function toKey(namespace: string, name: string): string {
-  return namespace === '' ? name : `${namespace}/${name}`
+  return namespace === '' ? name : `${toKeyPrefix(namespace)}${name}`
+}
+
+/** What the keys of all objects in a namespace begin with. */
+export function toKeyPrefix(namespace: string): string {
+  return `${namespace}/`
 }

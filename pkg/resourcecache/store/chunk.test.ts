@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import { entry } from '../fixtures.ts'
-import { Chunk, countEntries, entriesOf, offsetAfter, selectPage, toChunks } from './chunk.ts'
+import { byKey } from '../list/order.ts'
+import { Chunk, countEntries, entriesOf, entriesWithin, offsetAfter, selectPage, toChunks } from './chunk.ts'
 
 const numbered = (count: number) => Array.from({ length: count }, (_, i) => entry(`n${1000 + i}`))
 
@@ -92,5 +93,44 @@ describe('offsetAfter', () => {
 
   it('of nothing is 0', () => {
     expect(offsetAfter([], 'a')).to.equal(0)
+  })
+})
+
+describe('entriesWithin', () => {
+  // In the order of names `a` is before `a-b`, in that of keys behind.
+  const namespaces = ['a', 'a-b', 'a.b', 'a0', 'ab', 'b', 'empty']
+  const all = namespaces
+    .filter(name => name !== 'empty')
+    .flatMap((namespace, i) =>
+      Array.from({ length: [1, 24, 60, 3, 100, 7][i] ?? 0 }, (_, n) =>
+        entry(`n${n}`, { meta: { namespace } }),
+      ),
+    )
+    .sort(byKey)
+  const chunks = toChunks(all)
+
+  it('finds what is in any of the namespaces, in order', () => {
+    for (let chosen = 0; chosen < 2 ** namespaces.length; chosen++) {
+      const names = new Set(namespaces.filter((_, i) => (chosen >> i) & 1))
+      const wanted = all.filter(({ namespace }) => names.has(namespace))
+      expect([...entriesWithin(chunks, names)], [...names].join()).to.deep.equal(wanted)
+    }
+    expect([...entriesWithin(chunks, undefined)]).to.deep.equal(all)
+    expect([...entriesWithin([], new Set(['a']))]).to.deep.equal([])
+  })
+
+  it('looks at few chunks of others', () => {
+    let looks = 0
+    const many = toChunks(
+      Array.from({ length: 5_000 }, (_, i) => entry('x', { meta: { namespace: `n${1e4 + i}` } })),
+    )
+    const counting = many.map(({ entries }) => ({
+      get entries() {
+        looks++
+        return entries
+      },
+    }))
+    expect([...entriesWithin(counting, new Set(['n12345']))]).to.have.length(1)
+    expect(looks).to.be.below(15)
   })
 })

@@ -1,4 +1,4 @@
-import type { Entry } from './cached-object.ts'
+import { type Entry, toKeyPrefix } from './cached-object.ts'
 
 /**
  * A range of neighbours in a sorted index. Chunks are immutable, so a copy of the list of chunks is
@@ -79,6 +79,35 @@ function runsBetween(
     first += length
   }
   return runs
+}
+
+/**
+ * The objects in some namespaces, or all of them; in the order of their keys, which the chunks have
+ * too. Objects of other namespaces are not looked at.
+ */
+export function* entriesWithin(
+  chunks: readonly Chunk[],
+  namespaces: Iterable<string> | undefined,
+): Generator<Entry> {
+  if (namespaces === undefined) for (const { entries } of chunks) yield* entries
+  else for (const prefix of Array.from(namespaces, toKeyPrefix).sort()) yield* entriesOfPrefix(chunks, prefix)
+}
+
+function* entriesOfPrefix(chunks: readonly Chunk[], prefix: string): Generator<Entry> {
+  let low = 0
+  let high = chunks.length
+  // The first chunk whose last object is not before the prefix.
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if ((chunks[middle]?.entries.at(-1)?.key ?? '') < prefix) low = middle + 1
+    else high = middle
+  }
+  for (let chunk = chunks[low]; chunk !== undefined; chunk = chunks[++low])
+    for (const entry of chunk.entries) {
+      if (entry.key < prefix) continue
+      if (!entry.key.startsWith(prefix)) return
+      yield entry
+    }
 }
 
 /** Position of the first object after `key`, in chunks ordered by key. */

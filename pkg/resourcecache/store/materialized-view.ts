@@ -9,6 +9,8 @@ import { type Compare, SortedIndex } from './sorted-index.ts'
 export type ViewQuery = {
   readonly key: string
   readonly matches: (entry: Entry) => boolean
+  /** No object outside of these namespaces matches; undefined if that is not known. */
+  readonly namespaces?: ReadonlySet<string> | undefined
   readonly order: Compare
 }
 
@@ -21,7 +23,10 @@ export class View {
   readonly #query: ViewQuery
   readonly #index: SortedIndex
 
-  /** @param matches the predicate of the query, if it is already known */
+  /**
+   * @param entries all that may match
+   * @param matches the predicate of the query, if it is already known
+   */
   constructor(query: ViewQuery, entries: Iterable<Entry>, matches = query.matches) {
     this.#query = query
     this.#index = new SortedIndex(query.order, [...entries].filter(matches))

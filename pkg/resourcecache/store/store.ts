@@ -3,7 +3,7 @@ import type { ReceivedEvent } from '../../kubeclient/watch.ts'
 import type { Decoration } from '../kind.ts'
 import { byKey } from '../list/order.ts'
 import { Entry, type ServedKind, toKey } from './cached-object.ts'
-import type { Chunk } from './chunk.ts'
+import { type Chunk, entriesWithin } from './chunk.ts'
 import { View, type ViewQuery } from './materialized-view.ts'
 import { SortedIndex } from './sorted-index.ts'
 import { type Change, History } from './watch-window.ts'
@@ -140,6 +140,11 @@ export class ObjectStore {
     return this.#entries.values()
   }
 
+  /** The objects in some namespaces, or all; finding them costs no look at others. */
+  within(namespaces: ReadonlySet<string> | undefined): Iterable<Entry> {
+    return namespaces === undefined ? this.entries() : entriesWithin(this.#index.chunks, namespaces)
+  }
+
   /**
    * Returns the view of a query; created on first use, then maintained, and dropped when unused.
    *
@@ -149,7 +154,7 @@ export class ObjectStore {
     const found = this.#views.get(query.key)
     // Re-inserting keeps the map in order of use.
     if (found) this.#views.delete(query.key)
-    const view = found ?? new View(query, this.#entries.values(), matches)
+    const view = found ?? new View(query, this.within(query.namespaces), matches)
     view.usedAt = performance.now()
     this.#views.set(query.key, view)
     for (const [key, old] of this.#views) {

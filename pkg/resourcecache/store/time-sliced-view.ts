@@ -18,11 +18,17 @@ export function buildViewInSlices(
   timeSlices: TimeSlices,
   rank?: (entry: Entry) => unknown,
 ): View | Promise<View> {
-  const isSmall = store.size <= few.objects && store.bytes <= few.bytes
-  if (isSmall || store.hasView(query.key)) return store.view(query)
-  return matchInSlices(store.entries(), query.matches, timeSlices, rank).then(known =>
+  if (store.hasView(query.key)) return store.view(query)
+  const entries = query.namespaces && [...store.within(query.namespaces)]
+  const { size, bytes } = entries ? measure(entries) : store
+  if (size <= few.objects && bytes <= few.bytes) return store.view(query)
+  return matchInSlices(entries ?? store.entries(), query.matches, timeSlices, rank).then(known =>
     store.view(query, entry => known.get(entry) ?? query.matches(entry)),
   )
+}
+
+function measure(entries: readonly Entry[]): { readonly size: number; readonly bytes: number } {
+  return { size: entries.length, bytes: entries.reduce((sum, { size }) => sum + size, 0) }
 }
 
 /** @returns for each entry whether it matches */

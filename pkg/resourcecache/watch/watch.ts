@@ -13,7 +13,7 @@ import {
   type Visible,
 } from '../list/object-visibility.ts'
 import type { Entry } from '../store/cached-object.ts'
-import type { Chunk } from '../store/chunk.ts'
+import { entriesWithin } from '../store/chunk.ts'
 import type { ObjectStore } from '../store/store.ts'
 import type { Change } from '../store/watch-window.ts'
 import type { WatchBroadcaster } from './watch-broadcaster.ts'
@@ -169,14 +169,14 @@ async function follow(store: ObjectStore, broadcaster: WatchBroadcaster, request
 /** Returns the events before the live ones; undefined if the start version is too old. */
 function firstEvents(
   store: ObjectStore,
-  { options, matches, encoder }: Followed,
+  { options, matches, encoder, visible }: Followed,
   isShown: () => boolean,
 ): Iterable<Buffer> | undefined {
   const telling = openingOnce(encoder)
   const { resourceVersion } = options
   if (beginsWithState(options)) {
     const { version } = store
-    const state = whileShown(added(store.snapshot(), matches), isShown)
+    const state = whileShown(added(entriesWithin(store.snapshot(), visible?.namespaces), matches), isShown)
     // Clients with bookmarks are notified of the end of the initial events (KEP-3157).
     return encodeAll(state, telling, () =>
       options.allowWatchBookmarks && isShown() ? telling.bookmark(version, true) : undefined,
@@ -197,9 +197,8 @@ type Event = { readonly type: EventType; readonly entry: Entry }
 /** An event; undefined for an object that is not selected, of which there may be very many. */
 type Step = Event | undefined
 
-function* added(chunks: readonly Chunk[], matches: (entry: Entry) => boolean): Generator<Step> {
-  for (const { entries } of chunks)
-    for (const entry of entries) yield matches(entry) ? { type: 'ADDED', entry } : undefined
+function* added(entries: Iterable<Entry>, matches: (entry: Entry) => boolean): Generator<Step> {
+  for (const entry of entries) yield matches(entry) ? { type: 'ADDED', entry } : undefined
 }
 
 function* changed(changes: readonly Change[], matches: (entry: Entry) => boolean): Generator<Step> {
