@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { createRandom } from '../../pkg/resourcecache/fixtures.ts'
 import { accessToken, group, kubectl, makeNamespace, uniqueName, version } from '../e2e/cluster.ts'
-import { askAs } from '../e2e/http.ts'
+import { askAs, eventually } from '../e2e/http.ts'
 import { output } from '../e2e/run.ts'
 import { fuzzSeconds } from './bounds.ts'
 
@@ -35,6 +35,12 @@ describe('a narrowed list is the union of the lists of namespaces', function () 
       spec: { nodeName: 'nowhere', containers: [{ name: 'a', image: 'a' }] },
     }))
     await output('kubectl', ['apply', '-f', '-'], { stdin: list(items) })
+    // The controller manager makes a ConfigMap in each namespace, a moment later.
+    for (const namespace of places)
+      await eventually(
+        () => output('kubectl', ['-n', namespace, 'get', 'configmap', 'kube-root-ca.crt']),
+        30_000,
+      )
   })
   after(() => kubectl('delete', 'namespace', ...places, '--wait=false'))
 
