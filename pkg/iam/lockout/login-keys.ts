@@ -18,7 +18,7 @@ export function createLoginKeys(secret: () => Buffer): LoginKeys {
 
 /**
  * Directories ignore case, and blanks at the ends and repeated ones (RFC 4518): another spelling of a
- * name must not be another set of tries. Names that only differ so share theirs.
+ * name must not get further attempts. Names that differ only in that share their attempts.
  */
 export function toLoginRef(secret: Buffer, login: string): string {
   const name = login.normalize('NFKC').trim().replace(/\s+/g, ' ').toLowerCase()

@@ -30,7 +30,7 @@ export type SessionStoreOptions = {
   readonly users?: { readonly get: (name: string) => User | undefined }
   /**
    * Called for a login that ends before its time: only on the replica that has stored the end, but
-   * on every replica for one that was deleted, since nothing is left to decide between them.
+   * on every replica for one that was deleted, since no object is left that one of them could claim.
    */
   readonly onEnd?: (session: Session) => void
 }

@@ -140,7 +140,7 @@ function reasonOf(error: unknown): string {
   return describeFailure(error).message
 }
 
-/** A redirect or a client error is the client's last word. */
+/** A redirect or a client error is final. */
 function isTransient(error: unknown): boolean {
   return !(error instanceof RefusedError) || error.status >= 500 || error.status === 429
 }

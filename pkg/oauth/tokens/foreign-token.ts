@@ -20,13 +20,13 @@ export type VerifiedToken = {
 
 export type ForeignToken = {
   /**
-   * What the token says where a policy is for its source, issuer and audience; undefined where it
-   * is not. Each source verifies it once.
+   * The verified subject and claims of the token if the policy matches its source, issuer and
+   * audience; undefined otherwise. Each source verifies it once for an audience.
    *
    * @throws Status 503 if it cannot be verified
    */
   readonly verifiedFor: (policy: ExchangePolicy) => Promise<VerifiedToken | undefined>
-  /** What is wrong with a token that no policy was for. */
+  /** Why no policy matches the token. */
   readonly problem: () => string
 }
 

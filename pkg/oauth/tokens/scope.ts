@@ -73,7 +73,7 @@ function ofOpenId(scope: string): string {
 
 /**
  * The scope of a further access token of a login: no more than the login was granted (RFC 6749
- * section 6). Of a scope nothing may be left: a token without one has every claim.
+ * section 6). A token without a scope has every claim, so a scope is never narrowed to an empty one.
  *
  * @throws Status invalid_scope
  */
