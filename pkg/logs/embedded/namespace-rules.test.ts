@@ -56,8 +56,8 @@ describe('retention by namespace', function () {
   })
   afterEach(() => store?.close())
 
-  async function open(): Promise<LogStore> {
-    const namespaces = [{ name: 'dev-*', retentionDays: 2 }]
+  async function open(retentionDays = 2): Promise<LogStore> {
+    const namespaces = [{ name: 'dev-*', retentionDays }]
     store = await openTestStore(folder(), { namespaces, now: () => nowMs })
     return store
   }
@@ -88,6 +88,23 @@ describe('retention by namespace', function () {
     nowMs = day(3)
     expect(await readAll(opened)).to.deep.equal(['prod 0', 'prod 1'])
     expect(await opened.statistics(filter, limits)).to.deep.equal({ containers: 1, logs: 2 })
+  })
+
+  it('shows hidden lines again when it is longer after a restart', async () => {
+    const records = ['dev-a', 'prod'].map(namespace => line(namespace, { namespace }))
+    await (await open()).append({ records })
+    for (const [days, expected] of [
+      [5, ['dev-a', 'prod']],
+      [1, ['prod']],
+      [5, ['dev-a', 'prod']],
+    ] as const) {
+      nowMs = day(3)
+      await store?.close()
+      const opened = await open(days)
+      // After the first look at old partitions.
+      await opened.append({ records: [line('new', { timeNs: testDayNs + 3n * dayNs })], id: 'new' })
+      expect((await readAll(opened)).filter(log => log !== 'new')).to.deep.equal(expected)
+    }
   })
 
   it('takes no line of a namespace from before it', async () => {

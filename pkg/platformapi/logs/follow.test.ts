@@ -34,7 +34,7 @@ describe('sendFollow', () => {
     return [await loopback.open('/logs?follow=true'), ended.promise]
   }
 
-  it('disconnects who does not read', async () => {
+  it('disconnects a client that does not read', async () => {
     let sent = 0
     const [response, ended] = await follow(async function* () {
       for (;;) {
@@ -47,7 +47,7 @@ describe('sendFollow', () => {
     expect(sent).to.be.below(1000)
   })
 
-  it('waits for who reads slowly', async () => {
+  it('waits for a client that reads slowly', async () => {
     let sent = 0
     const [response] = await follow(async function* () {
       for (; sent < 80; sent += 1) yield [long]

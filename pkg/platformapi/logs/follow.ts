@@ -33,9 +33,9 @@ const stalledAfterMs = 60_000
 
 /**
  * Sends the newest records, and then new ones as they arrive, until the client disconnects, the
- * program stops or the permission ends, or cannot be checked for five minutes. One JSON object per line, or server-sent events if
- * accepted. A slow client does not block others: the store limits what it buffers, and who does not
- * read at all is disconnected.
+ * program stops or the permission ends, or cannot be checked for five minutes. One JSON object per
+ * line, or server-sent events if accepted. A slow client does not block others: the store limits what
+ * it buffers, and one that does not read at all is disconnected.
  *
  * @throws Status 503 if permissions cannot be checked
  */

@@ -10,7 +10,6 @@ import type { RbacIndex } from '../../../authz/rbac-index.ts'
 import type { Config, Secrets } from '../../../config/config.ts'
 import type { KubeClient } from '../../../kubeclient/client.ts'
 import { defaultLimits } from '../../../logs/ingest/limits.ts'
-
 import { createSpaceCheck } from '../../../logs/ingest/space-check.ts'
 import { openLogStore } from '../../../logs/open-store.ts'
 import { createIngest, maxBodies } from '../../../platformapi/logging/v1alpha2/ingest.ts'

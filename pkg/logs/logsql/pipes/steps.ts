@@ -63,10 +63,10 @@ export function createFirsts<T extends object>(most: number, compare: (a: T, b: 
     items[j] = a
   }
 
-  const rise = (from: number): void => {
+  const siftUp = (from: number): void => {
     for (let at = from; at > 0 && isAfter(at, (at - 1) >> 1); at = (at - 1) >> 1) swap(at, (at - 1) >> 1)
   }
-  const handler = (): void => {
+  const siftDown = (): void => {
     for (let at = 0; ; ) {
       const child = isAfter(2 * at + 2, 2 * at + 1) ? 2 * at + 2 : 2 * at + 1
       if (!isAfter(child, at)) return
@@ -81,13 +81,13 @@ export function createFirsts<T extends object>(most: number, compare: (a: T, b: 
       if (items.length < most) {
         items.push(item)
         // Without a limit there is no last item to look for.
-        if (most !== Number.POSITIVE_INFINITY) rise(items.length - 1)
+        if (most !== Number.POSITIVE_INFINITY) siftUp(items.length - 1)
         return undefined
       }
       const [last] = items
       if (last === undefined || compare(item, last) >= 0) return item
       items[0] = item
-      handler()
+      siftDown()
       return last
     },
   }

@@ -29,7 +29,7 @@ export type IngestOptions = {
   readonly limits: IngestLimits
   /** Authorizes sending logs. @throws Status 401, 403, 503 */
   readonly authorize: (identity: Identity) => Promise<void> | void
-  /** Told of each batch. */
+  /** Called for each batch. */
   readonly observe: (
     protocol: Protocol,
     lines: Pick<Ingested, 'taken' | 'refused' | 'changed' | 'causes'>,
