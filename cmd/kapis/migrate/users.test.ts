@@ -53,7 +53,7 @@ describe('a user who was disabled before the migration', () => {
     expect(await migrate()).to.deep.equal([['refused', 'created, but failed to disable it: refused PATCH']])
   })
 
-  it('is told of when kube-apiserver fails meanwhile', async () => {
+  it('is named when kube-apiserver fails to disable the user', async () => {
     const { migrate } = make([], ({ method }) => (method === 'PATCH' ? 503 : 0))
     expect(await migrate()).to.deep.equal([['refused', 'created, but failed to disable it: refused PATCH']])
   })

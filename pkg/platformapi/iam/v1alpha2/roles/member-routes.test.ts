@@ -1,7 +1,18 @@
 import { expect } from 'chai'
 import { membersOf } from '../../../../kubeclient/object.ts'
 import { native, rbac } from './fixtures.ts'
-import { member, objects, recordRules, serveRoleRoutes, workspaceOf, workspaces } from './served-fixtures.ts'
+import {
+  type HiddenWrite,
+  itHides,
+  itRefuses,
+  member,
+  objects,
+  type RefusedWrite,
+  recordRules,
+  serveRoleRoutes,
+  workspaceOf,
+  workspaces,
+} from './served-fixtures.ts'
 
 const post = (namespace: string, user: string, kind: string, name: string) => ({
   method: 'POST',
@@ -79,7 +90,8 @@ const leave = (path: string, name: string, user: string) => {
 }
 
 describe('createMemberHandlers', () => {
-  const { calls, denied, send, write, refuseAfter } = serveRoleRoutes()
+  const served = serveRoleRoutes()
+  const { calls, denied, send, write, refuseAfter } = served
 
   const writes: readonly (readonly [
     method: string,
@@ -199,13 +211,7 @@ describe('createMemberHandlers', () => {
       })
     })
 
-  const refused: readonly (readonly [
-    method: string,
-    path: string,
-    body: unknown,
-    code: number,
-    message: string,
-  ])[] = [
+  const refused: readonly RefusedWrite[] = [
     ['POST', '/clustermembers', {}, 400, 'the body must be a list of 1 to 256 members'],
     ['POST', '/clustermembers', [{ username: 'a' }], 400, 'a member must be {"username": …, "roleRef": …}'],
     [
@@ -255,39 +261,24 @@ describe('createMemberHandlers', () => {
       'globalroles.iam.kapis.io "platform-admin" not found',
     ],
   ]
-  for (const [method, path, body, code, message] of refused)
-    it(`${method} ${path} ${JSON.stringify(body)} is ${code}`, async () => {
-      const answer = await write(method, path, body)
-      expect([answer.code, membersOf(answer.body).message]).to.deep.equal([code, message])
-      expect(calls).to.deep.equal([])
-    })
+  itRefuses(served, refused)
 
-  const hidden: readonly (readonly [
-    method: string,
-    path: string,
-    body: unknown,
-    denied: readonly string[],
-  ])[] = [
+  const hidden: readonly HiddenWrite[] = [
     // With the role, and without it.
     ['POST', '/namespaces/b1/members', [member('ann', 'admin')], ['rolebindings b1']],
     ['POST', '/namespaces/b1/members', [member('joe', 'admin')], ['rolebindings b1']],
     ['POST', '/clustermembers', [member('joe', 'own')], ['clusterrolebindings']],
   ]
-  for (const [method, path, body, without] of hidden)
-    it(`${method} ${path} ${JSON.stringify(body)} is 403 without ${without.join(', ')}`, async () => {
-      for (const right of without) denied.add(right)
-      expect(await write(method, path, body)).to.include({ code: 403 })
-      expect(calls).to.deep.equal([])
-    })
+  itHides(served, hidden)
 
-  it('stores no member of a workspace that there is not', async () => {
+  it('stores no member of a workspace that does not exist', async () => {
     const none = [member('a', 'none-admin')]
     const { code, body } = await write('POST', '/workspaces/none/workspacemembers', none)
     expect([code, membersOf(body).message]).to.deep.equal([404, 'workspaces "none" not found'])
     expect(calls).to.deep.equal([{ path: `${workspaces}/none` }])
   })
 
-  it('gives a role in the namespaces that there are to a member who cannot be stored, with a warning', async () => {
+  it('gives a member who cannot be stored a role in the existing namespaces, with a warning', async () => {
     refuseAfter(1)
     const members = [member('joe', 'blue-viewer')]
     const response = await send('POST', '/workspaces/blue/workspacemembers', members)

@@ -1,10 +1,17 @@
 import { expect } from 'chai'
-import { membersOf } from '../../../../kubeclient/object.ts'
 import { native, rbac } from './fixtures.ts'
-import { rules, serveRoleRoutes } from './served-fixtures.ts'
+import {
+  type HiddenWrite,
+  itHides,
+  itRefuses,
+  type RefusedWrite,
+  rules,
+  serveRoleRoutes,
+} from './served-fixtures.ts'
 
 describe('writeRole', () => {
-  const { calls, denied, write } = serveRoleRoutes()
+  const served = serveRoleRoutes()
+  const { calls, write } = served
 
   const writes: readonly (readonly [
     method: string,
@@ -68,13 +75,7 @@ describe('writeRole', () => {
       expect(answer).to.deep.equal({ code: 200, body: method === 'DELETE' ? { message: 'success' } : {} })
     })
 
-  const refused: readonly (readonly [
-    method: string,
-    path: string,
-    body: unknown,
-    code: number,
-    message: string,
-  ])[] = [
+  const refused: readonly RefusedWrite[] = [
     ['PUT', '/globalroles', {}, 405, 'the server does not allow this method on the requested resource'],
     ['DELETE', '/globalroles/own', undefined, 404, 'globalroles.iam.kapis.io "own" not found'],
     [
@@ -87,28 +88,13 @@ describe('writeRole', () => {
     ['POST', '/globalroles', { kind: 'ClusterRole' }, 400, 'the body must be a GlobalRole as a JSON object'],
     ['PUT', '/clusterroles/own', { metadata: {} }, 400, 'metadata.name must be the name in the path, "own"'],
   ]
-  for (const [method, path, body, code, message] of refused)
-    it(`${method} ${path} ${JSON.stringify(body)} is ${code}`, async () => {
-      const answer = await write(method, path, body)
-      expect([answer.code, membersOf(answer.body).message]).to.deep.equal([code, message])
-      expect(calls).to.deep.equal([])
-    })
+  itRefuses(served, refused)
 
-  const hidden: readonly (readonly [
-    method: string,
-    path: string,
-    body: unknown,
-    denied: readonly string[],
-  ])[] = [
+  const hidden: readonly HiddenWrite[] = [
     ['PUT', '/globalroles/operators', { metadata: { name: 'operators' } }, ['clusterroles']],
     ['PUT', '/globalroles/own', { metadata: { name: 'own' } }, ['clusterroles']],
     ['DELETE', '/workspaces/blue/workspaceroles/blue-readers', undefined, ['clusterroles']],
     ['DELETE', '/workspaces/red/workspaceroles/blue-readers', undefined, ['clusterroles']],
   ]
-  for (const [method, path, body, without] of hidden)
-    it(`${method} ${path} ${JSON.stringify(body)} is 403 without ${without.join(', ')}`, async () => {
-      for (const right of without) denied.add(right)
-      expect(await write(method, path, body)).to.include({ code: 403 })
-      expect(calls).to.deep.equal([])
-    })
+  itHides(served, hidden)
 })

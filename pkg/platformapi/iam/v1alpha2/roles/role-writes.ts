@@ -110,8 +110,8 @@ function toPatch(sent: unknown): unknown {
 }
 
 /**
- * A role, or a merge patch of one, with the rules of the templates that it names. kube-apiserver lets
- * nobody give more than they have, whatever a template says.
+ * A role, or a merge patch of one, with the rules of the templates that it names. kube-apiserver
+ * refuses rules that the caller does not have, whatever a template says.
  *
  * @throws Status 400, 403, 503
  */

@@ -1,3 +1,4 @@
+import { expect } from 'chai'
 import { renderKube } from '../../../../apierrors/render-kube.ts'
 import { Status, unknownResource } from '../../../../apierrors/status.ts'
 import { type Loopback, startLoopback, toExchange } from '../../../../apirequest/fixtures.ts'
@@ -195,4 +196,39 @@ export function serveRoleRoutes() {
   }
 
   return { calls, denied, get, names, send, write, refuseAfter }
+}
+
+type Served = Pick<ReturnType<typeof serveRoleRoutes>, 'calls' | 'denied' | 'write'>
+
+export type RefusedWrite = readonly [
+  method: string,
+  path: string,
+  body: unknown,
+  code: number,
+  message: string,
+]
+
+/** A test for each request that is refused before anything is written. */
+export function itRefuses(
+  { calls, write }: Pick<Served, 'calls' | 'write'>,
+  refused: readonly RefusedWrite[],
+) {
+  for (const [method, path, body, code, message] of refused)
+    it(`${method} ${path} ${JSON.stringify(body)} is ${code}`, async () => {
+      const answer = await write(method, path, body)
+      expect([answer.code, membersOf(answer.body).message]).to.deep.equal([code, message])
+      expect(calls).to.deep.equal([])
+    })
+}
+
+export type HiddenWrite = readonly [method: string, path: string, body: unknown, denied: readonly string[]]
+
+/** A test for each request that is 403 without the right to list something, whatever there is. */
+export function itHides({ calls, denied, write }: Served, hidden: readonly HiddenWrite[]) {
+  for (const [method, path, body, without] of hidden)
+    it(`${method} ${path} ${JSON.stringify(body)} is 403 without ${without.join(', ')}`, async () => {
+      for (const right of without) denied.add(right)
+      expect(await write(method, path, body)).to.include({ code: 403 })
+      expect(calls).to.deep.equal([])
+    })
 }

@@ -175,7 +175,7 @@ describe('createWorkspaceRecords', () => {
     'new',
   ]
 
-  it('stores a member by a role that there is, and makes one that there is not', async () => {
+  it('stores a member by an existing role, and creates one that is missing', async () => {
     expect((await store('new')).calls.slice(1)).to.deep.equal([bound('new')])
     expect((await store('other')).calls.slice(1)).to.deep.equal([clusterRoles, bound('other')])
   })

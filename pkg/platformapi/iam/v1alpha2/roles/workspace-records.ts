@@ -106,7 +106,7 @@ export function createWorkspaceRecords({ groupDomain, callAs, places }: RecordTo
       requireRecord(found, role, owner)
       return true
     }
-    // The role would give its rights to subjects whom nobody with these rights has bound.
+    // Its rights would go to subjects whom no one with these rights has bound.
     if (await places.isBound(name))
       throw new Status(
         409,
@@ -170,8 +170,8 @@ export function createWorkspaceRecords({ groupDomain, callAs, places }: RecordTo
     /**
      * The write that stores a member; none if the member is stored.
      *
-     * @param isRequired if false, a member who cannot be stored is one in the namespaces that there
-     *   are, with a warning
+     * @param isRequired if false, a member who cannot be stored is one in the existing namespaces,
+     *   with a warning
      */
     stepsFor(
       exchange: AuthenticatedExchange,
