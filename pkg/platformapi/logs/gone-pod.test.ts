@@ -74,6 +74,7 @@ describe('createGonePodLogs', () => {
     '?sinceTime=1969-05-16T16:00:03Z&tailLines=1': 'no end\n',
     '?sinceTime=&tailLines=%2B1': 'no end\n',
     '?sinceSeconds=60': '',
+    '?sinceTime=9999-12-31T23:59:59Z': '',
     '?sinceSeconds=9223372036854775807&tailLines=1': 'no end\n',
     '?stream=Stderr': 'no end\n',
     '?previous=false&timestamps=0&tailLines=1': 'no end\n',
@@ -105,6 +106,14 @@ describe('createGonePodLogs', () => {
     ],
     '?tailLines=many': [400, 'invalid tailLines: strconv.ParseInt: parsing "many": invalid syntax'],
     '?limitBytes=': [400, 'invalid limitBytes: strconv.ParseInt: parsing "": invalid syntax'],
+    '?sinceTime=2020-02-30T00:00:00Z': [
+      400,
+      'invalid sinceTime: parsing time "2020-02-30T00:00:00Z" as "2006-01-02T15:04:05Z07:00": expected RFC 3339',
+    ],
+    '?sinceTime=2020-05-16T24:00:00Z': [
+      400,
+      'invalid sinceTime: parsing time "2020-05-16T24:00:00Z" as "2006-01-02T15:04:05Z07:00": expected RFC 3339',
+    ],
     '?sinceTime=noon': [
       400,
       'invalid sinceTime: parsing time "noon" as "2006-01-02T15:04:05Z07:00": expected RFC 3339',

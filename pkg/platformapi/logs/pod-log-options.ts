@@ -1,6 +1,7 @@
 import { badRequest, type Cause, Status } from '../../apierrors/status.ts'
 import type { QueryParameters } from '../../apirequest/query-parameters.ts'
 import { parseTimestamp } from '../../logs/ingest/timestamp.ts'
+import { maxTimeNs } from '../../logs/record.ts'
 
 /** The parameters of `pods/{name}/log` (PodLogOptions of Kubernetes). */
 export type PodLogOptions = {
@@ -85,13 +86,18 @@ const rfc3339 = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d+)?(?:Z|[+-]\d{2}:\d
 /** Exact to the nanosecond; undefined for what kube-apiserver reads as no time. */
 function readTime(text: string): bigint | undefined {
   if (text === '' || text === 'null') return undefined
-  if (!rfc3339.test(text) || Number.isNaN(Date.parse(text))) {
+  const ms = rfc3339.test(text) ? Date.parse(text) : Number.NaN
+  // Lines are between these times.
+  if (ms < 0) return 0n
+  if (ms > Number(maxTimeNs / 1_000_000n)) return maxTimeNs
+  // Date.parse takes 30 February, and 24:00.
+  const timeNs = Number.isNaN(ms) ? undefined : parseTimestamp(text)
+  if (timeNs === undefined) {
     throw badRequest(
       `invalid sinceTime: parsing time ${JSON.stringify(text.slice(0, 100))} as "2006-01-02T15:04:05Z07:00": expected RFC 3339`,
     )
   }
-  // Before 1970 there are no lines.
-  return parseTimestamp(text) ?? (Date.parse(text) < 0 ? 0n : undefined)
+  return timeNs
 }
 
 /** Like apimachinery: true unless missing, `false` or `0`. */
