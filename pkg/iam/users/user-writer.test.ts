@@ -68,6 +68,14 @@ describe('an e-mail address that another user has', () => {
       if (!isGiven) expect(String(error)).to.contain('belongs to another user')
     })
 
+  it('stays with that user when the mark of another who claims it is removed', async () => {
+    const { writer, calls } = setUp(given, object('jane', address, { [ownEmail]: address }))
+    const body = { metadata: { name: 'jane', annotations: {} }, spec: { email: address } }
+    const error = await writer.update(parseUserDraft(body, groupDomain), how).catch(thrown => thrown)
+    expect(String(error)).to.contain('belongs to another user')
+    expect(calls.map(({ method = 'GET' }) => method)).to.deep.equal(['GET'])
+  })
+
   it('does not stop other changes of a user who has it too', async () => {
     const { writer, calls } = setUp(given, object('jane', address, { [ownEmail]: address }))
     const metadata = { name: 'jane', annotations: { [ownEmail]: address } }

@@ -104,10 +104,12 @@ export function createUserWriter({
    * who gives it to another.
    */
   function requireFreeEmail({ name, spec, annotations }: UserDraft, before?: KubeObject): void {
-    if (before !== undefined && isRecord(before.spec) && before.spec.email === spec.email) return
+    const isClaim = annotations[ownEmailAnnotation(resource.group)] === spec.email
+    // To take the mark of a claim away gives the user the address.
+    const isKept = before !== undefined && isRecord(before.spec) && before.spec.email === spec.email
+    if (isKept && toUser(before).isEmailVerified !== isClaim) return
     const holder = users.find(String(spec.email))
     if (holder === undefined || holder.name === name) return
-    const isClaim = annotations[ownEmailAnnotation(resource.group)] === spec.email
     if (!holder.isEmailVerified && !isClaim) return
     throw invalidUser(groupDomain, name, problemAt('spec.email', 'belongs to another user'))
   }
