@@ -158,7 +158,7 @@ export function isInScope(info: RequestInfo, { namespaced }: { readonly namespac
 
 /** Whether a path with this prefix is one of the platform API. */
 export function isPlatformPrefix(prefix: string): boolean {
-  return prefix === 'kapis' || prefix === 'kapi'
+  return platformPrefixes.includes(prefix)
 }
 
 /** Whether the path has the deprecated prefix watch or proxy but no resource. */

@@ -212,6 +212,11 @@ describe('createNarrowedLists', () => {
     bind()
     const refusal = await rejectionOf(Promise.resolve(second?.rights?.renew()))
     expect(refusal).to.include({ code: 403 })
+    // The whole cluster.
+    bind('')
+    expect(await second?.rights?.renew()).to.equal(undefined)
+    expect(exchange.res.getHeader(narrowedHeader)).to.equal(undefined)
+    expect(lists.of(exchange)).to.equal(undefined)
   })
 
   describe('of one who may list in more namespaces than watch', () => {

@@ -186,8 +186,13 @@ export function createNarrowedLists({ client, reader, resolution }: NarrowedList
         isCurrent,
         async renew() {
           const seen = await show(exchange, asked)
-          if (seen === undefined) throw forbidden(asked.attributes, asked.identity, '')
-          return seen
+          if (seen !== undefined) return seen
+          const rights = givenTo(asked)
+          if (!rights.allNamespaces || !(await find(asked, rights)).isAll)
+            throw forbidden(asked.attributes, asked.identity, '')
+          narrowed.delete(exchange.res)
+          exchange.res.removeHeader(narrowedHeader)
+          return undefined
         },
       },
       onChange(listener) {
