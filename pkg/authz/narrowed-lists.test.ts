@@ -90,12 +90,12 @@ describe('createNarrowedLists', () => {
         const isNarrowed = await lists.narrow(exchange, info, isNamespaced)
         const { has = () => false, fixed } = lists.of(exchange) ?? {}
         const shown = places.filter(namespace => has({ namespace } as Parameters<typeof has>[0]))
-        const told = `${identity.username} ${info.verb} ${info.resource} ${info.name}`
-        expect(shown, told).to.deep.equal(wanted)
-        expect(isNarrowed, told).to.equal(wanted.length > 0)
-        expect(fixed?.unfollowed?.code, told).to.equal(isNarrowed && isPartly ? 403 : undefined)
+        const request = `${identity.username} ${info.verb} ${info.resource} ${info.name}`
+        expect(shown, request).to.deep.equal(wanted)
+        expect(isNarrowed, request).to.equal(wanted.length > 0)
+        expect(fixed?.unfollowed?.code, request).to.equal(isNarrowed && isPartly ? 403 : undefined)
         const header = exchange.res.getHeader(narrowedHeader)
-        expect(header, told).to.equal(wanted.length > 0 ? String(wanted.length) : undefined)
+        expect(header, request).to.equal(wanted.length > 0 ? String(wanted.length) : undefined)
         return isNarrowed
       }
       let narrowed = 0
@@ -184,7 +184,7 @@ describe('createNarrowedLists', () => {
     await lists.narrow(second, pods, isNamespaced)
     expect(second.res.getHeader(narrowedHeader)).to.equal('1')
     expect(lists.of(second)?.key).to.not.equal(lists.of(first)?.key)
-    // What changed before anyone listened is told too.
+    // What changed before anyone listened is request too.
     lists.of(first)?.onChange(() => changes++)
     await until(() => changes === 2)
   })

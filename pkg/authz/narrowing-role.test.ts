@@ -10,7 +10,7 @@ import { binding, indexOf, role, user } from './review/fixtures.ts'
 
 const group = 'resources.kapis.io'
 const lists = [{ apiGroups: [group], resources: ['pods', 'nodes', 'namespaces'], verbs: ['list', 'watch'] }]
-const door = `RBAC: allowed by ClusterRoleBinding "x" of ClusterRole "${narrowingRole}" to Group "all"`
+const reason = `RBAC: allowed by ClusterRoleBinding "x" of ClusterRole "${narrowingRole}" to Group "all"`
 const list = (resource: string, namespace = '', of = group) =>
   toResourceInfo({ verb: 'list', group: of, version: 'v1alpha3', resource, namespace })
 
@@ -32,46 +32,46 @@ async function startWith(...bindings: Parameters<typeof indexOf>[0]) {
 
 describe('createNarrowingRole', () => {
   const rows: readonly [string, RequestInfo, string, boolean][] = [
-    ['a list that it allows', list('pods'), door, true],
-    ['one in a namespace', list('pods', 'a'), door, true],
+    ['a list that it allows', list('pods'), reason, true],
+    ['one in a namespace', list('pods', 'a'), reason, true],
     [
       'one that a role allows which is not known yet',
       list('pods'),
-      door.replace(narrowingRole, 'full'),
+      reason.replace(narrowingRole, 'full'),
       true,
     ],
     ['one whose reason is in other words', list('pods'), 'allowed', true],
     ['one without a reason', list('pods'), '', true],
     ['an object that it does not allow', { ...list('pods'), verb: 'get' }, '', false],
-    ['a kind that is not namespaced', list('nodes'), door, false],
-    ['namespaces, which have rights of their own', list('namespaces'), door, false],
-    ['a kind of another group', list('pods', '', 'apps'), door, false],
+    ['a kind that is not namespaced', list('nodes'), reason, false],
+    ['namespaces, which have rights of their own', list('namespaces'), reason, false],
+    ['a kind of another group', list('pods', '', 'apps'), reason, false],
     [
       'a binding whose name holds its text',
       { ...list('pods'), verb: 'get' },
-      door.replace('"x" of', '"x\\" of').replace(` "${narrowingRole}" to`, ` \\"${narrowingRole}\\" to`),
+      reason.replace('"x" of', '"x\\" of').replace(` "${narrowingRole}" to`, ` \\"${narrowingRole}\\" to`),
       false,
     ],
   ]
-  for (const [what, info, reason, isDecided] of rows)
+  for (const [what, info, given, isDecided] of rows)
     it(`${isDecided ? 'hands on' : 'leaves alone'} ${what}`, async () => {
       const { decidedBy } = await start()
       const native = { ...info, group: '', version: 'v1' }
-      expect(decidedBy(info, jane, reason)).to.deep.equal(isDecided ? native : undefined)
+      expect(decidedBy(info, jane, given)).to.deep.equal(isDecided ? native : undefined)
     })
 
   it('takes nothing from one who has another role', async () => {
     const everywhere = await start(to('full'))
-    expect(everywhere.decidedBy(list('pods'), jane, door)).to.equal(undefined)
+    expect(everywhere.decidedBy(list('pods'), jane, reason)).to.equal(undefined)
     const somewhere = await start(to('full', 'a'))
-    expect(somewhere.decidedBy(list('pods', 'a'), jane, door)).to.equal(undefined)
-    expect(somewhere.decidedBy(list('pods', 'b'), jane, door)).to.include({ group: '' })
-    expect(somewhere.decidedBy(list('pods'), jane, door)).to.include({ group: '' })
+    expect(somewhere.decidedBy(list('pods', 'a'), jane, reason)).to.equal(undefined)
+    expect(somewhere.decidedBy(list('pods', 'b'), jane, reason)).to.include({ group: '' })
+    expect(somewhere.decidedBy(list('pods'), jane, reason)).to.include({ group: '' })
   })
 
   it('counts no copy of it, which anyone who has it can make, while it is bound', async () => {
     const toAll = binding('d', `ClusterRole/${narrowingRole}`, [user('others')])
-    const reason = door.replace(narrowingRole, 'copy')
+    const ofCopy = reason.replace(narrowingRole, 'copy')
     for (const [bindings, isDecided] of [
       [[toAll, to('copy')], true],
       [[toAll, to('copy'), to('full', 'a')], true],
@@ -81,7 +81,7 @@ describe('createNarrowingRole', () => {
       [[toAll], false],
     ] as const) {
       const { decidedBy } = await startWith(...bindings)
-      const found = decidedBy(list('pods'), jane, reason)
+      const found = decidedBy(list('pods'), jane, ofCopy)
       expect(found !== undefined, JSON.stringify(bindings)).to.equal(isDecided)
     }
   })
@@ -106,7 +106,9 @@ describe('createNarrowingRole', () => {
         async call({ body }) {
           const { group: of, namespace } = membersOf(membersOf(membersOf(body).spec).resourceAttributes)
           asked.push(`${textOf(of)}/${textOf(namespace)}`)
-          return { status: { allowed: of === group || namespace === 'a', reason: of === group ? door : '' } }
+          return {
+            status: { allowed: of === group || namespace === 'a', reason: of === group ? reason : '' },
+          }
         },
         stream: () => Promise.reject(new Error('nothing is streamed here')),
         close: () => undefined,

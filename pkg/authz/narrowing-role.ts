@@ -5,8 +5,8 @@ import type { RbacReader } from './rbac-index.ts'
 import { createRuleFinder, isInReach } from './review/grant.ts'
 
 /**
- * A ClusterRole whose rights are a door: it lets lists of everybody through the authorization of
- * kube-apiserver to its aggregation layer, and here the right to the kind itself decides
+ * A ClusterRole that lets lists of all its users through the authorization of kube-apiserver to its
+ * aggregation layer. It shows nothing by itself: here the right to the kind itself decides
  * (docs/adr/0019).
  */
 export const narrowingRole = 'kapis:narrowed-lists'

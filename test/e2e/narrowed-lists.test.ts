@@ -136,7 +136,7 @@ describe('a list of the whole cluster for one who may list in some namespaces', 
 
   it('is what kubectl gets through kube-apiserver, by a role that lets it through', async () => {
     const role = 'kapis:narrowed-lists'
-    const name = `${prefix}-door`
+    const name = `${prefix}-through`
     const caller = await withToken(token)
     const get = async (...more: readonly string[]) => {
       const args = [

@@ -74,14 +74,14 @@ describe('a narrowed list is the union of the lists of namespaces', function () 
       wanted.push(...namesIn(body))
     }
     const { code, body, headers } = await askAs(token, path, as)
-    const told = `${user} ${path}: ${body.slice(0, 300)}`
-    expect(code, told).to.equal(granted === 0 ? 403 : 200)
+    const context = `${user} ${path}: ${body.slice(0, 300)}`
+    expect(code, context).to.equal(granted === 0 ? 403 : 200)
     if (granted === 0) return
-    expect(headers['kapis-narrowed-namespaces'], told).to.equal(String(granted))
-    expect(namesIn(body), told).to.have.members(wanted)
-    expect(JSON.parse(body).totalItems, told).to.equal(wanted.length)
+    expect(headers['kapis-narrowed-namespaces'], context).to.equal(String(granted))
+    expect(namesIn(body), context).to.have.members(wanted)
+    expect(JSON.parse(body).totalItems, context).to.equal(wanted.length)
     const hidden = places.filter(namespace => !wanted.some(name => name.startsWith(`${namespace}/`)))
-    for (const namespace of hidden) expect(body, told).to.not.contain(namespace)
+    for (const namespace of hidden) expect(body, context).to.not.contain(namespace)
   }
 })
 

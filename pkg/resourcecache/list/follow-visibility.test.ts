@@ -10,7 +10,7 @@ const many = Array.from({ length: 10_000 }, (_, i) => `n${i}`)
 function start(names: readonly string[], out = new Writable({ write: (_chunk, _encoding, done) => done() })) {
   const state = { names: new Set(names) }
   const store = storeOf(many.map(name => node(name)))
-  const told: string[] = []
+  const sent: string[] = []
   let listener = () => undefined
   const stop = followVisibility(
     store,
@@ -26,7 +26,7 @@ function start(names: readonly string[], out = new Writable({ write: (_chunk, _e
       matches: () => true,
       out,
       tell(type, entry) {
-        told.push(`${type} ${entry.name}@${entry.version}`)
+        sent.push(`${type} ${entry.name}@${entry.version}`)
         out.write(Buffer.alloc(100))
       },
     },
@@ -35,23 +35,23 @@ function start(names: readonly string[], out = new Writable({ write: (_chunk, _e
     state.names = new Set(given)
     listener()
   }
-  return { store, told, show, stop }
+  return { store, sent, show, stop }
 }
 
 describe('followVisibility', () => {
   it('tells of 10,000 objects in slices, with turns between', async () => {
-    const { told, show, stop } = start([])
+    const { sent, show, stop } = start([])
     show(...many)
-    expect(told.length).to.be.below(10_000)
+    expect(sent.length).to.be.below(10_000)
     let longestMs = 0
     let since = performance.now()
-    while (told.length < 10_000) {
+    while (sent.length < 10_000) {
       await new Promise(resolve => setImmediate(resolve))
       longestMs = Math.max(longestMs, performance.now() - since)
       since = performance.now()
     }
     expect(longestMs).to.be.below(100)
-    expect(new Set(told).size).to.equal(10_000)
+    expect(new Set(sent).size).to.equal(10_000)
     stop()
   })
 
@@ -63,42 +63,42 @@ describe('followVisibility', () => {
         held.release = done
       },
     })
-    const { told, show } = start([], out)
+    const { sent, show } = start([], out)
     show(...many)
     await new Promise(resolve => setTimeout(resolve, 20))
-    expect(told.length).to.equal(10)
+    expect(sent.length).to.equal(10)
     const timer = setInterval(() => held.release(), 0)
-    await until(() => told.length > 50)
+    await until(() => sent.length > 50)
     clearInterval(timer)
     out.destroy()
-    const { length } = told
+    const { length } = sent
     await new Promise(resolve => setTimeout(resolve, 20))
-    expect(told.length).to.be.below(length + 10)
+    expect(sent.length).to.be.below(length + 10)
   })
 
   it('tells of an object that is hidden and changes before its turn, as it was', async () => {
-    const { store, told, show } = start(many)
+    const { store, sent, show } = start(many)
     show()
     const last = many.at(-1) ?? ''
     store.apply([event('MODIFIED', node(last, { version: 11 }))])
-    await until(() => told.length === 10_000)
-    expect(told.filter(each => each.includes(`${last}@`))).to.deep.equal([`DELETED ${last}@1`])
+    await until(() => sent.length === 10_000)
+    expect(sent.filter(each => each.includes(`${last}@`))).to.deep.equal([`DELETED ${last}@1`])
   })
 
   it('looks again when what is visible changes meanwhile', async () => {
-    const { told, show } = start([])
+    const { sent, show } = start([])
     show(...many)
     show('n1')
     const shown = () => {
       const names = new Set<string>()
-      for (const each of told) {
+      for (const each of sent) {
         const [type, name = ''] = each.split(' ')
         if (type === 'ADDED') names.add(name)
         else names.delete(name)
       }
       return [...names]
     }
-    await until(() => told.includes('ADDED n1@1') && shown().length === 1)
+    await until(() => sent.includes('ADDED n1@1') && shown().length === 1)
     expect(shown()).to.deep.equal(['n1@1'])
   })
 })

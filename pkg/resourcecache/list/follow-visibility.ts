@@ -38,7 +38,7 @@ export function followVisibility(
     changed: changes => {
       for (const { type, entry, old } of changes) {
         const is = type !== 'DELETED' && isShown(entry)
-        // The watch takes one that has been hidden, and was not told of yet, for one never shown.
+        // The watch takes one that has been hidden, and was not sent yet, for one never shown.
         const isUntold = !is && shown.has(entry.key) && old !== undefined && !isShown(old)
         if (is) shown.add(entry.key)
         else shown.delete(entry.key)
