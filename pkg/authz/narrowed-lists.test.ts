@@ -184,7 +184,7 @@ describe('createNarrowedLists', () => {
     await lists.narrow(second, pods, isNamespaced)
     expect(second.res.getHeader(narrowedHeader)).to.equal('1')
     expect(lists.of(second)?.key).to.not.equal(lists.of(first)?.key)
-    // What changed before anyone listened is request too.
+    // A change from before there is a listener counts too.
     lists.of(first)?.onChange(() => changes++)
     await until(() => changes === 2)
   })
