@@ -13,6 +13,11 @@ const uncached = { 'cache-control': 'no-cache, private' }
  */
 export const pieceBytes = 128 * 1024
 
+/** Whether a response is sent, also by the deadline, or its client is gone: more work for it is in vain. */
+export function isOver(res: ServerResponse): boolean {
+  return res.writableEnded || res.destroyed
+}
+
 /** Writes a whole body; a large one in chunks at the speed of the client. */
 export function send(res: ServerResponse, code: number, body: Buffer, headers: OutgoingHttpHeaders): void {
   sendParts(res, code, [body], headers)

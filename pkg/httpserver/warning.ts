@@ -9,5 +9,10 @@ const maxLength = 256
  */
 export function addWarning(res: ServerResponse, text: string): void {
   const printable = text.slice(0, maxLength).replaceAll(/[^\x20-\x7e]/g, '?')
-  res.appendHeader('warning', `299 - "${printable.replaceAll(/["\\]/g, '\\$&')}"`)
+  passWarning(res, `299 - "${printable.replaceAll(/["\\]/g, '\\$&')}"`)
+}
+
+/** Adds a whole Warning header. A response that the deadline has sent takes no more of them. */
+export function passWarning(res: ServerResponse, header: string): void {
+  if (!res.headersSent) res.appendHeader('warning', header)
 }

@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http'
 import { connect } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
@@ -337,6 +338,33 @@ describe('createChain', () => {
       await close()
     }
   })
+
+  const late: readonly (readonly [string, (res: ServerResponse) => void, readonly string[]])[] = [
+    ['a response', res => sendJson(res, 200, 'late'), []],
+    [
+      'a failure of its own',
+      () => {
+        throw new Status(503, 'ServiceUnavailable', 'late')
+      },
+      ['503 late'],
+    ],
+  ]
+  for (const [what, finish, errors] of late)
+    it(`logs ${errors.join() || 'nothing'} for ${what} after the deadline`, async () => {
+      const ended = Promise.withResolvers<void>()
+      const { get, logged } = await start({
+        requestSeconds: () => 0.05,
+        async route({ res }) {
+          await sleep(100)
+          setTimeout(ended.resolve, 20)
+          finish(res)
+        },
+      })
+      expect((await get('/api/v1/nodes')).code).to.equal(504)
+      await ended.promise
+      const failures = logged.filter(({ msg }) => msg === 'request failed')
+      expect(failures.map(({ code, err }) => `${code} ${Object(err).message}`)).to.deep.equal(errors)
+    })
 
   it('refuses what finds no place, and gives places back', async () => {
     const { get } = await start({

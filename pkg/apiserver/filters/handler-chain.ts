@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { toStatus } from '../../apierrors/status.ts'
 import { refuseAmbiguousHost } from '../../apirequest/ambiguous-headers.ts'
 import type { Identity } from '../../apirequest/identity.ts'
 import type { AuthenticatedExchange, Exchange, Handler } from '../../apirequest/request-context.ts'
@@ -8,6 +9,7 @@ import type { Auditor, AuditRecord } from '../../audit/auditor.ts'
 import { RefusedIdentity } from '../../authn/authenticator.ts'
 import { renderError } from '../../httpserver/render-error.ts'
 import { traceId } from '../../httpserver/trace-id.ts'
+import { membersOf } from '../../kubeclient/object.ts'
 import type { Logger } from '../../telemetry/logger.ts'
 import { withAuditId } from './audit-id.ts'
 import { type Caller, toAuthenticated, toExchange } from './exchange.ts'
@@ -165,14 +167,23 @@ async function handle(
     // A request line that cannot be parsed is audited too.
     if (exchange === undefined) audit(toExchange(unreadableLine(req.method ?? ''), req, res, id))
     record?.failed(error)
-    const status = renderError(res, error)
-    if (status.code >= 500) {
-      options.logger.error(
-        { id, path: exchange?.info.path, code: status.code, err: status.cause ?? status },
-        'request failed',
-      )
-    }
+    answerFailure(options, { res, id, path: exchange?.info.path }, error)
   }
+}
+
+type Failed = { readonly res: ServerResponse; readonly id: string; readonly path: string | undefined }
+
+/** Answers with an error, unless the deadline has answered already. */
+function answerFailure({ logger }: HandlerChainOptions, { res, id, path }: Failed, error: unknown): void {
+  if (res.writableEnded && isLateWrite(error)) return
+  const status = res.writableEnded ? toStatus(error) : renderError(res, error)
+  if (status.code < 500) return
+  logger.error({ id, path, code: status.code, err: status.cause ?? status }, 'request failed')
+}
+
+/** The response of a handler that the deadline has overtaken. */
+function isLateWrite(error: unknown): boolean {
+  return membersOf(error).code === 'ERR_HTTP_HEADERS_SENT'
 }
 
 /**

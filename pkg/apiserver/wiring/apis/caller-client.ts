@@ -1,4 +1,5 @@
 import { Status, unavailable } from '../../../apierrors/status.ts'
+import { passWarning } from '../../../httpserver/warning.ts'
 import type { KubeClient } from '../../../kubeclient/client.ts'
 import { readText } from '../../../kubeclient/client.ts'
 import { isNotYetReady } from '../../../kubeclient/service-account-errors.ts'
@@ -14,7 +15,7 @@ export function createCallAs(client: KubeClient): CallAs {
       headers: [...toImpersonation(identity), 'Audit-Id', id],
       onResponse(status, { warning }) {
         code = status
-        if (warning !== undefined) res.appendHeader('warning', warning)
+        if (warning !== undefined) passWarning(res, warning)
       },
     }).catch((error: unknown) => {
       throw isAboutKapis(error)

@@ -1,5 +1,6 @@
 import { toStatus } from '../../../../apierrors/status.ts'
 import type { AuthenticatedExchange } from '../../../../apirequest/request-context.ts'
+import { isOver } from '../../../../httpserver/respond.ts'
 import { addWarning } from '../../../../httpserver/warning.ts'
 import type { CallAs } from '../../../as-caller.ts'
 import { mostWrites, writeEach } from './member-changes.ts'
@@ -34,9 +35,10 @@ export function createBindingRemover(tools: {
     const bindings = await bindingsOf(user)
     const isOwn = ({ entry }: Binding) => entry.meta.labels?.['app.kubernetes.io/managed-by'] === 'kapis'
     const own = bindings.filter(isOwn).slice(0, mostWrites)
-    const failed = await writeEach(own, ({ entry }) =>
-      unbind(callAs, { ...exchange, rawQuery: '' }, entry.meta, user),
-    )
+    const failed = await writeEach(own, {
+      write: ({ entry }) => unbind(callAs, { ...exchange, rawQuery: '' }, entry.meta, user),
+      isOver: () => isOver(exchange.res),
+    })
     const stay = [...bindings.filter(binding => !own.includes(binding)), ...failed]
     if (stay.length === 0) return undefined
     const named = stay

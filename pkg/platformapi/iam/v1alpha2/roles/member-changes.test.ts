@@ -2,7 +2,11 @@ import { expect } from 'chai'
 import { Status } from '../../../../apierrors/status.ts'
 import { applyChanges, type MemberChange } from './member-changes.ts'
 
-function setUp(failAt: number, error: unknown = new Status(403, 'Forbidden', 'no')) {
+function setUp(
+  failAt: number,
+  error: unknown = new Status(403, 'Forbidden', 'no'),
+  overAt = Number.POSITIVE_INFINITY,
+) {
   const written: string[] = []
   const finished: string[] = []
   const change = (user: string, ...places: readonly string[]): MemberChange => ({
@@ -16,7 +20,10 @@ function setUp(failAt: number, error: unknown = new Status(403, 'Forbidden', 'no
     })),
   })
   const run = (changes: readonly MemberChange[]) =>
-    applyChanges(changes, ({ user }) => finished.push(user)).then(
+    applyChanges(changes, {
+      finished: ({ user }) => finished.push(user),
+      isOver: () => written.length === overAt,
+    }).then(
       () => undefined,
       (thrown: unknown) => thrown,
     )
@@ -24,6 +31,13 @@ function setUp(failAt: number, error: unknown = new Status(403, 'Forbidden', 'no
 }
 
 describe('applyChanges', () => {
+  it('writes nothing more once the request is over', async () => {
+    const { change, run, written, finished } = setUp(-1, undefined, 2)
+    const error = await run([change('a', 'x'), change('b', 'x', 'y')])
+    expect(String(error)).to.contain('the request is over: 2 of 3 writes were made before')
+    expect([written, finished]).to.deep.equal([['a x', 'b x'], ['a']])
+  })
+
   it('writes each member and tells of it', async () => {
     const { change, run, written, finished } = setUp(-1)
     expect(await run([change('a', 'x', 'y'), change('b', 'x')])).to.equal(undefined)

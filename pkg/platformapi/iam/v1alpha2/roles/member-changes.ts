@@ -9,16 +9,22 @@ export type MemberChange = { readonly user: string; readonly steps: readonly Ste
 /** The most writes of one request. */
 export const mostWrites = 1024
 
+export type Progress = {
+  /** Called for each member that is written entirely. */
+  readonly finished: (change: MemberChange, index: number) => void
+  /** Whether the request is over: the client may send it again, and must not be overtaken. */
+  readonly isOver: () => boolean
+}
+
 /**
  * Writes members one by one.
  *
- * @param finished called for each member that is written entirely
  * @throws Status 400 before anything is written, if there are too many writes; a failure after the
  *   first write tells in details.causes what was written and what was not
  */
 export async function applyChanges(
   changes: readonly MemberChange[],
-  finished: (change: MemberChange, index: number) => void,
+  { finished, isOver }: Progress,
 ): Promise<void> {
   const total = changes.reduce((sum, { steps }) => sum + steps.length, 0)
   if (total > mostWrites)
@@ -27,6 +33,7 @@ export async function applyChanges(
   for (const [index, change] of changes.entries()) {
     for (const [place, { run }] of change.steps.entries()) {
       try {
+        if (isOver()) throw over()
         await run()
       } catch (error) {
         if (written === 0) throw error
@@ -38,7 +45,7 @@ export async function applyChanges(
   }
 }
 
-type Progress = {
+type Failed = {
   readonly changes: readonly MemberChange[]
   /** The member that failed. */
   readonly index: number
@@ -49,7 +56,7 @@ type Progress = {
 }
 
 /** The failure of a step, and what became of each member. */
-function partly(failure: Status, { changes, index, place, written, total }: Progress): Status {
+function partly(failure: Status, { changes, index, place, written, total }: Failed): Status {
   const causes = changes.map(({ user, steps }, i): Cause => {
     const count = i < index ? steps.length : i === index ? place : 0
     const isDone = i < index
@@ -76,22 +83,26 @@ function summary(what: string, steps: readonly Step[]): string {
   return `${what}: ${named.join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`
 }
 
+function over(): Status {
+  return new Status(504, 'Timeout', 'the request is over')
+}
+
 const mostFailures = 3
 
 /**
- * Writes as many of a list as it can. After three failures of kube-apiserver itself in a row, the rest
- * is not tried: each may take as long as a request may.
+ * Writes as many of a list as it can. After three failures of kube-apiserver itself in a row, and when
+ * the request is over, the rest is not tried.
  *
  * @returns those that were not written
  */
 export async function writeEach<T>(
   items: readonly T[],
-  write: (item: T) => Promise<unknown>,
+  { write, isOver }: { readonly write: (item: T) => Promise<unknown>; readonly isOver: () => boolean },
 ): Promise<readonly T[]> {
   const failed: T[] = []
   let failures = 0
   for (const [index, item] of items.entries()) {
-    if (failures === mostFailures) return [...failed, ...items.slice(index)]
+    if (failures === mostFailures || isOver()) return [...failed, ...items.slice(index)]
     try {
       await write(item)
       failures = 0

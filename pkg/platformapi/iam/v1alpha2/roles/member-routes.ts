@@ -1,11 +1,11 @@
 import { badRequest, methodNotAllowed, notFound } from '../../../../apierrors/status.ts'
 import type { AuthenticatedExchange, Handler } from '../../../../apirequest/request-context.ts'
-import { sendJson } from '../../../../httpserver/respond.ts'
+import { isOver, sendJson } from '../../../../httpserver/respond.ts'
 import type { CallAs } from '../../../as-caller.ts'
 import { readJson } from '../../../body.ts'
 import { readDeleteOptions } from '../../../delete-options.ts'
 import { isDryRun } from '../../../dry-run.ts'
-import { applyChanges, type Step } from './member-changes.ts'
+import { applyChanges, type MemberChange, type Progress, type Step } from './member-changes.ts'
 import {
   bind,
   type Member,
@@ -182,7 +182,7 @@ export function createMemberHandlers(tools: MemberTools, places: ScopeReader) {
       const user = members[i]?.username ?? ''
       return { user, steps: givenBy(exchange, known, { user, ref, held: held(user) }) }
     })
-    await applyChanges(changes, ({ user }, i) => {
+    await apply(exchange, changes, ({ user }, i) => {
       if (!isTried) tools.audit(exchange, `give ${members[i]?.roleRef} in ${placeText(place)}`, user)
     })
     sendJson(exchange.res, 200, members)
@@ -199,7 +199,7 @@ export function createMemberHandlers(tools: MemberTools, places: ScopeReader) {
     // The new binding first: if it is rejected, the user keeps the old role.
     const given = givenBy(exchange, known, { user: name, ref, held })
     const taken = takenFrom(exchange, name, await replacedBy(known, ref, held))
-    await applyChanges([{ user: name, steps: [...given, ...taken] }], () => {
+    await apply(exchange, [{ user: name, steps: [...given, ...taken] }], () => {
       if (!isTried) tools.audit(exchange, `give ${member.roleRef} in ${placeText(place)}`, name)
     })
     sendJson(exchange.res, 200, member)
@@ -214,7 +214,7 @@ export function createMemberHandlers(tools: MemberTools, places: ScopeReader) {
     const known = await knowMembers(exchange, place)
     const held = await places.heldAt(known, subject => isMember(subject) && subject.name === name)
     if (held.length === 0) throw notFound({ group: '', resource: memberKinds[place.scope].plural }, name)
-    await applyChanges([{ user: name, steps: takenFrom(exchange, name, held) }], () => {
+    await apply(exchange, [{ user: name, steps: takenFrom(exchange, name, held) }], () => {
       if (!isTried) tools.audit(exchange, `remove from ${placeText(place)}`, name)
     })
     sendJson(exchange.res, 200, { message: 'success' })
@@ -242,4 +242,12 @@ export function createMemberHandlers(tools: MemberTools, places: ScopeReader) {
 /** @throws Status 405 */
 export function requireMethod({ req }: AuthenticatedExchange, allowed: readonly string[]): void {
   if (!allowed.includes(req.method ?? '')) throw methodNotAllowed(allowed)
+}
+
+function apply(
+  { res }: AuthenticatedExchange,
+  changes: readonly MemberChange[],
+  finished: Progress['finished'],
+): Promise<void> {
+  return applyChanges(changes, { finished, isOver: () => isOver(res) })
 }

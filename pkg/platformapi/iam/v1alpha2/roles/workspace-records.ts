@@ -1,5 +1,6 @@
 import { Status, toStatus } from '../../../../apierrors/status.ts'
 import type { AuthenticatedExchange } from '../../../../apirequest/request-context.ts'
+import { isOver } from '../../../../httpserver/respond.ts'
 import { addWarning } from '../../../../httpserver/warning.ts'
 import { type ObjectMeta, parseObject } from '../../../../kubeclient/object.ts'
 import type { Entry } from '../../../../resourcecache/store/cached-object.ts'
@@ -160,9 +161,11 @@ export function createWorkspaceRecords({ groupDomain, callAs, places }: RecordTo
     const isHere = await isRoleOf(workspace)
     const given = members.filter(({ role }) => isHere(role)).slice(0, mostWrites)
     const own = { ...exchange, rawQuery: '' }
-    const failed = await writeEach(given, ({ user, role: name }) =>
-      bind(callAs, own, { user, namespace, roleRef: { kind: 'ClusterRole', name }, labels: {} }),
-    )
+    const failed = await writeEach(given, {
+      write: ({ user, role: name }) =>
+        bind(callAs, own, { user, namespace, roleRef: { kind: 'ClusterRole', name }, labels: {} }),
+      isOver: () => isOver(exchange.res),
+    })
     return { missing: members.length - given.length + failed.length, all: members.length }
   }
 
