@@ -6,7 +6,8 @@ export function* splitLines(body: Buffer): Generator<string> {
   while (from < body.length) {
     const found = body.indexOf(newline, from)
     const end = found < 0 ? body.length : found
-    yield body.toString('utf8', from, end > from && body[end - 1] === 0x0d ? end - 1 : end)
+    if (end === from) yield ''
+    else yield body.toString('utf8', from, end > from && body[end - 1] === 0x0d ? end - 1 : end)
     from = end + 1
   }
 }

@@ -74,9 +74,11 @@ function* readResourceLogs(message: Buffer): Generator<OtlpGroup> {
   const ofResource = createFieldExtractor()
   const pairs: Pair[] = []
   // The resource may follow its records.
-  for (const field of readValidFields(message))
-    if (field.number === resourceLogs.resource)
-      orOmit(ofResource, () => addAttributes(pairs, bytesOf(field), resource.attributes, ofResource))
+  for (const field of readValidFields(message)) {
+    if (field.number !== resourceLogs.resource) continue
+    if (!ofResource.hasRoom()) break
+    orOmit(ofResource, () => addAttributes(pairs, bytesOf(field), resource.attributes, ofResource))
+  }
   const attributes = toAnyMap(pairs)
   try {
     for (const field of readFields(message))
@@ -91,8 +93,11 @@ function readScopeLogs(field: Field, attributes: AnyMap, ofResource: LineNotes):
   if (bytes === undefined) return toUnreadGroup('the ScopeLogs have the wrong wire type')
   const reading = createFieldExtractor(ofResource.result().notes)
   const own = { name: '', version: '', attributes: [] as Pair[] }
-  for (const inner of readValidFields(bytes))
-    if (inner.number === scopeLogs.scope) orOmit(reading, () => readScope(own, bytesOf(inner), reading))
+  for (const inner of readValidFields(bytes)) {
+    if (inner.number !== scopeLogs.scope) continue
+    if (!reading.hasRoom()) break
+    orOmit(reading, () => readScope(own, bytesOf(inner), reading))
+  }
   const given = { ...own, attributes: toAnyMap(own.attributes) }
   return { attributes, scope: given, records: readRecords(bytes), notes: reading.notes }
 }
@@ -123,7 +128,7 @@ function toProblem(what: string, error: unknown): string {
 
 type Pair = readonly [string, AnyValue]
 
-/** Of one record, scope or resource. */
+/** Of one record, scope or resource, the parts of which count as values when they are repeated. */
 type Reading = {
   readonly notes: LineNotes
   /** Returns whether another value may be read. */

@@ -320,6 +320,20 @@ describe('readExportRequest', () => {
     }
   })
 
+  it('reads no more of a resource and a scope that are repeated than values', () => {
+    const message = (number: number, bytes: Buffer) =>
+      Buffer.concat([Buffer.from([number * 8 + 2]), writeVarint(bytes.length), bytes])
+    const many = Buffer.from('0a00'.repeat(70_000), 'hex')
+    const record = message(2, Buffer.alloc(0))
+    for (const request of [
+      message(1, Buffer.concat([many, message(2, record)])),
+      message(1, message(2, Buffer.concat([many, record]))),
+    ]) {
+      const [line] = linesOf(readExportRequest(request, defaultLimits))
+      expect(line?.notes).to.deep.equal(['field_omitted', 'time_of_arrival'])
+    }
+  })
+
   it('refuses a record that cannot be read by itself', () => {
     const message = (number: number, bytes: Buffer) =>
       Buffer.concat([Buffer.from([number * 8 + 2]), writeVarint(bytes.length), bytes])
