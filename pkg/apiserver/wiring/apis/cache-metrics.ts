@@ -4,11 +4,11 @@ import { type Gauge, gauge, type Registry } from '../../../telemetry/metrics.ts'
 
 export function observeCache(registry: Registry, cache: Pick<ResourceCache, 'stores'>): void {
   // Kinds come and go: listeners of a kind that is not cached any more must be removed.
-  const byResource = (read: (store: ObjectStore) => number) => (gauge: Gauge<'group' | 'resource'>) => {
-    gauge.reset()
+  const byResource = (read: (store: ObjectStore) => number) => (metric: Gauge<'group' | 'resource'>) => {
+    metric.reset()
     for (const store of cache.stores()) {
       const { source, plural } = store.served.kind
-      gauge.set({ group: source.group, resource: plural }, read(store))
+      metric.set({ group: source.group, resource: plural }, read(store))
     }
   }
   gauge(registry, {
