@@ -26,7 +26,7 @@ describe('addWarning', () => {
     expect(res.getHeader('warning')).to.equal(undefined)
   })
 
-  it('writes each in a header of its own', () => {
-    expect(warningsOf('a', 'b')).to.deep.equal(['299 - "a"', '299 - "b"'])
+  it('writes each once, in a header of its own', () => {
+    expect(warningsOf('a', 'b', 'a')).to.deep.equal(['299 - "a"', '299 - "b"'])
   })
 })

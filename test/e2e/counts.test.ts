@@ -118,6 +118,12 @@ describe('counts of several kinds', function () {
       expect(JSON.parse(answer.body).message).to.equal(message)
     })
 
+  it('cannot be counted themselves', async () => {
+    const [counted] = await counts(admin, '?kinds=counts')
+    expect(counted?.status?.code).to.equal(400)
+    expect(counted?.status?.message).to.equal('invalid path: counts cannot be part of another request')
+  })
+
   it('are for reading', async () => {
     expect((await askAs(admin, path, { method: 'POST', body: '{}' })).code).to.equal(405)
   })

@@ -165,6 +165,16 @@ describe('several watches over one connection', function () {
       400,
       'invalid path: expected a watch of a kind that Kapis caches, below /kapis, /kapi or /apis/resources.<group domain>',
     ],
+    [
+      subscribe('x', `${path}?watch=true&subscriptions=[{"id":"y","path":"/kapi/v1/pods?watch=true"}]`),
+      400,
+      'invalid path: subscriptions cannot be part of another request',
+    ],
+    [
+      subscribe('x', `/kapis/${group}/${version}/counts?watch=true&kinds=pods`),
+      400,
+      'invalid path: counts cannot be part of another request',
+    ],
     [subscribe('x', '/kapi/v1/nothing?watch=true'), 404, 'resource "nothing" is not served in /v1'],
     [subscribe('x', '/kapi/v1/pods?watch=true&resourceVersion=y'), 400, 'Invalid value: "y"'],
     [{ type: 'UNSUBSCRIBE', id: 'x' }, 400, 'no subscription has the id "x"'],

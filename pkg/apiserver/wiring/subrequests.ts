@@ -40,7 +40,12 @@ export function createSubrequestRoutes(parts: SubrequestParts): Subrequests {
   const { group, version, platform, broadcaster } = parts
   const startMs = () => parts.requestSeconds() * 1_000
   const readLine = createLineReader(parts.maxParameterLength)
-  const serve: Handler = exchange => serveSubrequest(parts.chain(), exchange)
+  const serve: Handler = exchange => {
+    // Nested ones would multiply what one connection may have.
+    if (handlerOf(exchange) !== undefined)
+      throw badRequest(`invalid path: ${exchange.info.resource} cannot be part of another request`)
+    return serveSubrequest(parts.chain(), exchange)
+  }
   const handlers = new Map<string, Handler>([
     [subscriptionsPlural, createSubscriptions({ readLine, broadcaster, startMs, serveWatch: serve })],
     [countsPlural, createCounts({ root: `/kapis/${group}/${version}`, readLine, serveList: serve })],
