@@ -83,8 +83,9 @@ function summary(what: string, steps: readonly Step[]): string {
   return `${what}: ${named.join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`
 }
 
+/** Not a failure of the server: its response is sent, or its client is gone. */
 function over(): Status {
-  return new Status(504, 'Timeout', 'the request is over')
+  return new Status(408, 'Timeout', 'the request is over')
 }
 
 const mostFailures = 3
