@@ -179,4 +179,37 @@ describe('roles and members for consoles of KubeSphere 3.4', function () {
       await kubectl('delete', `workspaces.tenant.${groupDomain}`, workspace)
     }
   })
+
+  it('members of a deleted workspace are not members of the next one of its name', async () => {
+    const workspace = uniqueName('again')
+    const project = uniqueName('again-project')
+    const tenant = `/kapis/tenant.${groupDomain}/v1alpha2/workspaces`
+    const make = async (path: string, body: object) => {
+      const headers = { 'content-type': 'application/json' }
+      const made = await askAs(admin, path, { method: 'POST', headers, body: JSON.stringify(body) })
+      expect([made.code, made.headers.warning], made.body).to.deep.equal([201, undefined])
+    }
+    const spec = { template: { spec: { manager: 'admin' } } }
+    const members = `/workspaces/${workspace}/workspacemembers`
+    const names = async () => namesOf((await send(admin, 'GET', members)).body.items)
+    await make(tenant, { metadata: { name: workspace }, spec })
+    try {
+      const added = await send(admin, 'POST', members, [{ username: user, roleRef: `${workspace}-viewer` }])
+      expect(added.code, JSON.stringify(added.body)).to.equal(200)
+      await eventually(async () => expect(await names()).to.deep.equal([user]), 5_000)
+      // Without the garbage collection of what the workspace owns.
+      await kubectl('delete', `workspaces.tenant.${groupDomain}`, workspace, '--cascade=orphan')
+      await make(tenant, { metadata: { name: workspace }, spec })
+      await eventually(async () => expect(await names()).to.deep.equal([]), 5_000)
+      await make(`${tenant}/${workspace}/namespaces`, { metadata: { name: project } })
+      expect(namesOf((await send(admin, 'GET', `/namespaces/${project}/members`)).body.items)).to.deep.equal(
+        [],
+      )
+    } finally {
+      await kubectl('delete', 'namespace', project, '--wait=false', '--ignore-not-found')
+      await kubectl('delete', `workspaces.tenant.${groupDomain}`, workspace)
+      await kubectl('delete', 'clusterrolebindings', '-l', `${groupDomain}/workspace=${workspace}`)
+      await kubectl('delete', 'clusterrole', `kapis:workspace:${workspace}:view`, '--ignore-not-found')
+    }
+  })
 })
