@@ -54,7 +54,11 @@ export async function runKubectlSuite(workplace: Workplace, server: Server, what
       WHAT: what,
     },
   })
-  return parseKubectlSuite(readFileSync(log, 'utf8'))
+  const printed = readFileSync(log, 'utf8')
+  const results = parseKubectlSuite(printed)
+  if (results.size === 0)
+    throw new Error(`the suite ran no group:\n${printed.trimEnd().split('\n').slice(-10).join('\n')}`)
+  return results
 }
 
 /** The end-to-end tests of the API. */

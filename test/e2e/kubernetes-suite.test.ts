@@ -13,7 +13,7 @@ describe("groups of kubectl's command suite through Kapis", () => {
     const namespaces = await output('kubectl', ['get', 'namespaces', '-o', 'name'])
     const made = namespaces.split('\n').filter(name => name.startsWith('namespace/namespace-'))
     const others = ['clusterrolebinding/kubernetes-tests', 'node/127.0.0.1']
-    await output('kubectl', ['delete', '--wait=false', ...made, ...others])
+    await output('kubectl', ['delete', '--wait=false', '--ignore-not-found', ...made, ...others])
     await output('kubectl', ['-n', 'kube-system', 'delete', 'serviceaccount', 'kubernetes-tests'])
   })
 
