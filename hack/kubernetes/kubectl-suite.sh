@@ -3,8 +3,8 @@
 # Usage: kubectl-suite.sh <copy of the sources, writable>, with SECURE_API_PORT, TOKEN and KUBE_JUNIT_REPORT_DIR; WHAT names groups.
 set -o errexit -o nounset -o pipefail
 
-# Its libraries ask for the colors of a terminal, which a container or cron may not name.
-export TERM=${TERM:-dumb}
+# Its libraries end without the colors of a terminal, which a container or cron does not name.
+tput bold >/dev/null 2>&1 || export TERM=xterm
 KUBE_ROOT=$1
 cd "${KUBE_ROOT}"
 source hack/lib/init.sh
