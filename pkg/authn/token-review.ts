@@ -1,6 +1,7 @@
 import { unauthorized, unavailable } from '../apierrors/status.ts'
 import { type Identity, identityBytes } from '../apirequest/identity.ts'
 import { createBoundedCache } from '../cache/bounded-cache.ts'
+import { createSingleFlight } from '../cache/single-flight.ts'
 import type { KubeClient } from '../kubeclient/client.ts'
 import { isRecord } from '../kubeclient/object.ts'
 import { retryTransient } from '../kubeclient/retry.ts'
@@ -28,7 +29,7 @@ export function createTokenReviewAuthenticator({ client, isOurs }: TokenReviewOp
     maxBytes: maxCacheBytes,
     sizeOf: found => (found === 'refused' ? 0 : identityBytes(found)),
   })
-  const inFlight = new Map<string, Promise<Identity | 'refused'>>()
+  const share = createSingleFlight<Identity | 'refused'>()
   const queue = createConcurrencyLimiter({
     atOnce: maxReviews.atOnce,
     maxWaiting: maxReviews.waiting,
@@ -48,12 +49,7 @@ export function createTokenReviewAuthenticator({ client, isOurs }: TokenReviewOp
       const token = readBearer(req)
       if (token === null || isOurs(token)) return null
       const key = tokenKey(token)
-      let result = reviewed.get(key)
-      if (result === undefined) {
-        const running = inFlight.get(key) ?? review(token, key).finally(() => inFlight.delete(key))
-        inFlight.set(key, running)
-        result = await running
-      }
+      const result = reviewed.get(key) ?? (await share(key, () => review(token, key)))
       if (result === 'refused') throw unauthorized('kube-apiserver rejected the token')
       return result
     },

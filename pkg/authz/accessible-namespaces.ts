@@ -1,5 +1,6 @@
 import { type Identity, isSuperuser } from '../apirequest/identity.ts'
 import { createBoundedCache } from '../cache/bounded-cache.ts'
+import { createSingleFlight } from '../cache/single-flight.ts'
 import type { KubeClient } from '../kubeclient/client.ts'
 import { authorizationExtra } from './authorization-extra.ts'
 import { confirmNamespaces, confirmSample, maxReviews } from './confirm-namespaces.ts'
@@ -38,7 +39,7 @@ export function createNamespaceFinder(
     // Names of namespaces are shared with the index of bindings.
     sizeOf: reach => 8 * reach.length,
   })
-  const inFlight = new Map<string, Promise<NamespaceAccess>>()
+  const share = createSingleFlight<NamespaceAccess>()
 
   return async identity => {
     if (isSuperuser(identity)) return 'everywhere'
@@ -50,9 +51,7 @@ export function createNamespaceFinder(
     ])
     const found = known.get(key)
     if (found !== undefined) return found
-    const running = inFlight.get(key) ?? findReach(options, identity).finally(() => inFlight.delete(key))
-    inFlight.set(key, running)
-    const reach = await running
+    const reach = await share(key, () => findReach(options, identity))
     known.set(key, reach, cacheMs)
     return reach
   }

@@ -2,6 +2,7 @@ import { hash } from 'node:crypto'
 import { hasNoCredential, type Identity, isSuperuser } from '../apirequest/identity.ts'
 import type { RequestInfo } from '../apirequest/request-info.ts'
 import { createBoundedCache } from '../cache/bounded-cache.ts'
+import { createSingleFlight } from '../cache/single-flight.ts'
 import type { KubeClient } from '../kubeclient/client.ts'
 import { toReviewSpec } from './attributes.ts'
 import { authorizationExtra } from './authorization-extra.ts'
@@ -56,7 +57,7 @@ export function createAuthorizer(options: AuthorizerOptions): Authorize {
     maxBytes: maxCacheBytes,
     sizeOf: ({ reason }) => 2 * reason.length,
   })
-  const inFlight = new Map<string, Promise<Decision>>()
+  const share = createSingleFlight<Decision>()
   const identityKey = createIdentityKey()
   const requestKey = createRequestKey()
 
@@ -87,10 +88,8 @@ export function createAuthorizer(options: AuthorizerOptions): Authorize {
   }
 
   async function ask(key: string, spec: ReviewSpec): Promise<Decision> {
-    const running = inFlight.get(key) ?? review(options.client, spec).finally(() => inFlight.delete(key))
-    inFlight.set(key, running)
     try {
-      const decision = await running
+      const decision = await share(key, () => review(options.client, spec))
       options.observe(decision.isAllowed ? 'allowed' : 'denied', 'review')
       decisions.set(key, decision, cacheMs)
       return decision

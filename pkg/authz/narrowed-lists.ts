@@ -4,6 +4,7 @@ import { hasNoCredential, type Identity } from '../apirequest/identity.ts'
 import type { AuthenticatedExchange } from '../apirequest/request-context.ts'
 import { type RequestInfo, toResourceInfo } from '../apirequest/request-info.ts'
 import { createBoundedCache } from '../cache/bounded-cache.ts'
+import { createSingleFlight } from '../cache/single-flight.ts'
 import type { KubeClient } from '../kubeclient/client.ts'
 import type { Visible } from '../resourcecache/list/object-visibility.ts'
 import { toReviewSpec } from './attributes.ts'
@@ -93,7 +94,7 @@ export function createNarrowedLists({ client, reader, resolution }: NarrowedList
     maxBytes: 8 * mebibyte,
     sizeOf: ({ names }) => 48 * names.size,
   })
-  const inFlight = new Map<string, Promise<NamespaceSet>>()
+  const share = createSingleFlight<NamespaceSet>()
   const identityKey = createIdentityKey()
   const shown = createShownVersions(identityKey)
   let generation = 0
@@ -118,9 +119,7 @@ export function createNarrowedLists({ client, reader, resolution }: NarrowedList
     const key = `${asked.key} ${rights.key}`
     const known = sets.get(confirmed.get(key) ?? '')
     if (known !== undefined) return known
-    const running = inFlight.get(key) ?? confirm(asked, rights).finally(() => inFlight.delete(key))
-    inFlight.set(key, running)
-    const found = await running
+    const found = await share(key, () => confirm(asked, rights))
     sets.set(found.key, found)
     confirmed.set(key, found.key, found.key === rights.key ? confirmedMs : deniedMs)
     return found
