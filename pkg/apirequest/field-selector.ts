@@ -11,11 +11,12 @@ export type FieldRequirement = {
  * Parses `metadata.name=a,metadata.namespace!=b` like k8s.io/apimachinery/pkg/fields, and sorts the
  * terms. A field ends at the first operator; in values a backslash escapes `,`, `=` and itself.
  *
+ * @param parameter name of the query parameter, for the message
  * @throws Status 400 on bad syntax
  */
-export function parseFieldSelector(text: string): readonly FieldRequirement[] {
+export function parseFieldSelector(text: string, parameter = 'fieldSelector'): readonly FieldRequirement[] {
   const terms = splitUnescaped(text)
-  requireFewTerms(terms.length, 'fieldSelector')
+  requireFewTerms(terms.length, parameter)
   return terms.toSorted().map(term => {
     const operator = /!=|==?/.exec(term)
     if (operator === null) throw badRequest(`invalid selector: '${text}'; can't understand '${term}'`)

@@ -11,6 +11,7 @@ const defaults: ListQuery = {
   managedFields: false,
   labelSelector: { text: '', requirements: [] },
   fieldSelector: { text: '', requirements: [] },
+  columns: { text: '', requirements: [] },
   shards: [],
   fields: '',
   filters: new Map(),

@@ -16,6 +16,8 @@ export type ListQuery = {
   readonly managedFields: boolean
   readonly labelSelector: Selector<LabelRequirement>
   readonly fieldSelector: Selector<FieldRequirement>
+  /** Cells of the table of a kind (columnSelector). */
+  readonly columns: Selector<FieldRequirement>
   /** Empty without a shardSelector. */
   readonly shards: readonly ShardRange[]
   /** Paths of the members that are wanted; '' for whole objects. */
@@ -34,6 +36,7 @@ const ownParameters = new Set([
   'managedFields',
   'labelSelector',
   'fieldSelector',
+  'columnSelector',
   'shardSelector',
   'fields',
   'pretty',
@@ -68,6 +71,7 @@ export function parseListQuery(query: QueryParameters, others: readonly string[]
     managedFields: boolean(query, 'managedFields', warn),
     labelSelector: query.labelSelector,
     fieldSelector: query.fieldSelector,
+    columns: query.columnSelector,
     shards: query.shards,
     fields: query.get('fields') ?? '',
     filters,

@@ -121,6 +121,11 @@ export class QueryParameters implements Iterable<readonly [name: string, value: 
     return this.#fieldSelector
   }
 
+  /** Terms such as `Status=Running` about the columns of a table. */
+  get columnSelector(): Selector<FieldRequirement> {
+    return readSelector(this.get('columnSelector') ?? '', text => parseFieldSelector(text, 'columnSelector'))
+  }
+
   get labelSelector(): Selector<LabelRequirement> {
     this.#labelSelector ??= readSelector(this.first('labelSelector') ?? '', text => parseLabelSelector(text))
     return this.#labelSelector

@@ -37,6 +37,10 @@ const ofLists: readonly Parameter[] = [
     'path=value or path!=value with any field path; several are separated by commas and must all match.',
   ),
   query(
+    'columnSelector',
+    'Column=value or Column!=value with the columns of the table of the kind, additionalPrinterColumns of custom resources too.',
+  ),
+  query(
     'shardSelector',
     "Only objects whose hash is in a range: shardRange(object.metadata.uid, '0x0000000000000000', '0x8000000000000000'), or several joined by || (KEP-5866).",
   ),

@@ -33,6 +33,7 @@ describe('watchPage', () => {
       broadcaster: new WatchBroadcaster(),
       timeSlices: createUserTimeSlices(),
       isConsistent: () => false,
+      printerColumns: async () => undefined,
       narrowed: () => visible,
     }
     const started = await startLoopback(async (req, answer) => {

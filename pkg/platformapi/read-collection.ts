@@ -21,7 +21,8 @@ import {
 import { sendParts } from '../httpserver/respond.ts'
 import { addWarning } from '../httpserver/warning.ts'
 import { waitForLatest, waitForVersion } from '../resourcecache/informer/wait-for-resource-version.ts'
-import { toSourceApiVersion } from '../resourcecache/kind.ts'
+import { type Kind, toSourceApiVersion } from '../resourcecache/kind.ts'
+import { toColumnRestriction } from '../resourcecache/list/columns.ts'
 import { createFieldsForm } from '../resourcecache/list/field-projection.ts'
 import { type ListRequest, listPage, listPageAt, type Page } from '../resourcecache/list/list.ts'
 import { type Form, platformForm } from '../resourcecache/list/list-body.ts'
@@ -38,6 +39,7 @@ import {
   type Visible,
 } from '../resourcecache/list/object-visibility.ts'
 import { PageCache } from '../resourcecache/list/page-cache.ts'
+import type { PrinterColumn } from '../resourcecache/list/printer-columns.ts'
 import { sendList } from '../resourcecache/list/send-list.ts'
 import { toSupportedQuery } from '../resourcecache/list/supported-query.ts'
 import type { ServedKind } from '../resourcecache/store/cached-object.ts'
@@ -57,6 +59,8 @@ export type ReadTools = {
   readonly timeSlices: UserTimeSlices
   /** Whether a read without a version is consistent; otherwise it is as fresh as the watch. */
   readonly isConsistent: (info: RequestInfo) => boolean
+  /** The columns that a CustomResourceDefinition gives its kind. @throws Status 503 */
+  readonly printerColumns: (kind: Kind) => Promise<readonly PrinterColumn[] | undefined>
   /** What the caller of a narrowed list may see; undefined for all other requests. */
   readonly narrowed: (exchange: AuthenticatedExchange) => Visible | undefined
 }
@@ -201,7 +205,7 @@ async function watch(
   const options = parseWatchQuery(exchange.query)
   const request = await toRequest(store, tools, exchange, style)
   const { key, matches, namespaces } = toListPredicate(store.served.kind, request)
-  if (request.query.fieldSelector.text !== '')
+  if (request.query.fieldSelector.text !== '' || request.query.columns.text !== '')
     await matchInSlices(store.within(namespaces), matches, tools.timeSlices.of(exchange.identity.username))
   if (options.resourceVersion !== '') await waitForVersion(store, options.resourceVersion)
   const form = toForm(request.query, style.form)
@@ -242,18 +246,19 @@ function toStream(exchange: AuthenticatedExchange): EventStream {
 
 async function toRequest(
   { served: { kind } }: ObjectStore,
-  { groupDomain }: ReadTools,
+  { groupDomain, printerColumns }: ReadTools,
   { info, query: parameters, res }: AuthenticatedExchange,
   { narrow, visible, only }: ReadStyle,
 ): Promise<ListRequest> {
   const given = parseListQuery(parameters, watchParameters)
   const narrowed = await narrow?.(given)
   const query = toSupportedQuery(kind, narrowed?.query ?? given)
-  for (const warning of query.warnings) addWarning(res, warning)
+  const cells = await toColumnRestriction(kind, query, printerColumns)
+  for (const warning of [...query.warnings, cells.warning ?? []].flat()) addWarning(res, warning)
   // Restricted by the same attributes that the request was authorized with.
   const limits = { namespace: info.isInNamespace ? info.namespace : '', name: info.name, groupDomain }
   const seen = visible && { key: visible.key, matches: visible.has, namespaces: visible.namespaces }
-  const narrowings = [narrowed?.narrowing, seen, only].filter(each => each !== undefined)
+  const narrowings = [narrowed?.narrowing, seen, only, cells.restriction].filter(each => each !== undefined)
   return { query, ...limits, ...(narrowings.length > 0 && { narrowing: joinRestrictions(narrowings) }) }
 }
 

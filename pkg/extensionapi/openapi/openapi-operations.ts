@@ -35,6 +35,7 @@ const query = (name: string, type: Parameter['type'], description: string): Para
 const pretty = query('pretty', 'string', 'If true, JSON is indented.')
 const listParameters: readonly Parameter[] = [
   query('allowWatchBookmarks', 'boolean', 'Whether a watch may carry BOOKMARK events.'),
+  query('columnSelector', 'string', 'Selects objects by columns of their table, such as Status=Running.'),
   query('continue', 'string', 'Token of the previous page, to get the next page of the same snapshot.'),
   query('fieldSelector', 'string', 'Selects objects by fields: metadata.name and metadata.namespace.'),
   query('labelSelector', 'string', 'Selects objects by labels.'),

@@ -10,6 +10,7 @@ const defaults: ListOptions = {
   namespace: '',
   labels: [],
   fields: [],
+  columns: undefined,
   shards: [],
   resourceVersion: '',
   match: '',

@@ -6,6 +6,9 @@ import type { RequestInfo } from '../../apirequest/request-info.ts'
 import { requirementsOf } from '../../apirequest/selector.ts'
 import { formatShardSelector, matchesShard, type ShardRange } from '../../apirequest/shard-selector.ts'
 import { parseVersionQuery, type VersionQuery } from '../../apirequest/version-query.ts'
+import type { Kind } from '../../resourcecache/kind.ts'
+import { restrictToColumns } from '../../resourcecache/list/columns.ts'
+import type { ListRestriction } from '../../resourcecache/list/list-predicate.ts'
 import type { Entry } from '../../resourcecache/store/cached-object.ts'
 
 /** metav1.ListOptions for reads. */
@@ -14,6 +17,8 @@ export type ListOptions = VersionQuery & {
   readonly namespace: string
   readonly labels: readonly LabelRequirement[]
   readonly fields: readonly FieldRequirement[]
+  /** Cells of the table of the kind. */
+  readonly columns: ListRestriction | undefined
   /** Empty without a shardSelector. */
   readonly shards: readonly ShardRange[]
   /** 0 is no limit. */
@@ -24,6 +29,7 @@ export type ListOptions = VersionQuery & {
   readonly timeoutSeconds: number
 }
 
+const noColumns = { plural: 'these objects', columns: [] }
 const knownFields = ['metadata.name', 'metadata.namespace']
 
 /**
@@ -38,6 +44,7 @@ export function parseListOptions(
   verb: 'list' | 'watch',
   { name, namedBy }: Pick<RequestInfo, 'name' | 'namedBy'>,
   namespace = '',
+  kind: Pick<Kind, 'plural' | 'columns'> = noColumns,
 ): ListOptions {
   const fields = requirementsOf(query.fieldSelector)
   requireKnownFields(fields, knownFields)
@@ -46,12 +53,14 @@ export function parseListOptions(
     throw badRequest("fieldSelector metadata.name doesn't match requested name")
   const named: FieldRequirement[] =
     namedBy === '' ? [] : [{ field: 'metadata.name', operator: '=', value: name }]
+  const columns = requirementsOf(query.columnSelector)
   const sendInitialEvents = boolean(query, 'sendInitialEvents')
   const options: ListOptions = {
     ...parseVersionQuery(query, { verb, sendInitialEvents }),
     namespace,
     labels: requirementsOf(query.labelSelector),
     fields: [...fields, ...named],
+    columns: columns.length === 0 ? undefined : restrictToColumns(kind, columns),
     shards: query.shards,
     limit: integer(query, 'limit'),
     continueToken: query.get('continue') ?? '',
@@ -73,27 +82,34 @@ export function isExact({ match: matching, limit, resourceVersion }: ListOptions
 }
 
 export function matchesOptions(options: ListOptions): (entry: Entry) => boolean {
-  const { labels, fields, shards, namespace } = options
+  const { labels, fields, columns, shards, namespace } = options
   return entry =>
     (namespace === '' || entry.namespace === namespace) &&
     matchesLabels(labels, entry.meta.labels ?? {}) &&
     matchesShard(shards, { uid: entry.meta.uid ?? '', namespace: entry.namespace }) &&
-    matchesFields(fields, { 'metadata.name': entry.name, 'metadata.namespace': entry.namespace })
+    matchesFields(fields, { 'metadata.name': entry.name, 'metadata.namespace': entry.namespace }) &&
+    columns?.matches(entry) !== false
 }
 
 export function isSelective(options: ListOptions): boolean {
-  return options.labels.length > 0 || options.fields.length > 0 || options.shards.length > 0
+  return (
+    options.labels.length > 0 ||
+    options.fields.length > 0 ||
+    options.columns !== undefined ||
+    options.shards.length > 0
+  )
 }
 
 /** Cache key of a selection: lists and watches with the same key select the same objects. */
 export function toSelectorKey(
-  { labelSelector, fieldSelector, shards }: QueryParameters,
+  { labelSelector, fieldSelector, columnSelector, shards }: QueryParameters,
   { name }: Pick<RequestInfo, 'name'>,
   namespace = '',
 ): string {
   return JSON.stringify([
     labelSelector.text,
     fieldSelector.text,
+    columnSelector.text,
     formatShardSelector(shards),
     name,
     namespace,

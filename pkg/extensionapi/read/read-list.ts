@@ -29,7 +29,7 @@ export async function readList(
   const { req, query, info } = exchange
   const namespace = info.isInNamespace ? info.namespace : ''
   const wanted = negotiate(req.headers.accept, 'list')
-  const options = parseListOptions(query, 'list', info, namespace)
+  const options = parseListOptions(query, 'list', info, namespace, store.served.kind)
   const includeObject = wanted.as === 'table' ? parseIncludeObject(query) : 'Metadata'
   const selectorKey = toSelectorKey(query, info, namespace)
   const result = await listObjects(store, options, selectorKey, { timeSlices, visible })

@@ -25,7 +25,7 @@ export async function readWatch(
   const { req, query, info } = exchange
   const namespace = info.isInNamespace ? info.namespace : ''
   const shape = toShape(negotiate(req.headers.accept, 'watch'), query)
-  const options = parseListOptions(query, 'watch', info, namespace)
+  const options = parseListOptions(query, 'watch', info, namespace, store.served.kind)
   await serveWatch(store, broadcaster, {
     options,
     matches: matchesOptions(options),

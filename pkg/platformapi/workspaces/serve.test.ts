@@ -85,6 +85,7 @@ describe('createWorkspaceViews', () => {
       broadcaster: new WatchBroadcaster(),
       timeSlices: createUserTimeSlices(),
       isConsistent: () => false,
+      printerColumns: async () => undefined,
       narrowed: () => undefined,
     }
     const visible = {

@@ -150,7 +150,7 @@ const jsonNumber = /^-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?$/
 /**
  * Compares a value, given as source text, with the wanted one; numbers are compared by exact value.
  */
-function isValue(source: string, wanted: string): boolean {
+export function isValue(source: string, wanted: string): boolean {
   if (source.startsWith('"')) return decodeString(source, 0, source.length) === wanted
   const [found, asked] = [parseAmount(source), jsonNumber.test(wanted) ? parseAmount(wanted) : undefined]
   return found && asked ? compareAmounts(found, asked) === 0 : source === wanted

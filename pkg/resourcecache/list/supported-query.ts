@@ -26,10 +26,11 @@ export function toSupportedQuery(kind: Pick<Kind, 'plural' | 'filters'>, query: 
 
 /** The parameters of a query that a list without selectors and projections ignores, for a warning. */
 export function ignoredSelections(query: ListQuery, plural: string): readonly string[] {
-  const { labelSelector, fieldSelector, shards, fields } = query
+  const { labelSelector, fieldSelector, columns, shards, fields } = query
   const given = {
     labelSelector: labelSelector.text !== '',
     fieldSelector: fieldSelector.text !== '',
+    columnSelector: columns.text !== '',
     shardSelector: shards.length > 0,
     fields: fields !== '',
   }
@@ -42,7 +43,7 @@ const mostNamed = 3
 
 /** @param keys unknown ones; only the first are named, since a client may send thousands */
 export function ignoredText(
-  what: 'sort key' | 'filter',
+  what: 'sort key' | 'filter' | 'column',
   keys: readonly string[],
   plural: string,
   supported: readonly string[],

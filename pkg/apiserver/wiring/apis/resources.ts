@@ -20,6 +20,7 @@ import { serveOldResources } from '../../../platformapi/resources/v1alpha2/serve
 import { createNativeKinds } from '../../../platformapi/resources/v1alpha3/native-kind.ts'
 import { serveResources } from '../../../platformapi/resources/v1alpha3/read.ts'
 import { createDiscoveryCache } from '../../../resourcecache/informer/discovery-cache.ts'
+import { createPrinterColumns } from '../../../resourcecache/informer/printer-column-cache.ts'
 import { ResourceCache } from '../../../resourcecache/informer/resource-cache.ts'
 import { waitForLatest } from '../../../resourcecache/informer/wait-for-resource-version.ts'
 import type { Kind } from '../../../resourcecache/kind.ts'
@@ -152,6 +153,7 @@ export function createResources(options: ResourcesOptions): Resources {
     broadcaster,
     visible,
     isConsistent,
+    printerColumns: createPrinterColumns(client),
     narrowed: options.narrowedTo,
   }
   const extension = createExtensionDocuments({ client, groupDomain, logger })

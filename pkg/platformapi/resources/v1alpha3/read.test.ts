@@ -83,6 +83,7 @@ describe('serveResources', () => {
       services: elsewhere,
       mayService: pods.mayService ?? elsewhere,
       isConsistent: ({ prefix }: RequestInfo) => prefix !== 'kapis',
+      printerColumns: async () => undefined,
       narrowed: () => sight,
     }
     loopback = await startLoopback(async (req, res) => {

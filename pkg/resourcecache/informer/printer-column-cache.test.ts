@@ -1,0 +1,42 @@
+import { expect } from 'chai'
+import { Status } from '../../apierrors/status.ts'
+import { servedNodes } from '../fixtures.ts'
+import { createPrinterColumns } from './printer-column-cache.ts'
+
+const widgets = {
+  ...servedNodes.kind,
+  plural: 'widgets',
+  source: { group: 'example.com', version: 'v1', path: '/apis/example.com/v1/widgets' },
+}
+
+describe('createPrinterColumns', () => {
+  it('reads a definition once, and not at all for the core group', async () => {
+    const asked: string[] = []
+    const columns = createPrinterColumns({
+      async call({ path }) {
+        asked.push(path)
+        return {
+          spec: { versions: [{ name: 'v1', additionalPrinterColumns: [{ name: 'A', jsonPath: '.a' }] }] },
+        }
+      },
+    })
+    for (const _ of [1, 2])
+      expect(await columns(widgets)).to.deep.equal([{ name: 'A', path: { before: ['a'] } }])
+    expect(await columns(servedNodes.kind)).to.equal(undefined)
+    expect(asked).to.deep.equal([
+      '/apis/apiextensions.k8s.io/v1/customresourcedefinitions/widgets.example.com',
+    ])
+  })
+
+  it('knows kinds without a definition, and asks again after a failure', async () => {
+    const answers = [new Status(500, 'InternalError', 'no'), new Status(404, 'NotFound', 'none')]
+    const columns = createPrinterColumns({
+      async call() {
+        throw answers.shift()
+      },
+    })
+    const failed = await columns(widgets).catch((error: unknown) => error)
+    expect(failed).to.include({ code: 503, message: 'the columns of widgets cannot be read; retry later' })
+    expect(await columns(widgets)).to.equal(undefined)
+  })
+})

@@ -1,0 +1,46 @@
+import { Status, unavailable } from '../../apierrors/status.ts'
+import { createBoundedCache } from '../../cache/bounded-cache.ts'
+import type { KubeClient } from '../../kubeclient/client.ts'
+import type { Kind } from '../kind.ts'
+import { type PrinterColumn, readPrinterColumns } from '../list/printer-columns.ts'
+
+const maxBytes = 4 * 1024 * 1024
+const keptMs = 10_000
+
+/**
+ * Reads the columns of custom resources from their definitions, at most ten seconds old.
+ *
+ * @returns a function that returns undefined for kinds that no CustomResourceDefinition defines, and
+ * throws Status 503
+ */
+export function createPrinterColumns(
+  client: Pick<KubeClient, 'call'>,
+): (kind: Kind) => Promise<readonly PrinterColumn[] | undefined> {
+  const cache = createBoundedCache<Promise<readonly PrinterColumn[] | undefined>>({
+    maxBytes,
+    sizeOf: () => 8 * 1024,
+  })
+
+  async function read({ plural, source }: Kind): Promise<readonly PrinterColumn[] | undefined> {
+    const path = `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${plural}.${source.group}`
+    try {
+      return readPrinterColumns(await client.call({ path }), source.version)
+    } catch (error) {
+      if (error instanceof Status && error.code === 404) return undefined
+      throw unavailable(`the columns of ${plural} cannot be read; retry later`)
+    }
+  }
+
+  return kind => {
+    // The core group has no custom resources.
+    if (kind.source.group === '') return Promise.resolve(undefined)
+    const key = kind.source.path
+    const known = cache.get(key)
+    if (known !== undefined) return known
+    const made = read(kind)
+    cache.set(key, made, keptMs)
+    // A failure is not kept.
+    made.catch(() => cache.delete(key))
+    return made
+  }
+}
