@@ -84,7 +84,7 @@ Needs permission to read the namespace of Kapis, including its Secrets.
         },
         config,
         url: values.url.replace(/\/$/, ''),
-        // An argument is seen by everybody on the machine; the environment is not.
+        // Other users of the machine can read arguments, but not the environment.
         token: values.token === '-' ? (io.env.KAPIS_TOKEN ?? '') : values.token,
         nowMs: Date.now(),
       }

@@ -8,7 +8,7 @@ import type { Io } from './command.ts'
  * the Pod.
  */
 export function findKubeconfig({ env }: Io): string {
-  // A list of files is for kubectl to merge: the first one that is there is taken.
+  // kubectl merges a list of files; here the first existing one is used.
   const named = (env.KUBECONFIG ?? '').split(':').find(file => file !== '' && existsSync(file))
   const usual = join(homedir(), '.kube/config')
   return named ?? (existsSync(usual) ? usual : '')

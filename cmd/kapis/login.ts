@@ -176,7 +176,7 @@ function findCluster(values: Values, platform: Server): Server {
   return { url, ca: ca === undefined ? '' : readCertificates(ca, '--kube-ca') }
 }
 
-/** The folder of logins for kubectl's plugin to find, where it is not the usual one. */
+/** The folder of logins for the credential plugin of kubectl, if it is not the default. */
 function storeOverride({ env }: Io): string {
   return env.KAPIS_HOME || env.XDG_CONFIG_HOME ? storeFolder(env) : ''
 }
@@ -191,7 +191,7 @@ async function nameOf(issuer: Issuer, { accessToken }: Tokens): Promise<string> 
   }
 }
 
-/** Under the lock that a kubectl holds which is refreshing the login before. */
+/** Takes the lock of the replaced login, since a kubectl process may be refreshing it. */
 async function store(login: StoredLogin, io: Io): Promise<void> {
   await withFileLock(loginFile(io.env, login), () => {
     const before = readLogin(io.env, login)

@@ -89,7 +89,7 @@ async function users(options: Options, io: Io): Promise<number> {
     io.out(toTable([['NAME', 'ACTION', 'REMARKS'], ...steps.map(toRow(options.isWritten))]))
     for (const line of await leftBehind((path, isBad) => list(client, path, isBad), { from, to }))
       io.err(`${line}\n`)
-    if (!options.isWritten) io.err('nothing was written: --write makes the users\n')
+    if (!options.isWritten) io.err('nothing was written: --write creates the users\n')
     return steps.some(({ action }) => action === 'refused') ? 1 : 0
   } finally {
     client.close()

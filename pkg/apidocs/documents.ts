@@ -19,7 +19,7 @@ export type ApiDocumentsOptions = {
 
 const root = '/openapi/v3'
 
-/** Whether a path below /openapi/v3 is a document of Kapis', and not of kube-apiserver. */
+/** Returns whether a path below /openapi/v3 is a document of Kapis and not of kube-apiserver. */
 export function isOwnDocument(path: string): boolean {
   if (path === root) return true
   return ['kapis', 'oauth'].some(key => path === `${root}/${key}` || path.startsWith(`${root}/${key}/`))

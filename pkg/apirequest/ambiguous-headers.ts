@@ -17,7 +17,7 @@ export function refuseAmbiguousHost({ rawHeaders }: Pick<IncomingMessage, 'rawHe
   }
 }
 
-// With underscores they are the same to servers that make variables of them (CGI, WSGI).
+// CGI and WSGI servers do not distinguish underscores from hyphens in header names.
 const methodOverride = /^x[-_](http[-_]method([-_]override)?|(original[-_])?method([-_]override)?)$/
 const targetOverride = /^x[-_](original|rewrite)[-_](url|uri|path)$/
 

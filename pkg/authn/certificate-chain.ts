@@ -19,7 +19,7 @@ export function readPeerChain(req: IncomingMessage): Chain {
   if (leaf === undefined) return []
   const chain: X509Certificate[] = [leaf]
   for (let next = leaf.issuerCertificate; next && chain.length < maxDepth; next = next.issuerCertificate) {
-    // A self-signed authority names itself as its issuer.
+    // A self-signed CA names itself as its issuer.
     if (chain.some(known => known.fingerprint256 === next?.fingerprint256)) break
     chain.push(next)
   }

@@ -20,7 +20,7 @@ const maxCacheBytes = 16 * 1024 * 1024
 /**
  * Authenticates the identity headers of the aggregator of kube-apiserver. They are only trusted on
  * a connection whose client certificate is issued by the front-proxy CA and has an allowed name:
- * anybody can send headers.
+ * any client can send headers.
  */
 export function createFrontProxyAuthenticator(config: () => AuthenticationConfig | undefined): Authenticator {
   const verdicts = new WeakMap<object, { config: AuthenticationConfig; chain: Chain }>()

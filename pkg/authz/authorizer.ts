@@ -17,7 +17,7 @@ export type AuthorizerOptions = {
   readonly group: string
   /** Why RBAC refuses a request, for callers who may read RBAC; '' for all others. */
   readonly explain?: Explain
-  /** Whether another right decides in the place of one that a role gives. */
+  /** Whether a request that a role allows is authorized as another permission instead. */
   readonly narrowingRole?: NarrowingRole
   readonly observe: (decision: 'allowed' | 'denied' | 'error', source: 'rule' | 'cache' | 'review') => void
 }
@@ -30,8 +30,8 @@ export type Explain = (
 ) => Promise<string>
 
 /**
- * @param narrow called instead of a refusal: whether the handler shows what the caller may see of
- * the list
+ * @param narrow called before a refusal: returns whether the handler filters the list by what the
+ * caller may see
  */
 export type Authorize = (
   info: RequestInfo,
@@ -81,7 +81,7 @@ export function createAuthorizer(options: AuthorizerOptions): Authorize {
 
   async function refuse(explain: Explain, reason: string, info: RequestInfo, identity: Identity) {
     const isAllowed = async (right: RequestInfo) => (await decide(right, identity)).isAllowed
-    // A refusal stays one when it cannot be explained.
+    // If the explanation fails, the request is refused without one.
     const why = await explain(info, identity, isAllowed).catch(() => '')
     const reasons = [reason, why].filter(text => text !== '')
     throw refusalFor(info, identity, { reason: reasons.join('; '), group: options.group })

@@ -72,7 +72,8 @@ export function isNarrowable(info: RequestInfo, identity: Identity): boolean {
   const { verb, namespace, isInNamespace, subresource, namedBy, name } = info
   const isOfCluster = info.isResource && namespace === '' && !isInNamespace && subresource === ''
   const isList = (verb === 'list' || verb === 'watch') && namedBy !== 'path' && name.length <= maxName
-  // One who has no credential is to log in. A name that may have lost blanks is not the caller's.
+  // Callers without a credential must log in first; a name that may have lost spaces may be another
+  // user's.
   return isOfCluster && isList && !hasNoCredential(identity) && identity.isTrimmed !== true
 }
 
@@ -89,7 +90,7 @@ export function createNarrowedLists({ client, reader, resolution }: NarrowedList
     sizeOf: ({ namespaces }) => 8 * namespaces.length,
   })
   const confirmed = createBoundedCache<string>({ maxBytes: 2 * mebibyte, sizeOf: key => 2 * key.length })
-  // Equal sets are one, however many callers have it.
+  // Callers with equal sets of namespaces share one object.
   const sets = createBoundedCache<NamespaceSet>({
     maxBytes: 8 * mebibyte,
     sizeOf: ({ names }) => 48 * names.size,

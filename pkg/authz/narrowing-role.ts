@@ -5,24 +5,24 @@ import type { RbacReader } from './rbac-index.ts'
 import { createRuleFinder, isInReach } from './review/grant.ts'
 
 /**
- * A ClusterRole that lets lists of all its users through the authorization of kube-apiserver to its
- * aggregation layer. It shows nothing by itself: here the right to the kind itself decides
+ * A ClusterRole whose users pass the authorization of kube-apiserver for lists of the extension
+ * API. It grants access to no objects by itself: Kapis decides by the permission on the kind
  * (docs/adr/0019).
  */
 export const narrowingRole = 'kapis:narrowed-lists'
 
 export type NarrowingRole = {
   /**
-   * Returns the attributes that decide in the place of a request which is allowed; undefined if
-   * that decision stands.
+   * Returns the attributes to authorize an allowed request with instead; undefined if the decision
+   * stands.
    *
    * @param reason of kube-apiserver for allowing it
    * @throws Status 503 before the first lists
    */
   readonly decidedBy: (info: RequestInfo, identity: Identity, reason: string) => RequestInfo | undefined
   /**
-   * Returns the attributes by which a refused list is narrowed: in namespaces too, what the role
-   * gives shows nothing.
+   * Returns the attributes by which a refused list is narrowed: in namespaces too, the permissions
+   * of the role grant access to nothing.
    *
    * @throws Status 503 before the first lists
    */
@@ -38,14 +38,15 @@ export type NarrowingRoleOptions = {
 }
 
 /**
- * Recognizes what the role allows by the bindings of the caller, and by the reason of
- * kube-apiserver, which names the role before a new binding is known here.
+ * Recognizes a request that the role allows by the bindings of the caller, and by the reason of
+ * kube-apiserver, which may name the role before a new binding has arrived here.
  *
- * While the role is bound, another role counts if it gives the right to get too: kube-apiserver's
- * escalation check lets everyone who has the role give its rights, and no more, by any other.
+ * While the role is bound, other roles only count if they grant `get` too: the escalation check of
+ * kube-apiserver lets a caller with the role copy its permissions, but no others, into another
+ * role.
  */
 export function createNarrowingRole({ reader, group, kinds }: NarrowingRoleOptions): NarrowingRole {
-  // RBAC quotes names as Go does, so that no name of a binding can hold this text.
+  // RBAC quotes names like Go, so no name of a binding can contain this text.
   const allowedByIt = `of ClusterRole ${JSON.stringify(narrowingRole)} to `
   let isBoundKnown: boolean | undefined
   reader.onChange(() => {
@@ -75,7 +76,7 @@ export function createNarrowingRole({ reader, group, kinds }: NarrowingRoleOptio
         .bindingsOf(identity)
         .filter(binding => isInReach(binding, attributes) && findRule(binding.role) !== undefined)
       const isOther = counting.some(({ role }) => role !== narrowingRole && findGet(role) !== undefined)
-      // Another authorizer has allowed it to a caller to whom no role does.
+      // No role allows it to the caller, so another authorizer has.
       return isOther || (!isNamed && counting.length === 0) ? undefined : native
     },
     narrowedBy(info, identity) {

@@ -166,7 +166,7 @@ export class RbacIndex {
       bindingsIn: namespace => ready(() => this.#bindings.byIndex('namespace', namespace)),
       bindingsOf: identity =>
         ready(() => [
-          // A binding may have several subjects that the caller is.
+          // Several subjects of a binding may match the caller.
           ...new Set(
             keysOfCaller(identity).flatMap(key => [
               ...this.#clusterBindings.byIndex('subject', key),

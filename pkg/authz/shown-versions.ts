@@ -3,7 +3,7 @@ import type { RequestInfo } from '../apirequest/request-info.ts'
 import { createBoundedCache } from '../cache/bounded-cache.ts'
 import type { Visible } from '../resourcecache/list/object-visibility.ts'
 
-/** The namespaces that a caller was shown objects of, and since which version of the store. */
+/** The namespaces whose objects a caller has been shown, and since which version of the store. */
 type Shown = { readonly key: string; readonly version: number }
 
 type Fixed = Pick<NonNullable<Visible['fixed']>, 'versionShown' | 'show'>
@@ -17,16 +17,19 @@ export type ShownVersions = {
 
 const maxBytes = 4 * 1024 * 1024
 
-/** Remembers since which version each caller has been shown the same namespaces of a kind. */
+/**
+ * Remembers, for each caller and kind, since which version of the store the same namespaces have
+ * been shown.
+ */
 export function createShownVersions(identityKey: (identity: Identity) => string): ShownVersions {
   const create = () => createBoundedCache<Shown>({ maxBytes, sizeOf: () => 150 })
   const shown = create()
-  // Of lists of one name, which callers can have any number of.
+  // Lists of a single name have a cache of their own, since callers can request any number of them.
   const shownNamed = create()
   return {
     of({ identity, attributes: { group, resource, name } }, key) {
       const cache = name === '' ? shown : shownNamed
-      // Without the verb: a watch goes on from a list of the same namespaces only.
+      // The key has no verb, because a watch continues a list of the same namespaces.
       const place = JSON.stringify([identityKey(identity), group, resource, name])
       const versionShown = () => {
         const last = cache.get(place)

@@ -90,7 +90,9 @@ function never(): () => void {
 /** What bindings give, before it can be renewed. */
 type Given = Omit<Visible, 'rights'> & { readonly isCurrent: () => boolean }
 
-/** @param changes counted since the start, so that a read without any looks at nothing again */
+/**
+ * @param changes number of changes since the start: while it is unchanged, nothing is checked again
+ */
 function visibleNamespaces(
   { index }: Pick<VisibilityOptions, 'index'>,
   changes: { readonly count: number },

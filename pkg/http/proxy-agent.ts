@@ -51,7 +51,7 @@ export class EnvironmentProxyAgent extends Dispatcher {
       ...pool,
       uri: proxy.href,
       requestTls: { ...tls, timeout: connectMs },
-      // A proxy's own certificate is the system's affair.
+      // The certificate of the proxy is verified with the CAs of the system.
       proxyTls: { secureContext: createTrust(''), timeout: connectMs },
       connectTimeout: connectMs,
       // Plain HTTP uses the absolute form, as Go does; only TLS uses CONNECT.

@@ -30,7 +30,8 @@ const paths = /^\/[\x21-\x3a\x3c-\x7e]*$/
 /**
  * Reads a cookie of a request (RFC 6265 section 5.4).
  *
- * @returns undefined if it is missing or empty, or given more than once: one of them is another's
+ * @returns undefined if it is missing or empty, or given more than once: one of them may come from
+ * another site
  */
 export function readCookie(
   { headers }: Pick<IncomingMessage, 'headers'>,
@@ -48,7 +49,7 @@ export function readCookie(
  * Writes a Set-Cookie header.
  *
  * @param maxAgeSeconds until the browser is closed if it is left out
- * @throws TypeError for what would have to be encoded, or would become attributes
+ * @throws TypeError for a value that would have to be encoded, or would add attributes
  */
 export function serializeCookie(cookie: Cookie, value: string, maxAgeSeconds?: number): string {
   const { name, sameSite } = cookie
@@ -83,7 +84,10 @@ export function clearCookie(res: Pick<ServerResponse, 'appendHeader'>, cookie: C
   setCookie(res, cookie, '', 0)
 }
 
-/** Section 5.2: of spaces and tabs alone. A pattern would take quadratic time for many blanks. */
+/**
+ * Section 5.2: trims only spaces and tabs. A regular expression would take quadratic time for many
+ * of them.
+ */
 function trim(text: string): string {
   let [start, end] = [0, text.length]
   while (start < end && isBlank(text[start])) start++

@@ -13,7 +13,10 @@ const uncached = { 'cache-control': 'no-cache, private' }
  */
 export const pieceBytes = 128 * 1024
 
-/** Whether a response is sent, also by the deadline, or its client is gone: more work for it is in vain. */
+/**
+ * Whether a response has been sent (also by the deadline) or its client has disconnected: further
+ * work for it is useless.
+ */
 export function isOver(res: ServerResponse): boolean {
   return res.writableEnded || res.destroyed
 }
@@ -62,7 +65,7 @@ export function sendJsonText(res: ServerResponse, code: number, json: string): v
   send(res, code, Buffer.from(`${json}\n`), { 'content-type': 'application/json' })
 }
 
-// Longer than this at a stretch, and other requests would feel it.
+// A longer time slice would noticeably delay other requests.
 const sliceMs = 8
 
 /**

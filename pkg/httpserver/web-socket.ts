@@ -7,7 +7,7 @@ const closingMs = 2_000
 // RFC 6455 section 5.5.3 allows a server to skip pongs: a client that never reads them must not
 // fill the memory.
 const maxPongsBehindBytes = 64 * 1024
-// Of a message from the client, which is read and passed over.
+// Maximum size of a message from the client.
 const maxMessageBytes = 64 * 1024
 const lineFeed = 0x0a
 

@@ -1,6 +1,6 @@
 import { eachChild, skipBlank, skipValue } from './scan.ts'
 
-/** Names of members and places in lists, from the outside in; '*' is any item or member. */
+/** Field names and list indexes from the outermost inward; '*' is any field or item. */
 export type Steps = readonly (string | number)[]
 
 /**

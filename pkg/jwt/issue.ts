@@ -69,7 +69,8 @@ export function createTokenIssuer(options: {
       sid: subject.sid,
       client_id: subject.clientId,
       scope: subject.scope,
-      // Consoles of the platform read these two, and with `extra` they have the password changed.
+      // Consoles of the platform read these two fields, and `extra` makes them ask for a new
+      // password.
       token_type: `${kind}_token`,
       username: subject.username,
       ...(kind === 'access' && subject.mustChangePassword ? { extra: { uninitialized: ['true'] } } : {}),

@@ -59,7 +59,7 @@ export function createTokenVerifier(options: {
     refresh: { audience: issuer, typ: 'JWT' },
   } as const satisfies Record<string, JWTVerifyOptions>
 
-  /** Of ours, by signature and issuer, and within its time. @throws Error */
+  /** Verifies signature, issuer and times of a token of Kapis. @throws Error */
   async function check(
     token: string,
     options: JWTVerifyOptions,

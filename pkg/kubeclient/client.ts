@@ -15,7 +15,7 @@ export type Call = {
   /** Further headers: name, value, name, value. */
   readonly headers?: readonly string[]
   readonly signal?: AbortSignal
-  /** For the head of the response, and then for each piece of its body. */
+  /** Timeout for the response headers, and then for each chunk of the body. */
   readonly timeoutMs?: number
   /** Called when the response headers arrive. */
   readonly onResponse?: (code: number, headers: IncomingHttpHeaders) => void

@@ -8,8 +8,8 @@ import type { Hit, LogStore, Order, QueryLimits } from './store.ts'
 export type Context = { readonly before: readonly Hit[]; readonly after: readonly Hit[] }
 
 /**
- * @param around the record in question: its cursor, and whose it is; a scope that does not permit
- * it finds nothing
+ * @param around the record: its cursor and origin; nothing is found if the scope does not include
+ * it
  * @throws Status 400 when the neighbours have too much text
  */
 export async function findContext(

@@ -9,7 +9,10 @@ export type PermittedNamespace = { readonly namespace: string; readonly sinceNs:
 /** The scope of the caller. It may have ten thousand namespaces; an empty list matches nothing. */
 export type Scope = 'everything' | readonly PermittedNamespace[]
 
-/** Of the namespaces with this name, with `*` for any characters, only days (UTC) from one on. */
+/**
+ * Limits the namespaces that match this pattern (`*` for any characters) to the days (UTC) from
+ * this one on.
+ */
 export type KeptNamespace = { readonly name: string; readonly fromDay: number }
 
 /** The selected records. */

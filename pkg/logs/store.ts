@@ -8,7 +8,7 @@ export type Order = 'asc' | 'desc'
 
 /** The limits of one query. */
 export type QueryLimits = {
-  /** After this long the question is given up with 504. */
+  /** A query that takes longer fails with 504. */
   readonly timeoutMs: number
   /** The caller went away. */
   readonly signal?: AbortSignal
@@ -40,8 +40,7 @@ export type QueryResult = {
   readonly total: number | undefined
   readonly hits: readonly Hit[]
   /**
-   * The page ends before it is full, since its records have more text than `maxPageChars`; it has
-   * one at least.
+   * Whether the page ends before it is full because of `maxPageChars`; it has at least one record.
    */
   readonly isCut: boolean
 }

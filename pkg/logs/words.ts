@@ -4,7 +4,7 @@ const ofWord = /^[\p{L}\p{N}\p{M}]$/u
 
 /**
  * The words of a text, folded: runs of letters, digits and marks; Han and Hiragana characters are
- * words by themselves, as nobody writes spaces between them. So `a_b` is two words, `10.0.0.1` is
+ * words by themselves, since these scripts have no spaces. So `a_b` is two words, `10.0.0.1` is
  * four, and punctuation is never part of one.
  *
  * An analyzer of OpenSearch that does the same is a `pattern` tokenizer with `group: 0` on

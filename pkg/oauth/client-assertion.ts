@@ -23,14 +23,14 @@ export type ClientAssertionOptions = {
 
 const assertionType = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer'
 const keysWithinMs = 5_000
-// A client signs one for each request. What lives longer would have to be remembered for longer.
+// A client signs one for each request; a longer lifetime would require remembering it for longer.
 const maxLifeSeconds = 3_600
 const maxJti = 256
 
 /**
  * Reads the client assertion of a request (RFC 7521 section 4.2).
  *
- * @returns undefined without one; `id` is what it says of itself
+ * @returns undefined without one; `id` is the client ID that it claims
  * @throws Status invalid_request
  */
 export function readAssertion(form: Form): { readonly token: string; readonly id: string } | undefined {

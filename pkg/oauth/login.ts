@@ -8,13 +8,13 @@ import { issueIdToken } from './tokens/id-token.ts'
 import { lifetimesOf } from './tokens/lifetimes.ts'
 import { grantScope } from './tokens/scope.ts'
 
-/** A scope granted in another request; '' if that requested none. */
+/** The scope granted in an earlier request; '' if that requested none. */
 export type GrantedScope = { readonly granted: string; readonly isAsked: boolean }
 
 export type Login = {
   readonly user: User
   readonly client: ClientConfig
-  /** The identity provider that vouched for the user; '' when it was a password of ours. */
+  /** The identity provider that authenticated the user; '' for a local password. */
   readonly provider: string
   readonly source: Source
   /** The scope that the request names; undefined when it names none. */

@@ -90,7 +90,7 @@ export function toOAuthError({ failed }: ProviderTools, provider: string, error:
   if (!(error instanceof Status)) return error
   const { code, message, headers, cause } = error
   const user = refusedUser(error)
-  // Of Kapis itself, and not about passwords.
+  // Errors of Kapis itself, which are not about passwords.
   if (error.reason === 'slow_down') return error
   if (code === 429)
     return oauthError(429, 'invalid_grant', message, { headers, why: 'locked', user, provider })

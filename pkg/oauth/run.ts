@@ -81,7 +81,8 @@ export async function runOAuth(
     .then(keepUpOrTryAgain)
   const upkeep = setInterval(
     keepUpOrTryAgain,
-    // Often enough that no key is late. Apart from the other replicas, which have the same to do.
+    // Often enough that no key is rotated late, and with jitter, so that replicas do not do it
+    // together.
     Math.min(maxUpkeepEveryMs, (signing.publishAheadSeconds * 1_000) / 4) * (0.8 + Math.random() * 0.4),
   )
 

@@ -2,8 +2,8 @@ import { hash } from 'node:crypto'
 
 export type UsedAssertions = {
   /**
-   * Notes that a client has used an ID. `full` is for a client whose IDs are all still needed: one
-   * that is forgotten could be used again.
+   * Records that a client has used an ID. The result is `full` if all remembered IDs of the client
+   * are still needed: forgetting one would allow its reuse.
    *
    * @param untilMs when the assertion ends, by the clock of the system
    */
@@ -12,15 +12,17 @@ export type UsedAssertions = {
 
 type Used = { readonly ids: Map<string, number>; nextEndMs: number }
 
-// Some hundred bytes each. Assertions are used immediately, and libraries let them expire after a minute.
+// Each takes some hundred bytes. Assertions are used immediately, and libraries let them expire
+// after a minute.
 const maxPerClient = 20_000
 const sweepEveryMs = 60_000
 
 /**
- * Remembers the `jti` of client assertions for as long as they are valid (RFC 7523 section 3), for
- * each client apart: none can make the IDs of another forgotten. The end is an absolute time, so it
- * is compared with the clock that the assertion is verified by, and not with a monotonic one, which
- * would forget IDs of assertions that are valid again after the clock was set back.
+ * Remembers the `jti` of client assertions for as long as they are valid (RFC 7523 section 3),
+ * separately for each client, so that none can displace the IDs of another. The end is an absolute
+ * time, so it is compared with the clock that the assertion is verified by, and not with a
+ * monotonic one, which would forget IDs of assertions that become valid again when the clock is set
+ * back.
  */
 export function createUsedAssertions({ max = maxPerClient, now = Date.now } = {}): UsedAssertions {
   const clients = new Map<string, Used>()

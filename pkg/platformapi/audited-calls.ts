@@ -44,7 +44,7 @@ function isTried(query: string, { method, body }: Parameters<CallAs>[1]): boolea
   )
 }
 
-/** The name of a new object, which kube-apiserver may have made. */
+/** The name of a new object, which kube-apiserver may have generated. */
 function nameIn({ text }: Called): string {
   const object: unknown = JSON.parse(text)
   return isRecord(object) ? textOf(membersOf(object.metadata).name) : ''

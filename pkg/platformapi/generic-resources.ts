@@ -9,9 +9,9 @@ export type AnyOptions = ReadTools & {
    * not serve it.
    */
   readonly storeOf: (group: string, version: string, plural: string) => Promise<ObjectStore | undefined>
-  /** Says what to use instead of a group of the platform that is not served. */
+  /** Returns what to use instead of a group of the platform that is not served. */
   readonly describeOutOfScope: (group: string) => string | undefined
-  /** Hands a request on to kube-apiserver, as its caller, under kube-apiserver's own path. */
+  /** Proxies a request to kube-apiserver as its caller, under the path of kube-apiserver. */
   readonly forward: Handler
 }
 

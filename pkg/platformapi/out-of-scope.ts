@@ -1,4 +1,4 @@
-/** What to use instead of APIs of KubeSphere 3.4 that Kapis does not have, by group. */
+/** Replacements for APIs of KubeSphere 3.4 that Kapis does not have, by group. */
 const instead: Readonly<Record<string, string>> = {
   monitoring: 'monitoring is not part of Kapis: ask Prometheus',
   metering: 'metering is not part of Kapis: ask Prometheus or OpenCost',
@@ -11,7 +11,7 @@ const instead: Readonly<Record<string, string>> = {
   servicemesh: 'the service mesh is not part of Kapis: use the API and the console of the mesh',
   network: 'network topology is not part of Kapis: use NetworkPolicies of networking.k8s.io/v1',
   gateway: 'gateways are not part of Kapis: use the Gateway API or an Ingress controller',
-  cluster: 'several clusters are not part of Kapis: each has its own',
+  cluster: 'multiple clusters are not part of Kapis: install Kapis in each',
   terminal: 'the terminal is not part of Kapis: use exec of the pod at /api/v1',
 }
 

@@ -30,7 +30,7 @@ export type PageWatch = {
 /** What a client has been sent. */
 type Shown = { readonly entries: ReadonlyMap<string, Entry>; readonly total: number }
 
-// Changes that come together are sent together.
+// Changes within this time are sent together.
 const settleMs = 100
 const restMs = 500
 // Annotations computed from other objects change without an event of the object itself.
@@ -106,7 +106,7 @@ function createSender(out: Writable, { stream, broadcaster }: PageWatch): Sender
     },
     fail(error) {
       isEnding = true
-      // What is being sent must not be shown any more, and has no room for another event.
+      // The page being sent must no longer be shown, and no event can be inserted into it.
       if (isSending) out.destroy()
       else finish(stream.frame(encodeError(toStatus(error))))
     },

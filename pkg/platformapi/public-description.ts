@@ -22,7 +22,7 @@ export function publicPaths(groupDomain: string) {
   const documents: Paths = {
     '/kapis/version': {
       get: {
-        summary: 'Versions of the API contract, of the program and of kube-apiserver',
+        summary: 'Versions of the API contract, the program and kube-apiserver',
         answers: { ...ok(version), ...publicErrors() },
         security: ['none'],
       },

@@ -93,7 +93,7 @@ export async function readCollection(
 ): Promise<void> {
   const { req, info } = exchange
   const { kind } = store.served
-  // A store that is made for one request has no pages that another could use.
+  // Pages of a store for a single request cannot be shared with other requests.
   const tools = kind.isListedOnly ? { ...shared, pages: new PageCache() } : shared
   if (!isInScope(info, kind))
     throw unknownResource(

@@ -84,7 +84,7 @@ export function createResponseWriter(
       const hasTrailers = trailers.length > 0
       if (head !== undefined) {
         if (res.headersSent) return
-        // All of it is there, and its length is known. Trailers need chunks.
+        // The body is complete, so its length is known; trailers require chunked encoding.
         writeHead(res, head, hasTrailers || req.method === 'HEAD' ? undefined : size)
         head = undefined
       }

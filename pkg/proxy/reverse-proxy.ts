@@ -96,7 +96,7 @@ export function relay(outgoing: Outgoing, { req, res }: Pair): Promise<void> {
   }
   function finish(refused?: Status): void {
     gone = new Error('the response has ended')
-    // After an early response the rest of the request is of no use.
+    // After an early response, the rest of the request is not needed.
     body?.destroy()
     if (refused === undefined) resolve()
     else reject(refused)
@@ -105,7 +105,7 @@ export function relay(outgoing: Outgoing, { req, res }: Pair): Promise<void> {
     if (gone !== undefined) return
     if (isRepeatable && !res.destroyed && isStaleConnection(error)) {
       isRepeatable = false
-      // Not from within the end of the connection that failed.
+      // Deferred, so that it does not run within the close handler of the failed connection.
       setImmediate(start)
       return
     }
@@ -212,7 +212,7 @@ function toBody(req: IncomingMessage): Readable | null {
   req.once('close', () => {
     if (!req.complete) body.destroy(new Error('the client broke off its request'))
   })
-  // Its reader gets the error; without a reader it is of no interest.
+  // The reader of the stream gets the error; without a reader it is ignored.
   body.on('error', () => undefined)
   return body
 }

@@ -1,10 +1,10 @@
 /**
- * Short works that one event makes due, maybe thousands of them: run in order and in slices, with
- * other requests in between.
+ * Runs short tasks, of which one event may cause thousands, in order and in time slices, with other
+ * requests in between.
  */
 export type TurnQueue = { readonly add: (work: () => void) => void }
 
-// Longer than this at a stretch, and other requests would feel it.
+// A longer time slice would noticeably delay other requests.
 const sliceMs = 4
 
 export function createTurnQueue(): TurnQueue {
@@ -25,7 +25,7 @@ export function createTurnQueue(): TurnQueue {
       try {
         work()
       } catch (error) {
-        // One that throws must not keep the others from running.
+        // A task that throws must not stop the others.
         queueMicrotask(() => {
           throw error
         })

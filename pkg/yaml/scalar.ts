@@ -11,8 +11,8 @@ const words = new Set([
 // YAML 1.1.
 const almostNumber = /^e[+-]?[\d_]/i
 const plain = /^[A-Za-z/](?:[\w./@=+()%$~;<>?^|,*-]|[ :](?=[\w./@=+()%$~;<>?^|,*-]))*$/
-// Invisible or not printable: controls, line separators, format characters, surrogates, unassigned
-// characters.
+// Characters that are invisible or not printable: controls, line separators, format characters,
+// surrogates, unassigned ones.
 const unseen = /[\p{C}\p{Zl}\p{Zp}]/gu
 const unseenInLines = /(?!\n)[\p{C}\p{Zl}\p{Zp}]/u
 

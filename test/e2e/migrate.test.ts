@@ -62,7 +62,7 @@ describe('kapis migrate users', function () {
 
   const remarks = {
     alice:
-      'not in system:masters: reserved for Kubernetes, or not a valid group name; has the global role platform-admin: give its rights by RBAC',
+      'not in system:masters: reserved for Kubernetes, or not a valid group name; has the global role platform-admin: grant its permissions by RBAC',
     carol: 'has no e-mail address, which Kapis wants',
   }
 
@@ -74,7 +74,7 @@ describe('kapis migrate users', function () {
       [bob, 'create'],
       [carol, 'refused', remarks.carol],
     ])
-    expect([code, stderr]).to.deep.equal([1, 'nothing was written: --write makes the users\n'])
+    expect([code, stderr]).to.deep.equal([1, 'nothing was written: --write creates the users\n'])
     expect(await kubectlOutput('get', target, alice, bob, '--ignore-not-found', '-o', 'name')).to.equal('')
     expect(stdout).to.not.include('$2')
   })

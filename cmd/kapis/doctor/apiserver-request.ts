@@ -6,7 +6,8 @@ import type { Installation } from './check.ts'
 /** Code 0 means that the server could not be reached; the body has the reason. */
 export type ApiserverResponse = { readonly code: number; readonly body: string }
 
-// A firewall that drops leaves everybody waiting, kube-apiserver for half a minute.
+// If a firewall drops the packets, a client would wait for kube-apiserver, which gives up after
+// half a minute.
 const answersWithinMs = 5_000
 const silence = `timed out after ${answersWithinMs / 1000} s`
 

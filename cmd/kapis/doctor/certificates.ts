@@ -12,7 +12,7 @@ export const certificates: Check = {
   name: 'certificates',
   async examine(installation) {
     const { client, namespace, service, nowMs, config } = installation
-    // Certificate files are not readable from here; their effect is (see api-service.ts).
+    // Certificate files cannot be read from here; api-service.ts checks whether they work.
     if (config !== undefined && config.tls.certFile !== '') return []
     const pair = await readPair(client, { namespace, name: 'kapis-serving' })
     if (pair === undefined) {

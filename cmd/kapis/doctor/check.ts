@@ -35,11 +35,11 @@ export type Check = {
   readonly examine: (installation: Installation) => Promise<readonly Finding[]>
 }
 
-/** Without the overlay that is installed it would become another installation. */
+/** NAME must be the installed overlay; any other would change the installation. */
 export const print = 'kapis manifests --overlay NAME | kubectl apply -f -'
 export const apply = `apply the manifests again, with the options of the installation: ${print}`
 
-/** When packets get lost on the way from the control plane. */
+/** The fix if the Pods do not receive packets from the control plane. */
 export function openPort({ namespace, config }: Installation): string {
   const port = config?.listen.port ?? 10250
   return `kube-apiserver cannot reach the Pods: open their port ${port} to the control plane (firewall, security group, NetworkPolicy), or check whether they are running: kubectl -n ${namespace} get pods`

@@ -3,7 +3,7 @@ import { type Check, error, type Finding, type Installation, warning } from './c
 
 const skewMs = 5_000
 
-/** Clocks and names: what tokens, certificates and logins quietly depend on. */
+/** Checks the clocks and host names that tokens, certificates and logins depend on. */
 export const environment: Check = {
   name: 'surroundings',
   examine: async installation => [...(await clock(installation)), ...(await names(installation))],
@@ -18,7 +18,7 @@ async function clock({ client, nowMs }: Installation): Promise<readonly Finding[
       date = Date.parse(String(headers.date ?? ''))
     },
   })
-  // The header has whole seconds, and is as old as the answer was under way.
+  // The Date header has whole seconds, and the response took some time to arrive.
   const difference = Math.abs(date - (nowMs + (performance.now() - began)))
   if (Number.isNaN(date) || difference < skewMs) return []
   const problem = `the clocks of this machine and of kube-apiserver differ by ${Math.round(difference / 1000)} s`

@@ -22,7 +22,7 @@ async function answerProblems(installation: Installation): Promise<readonly Find
       client,
       `/api/v1/namespaces/${namespace}/services/${installation.service.name}`,
     )
-    // A name outside of the cluster is not followed by kube-apiserver's proxy.
+    // The proxy of kube-apiserver does not connect to a Service with an external name.
     if (service === undefined || membersOf(service.spec).type === 'ExternalName') return []
   }
   const { code, body } = await requestApiserver(installation, discovery)

@@ -7,7 +7,7 @@ import { toUser, usersPath } from '../../../pkg/iam/users/user.ts'
 import { parseList } from '../../../pkg/kubeclient/object.ts'
 import { type Check, warning } from './check.ts'
 
-/** Users who name a password hash that is nowhere, and cannot log in with a password. */
+/** Finds users whose password hash is missing, so that they cannot log in with a password. */
 export const passwords: Check = {
   name: 'passwords',
   async examine({ client, groupDomain, namespace }) {
@@ -22,7 +22,7 @@ export const passwords: Check = {
     const lost = (parseList(users).items ?? [])
       .map(toUser)
       .filter(({ inlineHash, credential }) => inlineHash === undefined && credential !== '')
-      // Another installation that has the same users keeps its own.
+      // Another installation with the same users has its own Secrets.
       .filter(({ credentialNamespace }) => ['', namespace].includes(credentialNamespace))
       .filter(({ name, credential }) => kept.get(passwordSecretName(name))?.has(credential) !== true)
       .map(({ name }) => name)

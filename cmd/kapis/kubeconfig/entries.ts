@@ -101,7 +101,7 @@ class Planned {
     this.files.set(file, [...begun, ...changes])
   }
 
-  /** Changes an entry, or sets it as a whole when it is new or another's. */
+  /** Changes an entry, or replaces it as a whole if it is new or belongs to another server. */
   entry(list: ListName, name: string, isOwn: boolean, whole: Value, changes: readonly Change[]): void {
     const file = fileOf(this.#config, list, name)
     const path: Path = [list, { name }, bodyOf[list]]
@@ -135,7 +135,7 @@ function assertFree(config: Kubeconfig, { name }: ContextSettings, own: Own, clu
   }
 }
 
-/** Whether a user signs in by this program at the platform. */
+/** Returns whether a kubeconfig user gets its token from this program for this server. */
 function isOwn(user: Value | undefined, platform: string): boolean {
   const args = field(field(user, 'exec'), 'args')
   if (!isList(args)) return false
@@ -149,7 +149,7 @@ function userOf(config: Kubeconfig, context: Value): Value | undefined {
   return typeof name === 'string' ? entryOf(config, 'users', name) : undefined
 }
 
-/** The name of the cluster that a context has already, when it is the wanted one. */
+/** Returns the cluster name of an existing context if it is already the wanted cluster. */
 function sameCluster(config: Kubeconfig, context: Value, url: string): string | undefined {
   const name = field(context, 'cluster')
   return typeof name === 'string' && serverOf(entryOf(config, 'clusters', name)) === url ? name : undefined

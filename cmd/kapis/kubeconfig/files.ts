@@ -41,7 +41,7 @@ export function loadKubeconfig(paths: readonly string[]): Kubeconfig {
   return { files, defaultFile }
 }
 
-/** The file that has an entry first, which is the one that kubectl takes. */
+/** The first file that has an entry: kubectl uses that one. */
 export function fileOf({ files }: Kubeconfig, list: ListName, name: string): KubeconfigFile | undefined {
   return files.find(({ value }) => child(field(value, list), { name }) !== undefined)
 }

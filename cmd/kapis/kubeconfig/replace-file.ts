@@ -36,7 +36,7 @@ export function replaceFile(file: string, content: Buffer): void {
   else if (old.nlink > 1 || !isRenamed(target, content, old)) writeInPlace(target, content)
 }
 
-/** @throws Error when the file is there and cannot be written to; nothing is changed */
+/** @throws Error if the file exists and is not writable; nothing is changed */
 export function assertWritable(file: string): void {
   const target = realPath(file)
   const old = statOf(target)
@@ -58,7 +58,7 @@ function statOf(file: string): Stats | undefined {
   return statSync(file, { throwIfNoEntry: false })
 }
 
-/** Also through a symbolic link to a file that is not there. */
+/** Creates the file, also if it is the missing target of a symbolic link. */
 function create(target: string, content: Buffer): void {
   const fd = openSync(target, constants.O_WRONLY | constants.O_CREAT, 0o600)
   try {

@@ -231,7 +231,7 @@ describe('toConfiguration', () => {
     [
       { authentication: { oauthOptions: { accessTokenMaxAge: 0 } } },
       'authentication.oauthOptions.accessTokenMaxAge',
-      'Kapis has nothing that lasts for ever: oauth.accessTokenSeconds keeps its default',
+      'Kapis has no unlimited lifetimes: oauth.accessTokenSeconds keeps its default',
     ],
     [
       { authentication: { multipleLogin: 'maybe' } },

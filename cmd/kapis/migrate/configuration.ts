@@ -33,7 +33,7 @@ export function toConfiguration(
   }
 }
 
-/** Leaves out what Kapis would not take, each with a note, so that the rest is a configuration. */
+/** Removes options that Kapis would reject, with a note for each, so that the rest is valid. */
 function dropRefused(translation: Translation): void {
   const { config } = translation
   const problems = problemsOf(config)
@@ -46,7 +46,10 @@ function dropRefused(translation: Translation): void {
   if (problems.length > 0 && problemsOf(config).length < problems.length) dropRefused(translation)
 }
 
-/** One path for each item of a list, the last item first, so that the others keep their places. */
+/**
+ * Returns one path for each item of a list, the last item first: removing it does not move the
+ * others.
+ */
 function withoutParts(problems: readonly Problem[]): readonly string[] {
   const paths = problems.map(({ path }) => /^.*?\[\d+\]/.exec(path)?.[0] ?? path)
   const place = (path: string) => Number(/\[(\d+)\]$/.exec(path)?.[1] ?? 0)

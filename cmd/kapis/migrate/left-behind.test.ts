@@ -22,10 +22,10 @@ describe('leftBehind', () => {
   it('names what is not made again, with what to do', async () => {
     const lines = await leftBehind(async path => objects[path] ?? [], { from: 'old.test', to: 'new.test' })
     expect(lines).to.deep.equal([
-      'WorkspaceRole own: not taken over; make ClusterRoles with the label new.test/workspace',
-      'WorkspaceRoleBinding b1, b2, b3, b4, b5 and 2 more: not taken over; make RoleBindings in the namespaces of the workspace',
-      'Group dev: not taken over; groups are names in spec.groups of users; their aliases are not taken over',
-      'WorkspaceTemplate blue: not taken over; make Workspaces of tenant.new.test, and label their namespaces new.test/workspace',
+      'WorkspaceRole own: not taken over; create ClusterRoles with the label new.test/workspace',
+      'WorkspaceRoleBinding b1, b2, b3, b4, b5 and 2 more: not taken over; create RoleBindings in the namespaces of the workspace',
+      'Group dev: not taken over; groups are names in spec.groups of users; their aliases are not migrated',
+      'WorkspaceTemplate blue: not taken over; create Workspaces of tenant.new.test, and label their namespaces new.test/workspace',
     ])
   })
 

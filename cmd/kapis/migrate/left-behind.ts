@@ -15,48 +15,48 @@ const iam = (plural: string) => (domain: string) => `/apis/iam.${domain}/${iamVe
 const isOwn = ({ metadata: { labels = {}, annotations = {} } }: KubeObject, from: string) =>
   labels[`iam.${from}/role-template`] === undefined && annotations[`${from}/creator`] !== 'system'
 
-/** Kinds of KubeSphere 3.4 that `kapis migrate users` does not make again. */
+/** Kinds of KubeSphere 3.4 that `kapis migrate users` does not migrate. */
 const kinds: readonly Kind[] = [
   {
     plural: 'globalroles',
     kind: 'GlobalRole',
     path: iam('globalroles'),
     counts: isOwn,
-    advice: to => `make ClusterRoles with the label iam.${to}/scope: global`,
+    advice: to => `create ClusterRoles with the label iam.${to}/scope: global`,
   },
   {
     plural: 'workspaceroles',
     kind: 'WorkspaceRole',
     path: iam('workspaceroles'),
     counts: isOwn,
-    advice: to => `make ClusterRoles with the label ${to}/workspace`,
+    advice: to => `create ClusterRoles with the label ${to}/workspace`,
   },
   {
     plural: 'workspacerolebindings',
     kind: 'WorkspaceRoleBinding',
     path: iam('workspacerolebindings'),
-    advice: () => 'make RoleBindings in the namespaces of the workspace',
+    advice: () => 'create RoleBindings in the namespaces of the workspace',
   },
   {
     plural: 'groups',
     kind: 'Group',
     path: iam('groups'),
-    advice: () => 'groups are names in spec.groups of users; their aliases are not taken over',
+    advice: () => 'groups are names in spec.groups of users; their aliases are not migrated',
   },
   {
     plural: 'workspacetemplates',
     kind: 'WorkspaceTemplate',
     path: domain => `/apis/tenant.${domain}/v1alpha2/workspacetemplates`,
-    advice: to => `make Workspaces of tenant.${to}, and label their namespaces ${to}/workspace`,
+    advice: to => `create Workspaces of tenant.${to}, and label their namespaces ${to}/workspace`,
   },
 ]
 
 const mostNamed = 5
 
 /**
- * Says of each kind of KubeSphere that is not made again how many objects there are, and what to do.
+ * Reports how many objects of each such kind exist, and what to do about them.
  *
- * @param list the objects at a path; none where kube-apiserver does not serve it
+ * @param list returns the objects at a path; none if kube-apiserver does not serve it
  */
 export async function leftBehind(
   list: (path: string, isBad: (name: string) => void) => Promise<readonly KubeObject[]>,

@@ -29,12 +29,12 @@ export function putLifetimes(options: Fields, path: string, to: Translation): vo
       )
   }
   const sum = Math.min((maxAge ?? theirs) + (timeout ?? theirs), refresh.most)
-  // At least as long as access tokens, where the timeout is the default of Kapis.
+  // Not less than the lifetime of access tokens, which Kapis would reject.
   const refreshSeconds = Math.max(sum, accessSeconds)
   if (refreshSeconds !== refresh.default) put(to, 'oauth.refreshTokenSeconds', refreshSeconds)
 }
 
-/** @returns undefined for one that is absent, for ever, or no duration */
+/** @returns undefined if it is missing, means for ever, or is not a duration */
 function read(
   options: Fields,
   key: string,
@@ -44,7 +44,7 @@ function read(
   const amount = toSeconds(options[key])
   if (amount === undefined) note(to, `${path}.${key}`, 'is not a duration; the default is kept')
   else if (amount === 0)
-    note(to, `${path}.${key}`, `Kapis has nothing that lasts for ever: ${target} keeps its default`)
+    note(to, `${path}.${key}`, `Kapis has no unlimited lifetimes: ${target} keeps its default`)
   return amount === 0 ? undefined : amount
 }
 

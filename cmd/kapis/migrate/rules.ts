@@ -5,13 +5,15 @@ import { putLifetimes } from './lifetimes.ts'
 import type { Fields } from './source.ts'
 import { gone, note, put, type Rule, type Translation, translate } from './translation.ts'
 
-/** A duration as seconds, at least `least`: 0, which means for ever there, has no counterpart. */
+/**
+ * Converts a duration to seconds, at least `least`; 0 means for ever in KubeSphere, which Kapis
+ * does not support.
+ */
 function seconds(target: string, least = 1): Rule {
   return (value, path, to) => {
     const amount = toSeconds(value)
     if (amount === undefined) note(to, path, 'is not a duration; the default is kept')
-    else if (amount < least)
-      note(to, path, `Kapis has nothing that lasts for ever: ${target} keeps its default`)
+    else if (amount < least) note(to, path, `Kapis has no unlimited lifetimes: ${target} keeps its default`)
     else put(to, target, amount)
   }
 }
@@ -99,20 +101,20 @@ function client(item: Fields, path: string, to: Translation): void {
     },
     accessTokenMaxAge: seconds('accessTokenMaxAgeSeconds', 60),
     accessTokenInactivityTimeout: seconds('accessTokenInactivityTimeoutSeconds', 60),
-    respondWithChallenges: gone('Kapis asks for a login with a page, never with a challenge'),
+    respondWithChallenges: gone('Kapis always shows a login page, never a challenge'),
   }
   translate(item, rules, path, own)
   if (typeof own.config.secret === 'string') {
     // In KubeSphere every client may use the password grant; in Kapis only trusted clients.
     own.config.trusted = true
-    note(to, path, 'is trusted, so that the password grant goes on; take it away where it is not used')
+    note(to, path, 'is trusted, so that it can still use the password grant; remove `trusted` if it does not')
   }
   const clients =
     isRecord(to.config.oauth) && Array.isArray(to.config.oauth.clients) ? to.config.oauth.clients : []
   put(to, 'oauth.clients', [...clients, own.config])
 }
 
-const elsewhere = gone('is not part of Kapis; the component that it is for goes on by itself')
+const elsewhere = gone('is not part of Kapis; its component keeps running by itself')
 
 /** All of kubesphere.yaml of 3.4, section by section. */
 export const rules: Readonly<Record<string, Rule>> = {

@@ -64,12 +64,13 @@ function toSteps(users: readonly KubeObject[], found: Found, domains: Domains): 
   })
 }
 
-// One object may fail by itself (a webhook, a limit); several in a row are kube-apiserver.
+// A single object may fail (a webhook, a limit); several failures in a row mean that kube-apiserver
+// is not responding.
 const mostFailures = 3
 
 /**
- * Creates the planned users. Existing ones are not changed. A user who cannot be created is left out
- * alone; when kube-apiserver does not answer for several in a row, the others are not tried.
+ * Creates the planned users. Existing ones are not changed. If one user cannot be created, the
+ * others still are; after several failures of kube-apiserver in a row, the rest is skipped.
  */
 export async function createUsers(
   client: KubeClient,
@@ -138,7 +139,7 @@ function toStep(
   const reserved = all.filter(group => groupProblem(group) !== undefined)
   if (reserved.length > 0)
     remarks.push(`not in ${reserved.join(', ')}: reserved for Kubernetes, or not a valid group name`)
-  for (const role of roles) remarks.push(`has the global role ${role}: give its rights by RBAC`)
+  for (const role of roles) remarks.push(`has the global role ${role}: grant its permissions by RBAC`)
   const links = readLinks(user.metadata, from)
   const isHashed = typeof password === 'string' && isPasswordHash(password)
   if (!isHashed && links.length === 0)
@@ -207,13 +208,16 @@ function texts(value: unknown): readonly string[] {
   return Array.isArray(value) ? value.filter(item => typeof item === 'string') : []
 }
 
-/** A spec with the fingerprint of its hash: Kapis has moved the hash of a user who is there. */
+/**
+ * Returns a spec with the fingerprint instead of the hash, like an existing user, whose hash Kapis
+ * has moved into a Secret.
+ */
 function comparable(spec: unknown): unknown {
   const { password, credentialNamespace: _place, ...rest } = isRecord(spec) ? spec : {}
   return typeof password === 'string' ? { ...rest, credential: toCredential(password) } : rest
 }
 
-/** A canonical text: equal values have the same, whatever the order of their fields. */
+/** Returns a canonical text: the same for equal values, whatever the order of their fields. */
 function canonical(value: unknown): string {
   return JSON.stringify(value, (_key, member) =>
     isRecord(member)

@@ -11,7 +11,9 @@ export type Issuer = {
   readonly isNamedInResponses: boolean
   /** The URL of an endpoint. @throws Error if the metadata has none */
   readonly endpoint: (name: string) => URL
-  /** A URL that the issuer sent for people to open. @throws Error when it leads elsewhere */
+  /**
+   * Checks a URL that the issuer sent for users to open. @throws Error if it is on another origin
+   */
   readonly page: (value: unknown) => URL
   /** Posts a form with the client's credential to an endpoint. */
   readonly post: (

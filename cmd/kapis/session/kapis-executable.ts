@@ -11,7 +11,7 @@ export type KapisExecutable = {
   readonly keep: () => void
 }
 
-// Folders that package managers empty some day: of npx, pnpm dlx, yarn dlx and bunx.
+// Cache folders of npx, pnpm dlx, yarn dlx and bunx, which may be deleted at any time.
 const volatile = /^(_npx|dlx.*|xfs-.*|bunx-.*)$/
 
 /**
@@ -31,7 +31,7 @@ export function findKapisExecutable({ env, version }: Io, started: string): Kapi
   return { file: join(copy, file.slice(root.length)), keep: () => replaceFolder(root, copy) }
 }
 
-/** The folder of the package that a file below node_modules is of. */
+/** Returns the package folder of a file below node_modules. */
 function packageRoot(file: string): string | undefined {
   for (let folder = dirname(file); folder !== dirname(folder); folder = dirname(folder))
     if (basename(dirname(folder)) === 'node_modules') return folder

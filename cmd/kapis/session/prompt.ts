@@ -25,7 +25,7 @@ export class Prompt {
     }
   }
 
-  /** @throws Error when it is empty, or the question was interrupted */
+  /** @throws Error if it is empty, or the prompt was interrupted */
   async password(question: string): Promise<string> {
     if (this.#lines.isTerminal) this.#io.err(question)
     const line = await this.#lines.next()

@@ -35,7 +35,7 @@ export function pathOf({ domain }: Call, rest = ''): string {
   return `/kapis/iam.${domain}/v1alpha2/users${rest}`
 }
 
-/** In words for people, or the answer itself for programs. */
+/** Prints text for humans, or the response itself for programs. */
 export function tell({ values, io }: Call, answer: Member, done: string): void {
   if (values.output === 'json') io.out(`${JSON.stringify(answer, null, 2)}\n`)
   else io.err(`${done}\n`)

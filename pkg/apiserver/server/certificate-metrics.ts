@@ -10,7 +10,7 @@ export function observeCertificates(registry: Registry, current: () => ServingMa
     labels: ['certificate'],
     collect(metric) {
       const { certPem, bundlePem } = current()
-      // The authority in use is the first of the bundle.
+      // The CA in use is the first one in the bundle.
       metric.set({ certificate: 'serving' }, endOf(certPem))
       metric.set({ certificate: 'authority' }, endOf(bundlePem))
     },

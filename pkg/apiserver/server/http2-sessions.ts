@@ -45,7 +45,7 @@ export function createHttp2Sessions(listener: RequestListener, limits: ServerLim
     settings: {
       maxConcurrentStreams: maxStreams,
       maxFrameSize,
-      // A client certificate of a known authority has been verified before any head is read.
+      // TLS has verified client certificates of known CAs before any headers are read.
       maxHeaderListSize: (authorized ? headKilobytes : limits.headerKilobytes) * 1024,
     },
     maxSessionMemory: maxSessionMegabytes,

@@ -8,7 +8,7 @@ import type { KubeClient } from '../../kubeclient/client.ts'
 import { resourcesGroup, toAggregatedKinds } from '../../resourcecache/kinds.ts'
 import type { Logger } from '../../telemetry/logger.ts'
 
-/** What is made of the roles and bindings of kube-apiserver. */
+/** Everything that is computed from the roles and bindings of kube-apiserver. */
 export type Rights = {
   readonly bindings: RbacIndex
   readonly explain: Explain

@@ -29,7 +29,7 @@ export type RouterOptions = {
   readonly proxy: Handler
   readonly registry: Registry
   readonly versionInfo: object
-  /** The handlers that show of a narrowed list what its caller may see. */
+  /** The handlers that filter a narrowed list by what its caller may see. */
   readonly narrowing: ReadonlySet<Handler>
   /** Whether a request was authorized as a narrowed list. */
   readonly isNarrowed: (exchange: AuthenticatedExchange) => boolean
@@ -39,7 +39,7 @@ export type Router = {
   readonly route: Handler
   /** Whether kube-apiserver serves a request. */
   readonly isProxied: (exchange: AuthenticatedExchange) => boolean
-  /** Whether the handler of a request shows of a narrowed list what its caller may see. */
+  /** Whether the handler of a request filters a narrowed list by what its caller may see. */
   readonly narrows: (exchange: AuthenticatedExchange) => boolean
 }
 
@@ -71,7 +71,7 @@ export function createRouter(options: RouterOptions): Router {
   function route(exchange: AuthenticatedExchange): void | Promise<void> {
     const { info } = exchange
     const handler = handlerOf(exchange)
-    // The component may have come after the request was authorized.
+    // The component may have been registered after the request was authorized.
     if (options.isNarrowed(exchange) && !narrows(exchange))
       throw unavailable('the API has just changed; retry')
     if (handler === undefined) return rest(exchange)

@@ -19,7 +19,10 @@ export type SubrequestParts = {
   readonly maxParameterLength: number
   readonly broadcaster: WatchBroadcaster
   readonly requestSeconds: () => number
-  /** What each goes through like any request; known once the handler chain is complete. */
+  /**
+   * The filters that each subrequest passes like any other request; available once the handler
+   * chain is complete.
+   */
   readonly chain: () => {
     readonly auditor: Auditor
     readonly authorize: AuthorizeRequest
@@ -29,7 +32,7 @@ export type SubrequestParts = {
 }
 
 export type Subrequests = {
-  /** The handler of the resources group, with what consists of subrequests. */
+  /** The handler of the resources group, including requests that consist of subrequests. */
   readonly platform: Handler
   /** Whether a request consists of subrequests, which are authorized one by one. */
   readonly judgesItself: (exchange: AuthenticatedExchange) => boolean
@@ -41,7 +44,7 @@ export function createSubrequestRoutes(parts: SubrequestParts): Subrequests {
   const startMs = () => parts.requestSeconds() * 1_000
   const readLine = createLineReader(parts.maxParameterLength)
   const serve: Handler = exchange => {
-    // Nested ones would multiply what one connection may have.
+    // Nested subrequests would multiply the limit per connection.
     if (handlerOf(exchange) !== undefined)
       throw badRequest(`invalid path: ${exchange.info.resource} cannot be part of another request`)
     return serveSubrequest(parts.chain(), exchange)
@@ -79,7 +82,7 @@ async function serveSubrequest(
     isDone = true
   }
   function open(): Writable {
-    if (openWatch === undefined) throw new Error('a subrequest that is no subscription has no stream')
+    if (openWatch === undefined) throw new Error('only a subscription has a stream')
     seat?.longRunning()
     const out = openWatch()
     isOpened = true

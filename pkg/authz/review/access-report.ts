@@ -12,7 +12,7 @@ type BindingWithRole = Pick<Grant, 'binding' | 'role'>
 export type AccessReport = {
   /** Bindings that count in the whole cluster. */
   readonly cluster: readonly BindingWithRole[]
-  /** Bindings that count in one namespace, in addition. */
+  /** Bindings that apply in one namespace, in addition. */
   readonly namespaces: readonly {
     readonly namespace: string
     readonly bindings: readonly BindingWithRole[]
@@ -75,7 +75,7 @@ function notesOf(
   bindings: readonly Binding[],
 ): readonly string[] {
   const notes: string[] = []
-  if (isSuperuser(identity)) notes.push('the group "system:masters" may do everything, without a binding')
+  if (isSuperuser(identity)) notes.push('the group "system:masters" is allowed everything, without a binding')
   const inCluster = bindings.filter(({ namespace }) => namespace === '')
   const impersonated = impersonation.filter(attributes =>
     inCluster.some(({ role }) => reader.rulesOf(role)?.some(rule => ruleAllows(rule, attributes))),

@@ -34,7 +34,7 @@ export const limits = section({
     max: 1_000_000,
     isReloaded: true,
     description:
-      'Maximum number of connections of each listener; 0 for no limit. At the limit, the newest connection of the address with the most connections is closed when another address connects. Each takes about 60 KB.',
+      'Maximum number of connections of each listener; 0 for no limit. At the limit, the newest connection of the address with the most connections is closed when another address connects. A connection takes about 60 KB.',
   }),
   requestSeconds: integer({
     default: 60,

@@ -28,7 +28,7 @@ const resolution = {
   ),
   evaluationError: string('Why the answer may be incomplete.'),
 }
-const notes = texts('What else gives access, such as a right to impersonate.')
+const notes = texts('What else grants access, such as a permission to impersonate.')
 
 /** The schemas of the access review kinds, by short names. */
 export const accessSchemas: Schemas = {
@@ -41,21 +41,27 @@ export const accessSchemas: Schemas = {
     nonResourceAttributes,
   }),
   WhoCanStatus: object('The subjects that may make the request.', {
-    subjects: array('The subjects. Every user who is in a group that is listed may.', ref('AccessSubject')),
+    subjects: array(
+      'The subjects. All members of a listed group may make the request.',
+      ref('AccessSubject'),
+    ),
     notes,
     ...resolution,
   }),
-  AccessibleNamespaces: object('AccessibleNamespaces finds the namespaces in which a user has a right.', {
-    spec: ref('AccessibleNamespacesSpec', 'The user and the right.'),
-    status: ref('AccessibleNamespacesStatus', 'The namespaces. Filled in by the server.'),
-  }),
+  AccessibleNamespaces: object(
+    'AccessibleNamespaces finds the namespaces in which a user has a permission.',
+    {
+      spec: ref('AccessibleNamespacesSpec', 'The user and the right.'),
+      status: ref('AccessibleNamespacesStatus', 'The namespaces. Filled in by the server.'),
+    },
+  ),
   AccessibleNamespacesSpec: object('The user and the right.', {
     ...subject,
     resourceAttributes: ref('AccessClusterAttributes', 'The request, in whatever namespace.'),
   }),
   AccessibleNamespacesStatus: object('The namespaces in which a user has a right.', {
     ...evaluated,
-    allNamespaces: boolean('Whether the right counts in every namespace; namespaces is empty then.'),
+    allNamespaces: boolean('Whether the permission applies in every namespace; then namespaces is empty.'),
     namespaces: texts('Names of the namespaces.'),
     ...resolution,
   }),
@@ -70,12 +76,12 @@ export const accessSchemas: Schemas = {
   SubjectAccessReportStatus: object('What a user may do.', {
     ...evaluated,
     cluster: array('Bindings that count in the whole cluster.', ref('AccessBinding')),
-    namespaces: array('Bindings that count in one namespace, in addition.', ref('AccessNamespace')),
+    namespaces: array('Bindings that apply in one namespace, in addition.', ref('AccessNamespace')),
     roles: array('The roles of these bindings with their rules.', ref('AccessRole')),
     notes,
     ...resolution,
   }),
-  ExplainAccess: object('ExplainAccess says why a request is allowed or refused.', {
+  ExplainAccess: object('ExplainAccess explains why a request is allowed or refused.', {
     spec: ref('ExplainAccessSpec', 'The user and the request.'),
     status: ref('ExplainAccessStatus', 'The reasons. Filled in by the server.'),
   }),

@@ -42,6 +42,6 @@ function differing(isAllowed: boolean): RuleResolution {
   const [rbac, decided] = isAllowed ? ['allows', 'refuses'] : ['does not allow', 'allows']
   return {
     incomplete: true,
-    evaluationError: `RBAC ${rbac} the request and kube-apiserver ${decided} it: another authorizer decides, or a change of a role or binding is a moment old`,
+    evaluationError: `RBAC ${rbac} the request and kube-apiserver ${decided} it: another authorizer decides, or a change of a role or binding has not reached one of them yet`,
   }
 }

@@ -57,7 +57,7 @@ const listParameters: readonly Parameter[] = [
   query('watch', 'boolean', 'Whether changes are streamed instead of returning a list.'),
 ]
 const createParameters: readonly Parameter[] = [
-  query('dryRun', 'string', 'All, or nothing: what is created here is never stored.'),
+  query('dryRun', 'string', 'Only All is allowed; created objects are never stored.'),
   query('fieldManager', 'string', 'Has no effect: nothing is stored.'),
   query('fieldValidation', 'string', 'Fields are always validated strictly.'),
   pretty,

@@ -52,7 +52,7 @@ export async function listObjects(
   { timeSlices, visible }: { readonly timeSlices: TimeSlices; readonly visible?: Visible | undefined },
 ): Promise<ListResult> {
   await beginSight(store, visible)
-  // A chunk goes on from one that showed the same objects.
+  // A chunk must continue one that showed the same objects.
   const view = visible?.fixed && { view: visible.key }
   const start = await startOf(store, options, view)
   const isNarrowed = isSelective(options) || options.namespace !== '' || visible !== undefined
@@ -85,7 +85,7 @@ export async function listObjects(
   }
 }
 
-/** What a continue token tells of the objects that a narrowed list shows. */
+/** What a continue token contains about the objects of a narrowed list. */
 type View = { readonly view: string } | undefined
 
 type Start = { readonly version: number; readonly after: string; readonly chunks: readonly Chunk[] }

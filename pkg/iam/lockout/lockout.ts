@@ -35,7 +35,7 @@ export type Lockout = {
 }
 
 export type LockoutOptions = {
-  /** For users and names, and for addresses, behind which there may be many people. */
+  /** Separate limits for users and names, and for addresses, which many people may share. */
   readonly rules: { readonly user: LockoutRule; readonly address: LockoutRule }
   readonly now?: () => number
   readonly maxKeys?: number

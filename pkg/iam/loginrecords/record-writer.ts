@@ -9,7 +9,7 @@ export type RecordWriter = {
 
 export type RecordWriterOptions = {
   readonly write: (record: LoginRecord) => Promise<void>
-  /** A record that was not written: too many waited, or it could not be. */
+  /** Called for a record that was not written: too many were waiting, or the write failed. */
   readonly lost: (error: unknown) => void
   readonly now?: () => number
 }

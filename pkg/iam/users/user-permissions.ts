@@ -81,7 +81,10 @@ function subresourcesOf(hasPassword: boolean, hasState: boolean): UserRights['su
   return [...(hasPassword ? (['password'] as const) : []), ...(hasState ? (['status'] as const) : [])]
 }
 
-/** Whether the mark of an address that the user has set is taken away, which verifies it. */
+/**
+ * Returns whether the annotation that marks an unverified e-mail address is removed, which verifies
+ * the address.
+ */
 function hasVouchedEmail(before: KubeObject, { spec, annotations }: UserDraft, groupDomain: string): boolean {
   return (
     !toUser(before).isEmailVerified && annotations[ownEmailAnnotation(`iam.${groupDomain}`)] !== spec.email

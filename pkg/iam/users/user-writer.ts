@@ -100,12 +100,12 @@ export function createUserWriter({
 
   /**
    * An e-mail address can be used to log in, so it belongs to one user. If two users set it at the
-   * same time, the older one keeps it. One that a user only claims is no obstacle to an administrator
-   * who gives it to another.
+   * same time, the older one keeps it. An address that a user only claims does not prevent an
+   * administrator from assigning it to another user.
    */
   function requireFreeEmail({ name, spec, annotations }: UserDraft, before?: KubeObject): void {
     const isClaim = annotations[ownEmailAnnotation(resource.group)] === spec.email
-    // To take the mark of a claim away gives the user the address.
+    // Removing the annotation of a claim assigns the address to the user, so it is checked too.
     const isKept = before !== undefined && isRecord(before.spec) && before.spec.email === spec.email
     if (isKept && toUser(before).isEmailVerified !== isClaim) return
     const holder = users.find(String(spec.email))

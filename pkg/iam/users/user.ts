@@ -47,7 +47,10 @@ export type User = {
    * browser login.
    */
   readonly mustChangePassword: boolean
-  /** Whether an administrator or an identity provider has set the e-mail address, and not the user. */
+  /**
+   * Whether the e-mail address was set by an administrator or an identity provider, and not by the
+   * user.
+   */
   readonly isEmailVerified: boolean
 }
 
@@ -61,7 +64,7 @@ export function usersPath(groupDomain: string): string {
 // cost of 31.
 const bcryptHash = /^\$2[aby]\$(0[4-9]|1[0-5])\$[./A-Za-z0-9]{53}$/
 
-/** Whether a text is the bcrypt hash of a password, of a cost that can be afforded. */
+/** Whether a text is a bcrypt hash with an acceptable cost. */
 export function isPasswordHash(text: string): boolean {
   return bcryptHash.test(text)
 }
@@ -71,7 +74,10 @@ export function toCredential(hash: string): string {
   return createHash('sha256').update(hash).digest('hex').slice(0, 16)
 }
 
-/** The annotation with the e-mail address that a user has set; another address is of an administrator. */
+/**
+ * The annotation with the e-mail address that the user has set; if the address differs, an
+ * administrator has set it.
+ */
 export function ownEmailAnnotation(group: string): string {
   return `${group}/own-email`
 }
@@ -110,7 +116,7 @@ function toGroups(value: unknown): readonly string[] {
   return texts(value).filter(group => groupProblem(group) === undefined)
 }
 
-/** The stored groups of a user that do not count, because they could be read as other groups. */
+/** The stored groups of a user that are ignored, because they could be read as other groups. */
 export function ignoredGroups({ spec, status }: KubeObject): readonly string[] {
   const providers = isRecord(status) && Array.isArray(status.providerGroups) ? status.providerGroups : []
   const stored = [spec, ...providers].filter(isRecord).flatMap(({ groups }) => texts(groups))

@@ -29,7 +29,7 @@ export function createRuleFinder<Rule extends { readonly name: string }>(
   }
 }
 
-/** In linear time: as a regular expression, several `*` would take powers of the length. */
+/** Takes linear time; a regular expression with several `*` would take polynomial time. */
 function createNameTest(pattern: string): (name: string) => boolean {
   const [start = '', ...parts] = pattern.split('*')
   const end = parts.pop()
@@ -46,7 +46,7 @@ function createNameTest(pattern: string): (name: string) => boolean {
   }
 }
 
-/** What a line counts for in a quota: the bytes of its text, and of its fields as JSON. */
+/** The size of a line for quotas: the bytes of its text, and of its fields as JSON. */
 export function quotaBytesOf({ log, fields }: LogRecord): number {
   return Buffer.byteLength(log) + (fields === undefined ? 0 : Buffer.byteLength(formatJson(fields)))
 }

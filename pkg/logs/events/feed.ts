@@ -85,7 +85,7 @@ export class EventFeed {
     )
   }
 
-  /** The versions that the store has of the time that these are of. */
+  /** The stored versions of events in the time range of these events. */
   async #readKnown(entries: readonly Entry[]): Promise<ReadonlySet<string>> {
     const known = new Set<string>()
     const times = entries.map(({ record }) => record.timeNs)

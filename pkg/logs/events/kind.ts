@@ -4,7 +4,7 @@ import type { LogStore, QueryLimits } from '../store.ts'
 
 /** The query parameters of a kind of events, and their meaning in the store. */
 export type EventKind = {
-  /** The parameters with exact names and with parts of names of namespaces. */
+  /** The parameters that select namespaces by name, and by substrings of their names. */
   readonly namespaces: string
   readonly namespaceParts: string
   /** Conditions by parameter; each has at least one value, one of which must match. */

@@ -55,7 +55,7 @@ export type Ingested = {
   /** How many lines are stored, and how many are not. */
   readonly taken: number
   readonly refused: number
-  /** Of those that the store has refused, how many for what. */
+  /** The number of lines that the store has refused, by reason. */
   readonly causes?: Partial<Readonly<Record<'time' | 'quota', number>>>
   /** Number of stored lines that were changed, by kind of change. */
   readonly changed: Partial<Readonly<Record<Note, number>>>

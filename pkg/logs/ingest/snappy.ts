@@ -53,7 +53,7 @@ async function uncompressBlock(bytes: Buffer, limitBytes: number): Promise<Buffe
   // Allocates the declared size of the block, which is limited.
   if (lengthOf(bytes) > limitBytes) throw tooLarge(limitBytes)
   try {
-    // To hand a small one to another thread takes a hundred times as long as to unpack it.
+    // Handing a small block to another thread takes a hundred times as long as decompressing it.
     return Buffer.from(bytes.length > chunkBytes ? await uncompress(bytes) : uncompressSync(bytes))
   } catch {
     throw malformed()

@@ -2,7 +2,7 @@ import { createRegexBudget, type RegexBudget } from '../regex/budget.ts'
 import type { Tokens } from './parse/tokenizer.ts'
 
 const maxDepth = 100
-// Each is looked for in each line, which may have 256 KiB: the server does nothing else meanwhile.
+// Each term is searched in each line, which may have 256 KiB, and blocks the process meanwhile.
 const maxTerms = 500
 
 /** Limits for everything in a query that can be nested or repeated, including the extra filters. */

@@ -61,7 +61,7 @@ function createRegexpTest(source: string): (value: string) => boolean {
   return compileRegex(source, true, 'strict')
 }
 
-/** Of a long value what is behind the other's length says nothing. */
+/** Characters of a long value beyond the length of the other do not matter. */
 function compareStart(value: string, other: string): number {
   return compareBytes(value.slice(0, other.length + 1), other)
 }

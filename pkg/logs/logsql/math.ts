@@ -210,7 +210,8 @@ function roundHalfAway(value: number): number {
 }
 
 function roundTo(value: number, nearest: number): number {
-  // A power of ten that makes both whole keeps 0.1 from leaving its traces.
+  // Scales both by a power of ten to whole numbers, which avoids rounding errors of decimals such
+  // as 0.1.
   const decimals = /\.(\d+)$/.exec(String(nearest))?.[1]?.length ?? 0
   const power = 10 ** decimals
   const step = Math.round(nearest * power)

@@ -2,10 +2,10 @@
 const leastShared = 13
 
 /**
- * Copies a text that is part of a longer one, or put together of several: V8 keeps all of those
- * alive, so that a word of a line would hold the whole line, unseen by a limit of memory.
+ * Copies a text that is a slice of a longer one, or a concatenation: V8 would keep the originals
+ * alive, so a word would hold its whole line in memory, which no memory limit counts.
  */
 export function ownText(text: string): string {
-  // A new text is flattened for slice, which then only shares that one.
+  // The concatenation is flattened by slice, whose result then only refers to the copy.
   return text.length < leastShared ? text : ` ${text}`.slice(1)
 }

@@ -108,7 +108,7 @@ const origins: Readonly<Record<string, Extract<Field, string>>> = {
   docker_id: 'dockerId',
 }
 
-/** Undefined when no field of a record is the one of rows. */
+/** Undefined if a field of rows does not correspond to a field of records. */
 function fieldOf(name: string): Field | undefined {
   if (Object.hasOwn(origins, name)) return origins[name]
   if (name.startsWith('labels.') && !name.endsWith('*')) return { label: name.slice('labels.'.length) }

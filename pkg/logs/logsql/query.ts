@@ -34,7 +34,7 @@ export type Filter =
   | { readonly op: 'all' }
   | { readonly op: 'and' | 'or'; readonly operands: readonly Filter[] }
   | { readonly op: 'not'; readonly operand: Filter }
-  /** A name that ends with `*` is all fields whose names begin so: one of them must pass. */
+  /** A name that ends with `*` stands for all fields with this prefix, one of which must match. */
   | { readonly op: 'field'; readonly field: string; readonly test: ValueTest }
   /** Both included. */
   | { readonly op: 'time'; readonly startNs: bigint; readonly endNs: bigint }
@@ -57,12 +57,12 @@ export type StatsEntry = {
   readonly result: string
 }
 
-/** A field by which rows are grouped, and of what width its buckets are. */
+/** A field by which rows are grouped, and the width of its buckets. */
 export type GroupField = { readonly field: string; readonly bucket?: Bucket }
 export type Bucket = {
   readonly size: number
   readonly offset: number
-  /** Calendar units are not of one size, and weeks begin on a Monday. */
+  /** Calendar units vary in length, and weeks begin on Monday. */
   readonly unit?: 'week' | 'month' | 'year'
 }
 
@@ -94,7 +94,7 @@ export type Pipe =
       readonly hits: string
       readonly rank?: string
     }
-  /** The most frequent values of each field that has not too many of them. */
+  /** The most frequent values of each field that does not have too many. */
   | {
       readonly kind: 'facets'
       readonly limit: number

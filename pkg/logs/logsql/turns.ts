@@ -3,7 +3,7 @@ import type { TimeSlices } from '../../scheduling/time-slices.ts'
 import type { QueryLimits } from '../store.ts'
 import type { Steps } from './pipes/steps.ts'
 
-/** The work of one request: other requests go first, after some milliseconds each time. */
+/** The work of one request, which lets other requests run every few milliseconds. */
 export type Turns = {
   /** The time limit applies from now on. */
   readonly restart: () => void

@@ -63,7 +63,7 @@ function* toChunks(lines: readonly string[]): Generator<{ from: number; text: st
   }
 }
 
-/** @returns undefined when it is stored; why it never will be */
+/** @returns undefined if it is stored, otherwise why it can never be */
 function readItem(item: unknown): string | undefined {
   const result = isRecord(item) && isRecord(item.create) ? item.create : {}
   const status = Number(result.status ?? 500)

@@ -214,7 +214,7 @@ function toLabelQuery(label: string, test: Test): Dsl {
     : own
 }
 
-/** Of a field that has all names and values as `name=value`. */
+/** Queries a field that contains all names and values as `name=value`. */
 function toPairQuery(pairs: string, name: string, test: Test): Dsl {
   const key = `${escapeLucene(name)}=`
   switch (test.kind) {

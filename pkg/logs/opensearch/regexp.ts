@@ -6,7 +6,7 @@ import { wordSeparators } from './word-boundary.ts'
 // Any characters, line breaks among them.
 const anything = '(.|\n)*'
 const maxFolded = 64
-// A set of more characters is not looked through.
+// Larger sets of characters are not examined.
 const maxCharacters = 256
 const [wordCharacter, otherCharacter] = ['[0-9A-Za-z_]', '[^0-9A-Za-z_]']
 

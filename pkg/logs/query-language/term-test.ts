@@ -52,7 +52,7 @@ function literal({ field, value, position }: Term): string {
 }
 
 function regexTest(value: Extract<Term['value'], { regex: string }>, budget: RegexBudget): Test {
-  // Within the slashes a slash is written \/, which is the slash itself to the expression too.
+  // A slash within the slashes is written \/, which in the expression also stands for a slash.
   const { regex: source, caseSensitive, position } = value
   checkRegex(source, caseSensitive, position)
   if (!budget.spendOn(source)) refuseSize(position)
@@ -60,7 +60,7 @@ function regexTest(value: Extract<Term['value'], { regex: string }>, budget: Reg
 }
 
 function refuseSize(position: number): never {
-  return syntaxError('the regular expressions and wildcards are too large together', position)
+  return syntaxError('the regular expressions and wildcards are too large in total', position)
 }
 
 function costOfWildcard({ pieces, start, end }: WildcardTest): number {

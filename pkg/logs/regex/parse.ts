@@ -18,7 +18,7 @@ export type RegexNode =
 const last = 0x10ffff
 const classes: Readonly<Record<'digit' | 'space' | 'word', readonly Range[]>> = {
   digit: [[0x30, 0x39]],
-  // RE2's, which are fewer than JavaScript's.
+  // The white space of RE2, which includes fewer characters than that of JavaScript.
   space: [
     [0x09, 0x0a],
     [0x0c, 0x0d],
@@ -44,7 +44,7 @@ export function parseRegex(source: string): RegexNode | undefined {
     const plain = withPlainEscapes(source)
     return toChoice(parser.parsePattern(plain, 0, plain.length, { unicode: true }).alternatives)
   } catch {
-    // A syntax error, an error from below, or too deep nesting.
+    // A syntax error, an error in a nested part, or too deep nesting.
     return undefined
   }
 }

@@ -1,5 +1,5 @@
-// In instructions, by the time that they take: a class of Unicode has hundreds of ranges, and of a
-// range beyond ASCII each character is looked up in both cases.
+// Sizes in instructions, weighted by their time: a Unicode class has hundreds of ranges, and each
+// character of a range beyond ASCII is looked up in both cases.
 const classCost = 200
 const rangeCost = 1_000
 const repetition = /\{(\d{1,9})(?:(,)(\d{1,9})?)?\}/y
@@ -43,7 +43,7 @@ export function regexSize(source: string, limit: number): number {
 
 /** The number of instructions inside of groups that may be repeated. */
 function createCount() {
-  /** Of each open group the instructions of its last item, and those before it. */
+  /** For each open group: the instructions of its last item, and those before it. */
   const groups: { readonly before: number; last: number }[] = [{ before: 0, last: 0 }]
   let total = 3
   const lastOf = () => groups.at(-1) ?? { before: 0, last: 0 }

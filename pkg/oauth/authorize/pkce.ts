@@ -2,7 +2,7 @@ import { createHash, timingSafeEqual } from 'node:crypto'
 import { oauthError } from '../server/error.ts'
 import type { Form } from '../server/form.ts'
 
-// RFC 7636 sections 4.1 and 4.2; the challenge is always a SHA-256.
+// The syntax of RFC 7636 sections 4.1 and 4.2; the challenge is always a SHA-256.
 const verifierSyntax = /^[A-Za-z0-9._~-]{43,128}$/
 const challengeSyntax = /^[A-Za-z0-9_-]{43}$/
 

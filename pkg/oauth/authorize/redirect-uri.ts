@@ -33,6 +33,6 @@ export function chooseRedirectUri(
 export function isSameExceptPort(registered: string, given: string): boolean {
   const [, host, rest] = loopback.exec(registered) ?? []
   const [, givenHost, givenRest] = loopback.exec(given) ?? []
-  // A port that does not exist would be no URI.
+  // A port number that is out of range would make the URI invalid.
   return host !== undefined && host === givenHost && rest === givenRest && URL.canParse(given)
 }

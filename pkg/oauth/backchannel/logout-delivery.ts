@@ -24,7 +24,7 @@ export type LogoutDeliveryOptions = {
 export type LogoutDelivery = {
   /** Sends a logout token to the client of a login that has ended. Returns immediately, never throws. */
   readonly send: (session: Session) => void
-  /** Gives up what waits, and waits for the requests in progress. */
+  /** Drops pending tokens, and waits for the requests in progress. */
   readonly stop: () => Promise<void>
 }
 
@@ -32,8 +32,8 @@ type Queue = { readonly limiter: ConcurrencyLimiter; pending: number }
 type Receiver = { readonly uri: string; readonly alg: ClientConfig['idTokenSigningAlg'] }
 
 /**
- * A client that does not respond has its own limits, so it delays no other client for long, and its
- * tokens do not take the place of theirs. A pending one takes some 3 KB.
+ * The limits per client keep one that does not respond from delaying the others for long, or
+ * displacing their tokens. A pending token takes some 3 KB.
  */
 const defaultLimits = { atOnce: 32, atOncePerClient: 4, pending: 20_000, pendingPerClient: 5_000 }
 const attempts = 4

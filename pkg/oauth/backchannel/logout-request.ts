@@ -34,7 +34,7 @@ export function createPostLogoutToken({
       headers: { 'user-agent': 'kapis', 'content-type': 'application/x-www-form-urlencoded' },
       body: String(new URLSearchParams({ logout_token: token })),
     })
-    // The status is the answer, whatever becomes of the body.
+    // Only the status matters, even if reading the body fails.
     await body.dump({ limit: maxBodyBytes, signal }).catch(() => undefined)
     return statusCode
   }

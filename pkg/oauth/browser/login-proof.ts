@@ -73,7 +73,7 @@ export function readAuthorizationRequest(returnTo: string): Form | undefined {
   }
 }
 
-/** Of the parameters as they were read: how a path spells them does not matter. */
+/** A digest of the parsed parameters, so that their encoding in the path does not matter. */
 function digestOf(params: Form): string {
   return createHash('sha256')
     .update(String(new URLSearchParams([...params])))

@@ -64,8 +64,8 @@ export async function sendRegistrationPage(
 }
 
 /**
- * POST /oauth/register: the user name that a newcomer has chosen. The response says if a name is
- * taken, so the attempts of an account are limited: it could find out the names of users otherwise.
+ * POST /oauth/register: the user name that a newcomer has chosen. The response reveals whether a
+ * name is taken, so the attempts of an account are limited: it could otherwise enumerate the users.
  */
 export function createRegistration(options: BrowserOptions): RequestHandler {
   const lockout = createLockout({ rules: { user: perAccount, address: perAccount } })

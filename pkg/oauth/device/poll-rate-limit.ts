@@ -14,7 +14,7 @@ export function createPollRateLimit(now: () => number = Date.now): (name: string
     maxBytes: maxCacheBytes,
     sizeOf: () => 32,
   })
-  // A timer of the device and the way to us are not exact.
+  // Tolerance for timers of the device and network delays.
   const toleranceMs = 500
 
   /** @returns false when it is too soon; from then on it has to wait five seconds longer */

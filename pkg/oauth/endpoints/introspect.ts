@@ -14,7 +14,7 @@ import type { EndpointOptions } from './options.ts'
 /**
  * POST /oauth/introspect (RFC 7662), for confidential clients. A client sees its own tokens and the
  * access tokens with its name as audience, a trusted client all access tokens for Kapis; any other
- * token is reported as inactive (section 2.2), so that none is taken where it is not meant for.
+ * token is reported as inactive (section 2.2), so that no server accepts a token meant for another.
  */
 export function createIntrospection({
   issuer,

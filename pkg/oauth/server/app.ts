@@ -49,7 +49,7 @@ export type AppOptions = Pick<BrowserOptions, 'productName' | 'hasher' | 'hashOf
   readonly metricsRegistry: Registry
 }
 
-// A token that is too long is an invalid token, and not a too large request.
+// A token that is too long is reported as an invalid token, not as a request that is too large.
 const reviewLimit = '1mb'
 
 function discoveryPaths(issuer: string): string[] {

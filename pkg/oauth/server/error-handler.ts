@@ -4,7 +4,7 @@ import type { Logger } from '../../telemetry/logger.ts'
 import { sendErrorPage, sendServerErrorPage, takesHtml } from '../pages/error-page.ts'
 import { oauthError, renderOAuth, toOAuth } from './error.ts'
 
-// A token that is too long is an invalid token, and not a too large request.
+// A token that is too long is reported as an invalid token, not as a request that is too large.
 export const formLimit = '256kb'
 
 /**

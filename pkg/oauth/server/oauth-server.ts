@@ -55,7 +55,7 @@ export async function closeServer(server: Server): Promise<void> {
   const closed = new Promise<void>(resolve => server.close(() => resolve()))
   server.closeIdleConnections()
   const hurry = new AbortController()
-  // Connections that fall idle only now are not closed by themselves.
+  // Connections that become idle only now are not closed automatically.
   const timer = setInterval(() => server.closeIdleConnections(), 100)
   const deadline = sleep(stopWithinMs, undefined, { signal: hurry.signal })
     .then(() => server.closeAllConnections())

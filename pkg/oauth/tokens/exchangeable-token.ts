@@ -13,7 +13,7 @@ export type ExchangeableToken = {
   readonly login: Session | undefined
   /** Seconds since the epoch. */
   readonly expiresAt: number
-  /** Of an access token of Kapis: the exchanged token has no more. */
+  /** The scope of an access token of Kapis, which limits that of the exchanged token. */
   readonly scope: string | undefined
 }
 

@@ -14,8 +14,8 @@ const maxLength = 1024
 type Restricted = { readonly scopeRestrictions: readonly string[] }
 
 /**
- * Returns the granted part of a requested scope. `read` takes rights away, so it is not left out as
- * an unknown scope is: the client would get a token with all rights of its user.
+ * Returns the granted part of a requested scope. `read` restricts a token, so it must not be
+ * ignored like an unknown scope: the client would get a token with all permissions of its user.
  *
  * @throws Status invalid_scope if it is malformed, or includes `read`
  */

@@ -62,7 +62,7 @@ export function createTokenEndpoint({ authenticateClient, tools, audit }: TokenE
   }
 }
 
-/** Aborts when the client disconnects: a password that nobody waits for is not hashed. */
+/** Aborts when the client disconnects, so that its password is not hashed in vain. */
 export function goneSignal(res: Response): AbortSignal {
   const gone = new AbortController()
   res.once('close', () => {

@@ -14,7 +14,9 @@ import type { TokenJudge } from '../tokens/token-validation.ts'
 // Anyone can invent tokens, and each causes a request to kube-apiserver.
 const maxReviews = { atOnce: 16, waiting: 256 }
 
-/** What proves workloads without a stored secret: tokens of service accounts and of CI systems. */
+/**
+ * Authenticates workloads without a stored secret: by tokens of service accounts and of CI systems.
+ */
 export function createWorkloadIdentity(
   client: KubeClient,
   { issuer, audience, clockSkewSeconds, tokenExchange: policies }: Config['oauth'],

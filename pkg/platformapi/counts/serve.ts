@@ -51,7 +51,7 @@ type Count = {
 /**
  * Serves `GET /kapis/resources.<group domain>/v1alpha3/counts[?kinds=pods,services&namespace=x]`:
  * how many objects of each kind the caller may list. Each count is authorized, narrowed and audited
- * as a list of its own; one that fails has a Status in place of its number.
+ * like a separate list; a failed one has a Status in place of its number.
  *
  * @throws Status 400 that names the parameter, 405
  */
@@ -85,7 +85,8 @@ export function createCounts({ root, readLine, serveList }: CountsOptions): Hand
       )
     const kinds = toKinds(query.get('kinds') ?? '', namespace)
     const items: Count[] = []
-    // One after the other: a caller gets no more at a time by one request than by many.
+    // One after the other, so that a request with many counts gets no more resources than one with
+    // a single count.
     for (const kind of kinds) {
       if (res.destroyed) return
       items.push(await count(exchange, kind, namespace))

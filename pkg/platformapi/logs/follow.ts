@@ -28,7 +28,7 @@ export type Follow = {
 const commentEveryMs = 15_000
 // A format may make records larger.
 const atOnce = 50
-// A client that reads less than a piece meanwhile does not keep up with anything.
+// A client that reads less than one chunk in this time cannot keep up.
 const stalledAfterMs = 60_000
 
 /**

@@ -9,13 +9,13 @@ export type PermissionWatch = {
 }
 
 const defaultEveryMs = 30_000
-// As long as kube-apiserver trusts the answer of an authorization webhook by default.
+// The time for which kube-apiserver caches the response of an authorization webhook by default.
 const defaultUncheckedMs = 300_000
 
 /**
- * Checks periodically whether a permission is still there.
+ * Checks periodically whether the caller still has a permission.
  *
- * @param end called when it is not, and when no check has succeeded for five minutes
+ * @param end called when it is gone, or no check has succeeded for five minutes
  */
 export function watchPermission(
   isPermitted: () => Promise<boolean>,

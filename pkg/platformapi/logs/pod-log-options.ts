@@ -21,7 +21,7 @@ const streams = ['All', 'Stderr', 'Stdout']
  * Reads the parameters by the rules of kube-apiserver.
  *
  * @param pod its name, for the error
- * @throws Status 400 for a value that is none of its type, 422 for one that is not allowed
+ * @throws Status 400 for a value of the wrong type, 422 for one that is not allowed
  */
 export function parsePodLogOptions(query: QueryParameters, pod: string, nowMs: number): PodLogOptions {
   const seconds = integerOf(query, 'sinceSeconds')
@@ -83,7 +83,10 @@ function integerOf(query: QueryParameters, name: string): number | undefined {
 
 const rfc3339 = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d+)?(?:Z|[+-]\d{2}:\d{2})$/
 
-/** Exact to the nanosecond; undefined for what kube-apiserver reads as no time. */
+/**
+ * Parses a time exactly to the nanosecond; undefined for text that kube-apiserver treats as no
+ * time.
+ */
 function readTime(text: string): bigint | undefined {
   if (text === '' || text === 'null') return undefined
   const ms = rfc3339.test(text) ? Date.parse(text) : Number.NaN

@@ -26,13 +26,13 @@ export const logsqlOperation: Operation = {
   parameters: [
     segment('endpoint', `What is wanted: ${endpoints.join(', ')}.`),
     query('query', 'A query of LogsQL.'),
-    query('start', 'From this moment: RFC 3339, a Unix timestamp, or a duration before now.'),
+    query('start', 'Start time: RFC 3339, a Unix timestamp, or a duration before now.'),
     query('end', 'Up to this moment, which is not included.'),
-    query('time', 'Of stats_query: the moment to which the query is relative.'),
+    query('time', 'stats_query: the time to which the query is relative.'),
     query('limit', 'Rows or values at most.', count),
-    query('offset', 'Of query: rows to leave out. Of hits and stats_query_range: an offset of the steps.'),
-    query('step', 'Of hits and stats_query_range: the width of a step.', text('', { default: '1d' })),
-    query('field', 'Of field_values and stream_field_values the field; of hits one of those to group by.'),
+    query('offset', 'query: number of rows to skip. hits and stats_query_range: offset of the steps.'),
+    query('step', 'hits and stats_query_range: width of a step.', text('', { default: '1d' })),
+    query('field', 'field_values and stream_field_values: the field; hits: a field to group by.'),
     query('fields_limit', 'Of hits: groups at most.', count),
     query('filter', 'Of names and values: a part of them.'),
     query('ignore_pipes', 'Whether the pipes of the query are left out.', boolean()),
@@ -46,7 +46,7 @@ export const logsqlOperation: Operation = {
   ],
   answers: {
     200: {
-      description: 'Rows, one a line, of query and tail; one JSON object of the others.',
+      description: 'query and tail: one row per line; all others: one JSON object.',
       content: {
         ...json(anyObject('As VictoriaLogs has it.')),
         ...content(['application/stream+json', 'application/x-ndjson'], text()),

@@ -3,7 +3,7 @@ import type { Query } from '../../logs/logsql/query.ts'
 import type { Row } from '../../logs/logsql/row.ts'
 import type { Turns } from '../../logs/logsql/turns.ts'
 
-/** Runs queries in the scope of the caller, for an answer that is composed in turns. */
+/** Runs queries in the scope of the caller, for a response that is built in time slices. */
 export type Reading = {
   readonly rows: (query: Query) => AsyncIterable<readonly Row[]>
   readonly turns: Turns

@@ -328,8 +328,8 @@ describe('createLogsqlApi', () => {
     const long = '<_msg>'.repeat(199)
     const again = `| format "${long}" as _msg `
     const table: readonly (readonly [string, Record<string, string>, RegExp])[] = [
-      ['query', { query: regexes }, /regular expressions are too large together/],
-      ['query', { query: '*', extra_filters: regexes }, /regular expressions are too large together/],
+      ['query', { query: regexes }, /regular expressions are too large in total/],
+      ['query', { query: '*', extra_filters: regexes }, /regular expressions are too large in total/],
       ['query', { query: `{pod=~"${'a{999}'.repeat(3)}",pod=~"${'b{999}'.repeat(3)}"}` }, /too large/],
       ['query', { query: `* ${again.repeat(4)}` }, /the result of format is larger than 2 MiB/],
       ['query', { query: `contains_any(${'a,'.repeat(501)}a)` }, /more than 500 terms/],

@@ -109,7 +109,7 @@ function fieldOf(parameters: LogsqlParameters): string {
 export function createLogsqlApi(options: LogsqlOptions): Handler {
   async function serve(exchange: AuthenticatedExchange, left: AbortSignal): Promise<void> {
     const { identity, res, info } = exchange
-    // First: the method is refused on every path.
+    // Checked first, since the method is rejected on every path.
     const query = await options.readForm(exchange)
     const endpoint = info.parts[2] ?? ''
     if (info.parts.length !== 3 || info.parts[1] !== 'logsql' || !logsqlEndpoints.includes(endpoint)) {
@@ -186,7 +186,7 @@ async function sendQuery(request: Request, exportLimit: number): Promise<void> {
   const { exchange, parameters, reading } = request
   const { res, req } = exchange
   if (!['', 'json'].includes(parameters.text('format')))
-    throw badRequest('unsupported format: rows are JSON, one a line')
+    throw badRequest('unsupported format: rows are JSON, one per line')
   const { query } = asked(request)
   const limit = parameters.count('limit')
   const offset = parameters.count('offset')

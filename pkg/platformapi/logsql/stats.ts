@@ -93,7 +93,7 @@ function columnsOf(pipes: readonly Pipe[]): Columns {
     else if (pipe.kind === 'math') for (const { result } of pipe.entries) names.add(result)
     else if (pipe.kind === 'fields') names = new Set([...names].filter(createNameTest(pipe.fields)))
     else if (!['filter', 'sort', 'limit', 'offset'].includes(pipe.kind))
-      throw badRequest(`query: the pipe ${pipe.kind} behind stats is not supported here`)
+      throw badRequest(`query: the pipe ${pipe.kind} after stats is not supported here`)
   }
   return { labels, names: [...names].filter(name => name !== '_time') }
 }

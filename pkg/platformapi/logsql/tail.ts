@@ -18,7 +18,8 @@ const maxHistory = 10_000
 export type Tail = {
   readonly filter: NonNullable<ReturnType<typeof planQuery>['filter']> | undefined
   /**
-   * Formats the lines that match, in turns: a filter may take long on a line. @throws Status 504
+   * Formats the matching lines in time slices, since a filter may take long on a line. @throws
+   * Status 504
    */
   readonly format: (hits: readonly Hit[]) => Promise<string>
   /** Lines since `start_offset`, oldest first. */
@@ -29,7 +30,7 @@ export type Tail = {
 export function planTail({ query }: Asked, within: Run['filter'], run: Run, since: bigint | undefined): Tail {
   const refused = query.pipes.find(pipe => !isByRow(pipe))
   if (refused !== undefined)
-    throw badRequest(`query: the pipe ${refused.kind} needs all lines, which a tail has not`)
+    throw badRequest(`query: the pipe ${refused.kind} needs all lines, which a tail does not have`)
   const plan = planQuery(within, query)
   const formatRow = createRowFormat(query.pipes)
   const change = createChange(query.pipes)

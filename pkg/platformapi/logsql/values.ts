@@ -79,7 +79,7 @@ async function collect(
   return values
 }
 
-/** `limit` of the values at most, the most frequent of which come first. */
+/** At most `limit` of the values, the most frequent first. */
 async function formatValues(
   parameters: LogsqlParameters,
   given: readonly Value[],
@@ -97,7 +97,7 @@ async function formatValues(
 
 const facetLimits = { limit: 10, values: 1000, length: 128 }
 
-/** The most frequent values of each field that has not too many of them. */
+/** The most frequent values of each field that does not have too many. */
 export async function answerFacets(
   parameters: LogsqlParameters,
   query: Query,

@@ -9,7 +9,8 @@ import type { SubscriptionMessage } from './message.ts'
 /**
  * Starts a watch.
  *
- * @param open to be called once, for the stream of the events, with what response headers would say
+ * @param open called once to open the stream of events, with the data that response headers would
+ * contain
  * @throws Status for a path that is not valid, not a watch, or not permitted
  */
 export type StartWatch = (
@@ -47,7 +48,7 @@ export function createConnection(
   const open = new Map<string, { readonly end: () => void }>()
   let turn = Promise.resolve()
 
-  /** Sends an event in its turn, without a copy of large parts. */
+  /** Sends an event when it is its turn, without copying large parts. */
   function write(parts: readonly Buffer[], isWanted = () => true): Promise<void> {
     turn = turn.then(async () => {
       if (!isWanted()) return

@@ -3,8 +3,8 @@ import { Writable } from 'node:stream'
 const lineFeed = 0x0a
 
 /**
- * A stream of JSON objects, one a line, that are passed on with an id as their first member. A line
- * is passed on when it is complete, in the parts in which it was written.
+ * A stream of JSON objects, one per line, that forwards each with an id as its first field. A line
+ * is forwarded when it is complete, in the parts in which it was written.
  *
  * @param write resolves when the next line can be written; sends nothing if `isWanted` is false by
  *   then
@@ -20,7 +20,7 @@ export function createLineStream(
     for (let at = 0; at < chunk.length; ) {
       const found = chunk.indexOf(lineFeed, at)
       const end = found < 0 ? chunk.length : found + 1
-      // The brace with which the object begins is in the start already.
+      // The opening brace of the object is already part of the prefix.
       const part = chunk.subarray(parts.length === 0 ? at + 1 : at, end)
       if (parts.length === 0) parts.push(start)
       parts.push(part)

@@ -30,7 +30,7 @@ const parameter = 'subscriptions'
 /**
  * Serves `GET /kapis/resources.<group domain>/v1alpha3/subscriptions`: several watches over one
  * WebSocket, or over one response with server-sent events, whose watches are in the parameter
- * `subscriptions`. Each watch is authorized as a request of its own.
+ * `subscriptions`. Each watch is authorized like a separate request.
  *
  * @throws Status 400, 405
  */
@@ -84,7 +84,7 @@ function carry(
   return new Promise(resolve => out.once('close', resolve))
 }
 
-/** What the response headers of a watch of its own would have said. */
+/** The data that the response headers of a separate watch would contain. */
 function headersOf(res: HookedResponse): Readonly<Record<string, string | readonly string[]>> {
   const names = res.getHeaderNames().filter(name => name === 'warning' || name.startsWith('kapis-'))
   return Object.fromEntries(

@@ -17,8 +17,8 @@ const workspace = segment('workspace', 'The name of the workspace.')
 const namespace = segment('namespace', 'The name of the namespace.')
 const ofNamespaces = [query('workspace', 'The workspace that they are in.')]
 const ofWorkspaces = [query('manager', 'The user who manages them.')]
-const asCaller = 'kube-apiserver judges the caller, as for its own objects.'
-const dryRun = query('dryRun', 'All: everything is checked and nothing is kept.', oneOfTexts(['All']))
+const asCaller = 'kube-apiserver authorizes the caller, as for its own objects.'
+const dryRun = query('dryRun', 'All: validates the request without storing anything.', oneOfTexts(['All']))
 const template = anyObject(
   'A WorkspaceTemplate of tenant.<group domain>/v1alpha2: spec.template.spec is the spec of the Workspace, spec.template.metadata adds labels and annotations. Placement on other clusters and overrides are refused.',
 )
@@ -84,7 +84,7 @@ export const workspacePaths: Readonly<Record<ViewPath<'v1alpha2'>, PathRow>> = {
   '/workspaces/{workspace}/namespaces/{namespace}': {
     get: objectOperation('A namespace of a workspace', [workspace, namespace]),
     put: write(
-      'Replaces a namespace of a workspace, in which it stays',
+      'Replaces a namespace of a workspace; it cannot be moved to another one',
       [workspace, namespace],
       jsonType,
       kubeRef('io.k8s.api.core.v1.Namespace'),
@@ -93,13 +93,13 @@ export const workspacePaths: Readonly<Record<ViewPath<'v1alpha2'>, PathRow>> = {
     delete: remove('Removes a namespace of a workspace', [workspace, namespace]),
   },
   '/workspaces/{workspace}/workspacemembers/{workspacemember}/namespaces': {
-    get: listOperation('Those of a workspace that the caller and a user see', {
+    get: listOperation('Lists the namespaces of a workspace that both the caller and a user may see', {
       form: 'items',
       segments: [
         workspace,
         segment(
           'workspacemember',
-          'A user; for another than the caller it takes the right to list role bindings.',
+          'A user; any other than the caller requires permission to list role bindings.',
         ),
       ],
     }),

@@ -3,8 +3,8 @@ import { isPlatformPrefix, parseRequestInfo, type RequestInfo } from '../../apir
 import { routeOf } from '../../openapi/route.ts'
 
 /**
- * A read of the tenant group: the read of `resources.<group domain>/v1alpha3` that it is authorized
- * as, and answered by.
+ * A read of the tenant group: the read of `resources.<group domain>/v1alpha3` that authorizes and
+ * serves it.
  */
 export type View = {
   readonly info: RequestInfo
@@ -26,7 +26,10 @@ type Target = {
 
 type Targets = Readonly<Record<string, (parts: readonly string[]) => Target>>
 
-/** By version and path template; what 3.4 calls a workspace in v1alpha2 is a WorkspaceTemplate. */
+/**
+ * Views by version and path template; a workspace of v1alpha2 in KubeSphere 3.4 is a
+ * WorkspaceTemplate.
+ */
 const targets = {
   v1alpha2: {
     '/workspaces': () => ({ plural: 'workspaces', isTemplate: true }),

@@ -22,7 +22,7 @@ export type WorkspaceTools = {
     how: { readonly only?: ListRestriction | undefined; readonly form?: Form },
   ) => Promise<void>
   /**
-   * Whether the caller sees an object, which `only` matches, in the newest state.
+   * Whether the caller may see the object that `only` selects, in the newest state.
    *
    * @param exchange as of `read`
    */

@@ -54,7 +54,7 @@ export async function writeTemplate(
         path: one,
         ...toDeleteBody(exchange, await readDeleteOptions(req)),
       })
-      addWarning(res, 'the namespaces of the workspace stay: a workspace does not own them')
+      addWarning(res, 'the namespaces of the workspace remain: a workspace does not own them')
       return undefined
     }
   }

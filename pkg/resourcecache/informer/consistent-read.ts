@@ -46,7 +46,7 @@ export function createConfirm(store: ObjectStore, reader: VersionReader): Confir
   }
 
   async function confirmList(scope: Scope): Promise<void> {
-    // A large kind is listed only when its watch is not at the version of the list in a moment.
+    // A large kind is only listed if its watch does not reach the version of the list shortly.
     let page = await read(scope, isAll(scope) && store.size > pageSize ? 1 : pageSize, '')
     const version = Number(page.version)
     const deadlineMs = performance.now() + waitMs
@@ -71,7 +71,7 @@ export function createConfirm(store: ObjectStore, reader: VersionReader): Confir
     if (isAll(scope) && version > store.version) store.advance(version)
   }
 
-  /** A get waits for nothing at kube-apiserver, where a list waits for progress from etcd. */
+  /** A get is served immediately by kube-apiserver, while a list waits for progress from etcd. */
   async function confirmObject(scope: Scope): Promise<void> {
     const path = `${collectionPath(kind.source.path, scope.namespace)}/${encodeURIComponent(scope.name)}`
     const version = await reader.object({ path }).catch(refuse)
@@ -79,7 +79,7 @@ export function createConfirm(store: ObjectStore, reader: VersionReader): Confir
       if (await store.waitFor(Number(version), waitMs)) return
       throw tooLargeResourceVersion(version, String(store.version))
     }
-    // A deleted or later object: only a list has a version that decides which.
+    // The object was deleted or changed later; only a list has a version that tells which.
     if (store.get(scope.namespace, scope.name) !== undefined) await confirmList(scope)
   }
 

@@ -102,7 +102,7 @@ export function createDiscoveryCache(options: {
           kinds
             .filter(kind => kind.plural === plural)
             .map(kind => ({ kind, at: rank(kind) }))
-            // Discovery's own order decides among equals: preferred versions come first.
+            // Ties are broken by the order of discovery, which lists preferred versions first.
             .sort((a, b) => a.at - b.at)[0]?.kind,
       ),
   }

@@ -117,7 +117,7 @@ export class KindInformer {
     const deadline = performance.now() + firstListMs
     while (!this.#isSynced && performance.now() < deadline && this.#refusal === undefined) {
       const { promise, resolve } = Promise.withResolvers<void>()
-      // Refusals come by the sink; they are looked for now and then.
+      // Errors are reported through the sink, so they are polled.
       const timer = setTimeout(resolve, 50)
       await Promise.race([this.#synced, promise])
       clearTimeout(timer)

@@ -131,7 +131,7 @@ export class ResourceCache {
   async obtain(kind: Kind): Promise<ObjectStore> {
     const live = this.#live.get(toName(kind)) ?? this.#begin(kind)
     if (kind.plural === 'persistentvolumeclaims') {
-      // Claims are shown also without their snapshot classes.
+      // Claims are served even if the snapshot classes cannot be read.
       await this.#followSnapshotClasses(live).catch(err =>
         this.#options.logger.warn({ err }, 'failed to read the classes of volume snapshots'),
       )
@@ -145,7 +145,7 @@ export class ResourceCache {
   }
 
   #begin(kind: Kind): KindInformer {
-    // Before the pods are there, claims would all seem to be unused.
+    // Before the pods have been listed, all claims would seem unused.
     if (!this.#synced) throw unavailable('the discovery of resources has not finished yet; retry later')
     if (!this.#fits()) {
       this.#makeRoom()
@@ -181,7 +181,7 @@ export class ResourceCache {
    */
   async #followSnapshotClasses(claims: KindInformer): Promise<void> {
     if (claims.release !== undefined || performance.now() < this.#nextLookMs) return
-    // Snapshots are installed by an operator, maybe later.
+    // An operator may install the snapshot API at any later time.
     this.#nextLookMs = performance.now() + lookAgainMs
     const kind = await this.#options.discovery.findByPlural('volumesnapshotclasses')
     if (kind === undefined) return

@@ -1,6 +1,6 @@
 /**
- * Shares a call among all callers that ask before it starts. Callers that ask while it runs share
- * the next one: the running one may already have read its data.
+ * Shares a call among all callers that request it before it starts. Callers that request it while
+ * it runs share the next one, since the running one may already have read its data.
  */
 export class SharedCalls<T> {
   readonly #running = new Map<string, Promise<void>>()

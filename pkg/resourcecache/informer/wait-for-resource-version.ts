@@ -33,8 +33,8 @@ export async function waitForVersion(store: ObjectStore, resourceVersion: string
 }
 
 /**
- * The store of an idle kind reaches a version only by a comparison. A failure shows as an unchanged
- * version.
+ * The store of an idle kind reaches a version only by a comparison; if that fails, the version does
+ * not change.
  */
 export function confirmSoon(store: ObjectStore): void {
   store.confirm?.(all).catch(() => undefined)

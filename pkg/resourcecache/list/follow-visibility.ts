@@ -6,7 +6,7 @@ import type { ObjectStore } from '../store/store.ts'
 import type { EventType } from '../watch/watch-encoder.ts'
 import type { Visible } from './object-visibility.ts'
 
-// Longer than this at a stretch, and other requests would feel it.
+// A longer time slice would noticeably delay other requests.
 const sliceMs = 4
 
 /**
@@ -38,7 +38,7 @@ export function followVisibility(
     changed: changes => {
       for (const { type, entry, old } of changes) {
         const is = type !== 'DELETED' && isShown(entry)
-        // The watch takes one that has been hidden, and was not sent yet, for one never shown.
+        // The watch treats an object that was hidden before it was sent as never shown.
         const isUntold = !is && shown.has(entry.key) && old !== undefined && !isShown(old)
         if (is) shown.add(entry.key)
         else shown.delete(entry.key)

@@ -29,7 +29,7 @@ const comma = Buffer.from(',')
 // As kube-apiserver: below this, compressing costs more than it saves on a local network.
 const gzipFromBytes = 128 * 1024
 const chunkBytes = pieceBytes / 2
-// Longer than this at a stretch, and other requests would feel it.
+// A longer time slice would noticeably delay other requests.
 const sliceMs = 2
 
 /** One complete object. */

@@ -120,7 +120,7 @@ function toPredicate(kind: Kind, groupDomain: string, key: string, value: string
   )
 }
 
-/** The filters that lists of a kind have, in alphabetical order. */
+/** The names of the filters of a kind, in alphabetical order. */
 export function filterNames(kind: Pick<Kind, 'filters'>): readonly string[] {
   return [...new Set([...Object.keys(commonFilters), ...Object.keys(kind.filters)])].sort()
 }

@@ -5,30 +5,33 @@ import type { ObjectStore } from '../store/store.ts'
 
 /** The objects of a kind that one caller may see. */
 export type Visible = {
-  /** The same key means the same objects, unless one is being watched. */
+  /** Results with the same key contain the same objects, except for watches. */
   readonly key: string
   readonly has: (entry: Entry) => boolean
   /** No object outside of these namespaces is visible; undefined if that is not known. */
   readonly namespaces?: ReadonlySet<string>
-  /** Everything is visible, until a change; then this is outdated. */
+  /** Everything is visible, until a change makes this result outdated. */
   readonly isAll?: true
   /**
-   * The result of `has` is fixed: callers with the same key share what is made for them, and a
-   * change ends a watch.
+   * The result of `has` never changes: callers with the same key share views and pages, and a
+   * change of permissions ends a watch.
    */
   readonly fixed?: {
-    /** The version since which this caller has been shown this; undefined for one who was not. */
+    /**
+     * The version since which this caller has been shown these objects; undefined if they have not
+     * been.
+     */
     readonly versionShown: () => number | undefined
     readonly show: (version: number) => void
-    /** The refusal of a watch that would go on from a list which shows more than it can follow. */
+    /** The error for a watch that would continue a list which shows more than the watch may. */
     readonly unfollowed?: Status
   }
-  /** For one whose rights may change while a request waits; undefined if `has` never changes. */
+  /** Set if the permissions may change while a request waits; undefined if `has` never changes. */
   readonly rights?: {
     /** Whether the caller may still see what `has` says. */
     readonly isCurrent: () => boolean
     /**
-     * What the caller may see by now.
+     * Returns what the caller may see now.
      *
      * @throws Status 403, 503
      */
@@ -40,7 +43,7 @@ export type Visible = {
   readonly onChange: (listener: () => void) => () => void
 }
 
-/** The fault of a list or a watch that goes on from one which showed other objects. */
+/** The error message for a list or watch that continues one which showed other objects. */
 export const changedSight = 'the namespaces you may see have changed'
 
 /** What the caller may see has changed since the request was authorized. */
@@ -51,12 +54,12 @@ class SightChanged extends Status {
   }
 }
 
-// Rights that change faster than a list is made are rare; the client may list again.
+// Permissions rarely change faster than a list is built; the client can list again.
 const maxRenewals = 3
 
 /**
- * Reads what the caller may see at the moment at which it is shown: `read` begins again when
- * assertCurrent has found that the rights have changed while it waited.
+ * Reads objects with the permissions of the moment in which they are shown: `read` starts again if
+ * assertCurrent finds that the permissions have changed while it waited.
  */
 export async function readCurrent(
   visible: Visible | undefined,
@@ -100,8 +103,8 @@ export function* whileCurrent<T>(
 }
 
 /**
- * To be called before the state is shown. Versions from before a change of what is visible are lower
- * than those after it, so that no watch goes on from them.
+ * Must be called before the state is shown. It ensures that versions from before a change of
+ * visibility are lower than those after it, so that no watch continues from them.
  *
  * @throws Status 503, 504
  */

@@ -43,8 +43,8 @@ export const sortKeys: readonly string[] = Object.keys(orders)
 const maxKeys = 4
 
 /**
- * Whether `toOrder` takes it: a key or a path, or some of them, each with a `-` for the other
- * direction.
+ * Returns whether `toOrder` accepts a text: one or more keys or paths, each with an optional `-`
+ * for the other direction.
  */
 export function isSortKey(sortBy: string): boolean {
   const keys = splitSortKeys(sortBy)
@@ -116,8 +116,8 @@ function by(key: string, read: (entry: Entry) => string): PlainOrder {
 /** Missing values come first, then quantities, then text. */
 type Rank = { readonly place: 0 | 1 | 2; readonly amount: Amount; readonly text: string }
 
-// Number of characters that text is sorted by; there may be a hundred orders of objects with
-// megabytes of text.
+// Text is sorted by this many characters, since memory for a hundred orders of objects with
+// megabytes of text would be needed otherwise.
 const maxTextLength = 256
 const none: Amount = { sign: 0, point: 0, digits: '' }
 

@@ -41,9 +41,7 @@ export async function listUncached(client: KubeClient, served: ServedKind): Prom
   return store
 }
 
-/**
- * Objects that are computed for each list are often not stored, and have no version, uid and time.
- */
+/** Objects that are computed for each list have no version, uid or time. */
 function isListed(item: unknown): item is KubeObject {
   return isRecord(item) && isRecord(item.metadata) && typeof item.metadata.name === 'string'
 }

@@ -11,7 +11,8 @@ import { type Decoration, type IndexedFields, type Kind, toSelfLink, toSourceApi
 import { type SourceText, splitObject } from './source-text.ts'
 import { toUnpooledBuffer } from './unpooled-buffer.ts'
 
-// Parsed metadata, facts and the head that the platform shows, measured on nodes and pods.
+// Memory of parsed metadata, extracted fields and the head for the platform API, measured on nodes
+// and pods.
 const overheadBytes = 2_048
 const noDecoration: Decoration = { annotations: {}, cells: [] }
 
@@ -42,7 +43,7 @@ export class Entry {
   readonly namespace: string
   readonly name: string
   readonly version: number
-  /** metadata without managedFields, parsed: to be looked into, and not to be shown. */
+  /** metadata without managedFields, parsed: for reading fields, not for output. */
   readonly meta: ObjectMeta
   readonly fields: IndexedFields
   /** When it last changed, as RFC 3339 with whole seconds. */
@@ -215,7 +216,7 @@ export function toKey(namespace: string, name: string): string {
   return namespace === '' ? name : `${toKeyPrefix(namespace)}${name}`
 }
 
-/** What the keys of all objects in a namespace begin with. */
+/** The prefix of the keys of all objects in a namespace. */
 export function toKeyPrefix(namespace: string): string {
   return `${namespace}/`
 }

@@ -68,7 +68,7 @@ function runsBetween(
   const lengthAt = (at: number) => chunks[at]?.entries.length ?? 0
   const isNearStart = start <= size - end
   let at = isNearStart ? 0 : chunks.length
-  // How many entries lie before the leaf at `at`.
+  // The number of objects before the chunk at `at`.
   let first = isNearStart ? 0 : size
   if (isNearStart) while (at < chunks.length && first + lengthAt(at) <= start) first += lengthAt(at++)
   else while (at > 0 && first > start) first -= lengthAt(--at)

@@ -24,7 +24,7 @@ export class View {
   readonly #index: SortedIndex
 
   /**
-   * @param entries all that may match
+   * @param entries all objects that may match
    * @param matches the predicate of the query, if it is already known
    */
   constructor(query: ViewQuery, entries: Iterable<Entry>, matches = query.matches) {

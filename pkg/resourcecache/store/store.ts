@@ -140,7 +140,9 @@ export class ObjectStore {
     return this.#entries.values()
   }
 
-  /** The objects in some namespaces, or all; finding them costs no look at others. */
+  /**
+   * The objects in some namespaces, or all of them; objects of other namespaces are not visited.
+   */
   within(namespaces: ReadonlySet<string> | undefined): Iterable<Entry> {
     return namespaces === undefined ? this.entries() : entriesWithin(this.#index.chunks, namespaces)
   }

@@ -9,7 +9,7 @@ export function toUnpooledBuffer(text: string): Buffer {
   return bytes
 }
 
-/** The same bytes without the larger memory that they may be cut from. */
+/** Copies bytes that are a slice of a larger buffer, so that the rest of it can be freed. */
 export function unpooledBuffer(bytes: Buffer): Buffer {
   if (bytes.length === bytes.buffer.byteLength) return bytes
   const own = Buffer.allocUnsafeSlow(bytes.length)

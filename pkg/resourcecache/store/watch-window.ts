@@ -41,8 +41,8 @@ export class History {
   push(change: Change, now = performance.now()): void {
     this.#changes.push({ change, at: now })
     this.#bytes += change.entry.size
-    // Trimmed in batches, since taking from kapis-apiserver of an array moves everything behind it;
-    // where little changes the batch may take many minutes to fill, and is trimmed by time.
+    // Trimmed in batches, since removing the first items of an array moves all others. If there are
+    // few changes, a batch may take many minutes to fill, so it is also trimmed by time.
     const oldest = this.#changes[0]?.at ?? now
     const isDue = this.#changes.length % 1024 === 0 || oldest < now - keepMs - batchMs
     if (isDue || this.#bytes > this.#maxBytes) this.#trim(now)

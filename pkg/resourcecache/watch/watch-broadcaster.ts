@@ -35,7 +35,7 @@ type Channels = {
   readonly unsubscribe: () => void
 }
 
-// Longer than this at a stretch, and other requests would feel it.
+// A longer time slice would noticeably delay other requests.
 const sliceMs = 8
 const lookEveryMs = 1_000
 const maxBehindBytes = 256 * 1024 * 1024

@@ -38,7 +38,7 @@ const together = { members: 64, msEach: 0.06, mostMs: 250, bytes: 256 * 1024 }
 const maxBehindBytes = 16 * 1024 * 1024
 // Maximum number of changes that wait to be encoded; beyond it the watch ends.
 const maxUnencoded = 4_096
-// Longer than this at a stretch, and other requests would feel it.
+// A longer time slice would noticeably delay other requests.
 const sliceMs = 4
 
 /** Watchers with the same selection and encoding: each change is encoded once for all of them. */

@@ -59,7 +59,7 @@ const defaultSeconds = { min: 1_800, max: 3_600 }
 const bookmarkEveryMs = 60_000
 // The last bookmark lets a client resume without a gap when the watch has run its time.
 const bookmarkBeforeEndMs = 2_000
-// Longer than this at a stretch, and other requests would feel it.
+// A longer time slice would noticeably delay other requests.
 const sliceMs = 2
 
 /**
@@ -120,7 +120,7 @@ async function follow(store: ObjectStore, broadcaster: WatchBroadcaster, request
     return void out.end(end(changedSight))
   let hasChanged = false
   const isShown = () => {
-    // For good: rights that are back may have hidden something in between.
+    // Ends it even if the permissions are back: objects may have been hidden in between.
     hasChanged ||= !isCurrent(request.visible)
     return !hasChanged
   }
@@ -137,7 +137,7 @@ async function follow(store: ObjectStore, broadcaster: WatchBroadcaster, request
   let isBegun = false
   const endChanged = () => {
     hasChanged = true
-    // What still waits may be of objects that are hidden by now.
+    // Pending events may be about objects that are hidden now.
     if (isBegun && !out.writableEnded) out.end(end(changedSight))
   }
   function* beginning(events: Iterable<Buffer>): Generator<Buffer> {

@@ -104,7 +104,7 @@ export function traceWith(options: TracingOptions): Tracing {
         const child = trace?.child(req.method ?? 'GET', toRoute(info), attributes)
         if (child === undefined) return forward(exchange, ...more)
         if (child.context) writeContext(req, child.context)
-        // Before the span of the request ends by the same event.
+        // Runs before the listener of the same event that ends the span of the request.
         res.prependOnceListener('close', () => child.end(toOutcome(res)))
         return ending(child, () => forward(exchange, ...more))
       }
@@ -138,7 +138,7 @@ function toOutcome(res: ServerResponse): Outcome {
   return res.headersSent || res.statusCode === 101 ? { code: res.statusCode } : { error: 'aborted' }
 }
 
-/** Under which the audit log has the same request, here and in kube-apiserver. */
+/** The ID of the request in the audit logs of Kapis and kube-apiserver. */
 function auditId(id: unknown): { 'audit-id'?: string } {
   return typeof id === 'string' ? { 'audit-id': id } : {}
 }

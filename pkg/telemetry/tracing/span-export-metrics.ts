@@ -5,7 +5,7 @@ import type { Logger } from '../logger.ts'
 type Result = 'exported' | 'failed' | 'dropped'
 
 export type CountOptions = {
-  /** Spans that have ended and are not with the collector yet, at most. */
+  /** Maximum number of ended spans that the collector has not received yet. */
   readonly maxWaiting: number
   readonly count: (result: Result, spans: number) => void
   readonly logger: Pick<Logger, 'warn'>

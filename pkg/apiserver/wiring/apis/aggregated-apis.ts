@@ -25,7 +25,7 @@ export type RunningAggregatedApis = {
 }
 
 const retryMs = 10_000
-/** The platform's own: a component must not be able to put itself in their place. */
+/** Groups of the platform: another component must not be able to replace them. */
 const ownGroups = ['resources', 'iam', 'tenant', 'logging', 'config', 'extensions', 'oauth']
 
 /**

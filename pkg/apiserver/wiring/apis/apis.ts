@@ -30,7 +30,7 @@ export type Apis = {
   readonly iam: Iam
   readonly components: RunningAggregatedApis
   readonly checks: readonly Check[]
-  /** All but the resource cache, which tells when it is ready. */
+  /** Starts everything except the resource cache, which reports when it has synced. */
   readonly start: () => void
   readonly stop: () => void
 }

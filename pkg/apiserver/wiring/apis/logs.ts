@@ -29,7 +29,7 @@ import { createEventStreams } from './events.ts'
 import { createLogConcurrency } from './log-concurrency.ts'
 
 const version = 'v1alpha2'
-// Shippers log each refusal as an error: a burst of all nodes is to be waited out.
+// Shippers log each rejection as an error, so a burst from all nodes waits instead.
 const waitForPlaceMs = 10_000
 // Each request may hold about 32 MiB.
 const maxLogsqlQueries = 8
@@ -45,11 +45,11 @@ export type Logs = {
    */
   readonly judgesItself: (exchange: AuthenticatedExchange) => boolean
   /**
-   * Makes a request for VictoriaLogs' own paths one for the logging API; it goes the way of every
-   * other then.
+   * Rewrites a request for a path of VictoriaLogs to the logging API, so that it passes the filters
+   * like any other.
    */
   readonly admit: (req: IncomingMessage) => void
-  /** Keeps an event of the audit log too; undefined when there is nowhere to keep it. */
+  /** Stores an audit event; undefined if audit events are not stored. */
   readonly keepAuditEvent: ((event: string) => void) | undefined
   /** Logs of pods that kube-apiserver does not know. */
   readonly gonePods: GonePods
@@ -216,7 +216,7 @@ export async function createLogs(options: LogsOptions): Promise<Logs> {
 
 const lineLogMs = 60_000
 
-/** Sums counts of lines by what was done to them, and hands them on at most once a minute. */
+/** Sums counts of lines by kind of change, and reports them at most once a minute. */
 function createLineLog(
   say: (lines: Readonly<Record<string, number>>) => void,
 ): (counts: Readonly<Partial<Record<string, number>>>) => void {

@@ -86,7 +86,7 @@ function sinceOf(
   return times.every(time => time <= 0) ? undefined : times
 }
 
-/** For all partitions: a finder remembers the names that it was asked for. */
+/** One finder for all partitions, since it caches the names that it has looked up. */
 function createFirstDay({ keep = [] }: LogFilter): (namespace: string) => number {
   if (keep.length === 0) return () => 0
   const ruleOf = createRuleFinder(keep)

@@ -60,7 +60,7 @@ export function candidateWindows(
     : windows.filter(({ from, to }) => few.some(line => line >= from && line < to))
 }
 
-/** Whether the times of a query, and the scope's, let all lines of a window pass. */
+/** Whether all lines of a window are within the time range of the query and of the scope. */
 export function isWithin({ start, end, since }: PartitionQuery, { firstTime, lastTime }: Window): boolean {
   return (
     start <= firstTime && end >= lastTime && (since === undefined || since.every(time => time <= firstTime))

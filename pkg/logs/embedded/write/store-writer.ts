@@ -175,7 +175,7 @@ export class StoreWriter {
     const firstDay = firstKeptDay({ days: Math.min(days, this.#retention.days) }, nowMs)
     const late = rejectionOf(record.timeNs, firstDay)
     if (late !== undefined) return { reason: late, cause: 'time' }
-    // What is stored already does not count twice, and what was refused is not stored by a retry.
+    // Stored lines do not count twice, and a retry does not store lines that were refused.
     const over = this.#recent.has(key)
       ? this.#recent.isRefused(key, index)
         ? this.#quotas.reasonOf(record.namespace)

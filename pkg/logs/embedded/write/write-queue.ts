@@ -91,7 +91,7 @@ export function createWriteQueue(
     }
   }
 
-  /** @returns undefined when the batch cannot be read, which concerns no other */
+  /** @returns undefined if the batch cannot be read, which does not affect other batches */
   function apply(request: Write): Ingested | AppendResult | undefined {
     const writer = writerOf(request)
     if (request.kind === 'append') {

@@ -10,7 +10,7 @@ import type { LokiEntry, LokiStream } from './message.ts'
  * Reads the JSON of Loki's push: `{"streams": [{"stream": {…}, "values": [["<nanoseconds>",
  * "<line>", {…}]]}]}`.
  *
- * @throws Status 400 for what is no request, 413
+ * @throws Status 400 if it is not a push request, 413
  */
 export function* readPushJson(body: Buffer, limits: IngestLimits): Generator<LokiStream> {
   let parsed: unknown
@@ -26,7 +26,7 @@ export function* readPushJson(body: Buffer, limits: IngestLimits): Generator<Lok
   for (const stream of streams) yield toStream(stream)
 }
 
-/** What is no stream, or no list of entries, is kept as a line. */
+/** An invalid stream, or an invalid list of entries, is stored as a line. */
 function toStream(given: unknown): LokiStream {
   if (!isRecord(given)) return { labels: [], entries: [toLine(given)] }
   const { stream, values } = given

@@ -14,7 +14,7 @@ export function* readPush(body: Buffer): Generator<LokiStream> {
   for (const field of readFields(body)) if (field.number === request.streams) yield readStream(bytesOf(field))
 }
 
-/** What is wrong in a stream or an entry concerns no other. */
+/** An error in a stream or an entry does not affect the others. */
 function readStream(message: Buffer): LokiStream {
   const text = readLabelText(message)
   // Invalid labels are kept as text, and the lines are stored.

@@ -37,7 +37,9 @@ export type OtlpGroup = {
   readonly records: Iterable<OtlpRecord | UnreadRecord>
 }
 
-/** In place of what cannot be read, so that it is counted and does not concern the rest. */
+/**
+ * Stands for a record that cannot be read, so that it is counted and does not affect the others.
+ */
 export function toUnreadGroup(problem: string): OtlpGroup {
   const scope = { name: '', version: '', attributes: {} }
   return { attributes: {}, scope, notes: createNotes(), records: [{ problem }] }

@@ -111,7 +111,7 @@ function* readRecords(message: Buffer): Generator<OtlpRecord | UnreadRecord> {
   }
 }
 
-/** What cannot be read of what records share is left out of them, and noted. */
+/** Invalid parts of data that records share are omitted from them, and noted. */
 function orOmit({ notes }: Reading, read: () => void): void {
   try {
     read()
@@ -128,7 +128,7 @@ function toProblem(what: string, error: unknown): string {
 
 type Pair = readonly [string, AnyValue]
 
-/** Of one record, scope or resource, the parts of which count as values when they are repeated. */
+/** Counts the values of one record, scope or resource; repeated parts count too. */
 type Reading = {
   readonly notes: LineNotes
   /** Returns whether another value may be read. */

@@ -94,7 +94,7 @@ function parseOperator(context: FilterContext, field: string | undefined): Filte
 
 function parseRegexp(context: FilterContext): ValueTest {
   const { tokens } = context
-  if (tokens.is('-')) throw tokens.error('a regular expression that begins with - is put in quotes')
+  if (tokens.is('-')) throw tokens.error('put a regular expression that begins with - in quotes')
   const source = tokens.text('a regular expression')
   return { kind: 'regexp', source: checkRegexp(context, source) }
 }

@@ -15,7 +15,7 @@ export function checkRegexp({ tokens, limits }: FilterContext, source: string): 
     if (!(error instanceof RegexError)) throw error
     throw tokens.error(error.message)
   }
-  if (!limits.regexes.spendOn(source)) throw tokens.error('the regular expressions are too large together')
+  if (!limits.regexes.spendOn(source)) throw tokens.error('the regular expressions are too large in total')
   return source
 }
 

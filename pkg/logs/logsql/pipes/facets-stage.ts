@@ -5,7 +5,10 @@ import { type Budget, type Stage, sizeOf } from './stage.ts'
 import { createFirsts, type Steps, sortInSteps } from './steps.ts'
 
 type Facets = Extract<Pipe, { readonly kind: 'facets' }>
-/** How often each value is there; undefined where there are too many of them, or too long ones. */
+/**
+ * The number of occurrences of each value; undefined if there are too many values, or too long
+ * ones.
+ */
 type Counts = Map<string, number> | undefined
 type Counted = readonly [value: string, count: number]
 

@@ -44,7 +44,7 @@ export function createStatsStage({ by, entries }: PipeOf<'stats'>, next: Stage, 
     groups.set(key, created)
     return created
   }
-  // Without groups there is a result of no rows too.
+  // Without groups there is a result even if there are no rows.
   if (by.length === 0) group([])
   return {
     push: row => {
@@ -73,7 +73,7 @@ function groupValue(row: Row, { field, bucket }: GroupField): string {
   return bucket === undefined ? value : bucketStart(value, bucket)
 }
 
-/** Counts rows by the values of some fields, each set of them once. */
+/** Counts the rows of each combination of values of some fields. */
 function createCounter(by: readonly string[], budget: Budget, mayBeEmpty: boolean) {
   const counts = new Map<string, { readonly values: readonly string[]; count: number }>()
   return {
@@ -101,7 +101,7 @@ export function createUniqStage({ by, hits, limit }: PipeOf<'uniq'>, next: Stage
       return true
     },
     *end() {
-      // The distinct values are known then, but not their counts.
+      // From then on the distinct values are known, but not their counts.
       const isCut = limit > 0 && counts.size > limit
       const names = hits === undefined ? by : [...by, hits]
       const rows = counts.values().take(isCut ? limit : Number.POSITIVE_INFINITY)

@@ -21,7 +21,7 @@ const leastSimilarity = 0.5
  */
 export function createPatterns(): {
   readonly add: (text: string) => void
-  /** The most frequent first; what was too much to hold is counted as `<*>`. */
+  /** The most frequent first; lines beyond the memory limit are counted as `<*>`. */
   readonly result: () => readonly Counted[]
 } {
   let others = 0

@@ -1,7 +1,7 @@
 /** Work in short steps: other requests may be served after each `yield`. */
 export type Steps<T = void> = Generator<undefined, T, undefined>
 
-// Values may be long, and so may a comparison take.
+// Values may be long, so a comparison may take long too.
 const comparisons = 8
 
 /** A stable merge sort, in steps: the order of a whole result takes seconds. */
@@ -42,7 +42,7 @@ function* merge<T extends object>(
   return merged
 }
 
-/** The first items in an order, of all that are added; each is compared with a few of them. */
+/** Keeps the first of the added items in an order; each new item is compared with only a few. */
 export type Firsts<T> = {
   /** @returns what is not, or no longer, among the first */
   readonly add: (item: T) => T | undefined
@@ -80,7 +80,7 @@ export function createFirsts<T extends object>(most: number, compare: (a: T, b: 
     add(item) {
       if (items.length < most) {
         items.push(item)
-        // Without a limit there is no last item to look for.
+        // Without a limit, the last item need not be found.
         if (most !== Number.POSITIVE_INFINITY) siftUp(items.length - 1)
         return undefined
       }

@@ -49,8 +49,8 @@ export type IamOptions = {
 export type IamApi = {
   readonly serve: Handler
   /**
-   * What everybody may do without a right of RBAC: read one's own user, and change one's own
-   * password. A change of one's own user asks for rights if it changes more than one may.
+   * Requests that need no RBAC permission: reading the caller's own user and changing the caller's
+   * own password. A change of more fields of the own user requires permissions.
    */
   readonly isOwn: (exchange: AuthenticatedExchange) => boolean
   /** Serves PATCH of the caller's own user at the path of kube-apiserver; undefined for any other request. */
@@ -62,7 +62,7 @@ export type IamApi = {
    * @throws Status 401
    */
   readonly judgesItself: (exchange: AuthenticatedExchange) => boolean
-  /** Gives the stored members of a workspace their roles in a new namespace, as the caller. */
+  /** Grants the stored members of a workspace their roles in a new namespace, as the caller. */
   readonly giveIn: (
     exchange: AuthenticatedExchange,
     where: { readonly workspace: string; readonly namespace: string },
@@ -79,7 +79,10 @@ export function createIamApi(options: IamOptions): IamApi {
   const permitOf = createPermits({ client, groupDomain, requirePermission })
   const group = `iam.${groupDomain}`
 
-  /** By uid: a certificate or a service account of the same name is someone else. */
+  /**
+   * Compared by uid: a client certificate or service account with the same name is another
+   * identity.
+   */
   function isCaller({ identity }: AuthenticatedExchange, name: string): boolean {
     const user = users.get(name)
     return user !== undefined && user.name === identity.username && user.uid === identity.uid

@@ -3,5 +3,7 @@ import type { Cookie } from '../../../httpserver/cookie.ts'
 /** The access token of the page; never sent with cross-site requests. */
 export const tokenCookie: Cookie = { name: '__Secure-kapis-logs', sameSite: 'Strict', path: '/logs' }
 
-/** A login that has begun: sent when an identity provider redirects back. */
+/**
+ * The state of a login in progress; the browser sends it when an identity provider redirects back.
+ */
 export const begunCookie: Cookie = { name: '__Secure-kapis-logs-login', sameSite: 'Lax', path: '/logs' }

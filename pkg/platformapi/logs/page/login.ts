@@ -104,7 +104,7 @@ export function createLogin(options: LogPageLoginOptions): LogPageLogin {
 
     async logout({ req, res }) {
       if (req.method !== 'POST') throw methodNotAllowed(['POST'])
-      // The cookie is not sent with cross-site requests; this error says so.
+      // Reports that the cookie was missing: browsers do not send it with cross-site requests.
       const { origin } = req.headers
       if (origin !== undefined && (!URL.canParse(origin) || new URL(origin).host !== req.headers.host)) {
         throw new Status(403, 'Forbidden', 'a logout must be requested by this page')

@@ -65,7 +65,7 @@ export function createLogPage(options: LogPageOptions): LogPage {
       try {
         await answer(exchange)
       } catch (error) {
-        // A browser shows it to a person, except for what the script asks for.
+        // Browsers show the response to the user, except for requests of the script.
         if (!(error instanceof Status) || exchange.info.path.startsWith('/logs/api/')) throw error
         for (const [name, value] of Object.entries(error.headers)) exchange.res.setHeader(name, value)
         documents.sendProblem(exchange.res, error.code, error.message)

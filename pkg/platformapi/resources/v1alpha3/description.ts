@@ -66,7 +66,7 @@ export const resourcePaths = {
     get: {
       summary: 'Counts the objects of several kinds that the caller may list',
       description:
-        'Each count is authorized and narrowed as a list of its own; one that fails has a Status in place of its number.',
+        'Each count is authorized and narrowed like a separate list; a failed one has a Status in place of its number.',
       parameters: [
         query('kinds', 'Comma-separated plurals, at most 50; by default those of a console menu.'),
         query('namespace', 'Counts in one namespace.'),
@@ -82,7 +82,7 @@ export const resourcePaths = {
     get: {
       summary: 'Carries several watches over one connection',
       description:
-        'A WebSocket on which the client sends {"type":"SUBSCRIBE","id":"pods","path":"/kapis/…?watch=true"} and {"type":"UNSUBSCRIBE","id":"pods"}; or server-sent events. Each event has the id of its subscription. Each watch is authorized as a request of its own.',
+        'A WebSocket on which the client sends {"type":"SUBSCRIBE","id":"pods","path":"/kapis/…?watch=true"} and {"type":"UNSUBSCRIBE","id":"pods"}; or server-sent events. Each event has the id of its subscription. Each watch is authorized like a separate request.',
       parameters: [
         query('subscriptions', 'Server-sent events: a JSON array of {"id", "path"}, one for each watch.'),
       ],

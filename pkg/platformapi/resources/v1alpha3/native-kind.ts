@@ -8,7 +8,9 @@ export type NativeKindsOptions = {
   /** resources.<group domain> */
   readonly group: string
   readonly version: string
-  /** The kinds that discovery declares in this group: RBAC grants them here. */
+  /**
+   * The kinds that discovery declares in this group, so RBAC rules for this group apply to them.
+   */
   readonly isDeclared: (plural: string) => boolean
   /**
    * Returns the kind of a plural; undefined if kube-apiserver serves none.

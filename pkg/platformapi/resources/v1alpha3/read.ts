@@ -50,7 +50,7 @@ export type ReadOptions = ReadTools & {
  */
 export async function serveResources(options: ReadOptions, exchange: AuthenticatedExchange): Promise<void> {
   const { info } = exchange
-  // The more literal path first: no resource of these names can hide them.
+  // Literal paths first: no resource with such a name can hide them.
   if (isForComponents(info.resource)) return serveComponents(options.components, exchange)
   if (isForRegistries(info.resource)) return serveRegistries(options.registries, exchange)
   const found = options.storeOf(info.resource) ?? options.nativeCollectionOf(exchange)

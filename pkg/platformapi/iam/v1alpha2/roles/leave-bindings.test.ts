@@ -89,12 +89,12 @@ describe('createBindingRemover', () => {
     expect(await leave('ann', { mayList: false })).to.deep.equal({
       calls: [],
       warning:
-        '299 - "role bindings of the user stay: you may not list rolebindings and clusterrolebindings"',
+        '299 - "role bindings of the user remain: you may not list rolebindings and clusterrolebindings"',
     }))
 
   it('warns that bindings may stay when they cannot be read: the user is deleted', async () =>
     expect(await leave('ann', { isDown: true })).to.deep.equal({
       calls: [],
-      warning: '299 - "role bindings of the user may stay: not synced yet"',
+      warning: '299 - "role bindings of the user may remain: not synced yet"',
     }))
 })

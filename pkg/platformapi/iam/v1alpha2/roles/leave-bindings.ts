@@ -11,8 +11,8 @@ import { rbacGroup, type ScopeReader } from './scope-reader.ts'
 const kinds = ['rolebindings', 'clusterrolebindings'] as const
 
 /**
- * Removes a deleted user from the bindings that Kapis has written, as the caller, and warns of those
- * that stay: a later user of the name would have their rights.
+ * Removes a deleted user, as the caller, from the bindings that Kapis has written. Warns about
+ * bindings that remain: a later user with the same name would get their permissions.
  */
 export function createBindingRemover(tools: {
   readonly places: Pick<ScopeReader, 'latest' | 'mayList'>
@@ -31,7 +31,7 @@ export function createBindingRemover(tools: {
   async function leave(exchange: AuthenticatedExchange, user: string): Promise<string | undefined> {
     const may = await Promise.all(kinds.map(kind => places.mayList(exchange, rbacGroup, kind)))
     if (may.includes(false))
-      return 'role bindings of the user stay: you may not list rolebindings and clusterrolebindings'
+      return 'role bindings of the user remain: you may not list rolebindings and clusterrolebindings'
     const bindings = await bindingsOf(user)
     const isOwn = ({ entry }: Binding) => entry.meta.labels?.['app.kubernetes.io/managed-by'] === 'kapis'
     const own = bindings.filter(isOwn).slice(0, mostWrites)
@@ -51,7 +51,7 @@ export function createBindingRemover(tools: {
   return async (exchange, user) => {
     // The user is deleted, so a failure is a warning too.
     const warning = await leave(exchange, user).catch(
-      (error: unknown) => `role bindings of the user may stay: ${toStatus(error).message}`,
+      (error: unknown) => `role bindings of the user may remain: ${toStatus(error).message}`,
     )
     if (warning !== undefined) addWarning(exchange.res, warning)
   }

@@ -12,15 +12,15 @@ export const mostWrites = 1024
 export type Progress = {
   /** Called for each member that is written entirely. */
   readonly finished: (change: MemberChange, index: number) => void
-  /** Whether the request is over: the client may send it again, and must not be overtaken. */
+  /** Whether the request has ended: later writes could then overtake a retry of the client. */
   readonly isOver: () => boolean
 }
 
 /**
  * Writes members one by one.
  *
- * @throws Status 400 before anything is written, if there are too many writes; a failure after the
- *   first write tells in details.causes what was written and what was not
+ * @throws Status 400 before anything is written, if there are too many writes; the error of a
+ *   failure after the first write lists in details.causes what was written and what was not
  */
 export async function applyChanges(
   changes: readonly MemberChange[],
@@ -83,7 +83,9 @@ function summary(what: string, steps: readonly Step[]): string {
   return `${what}: ${named.join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`
 }
 
-/** Not a failure of the server: its response is sent, or its client is gone. */
+/**
+ * Not a failure of kube-apiserver: the response was already sent, or the client has disconnected.
+ */
 function over(): Status {
   return new Status(408, 'Timeout', 'the request is over')
 }
@@ -91,8 +93,8 @@ function over(): Status {
 const mostFailures = 3
 
 /**
- * Writes as many of a list as it can. After three failures of kube-apiserver itself in a row, and when
- * the request is over, the rest is not tried.
+ * Writes as many members of a list as possible. After three failures of kube-apiserver in a row, or
+ * when the request has ended, it skips the rest.
  *
  * @returns those that were not written
  */

@@ -40,8 +40,8 @@ export type MemberTools = {
 type PlaceOf = (parts: readonly string[]) => MemberPlace
 
 /**
- * The members of a place: the users with its roles. Callers must be allowed to list the bindings of
- * the place; bindings are written as the caller.
+ * The members of a namespace, a workspace or the cluster: the users with a role there. Callers must
+ * be allowed to list the bindings there; bindings are written as the caller.
  */
 export function createMemberHandlers(tools: MemberTools, places: ScopeReader) {
   const { groupDomain, callAs } = tools
@@ -111,7 +111,10 @@ export function createMemberHandlers(tools: MemberTools, places: ScopeReader) {
     readonly held: readonly Held[]
   }
 
-  /** The bindings that a user lacks for a role; a member of a workspace is also stored on its own. */
+  /**
+   * The bindings that a user lacks for a role; for a member of a workspace also the record of the
+   * membership.
+   */
   function givenBy(
     exchange: AuthenticatedExchange,
     place: KnownMemberPlace,
@@ -144,8 +147,8 @@ export function createMemberHandlers(tools: MemberTools, places: ScopeReader) {
   }
 
   /**
-   * The roles that another role replaces: all of the place; for a workspace its own roles, not
-   * those of single namespaces.
+   * The roles that a new role replaces: all roles there; for a workspace its own roles, not those
+   * of single namespaces.
    */
   async function replacedBy(
     place: KnownMemberPlace,
@@ -174,7 +177,7 @@ export function createMemberHandlers(tools: MemberTools, places: ScopeReader) {
   async function addMembers(exchange: AuthenticatedExchange, place: MemberPlace): Promise<void> {
     const isTried = isDryRun(exchange)
     const members = parseMembers(await readJson(exchange.req, ['application/json']))
-    // Only callers who may list bindings learn which role a user has already.
+    // Only callers who may list bindings may learn which role a user already has.
     const known = await knowMembers(exchange, place)
     const refs = await Promise.all(members.map(({ roleRef }) => resolve(exchange, known, roleRef)))
     const held = await heldByUsers(known, new Set(members.map(({ username }) => username)))

@@ -8,7 +8,10 @@ import type { Entry } from '../../../../resourcecache/store/cached-object.ts'
 import type { Held, Place } from './role-bindings.ts'
 import { workspaceRolesOf } from './role-bindings.ts'
 
-/** How consoles name the members of a place, and the annotation in which they find the role of each. */
+/**
+ * The names that consoles use for the members of each scope, and the annotation with the role of a
+ * member.
+ */
 export const memberKinds = {
   cluster: { plural: 'clustermembers', role: 'clusterrole' },
   workspace: { plural: 'workspacemembers', role: 'workspacerole' },
@@ -17,7 +20,7 @@ export const memberKinds = {
 
 export type MemberScope = keyof typeof memberKinds
 
-/** The roles that each member has at a place, joined by commas where they are several. */
+/** The roles of each member of a scope, joined by commas if there are several. */
 export function rolesByMember(
   held: readonly Held[],
   { scope, workspace }: Place,

@@ -26,10 +26,9 @@ export type PlatformRoles = {
   /** @throws Status 403 for callers who may not list bindings, 503 */
   readonly requireRead: (exchange: AuthenticatedExchange) => Promise<void>
   /**
-   * Checks that the caller may give a user a platform role in place of the one that the user has by
-   * name.
+   * Checks that the caller may replace the platform role that a user has by name.
    *
-   * @returns what writes the bindings, as the caller
+   * @returns a function that writes the bindings as the caller
    * @throws Status 403, 422 for an unknown role, 503
    */
   readonly prepare: (
@@ -48,7 +47,10 @@ export function platformRoleAnnotation(groupDomain: string): string {
   return `iam.${groupDomain}/globalrole`
 }
 
-/** A draft without the annotation of the platform role, which is not stored, and the role that it asks for. */
+/**
+ * Splits a draft into the user without the annotation of the platform role, which is not stored,
+ * and the requested role.
+ */
 export function takePlatformRole(
   draft: UserDraft,
   groupDomain: string,
@@ -57,7 +59,7 @@ export function takePlatformRole(
   return { draft: { ...draft, annotations }, role }
 }
 
-/** A stored user without that annotation: only bindings give a role. */
+/** Removes that annotation from a stored user, since only bindings grant a role. */
 export function withoutPlatformRole(user: KubeObject, groupDomain: string): KubeObject {
   const { annotations, ...metadata } = user.metadata
   if (annotations === undefined) return user
@@ -129,7 +131,7 @@ export function createPlatformRoles(tools: {
         : await places.heldAt(place, subject => subject.kind === 'User' && subject.name === name)
       const isHeld = role === regular || held.some(each => each.role === role)
       const binding = { user: name, namespace: '', roleRef, labels: labelsOf(groupDomain, place) }
-      // kube-apiserver refuses what the caller may not give before the user is written.
+      // Before the user is written, kube-apiserver rejects a role that the caller may not grant.
       if (!isHeld) await bind(callAs, { ...exchange, rawQuery: 'dryRun=All' }, binding)
       return async () => {
         const own = { ...exchange, rawQuery: '' }

@@ -7,7 +7,7 @@ const prefix = 'kapis:workspace:'
 /** A reference to a role, as in bindings. */
 type RoleRef = { readonly kind: string; readonly name: string }
 
-/** What a binding records for a workspace: the ClusterRole in its namespaces; undefined for none. */
+/** The ClusterRole in the namespaces of a workspace that a binding records; undefined for none. */
 export type Recorded = { readonly role: string | undefined }
 
 /**
@@ -20,7 +20,8 @@ export function recordRole(groupDomain: string, workspace: string, role: string 
   const verb = role === undefined ? 'member' : `member:${role}`
   return {
     name: `${prefix}${workspace}${role === undefined ? '' : `:${role}`}`,
-    // A record promises rights, so kube-apiserver requires the verb of those who bind it.
+    // A record grants permissions in later namespaces, so kube-apiserver requires this verb for
+    // binding it.
     rules: [
       {
         apiGroups: [`tenant.${groupDomain}`],
@@ -32,21 +33,24 @@ export function recordRole(groupDomain: string, workspace: string, role: string 
   }
 }
 
-/** What the name of a role records for a workspace; undefined for the names of other roles. */
+/** Parses the name of a role of a record; undefined for the names of other roles. */
 export function recordedFor(workspace: string, { kind, name }: RoleRef): Recorded | undefined {
   if (kind !== 'ClusterRole') return undefined
   const named = namedBy(name)
   return named?.workspace === workspace ? { role: named.role } : undefined
 }
 
-/** Whether a ClusterRole is that of a record, by its rules too: anyone may choose its name. */
+/**
+ * Whether a ClusterRole is that of a record. Its rules are checked too, since anyone may choose its
+ * name.
+ */
 export function isRecordRole(groupDomain: string, entry: Pick<Entry, 'name' | 'parsed'>): boolean {
   const named = namedBy(entry.name)
   if (named === undefined) return false
   return hasRulesOf(entry.parsed(), recordRole(groupDomain, named.workspace, named.role))
 }
 
-/** Whether a ClusterRole gives what a record gives, and nothing else. */
+/** Whether a ClusterRole has exactly the rules of a record. */
 export function hasRulesOf(
   clusterRole: KubeObject | undefined,
   { rules }: ReturnType<typeof recordRole>,

@@ -23,7 +23,10 @@ export type Held = {
   /** The role name in the API of KubeSphere. */
   readonly role: string
   readonly binding: Binding
-  /** What the binding records for later namespaces of a workspace, if it gives no role itself. */
+  /**
+   * The role that the binding records for later namespaces of a workspace, if it grants none
+   * itself.
+   */
   readonly recorded?: Recorded
 }
 
@@ -32,7 +35,7 @@ export function scopeLabel(groupDomain: string): string {
   return `iam.${groupDomain}/scope`
 }
 
-/** Parses bindings, each version once: there may be ten thousand of them. */
+/** Parses bindings and caches the result for each version, since there may be ten thousand. */
 export function createBindingReader(): (entry: Entry) => Binding {
   const read = new WeakMap<Entry, Binding>()
   return entry => {
@@ -68,7 +71,7 @@ export function heldBy(
   return found
 }
 
-/** A person: users of kube-apiserver itself are members of nothing. */
+/** Whether a subject is a person: users of Kubernetes components are never members. */
 export function isMember({ kind, name }: Subject): boolean {
   return kind === 'User' && name !== '' && !name.startsWith('system:')
 }
@@ -88,7 +91,7 @@ export function nameAt(presets: readonly Preset[], { kind, name }: RoleRef): str
 /** The role of a member of a workspace. */
 export type WorkspaceMember = {
   readonly role: string
-  /** Given in each namespace; undefined for a regular member. */
+  /** The role that is granted in each namespace; undefined for a regular member. */
   readonly clusterRole: string | undefined
 }
 

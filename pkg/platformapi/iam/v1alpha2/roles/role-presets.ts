@@ -40,7 +40,7 @@ function each(names: readonly string[], actions: readonly string[]): Preset['mod
   return Object.fromEntries(names.map(name => [name, actions]))
 }
 
-/** Not part of `view` and `edit`: Secrets (only `view`), and who has which permissions. */
+/** What `view` and `edit` do not include: Secrets (`view`), and roles and bindings. */
 const withoutRights = (names: readonly string[], ...also: readonly string[]) =>
   names.filter(name => !['members', 'roles', ...also].includes(name))
 

@@ -61,8 +61,9 @@ export function createRoleRoutes(
   }
 
   /**
-   * The roles of a user at a place, by name or group; everybody may read their own. Who may not read
-   * users sees what the bindings say, and neither groups nor whether there is such a user.
+   * The roles of a user in a scope, by name or group; all users may read their own. Callers who may
+   * not read users only see the roles from bindings of the name: neither groups nor whether the
+   * user exists.
    */
   async function sendRolesOf(exchange: AuthenticatedExchange, place: Place, name: string): Promise<void> {
     requireMethod(exchange, ['GET', 'HEAD'])
@@ -126,7 +127,10 @@ export function createRoleRoutes(
   }
 }
 
-/** By the reference in bindings: a Role and a ClusterRole of one name are two roles. */
+/**
+ * Identified by the reference in bindings: a Role and a ClusterRole with the same name are two
+ * roles.
+ */
 function isBound(held: readonly Held[]) {
   return ({ ref }: PlacedRole) =>
     ref !== undefined && held.some(({ binding }) => isSameRole(binding.roleRef, ref))

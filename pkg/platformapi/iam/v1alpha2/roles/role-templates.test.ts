@@ -26,7 +26,7 @@ describe('role templates', () => {
     )
     expect([response.status, response.headers.get('warning')]).to.deep.equal([
       200,
-      '299 - "the rules are those of the role templates alone"',
+      '299 - "only the rules of the role templates are used"',
     ])
     expect(sentRules()).to.deep.equal([[viewRule]])
   })
@@ -44,7 +44,7 @@ describe('role templates', () => {
       from('["cluster-admin","none","template-view"]'),
     )
     expect(response.headers.get('warning')).to.equal(
-      '299 - "no role templates, which give no rights: cluster-admin, none"',
+      '299 - "ignored unknown role templates: cluster-admin, none"',
     )
     expect(sentRules()).to.deep.equal([[viewRule]])
   })

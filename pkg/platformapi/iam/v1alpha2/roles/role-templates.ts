@@ -4,7 +4,7 @@ import type { Entry } from '../../../../resourcecache/store/cached-object.ts'
 import { scopeLabel } from './role-bindings.ts'
 import type { RoleScope } from './role-presets.ts'
 
-/** The label of a ClusterRole that is a template: a part that consoles put roles together from. */
+/** The label of a ClusterRole that is a template, from which consoles compose roles. */
 export function templateLabel(groupDomain: string): string {
   return `iam.${groupDomain}/role-template`
 }

@@ -18,7 +18,10 @@ export type RoleWriteTools = {
     exchange: AuthenticatedExchange,
     right: { readonly verb: 'update' | 'patch' | 'delete'; readonly name: string },
   ) => Promise<void>
-  /** @throws Status 403, 503 for a caller who may not list ClusterRoles, which templates are */
+  /**
+   * @throws Status 403, 503 for a caller who may not list ClusterRoles, since templates are
+   * ClusterRoles
+   */
   readonly requireTemplates: (exchange: AuthenticatedExchange) => Promise<void>
   readonly clusterRoles: () => Promise<Parameters<typeof aggregate>[1]['clusterRoles']>
   /** Whether a ClusterRole is labelled for the place. */
@@ -49,7 +52,7 @@ export async function writeRole(
   const all = `/apis/${version}/${scope === 'namespace' ? `namespaces/${encodeURIComponent(namespace)}/roles` : 'clusterroles'}`
   const path = withQueryOf(exchange, name === '' ? all : `${all}/${encodeURIComponent(name)}`)
   if (name !== '' && !roleKinds[scope].isNative) {
-    // The label of a ClusterRole requires permission to write it.
+    // Setting the label of a ClusterRole requires permission to write ClusterRoles.
     await require(exchange, { verb: verbs[toMethod(method)], name })
     if (!(await isLabelled(place, name)))
       throw notFound({ group: `iam.${groupDomain}`, resource: roleKinds[scope].plural }, name)
@@ -125,12 +128,11 @@ async function withTemplates(
   await requireTemplates(exchange)
   const from = { groupDomain, clusterRoles: await clusterRoles() }
   const { rules, unknown } = aggregate(names, from)
-  if (unknown.length > 0)
-    addWarning(exchange.res, `no role templates, which give no rights: ${unknown.join(', ')}`)
-  // Unknown templates alone take away no rules.
+  if (unknown.length > 0) addWarning(exchange.res, `ignored unknown role templates: ${unknown.join(', ')}`)
+  // If all named templates are unknown, the existing rules are kept.
   if (rules.length === 0) return sent
-  // Consoles send the rules back that they have read, also of a template that was taken away.
+  // Consoles send back the rules that they have read, including those of a removed template.
   if (!areAmong(itemsOf(sent.rules), rules))
-    addWarning(exchange.res, 'the rules are those of the role templates alone')
+    addWarning(exchange.res, 'only the rules of the role templates are used')
   return { ...sent, rules }
 }

@@ -15,10 +15,10 @@ import { listOperation, objectOperation } from '../../../list-description.ts'
 
 const workspace = segment('workspace', 'The name of the workspace.')
 const namespace = segment('namespace', 'The name of the namespace.')
-const dryRun = query('dryRun', 'All: everything is checked and nothing is kept.', oneOfTexts(['All']))
+const dryRun = query('dryRun', 'All: validates the request without storing anything.', oneOfTexts(['All']))
 const member = object({ username: text(), roleRef: text('The name of a role of the place.') })
 const asCaller =
-  'A binding of RBAC, which the caller makes: kube-apiserver lets nobody give more than they have.'
+  'Creates RBAC bindings as the caller: kube-apiserver does not allow granting more than the caller has.'
 
 function roles(summary: string, segments: readonly Parameter[]): PathRow {
   return {
@@ -48,7 +48,7 @@ function writeRole(summary: string, parameters: readonly Parameter[], types: rea
   return {
     summary,
     description:
-      'The native Role or ClusterRole behind it, written by the caller: kube-apiserver lets nobody give more than they have.',
+      'Writes the native Role or ClusterRole behind it as the caller: kube-apiserver does not allow granting more than the caller has.',
     parameters: [...parameters, dryRun],
     body: { content: content(types, kubeObject) },
     answers: {
@@ -64,7 +64,7 @@ function rolesOf(summary: string, segments: readonly Parameter[], user: string):
   return {
     get: {
       summary,
-      description: 'By name or by a group. Everybody may ask for their own.',
+      description: 'Roles by name or by group. All users may request their own.',
       parameters: [...segments, segment(user, 'The name of the user.')],
       answers: { ...ok(arrayOf(kubeObject)), ...kubeErrors(404) },
       security: callers,
@@ -92,7 +92,7 @@ function oneMember(segments: readonly Parameter[], name: string): PathRow {
   return {
     get: objectOperation('A member', parameters),
     put: {
-      summary: 'Gives a member another role, in place of those that there are',
+      summary: 'Replaces the roles of a member',
       description: asCaller,
       parameters: [...parameters, dryRun],
       body: { content: json(member) },
@@ -100,7 +100,7 @@ function oneMember(segments: readonly Parameter[], name: string): PathRow {
       security: callers,
     } satisfies Operation,
     delete: {
-      summary: 'Takes a user out of the bindings that make them a member',
+      summary: 'Removes a user from the bindings that make them a member',
       parameters: [...parameters, dryRun],
       answers: { ...success, ...kubeErrors(404, 409) },
       security: callers,

@@ -26,15 +26,15 @@ export type RoleSources = {
   /** The roles of the namespace. */
   readonly roles: readonly Entry[]
   /**
-   * Whether the caller may read ClusterRoles: their rules, and those that are labelled for a
-   * workspace.
+   * Whether the caller may read ClusterRoles: then rules are shown, and ClusterRoles with the label
+   * of a workspace.
    */
   readonly mayReadClusterRoles: boolean
 }
 
 /**
- * The roles of a place: presets, and native roles of other names: the Roles of a namespace, the
- * ClusterRoles of the cluster, or the ClusterRoles that are labelled for a workspace.
+ * The roles of a scope: presets, and native roles with other names: the Roles of a namespace, the
+ * ClusterRoles of the cluster, or the ClusterRoles with the label of a workspace.
  */
 export function listRoles(sources: RoleSources, place: Place): readonly PlacedRole[] {
   const presets = sources.presets.flatMap(preset => presetRole(sources, place, preset) ?? [])
@@ -92,7 +92,7 @@ function toRole(groupDomain: string, place: Place, source: KubeObject): KubeObje
   const { scope, namespace, workspace } = place
   const { kind, isNative } = roleKinds[scope]
   const { managedFields: _, namespace: __, ...metadata } = source.metadata
-  // Consoles read the label of every role of a workspace, and show none if one lacks it.
+  // Consoles read this label of every role of a workspace, and show no roles if one lacks it.
   const labels = { ...metadata.labels, [`${groupDomain}/workspace`]: workspace }
   return {
     kind,

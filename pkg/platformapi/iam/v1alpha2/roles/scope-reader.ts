@@ -50,7 +50,9 @@ export type ScopeReaderTools = {
   ) => Promise<void>
 }
 
-/** A place with its namespaces, resolved once, so that authorization and handler use the same. */
+/**
+ * A scope with its namespaces, resolved once, so that authorization and handler use the same ones.
+ */
 export type ResolvedScope = Place & { readonly namespaces: readonly string[] }
 
 export const rbacGroup = 'rbac.authorization.k8s.io'
@@ -100,7 +102,7 @@ export function createScopeReader(tools: ScopeReaderTools) {
       const isFew = namespaces.length > 0 && namespaces.length <= mostNamespaces
       if (!isForbidden(error) || !isFew) throw error
       const refusals = await Promise.all(namespaces.map(name => refusalOf(() => check(name))))
-      // Not everybody may know the namespaces of a workspace, so the first error names none.
+      // Not all callers may know the namespaces of a workspace, so the first error names none.
       if (refusals.some(refusal => refusal !== undefined)) throw error
     }
   }
@@ -111,7 +113,7 @@ export function createScopeReader(tools: ScopeReaderTools) {
   }
 
   /**
-   * A Role with the name of a preset is shown itself; KubeSphere creates such Roles in each
+   * A Role with the name of a preset is shown in its place; KubeSphere creates such Roles in each
    * namespace.
    */
   async function presetsAt({ scope, namespace, workspace }: Place): Promise<readonly Preset[]> {
@@ -132,7 +134,7 @@ export function createScopeReader(tools: ScopeReaderTools) {
     return listRoles({ groupDomain, presets, clusterRoles, roles, mayReadClusterRoles }, place)
   }
 
-  /** The members of a workspace that are stored on their own. */
+  /** The members of a workspace that are stored as records. */
   async function recordsAt(workspace: string): Promise<readonly RecordedMember[]> {
     const bindings = [...(await latest('clusterrolebindings')).entries()]
       .map(toBinding)
@@ -148,7 +150,7 @@ export function createScopeReader(tools: ScopeReaderTools) {
     return [...bindings.entries()].map(toBinding).some(({ roleRef: { name } }) => name === clusterRole)
   }
 
-  /** The bindings that count at a place, each under the name of its role there. */
+  /** The bindings that apply in a scope, by the name of their role there. */
   async function heldAt(place: ResolvedScope, is: (subject: Subject) => boolean): Promise<readonly Held[]> {
     const { scope, namespaces } = place
     const presets = await presetsAt(place)

@@ -21,9 +21,9 @@ type Roles = { readonly get: (namespace: string, name: string) => Entry | undefi
 export type RecordedMember = Held & { readonly recorded: Recorded }
 
 /**
- * The members that ClusterRoleBindings record for a workspace. A ClusterRole of the name with other
- * rules is no record: anyone may bind an empty one. Nor is a binding that the Workspace does not
- * own: it is of an earlier one of the name.
+ * The members that ClusterRoleBindings record for a workspace. A ClusterRole with this name but
+ * other rules is not a record, since anyone may bind an empty one. A binding that the Workspace
+ * does not own is not one either: it belongs to an earlier Workspace with the same name.
  *
  * @param uid undefined if there is no such Workspace
  */
@@ -66,7 +66,10 @@ type Owner = {
   readonly uid: string
 }
 
-/** Members of workspaces that are stored on their own, and not in the namespaces of the workspace. */
+/**
+ * Members of workspaces that are stored as records, and not by bindings in the namespaces of the
+ * workspace.
+ */
 export function createWorkspaceRecords({ groupDomain, callAs, places }: RecordTools) {
   /** The Workspace owns its records, so that kube-apiserver removes them with it. */
   async function ownerOf(exchange: AuthenticatedExchange, workspace: string): Promise<Owner> {
@@ -107,7 +110,8 @@ export function createWorkspaceRecords({ groupDomain, callAs, places }: RecordTo
       requireRecord(found, role, owner)
       return true
     }
-    // Its rights would go to subjects whom no one with these rights has bound.
+    // Otherwise subjects would get the permissions of the role although nobody with these
+    // permissions has bound them.
     if (await places.isBound(name))
       throw new Status(
         409,
@@ -142,7 +146,7 @@ export function createWorkspaceRecords({ groupDomain, callAs, places }: RecordTo
     await bind(callAs, exchange, { user, namespace: '', roleRef, labels, owner })
   }
 
-  /** A record outlives the label, and the role, that it was made with. */
+  /** A record remains when its label or role is deleted. */
   async function isRoleOf(workspace: string): Promise<(clusterRole: string) => boolean> {
     const roles = await places.latest('clusterroles')
     const presets = presetsOf('workspace', workspace)
@@ -171,10 +175,10 @@ export function createWorkspaceRecords({ groupDomain, callAs, places }: RecordTo
 
   return {
     /**
-     * The write that stores a member; none if the member is stored.
+     * Returns the write that stores a member; undefined if the member is already stored.
      *
-     * @param isRequired if false, a member who cannot be stored is one in the existing namespaces,
-     *   with a warning
+     * @param isRequired if false, a member who cannot be stored only gets the role in the existing
+     *   namespaces, with a warning
      */
     stepsFor(
       exchange: AuthenticatedExchange,
@@ -191,8 +195,9 @@ export function createWorkspaceRecords({ groupDomain, callAs, places }: RecordTo
       return [{ where: `workspace ${member.workspace}`, run }]
     },
     /**
-     * Gives the stored members of a workspace their roles in a new namespace, as the caller, who
-     * learns how many were not given. The namespace exists, so a failure is a warning too.
+     * Grants the stored members of a workspace their roles in a new namespace, as the caller; a
+     * warning says how many could not be granted. A failure is a warning too, since the namespace
+     * already exists.
      */
     async giveIn(
       exchange: AuthenticatedExchange,

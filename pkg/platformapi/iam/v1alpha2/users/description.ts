@@ -4,7 +4,7 @@ import { customRef, integer, object, oneOfTexts, text } from '../../../../openap
 import { listOperation, pageOf } from '../../../list-description.ts'
 
 const user = segment('user', 'The name of the user.')
-const dryRun = query('dryRun', 'All: everything is checked and nothing is kept.', oneOfTexts(['All']))
+const dryRun = query('dryRun', 'All: validates the request without storing anything.', oneOfTexts(['All']))
 
 /** `/kapis/iam.<group domain>/v1alpha2/users`: one row per route. */
 export function iamPaths(groupDomain: string) {
@@ -30,7 +30,7 @@ export function iamPaths(groupDomain: string) {
       }),
       post: {
         summary: 'Makes a user',
-        description: 'spec.password may be a password, which is kept as a hash, or a bcrypt hash.',
+        description: 'spec.password may be a password, which is stored as a hash, or a bcrypt hash.',
         parameters: [dryRun],
         body: { content: json(stored) },
         answers: {
@@ -48,7 +48,7 @@ export function iamPaths(groupDomain: string) {
         security: callers,
       },
       put: {
-        summary: 'Replaces a user; without spec.password it stays',
+        summary: 'Replaces a user; without spec.password the password is unchanged',
         parameters: [user, dryRun],
         body: { content: json(stored) },
         answers: written,
@@ -71,7 +71,8 @@ export function iamPaths(groupDomain: string) {
     '/users/{user}/password': {
       put: {
         summary: 'Sets a password, which ends the logins of the user',
-        description: 'One’s own takes currentPassword, and no right. Too many wrong ones lock it: 429.',
+        description:
+          'Changing the own password requires currentPassword and no permission. Too many wrong ones lock the user: 429.',
         parameters: [user, dryRun],
         body: { content: json(object({ currentPassword: text(), password: text() }, ['currentPassword'])) },
         answers: { ...success, ...kubeErrors(404, 413, 415, 422) },

@@ -157,7 +157,13 @@ describe('patchOwnUser', () => {
   })
 
   const refused: readonly [string, unknown, Parameters<typeof send>[1], number, RegExp][] = [
-    ['without currentPassword', first, { mustChange: false }, 403, /takes currentPassword .* PUT \/kapis\//],
+    [
+      'without currentPassword',
+      first,
+      { mustChange: false },
+      403,
+      /requires currentPassword: use PUT \/kapis\//,
+    ],
     ['to a bcrypt hash', [{ ...first[1], value: hash }], {}, 422, /spec.password: .*not a bcrypt hash/],
     ['of a weak password', [{ ...first[1], value: 'weak' }], {}, 422, /spec.password: .*must have 8 to 64/],
     ['to the same password', first, { isCurrent: true }, 422, /must differ from the password/],

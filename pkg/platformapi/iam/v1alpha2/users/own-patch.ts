@@ -25,8 +25,8 @@ export type OwnChange = {
 }
 
 /**
- * Reads a patch that changes nothing but what users change by themselves: password, e-mail address,
- * language, and with the password the mark that an administrator has set it.
+ * Parses a patch that changes only fields that users may change themselves: password, e-mail
+ * address, language, and with the password the annotation that an administrator has set it.
  *
  * @returns undefined for any other patch
  */
@@ -87,8 +87,9 @@ export function isOwnPatchType({ req }: AuthenticatedExchange): boolean {
 
 /**
  * PATCH of the caller's own user at the path of kube-apiserver, as consoles of KubeSphere 3.4 send
- * it after a first login. The password of a user who must change it is taken without the old one
- * from a login that has just asked for it, and from no other token. Any other patch goes to kube-apiserver, as the caller.
+ * it after a first login. A user who must change the password may omit the old one, but only with a
+ * token of a login with that password a moment ago. Any other patch goes to kube-apiserver, as the
+ * caller.
  *
  * @throws Status 400, 403, 409, 413, 422, 503, and what kube-apiserver sends
  */
@@ -134,13 +135,13 @@ async function requireNewPassword(
   const { name } = exchange.info
   const path = `/kapis/iam.${groupDomain}/v1alpha2/users/${name}/password`
   if (!toUser(await writer.read(name)).mustChangePassword)
-    throw new Status(403, 'Forbidden', `your password takes currentPassword to change it: use PUT ${path}`)
+    throw new Status(403, 'Forbidden', `changing your password requires currentPassword: use PUT ${path}`)
   if (!(await hasJustLoggedIn(exchange))) {
     audit(exchange, 'set password', name, 'old_login')
     const message = `log in again with your password to set a new one, or use PUT ${path} with currentPassword`
     throw new Status(403, 'Forbidden', message)
   }
-  // A dry run must not be a way to guess the password.
+  // A dry run must not allow guessing the password.
   const isSame = !isTried && (await isPassword(name, password))
   const problem =
     passwordProblem(password) ?? (isSame ? 'must differ from the password that you have' : undefined)

@@ -8,11 +8,11 @@ import { isRecord, type KubeObject } from '../../../../kubeclient/object.ts'
 export const ownMembers = ['email', 'lang'] as const
 
 /**
- * Whether a replacement changes nothing but what users change by themselves.
+ * Checks whether a replacement changes only fields that users may change themselves.
  *
  * @param before as the caller reads it
- * @returns the draft to write, with a mark of an e-mail address that the user has set; undefined if
- *   the change takes rights
+ * @returns the draft to write, with the annotation of an e-mail address that the user has set;
+ *   undefined if the change requires permissions
  */
 export function toOwnDraft(before: KubeObject, draft: UserDraft, groupDomain: string): UserDraft | undefined {
   const { metadata, spec, status } = before
@@ -33,7 +33,10 @@ export function toOwnDraft(before: KubeObject, draft: UserDraft, groupDomain: st
   return { ...draft, state: undefined, annotations: { ...draft.annotations, ...mark } }
 }
 
-/** @throws the error, with what users change by themselves if kube-apiserver has refused the caller */
+/**
+ * @throws the error; if kube-apiserver has refused the caller, it names the fields that users may
+ * change themselves
+ */
 export function withOwnRights(error: unknown): never {
   if (!(error instanceof Status && error.code === 403)) throw error
   const { code, reason, message, details } = error

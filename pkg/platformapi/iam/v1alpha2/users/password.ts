@@ -21,10 +21,10 @@ export type PasswordOptions = {
 }
 
 /**
- * PUT /users/{user}/password `{currentPassword, password}`. One's own takes the current one, which
- * is counted by the lockout like a login: a stolen token must not be a way to guess it. Setting
- * another's takes the right to update users/password, and to impersonate the user and every group
- * that the user is in.
+ * PUT /users/{user}/password `{currentPassword, password}`. Changing the own password requires the
+ * current one, whose failures the lockout counts like those of a login: a stolen token must not
+ * allow guessing it. Setting the password of another user requires permission to update
+ * users/password, and to impersonate the user and all groups of the user.
  *
  * Every login of the user ends.
  */

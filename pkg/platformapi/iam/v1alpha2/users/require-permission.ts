@@ -25,8 +25,7 @@ export type PermitOptions = {
 }
 
 /**
- * Asks RBAC, for the caller of a request, for the rights that a change of a user takes (see
- * user-rights.ts).
+ * Checks by RBAC that the caller of a request has the permissions that a change of a user requires.
  */
 export function createPermits(options: PermitOptions): (exchange: AuthenticatedExchange) => Permit {
   const { client, groupDomain, requirePermission } = options
@@ -47,7 +46,7 @@ export function createPermits(options: PermitOptions): (exchange: AuthenticatedE
     if (when === 'always')
       return require(identity, right, 'setting a password, an e-mail address or a link of this user')
     try {
-      await require(identity, right, 'a user name to which RBAC already gives rights')
+      await require(identity, right, 'a user name that already has permissions in RBAC')
     } catch (error) {
       if (!(error instanceof Status && error.code === 403) || (await isNamedInRbac(client, name))) throw error
     }

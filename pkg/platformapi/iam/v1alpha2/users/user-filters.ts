@@ -8,7 +8,7 @@ import type { PlatformRoles } from '../roles/platform-roles.ts'
 import { isMember } from '../roles/role-bindings.ts'
 import type { ScopeReader } from '../roles/scope-reader.ts'
 
-/** Filters of users by where they are members, each with the one for their role there. */
+/** Filters that select the members of a scope. */
 const scopes: readonly (readonly [filter: string, scope: MemberScope])[] = [
   ['namespace', 'namespace'],
   ['workspace', 'workspace'],
@@ -21,8 +21,9 @@ export type UserFilterTools = {
 }
 
 /**
- * The filters of users by their roles: `globalrole`, and `namespace`, `workspace` and `cluster=true`
- * with `role`, `workspacerole` and `clusterrole`, of which the first counts that is given.
+ * The filters of users by their roles: `globalrole`, and `namespace`, `workspace` and
+ * `cluster=true` with `role`, `workspacerole` and `clusterrole`, of which only the first given one
+ * applies.
  *
  * @returns the rest of the query, and the users; undefined without such a filter
  * @throws Status 403 for a caller who may not list the bindings

@@ -5,11 +5,11 @@ import { type Form, objectBytes, platformForm } from '../../../../resourcecache/
 import { type KnownPlatformRoles, platformRoleAnnotation } from '../roles/platform-roles.ts'
 
 /**
- * Shows a User as consoles of KubeSphere 3.4 read it: with its platform role in an annotation, and a
- * state that a user has who was not given one.
+ * Converts a stored User to the form that consoles of KubeSphere 3.4 read: with its platform role
+ * in an annotation, and with a state, which a new user lacks.
  *
  * @param user JSON text
- * @param role undefined if it is not for the caller: then also a stored annotation is left out
+ * @param role undefined if the caller may not know it: then a stored annotation is removed too
  */
 export function toUserText(user: string, role: string | undefined, groupDomain: string): string {
   const metadata = memberText(user, 'metadata')

@@ -27,13 +27,13 @@ export type UsersOptions = {
   readonly groupDomain: string
   readonly writer: UserWriter
   readonly permitOf: (exchange: AuthenticatedExchange) => Permit
-  /** Whether the user of the path is the caller, who needs no right to change some of it. */
+  /** Whether the user in the path is the caller, who may change some fields without permissions. */
   readonly isOwn: (exchange: AuthenticatedExchange) => boolean
   /** @throws Status 403 for a caller who may not write the user of the path */
   readonly requireWrite: (exchange: AuthenticatedExchange) => Promise<void>
   readonly users: { readonly get: (name: string) => User | undefined }
   readonly platformRoles: PlatformRoles
-  /** Removes a deleted user from bindings, as the caller, with a warning of those that stay. */
+  /** Removes a deleted user from bindings, as the caller, and warns about those that remain. */
   readonly leaveBindings: (exchange: AuthenticatedExchange, user: string) => Promise<void>
   /** A line of the audit. */
   readonly audit: (exchange: AuthenticatedExchange, action: string, user: string) => void
@@ -164,14 +164,14 @@ async function write(
   const { draft, role } = takePlatformRole(sent, groupDomain)
   const named = users.get(draft.name) ?? { name: draft.name, groups: [] }
   const isOwnUser = before !== undefined && isOwn(exchange)
-  // Whether a role is the stored one is for those who may know it.
+  // Only callers who may know the stored role may learn whether the given one equals it.
   if (role !== '' && !isOwnUser) await platformRoles.requireRead(exchange)
-  // Consoles send the role back that they have read.
+  // Consoles send back the role that they have read.
   const isNewRole = role !== '' && (await platformRoles.read()).of(named) !== role
   if (isOwnUser) {
     const own = isNewRole ? undefined : toOwnDraft(before, draft, groupDomain)
     if (own !== undefined) {
-      // Written over the version that it was compared with, and no other.
+      // Only the version that it was compared with is replaced.
       const resourceVersion = draft.resourceVersion || before.metadata.resourceVersion
       const permitted = { ...how, permit: async () => undefined }
       const user = await writer.update({ ...own, resourceVersion }, permitted)
@@ -224,7 +224,7 @@ function writeOptions(exchange: AuthenticatedExchange, permitOf: UsersOptions['p
   return { isDryRun: isDryRun(exchange), permit: permitOf(exchange) }
 }
 
-/** With the path of the object in kube-apiserver's own API, and a state, as in lists. */
+/** Adds the path of the object in the API of kube-apiserver, and a state, as in lists. */
 export function toAnswer(user: KubeObject, groupDomain: string, role = ''): object {
   const { apiVersion, kind, metadata, status, ...rest } = user
   const annotations = { ...metadata.annotations, [platformRoleAnnotation(groupDomain)]: role }
