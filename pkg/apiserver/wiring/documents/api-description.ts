@@ -2,6 +2,7 @@ import { oauthPaths } from '../../../oauth/description/paths.ts'
 import { type DescribedSection, divide, type Section } from '../../../openapi/document.ts'
 import { type Paths, under } from '../../../openapi/operation.ts'
 import { anyPaths } from '../../../platformapi/generic-resources-description.ts'
+import { groupPaths } from '../../../platformapi/iam/v1alpha2/groups/groups-description.ts'
 import { rolePaths } from '../../../platformapi/iam/v1alpha2/roles/roles-description.ts'
 import { iamPaths } from '../../../platformapi/iam/v1alpha2/users/description.ts'
 import { loggingPaths } from '../../../platformapi/logging/v1alpha2/description.ts'
@@ -75,6 +76,7 @@ export function describeApi(groupDomain: string): readonly DescribedSection[] {
     ...under(`/${oldResources}`, oldResourcePaths),
     ...under(`/${iam}`, iamPaths(groupDomain)),
     ...under(`/${iam}`, rolePaths),
+    ...under(`/${iam}`, groupPaths),
     ...under(`/${tenant}`, tenantPaths),
     ...under(`/${tenant}`, workspacePaths),
     ...under(`/${workspaces}`, templatePaths),

@@ -10,6 +10,7 @@ import type { KubeClient } from '../../../kubeclient/client.ts'
 import { routeOf } from '../../../openapi/route.ts'
 import type { Logger } from '../../../telemetry/logger.ts'
 import type { ReadStyle } from '../../read-collection.ts'
+import { createGroupRoutes } from './groups/group-routes.ts'
 import { createBindingRemover } from './roles/leave-bindings.ts'
 import { createPlatformRoles } from './roles/platform-roles.ts'
 import { createRoleRoutes, type RoleTools } from './roles/role-routes.ts'
@@ -22,6 +23,7 @@ import { putPassword } from './users/password.ts'
 import { createPermits, type RequirePermission } from './users/require-permission.ts'
 import { narrowUsers } from './users/user-filters.ts'
 import { createUserForm } from './users/user-form.ts'
+import { createGroupChanges } from './users/user-groups.ts'
 import { putState } from './users/user-status.ts'
 import { createUser, serveUser } from './users/users.ts'
 
@@ -56,7 +58,7 @@ export type IamApi = {
   /** Serves PATCH of the caller's own user at the path of kube-apiserver; undefined for any other request. */
   readonly servePatchOfOwn: (exchange: AuthenticatedExchange) => Promise<void> | undefined
   /**
-   * Returns whether a request is for roles or members, whose handlers perform their own
+   * Returns whether a request is for roles, members or groups, whose handlers perform their own
    * authorization.
    *
    * @throws Status 401
@@ -127,12 +129,18 @@ export function createIamApi(options: IamOptions): IamApi {
     '/users/{user}/loginrecords': exchange => getLoginRecords(tools, exchange),
   }
 
-  const roleRoutes = createRoleRoutes({ groupDomain, users, isCaller, audit, ...options.roles }, places)
+  const changeGroups = createGroupChanges(tools)
+  const { callAs, require } = options.roles
+  /** Their handlers authorize the caller. */
+  const rbacRoutes = {
+    ...createRoleRoutes({ groupDomain, users, isCaller, audit, ...options.roles }, places),
+    ...createGroupRoutes({ groupDomain, callAs, require, changeGroups, leaveBindings }, places),
+  }
 
   function serve(exchange: AuthenticatedExchange): Promise<void> | void {
     const { info } = exchange
-    const ofRoles = routeOf(roleRoutes, info.parts)
-    if (ofRoles !== undefined) return ofRoles(exchange)
+    const ofRbac = routeOf(rbacRoutes, info.parts)
+    if (ofRbac !== undefined) return ofRbac(exchange)
     if (info.resource !== 'users' || info.namespace !== '') return options.rest(exchange)
     if (info.verb === 'watch') return options.list(exchange)
     const route = routeOf(routes, info.parts)
@@ -175,7 +183,7 @@ export function createIamApi(options: IamOptions): IamApi {
       return patchOwnUser(tools, exchange)
     },
     judgesItself(exchange) {
-      if (!isHere(exchange) || routeOf(roleRoutes, exchange.info.parts) === undefined) return false
+      if (!isHere(exchange) || routeOf(rbacRoutes, exchange.info.parts) === undefined) return false
       if (hasNoCredential(exchange.identity)) throw unauthorized()
       return true
     },

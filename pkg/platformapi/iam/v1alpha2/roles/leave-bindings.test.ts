@@ -58,7 +58,7 @@ async function leave(user: string, { mayList = true, refused = '', isDown = fals
     },
   })
   const server = await startLoopback(async (req, res) => {
-    await remove(toExchange(req, res), user)
+    await remove(toExchange(req, res), { kind: 'User', name: user })
     res.end()
   })
   try {

@@ -5,38 +5,40 @@ import { addWarning } from '../../../../httpserver/warning.ts'
 import type { CallAs } from '../../../as-caller.ts'
 import { mostWrites, writeEach } from './member-changes.ts'
 import { unbind } from './member-writes.ts'
-import { type Binding, createBindingReader } from './role-bindings.ts'
+import { type Binding, createBindingReader, type Subject } from './role-bindings.ts'
 import { rbacGroup, type ScopeReader } from './scope-reader.ts'
 
 const kinds = ['rolebindings', 'clusterrolebindings'] as const
 
 /**
- * Removes a deleted user, as the caller, from the bindings that Kapis has written. Warns about
- * bindings that remain: a later user with the same name would get their permissions.
+ * Removes a deleted user, or group, as the caller, from the bindings that Kapis has written. Warns
+ * about bindings that remain: a later one with the same name would get their permissions.
  */
 export function createBindingRemover(tools: {
   readonly places: Pick<ScopeReader, 'latest' | 'mayList'>
   readonly callAs: CallAs
-}): (exchange: AuthenticatedExchange, user: string) => Promise<void> {
+}): (exchange: AuthenticatedExchange, subject: Subject) => Promise<void> {
   const { places, callAs } = tools
   const toBinding = createBindingReader()
 
-  async function bindingsOf(user: string): Promise<readonly Binding[]> {
+  async function bindingsOf(subject: Subject): Promise<readonly Binding[]> {
     const stores = await Promise.all(kinds.map(kind => places.latest(kind)))
     return stores
       .flatMap(store => [...store.entries()].map(toBinding))
-      .filter(({ subjects }) => subjects.some(({ kind, name }) => kind === 'User' && name === user))
+      .filter(({ subjects }) =>
+        subjects.some(({ kind, name }) => kind === subject.kind && name === subject.name),
+      )
   }
 
-  async function leave(exchange: AuthenticatedExchange, user: string): Promise<string | undefined> {
+  async function leave(exchange: AuthenticatedExchange, subject: Subject): Promise<string | undefined> {
     const may = await Promise.all(kinds.map(kind => places.mayList(exchange, rbacGroup, kind)))
     if (may.includes(false))
-      return 'role bindings of the user remain: you may not list rolebindings and clusterrolebindings'
-    const bindings = await bindingsOf(user)
+      return `role bindings of the ${what(subject)} remain: you may not list rolebindings and clusterrolebindings`
+    const bindings = await bindingsOf(subject)
     const isOwn = ({ entry }: Binding) => entry.meta.labels?.['app.kubernetes.io/managed-by'] === 'kapis'
     const own = bindings.filter(isOwn).slice(0, mostWrites)
     const failed = await writeEach(own, {
-      write: ({ entry }) => unbind(callAs, { ...exchange, rawQuery: '' }, entry.meta, user),
+      write: ({ entry }) => unbind(callAs, { ...exchange, rawQuery: '' }, entry.meta, subject),
       isOver: () => isOver(exchange.res),
     })
     const stay = [...bindings.filter(binding => !own.includes(binding)), ...failed]
@@ -45,14 +47,18 @@ export function createBindingRemover(tools: {
       .slice(0, 3)
       .map(({ entry }) => (entry.namespace === '' ? entry.name : `${entry.namespace}/${entry.name}`))
     const more = stay.length > named.length ? ` and ${stay.length - named.length} more` : ''
-    return `role bindings still name the user: ${named.join(', ')}${more}`
+    return `role bindings still name the ${what(subject)}: ${named.join(', ')}${more}`
   }
 
-  return async (exchange, user) => {
-    // The user is deleted, so a failure is a warning too.
-    const warning = await leave(exchange, user).catch(
-      (error: unknown) => `role bindings of the user may remain: ${toStatus(error).message}`,
+  return async (exchange, subject) => {
+    // The subject is deleted, so a failure is a warning too.
+    const warning = await leave(exchange, subject).catch(
+      (error: unknown) => `role bindings of the ${what(subject)} may remain: ${toStatus(error).message}`,
     )
     if (warning !== undefined) addWarning(exchange.res, warning)
   }
+}
+
+function what({ kind }: Subject): string {
+  return kind.toLowerCase()
 }

@@ -11,7 +11,7 @@ import {
 } from '../../../../kubeclient/object.ts'
 import { type CallAs, withQueryOf } from '../../../as-caller.ts'
 import { toDeleteBody } from '../../../delete-options.ts'
-import type { Place, RoleRef } from './role-bindings.ts'
+import type { Place, RoleRef, Subject } from './role-bindings.ts'
 
 export type Member = { readonly username: string; readonly roleRef: string }
 
@@ -58,7 +58,7 @@ function bindingsPath(namespace: string): string {
 }
 
 /**
- * Gives a user a role, with a binding that is created as the caller: kube-apiserver prevents
+ * Gives a user or a group a role, with a binding that is created as the caller: kube-apiserver prevents
  * granting more than the caller has. An existing binding is not changed.
  *
  * @param namespace '' for the whole cluster
@@ -68,7 +68,7 @@ export async function bind(
   callAs: CallAs,
   exchange: AuthenticatedExchange,
   to: {
-    readonly user: string
+    readonly subject: Subject
     readonly namespace: string
     readonly roleRef: RoleRef
     readonly labels: Readonly<Record<string, string>>
@@ -76,12 +76,12 @@ export async function bind(
     readonly owner?: object
   },
 ): Promise<void> {
-  const { user, namespace, roleRef, labels, owner } = to
+  const { subject, namespace, roleRef, labels, owner } = to
   const body = {
     apiVersion: `${group}/v1`,
     kind: namespace === '' ? 'ClusterRoleBinding' : 'RoleBinding',
     metadata: {
-      generateName: `${user}-${roleRef.name}-`
+      generateName: `${subject.name}-${roleRef.name}-`
         .toLowerCase()
         .replaceAll(/[^a-z0-9.-]/g, '-')
         .slice(0, 200),
@@ -89,13 +89,13 @@ export async function bind(
       ...(owner !== undefined && { ownerReferences: [owner] }),
     },
     roleRef: { apiGroup: group, ...roleRef },
-    subjects: [{ apiGroup: group, kind: 'User', name: user }],
+    subjects: [{ apiGroup: group, kind: subject.kind, name: subject.name }],
   }
   await callAs(exchange, { method: 'POST', path: withQueryOf(exchange, bindingsPath(namespace)), body })
 }
 
 /**
- * Removes a user from a binding, as the caller; deletes the binding if it has no other subject.
+ * Removes a user or a group from a binding, as the caller; deletes the binding if it has no other subject.
  *
  * @throws Status of kube-apiserver
  */
@@ -103,14 +103,14 @@ export async function unbind(
   callAs: CallAs,
   exchange: AuthenticatedExchange,
   metadata: ObjectMeta,
-  user: string,
+  { kind, name }: Subject,
 ): Promise<void> {
   const path = `${bindingsPath(metadata.namespace ?? '')}/${encodeURIComponent(metadata.name)}`
   const binding = await read(callAs, exchange, path)
   if (binding === undefined) return
   const subjects = itemsOf(binding.subjects)
   const others = subjects.filter(
-    subject => !(membersOf(subject).kind === 'User' && textOf(membersOf(subject).name) === user),
+    subject => !(membersOf(subject).kind === kind && textOf(membersOf(subject).name) === name),
   )
   if (others.length === subjects.length) return
   const { uid, resourceVersion } = binding.metadata

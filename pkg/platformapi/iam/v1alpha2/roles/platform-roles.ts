@@ -130,14 +130,15 @@ export function createPlatformRoles(tools: {
         ? []
         : await places.heldAt(place, subject => subject.kind === 'User' && subject.name === name)
       const isHeld = role === regular || held.some(each => each.role === role)
-      const binding = { user: name, namespace: '', roleRef, labels: labelsOf(groupDomain, place) }
+      const subject = { kind: 'User', name }
+      const binding = { subject, namespace: '', roleRef, labels: labelsOf(groupDomain, place) }
       // Before the user is written, kube-apiserver rejects a role that the caller may not grant.
       if (!isHeld) await bind(callAs, { ...exchange, rawQuery: 'dryRun=All' }, binding)
       return async () => {
         const own = { ...exchange, rawQuery: '' }
         if (!isHeld) await bind(callAs, own, binding)
         for (const each of held)
-          if (each.role !== role) await unbind(callAs, own, each.binding.entry.meta, name)
+          if (each.role !== role) await unbind(callAs, own, each.binding.entry.meta, subject)
         const byGroup = (await read()).of({ name: '', groups })
         if (byGroup !== regular && byGroup !== role)
           addWarning(exchange.res, `the platform role ${byGroup} of a group of the user stays`)

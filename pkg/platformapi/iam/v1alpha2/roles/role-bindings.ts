@@ -19,6 +19,7 @@ export type Binding = {
 
 /** A role that a user has by a binding. */
 export type Held = {
+  /** The name of the user, or of the group. */
   readonly user: string
   /** The role name in the API of KubeSphere. */
   readonly role: string
@@ -74,6 +75,11 @@ export function heldBy(
 /** Whether a subject is a person: users of Kubernetes components are never members. */
 export function isMember({ kind, name }: Subject): boolean {
   return kind === 'User' && name !== '' && !name.startsWith('system:')
+}
+
+/** A group of people: those of kube-apiserver itself get no roles here. */
+export function isGroup({ kind, name }: Subject): boolean {
+  return kind === 'Group' && name !== '' && !name.startsWith('system:')
 }
 
 export function isSameRole(a: RoleRef, b: RoleRef): boolean {

@@ -160,7 +160,7 @@ export function createScopeReader(tools: ScopeReaderTools) {
       const held = heldBy(all.map(toBinding), ({ roleRef }) => nameAt(presets, roleRef), is)
       if (scope === 'namespace') return held
       const records = await recordsAt(place.workspace)
-      return [...held, ...records.filter(({ user }) => is({ kind: 'User', name: user }))]
+      return [...held, ...records.filter(({ kind, user: name }) => is({ kind, name }))]
     }
     const all = [...(await latest('clusterrolebindings')).entries()].map(toBinding)
     const roles =

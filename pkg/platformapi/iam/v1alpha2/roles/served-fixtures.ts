@@ -2,11 +2,12 @@ import { expect } from 'chai'
 import { renderKube } from '../../../../apierrors/render-kube.ts'
 import { Status, unknownResource } from '../../../../apierrors/status.ts'
 import { type Loopback, startLoopback, toExchange } from '../../../../apirequest/fixtures.ts'
+import type { Handler } from '../../../../apirequest/request-context.ts'
 import { toUser, type User } from '../../../../iam/users/user.ts'
 import { type KubeObject, membersOf } from '../../../../kubeclient/object.ts'
 import { routeOf } from '../../../../openapi/route.ts'
 import { binding, groupDomain, object, storeOf } from './fixtures.ts'
-import { createRoleRoutes } from './role-routes.ts'
+import { createRoleRoutes, type RoleTools } from './role-routes.ts'
 
 export const base = '/kapis/iam.kapis.io/v1alpha2'
 
@@ -84,9 +85,15 @@ export const objects: Readonly<Record<string, readonly KubeObject[]>> = {
     binding('old2', 'ClusterRole/own', ['User/jane'], inside('old')),
     binding('mail', 'ClusterRole/view', ['User/kim@x.test'], inside('old')),
   ],
+  groups: [
+    object('Group', 'dev', {}, { ...label('blue'), generateName: 'dev' }),
+    object('Group', 'ops', {}, label('empty')),
+  ],
   workspaces: ['blue', 'empty'].map(workspaceOf),
   users: ['joe', 'ann'].map(name => ({
-    ...object('User', name, { spec: { email: `${name}@x.test` } }),
+    ...object('User', name, {
+      spec: { email: `${name}@x.test`, groups: name === 'joe' ? ['dev', 'ops'] : [] },
+    }),
     apiVersion: 'iam.kapis.io/v1alpha2',
   })),
 }
@@ -104,7 +111,9 @@ const stored = new Map<string, User>(
 export const member = (username: string, roleRef: string) => ({ username, roleRef })
 
 /** Serves roles and members of these objects while the tests of a `describe` run. */
-export function serveRoleRoutes() {
+export function serveRoleRoutes(
+  toRoutes: (tools: RoleTools) => Readonly<Record<string, Handler>> = createRoleRoutes,
+) {
   let loopback: Loopback
   /** What kube-apiserver was asked as the caller. */
   const calls: unknown[] = []
@@ -114,7 +123,7 @@ export function serveRoleRoutes() {
 
   before(async () => {
     const stores = new Map(Object.entries(objects).map(([plural, items]) => [plural, storeOf(plural, items)]))
-    const routes = createRoleRoutes({
+    const routes = toRoutes({
       groupDomain,
       users: stored,
       isCaller: ({ identity }, name) => name === identity.username,

@@ -124,7 +124,7 @@ describe('createWorkspaceRecords', () => {
 
   const recordsOfMany = (role: string, count: number) => async () =>
     Array.from({ length: count }, (_, i) => ({
-      ...{ user: `u${i}`, role: '', recorded: { role } },
+      ...{ kind: 'User', user: `u${i}`, role: '', recorded: { role } },
       binding: { entry: [...bindings.entries()][0] ?? Object(null), roleRef: Object(null), subjects: [] },
     }))
 
@@ -160,7 +160,7 @@ describe('createWorkspaceRecords', () => {
   const store = (workspace: string, options: Parameters<typeof during>[1] = {}) =>
     during(
       async (records, exchange) => {
-        const member = { user: 'new', workspace, role: undefined }
+        const member = { subject: { kind: 'User', name: 'new' }, workspace, role: undefined }
         for (const { run } of records.stepsFor(exchange, member, { held: [], isRequired: true })) await run()
       },
       {
@@ -186,7 +186,7 @@ describe('createWorkspaceRecords', () => {
       const [entry] = storeOf('rolebindings', [namespaced]).entries()
       if (entry === undefined) throw new Error('no entry')
       const held = [{ user: 'new', role: 'kapis:workspace:new', binding: toBinding(entry) }]
-      const member = { user: 'new', workspace: 'new', role: undefined }
+      const member = { subject: { kind: 'User', name: 'new' }, workspace: 'new', role: undefined }
       expect(records.stepsFor(exchange, member, { held, isRequired: true })).to.have.length(1)
     }).then(({ thrown }) => expect(thrown).to.equal(undefined)))
 

@@ -10,7 +10,7 @@ import { workspacesPath } from '../../../workspaces/template.ts'
 import { mostWrites, type Step, writeEach } from './member-changes.ts'
 import { bind } from './member-writes.ts'
 import { hasRulesOf, type Recorded, recordedFor, recordRole } from './record-role.ts'
-import { type Binding, type Held, isMember } from './role-bindings.ts'
+import { type Binding, type Held, isGroup, isMember, type Subject } from './role-bindings.ts'
 import { presetsOf } from './role-presets.ts'
 
 const clusterRoles = '/apis/rbac.authorization.k8s.io/v1/clusterroles'
@@ -18,7 +18,7 @@ const clusterRoles = '/apis/rbac.authorization.k8s.io/v1/clusterroles'
 type Roles = { readonly get: (namespace: string, name: string) => Entry | undefined }
 
 /** A member of a workspace by a record. */
-export type RecordedMember = Held & { readonly recorded: Recorded }
+export type RecordedMember = Held & { readonly kind: Subject['kind']; readonly recorded: Recorded }
 
 /**
  * The members that ClusterRoleBindings record for a workspace. A ClusterRole with this name but
@@ -40,8 +40,8 @@ export function recordsOf(
     const role = recordRole(groupDomain, workspace, recorded.role)
     if (!hasRulesOf(roles.get('', roleRef.name)?.parsed(), role)) return []
     return subjects
-      .filter(isMember)
-      .map(({ name: user }) => ({ user, role: roleRef.name, binding, recorded }))
+      .filter(subject => isMember(subject) || isGroup(subject))
+      .map(({ kind, name: user }) => ({ kind, user, role: roleRef.name, binding, recorded }))
   })
 }
 
@@ -64,6 +64,12 @@ type Owner = {
   readonly kind: string
   readonly name: string
   readonly uid: string
+}
+
+type RecordOf = {
+  readonly subject: Subject
+  readonly workspace: string
+  readonly role: string | undefined
 }
 
 /**
@@ -136,14 +142,14 @@ export function createWorkspaceRecords({ groupDomain, callAs, places }: RecordTo
 
   async function write(
     exchange: AuthenticatedExchange,
-    { user, workspace, role }: { user: string; workspace: string; role: string | undefined },
+    { subject, workspace, role }: RecordOf,
   ): Promise<void> {
     const recorded = recordRole(groupDomain, workspace, role)
     const owner = await ownerOf(exchange, workspace)
     if (!(await ensureRole(exchange, recorded, owner))) return
     const labels = { [`${groupDomain}/workspace`]: workspace }
     const roleRef = { kind: 'ClusterRole', name: recorded.name }
-    await bind(callAs, exchange, { user, namespace: '', roleRef, labels, owner })
+    await bind(callAs, exchange, { subject, namespace: '', roleRef, labels, owner })
   }
 
   /** A record remains when its label or role is deleted. */
@@ -159,15 +165,15 @@ export function createWorkspaceRecords({ groupDomain, callAs, places }: RecordTo
     exchange: AuthenticatedExchange,
     { workspace, namespace }: { readonly workspace: string; readonly namespace: string },
   ): Promise<{ readonly missing: number; readonly all: number }> {
-    const members = (await places.recordsAt(workspace)).flatMap(({ user, recorded: { role } }) =>
-      role === undefined ? [] : [{ user, role }],
+    const members = (await places.recordsAt(workspace)).flatMap(({ kind, user: name, recorded: { role } }) =>
+      role === undefined ? [] : [{ subject: { kind, name }, role }],
     )
     const isHere = await isRoleOf(workspace)
     const given = members.filter(({ role }) => isHere(role)).slice(0, mostWrites)
     const own = { ...exchange, rawQuery: '' }
     const failed = await writeEach(given, {
-      write: ({ user, role: name }) =>
-        bind(callAs, own, { user, namespace, roleRef: { kind: 'ClusterRole', name }, labels: {} }),
+      write: ({ subject, role: name }) =>
+        bind(callAs, own, { subject, namespace, roleRef: { kind: 'ClusterRole', name }, labels: {} }),
       isOver: () => isOver(exchange.res),
     })
     return { missing: members.length - given.length + failed.length, all: members.length }
@@ -182,7 +188,7 @@ export function createWorkspaceRecords({ groupDomain, callAs, places }: RecordTo
      */
     stepsFor(
       exchange: AuthenticatedExchange,
-      member: { readonly user: string; readonly workspace: string; readonly role: string | undefined },
+      member: RecordOf,
       { held, isRequired }: { readonly held: readonly Held[]; readonly isRequired: boolean },
     ): readonly Step[] {
       if (held.some(({ recorded }) => recorded !== undefined && recorded.role === member.role)) return []
@@ -190,7 +196,7 @@ export function createWorkspaceRecords({ groupDomain, callAs, places }: RecordTo
         write(exchange, member).catch((error: unknown) => {
           const isRefused = error instanceof Status && [403, 404].includes(error.code)
           if (isRequired || !isRefused) throw error
-          addWarning(exchange.res, `${member.user} has no role in later namespaces: ${error.message}`)
+          addWarning(exchange.res, `${member.subject.name} has no role in later namespaces: ${error.message}`)
         })
       return [{ where: `workspace ${member.workspace}`, run }]
     },

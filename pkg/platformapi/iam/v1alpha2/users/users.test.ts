@@ -65,7 +65,7 @@ async function send(method: string, body: object, { mayRead = true, isOwn = fals
         }
       },
     },
-    leaveBindings: async (_exchange, name) => void events.push(`leave ${name}`),
+    leaveBindings: async (_exchange, { name }) => void events.push(`leave ${name}`),
     audit: (_exchange, action, name) => void events.push(`audit ${action} ${name}`),
   }
   const server = await startLoopback(async (req, res) => {

@@ -18,6 +18,7 @@ import {
   takePlatformRole,
   withoutPlatformRole,
 } from '../roles/platform-roles.ts'
+import type { Subject } from '../roles/role-bindings.ts'
 import { mergePatch } from './merge-patch.ts'
 import { toOwnDraft, withOwnRights } from './own-user.ts'
 import { toUserText } from './user-form.ts'
@@ -34,7 +35,7 @@ export type UsersOptions = {
   readonly users: { readonly get: (name: string) => User | undefined }
   readonly platformRoles: PlatformRoles
   /** Removes a deleted user from bindings, as the caller, and warns about those that remain. */
-  readonly leaveBindings: (exchange: AuthenticatedExchange, user: string) => Promise<void>
+  readonly leaveBindings: (exchange: AuthenticatedExchange, subject: Subject) => Promise<void>
   /** A line of the audit. */
   readonly audit: (exchange: AuthenticatedExchange, action: string, user: string) => void
 }
@@ -72,7 +73,7 @@ export async function serveUser(options: UsersOptions, exchange: AuthenticatedEx
     await writer.remove(info.name, { isDryRun: isTried, options: given?.options ?? {} })
     if (!isTried) {
       audit(exchange, 'delete', info.name)
-      await options.leaveBindings(exchange, info.name)
+      await options.leaveBindings(exchange, { kind: 'User', name: info.name })
     }
     return sendJson(res, 200, { message: 'success' })
   }

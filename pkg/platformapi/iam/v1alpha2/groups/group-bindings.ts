@@ -1,0 +1,110 @@
+import { badRequest, methodNotAllowed, notFound } from '../../../../apierrors/status.ts'
+import type { AuthenticatedExchange } from '../../../../apirequest/request-context.ts'
+import { sendJson } from '../../../../httpserver/respond.ts'
+import { isRecord, type KubeObject } from '../../../../kubeclient/object.ts'
+import { groupBindings } from '../../../../resourcecache/kinds/platform.ts'
+import { readJson } from '../../../body.ts'
+import { apply } from '../roles/member-grants.ts'
+import { requireMethod } from '../roles/member-routes.ts'
+import type { ScopeReader } from '../roles/scope-reader.ts'
+import { groupsOf } from '../users/user-groups.ts'
+import type { GroupTools, WorkspaceGroups } from './workspace-groups.ts'
+
+type Membership = { readonly userName: string; readonly groupName: string }
+
+/**
+ * GroupBindings: views of the groups in `spec.groups` of users, and their writers.
+ *
+ * @throws Status 400, 403, 404, 405, 409, 413, 415, 422, 503
+ */
+export function createGroupBindingHandlers(tools: GroupTools, groups: WorkspaceGroups, places: ScopeReader) {
+  const { groupDomain, changeGroups } = tools
+  const { iam } = groups
+  const kind = {
+    ...{ plural: 'groupbindings', kind: 'GroupBinding', namespaced: false, group: iam, version: 'v1alpha2' },
+    traits: groupBindings(groupDomain),
+  }
+
+  function toBinding(workspace: string, { userName, groupName }: Membership, since: string): KubeObject {
+    return {
+      apiVersion: `${iam}/v1alpha2`,
+      kind: 'GroupBinding',
+      metadata: {
+        // Neither name has a colon.
+        name: `${groupName}:${userName}`,
+        ...{ uid: '', resourceVersion: '0', creationTimestamp: since },
+        labels: {
+          [`${iam}/group-ref`]: groupName,
+          [`${iam}/user-ref`]: userName,
+          [`${groupDomain}/workspace`]: workspace,
+        },
+      },
+      groupRef: { apiGroup: iam, kind: 'groups', name: groupName },
+      users: [userName],
+    }
+  }
+
+  async function show(exchange: AuthenticatedExchange, workspace: string): Promise<void> {
+    const known = new Map((await groups.all(exchange, workspace)).map(({ name, meta }) => [name, meta]))
+    await groups.requireList(exchange, 'users')
+    const users = [...(await places.latest('users')).entries()]
+    const items = users.flatMap(user =>
+      groupsOf(user.parsed()).flatMap(groupName => {
+        const meta = known.get(groupName)
+        if (meta === undefined) return []
+        return [toBinding(workspace, { userName: user.name, groupName }, meta.creationTimestamp)]
+      }),
+    )
+    await places.show({ ...exchange, info: places.viewInfo(exchange, kind.plural) }, kind, items)
+  }
+
+  async function add(exchange: AuthenticatedExchange, workspace: string): Promise<void> {
+    const memberships = parseMemberships(await readJson(exchange.req, ['application/json']))
+    const known = new Map((await groups.all(exchange, workspace)).map(({ name, meta }) => [name, meta]))
+    for (const [i, { groupName }] of memberships.entries())
+      if (!known.has(groupName)) throw groups.unknownGroup(groupName, `[${i}].groupName`)
+    const changes = memberships.map(({ userName: user, groupName: group }) => ({
+      user,
+      steps: [{ where: group, run: () => changeGroups(exchange, { user, group, isMember: true }) }],
+    }))
+    await apply(exchange, changes, () => undefined)
+    const toView = (each: Membership) =>
+      toBinding(workspace, each, known.get(each.groupName)?.creationTimestamp ?? '')
+    sendJson(exchange.res, 200, memberships.map(toView))
+  }
+
+  return {
+    async collection(exchange: AuthenticatedExchange, workspace: string): Promise<void> {
+      requireMethod(exchange, ['GET', 'HEAD', 'POST'])
+      return exchange.req.method === 'POST' ? add(exchange, workspace) : show(exchange, workspace)
+    },
+    async one(exchange: AuthenticatedExchange, workspace: string, name: string): Promise<void> {
+      if (exchange.req.method !== 'DELETE') throw methodNotAllowed(['DELETE'])
+      const [groupName = '', userName = ''] = name.split(':')
+      await groups.one(exchange, workspace, groupName)
+      await groups.requireList(exchange, 'users')
+      const user = (await places.latest('users')).get('', userName)
+      if (user === undefined || !groupsOf(user.parsed()).includes(groupName))
+        throw notFound({ group: iam, resource: 'groupbindings' }, name)
+      await changeGroups(exchange, { user: userName, group: groupName, isMember: false })
+      sendJson(exchange.res, 200, { message: 'success' })
+    },
+  }
+}
+
+/**
+ * Members as consoles send them: `[{"userName", "groupName"}]`.
+ *
+ * @throws Status 400
+ */
+function parseMemberships(body: unknown): readonly Membership[] {
+  if (!Array.isArray(body) || body.length === 0 || body.length > 256)
+    throw badRequest('the body must be a list of 1 to 256 members')
+  return body.map((each: unknown) => {
+    const { userName, groupName, ...unknown } = isRecord(each) ? each : {}
+    const isText = (value: unknown): value is string => typeof value === 'string' && value !== ''
+    if (!isText(userName) || !isText(groupName) || Object.keys(unknown).length > 0)
+      throw badRequest('a member must be {"userName": …, "groupName": …}')
+    return { userName, groupName }
+  })
+}

@@ -1,0 +1,174 @@
+import { badRequest, methodNotAllowed, notFound } from '../../../../apierrors/status.ts'
+import type { AuthenticatedExchange } from '../../../../apirequest/request-context.ts'
+import { sendJson } from '../../../../httpserver/respond.ts'
+import { isRecord, itemsOf, type KubeObject, membersOf, parseObject } from '../../../../kubeclient/object.ts'
+import { plain, workspaceRoleBindings } from '../../../../resourcecache/kinds/platform.ts'
+import { type CallAs, withQueryOf } from '../../../as-caller.ts'
+import { readJson } from '../../../body.ts'
+import { readDeleteOptions, toDeleteBody } from '../../../delete-options.ts'
+import { apply, createMemberGrants } from '../roles/member-grants.ts'
+import { requireMethod } from '../roles/member-routes.ts'
+import { rolesByMember } from '../roles/members.ts'
+import { isGroup, isMember, type Place, type Subject } from '../roles/role-bindings.ts'
+import { rbacGroup, type ScopeReader } from '../roles/scope-reader.ts'
+
+const inWorkspace = (workspace: string): Place => ({ scope: 'workspace', namespace: '', workspace })
+const inNamespace = (namespace: string): Place => ({ scope: 'namespace', namespace, workspace: '' })
+
+/**
+ * The roles that groups have in a workspace and in namespaces: views of native bindings with a Group
+ * as subject, and their writers.
+ *
+ * @throws Status 400, 403, 404, 405, 409, 413, 415, 422, and those of kube-apiserver
+ */
+export function createGroupRoleHandlers(
+  tools: { readonly groupDomain: string; readonly callAs: CallAs },
+  places: ScopeReader,
+) {
+  const { groupDomain, callAs } = tools
+  const iam = `iam.${groupDomain}`
+  const { knowMembers, resolve, givenBy, takenFrom, ownOf, heldByEach } = createMemberGrants(tools, places)
+  const groupLabel = `${iam}/group-ref`
+
+  /** One for each group: its role is the same in all namespaces of the workspace. */
+  function toWorkspaceBinding(workspace: string, group: string, role: string): KubeObject {
+    return {
+      apiVersion: `${iam}/v1alpha2`,
+      kind: 'WorkspaceRoleBinding',
+      metadata: {
+        ...{ name: group, uid: '', resourceVersion: '0', creationTimestamp: '1970-01-01T00:00:00Z' },
+        labels: { [groupLabel]: group, [`${groupDomain}/workspace`]: workspace },
+      },
+      subjects: [{ apiGroup: rbacGroup, kind: 'Group', name: group }],
+      roleRef: { apiGroup: iam, kind: 'WorkspaceRole', name: role },
+    }
+  }
+
+  async function showOfWorkspace(exchange: AuthenticatedExchange, workspace: string): Promise<void> {
+    const place = inWorkspace(workspace)
+    const known = await knowMembers(exchange, place)
+    const held = await places.heldFor(exchange, known, isGroup)
+    const roles = rolesByMember(held, known, known.namespaces)
+    const info = places.viewInfo(exchange, 'workspacerolebindings')
+    const kind = { plural: 'workspacerolebindings', kind: 'WorkspaceRoleBinding', namespaced: false }
+    const what = { ...kind, group: iam, version: 'v1alpha2', traits: workspaceRoleBindings }
+    const items = [...roles].map(([group, role]) => toWorkspaceBinding(workspace, group, role))
+    await places.show({ ...exchange, info }, what, items)
+  }
+
+  /** Adds bindings as consoles send them: RoleBindings or WorkspaceRoleBindings, without a name. */
+  async function add(exchange: AuthenticatedExchange, place: Place): Promise<void> {
+    const sent = parseRoleBindings(await readJson(exchange.req, ['application/json']))
+    const known = await knowMembers(exchange, place)
+    const refs = await Promise.all(sent.map(({ role }) => resolve(exchange, known, role)))
+    const namesOf = (kind: string) =>
+      new Set(sent.flatMap(({ subject }) => (subject.kind === kind ? subject.name : [])))
+    const held = {
+      User: await heldByEach(known, 'User', namesOf('User')),
+      Group: await heldByEach(known, 'Group', namesOf('Group')),
+    }
+    const changes = sent.map(({ subject }, i) => ({
+      user: subject.name,
+      steps: givenBy(exchange, known, {
+        ...{ subject, ref: refs[i] },
+        held: held[subject.kind === 'Group' ? 'Group' : 'User'](subject.name),
+      }),
+    }))
+    await apply(exchange, changes, () => undefined)
+    sendJson(
+      exchange.res,
+      200,
+      sent.map(({ body }) => body),
+    )
+  }
+
+  async function removeOfWorkspace(exchange: AuthenticatedExchange, workspace: string, group: string) {
+    const given = await readDeleteOptions(exchange.req)
+    if (given?.isDryRun === true) throw badRequest('dryRun must be a query parameter here: ?dryRun=All')
+    const known = await knowMembers(exchange, inWorkspace(workspace))
+    const held = (await heldByEach(known, 'Group', new Set([group])))(group)
+    const own = await ownOf(known, held)
+    if (own.length === 0) throw notFound({ group: iam, resource: 'workspacerolebindings' }, group)
+    const steps = takenFrom(exchange, { kind: 'Group', name: group }, own)
+    await apply(exchange, [{ user: group, steps }], () => undefined)
+    sendJson(exchange.res, 200, { message: 'success' })
+  }
+
+  return {
+    async ofWorkspace(exchange: AuthenticatedExchange, workspace: string): Promise<void> {
+      requireMethod(exchange, ['GET', 'HEAD', 'POST'])
+      if (exchange.req.method === 'POST') return add(exchange, inWorkspace(workspace))
+      return showOfWorkspace(exchange, workspace)
+    },
+    async oneOfWorkspace(exchange: AuthenticatedExchange, workspace: string, name: string): Promise<void> {
+      if (exchange.req.method !== 'DELETE') throw methodNotAllowed(['DELETE'])
+      await removeOfWorkspace(exchange, workspace, name)
+    },
+    /** The RoleBindings of groups in the namespaces of a workspace, with their group in a label. */
+    async inNamespacesOf(exchange: AuthenticatedExchange, workspace: string): Promise<void> {
+      requireMethod(exchange, ['GET', 'HEAD'])
+      const known = await knowMembers(exchange, inWorkspace(workspace))
+      const held = (await places.heldAt(known, isGroup)).filter(({ recorded }) => recorded === undefined)
+      const names = new Map(
+        await Promise.all(
+          known.namespaces.map(async name => [name, await places.presetsAt(inNamespace(name))] as const),
+        ),
+      )
+      const items = held.map(({ user: group, binding: { entry, roleRef } }) => {
+        const binding = parseObject(entry.parsed())
+        const { metadata } = binding
+        const preset = names.get(entry.namespace)?.find(({ clusterRole }) => clusterRole === roleRef.name)
+        const name = roleRef.kind === 'ClusterRole' ? (preset?.name ?? roleRef.name) : roleRef.name
+        return {
+          ...binding,
+          metadata: { ...metadata, labels: { ...metadata.labels, [groupLabel]: group } },
+          roleRef: { apiGroup: rbacGroup, kind: 'Role', name },
+        }
+      })
+      const info = places.viewInfo(exchange, 'rolebindings')
+      const kind = { plural: 'rolebindings', kind: 'RoleBinding', namespaced: true }
+      await places.show(
+        { ...exchange, info },
+        { ...kind, group: rbacGroup, version: 'v1', traits: plain },
+        items,
+      )
+    },
+    async ofNamespace(exchange: AuthenticatedExchange, namespace: string): Promise<void> {
+      if (exchange.req.method !== 'POST') throw methodNotAllowed(['POST'])
+      await add(exchange, inNamespace(namespace))
+    },
+    async oneOfNamespace(exchange: AuthenticatedExchange, namespace: string, name: string): Promise<void> {
+      if (exchange.req.method !== 'DELETE') throw methodNotAllowed(['DELETE'])
+      const within = `/apis/${rbacGroup}/v1/namespaces/${encodeURIComponent(namespace)}/rolebindings`
+      await callAs(exchange, {
+        method: 'DELETE',
+        path: withQueryOf(exchange, `${within}/${encodeURIComponent(name)}`),
+        ...toDeleteBody(exchange, await readDeleteOptions(exchange.req)),
+      })
+      sendJson(exchange.res, 200, { message: 'success' })
+    },
+  }
+}
+
+type SentBinding = { readonly subject: Subject; readonly role: string; readonly body: object }
+
+/** @throws Status 400 */
+function parseRoleBindings(body: unknown): readonly SentBinding[] {
+  if (!Array.isArray(body) || body.length === 0 || body.length > 256)
+    throw badRequest('the body must be a list of 1 to 256 bindings')
+  return body.map((each: unknown) => {
+    const { roleRef, subjects } = membersOf(each)
+    const { name: role } = membersOf(roleRef)
+    const [first, ...others] = itemsOf(subjects)
+    const { kind, name } = membersOf(first)
+    const isText = (value: unknown): value is string => typeof value === 'string' && value !== ''
+    if (!isRecord(each) || !isText(role) || !isText(name) || !isText(kind) || others.length > 0)
+      throw badRequest('a binding must have roleRef.name, and one subject with kind and name')
+    const subject = { kind, name }
+    if (!isGroup(subject) && !isMember(subject))
+      throw badRequest(
+        `invalid subject ${JSON.stringify(`${kind} ${name}`)}: expected a Group or a User whose name does not begin with system:`,
+      )
+    return { subject, role, body: each }
+  })
+}

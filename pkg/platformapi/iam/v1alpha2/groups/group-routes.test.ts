@@ -1,0 +1,205 @@
+import { expect } from 'chai'
+import { notFound } from '../../../../apierrors/status.ts'
+import { itemsOf, membersOf } from '../../../../kubeclient/object.ts'
+import { groupDomain, native } from '../roles/fixtures.ts'
+import { createScopeReader } from '../roles/scope-reader.ts'
+import { itHides, itRefuses, serveRoleRoutes } from '../roles/served-fixtures.ts'
+import { createGroupRoutes } from './group-routes.ts'
+
+const changes: object[] = []
+const left: object[] = []
+
+const served = serveRoleRoutes(tools =>
+  createGroupRoutes(
+    {
+      ...{ groupDomain, callAs: tools.callAs, require: tools.require },
+      async changeGroups(_exchange, change) {
+        if (change.user === 'nobody') throw notFound({ group: 'iam.kapis.io', resource: 'users' }, 'nobody')
+        changes.push(change)
+      },
+      leaveBindings: async (_exchange, subject) => void left.push(subject),
+    },
+    createScopeReader(tools),
+  ),
+)
+const { calls, get, names, write } = served
+
+const blue = '/workspaces/blue'
+const path = '/apis/iam.kapis.io/v1alpha2/groups'
+const apiVersion = 'iam.kapis.io/v1alpha2'
+const label = { 'kapis.io/workspace': 'blue' }
+const roleBinding = (role: string, name = 'dev', kind = 'Group') => ({
+  roleRef: { kind: 'Role', name: role },
+  subjects: [{ kind, name }],
+})
+/** What a binding that was written gives. */
+const written = () =>
+  calls.map(call => {
+    const { method, path: at, body } = membersOf(call)
+    const { roleRef, subjects } = membersOf(body)
+    return [method, at, membersOf(roleRef).name, ...itemsOf(subjects).map(each => membersOf(each).name)]
+  })
+
+describe('createGroupRoutes', () => {
+  beforeEach(() => {
+    changes.splice(0)
+    left.splice(0)
+  })
+
+  it('shows the groups of a workspace, and no others', async () => {
+    expect(await names(`${blue}/groups`)).to.deep.equal(['dev'])
+    expect(await names(`${blue}/groups/dev`)).to.deep.equal(['dev'])
+    expect(await get(`${blue}/groups/ops`)).to.include({ code: 404 })
+  })
+
+  it('makes a group with the label of the workspace, as the caller', async () => {
+    const body = {
+      kind: 'Group',
+      metadata: { generateName: 'qa', labels: { 'kapis.io/workspace': 'empty' } },
+    }
+    await write('POST', `${blue}/groups`, body)
+    const metadata = { generateName: 'qa', labels: label }
+    expect(calls).to.deep.equal([{ method: 'POST', path, body: { apiVersion, kind: 'Group', metadata } }])
+  })
+
+  it('keeps the label of the workspace in PUT and PATCH', async () => {
+    await write('PUT', `${blue}/groups/dev`, { metadata: { name: 'dev' } })
+    await write('PATCH', `${blue}/groups/dev`, { metadata: { labels: { 'kapis.io/workspace': 'empty' } } })
+    expect(calls).to.deep.equal([
+      {
+        ...{ method: 'PUT', path: `${path}/dev` },
+        body: { apiVersion, kind: 'Group', metadata: { name: 'dev', labels: label } },
+      },
+      {
+        ...{ method: 'PATCH', path: `${path}/dev`, contentType: 'application/merge-patch+json' },
+        body: { metadata: { labels: label } },
+      },
+    ])
+  })
+
+  it('takes its members and bindings away with a group', async () => {
+    expect(await write('DELETE', `${blue}/groups/dev`)).to.deep.equal({
+      code: 200,
+      body: { message: 'success' },
+    })
+    const body = { kind: 'DeleteOptions', apiVersion: 'v1', preconditions: { uid: 'u-dev' } }
+    expect(calls).to.deep.equal([{ method: 'DELETE', path: `${path}/dev`, body }])
+    expect(changes).to.deep.equal([{ user: 'joe', group: 'dev', isMember: false }])
+    expect(left).to.deep.equal([{ kind: 'Group', name: 'dev' }])
+  })
+
+  it('changes nothing else in a dry run', async () => {
+    await write('DELETE', `${blue}/groups/dev?dryRun=All`)
+    expect(calls).to.have.deep.nested.property('[0].body.dryRun', ['All'])
+    expect([...changes, ...left]).to.deep.equal([])
+  })
+
+  it('shows spec.groups of users as GroupBindings', async () => {
+    expect(await names(`${blue}/groupbindings`)).to.deep.equal(['dev:joe'])
+    const { body } = await get(`${blue}/groupbindings`)
+    expect(itemsOf(membersOf(body).items)[0]).to.deep.include({
+      groupRef: { apiGroup: 'iam.kapis.io', kind: 'groups', name: 'dev' },
+      users: ['joe'],
+    })
+  })
+
+  it('adds users to groups, and takes them out', async () => {
+    const { body } = await write('POST', `${blue}/groupbindings`, [{ userName: 'ann', groupName: 'dev' }])
+    expect(itemsOf(body).map(each => membersOf(membersOf(each).metadata).name)).to.deep.equal(['dev:ann'])
+    expect(await write('DELETE', `${blue}/groupbindings/dev:joe`)).to.include({ code: 200 })
+    expect(changes).to.deep.equal([
+      { user: 'ann', group: 'dev', isMember: true },
+      { user: 'joe', group: 'dev', isMember: false },
+    ])
+  })
+
+  for (const name of ['dev:ann', 'ops:joe', 'dev', 'x:y'])
+    it(`has no GroupBinding ${name} in the workspace`, async () => {
+      expect(await write('DELETE', `${blue}/groupbindings/${name}`)).to.include({ code: 404 })
+      expect(changes).to.deep.equal([])
+    })
+
+  it('gives a group a role in each namespace of a workspace, and stores it', async () => {
+    const { code } = await write('POST', `${blue}/workspacerolebindings`, [roleBinding('blue-viewer', 'ops')])
+    expect(code).to.equal(200)
+    expect(written().filter(([method]) => method === 'POST')).to.deep.equal([
+      ['POST', `${native}/namespaces/b1/rolebindings`, 'view', 'ops'],
+      ['POST', `${native}/namespaces/b2/rolebindings`, 'view', 'ops'],
+      ['POST', `${native}/clusterroles`, undefined],
+      ['POST', `${native}/clusterrolebindings`, 'kapis:workspace:blue:view', 'ops'],
+    ])
+  })
+
+  it('shows the role of a stored group, and takes it away', async () => {
+    const { body } = await get('/workspaces/empty/workspacerolebindings')
+    expect(itemsOf(membersOf(body).items)).to.have.lengthOf(1)
+    expect(itemsOf(membersOf(body).items)[0]).to.deep.include({
+      roleRef: { apiGroup: 'iam.kapis.io', kind: 'WorkspaceRole', name: 'empty-regular' },
+    })
+    expect(await write('DELETE', '/workspaces/empty/workspacerolebindings/dev')).to.include({ code: 200 })
+    expect(calls.at(-1)).to.deep.include({ method: 'PUT', path: `${native}/clusterrolebindings/record2` })
+    expect(calls.at(-1)).to.have.nested.property('body.subjects.length', 1)
+  })
+
+  it('leaves the role in one namespace with its workspace', async () => {
+    // dev views b1 alone.
+    expect(await write('DELETE', `${blue}/workspacerolebindings/dev`)).to.include({ code: 404 })
+  })
+
+  it('shows RoleBindings of groups by the role names of KubeSphere', async () => {
+    const { body } = await get(`${blue}/rolebindings`)
+    const [first] = itemsOf(membersOf(body).items)
+    expect(first).to.have.deep.property('roleRef', {
+      apiGroup: 'rbac.authorization.k8s.io',
+      kind: 'Role',
+      name: 'viewer',
+    })
+    expect(first).to.have.deep.nested.property('metadata.labels', { 'iam.kapis.io/group-ref': 'dev' })
+  })
+
+  it('gives a group a role in a namespace, and takes it away', async () => {
+    await write('POST', '/namespaces/b2/rolebindings', [roleBinding('operator')])
+    expect(written()).to.deep.equal([['POST', `${native}/namespaces/b2/rolebindings`, 'edit', 'dev']])
+    await write('DELETE', '/namespaces/b2/rolebindings/x')
+    expect(calls.at(-1)).to.deep.equal({ method: 'DELETE', path: `${native}/namespaces/b2/rolebindings/x` })
+  })
+
+  const members = 'a member must be {"userName": …, "groupName": …}'
+  const binding = 'a binding must have roleRef.name, and one subject with kind and name'
+  itRefuses(served, [
+    ['POST', `${blue}/groups`, { metadata: { generateName: 'dev' } }, 409, 'the workspace has a group "dev"'],
+    ['POST', `${blue}/groups`, [], 400, 'the body must be a Group as a JSON object'],
+    [
+      ...(['PUT', `${blue}/groups/dev`, { metadata: { name: 'x' } }, 400] as const),
+      'metadata.name must be the name in the path, "dev"',
+    ],
+    ['POST', `${blue}/groupbindings`, {}, 400, 'the body must be a list of 1 to 256 members'],
+    ['POST', `${blue}/groupbindings`, [{ userName: 'ann' }], 400, members],
+    ['POST', `${blue}/groupbindings`, [{ userName: 'ann', groupName: 'dev', more: 1 }], 400, members],
+    ['POST', `${blue}/workspacerolebindings`, [], 400, 'the body must be a list of 1 to 256 bindings'],
+    ['POST', `${blue}/workspacerolebindings`, [{ roleRef: { name: 'x' } }], 400, binding],
+    [
+      ...(['POST', '/namespaces/b1/rolebindings', [roleBinding('viewer', 'system:masters')], 400] as const),
+      'invalid subject "Group system:masters": expected a Group or a User whose name does not begin with system:',
+    ],
+  ])
+  it('refuses a group of another workspace', async () => {
+    const body = [{ userName: 'ann', groupName: 'ops' }]
+    expect(await write('POST', `${blue}/groupbindings`, body)).to.include({ code: 422 })
+    expect(changes).to.deep.equal([])
+  })
+  it('says that there is no such user', async () => {
+    const body = [{ userName: 'nobody', groupName: 'dev' }]
+    expect(await write('POST', `${blue}/groupbindings`, body)).to.include({ code: 404 })
+  })
+  itHides(served, [
+    ['GET', `${blue}/groups`, undefined, ['groups']],
+    ['DELETE', `${blue}/groups/ops`, undefined, ['groups']],
+    ['GET', `${blue}/groupbindings`, undefined, ['users']],
+    ['DELETE', `${blue}/groupbindings/dev:none`, undefined, ['users']],
+    ['POST', `${blue}/groupbindings`, [{ userName: 'ann', groupName: 'none' }], ['groups']],
+    ['GET', `${blue}/workspacerolebindings`, undefined, ['rolebindings', 'rolebindings b1']],
+    ['GET', `${blue}/rolebindings`, undefined, ['rolebindings', 'rolebindings b1']],
+    ['POST', '/namespaces/b1/rolebindings', [roleBinding('viewer')], ['rolebindings']],
+  ])
+})

@@ -1,0 +1,37 @@
+import type { AuthenticatedExchange, Handler } from '../../../../apirequest/request-context.ts'
+import type { ScopeReader } from '../roles/scope-reader.ts'
+import { createGroupBindingHandlers } from './group-bindings.ts'
+import { createGroupRoleHandlers } from './group-roles.ts'
+import { createGroupHandlers } from './groups.ts'
+import type { GroupPath } from './groups-description.ts'
+import { createWorkspaceGroups, type GroupTools } from './workspace-groups.ts'
+
+type ServePlace = (exchange: AuthenticatedExchange, place: string, name: string) => Promise<void>
+
+/** Groups of KubeSphere 3.4, their members and their roles. Each handler authorizes its caller. */
+export function createGroupRoutes(
+  tools: GroupTools,
+  places: ScopeReader,
+): Readonly<Record<GroupPath, Handler>> {
+  const known = createWorkspaceGroups(tools, places)
+  const groups = createGroupHandlers(tools, known, places)
+  const bindings = createGroupBindingHandlers(tools, known, places)
+  const roles = createGroupRoleHandlers(tools, places)
+  const at = (serve: ServePlace): Handler => {
+    return exchange => {
+      const [, place = '', , name = ''] = exchange.info.parts
+      return serve(exchange, place, name)
+    }
+  }
+  return {
+    '/workspaces/{workspace}/groups': at(groups.collection),
+    '/workspaces/{workspace}/groups/{group}': at(groups.one),
+    '/workspaces/{workspace}/groupbindings': at(bindings.collection),
+    '/workspaces/{workspace}/groupbindings/{groupbinding}': at(bindings.one),
+    '/workspaces/{workspace}/workspacerolebindings': at(roles.ofWorkspace),
+    '/workspaces/{workspace}/workspacerolebindings/{rolebinding}': at(roles.oneOfWorkspace),
+    '/workspaces/{workspace}/rolebindings': at(roles.inNamespacesOf),
+    '/namespaces/{namespace}/rolebindings': at(roles.ofNamespace),
+    '/namespaces/{namespace}/rolebindings/{rolebinding}': at(roles.oneOfNamespace),
+  }
+}

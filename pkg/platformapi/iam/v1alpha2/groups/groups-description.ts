@@ -1,0 +1,102 @@
+import { callers, kubeErrors } from '../../../../openapi/kube-errors.ts'
+import {
+  content,
+  json,
+  type Operation,
+  ok,
+  type Parameter,
+  query,
+  segment,
+  success,
+} from '../../../../openapi/operation.ts'
+import { arrayOf, kubeObject, object, oneOfTexts, type Schema, text } from '../../../../openapi/schema.ts'
+import { listOperation, objectOperation } from '../../../list-description.ts'
+
+const workspace = segment('workspace', 'The name of the workspace.')
+const namespace = segment('namespace', 'The name of the namespace.')
+const group = segment('group', 'The name of the group.')
+const binding = segment('rolebinding', 'The name of the binding.')
+const dryRun = query('dryRun', 'All: everything is checked and nothing is kept.', oneOfTexts(['All']))
+
+function write(
+  summary: string,
+  parameters: readonly Parameter[],
+  body: Schema,
+  types = ['application/json'],
+): Operation {
+  return {
+    summary,
+    parameters: [...parameters, dryRun],
+    body: { content: content(types, body) },
+    answers: {
+      200: { description: 'It is written.', content: json(body) },
+      ...kubeErrors(404, 409, 413, 415, 422),
+    },
+    security: callers,
+  }
+}
+
+function remove(summary: string, parameters: readonly Parameter[]): Operation {
+  const answers = { ...success, ...kubeErrors(404, 409) }
+  return { summary, parameters: [...parameters, dryRun], answers, security: callers }
+}
+
+const list = (summary: string) => listOperation(summary, { form: 'items', segments: [workspace] })
+const memberships = arrayOf(object({ userName: text(), groupName: text() }))
+const bindings = arrayOf(kubeObject)
+const mergePatch = 'application/merge-patch+json'
+
+/** Groups, below `/kapis/iam.<group domain>/v1alpha2`. */
+export const groupPaths = {
+  '/workspaces/{workspace}/groups': {
+    get: list('Groups of a workspace'),
+    post: {
+      ...write('Makes a group', [workspace], kubeObject),
+      answers: {
+        201: { description: 'It is made.', content: json(kubeObject) },
+        ...kubeErrors(404, 409, 413, 415, 422),
+      },
+    },
+  },
+  '/workspaces/{workspace}/groups/{group}': {
+    get: objectOperation('A group', [workspace, group]),
+    put: write('Replaces a group', [workspace, group], kubeObject),
+    patch: write('Changes a group', [workspace, group], kubeObject, [
+      mergePatch,
+      'application/json-patch+json',
+    ]),
+    delete: remove('Removes a group, its members and the bindings that Kapis has made for it', [
+      workspace,
+      group,
+    ]),
+  },
+  '/workspaces/{workspace}/groupbindings': {
+    get: list('Which users have a group in spec.groups'),
+    post: {
+      ...write('Adds users to groups', [workspace], memberships),
+      answers: { ...ok(bindings), ...kubeErrors(404, 409, 413, 415, 422) },
+    },
+  },
+  '/workspaces/{workspace}/groupbindings/{groupbinding}': {
+    delete: remove('Takes a user out of a group', [
+      workspace,
+      segment('groupbinding', 'The group, a colon and the user.'),
+    ]),
+  },
+  '/workspaces/{workspace}/workspacerolebindings': {
+    get: list('The roles of groups in a workspace'),
+    post: write('Gives groups roles in a workspace', [workspace], bindings),
+  },
+  '/workspaces/{workspace}/workspacerolebindings/{rolebinding}': {
+    delete: remove('Takes the roles of a workspace from a group', [workspace, binding]),
+  },
+  '/workspaces/{workspace}/rolebindings': { get: list('RoleBindings of groups in a workspace') },
+  '/namespaces/{namespace}/rolebindings': {
+    post: write('Gives groups roles in a namespace', [namespace], bindings),
+  },
+  '/namespaces/{namespace}/rolebindings/{rolebinding}': {
+    delete: remove('Removes a RoleBinding', [namespace, binding]),
+  },
+} as const
+
+export type GroupPath = keyof typeof groupPaths

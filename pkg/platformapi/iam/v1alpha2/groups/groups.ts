@@ -1,0 +1,124 @@
+import { badRequest, methodNotAllowed, Status, toStatus } from '../../../../apierrors/status.ts'
+import type { AuthenticatedExchange } from '../../../../apirequest/request-context.ts'
+import { isOver, sendJson, sendJsonText } from '../../../../httpserver/respond.ts'
+import { addWarning } from '../../../../httpserver/warning.ts'
+import { isRecord, membersOf, parseObject, textOf } from '../../../../kubeclient/object.ts'
+import type { Entry } from '../../../../resourcecache/store/cached-object.ts'
+import { withQueryOf } from '../../../as-caller.ts'
+import { readJson, typeOf } from '../../../body.ts'
+import { readDeleteOptions, toDeleteBody } from '../../../delete-options.ts'
+import { isDryRun } from '../../../dry-run.ts'
+import { mostWrites, writeEach } from '../roles/member-changes.ts'
+import type { ScopeReader } from '../roles/scope-reader.ts'
+import { groupsOf } from '../users/user-groups.ts'
+import type { GroupTools, WorkspaceGroups } from './workspace-groups.ts'
+
+const patchTypes = ['application/merge-patch+json', 'application/json-patch+json', 'application/json']
+
+/**
+ * Groups of a workspace: custom resources, which are written as the caller. They give no rights.
+ *
+ * @throws Status 400, 403, 404, 405, 409, 413, 415, and those of kube-apiserver
+ */
+export function createGroupHandlers(tools: GroupTools, groups: WorkspaceGroups, places: ScopeReader) {
+  const { groupDomain, callAs, changeGroups, leaveBindings } = tools
+  const { iam } = groups
+  const path = `/apis/${iam}/v1alpha2/groups`
+  const kind = { plural: 'groups', kind: 'Group', namespaced: false, group: iam, version: 'v1alpha2' }
+  const label = `${groupDomain}/workspace`
+
+  async function show(exchange: AuthenticatedExchange, entries: readonly Entry[], name = ''): Promise<void> {
+    const info = places.viewInfo(exchange, 'groups', name)
+    const items = entries.map(entry => parseObject(entry.parsed()))
+    await places.show({ ...exchange, info }, kind, items)
+  }
+
+  /** The group as it was sent, with the label of the workspace. @throws Status 400 */
+  function toGroup(sent: unknown, workspace: string, name?: string): object {
+    if (!isRecord(sent) || (sent.kind ?? 'Group') !== 'Group')
+      throw badRequest('the body must be a Group as a JSON object')
+    const metadata = membersOf(sent.metadata)
+    if (name !== undefined && metadata.name !== name)
+      throw badRequest(`metadata.name must be the name in the path, ${JSON.stringify(name)}`)
+    const labels = { ...membersOf(metadata.labels), [label]: workspace }
+    return { ...sent, apiVersion: `${iam}/v1alpha2`, kind: 'Group', metadata: { ...metadata, labels } }
+  }
+
+  /** A merge patch does not move a group to another workspace; a JSON Patch is sent as it is. */
+  function toPatch(sent: unknown, workspace: string): unknown {
+    if (!isRecord(sent)) return sent
+    const metadata = membersOf(sent.metadata)
+    const labels = { ...membersOf(metadata.labels), [label]: workspace }
+    return { ...sent, metadata: { ...metadata, labels } }
+  }
+
+  async function create(exchange: AuthenticatedExchange, workspace: string): Promise<void> {
+    const body = toGroup(await readJson(exchange.req, ['application/json']), workspace)
+    // Consoles show the generateName as the name of a department.
+    const given = textOf(membersOf(membersOf(body).metadata).generateName)
+    const isTaken = (entry: Entry) => membersOf(entry.parsed().metadata).generateName === given
+    if (given !== '' && (await groups.all(exchange, workspace)).some(isTaken))
+      throw new Status(409, 'AlreadyExists', `the workspace has a group ${JSON.stringify(given)}`)
+    const made = await callAs(exchange, { method: 'POST', path: withQueryOf(exchange, path), body })
+    sendJsonText(exchange.res, made.code, made.text)
+  }
+
+  /** Users of a deleted group would be members of the next one of its name. */
+  async function removeMembers(exchange: AuthenticatedExchange, group: string): Promise<void> {
+    const members = [...(await places.latest('users')).entries()].filter(entry =>
+      groupsOf(entry.parsed()).includes(group),
+    )
+    const failed = await writeEach(members.slice(0, mostWrites), {
+      write: ({ name: user }) => changeGroups(exchange, { user, group, isMember: false }),
+      isOver: () => isOver(exchange.res),
+    })
+    const count = failed.length + Math.max(0, members.length - mostWrites)
+    if (count > 0) addWarning(exchange.res, `${count} users still have the group in spec.groups`)
+  }
+
+  async function remove(exchange: AuthenticatedExchange, { name, meta: { uid } }: Entry): Promise<void> {
+    const given = (await readDeleteOptions(exchange.req)) ?? { options: {}, isDryRun: false }
+    const isTried = isDryRun(exchange) || given.isDryRun
+    // The group whose workspace was looked at, and no later one of the name.
+    const preconditions = { uid, ...membersOf(given.options.preconditions) }
+    const body = toDeleteBody(exchange, { ...given, options: { ...given.options, preconditions } })
+    await callAs(exchange, { method: 'DELETE', path: `${path}/${encodeURIComponent(name)}`, ...body })
+    if (!isTried) {
+      // The group is deleted, so a failure is a warning.
+      await removeMembers(exchange, name).catch((error: unknown) =>
+        addWarning(exchange.res, `users may still have the group: ${toStatus(error).message}`),
+      )
+      await leaveBindings(exchange, { kind: 'Group', name })
+    }
+    sendJson(exchange.res, 200, { message: 'success' })
+  }
+
+  return {
+    async collection(exchange: AuthenticatedExchange, workspace: string): Promise<void> {
+      const { method = '' } = exchange.req
+      if (method === 'POST') return create(exchange, workspace)
+      if (method !== 'GET' && method !== 'HEAD') throw methodNotAllowed(['GET', 'HEAD', 'POST'])
+      await show(exchange, await groups.all(exchange, workspace))
+    },
+    async one(exchange: AuthenticatedExchange, workspace: string, name: string): Promise<void> {
+      const { req, res } = exchange
+      const { method = '' } = req
+      if (!['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE'].includes(method))
+        throw methodNotAllowed(['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE'])
+      const entry = await groups.one(exchange, workspace, name)
+      if (method === 'GET' || method === 'HEAD') return show(exchange, [entry], name)
+      if (method === 'DELETE') return remove(exchange, entry)
+      const isPatch = method === 'PATCH'
+      const sent = await readJson(req, isPatch ? patchTypes : ['application/json'])
+      // Consoles send a merge patch as application/json, which ks-apiserver takes.
+      const contentType = typeOf(req) === 'application/json' ? 'application/merge-patch+json' : typeOf(req)
+      const written = await callAs(exchange, {
+        path: withQueryOf(exchange, `${path}/${encodeURIComponent(name)}`),
+        ...(isPatch
+          ? { method: 'PATCH', body: toPatch(sent, workspace), contentType }
+          : { method: 'PUT', body: toGroup(sent, workspace, name) }),
+      })
+      sendJsonText(res, written.code, written.text)
+    },
+  }
+}

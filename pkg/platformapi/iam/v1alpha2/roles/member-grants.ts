@@ -1,0 +1,151 @@
+import type { AuthenticatedExchange } from '../../../../apirequest/request-context.ts'
+import { isOver } from '../../../../httpserver/respond.ts'
+import type { CallAs } from '../../../as-caller.ts'
+import { applyChanges, type MemberChange, type Progress, type Step } from './member-changes.ts'
+import { bind, unbind, unknownRole } from './member-writes.ts'
+import {
+  type Held,
+  isSameRole,
+  type Place,
+  type RoleRef,
+  type Subject,
+  workspaceRolesOf,
+} from './role-bindings.ts'
+import type { ResolvedScope, ScopeReader } from './scope-reader.ts'
+import { createWorkspaceRecords } from './workspace-records.ts'
+
+type GrantTools = { readonly groupDomain: string; readonly callAs: CallAs }
+
+export type MemberGrants = ReturnType<typeof createMemberGrants>
+
+/** Gives users and groups the roles of a place, by bindings that are written as the caller. */
+export function createMemberGrants({ groupDomain, callAs }: GrantTools, places: ScopeReader) {
+  const records = createWorkspaceRecords({ groupDomain, callAs, places })
+
+  /** @throws Status 403 for a caller who may not list the bindings of the place */
+  async function knowMembers(exchange: AuthenticatedExchange, place: Place): Promise<ResolvedScope> {
+    const known = await places.know(place)
+    await places.requireList(exchange, known, 'bindings')
+    return known
+  }
+
+  /**
+   * @returns undefined for a member of a workspace without a role in its namespaces
+   * @throws Status 403 for a role of another name, by a caller who may not list roles; 422 for one
+   * that the place does not have
+   */
+  async function resolve(
+    exchange: AuthenticatedExchange,
+    place: ResolvedScope,
+    role: string,
+  ): Promise<RoleRef | undefined> {
+    const { scope, namespace, workspace } = place
+    const presets = await places.presetsAt(place)
+    const preset = presets.find(({ name }) => name === role)
+    if (preset !== undefined)
+      return preset.clusterRole === undefined ? undefined : { kind: 'ClusterRole', name: preset.clusterRole }
+    const named = presets.map(({ name }) => name)
+    const source = scope === 'workspace' ? ({ ...place, scope: 'cluster' } as const) : place
+    await places.requireList(exchange, source, 'roles')
+    if (scope === 'namespace') {
+      if ((await places.latest('roles')).get(namespace, role) !== undefined)
+        return { kind: 'Role', name: role }
+      throw unknownRole(role, named)
+    }
+    const native = (await places.latest('clusterroles')).get('', role)
+    const of = native?.meta.labels?.[`${groupDomain}/workspace`]
+    const isHere = scope === 'workspace' ? of === workspace : of === undefined
+    if (native === undefined || !isHere) throw unknownRole(role, named)
+    return { kind: 'ClusterRole', name: role }
+  }
+
+  type Wanted = {
+    readonly subject: Subject
+    readonly ref: RoleRef | undefined
+    readonly held: readonly Held[]
+  }
+
+  /**
+   * The bindings that a subject lacks for a role; for a member of a workspace also the record of the
+   * membership.
+   */
+  function givenBy(
+    exchange: AuthenticatedExchange,
+    place: ResolvedScope,
+    { subject, ref, held }: Wanted,
+  ): readonly Step[] {
+    const { scope, workspace, namespaces } = place
+    const targets = scope === 'cluster' ? [''] : namespaces
+    const lacking = (roleRef: RoleRef) => {
+      const same = held.filter(({ binding }) => isSameRole(binding.roleRef, roleRef))
+      const bound = new Set(same.map(({ binding: { entry } }) => entry.namespace))
+      return targets
+        .filter(namespace => !bound.has(namespace))
+        .map(namespace => ({
+          where: namespace === '' ? 'cluster' : namespace,
+          run: () => bind(callAs, exchange, { subject, namespace, roleRef, labels: {} }),
+        }))
+    }
+    const bindings = ref === undefined ? [] : lacking(ref)
+    if (scope !== 'workspace') return bindings
+    const member = { subject, workspace, role: ref?.name }
+    const isRequired = ref === undefined || namespaces.length === 0
+    return [...bindings, ...records.stepsFor(exchange, member, { held, isRequired })]
+  }
+
+  function takenFrom(
+    exchange: AuthenticatedExchange,
+    subject: Subject,
+    held: readonly Held[],
+  ): readonly Step[] {
+    return held.map(({ binding: { entry } }) => ({
+      where: `${entry.namespace === '' ? 'cluster' : entry.namespace}/${entry.name}`,
+      run: () => unbind(callAs, exchange, entry.meta, subject),
+    }))
+  }
+
+  /** The roles that a place gives itself: all of them; for a workspace not those of single namespaces. */
+  async function ownOf(place: ResolvedScope, held: readonly Held[]): Promise<readonly Held[]> {
+    if (place.scope !== 'workspace') return held
+    const [member] = workspaceRolesOf(held, place.workspace, place.namespaces).values()
+    const clusterRoles = await places.latest('clusterroles')
+    return held.filter(({ binding: { roleRef }, recorded }) => {
+      if (recorded !== undefined) return true
+      if (roleRef.kind !== 'ClusterRole') return false
+      const labels = clusterRoles.get('', roleRef.name)?.meta.labels
+      return roleRef.name === member?.clusterRole || labels?.[`${groupDomain}/workspace`] === place.workspace
+    })
+  }
+
+  /** The roles that another role replaces. */
+  async function replacedBy(
+    place: ResolvedScope,
+    ref: RoleRef | undefined,
+    held: readonly Held[],
+  ): Promise<readonly Held[]> {
+    return (await ownOf(place, held)).filter(({ binding, recorded }) =>
+      recorded === undefined
+        ? ref === undefined || !isSameRole(binding.roleRef, ref)
+        : recorded.role !== ref?.name,
+    )
+  }
+
+  /** What each of some users, or groups, has at a place. */
+  async function heldByEach(place: ResolvedScope, kind: Subject['kind'], names: ReadonlySet<string>) {
+    const all = await places.heldAt(place, subject => subject.kind === kind && names.has(subject.name))
+    const held = new Map([...names].map(name => [name, [] as Held[]]))
+    for (const each of all) held.get(each.user)?.push(each)
+    return (name: string): readonly Held[] => held.get(name) ?? []
+  }
+
+  return { knowMembers, resolve, givenBy, takenFrom, ownOf, replacedBy, heldByEach }
+}
+
+/** @throws Status those of kube-apiserver, with what was written before */
+export function apply(
+  { res }: AuthenticatedExchange,
+  changes: readonly MemberChange[],
+  finished: Progress['finished'],
+): Promise<void> {
+  return applyChanges(changes, { finished, isOver: () => isOver(res) })
+}
