@@ -1,13 +1,17 @@
 const billion = 1_000_000_000n
+// Lines come in order of time, so that many share a second.
+let last = { seconds: 0n, text: '1970-01-01T00:00:00' }
 
 /**
  * Formats RFC 3339 in UTC, with at most nine fractional digits and without trailing zeros
  * (RFC3339Nano of Go).
  */
 export function formatTime(timeNs: bigint): string {
-  const whole = new Date(Number(timeNs / 1_000_000n)).toISOString().slice(0, 19)
-  const fraction = String(timeNs % billion)
-    .padStart(9, '0')
-    .replace(/0+$/, '')
-  return fraction === '' ? `${whole}Z` : `${whole}.${fraction}Z`
+  const seconds = timeNs / billion
+  if (seconds !== last.seconds) {
+    last = { seconds, text: new Date(Number(seconds) * 1000).toISOString().slice(0, 19) }
+  }
+  const fraction = String(timeNs % billion).padStart(9, '0')
+  const digits = fraction.endsWith('0') ? fraction.replace(/0+$/, '') : fraction
+  return digits === '' ? `${last.text}Z` : `${last.text}.${digits}Z`
 }

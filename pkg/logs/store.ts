@@ -1,6 +1,8 @@
 import type { LogFilter } from './filter.ts'
 import type { Ingested, RawBatch } from './ingest/raw-batch.ts'
 import type { Bucket, Interval } from './interval.ts'
+import type { Filter, RowPipe } from './logsql/query.ts'
+import type { Row } from './logsql/row.ts'
 import type { LogRecord } from './record.ts'
 
 /** By time; records with the same time in order of arrival (reversed for `desc`). */
@@ -43,6 +45,24 @@ export type QueryResult = {
    * Whether the page ends before it is full because of `maxPageChars`; it has at least one record.
    */
   readonly isCut: boolean
+}
+
+/** The part of a LogsQL query that looks at each line by itself. */
+export type RowQuery = Pick<LogQuery, 'filter' | 'order' | 'start'> & {
+  /** What rows must pass in addition. */
+  readonly test: Filter
+  /** Each handles a row by itself (`isByRow`). */
+  readonly pipes: readonly RowPipe[]
+  /** The fields that are needed of rows; undefined for all. */
+  readonly fields: readonly string[] | undefined
+  /** A page ends after this many rows. */
+  readonly size: number
+}
+
+export type RowPage = {
+  readonly rows: readonly Row[]
+  /** The cursor of the last line that was read; undefined at the end. */
+  readonly next?: string
 }
 
 export type Statistics = { readonly containers: number; readonly logs: number }
@@ -95,6 +115,8 @@ export type LogStore = {
    */
   ingest(batch: RawBatch): Promise<Ingested>
   query(query: LogQuery, limits: QueryLimits): Promise<QueryResult>
+  /** A store that can looks at lines where it reads them, and hands out only the rows. */
+  rows?(query: RowQuery, limits: QueryLimits): Promise<RowPage>
   statistics(filter: LogFilter, limits: QueryLimits): Promise<Statistics>
   histogram(filter: LogFilter, interval: Interval, limits: QueryLimits): Promise<Histogram>
   /** Emits matching lines that arrive from now on, in order of arrival, until the signal. */

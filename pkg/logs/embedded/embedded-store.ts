@@ -180,6 +180,11 @@ function openStore({ name, folder, namespaces, writer, reader, now, isClosed, re
           { kind: 'query', store: name, query: { ...query, filter: kept(query.filter) }, ...timeOf(limits) },
           limits.signal,
         ),
+      rows: (query, limits) =>
+        read(
+          { kind: 'rows', store: name, query: { ...query, filter: kept(query.filter) }, ...timeOf(limits) },
+          limits.signal,
+        ),
       statistics: (filter, limits) =>
         read({ kind: 'statistics', store: name, filter: kept(filter), ...timeOf(limits) }, limits.signal),
       histogram: (filter, interval, limits) =>

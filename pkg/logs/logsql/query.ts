@@ -133,6 +133,14 @@ export type Pipe =
   | { readonly kind: 'patterns'; readonly from: string; readonly limit: number }
   | { readonly kind: 'fieldNames'; readonly result: string; readonly part: string }
 
+/** The pipes that handle each row separately, so that the order of lines is preserved. */
+const rowPipes = ['fields', 'filter', 'len', 'math', 'format', 'extract', 'unpack'] as const
+export type RowPipe = Extract<Pipe, { readonly kind: (typeof rowPipes)[number] }>
+
+export function isByRow(pipe: Pipe): pipe is RowPipe {
+  return rowPipes.some(kind => kind === pipe.kind)
+}
+
 export type Query = { readonly filter: Filter; readonly pipes: readonly Pipe[] }
 
 export const matchAll: Filter = { op: 'all' }

@@ -15,17 +15,19 @@ const reserved = /^(?:_msg|_time|_stream|_stream_id|namespace|pod|container|host
 /**
  * The fields of a record: `_time`, `_msg`, `_stream`, `_stream_id`, its origin, `labels.*`, and its
  * own fields. An own field with the name of another one is `fields.<name>`. A list is JSON.
+ *
+ * @param wanted only these, and `_stream_id`, so that no row is empty
  */
-export function toRow(record: LogRecord): Row {
+export function toRow(record: LogRecord, wanted?: ReadonlySet<string>): Row {
   const row: Row = new Map()
   const set = (name: string, value: string) => {
-    if (value !== '') row.set(name, value)
+    if (value !== '' && (wanted === undefined || wanted.has(name))) row.set(name, value)
   }
   const { namespace, pod, container, host, dockerId, labels, fields } = record
   const stream = streamOf(record)
-  set('_time', formatTime(record.timeNs))
+  if (wanted === undefined || wanted.has('_time')) row.set('_time', formatTime(record.timeNs))
   row.set('_stream_id', stream.id)
-  row.set('_stream', stream.name)
+  set('_stream', stream.name)
   set('_msg', record.log)
   set('namespace', namespace)
   set('pod', pod)
@@ -34,7 +36,8 @@ export function toRow(record: LogRecord): Row {
   set('docker_id', dockerId)
   for (const name in labels) set(`labels.${name}`, labels[name] ?? '')
   for (const name in fields) {
-    set(reserved.test(name) ? `fields.${name}` : name, textOf(fields[name] ?? ''))
+    const column = reserved.test(name) ? `fields.${name}` : name
+    if (wanted === undefined || wanted.has(column)) set(column, textOf(fields[name] ?? ''))
   }
   return row
 }

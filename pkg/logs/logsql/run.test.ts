@@ -63,8 +63,8 @@ describe('runQuery', () => {
 
   it('leaves to the store what it can say, and looks at the rest', () => {
     const planOf = (query: string) => {
-      const { filter, isExact } = planQuery(everything, parseLogsql(query, nowNs))
-      return { expression: filter?.expression, isExact }
+      const { filter, test } = planQuery(everything, parseLogsql(query, nowNs))
+      return { expression: filter?.expression, isExact: test.op === 'all' }
     }
     const contains = (text: string, field: unknown = 'log') => ({
       ...{ op: 'match', field },

@@ -1,13 +1,14 @@
 import type { TimeSlices } from '../../scheduling/time-slices.ts'
 import { allOf } from '../expression.ts'
 import type { LogFilter } from '../filter.ts'
-import type { Hit, LogStore, Order, QueryLimits } from '../store.ts'
-import { createRowTest } from './match-row.ts'
+import type { LogStore, Order, QueryLimits, RowQuery } from '../store.ts'
+import { createLineRow } from './pipes/by-row.ts'
+import { neededFields } from './pipes/needed-fields.ts'
 import { createPipeline } from './pipes/pipeline.ts'
 import { createBudget, ended, sizeOfRow } from './pipes/stage.ts'
 import { pushDown } from './push-down.ts'
-import type { Pipe, Query } from './query.ts'
-import { type Row, toRow } from './row.ts'
+import { type Filter, isByRow, type Pipe, type Query, type RowPipe } from './query.ts'
+import type { Row } from './row.ts'
 import { createTurns } from './turns.ts'
 
 /** The dependencies of running a query. */
@@ -26,6 +27,8 @@ export type Run = {
 }
 
 const pageSize = 1000
+// Rows of most queries are of few fields; the first page is often enough.
+const rowPageSizes = { first: 1000, next: 8000 }
 // Pipes may turn a page of lines into more data than fits into memory.
 const maxHandedOut = 4 * 1024 * 1024
 
@@ -33,9 +36,8 @@ const maxHandedOut = 4 * 1024 * 1024
 export type Plan = {
   /** Undefined when no record passes. */
   readonly filter: LogFilter | undefined
-  /** Whether the store finds exactly the records that pass. */
-  readonly isExact: boolean
-  readonly accepts: (row: Row) => boolean
+  /** What rows must pass in addition; `all` if the store finds exactly the records that pass. */
+  readonly test: Filter
 }
 
 export function planQuery(within: LogFilter, query: Pick<Query, 'filter'>): Plan {
@@ -53,8 +55,7 @@ export function planQuery(within: LogFilter, query: Pick<Query, 'filter'>): Plan
           ...(end === undefined ? {} : { endNs: end }),
           ...(joined === undefined ? {} : { expression: joined }),
         },
-    isExact: rest.op === 'all',
-    accepts: createRowTest(rest),
+    test: rest,
   }
 }
 
@@ -74,18 +75,19 @@ function earlier(a: bigint | undefined, b: bigint | undefined): bigint | undefin
 export async function* runQuery(run: Run, query: Query): AsyncGenerator<readonly Row[]> {
   const { order, pipes } = toScanOrder(query.pipes)
   const output = createOutput(run.maxBytes)
-  const first = createPipeline(pipes, output, createBudget(run.maxBytes))
-  const plan = planQuery(run.filter, query)
+  const { filter, test } = planQuery(run.filter, query)
+  const byRow = byRowFirst(pipes)
+  const first = createPipeline(pipes.slice(byRow.length), output, createBudget(run.maxBytes))
   const turns = createTurns(run)
   let wantsMore = true
-  const pages = scan(run, plan.filter, order, turns.leftMs)
+  const step = { order, test, pipes: byRow, fields: neededFields(test, pipes) }
+  const pages = scan(run, filter, step, turns.leftMs)
   while (wantsMore) {
     const page = await pages.next()
     if (page.done) break
-    for (const { record } of page.value) {
+    for (const row of page.value) {
       if (turns.isOver()) await turns.next()
-      const row = toRow(record)
-      if (plan.accepts(row)) wantsMore = first.push(row)
+      if (row !== undefined) wantsMore = first.push(row)
       if (!wantsMore) break
       if (output.size() <= maxHandedOut) continue
       yield output.take()
@@ -127,21 +129,54 @@ function createOutput(maxBytes: number) {
   }
 }
 
+/** The pipes at the beginning that handle each row separately. */
+function byRowFirst(pipes: readonly Pipe[]): readonly RowPipe[] {
+  const other = pipes.findIndex(pipe => !isByRow(pipe))
+  return pipes.slice(0, other === -1 ? undefined : other).filter(isByRow)
+}
+
+type Step = Pick<RowQuery, 'order' | 'test' | 'pipes' | 'fields'>
+
+/** The rows of each page; undefined for a line that makes none. */
 async function* scan(
   { store, limits }: Run,
   filter: LogFilter | undefined,
-  order: Order,
+  step: Step,
   leftMs: () => number,
-): AsyncGenerator<readonly Hit[]> {
+): AsyncGenerator<Iterable<Row | undefined>> {
   if (filter === undefined) return
-  let start: { readonly from: number } | { readonly after: string } = { from: 0 }
-  for (;;) {
+  const readPage = store.rows === undefined ? createLinePages(store, step) : createRowPages(store.rows, step)
+  let start: RowQuery['start'] | undefined = { from: 0 }
+  while (start !== undefined) {
+    const { rows, next } = await readPage(filter, start, { ...limits, timeoutMs: leftMs() })
+    yield rows
+    start = next === undefined ? undefined : { after: next }
+  }
+}
+
+type ReadPage = (
+  filter: LogFilter,
+  start: RowQuery['start'],
+  limits: QueryLimits,
+) => Promise<{ readonly rows: Iterable<Row | undefined>; readonly next?: string | undefined }>
+
+function createRowPages(rows: NonNullable<LogStore['rows']>, step: Step): ReadPage {
+  return (filter, start, limits) => {
+    const size = 'from' in start ? rowPageSizes.first : rowPageSizes.next
+    return rows({ ...step, filter, start, size }, limits)
+  }
+}
+
+function createLinePages(store: LogStore, { order, ...step }: Step): ReadPage {
+  const toLineRow = createLineRow(step)
+  return async (filter, start, limits) => {
     const asked = { filter, order, size: pageSize, start, withTotal: false }
-    const { hits, isCut } = await store.query(asked, { ...limits, timeoutMs: leftMs() })
-    if (hits.length > 0) yield hits
-    const last = hits.at(-1)
-    if (last === undefined || (hits.length < pageSize && !isCut)) return
-    start = { after: last.cursor }
+    const { hits, isCut } = await store.query(asked, limits)
+    const hasMore = hits.length > 0 && (hits.length === pageSize || isCut)
+    return {
+      rows: hits.values().map(({ record }) => toLineRow(record)),
+      next: hasMore ? hits.at(-1)?.cursor : undefined,
+    }
   }
 }
 

@@ -1,10 +1,8 @@
 import { badRequest } from '../../apierrors/status.ts'
 import { exportHits } from '../../logs/export.ts'
-import { createPipeline, isByRow } from '../../logs/logsql/pipes/pipeline.ts'
-import { createBudget, ended, type Stage } from '../../logs/logsql/pipes/stage.ts'
+import { createLineRow } from '../../logs/logsql/pipes/by-row.ts'
 import type { Steps } from '../../logs/logsql/pipes/steps.ts'
-import type { Pipe } from '../../logs/logsql/query.ts'
-import { type Row, toRow } from '../../logs/logsql/row.ts'
+import { isByRow } from '../../logs/logsql/query.ts'
 import { type Plan, planQuery, type Run } from '../../logs/logsql/run.ts'
 import { createTurns } from '../../logs/logsql/turns.ts'
 import { charsOf } from '../../logs/record.ts'
@@ -33,12 +31,13 @@ export function planTail({ query }: Asked, within: Run['filter'], run: Run, sinc
     throw badRequest(`query: the pipe ${refused.kind} needs all lines, which a tail does not have`)
   const plan = planQuery(within, query)
   const formatRow = createRowFormat(query.pipes)
-  const change = createChange(query.pipes)
+  const toLineRow = createLineRow({ test: plan.test, pipes: query.pipes.filter(isByRow), fields: undefined })
   const turns = createTurns(run)
   function* inSteps(hits: readonly Hit[]): Steps<string> {
     let text = ''
     for (const { record } of hits) {
-      for (const row of change(toRow(record), plan.accepts)) text += formatRow(row)
+      const row = toLineRow(record)
+      if (row !== undefined) text += formatRow(row)
       yield
     }
     return text
@@ -54,8 +53,9 @@ export function planTail({ query }: Asked, within: Run['filter'], run: Run, sinc
 }
 
 /** @throws Status 400 when there are too many */
-async function readHistory(run: Run, { filter, accepts }: Plan, since: bigint): Promise<readonly Hit[]> {
+async function readHistory(run: Run, { filter, test }: Plan, since: bigint): Promise<readonly Hit[]> {
   if (filter === undefined) return []
+  const toLineRow = createLineRow({ test, pipes: [], fields: undefined })
   const startNs = filter.startNs !== undefined && filter.startNs > since ? filter.startNs : since
   const found: Hit[] = []
   let chars = 0
@@ -65,7 +65,7 @@ async function readHistory(run: Run, { filter, accepts }: Plan, since: bigint): 
   for await (const hits of exportHits(run.store, asked, run.limits)) {
     for (const hit of hits) {
       if (turns.isOver()) await turns.next()
-      if (!accepts(toRow(hit.record))) continue
+      if (toLineRow(hit.record) === undefined) continue
       found.push(hit)
       chars += charsOf(hit.record)
       if (found.length > maxHistory || chars > maxPageChars)
@@ -75,21 +75,4 @@ async function readHistory(run: Run, { filter, accepts }: Plan, since: bigint): 
     }
   }
   return found
-}
-
-function createChange(pipes: readonly Pipe[]): (row: Row, accepts: (row: Row) => boolean) => readonly Row[] {
-  let changed: Row[] = []
-  const last: Stage = {
-    push: row => {
-      changed.push(row)
-      return true
-    },
-    end: ended,
-  }
-  const first = createPipeline(pipes, last, createBudget(Infinity))
-  return (row, accepts) => {
-    changed = []
-    if (accepts(row)) first.push(row)
-    return changed
-  }
 }

@@ -3,6 +3,7 @@ import { DamagedError } from '../partition/schema.ts'
 import { createCaches } from '../read/caches.ts'
 import type { CancelRequest, ReaderNotice, ReaderSettings, ReadRequest } from '../read/read-request.ts'
 import { createSearch } from '../read/search.ts'
+import { searchRows } from '../read/search-rows.ts'
 import type { Work } from '../read/selection.ts'
 import { StoreReader } from '../read/store-reader.ts'
 import { type Parent, serveParent } from './serve-parent.ts'
@@ -47,6 +48,8 @@ await serveParent<ReaderSettings, Message>(async ({ folders, cacheBytes, windowL
     switch (request.kind) {
       case 'query':
         return yield* search.page(partitions, request.query)
+      case 'rows':
+        return yield* searchRows(asked => search.page(store.partitions(), asked), request.query)
       case 'statistics':
         return yield* search.statistics(partitions, request.filter)
       case 'histogram':

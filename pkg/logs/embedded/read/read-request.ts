@@ -1,6 +1,6 @@
 import type { LogFilter } from '../../filter.ts'
 import type { Interval } from '../../interval.ts'
-import type { LogQuery } from '../../store.ts'
+import type { LogQuery, RowQuery } from '../../store.ts'
 import type { Arrivals } from './search.ts'
 
 export type ReaderSettings = {
@@ -14,6 +14,7 @@ export type ReaderSettings = {
 
 export type ReadRequest = { readonly store: string; readonly timeoutMs: number } & (
   | { readonly kind: 'query'; readonly query: LogQuery }
+  | { readonly kind: 'rows'; readonly query: RowQuery }
   | { readonly kind: 'statistics'; readonly filter: LogFilter }
   | { readonly kind: 'histogram'; readonly filter: LogFilter; readonly interval: Interval }
   | { readonly kind: 'arrivals'; readonly filter: LogFilter; readonly ranges: Arrivals }

@@ -1,4 +1,5 @@
-import type { Pipe } from '../query.ts'
+import { isByRow, type Pipe } from '../query.ts'
+import { createRowChange } from './by-row.ts'
 import { createFacetsStage } from './facets-stage.ts'
 import {
   createFieldNamesStage,
@@ -7,16 +8,7 @@ import {
   createTopStage,
   createUniqStage,
 } from './group-stages.ts'
-import {
-  addExtracted,
-  addFormat,
-  addLength,
-  addMath,
-  addUnpacked,
-  createRowStage,
-  keepFields,
-  passFilter,
-} from './row-stages.ts'
+import { createRowStage } from './row-stages.ts'
 import { createSortStage } from './sort-stage.ts'
 import { type Budget, createNameTest, type Stage } from './stage.ts'
 
@@ -26,21 +18,8 @@ export function createPipeline(pipes: readonly Pipe[], next: Stage, budget: Budg
 }
 
 function createStage(pipe: Pipe, next: Stage, budget: Budget): Stage {
+  if (isByRow(pipe)) return createRowStage(createRowChange(pipe), next)
   switch (pipe.kind) {
-    case 'fields':
-      return createRowStage(keepFields(pipe), next)
-    case 'filter':
-      return createRowStage(passFilter(pipe), next)
-    case 'len':
-      return createRowStage(addLength(pipe), next)
-    case 'math':
-      return createRowStage(addMath(pipe), next)
-    case 'format':
-      return createRowStage(addFormat(pipe), next)
-    case 'extract':
-      return createRowStage(addExtracted(pipe), next)
-    case 'unpack':
-      return createRowStage(addUnpacked(pipe), next)
     case 'limit':
       return createLimit(pipe.count, next)
     case 'offset':
@@ -83,11 +62,6 @@ function createOffset(count: number, next: Stage): Stage {
     },
     end: next.end,
   }
-}
-
-/** Whether a pipe handles each row separately, so that the order of lines is preserved. */
-export function isByRow({ kind }: Pipe): boolean {
-  return ['fields', 'filter', 'len', 'math', 'format', 'extract', 'unpack'].includes(kind)
 }
 
 /** Whether the output of a pipe has one row per line, with its time. */

@@ -1,0 +1,102 @@
+import { readFileSync } from 'node:fs'
+import { expect } from 'chai'
+import { createTimeSlices } from '../../../scheduling/time-slices.ts'
+import { toComparable } from '../../logsql/fixtures.ts'
+import { parseLogsql } from '../../logsql/parse/parse.ts'
+import { runQuery } from '../../logsql/run.ts'
+import type { LogRecord } from '../../record.ts'
+import type { Hit, LogStore, RowPage, RowQuery } from '../../store.ts'
+import { line, openTestStore, testDayNs, useFolder } from '../fixtures.ts'
+import { searchRows } from './search-rows.ts'
+
+const file = new URL('../../../../test/fixtures/logsql.json', import.meta.url)
+type Recorded = { readonly query: string; readonly rows: readonly string[] }
+const nowNs = 1_700_001_000_000_000_000n
+const everything = { scope: 'everything' } as const
+
+describe('rows of the embedded store', function () {
+  this.timeout(60_000)
+  const folder = useFolder()
+  let store: LogStore | undefined
+  afterEach(() => store?.close())
+
+  it('are what VictoriaLogs finds in the same lines', async () => {
+    const parsed: readonly (LogRecord | Recorded)[] = JSON.parse(readFileSync(file, 'utf8'), (_, value) =>
+      typeof value?.bigint === 'string' ? BigInt(value.bigint) : value,
+    )
+    const opened = await openTestStore(folder(), {
+      ...{ now: () => Number(nowNs / 1_000_000n), windowLines: 50 },
+      retention: { days: 30, bytes: 1e9 },
+    })
+    store = opened
+    await opened.append({ records: parsed.filter(entry => 'log' in entry) })
+    const run = {
+      ...{ store: opened, filter: everything, limits: { timeoutMs: 30_000 } },
+      ...{ timeSlices: createTimeSlices(), maxBytes: 1024 ** 3 },
+    }
+    for (const { query, rows } of parsed.filter(entry => 'query' in entry)) {
+      const found: string[] = []
+      for await (const page of runQuery(run, parseLogsql(query, nowNs)))
+        found.push(...page.map(row => toComparable(Object.fromEntries(row))))
+      expect(found.sort(), query).to.deep.equal(rows)
+    }
+  })
+})
+
+describe('searchRows', () => {
+  const hits = Array.from(
+    { length: 2500 },
+    (_, i): Hit => ({ cursor: String(i), record: line(`${i}`, { timeNs: testDayNs + BigInt(i) }) }),
+  )
+  const asked: RowQuery = {
+    ...{ filter: everything, order: 'asc', start: { from: 0 }, size: 1000, pipes: [] },
+    ...{ test: { op: 'all' }, fields: ['_msg'] },
+  }
+
+  function run(query: RowQuery): { readonly page: RowPage; readonly sizes: readonly number[] } {
+    const sizes: number[] = []
+    const work = searchRows(function* ({ start, size }) {
+      sizes.push(size)
+      yield
+      const from = 'from' in start ? start.from : Number(start.after) + 1
+      return { total: undefined, hits: hits.slice(from, from + size), isCut: false }
+    }, query)
+    for (;;) {
+      const { done, value } = work.next()
+      if (done) return { page: value, sizes }
+    }
+  }
+  const texts = ({ rows }: RowPage) => rows.map(row => row.get('_msg') ?? '')
+
+  it('ends a page behind the line of its last row', () => {
+    const first = run(asked)
+    expect(first.sizes).to.deep.equal([1000])
+    expect([first.page.rows.length, first.page.next]).to.deep.equal([1000, '999'])
+    const rest = run({ ...asked, start: { after: '999' }, size: 2000 })
+    expect([texts(rest.page)[0], rest.page.rows.length, rest.page.next]).to.deep.equal([
+      '1000',
+      1500,
+      undefined,
+    ])
+  })
+
+  it('reads on while no line passes, ever more lines together', () => {
+    const test = { op: 'field', field: '_msg', test: { kind: 'exact', text: '2400' } } as const
+    const { page, sizes } = run({ ...asked, test })
+    expect([texts(page), page.next]).to.deep.equal([['2400'], undefined])
+    expect(sizes).to.deep.equal([1000, 2000])
+  })
+
+  it('ends a page early whose rows are large', () => {
+    const steps = Array.from({ length: 50 }, () => ({ prefix: 'x'.repeat(1000), field: '', option: '' }))
+    const format = { kind: 'format', steps, result: 'a', keepOriginal: false, skipEmpty: false } as const
+    const { page } = run({ ...asked, pipes: [format] })
+    expect(page.rows.length).to.be.within(20, 100)
+    expect(page.next).to.equal(String(page.rows.length - 1))
+  })
+
+  it('makes only the fields that are needed, and no empty row', () => {
+    const { page } = run({ ...asked, size: 1, fields: ['missing'] })
+    expect(page.rows.map(row => [...row.keys()])).to.deep.equal([['_stream_id']])
+  })
+})

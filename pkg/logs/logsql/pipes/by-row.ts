@@ -1,0 +1,55 @@
+import type { LogRecord } from '../../record.ts'
+import type { RowQuery } from '../../store.ts'
+import { createRowTest } from '../match-row.ts'
+import type { RowPipe } from '../query.ts'
+import { type Row, toRow } from '../row.ts'
+import {
+  addExtracted,
+  addFormat,
+  addLength,
+  addMath,
+  addUnpacked,
+  keepFields,
+  passFilter,
+} from './row-stages.ts'
+
+/** Changes a row, or leaves it out. */
+export function createRowChange(pipe: RowPipe): (row: Row) => Row | undefined {
+  switch (pipe.kind) {
+    case 'fields':
+      return keepFields(pipe)
+    case 'filter':
+      return passFilter(pipe)
+    case 'len':
+      return addLength(pipe)
+    case 'math':
+      return addMath(pipe)
+    case 'format':
+      return addFormat(pipe)
+    case 'extract':
+      return addExtracted(pipe)
+    case 'unpack':
+      return addUnpacked(pipe)
+  }
+}
+
+/** Returns a function that makes the row of a line, as the pipes change it. */
+export function createLineRow({
+  test,
+  pipes,
+  fields,
+}: Pick<RowQuery, 'test' | 'pipes' | 'fields'>): (record: LogRecord) => Row | undefined {
+  const passes = createRowTest(test)
+  const changes = pipes.map(createRowChange)
+  const wanted = fields && new Set(fields)
+  return record => {
+    const row = toRow(record, wanted)
+    if (!passes(row)) return undefined
+    let changed: Row | undefined = row
+    for (const change of changes) {
+      changed = change(changed)
+      if (changed === undefined || changed.size === 0) return undefined
+    }
+    return changed
+  }
+}
