@@ -14,6 +14,7 @@ const defaults: ListQuery = {
   columns: { text: '', requirements: [] },
   shards: [],
   fields: '',
+  seniority: 0,
   filters: new Map(),
   warnings: [],
 }

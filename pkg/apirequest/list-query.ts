@@ -1,3 +1,4 @@
+import { badRequest } from '../apierrors/status.ts'
 import type { FieldRequirement } from './field-selector.ts'
 import type { LabelRequirement } from './label-selector.ts'
 import type { QueryParameters } from './query-parameters.ts'
@@ -22,6 +23,8 @@ export type ListQuery = {
   readonly shards: readonly ShardRange[]
   /** Paths of the members that are wanted; '' for whole objects. */
   readonly fields: string
+  /** How many owners there may be between an object and its ownerReference. */
+  readonly seniority: number
   /** The other parameters; empty ones are omitted. */
   readonly filters: ReadonlyMap<string, string>
   /** Invalid parameters, and the values used instead. */
@@ -39,6 +42,7 @@ const ownParameters = new Set([
   'columnSelector',
   'shardSelector',
   'fields',
+  'seniority',
   'pretty',
   'watch',
 ])
@@ -74,9 +78,20 @@ export function parseListQuery(query: QueryParameters, others: readonly string[]
     columns: query.columnSelector,
     shards: query.shards,
     fields: query.get('fields') ?? '',
+    seniority: parseSeniority(query),
     filters,
     warnings,
   }
+}
+
+const maxSeniority = 4
+
+/** @throws Status 400 */
+function parseSeniority(query: QueryParameters): number {
+  const text = query.get('seniority') ?? ''
+  if (text === '') return 0
+  if (/^\d$/.test(text) && Number(text) <= maxSeniority) return Number(text)
+  throw badRequest(`invalid seniority ${quote(text)}: expected a number from 0 to ${maxSeniority}`)
 }
 
 /** Splits `a,-b` at commas outside of brackets and quotes of a path. */

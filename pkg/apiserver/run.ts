@@ -81,6 +81,7 @@ export async function runApiserver(
   const apis = await createApis({
     ...{ kubeApiserver, config, secrets, live, logger, registry, tracing, clientAddress },
     ...{ rights, access, certificates, broadcaster },
+    collect: (...list) => subrequests.collect(...list),
   })
   const { resources, logs } = apis
   const { socket } = config.oauth
@@ -95,7 +96,7 @@ export async function runApiserver(
   const subrequests = createSubrequestRoutes({
     ...{ group, version: resourcesVersion, broadcaster, requestSeconds },
     platform: resources.platform,
-    maxParameterLength,
+    ...{ maxParameterLength, timeSlices: resources.timeSlices },
     chain: () => ({ auditor: audit.auditor, authorize, maxInFlight, router }),
   })
   const router = createRoutes({

@@ -9,7 +9,12 @@ export type ObjectMeta = {
   readonly deletionTimestamp?: string
   readonly labels?: Readonly<Record<string, string>>
   readonly annotations?: Readonly<Record<string, string>>
-  readonly ownerReferences?: readonly { readonly kind: string; readonly name: string; readonly uid: string }[]
+  readonly ownerReferences?: readonly {
+    readonly apiVersion?: string
+    readonly kind: string
+    readonly name: string
+    readonly uid: string
+  }[]
   readonly managedFields?: unknown
 }
 

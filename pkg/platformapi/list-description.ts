@@ -59,6 +59,11 @@ const filters: readonly Parameter[] = [
   query('uid', 'The uid of the object.'),
   query('namespace', 'The namespace of the object.'),
   query('ownerReference', 'The uid of an owner.'),
+  query(
+    'seniority',
+    'How many owners there may be between an object and ownerReference: with 1, the pods of a Deployment. Not for watches.',
+    integer('', { minimum: 0, maximum: 4, default: 0 }),
+  ),
   query('ownerKind', 'The kind of an owner.'),
   query('annotation', 'A selector for annotations, with the syntax of a label selector.'),
   query('label', 'The same as labelSelector.'),

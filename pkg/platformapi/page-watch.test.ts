@@ -10,6 +10,7 @@ import type { ObjectStore } from '../resourcecache/store/store.ts'
 import { WatchBroadcaster } from '../resourcecache/watch/watch-broadcaster.ts'
 import { createUserTimeSlices } from '../scheduling/time-slices.ts'
 import { readCollection } from './read-collection.ts'
+import { unusedOwners } from './subrequests/fixtures.ts'
 
 const g = '/kapis/resources.kapis.io/v1alpha3/nodes'
 const nodes = ['a', 'b', 'c', 'd'].map((name, i) => node(name, { version: 1 + i }))
@@ -33,6 +34,7 @@ describe('watchPage', () => {
       broadcaster: new WatchBroadcaster(),
       timeSlices: createUserTimeSlices(),
       isConsistent: () => false,
+      owners: unusedOwners,
       printerColumns: async () => undefined,
       narrowed: () => visible,
     }

@@ -50,6 +50,8 @@ import type { WatchBroadcaster } from '../resourcecache/watch/watch-broadcaster.
 import { createFormEncoder } from '../resourcecache/watch/watch-encoder.ts'
 import type { UserTimeSlices } from '../scheduling/time-slices.ts'
 import { watchPage } from './page-watch.ts'
+import { ListCollector } from './subrequests/list-collector.ts'
+import { type OwnerTools, restrictToOwner } from './subrequests/owners.ts'
 
 export type ReadTools = {
   readonly groupDomain: string
@@ -59,6 +61,8 @@ export type ReadTools = {
   readonly timeSlices: UserTimeSlices
   /** Whether a read without a version is consistent; otherwise it is as fresh as the watch. */
   readonly isConsistent: (info: RequestInfo) => boolean
+  /** Finds the owners in between, for `seniority`. */
+  readonly owners: OwnerTools
   /** The columns that a CustomResourceDefinition gives its kind. @throws Status 503 */
   readonly printerColumns: (kind: Kind) => Promise<readonly PrinterColumn[] | undefined>
   /** What the caller of a narrowed list may see; undefined for all other requests. */
@@ -174,13 +178,17 @@ async function listObjects(
   if (version.resourceVersion !== '') await waitForVersion(store, version.resourceVersion)
   else if (tools.isConsistent(exchange.info)) await waitForLatest(store, scopeOf(request))
   await beginSight(store, style.visible)
+  const form = toForm(request.query, style.form)
+  if (exchange.res instanceof ListCollector) {
+    exchange.res.collected = { store, request, visible: style.visible, form }
+    return
+  }
   const isExact = version.match === 'Exact'
   const listed = isExact
     ? listPageAt(store, request, Number(version.resourceVersion), timeSlices)
     : listPage(store, request, timeSlices)
   const page = listed instanceof Promise ? await listed : listed
   assertCurrent(style.visible)
-  const form = toForm(request.query, style.form)
   const frame =
     style.list === 'items'
       ? itemsFrame(page)
@@ -245,21 +253,60 @@ function toStream(exchange: AuthenticatedExchange): EventStream {
 }
 
 async function toRequest(
-  { served: { kind } }: ObjectStore,
-  { groupDomain, printerColumns }: ReadTools,
-  { info, query: parameters, res }: AuthenticatedExchange,
+  store: ObjectStore,
+  tools: ReadTools,
+  exchange: AuthenticatedExchange,
   { narrow, visible, only }: ReadStyle,
 ): Promise<ListRequest> {
+  const { info, query: parameters, res } = exchange
+  const { kind } = store.served
   const given = parseListQuery(parameters, watchParameters)
   const narrowed = await narrow?.(given)
   const query = toSupportedQuery(kind, narrowed?.query ?? given)
-  const cells = await toColumnRestriction(kind, query, printerColumns)
-  for (const warning of [...query.warnings, cells.warning ?? []].flat()) addWarning(res, warning)
+  const cells = await toColumnRestriction(kind, query, tools.printerColumns)
   // Restricted by the same attributes that the request was authorized with.
+  const { groupDomain } = tools
   const limits = { namespace: info.isInNamespace ? info.namespace : '', name: info.name, groupDomain }
   const seen = visible && { key: visible.key, matches: visible.has, namespaces: visible.namespaces }
   const narrowings = [narrowed?.narrowing, seen, only, cells.restriction].filter(each => each !== undefined)
-  return { query, ...limits, ...(narrowings.length > 0 && { narrowing: joinRestrictions(narrowings) }) }
+  const toListRequest = (of: ListQuery, all: readonly ListRestriction[]): ListRequest => ({
+    query: of,
+    ...limits,
+    ...(all.length > 0 && { narrowing: joinRestrictions(all) }),
+  })
+  const request = toListRequest(query, narrowings)
+  const owned = await throughOwners(store, tools, exchange, request)
+  for (const warning of [query.warnings, cells.warning ?? [], owned?.warnings ?? []].flat())
+    addWarning(res, warning)
+  return owned === undefined ? request : toListRequest(owned.query, [...narrowings, owned.restriction])
+}
+
+/** Replaces the filter by owner, if owners of owners count. @throws Status 400 for a watch */
+async function throughOwners(
+  store: ObjectStore,
+  { owners, timeSlices }: ReadTools,
+  exchange: AuthenticatedExchange,
+  { query, namespace, narrowing }: ListRequest,
+) {
+  const { seniority } = query
+  if (seniority === 0) return undefined
+  const filters = new Map(query.filters)
+  const uid = filters.get('ownerReference')
+  filters.delete('ownerReference')
+  if (uid === undefined) throw badRequest('seniority requires ownerReference, the uid of an owner')
+  if (exchange.info.verb === 'watch')
+    throw badRequest('seniority is not supported for a watch, since the owners in between change')
+  const scope = namespace === '' ? narrowing?.namespaces : new Set([namespace])
+  const found = await restrictToOwner(owners, exchange, {
+    ...{
+      uid,
+      seniority,
+      entries: store.within(scope),
+      timeSlices: timeSlices.of(exchange.identity.username),
+    },
+    matches: entry => narrowing?.matches(entry) !== false,
+  })
+  return { ...found, query: { ...query, filters } }
 }
 
 function scopeOf({ namespace }: ListRequest): Scope {

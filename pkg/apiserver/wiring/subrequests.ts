@@ -6,8 +6,11 @@ import { createLineReader } from '../../apirequest/request-line.ts'
 import type { Auditor } from '../../audit/auditor.ts'
 import type { AuthorizeRequest } from '../../authz/authorize-request.ts'
 import { countsPlural, createCounts } from '../../platformapi/counts/serve.ts'
+import { createMergedList, mergedPlural } from '../../platformapi/subrequests/merged-list.ts'
+import { type CollectList, createCollectList } from '../../platformapi/subrequests/subrequest.ts'
 import { createSubscriptions, subscriptionsPlural } from '../../platformapi/subscriptions/serve.ts'
 import type { WatchBroadcaster } from '../../resourcecache/watch/watch-broadcaster.ts'
+import type { UserTimeSlices } from '../../scheduling/time-slices.ts'
 import type { MaxInFlight, RequestSeat } from '../filters/max-in-flight.ts'
 import type { Router } from './router.ts'
 
@@ -17,6 +20,7 @@ export type SubrequestParts = {
   /** The other resources of the group. */
   readonly platform: Handler
   readonly maxParameterLength: number
+  readonly timeSlices: UserTimeSlices
   readonly broadcaster: WatchBroadcaster
   readonly requestSeconds: () => number
   /**
@@ -32,13 +36,15 @@ export type SubrequestParts = {
 }
 
 export type Subrequests = {
+  /** Lists a kind for a part of another request. */
+  readonly collect: CollectList
   /** The handler of the resources group, including requests that consist of subrequests. */
   readonly platform: Handler
   /** Whether a request consists of subrequests, which are authorized one by one. */
   readonly judgesItself: (exchange: AuthenticatedExchange) => boolean
 }
 
-/** Adds subscriptions and counts to the resources group: requests that consist of others. */
+/** Adds subscriptions, counts and lists of several kinds to the resources group: requests that consist of others. */
 export function createSubrequestRoutes(parts: SubrequestParts): Subrequests {
   const { group, version, platform, broadcaster } = parts
   const startMs = () => parts.requestSeconds() * 1_000
@@ -49,15 +55,19 @@ export function createSubrequestRoutes(parts: SubrequestParts): Subrequests {
       throw badRequest(`invalid path: ${exchange.info.resource} cannot be part of another request`)
     return serveSubrequest(parts.chain(), exchange)
   }
+  const root = `/kapis/${group}/${version}`
+  const collect = createCollectList({ readLine, serveList: serve })
   const handlers = new Map<string, Handler>([
     [subscriptionsPlural, createSubscriptions({ readLine, broadcaster, startMs, serveWatch: serve })],
-    [countsPlural, createCounts({ root: `/kapis/${group}/${version}`, readLine, serveList: serve })],
+    [countsPlural, createCounts({ root, readLine, serveList: serve })],
+    [mergedPlural, createMergedList({ root, collect, timeSlices: parts.timeSlices })],
   ])
   function handlerOf({ info }: AuthenticatedExchange): Handler | undefined {
     const isOwn = isPlatformPrefix(info.prefix) && info.group === group && info.version === version
     return info.isResource && isOwn && info.parts.length === 1 ? handlers.get(info.resource) : undefined
   }
   return {
+    collect,
     platform: exchange => (handlerOf(exchange) ?? platform)(exchange),
     judgesItself: exchange => handlerOf(exchange) !== undefined,
   }

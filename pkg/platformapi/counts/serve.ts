@@ -1,23 +1,14 @@
-import { randomUUID } from 'node:crypto'
 import { toKubeStatus } from '../../apierrors/render-kube.ts'
-import { badRequest, methodNotAllowed, toStatus } from '../../apierrors/status.ts'
+import { methodNotAllowed, toStatus } from '../../apierrors/status.ts'
 import type { AuthenticatedExchange, Handler } from '../../apirequest/request-context.ts'
-import type { RequestLine } from '../../apirequest/request-line.ts'
 import { HookedResponse } from '../../httpserver/hooked-message.ts'
 import { sendJson } from '../../httpserver/respond.ts'
 import { isRecord } from '../../kubeclient/object.ts'
+import { parseKinds, parseNamespace, type SubrequestTools, toSubrequest } from '../subrequests/subrequest.ts'
 
-export type CountsOptions = {
+export type CountsOptions = SubrequestTools & {
   /** The path of the platform lists, such as `/kapis/resources.kapis.io/v1alpha3`. */
   readonly root: string
-  /** Parses a path and its query. @throws Status 400 */
-  readonly readLine: (method: string, url: string) => RequestLine
-  /**
-   * Audits, authorizes and serves a list of a cached kind, as a request of its own.
-   *
-   * @throws Status 400, 403, 404, 503
-   */
-  readonly serveList: Handler
 }
 
 /** The resource under which the resources group serves counts. */
@@ -34,11 +25,6 @@ const clusterKinds = new Set([
   ...['nodes', 'namespaces', 'workspaces', 'users', 'persistentvolumes', 'storageclasses'],
   'customresourcedefinitions',
 ])
-const maxKinds = 50
-// DNS labels of RFC 1035, as the plural of a custom resource.
-const kindForm = /^[a-z]([-a-z0-9]{0,61}[a-z0-9])?$/
-const namespaceForm = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/
-
 type Count = {
   readonly resource: string
   readonly totalItems?: number
@@ -58,13 +44,12 @@ type Count = {
 export function createCounts({ root, readLine, serveList }: CountsOptions): Handler {
   async function count(exchange: AuthenticatedExchange, resource: string, namespace: string): Promise<Count> {
     const scope = namespace === '' ? '' : `/namespaces/${namespace}`
-    const { info, rawPath, rawQuery, query } = readLine('GET', `${root}${scope}/${resource}?limit=0`)
+    const line = readLine('GET', `${root}${scope}/${resource}?limit=0`)
     const res = new HookedResponse(exchange.req)
     const chunks: Buffer[] = []
     res.onChunk(chunk => void chunks.push(chunk))
-    const { upgrade: _upgrade, lasts: _lasts, ...shared } = { ...exchange, isSubrequest: true as const }
     try {
-      await serveList({ ...shared, id: randomUUID(), info, rawPath, rawQuery, query, res })
+      await serveList(toSubrequest(exchange, line, res))
       const body: unknown = JSON.parse(Buffer.concat(chunks).toString())
       if (!isRecord(body) || typeof body.totalItems !== 'number') throw new Error('the list has no total')
       const narrowed = Number(res.getHeader('kapis-narrowed-namespaces') ?? 0)
@@ -78,11 +63,7 @@ export function createCounts({ root, readLine, serveList }: CountsOptions): Hand
     const { req, res, query } = exchange
     if (req.method !== 'GET') throw methodNotAllowed(['GET'])
     query.refuseAmbiguous()
-    const namespace = query.get('namespace') ?? ''
-    if (namespace !== '' && !namespaceForm.test(namespace))
-      throw badRequest(
-        `invalid namespace ${JSON.stringify(namespace.slice(0, 64))}: expected the name of a namespace`,
-      )
+    const namespace = parseNamespace(query.get('namespace') ?? '')
     const kinds = toKinds(query.get('kinds') ?? '', namespace)
     const items: Count[] = []
     // One after the other, so that a request with many counts gets no more resources than one with
@@ -97,11 +78,5 @@ export function createCounts({ root, readLine, serveList }: CountsOptions): Hand
 
 function toKinds(text: string, namespace: string): readonly string[] {
   if (text === '') return usualKinds.filter(kind => namespace === '' || !clusterKinds.has(kind))
-  const kinds = [...new Set(text.split(','))]
-  if (kinds.length > maxKinds)
-    throw badRequest(`kinds has ${kinds.length} names; at most ${maxKinds} are allowed`)
-  const wrong = kinds.find(kind => !kindForm.test(kind))
-  if (wrong !== undefined)
-    throw badRequest(`invalid kinds: ${JSON.stringify(wrong.slice(0, 64))} is not a plural such as pods`)
-  return kinds
+  return parseKinds(text)
 }

@@ -1,10 +1,10 @@
-import { randomUUID } from 'node:crypto'
 import { badRequest, methodNotAllowed } from '../../apierrors/status.ts'
 import type { AuthenticatedExchange, Handler } from '../../apirequest/request-context.ts'
 import type { RequestLine } from '../../apirequest/request-line.ts'
 import { type EventStream, toEventStream, toServerSentEvents } from '../../httpserver/event-stream.ts'
 import { HookedResponse } from '../../httpserver/hooked-message.ts'
 import type { WatchBroadcaster } from '../../resourcecache/watch/watch-broadcaster.ts'
+import { toSubrequest } from '../subrequests/subrequest.ts'
 import { type Connection, createConnection, type StartWatch } from './connection.ts'
 import { parseSubscriptionMessage, parseSubscriptions, type SubscriptionMessage } from './message.ts'
 
@@ -40,13 +40,11 @@ export function createSubscriptions(options: SubscriptionsOptions): Handler {
     const { req, upgrade, query } = exchange
     if (req.method !== 'GET') throw methodNotAllowed(['GET'])
     const start: StartWatch = async (path, open) => {
-      const { info, rawPath, rawQuery, query: asked } = readLine('GET', path)
-      if (!info.isResource || info.verb !== 'watch')
+      const line = readLine('GET', path)
+      if (!line.info.isResource || line.info.verb !== 'watch')
         throw badRequest('invalid path: only watches can be subscribed to; add watch=true')
       const res = new HookedResponse(req)
-      const { upgrade: _upgrade, lasts: _lasts, ...shared } = { ...exchange, isSubrequest: true as const }
-      const watch = { ...shared, id: randomUUID(), info, rawPath, rawQuery, query: asked, res }
-      await serveWatch({ ...watch, openWatch: () => open(headersOf(res)) })
+      await serveWatch({ ...toSubrequest(exchange, line, res), openWatch: () => open(headersOf(res)) })
     }
     const text = query.get(parameter) ?? ''
     const first = text === '' ? [] : parseSubscriptions(text)

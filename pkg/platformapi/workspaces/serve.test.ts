@@ -10,6 +10,7 @@ import { ObjectStore } from '../../resourcecache/store/store.ts'
 import { WatchBroadcaster } from '../../resourcecache/watch/watch-broadcaster.ts'
 import { createUserTimeSlices } from '../../scheduling/time-slices.ts'
 import { readCollection } from '../read-collection.ts'
+import { unusedOwners } from '../subrequests/fixtures.ts'
 import { createWorkspaceViews } from './serve.ts'
 import { viewOf } from './views.ts'
 
@@ -85,6 +86,7 @@ describe('createWorkspaceViews', () => {
       broadcaster: new WatchBroadcaster(),
       timeSlices: createUserTimeSlices(),
       isConsistent: () => false,
+      owners: unusedOwners,
       printerColumns: async () => undefined,
       narrowed: () => undefined,
     }

@@ -15,6 +15,8 @@ export type DiscoveryCache = {
    * otherwise the built-in one.
    */
   readonly findByPlural: (plural: string) => Promise<Kind | undefined>
+  /** Returns a kind that can be watched, in the preferred version of its group. */
+  readonly findByKind: (group: string, kind: string) => Promise<Kind | undefined>
 }
 
 // Requests for unknown kinds must not cause a request to kube-apiserver each time.
@@ -95,6 +97,10 @@ export function createDiscoveryCache(options: {
           ({ source, plural: name }) =>
             name === plural && source.group === group && source.version === version,
         ),
+      ),
+    findByKind: (group, kind) =>
+      search(kinds =>
+        kinds.find(found => found.source.group === group && found.kind === kind && !found.isListedOnly),
       ),
     findByPlural: plural =>
       search(

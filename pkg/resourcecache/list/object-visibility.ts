@@ -77,7 +77,10 @@ export async function readCurrent(
   }
 }
 
-export function isCurrent(visible: Visible | undefined): boolean {
+/** What is needed to know whether something may still be shown. */
+export type Sight = { readonly rights?: { readonly isCurrent: () => boolean } }
+
+export function isCurrent(visible: Sight | undefined): boolean {
   return visible?.rights?.isCurrent() !== false
 }
 
@@ -92,7 +95,7 @@ export function assertCurrent(visible: Visible | undefined): void {
 
 /** Chunks of a response that ends, incomplete, once its caller may no longer see all of it. */
 export function* whileCurrent<T>(
-  visible: Visible | undefined,
+  visible: Sight | undefined,
   chunks: Iterable<T>,
   destroy: () => void,
 ): Generator<T> {

@@ -4,6 +4,7 @@ import type { Config, Secrets } from '../../../config/config.ts'
 import type { ClientAddress } from '../../../httpserver/client-address.ts'
 import { withServiceAccountErrors } from '../../../kubeclient/service-account-errors.ts'
 import { withAuditOfWrites } from '../../../platformapi/audited-calls.ts'
+import type { CollectList } from '../../../platformapi/subrequests/subrequest.ts'
 import type { GonePods } from '../../../proxy/kube.ts'
 import type { WatchBroadcaster } from '../../../resourcecache/watch/watch-broadcaster.ts'
 import type { Logger } from '../../../telemetry/logger.ts'
@@ -48,6 +49,8 @@ export type ApisOptions = {
   readonly access: Auth
   readonly certificates: Pick<ServingCertificates, 'current'>
   readonly broadcaster: WatchBroadcaster
+  /** Lists a kind for a part of another request. */
+  readonly collect: CollectList
 }
 
 export async function createApis(options: ApisOptions): Promise<Apis> {
@@ -65,6 +68,7 @@ export async function createApis(options: ApisOptions): Promise<Apis> {
     ...{ client, config, live, logger, registry, broadcaster, proxy },
     grants: bindings.of('any'),
     narrowedTo: narrowed.of,
+    collect: options.collect,
     onClusterChange: listener => bindings.onClusterChange(listener),
     reviews: createAccessReviews({ client, config, access, bindings }),
     authorizeSecretRead: access.authorizeSecretRead,

@@ -19,6 +19,7 @@ import { isOwnKubeconfig } from '../../../platformapi/resources/v1alpha2/kubecon
 import { serveOldResources } from '../../../platformapi/resources/v1alpha2/serve.ts'
 import { createNativeKinds } from '../../../platformapi/resources/v1alpha3/native-kind.ts'
 import { serveResources } from '../../../platformapi/resources/v1alpha3/read.ts'
+import type { CollectList } from '../../../platformapi/subrequests/subrequest.ts'
 import { createDiscoveryCache } from '../../../resourcecache/informer/discovery-cache.ts'
 import { createPrinterColumns } from '../../../resourcecache/informer/printer-column-cache.ts'
 import { ResourceCache } from '../../../resourcecache/informer/resource-cache.ts'
@@ -29,7 +30,7 @@ import { PageCache } from '../../../resourcecache/list/page-cache.ts'
 import { listUncached } from '../../../resourcecache/list/uncached-list.ts'
 import type { ObjectStore } from '../../../resourcecache/store/store.ts'
 import type { WatchBroadcaster } from '../../../resourcecache/watch/watch-broadcaster.ts'
-import { createUserTimeSlices } from '../../../scheduling/time-slices.ts'
+import { createUserTimeSlices, type UserTimeSlices } from '../../../scheduling/time-slices.ts'
 import type { Logger } from '../../../telemetry/logger.ts'
 import type { Registry } from '../../../telemetry/metrics.ts'
 import type { Check } from '../../health/probes.ts'
@@ -41,6 +42,8 @@ import { createViews } from './views.ts'
 import { createVisibleReads, type VisibleReads } from './visible-reads.ts'
 
 export type Resources = {
+  /** For all long work of lists. */
+  readonly timeSlices: UserTimeSlices
   /** `/apis/resources.<group domain>/v1alpha3` */
   readonly aggregated: Handler
   /** `/kapis/resources.<group domain>/v1alpha3` */
@@ -97,6 +100,8 @@ export type ResourcesOptions = {
   readonly onClusterChange: (listener: () => void) => void
   /** What the caller of a narrowed list may see; undefined for all other requests. */
   readonly narrowedTo: NarrowedLists['of']
+  /** Lists a kind for a part of another request. */
+  readonly collect: CollectList
   /** Reviews of access, which are created in the same group. */
   readonly reviews: Handler
   /** To kube-apiserver itself, as the caller. */
@@ -153,6 +158,7 @@ export function createResources(options: ResourcesOptions): Resources {
     broadcaster,
     visible,
     isConsistent,
+    owners: { collect: options.collect, findByKind: discovery.findByKind },
     printerColumns: createPrinterColumns(client),
     narrowed: options.narrowedTo,
   }
@@ -200,6 +206,7 @@ export function createResources(options: ResourcesOptions): Resources {
   observeCache(registry, cache)
 
   return {
+    timeSlices: tools.timeSlices,
     aggregated: exchange =>
       isReview(exchange.info.resource) ? reviews(exchange) : serveRead(aggregated, exchange),
     platform: exchange => serveResources(platform, exchange),

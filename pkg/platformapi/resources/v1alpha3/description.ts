@@ -1,8 +1,16 @@
 import { callers, kubeErrors } from '../../../openapi/kube-errors.ts'
-import { content, json, type Parameter, type Paths, query, segment } from '../../../openapi/operation.ts'
+import {
+  content,
+  json,
+  type Parameter,
+  type Paths,
+  query,
+  requiredQuery,
+  segment,
+} from '../../../openapi/operation.ts'
 import { arrayOf, integer, kubeObject, object, text } from '../../../openapi/schema.ts'
 import { componentPaths } from '../../components-description.ts'
-import { listOperation, objectOperation } from '../../list-description.ts'
+import { listOperation, listParameters, objectOperation } from '../../list-description.ts'
 import { registryPaths } from '../../registries-description.ts'
 
 const resource = segment(
@@ -37,20 +45,29 @@ export const kindFilters: readonly Parameter[] = [
 const list = (summary: string, segments: readonly Parameter[]) =>
   listOperation(summary, { form: 'items', own: kindFilters, segments })
 
-const counts = object({
-  items: arrayOf(
-    object(
-      {
-        resource: text('The plural.'),
-        totalItems: integer('The number of objects.'),
-        namespaces: integer('In how many namespaces, if the caller may not list the whole cluster.'),
-        status: kubeObject,
-      },
-      ['totalItems', 'namespaces', 'status'],
-    ),
+const kindTotals = arrayOf(
+  object(
+    {
+      resource: text('The plural.'),
+      totalItems: integer('The number of objects.'),
+      namespaces: integer('In how many namespaces, if the caller may not list the whole cluster.'),
+      status: kubeObject,
+    },
+    ['totalItems', 'namespaces', 'status'],
   ),
-  totalItems: integer('The number of kinds.'),
+)
+const counts = object({ items: kindTotals, totalItems: integer('The number of kinds.') })
+
+const merged = object({
+  items: arrayOf(kubeObject),
+  totalItems: integer('Number of matching objects of all kinds on all pages.'),
+  kinds: kindTotals,
 })
+const notMerged = new Set([
+  ...['namespace', 'watch', 'resourceVersion', 'resourceVersionMatch'],
+  ...['allowWatchBookmarks', 'sendInitialEvents', 'timeoutSeconds'],
+])
+const mergedParameters = listParameters(kindFilters).filter(({ name }) => !notMerged.has(name))
 
 /** The paths of `/kapis/resources.<group domain>/v1alpha3`. */
 export const resourcePaths = {
@@ -74,6 +91,23 @@ export const resourcePaths = {
       answers: {
         200: { description: 'A count for each kind.', content: json(counts) },
         ...kubeErrors(),
+      },
+      security: callers,
+    },
+  },
+  '/resources': {
+    get: {
+      summary: 'Lists objects of several kinds',
+      description:
+        'One sorted list. Each kind is authorized and narrowed as a list of its own; one that fails has its Status in kinds.',
+      parameters: [
+        requiredQuery('kinds', 'Comma-separated plurals, at most 50.'),
+        query('namespace', 'Lists in one namespace.'),
+        ...mergedParameters,
+      ],
+      answers: {
+        200: { description: 'A page of objects.', content: json(merged) },
+        ...kubeErrors(410),
       },
       security: callers,
     },

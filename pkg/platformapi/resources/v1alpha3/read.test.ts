@@ -24,6 +24,7 @@ import { PageCache } from '../../../resourcecache/list/page-cache.ts'
 import { ObjectStore, type Scope } from '../../../resourcecache/store/store.ts'
 import { WatchBroadcaster } from '../../../resourcecache/watch/watch-broadcaster.ts'
 import { createUserTimeSlices } from '../../../scheduling/time-slices.ts'
+import { unusedOwners } from '../../subrequests/fixtures.ts'
 import { type ReadOptions, serveResources } from './read.ts'
 
 const g = '/kapis/resources.kapis.io/v1alpha3'
@@ -83,6 +84,7 @@ describe('serveResources', () => {
       services: elsewhere,
       mayService: pods.mayService ?? elsewhere,
       isConsistent: ({ prefix }: RequestInfo) => prefix !== 'kapis',
+      owners: unusedOwners,
       printerColumns: async () => undefined,
       narrowed: () => sight,
     }

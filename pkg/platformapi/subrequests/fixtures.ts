@@ -1,0 +1,11 @@
+import type { OwnerTools } from './owners.ts'
+
+/** For lists without `seniority`. */
+export const unusedOwners: OwnerTools = {
+  async collect() {
+    throw new Error('no list of owners is expected')
+  },
+  async findByKind() {
+    return undefined
+  },
+}

@@ -1,0 +1,71 @@
+import { randomUUID } from 'node:crypto'
+import type { ServerResponse } from 'node:http'
+import { badRequest } from '../../apierrors/status.ts'
+import type { AuthenticatedExchange, Handler } from '../../apirequest/request-context.ts'
+import type { RequestLine } from '../../apirequest/request-line.ts'
+import { type CollectedList, ListCollector } from './list-collector.ts'
+
+export type SubrequestTools = {
+  /** Parses a path and its query. @throws Status 400 */
+  readonly readLine: (method: string, url: string) => RequestLine
+  /**
+   * Audits, authorizes and serves a list of a cached kind, as a request of its own.
+   *
+   * @throws Status 400, 403, 404, 503
+   */
+  readonly serveList: Handler
+}
+
+/** A request that is a part of another one: with its own path and audit ID, and the same caller. */
+export function toSubrequest(
+  exchange: AuthenticatedExchange,
+  { info, rawPath, rawQuery, query }: RequestLine,
+  res: ServerResponse,
+): AuthenticatedExchange {
+  const { upgrade: _upgrade, lasts: _lasts, openWatch: _openWatch, ...shared } = exchange
+  return { ...shared, isSubrequest: true, id: randomUUID(), info, rawPath, rawQuery, query, res }
+}
+
+/** A list of another kind that a request consists of, and the headers of its response. */
+export type CollectedPart = { readonly list: CollectedList; readonly headers: ListCollector }
+
+/**
+ * Lists a kind for a part of another request: audited, authorized and narrowed by itself.
+ *
+ * @throws Status 400, 403, 404, 503
+ */
+export type CollectList = (exchange: AuthenticatedExchange, url: string) => Promise<CollectedPart>
+
+export function createCollectList({ readLine, serveList }: SubrequestTools): CollectList {
+  return async (exchange, url) => {
+    const res = new ListCollector(exchange.req)
+    await serveList(toSubrequest(exchange, readLine('GET', url), res))
+    if (res.collected === undefined)
+      throw badRequest(`${url.split('?')[0]} cannot be a part of a list of several kinds`)
+    return { list: res.collected, headers: res }
+  }
+}
+
+const maxKinds = 50
+// DNS labels of RFC 1035, as the plural of a custom resource.
+const kindForm = /^[a-z]([-a-z0-9]{0,61}[a-z0-9])?$/
+const namespaceForm = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/
+
+/** Parses `kinds=pods,services`. @throws Status 400 */
+export function parseKinds(text: string): readonly string[] {
+  const kinds = [...new Set(text.split(','))]
+  if (kinds.length > maxKinds)
+    throw badRequest(`kinds has ${kinds.length} names; at most ${maxKinds} are allowed`)
+  const wrong = kinds.find(kind => !kindForm.test(kind))
+  if (wrong !== undefined)
+    throw badRequest(`invalid kinds: ${JSON.stringify(wrong.slice(0, 64))} is not a plural such as pods`)
+  return kinds
+}
+
+/** Parses the namespace of a request with several kinds; '' for all. @throws Status 400 */
+export function parseNamespace(namespace: string): string {
+  if (namespace === '' || namespaceForm.test(namespace)) return namespace
+  throw badRequest(
+    `invalid namespace ${JSON.stringify(namespace.slice(0, 64))}: expected the name of a namespace`,
+  )
+}
