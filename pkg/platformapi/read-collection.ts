@@ -1,7 +1,7 @@
 import { badRequest, methodNotAllowed, notFound, unknownResource } from '../apierrors/status.ts'
 import { type ListQuery, parseListQuery } from '../apirequest/list-query.ts'
 import type { AuthenticatedExchange } from '../apirequest/request-context.ts'
-import { isInScope, type RequestInfo } from '../apirequest/request-info.ts'
+import { isInScope } from '../apirequest/request-info.ts'
 import { formatShardSelector } from '../apirequest/shard-selector.ts'
 import { parseVersion } from '../apirequest/version-query.ts'
 import {
@@ -9,7 +9,6 @@ import {
   parseListVersion,
   parsePageWatchQuery,
   parseWatchQuery,
-  watchParameters,
 } from '../apirequest/watch-query.ts'
 import { toCacheKey } from '../cache/bounded-cache.ts'
 import {
@@ -21,68 +20,24 @@ import {
 import { sendParts } from '../httpserver/respond.ts'
 import { addWarning } from '../httpserver/warning.ts'
 import { waitForLatest, waitForVersion } from '../resourcecache/informer/wait-for-resource-version.ts'
-import { type Kind, toSourceApiVersion } from '../resourcecache/kind.ts'
-import { toColumnRestriction } from '../resourcecache/list/columns.ts'
+import { toSourceApiVersion } from '../resourcecache/kind.ts'
 import { createFieldsForm } from '../resourcecache/list/field-projection.ts'
 import { type ListRequest, listPage, listPageAt, type Page } from '../resourcecache/list/list.ts'
 import { type Form, platformForm } from '../resourcecache/list/list-body.ts'
-import {
-  joinRestrictions,
-  type ListRestriction,
-  toListPredicate,
-} from '../resourcecache/list/list-predicate.ts'
+import { toListPredicate } from '../resourcecache/list/list-predicate.ts'
 import { managedFieldsForm } from '../resourcecache/list/managed-fields.ts'
-import {
-  assertCurrent,
-  beginSight,
-  readCurrent,
-  type Visible,
-} from '../resourcecache/list/object-visibility.ts'
+import { assertCurrent, beginSight, readCurrent } from '../resourcecache/list/object-visibility.ts'
 import { PageCache } from '../resourcecache/list/page-cache.ts'
-import type { PrinterColumn } from '../resourcecache/list/printer-columns.ts'
 import { sendList } from '../resourcecache/list/send-list.ts'
-import { toSupportedQuery } from '../resourcecache/list/supported-query.ts'
 import type { ServedKind } from '../resourcecache/store/cached-object.ts'
 import type { ObjectStore, Scope } from '../resourcecache/store/store.ts'
 import { matchInSlices } from '../resourcecache/store/time-sliced-view.ts'
 import { serveWatch } from '../resourcecache/watch/watch.ts'
-import type { WatchBroadcaster } from '../resourcecache/watch/watch-broadcaster.ts'
 import { createFormEncoder } from '../resourcecache/watch/watch-encoder.ts'
-import type { UserTimeSlices } from '../scheduling/time-slices.ts'
+import { toListRequest } from './list-request.ts'
 import { watchPage } from './page-watch.ts'
+import type { ReadStyle, ReadTools } from './read-tools.ts'
 import { ListCollector } from './subrequests/list-collector.ts'
-import { type OwnerTools, restrictToOwner } from './subrequests/owners.ts'
-
-export type ReadTools = {
-  readonly groupDomain: string
-  readonly pages: PageCache
-  readonly broadcaster: WatchBroadcaster
-  /** Time slices shared by all long work for lists. */
-  readonly timeSlices: UserTimeSlices
-  /** Whether a read without a version is consistent; otherwise it is as fresh as the watch. */
-  readonly isConsistent: (info: RequestInfo) => boolean
-  /** Finds the owners in between, for `seniority`. */
-  readonly owners: OwnerTools
-  /** The columns that a CustomResourceDefinition gives its kind. @throws Status 503 */
-  readonly printerColumns: (kind: Kind) => Promise<readonly PrinterColumn[] | undefined>
-  /** What the caller of a narrowed list may see; undefined for all other requests. */
-  readonly narrowed: (exchange: AuthenticatedExchange) => Visible | undefined
-}
-
-export type ReadStyle = {
-  /** `{items, totalItems}` as the platform's own lists, or a `<Kind>List` as Kubernetes'. */
-  readonly list: 'items' | 'kind'
-  /** Additional restrictions that are not in the query. */
-  readonly narrow?: (
-    query: ListQuery,
-  ) => Promise<{ query: ListQuery; narrowing: ListRestriction }> | undefined
-  /** The visible objects, if the caller may not see all. */
-  readonly visible?: Visible | undefined
-  /** The predicate of this path, for every caller. */
-  readonly only?: ListRestriction | undefined
-  /** The projection of objects, if they are not returned unchanged. */
-  readonly form?: Form
-}
 
 /**
  * Serves get, list and watch of a kind under /kapis, with selfLink and computed annotations.
@@ -174,7 +129,7 @@ async function listObjects(
 ): Promise<void> {
   const version = parseListVersion(exchange.query)
   const timeSlices = tools.timeSlices.of(exchange.identity.username)
-  const request = await toRequest(store, tools, exchange, style)
+  const request = await toListRequest(store, tools, exchange, style)
   if (version.resourceVersion !== '') await waitForVersion(store, version.resourceVersion)
   else if (tools.isConsistent(exchange.info)) await waitForLatest(store, scopeOf(request))
   await beginSight(store, style.visible)
@@ -211,7 +166,7 @@ async function watch(
   style: ReadStyle,
 ): Promise<void> {
   const options = parseWatchQuery(exchange.query)
-  const request = await toRequest(store, tools, exchange, style)
+  const request = await toListRequest(store, tools, exchange, style)
   const { key, matches, namespaces } = toListPredicate(store.served.kind, request)
   if (request.query.fieldSelector.text !== '' || request.query.columns.text !== '')
     await matchInSlices(store.within(namespaces), matches, tools.timeSlices.of(exchange.identity.username))
@@ -236,7 +191,7 @@ async function watchOnePage(
 ): Promise<void> {
   const { broadcaster } = tools
   const options = parsePageWatchQuery(exchange.query)
-  const request = await toRequest(store, tools, exchange, style)
+  const request = await toListRequest(store, tools, exchange, style)
   if (tools.isConsistent(exchange.info)) await waitForLatest(store, scopeOf(request))
   await beginSight(store, style.visible)
   const timeSlices = tools.timeSlices.of(exchange.identity.username)
@@ -250,63 +205,6 @@ function toStream(exchange: AuthenticatedExchange): EventStream {
   return acceptsServerSentEvents(exchange.req)
     ? toServerSentEvents(exchange)
     : toEventStream(exchange, 'application/json')
-}
-
-async function toRequest(
-  store: ObjectStore,
-  tools: ReadTools,
-  exchange: AuthenticatedExchange,
-  { narrow, visible, only }: ReadStyle,
-): Promise<ListRequest> {
-  const { info, query: parameters, res } = exchange
-  const { kind } = store.served
-  const given = parseListQuery(parameters, watchParameters)
-  const narrowed = await narrow?.(given)
-  const query = toSupportedQuery(kind, narrowed?.query ?? given)
-  const cells = await toColumnRestriction(kind, query, tools.printerColumns)
-  // Restricted by the same attributes that the request was authorized with.
-  const { groupDomain } = tools
-  const limits = { namespace: info.isInNamespace ? info.namespace : '', name: info.name, groupDomain }
-  const seen = visible && { key: visible.key, matches: visible.has, namespaces: visible.namespaces }
-  const narrowings = [narrowed?.narrowing, seen, only, cells.restriction].filter(each => each !== undefined)
-  const toListRequest = (of: ListQuery, all: readonly ListRestriction[]): ListRequest => ({
-    query: of,
-    ...limits,
-    ...(all.length > 0 && { narrowing: joinRestrictions(all) }),
-  })
-  const request = toListRequest(query, narrowings)
-  const owned = await throughOwners(store, tools, exchange, request)
-  for (const warning of [query.warnings, cells.warning ?? [], owned?.warnings ?? []].flat())
-    addWarning(res, warning)
-  return owned === undefined ? request : toListRequest(owned.query, [...narrowings, owned.restriction])
-}
-
-/** Replaces the filter by owner, if owners of owners count. @throws Status 400 for a watch */
-async function throughOwners(
-  store: ObjectStore,
-  { owners, timeSlices }: ReadTools,
-  exchange: AuthenticatedExchange,
-  { query, namespace, narrowing }: ListRequest,
-) {
-  const { seniority } = query
-  if (seniority === 0) return undefined
-  const filters = new Map(query.filters)
-  const uid = filters.get('ownerReference')
-  filters.delete('ownerReference')
-  if (uid === undefined) throw badRequest('seniority requires ownerReference, the uid of an owner')
-  if (exchange.info.verb === 'watch')
-    throw badRequest('seniority is not supported for a watch, since the owners in between change')
-  const scope = namespace === '' ? narrowing?.namespaces : new Set([namespace])
-  const found = await restrictToOwner(owners, exchange, {
-    ...{
-      uid,
-      seniority,
-      entries: store.within(scope),
-      timeSlices: timeSlices.of(exchange.identity.username),
-    },
-    matches: entry => narrowing?.matches(entry) !== false,
-  })
-  return { ...found, query: { ...query, filters } }
 }
 
 function scopeOf({ namespace }: ListRequest): Scope {

@@ -44,7 +44,10 @@ export type Subrequests = {
   readonly judgesItself: (exchange: AuthenticatedExchange) => boolean
 }
 
-/** Adds subscriptions, counts and lists of several kinds to the resources group: requests that consist of others. */
+/**
+ * Adds subscriptions, counts and lists of several kinds to the resources group: requests that
+ * consist of others.
+ */
 export function createSubrequestRoutes(parts: SubrequestParts): Subrequests {
   const { group, version, platform, broadcaster } = parts
   const startMs = () => parts.requestSeconds() * 1_000

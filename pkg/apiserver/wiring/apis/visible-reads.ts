@@ -1,5 +1,6 @@
 import type { FindVisible } from '../../../authz/visibility.ts'
-import { type ReadTools, readCollection } from '../../../platformapi/read-collection.ts'
+import { readCollection } from '../../../platformapi/read-collection.ts'
+import type { ReadTools } from '../../../platformapi/read-tools.ts'
 import type { WorkspaceTools } from '../../../platformapi/workspaces/workspace-tools.ts'
 import { waitForLatest } from '../../../resourcecache/informer/wait-for-resource-version.ts'
 import type { ObjectStore } from '../../../resourcecache/store/store.ts'

@@ -7,7 +7,8 @@ import type { Visible } from '../../../resourcecache/list/object-visibility.ts'
 import type { ObjectStore } from '../../../resourcecache/store/store.ts'
 import { type ComponentTools, isForComponents, serveComponents } from '../../components.ts'
 import { podsOfService } from '../../pods-of-service.ts'
-import { type ReadTools, readCollection } from '../../read-collection.ts'
+import { readCollection } from '../../read-collection.ts'
+import type { ReadTools } from '../../read-tools.ts'
 import { isForRegistries, type RegistryTools, serveRegistries } from '../../registries.ts'
 
 export type ReadOptions = ReadTools & {

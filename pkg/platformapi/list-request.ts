@@ -1,0 +1,74 @@
+import { badRequest } from '../apierrors/status.ts'
+import { type ListQuery, parseListQuery } from '../apirequest/list-query.ts'
+import type { AuthenticatedExchange } from '../apirequest/request-context.ts'
+import { watchParameters } from '../apirequest/watch-query.ts'
+import { addWarning } from '../httpserver/warning.ts'
+import { toColumnRestriction } from '../resourcecache/list/columns.ts'
+import type { ListRequest } from '../resourcecache/list/list.ts'
+import { joinRestrictions, type ListRestriction } from '../resourcecache/list/list-predicate.ts'
+import { toSupportedQuery } from '../resourcecache/list/supported-query.ts'
+import type { ObjectStore } from '../resourcecache/store/store.ts'
+import type { ReadStyle, ReadTools } from './read-tools.ts'
+import { restrictToOwner } from './subrequests/owners.ts'
+
+/**
+ * Reads the parameters of a list, and adds the restrictions that are not in them.
+ *
+ * @throws Status 400, 403, 503
+ */
+export async function toListRequest(
+  store: ObjectStore,
+  tools: ReadTools,
+  exchange: AuthenticatedExchange,
+  { narrow, visible, only }: ReadStyle,
+): Promise<ListRequest> {
+  const { info, query: parameters, res } = exchange
+  const { kind } = store.served
+  const given = parseListQuery(parameters, watchParameters)
+  const narrowed = await narrow?.(given)
+  const query = toSupportedQuery(kind, narrowed?.query ?? given)
+  const cells = await toColumnRestriction(kind, query, tools.printerColumns)
+  // Restricted by the same attributes that the request was authorized with.
+  const { groupDomain } = tools
+  const limits = { namespace: info.isInNamespace ? info.namespace : '', name: info.name, groupDomain }
+  const seen = visible && { key: visible.key, matches: visible.has, namespaces: visible.namespaces }
+  const narrowings = [narrowed?.narrowing, seen, only, cells.restriction].filter(each => each !== undefined)
+  const restricted = (of: ListQuery, all: readonly ListRestriction[]): ListRequest => ({
+    query: of,
+    ...limits,
+    ...(all.length > 0 && { narrowing: joinRestrictions(all) }),
+  })
+  const request = restricted(query, narrowings)
+  const owned = await throughOwners(store, tools, exchange, request)
+  for (const warning of [query.warnings, cells.warning ?? [], owned?.warnings ?? []].flat())
+    addWarning(res, warning)
+  return owned === undefined ? request : restricted(owned.query, [...narrowings, owned.restriction])
+}
+
+/** Replaces the filter by owner, if owners of owners count. @throws Status 400 for a watch */
+async function throughOwners(
+  store: ObjectStore,
+  { owners, timeSlices }: ReadTools,
+  exchange: AuthenticatedExchange,
+  { query, namespace, narrowing }: ListRequest,
+) {
+  const { seniority } = query
+  if (seniority === 0) return undefined
+  const filters = new Map(query.filters)
+  const uid = filters.get('ownerReference')
+  filters.delete('ownerReference')
+  if (uid === undefined) throw badRequest('seniority requires ownerReference, the uid of an owner')
+  if (exchange.info.verb === 'watch')
+    throw badRequest('seniority is not supported for a watch, since the owners in between change')
+  const scope = namespace === '' ? narrowing?.namespaces : new Set([namespace])
+  const found = await restrictToOwner(owners, exchange, {
+    ...{
+      uid,
+      seniority,
+      entries: store.within(scope),
+      timeSlices: timeSlices.of(exchange.identity.username),
+    },
+    matches: entry => narrowing?.matches(entry) !== false,
+  })
+  return { ...found, query: { ...query, filters } }
+}
