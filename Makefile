@@ -1,7 +1,7 @@
 # Every target sees to the Node.js and the dependencies it needs by itself (hack/setup.sh).
 SHELL := /bin/bash
 NODE := hack/setup.sh node
-# Node.js warns of what it calls experimental; nobody here can do anything about it.
+# Node.js prints warnings about experimental features, which nothing here can change.
 export NODE_NO_WARNINGS := 1
 
 .DEFAULT_GOAL := help
@@ -70,8 +70,8 @@ verify: ## Check types, style, import rules and everything generated
 update: ## Format the code and regenerate all generated files
 	@$(NODE) hack/update.ts
 
-#: IMAGE, PLATFORMS       make image: its name and machines; hack/image.sh tells of more
-#: KUBERNETES, OVERLAY    make kind: its version and manifests; hack/kind.sh tells of more
+#: IMAGE, PLATFORMS       make image: its name and machines; see hack/image.sh
+#: KUBERNETES, OVERLAY    make kind: its version and manifests; see hack/kind.sh
 .PHONY: image kind pack
 image: ## Build the container image (needs Docker)
 	@hack/image.sh

@@ -18,7 +18,7 @@ for (const [program, allowed] of [
 ] as const) {
   const name = `kapis-${program}`
   describe(name, () => {
-    it('tells its version', () => {
+    it('prints its version', () => {
       const stdout = `${name} ${packageJson.version}\n`
       expect(call(program, '--version')).to.deep.equal({ status: 0, stdout, stderr: '' })
     })

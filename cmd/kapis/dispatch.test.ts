@@ -7,13 +7,13 @@ import { commands } from './commands.ts'
 import { dispatch } from './dispatch.ts'
 
 describe('dispatch', () => {
-  it('tells its version', async () => {
+  it('prints its version', async () => {
     for (const word of ['version', '--version']) {
       expect(await kapis(word)).to.deep.equal({ code: 0, out: 'kapis 1.2.3\n', err: '' })
     }
   })
 
-  it('lists every command, and tells of each', async () => {
+  it('lists every command with a description', async () => {
     for (const words of [[], ['help'], ['--help']]) {
       const { code, out } = await kapis(...words)
       expect(code).to.equal(0)

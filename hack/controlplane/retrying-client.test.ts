@@ -25,7 +25,7 @@ describe('createRetryingClient', () => {
     return { ask, calls: () => calls }
   }
 
-  it('asks again where nobody answers, and where it is to ask later', async () => {
+  it('retries without a response, and after Retry-After', async () => {
     const { ask, calls } = failing(unavailable('kube-apiserver is not responding'), tooMany)
     expect([await ask(60_000), calls()]).to.deep.equal(['done', 3])
   })
@@ -35,7 +35,7 @@ describe('createRetryingClient', () => {
     expect([await ask(60_000), calls()]).to.deep.equal([absent, 1])
   })
 
-  it('tells of the last refusal when time is up', async () => {
+  it('reports the last refusal when time is up', async () => {
     const { ask } = failing(...Array.from({ length: 1000 }, () => tooMany))
     expect(await ask(5)).to.equal(tooMany)
   })

@@ -45,7 +45,7 @@ function supervise(settings: Settings, flags: readonly string[]): Supervisor {
   const tail = createTail(logFile)
   const ready = Promise.withResolvers<void>()
   const ended = Promise.withResolvers<string | undefined>()
-  let told = false
+  let isReported = false
   let failure: string | undefined
 
   child.on('message', message => {
@@ -61,7 +61,7 @@ function supervise(settings: Settings, flags: readonly string[]): Supervisor {
     if (signal !== null) await stopComponents(settings)
     const reason = failure ?? `the supervisor ended (${signal ?? `exit code ${code}`})`
     ready.reject(new Error(reason))
-    ended.resolve(told ? undefined : reason)
+    ended.resolve(isReported ? undefined : reason)
   })
   // A process that waits for one of two events must not end with the other.
   ready.promise.catch(() => undefined)
@@ -70,7 +70,7 @@ function supervise(settings: Settings, flags: readonly string[]): Supervisor {
     ready: ready.promise,
     ended: ended.promise,
     async stop() {
-      told = true
+      isReported = true
       child.kill('SIGTERM')
       await ended.promise
     },

@@ -29,11 +29,11 @@ describe('findBrokenLinks', () => {
     it(`takes ${JSON.stringify(good)}`, () => expect(check(good)).to.deep.equal([]))
 
   const broken: readonly (readonly [string, string])[] = [
-    ['[a](nowhere.md)', 'docs/a.md: nowhere.md is no file'],
-    ['![a](picture.svg)', 'docs/a.md: picture.svg is no file'],
+    ['[a](nowhere.md)', 'docs/a.md: nowhere.md does not exist'],
+    ['![a](picture.svg)', 'docs/a.md: picture.svg does not exist'],
     ['[a](other.md#no-heading)', 'docs/a.md: other.md#no-heading has no heading #no-heading'],
     ['[a](#there)', 'docs/a.md: #there has no heading #there'],
-    ['[a](../Makefile#x)', 'docs/a.md: ../Makefile#x has an anchor, and is no document'],
+    ['[a](../Makefile#x)', 'docs/a.md: ../Makefile#x has an anchor, and is not a document'],
     ['[a](../../x)', 'docs/a.md: ../../x leads out of the repository'],
   ]
   for (const [text, problem] of broken)

@@ -21,9 +21,9 @@ function problemOf(link: string, document: string, files: Files): string | undef
   const target =
     path === '' ? document : normalize(join(dirname(document), decodeURIComponent(path))).replace(/\/$/, '')
   if (target.startsWith('..')) return 'leads out of the repository'
-  if (!files.exists(target)) return 'is no file'
+  if (!files.exists(target)) return 'does not exist'
   if (anchor === '') return undefined
-  if (!target.endsWith('.md')) return 'has an anchor, and is no document'
+  if (!target.endsWith('.md')) return 'has an anchor, and is not a document'
   return anchorsOf(files.read(target)).has(anchor) ? undefined : `has no heading #${anchor}`
 }
 

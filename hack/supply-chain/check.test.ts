@@ -46,7 +46,7 @@ describe('the supply chain', () => {
 
   it('finds a lock file of another version', () => {
     expect(() => readLockfile({ path: 'lock', text: '{"lockfileVersion":1}' })).to.throw(
-      'lock is no lock file of',
+      'lock is not a lock file of',
     )
   })
 
@@ -65,13 +65,13 @@ describe('the supply chain', () => {
   it('finds ranges', () => {
     const dependencies = { a: '1.2.3', b: '^1.2.3', c: 'latest', d: 'github:x/y' }
     expect(versionFaults({ dependencies })).to.deep.equal([
-      'package.json: b is ^1.2.3, which is no exact version',
-      'package.json: c is latest, which is no exact version',
-      'package.json: d is github:x/y, which is no exact version',
+      'package.json: b is ^1.2.3, which is not an exact version',
+      'package.json: c is latest, which is not an exact version',
+      'package.json: d is github:x/y, which is not an exact version',
     ])
   })
 
-  it('finds dependencies that nobody has argued for', () => {
+  it('finds dependencies that no ADR justifies', () => {
     const manifest = {
       dependencies: { a: '1.0.0', '@x/b': '1.0.0' },
       devDependencies: { c: '1.0.0', '@types/d': '1.0.0' },

@@ -2,7 +2,7 @@
 export function versionFaults(manifest: Readonly<Record<string, unknown>>): readonly string[] {
   return directDependencies(manifest)
     .filter(([, version]) => !/^\d+\.\d+\.\d+(-[\w.]+)?$/.test(version))
-    .map(([name, version]) => `package.json: ${name} is ${version}, which is no exact version`)
+    .map(([name, version]) => `package.json: ${name} is ${version}, which is not an exact version`)
 }
 
 /** Each direct dependency must have a row in the table of the ADR. */

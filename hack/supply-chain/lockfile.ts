@@ -19,7 +19,7 @@ export type LockfileText = { readonly path: string; readonly text: string }
 export function readLockfile({ path, text }: LockfileText): readonly Locked[] {
   const { lockfileVersion, packages } = JSON.parse(text)
   if (lockfileVersion !== 3 || typeof packages !== 'object')
-    throw new Error(`${path} is no lock file of version 3`)
+    throw new Error(`${path} is not a lock file of version 3`)
   return Object.entries<Record<string, unknown>>(packages)
     .filter(([where]) => where !== '')
     .map(([where, entry]) => ({

@@ -66,7 +66,7 @@ describe('a process of tests', () => {
     })
   })
 
-  it('goes on after a promise that is rejected and that nobody waits for', async () => {
+  it('continues after an unhandled rejection', async () => {
     const body = `it('leaves one behind', () => {
       setTimeout(() => Promise.reject(new Error('left behind')), 20)
       return new Promise(resolve => setTimeout(resolve, 100))

@@ -19,7 +19,7 @@ describe('createDocsPage', () => {
     expect(text).to.include('<title>API reference – A &amp; B</title>')
   })
 
-  it('allows no script and no style but its own files, and nobody’s frame', async () => {
+  it('allows only its own scripts and styles, and no frames', async () => {
     const { headers } = await server.get('/docs')
     expect(headers['content-security-policy']).to.equal(
       "default-src 'none'; style-src 'self'; script-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'",

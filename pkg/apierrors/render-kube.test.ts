@@ -18,7 +18,7 @@ describe('toKubeStatus', () => {
     ])
   })
 
-  it('leaves out details that there are none of', () => {
+  it('omits empty details', () => {
     expect(toKubeStatus(new Status(409, 'Conflict', 'm'))).to.not.have.property('details')
   })
 })
@@ -70,7 +70,7 @@ describe('renderKube', () => {
     )
   })
 
-  it('tells nothing of an error that was not meant for the caller', async () => {
+  it('reveals nothing of an internal error', async () => {
     const { code, body } = await answerTo(new Error('connect ECONNREFUSED 10.1.2.3:6443'))
     expect(code).to.equal(500)
     expect(JSON.parse(body)).to.deep.equal({

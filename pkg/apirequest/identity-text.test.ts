@@ -69,7 +69,7 @@ describe('identityProblem', () => {
       undefined,
     ],
     [
-      'takes nobody for anonymous who has a credential',
+      'does not treat a caller with a credential as anonymous',
       { ...jane, username: 'system:anonymous', groups: ['dev'] },
       'user name "system:anonymous" is for requests without a credential',
     ],

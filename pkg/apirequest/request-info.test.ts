@@ -285,7 +285,7 @@ describe('parseRequestInfo', () => {
     ['OPTIONS', '/version', 'version'],
   ]
   for (const [method, path, prefix] of others) {
-    it(`${method} ${path} is no resource`, () => {
+    it(`${method} ${path} is not a resource`, () => {
       const info = read(method, path)
       expect(attributesOf(info)).to.deep.equal({
         ...(prefix === '' ? {} : { prefix }),

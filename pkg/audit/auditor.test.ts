@@ -264,7 +264,7 @@ describe('createAuditor', () => {
     ])
   })
 
-  it('refuses requests while the log is full, where it was told to', () => {
+  it('refuses requests while the log is full, if configured', () => {
     const sink = { isFull: true, write: () => undefined }
     const auditor = createAuditor({ policy: parsePolicy(whole), sink, whenFull: 'refuse' })
     const exchange = toExchange(Object.create({ method: 'GET', url: '/a' }), Object.create(null))

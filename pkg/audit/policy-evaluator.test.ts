@@ -12,7 +12,7 @@ function levelOf(rule: string, method: string, path: string): string {
   return evaluatePolicy(policyOf(rule), parseRequestInfo(method, path), jane).level
 }
 
-function judgeNobody(rule: string): string {
+function judgeAnonymous(rule: string): string {
   return evaluatePolicy(policyOf(rule), parseRequestInfo('GET', '/api/v1/pods'), undefined).level
 }
 
@@ -58,9 +58,9 @@ describe('evaluatePolicy', () => {
     })
   }
 
-  it('a rule for someone does not match nobody', () => {
+  it('a rule for a user does not match a request without one', () => {
     for (const rule of ['users: [jane]', 'userGroups: [dev]'])
-      expect(judgeNobody(rule), rule).to.equal('None')
+      expect(judgeAnonymous(rule), rule).to.equal('None')
   })
 
   it('the first rule that matches decides, and stages add up', () => {

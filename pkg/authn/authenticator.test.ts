@@ -23,7 +23,7 @@ describe('createUnion', () => {
     expect(outcomes).to.deep.equal(['b failure', 'c success'])
   })
 
-  it('is anonymous when nobody knows anything, and 401 when something was broken', async () => {
+  it('is anonymous if no authenticator finds a credential, and 401 if one is invalid', async () => {
     const req = await received([])
     const none = createUnion([says('a', () => null)], () => undefined)
     expect((await none(req)).identity.username).to.equal('system:anonymous')

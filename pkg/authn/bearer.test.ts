@@ -21,7 +21,11 @@ describe('readBearer', () => {
     ['a WebSocket protocol', offering(`v4.channel.k8s.io, ${protocol}`), 't0ken'],
     ['one that comes first', offering(`${protocol},v4.channel.k8s.io`), 't0ken'],
     ['other WebSocket protocols', offering('v4.channel.k8s.io'), null],
-    ['a protocol of what is no WebSocket', ['Sec-WebSocket-Protocol', `a, ${protocol}`], null],
+    [
+      'a protocol of a request that is not a WebSocket handshake',
+      ['Sec-WebSocket-Protocol', `a, ${protocol}`],
+      null,
+    ],
   ]
   for (const [what, headers, expected] of valid) {
     it(`reads ${what}`, async () => expect(readBearer(await received(headers))).to.equal(expected))
@@ -34,9 +38,9 @@ describe('readBearer', () => {
     ['two headers', ['Authorization', 'Bearer a', 'authorization', 'Bearer b']],
     ['a token of 40 KB', ['Authorization', `Bearer ${'a'.repeat(40_000)}`]],
     ['an empty WebSocket token', offering(`a, ${prefix}`)],
-    ['a WebSocket token that is no base64url', offering(`a, ${prefix}a+b/`)],
+    ['a WebSocket token that is not a base64url', offering(`a, ${prefix}a+b/`)],
     ['a WebSocket token with padding', offering(`a, ${prefix}YQ==`)],
-    ['a WebSocket token that is no UTF-8', offering(`a, ${toProtocol(Buffer.from([0xff]))}`)],
+    ['a WebSocket token that is not UTF-8', offering(`a, ${toProtocol(Buffer.from([0xff]))}`)],
     ['two WebSocket tokens', offering(`a, ${protocol}, ${protocol}`)],
     ['a WebSocket token and no protocol next to it', offering(protocol)],
   ]
@@ -70,7 +74,7 @@ describe('createBearerReader', () => {
     expect(found[2]?.key).to.not.equal(found[0]?.key)
   })
 
-  it('gives nobody the token that came before on the connection', async () => {
+  it('does not reuse the previous token of the connection for a request without one', async () => {
     const read = createBearerReader()
     const [given, none, empty] = await onOneSocket(
       ['Authorization', '', ...offering(`a, ${protocol}`)],

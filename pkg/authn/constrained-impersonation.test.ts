@@ -131,7 +131,7 @@ describe('impersonateConstrained', () => {
       expect(nodeOf(name), name).to.equal(undefined)
   })
 
-  it('passes on what is no refusal', async () => {
+  it('passes on other errors than refusals', async () => {
     const may = () => {
       throw new Status(503, 'ServiceUnavailable', 'away')
     }

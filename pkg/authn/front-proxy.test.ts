@@ -193,7 +193,7 @@ describe('who a certificate says is calling, on a real TLS connection', () => {
     })
   }
 
-  it('is nobody without a user header, and then what the certificate itself says', async () => {
+  it('finds no identity without a user header, so that the certificate itself decides', async () => {
     const { proxy, client } = await call(proxyPair, ['X-Remote-Group', 'system:masters'])
     expect({ proxy, client }).to.deep.equal({ proxy: null, client: 401 })
   })
@@ -209,7 +209,7 @@ describe('who a certificate says is calling, on a real TLS connection', () => {
     })
   })
 
-  it('answers 503 to a certificate before the authorities are known, and knows nobody without one', async () => {
+  it('answers 503 to a certificate before the CAs are known, and finds no identity without one', async () => {
     current = undefined
     expect(await call(proxyPair, spoof)).to.deep.equal({ proxy: 503, client: 503 })
     expect(await call(undefined, spoof)).to.deep.equal({ proxy: null, client: null })

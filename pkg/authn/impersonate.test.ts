@@ -35,30 +35,30 @@ async function ask(lines: Lines, refused: string[] = []) {
 }
 
 describe('impersonate', () => {
-  it('is nobody without a header that asks', async () => {
+  it('impersonates no one without a header', async () => {
     expect(await ask([['Accept', '*/*']])).to.deep.equal({ asked: [], identity: null })
   })
 
   const user = ['Impersonate-User', 'bob'] as const
-  const nobody = { username: 'bob', uid: '', groups: ['system:authenticated'], extra: {} }
+  const bare = { username: 'bob', uid: '', groups: ['system:authenticated'], extra: {} }
   const valid: readonly (readonly [
     what: string,
     lines: Lines,
     asked: readonly string[],
     identity: object,
   ])[] = [
-    ['a user', [user], ['impersonate users bob'], nobody],
+    ['a user', [user], ['impersonate users bob'], bare],
     [
       'groups, each of them checked',
       [user, ['Impersonate-Group', 'a'], ['impersonate-group', 'b']],
       ['impersonate users bob', 'impersonate groups a', 'impersonate groups b'],
-      { ...nobody, groups: ['a', 'b', 'system:authenticated'] },
+      { ...bare, groups: ['a', 'b', 'system:authenticated'] },
     ],
     [
       'a uid',
       [user, ['Impersonate-Uid', 'u-2']],
       ['impersonate users bob', 'impersonate authentication.k8s.io uids u-2'],
-      { ...nobody, uid: 'u-2' },
+      { ...bare, uid: 'u-2' },
     ],
     [
       'extra fields, each value checked, keys decoded and in lower case',
@@ -68,14 +68,14 @@ describe('impersonate', () => {
         'impersonate authentication.k8s.io userextras acme.com/scope x',
         'impersonate authentication.k8s.io userextras acme.com/scope y',
       ],
-      { ...nobody, extra: { 'acme.com/scope': ['x', 'y'] } },
+      { ...bare, extra: { 'acme.com/scope': ['x', 'y'] } },
     ],
     [
       'a service account, with the groups that it has',
       [['Impersonate-User', 'system:serviceaccount:ns:sa']],
       ['impersonate serviceaccounts ns sa'],
       {
-        ...nobody,
+        ...bare,
         username: 'system:serviceaccount:ns:sa',
         groups: ['system:serviceaccounts', 'system:serviceaccounts:ns', 'system:authenticated'],
       },
@@ -84,13 +84,13 @@ describe('impersonate', () => {
       'the anonymous user, who is not authenticated',
       [['Impersonate-User', 'system:anonymous']],
       ['impersonate users system:anonymous'],
-      { ...nobody, username: 'system:anonymous', groups: ['system:unauthenticated'] },
+      { ...bare, username: 'system:anonymous', groups: ['system:unauthenticated'] },
     ],
     [
       'a name in UTF-8',
       [['Impersonate-User', Buffer.from('Jörg').toString('latin1')]],
       ['impersonate users Jörg'],
-      { ...nobody, username: 'Jörg' },
+      { ...bare, username: 'Jörg' },
     ],
   ]
   for (const [what, lines, asked, identity] of valid) {
@@ -119,7 +119,7 @@ describe('impersonate', () => {
 
   it('takes an empty uid of a user for none', async () => {
     const asked = ['impersonate users bob']
-    expect(await ask([user, ['Impersonate-Uid', '']])).to.deep.equal({ asked, identity: nobody })
+    expect(await ask([user, ['Impersonate-Uid', '']])).to.deep.equal({ asked, identity: bare })
   })
 
   describe('where kube-apiserver knows constrained impersonation', () => {
@@ -208,7 +208,7 @@ describe('impersonate', () => {
       'the header impersonate-user is not valid UTF-8',
     ],
     [
-      'a header that nobody knows',
+      'an unknown header',
       [user, ['Impersonate-Rank', 'x']],
       'unknown header impersonate-rank; supported: Impersonate-User, Impersonate-Uid, Impersonate-Group and Impersonate-Extra-',
     ],
@@ -223,13 +223,13 @@ describe('impersonate', () => {
     const name = 'system:serviceaccount:NS:sa'
     expect(await ask([['Impersonate-User', name]])).to.deep.equal({
       asked: [`impersonate users ${name}`],
-      identity: { ...nobody, username: name },
+      identity: { ...bare, username: name },
     })
   })
 
   it('takes an extra key that is named like a member of every object', async () => {
     expect(await ask([user, ['Impersonate-Extra-constructor', 'x']])).to.deep.include({
-      identity: { ...nobody, extra: { constructor: ['x'] } },
+      identity: { ...bare, extra: { constructor: ['x'] } },
     })
   })
 

@@ -59,7 +59,7 @@ describe('createKapisTokenAuthenticator', () => {
   it('says whether the login of a caller has ended since, of copies of its identity too', async () => {
     const { state, ask, authenticator } = start()
     const [identity, other] = [await ask(), await start().ask()]
-    if (identity === null || other === null) throw new Error('nobody')
+    if (identity === null || other === null) throw new Error('no identity')
     const hasEnded = () => authenticator.hasEnded({ ...identity })
     expect(hasEnded()).to.equal(false)
     state.isRevoked = true

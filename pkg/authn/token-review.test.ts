@@ -62,7 +62,7 @@ describe('createTokenReviewAuthenticator', () => {
     expect(await ask('t')).to.deep.equal(user)
   })
 
-  it('asks about a hundred tokens at once, and refuses those for which there is no room', async () => {
+  it('reviews a hundred tokens concurrently, and refuses those beyond the queue', async () => {
     const answered = Promise.withResolvers<void>()
     let inFlight = 0
     let most = 0

@@ -99,7 +99,7 @@ describe('createAuthorizer', () => {
     expect(specs.length).to.equal(7)
   })
 
-  it('asks once for all the tokens of a caller, and for each other field that tells them apart', async () => {
+  it('sends one review for all tokens of a caller, and one for each other differing field', async () => {
     const { ask, specs } = start()
     const id = 'authentication.kubernetes.io/credential-id'
     await ask({ ...jane, extra: { [id]: ['JTI=1'], 'acme.com/scope': ['a'] } }, 'GET', store)

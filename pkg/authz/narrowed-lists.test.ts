@@ -167,7 +167,7 @@ describe('createNarrowedLists', () => {
       expect(asked.reviews.length).to.equal(reviews)
     })
 
-  it('shows a namespace no more once the binding is gone, and tells watches', async () => {
+  it('hides a namespace once the binding is gone, and notifies watches', async () => {
     const { reader, bind } = readerOf('a', 'b')
     const lists = createNarrowedLists({ ...clientOf(() => true), reader, resolution: rbacAlone })
     const first = exchangeOf(jane)

@@ -97,5 +97,5 @@ describe('assertMayUpgrade', () => {
     )
   })
 
-  it('refuses nobody else', () => assertMayUpgrade(info, { ...reader, isReadOnly: false }))
+  it('allows all other tokens', () => assertMayUpgrade(info, { ...reader, isReadOnly: false }))
 })

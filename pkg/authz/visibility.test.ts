@@ -111,9 +111,11 @@ describe('createVisibility', () => {
   })
 
   it('shows everything to superusers, and to those who may list everything', async () => {
-    const nobody = start([])
-    expect(await nobody.find(list('namespaces'), { ...jane, groups: ['system:masters'] })).to.equal(undefined)
-    expect(nobody.asked).to.deep.equal([])
+    const withoutNamespaces = start([])
+    expect(
+      await withoutNamespaces.find(list('namespaces'), { ...jane, groups: ['system:masters'] }),
+    ).to.equal(undefined)
+    expect(withoutNamespaces.asked).to.deep.equal([])
     const everybody = start([], true)
     expect(await everybody.find(list('namespaces'), jane)).to.equal(undefined)
     expect(await everybody.find(list('workspaces'), jane)).to.equal(undefined)
@@ -129,13 +131,13 @@ describe('createVisibility', () => {
     const visible = await find(list('namespaces'), jane)
     const shown = () => ['a', 'b', 'c'].filter(name => visible?.has(namespace(name)))
     expect(shown()).to.deep.equal(['a'])
-    let told = 0
-    const stop = visible?.onChange(() => told++)
+    let notified = 0
+    const stop = visible?.onChange(() => notified++)
     bind('a', 'b')
     bind('b', 'c')
     // Changes that belong together are reported once.
     await sleep(20)
-    expect(told).to.equal(1)
+    expect(notified).to.equal(1)
     expect(shown()).to.deep.equal(['b', 'c'])
     const before = listeners.size
     stop?.()
@@ -160,7 +162,7 @@ describe('createVisibility', () => {
     expect(workspaces?.rights?.isCurrent()).to.equal(false)
   })
 
-  it('stays as it was for a list, which nobody follows', async () => {
+  it('stays fixed for a list, which is not watched', async () => {
     const { find, bind } = start(['a'])
     const before = await find(list('namespaces'), jane)
     bind('b')
@@ -180,8 +182,8 @@ describe('createVisibility', () => {
         .filter(entry => visible?.has(entry))
         .map(({ name }) => name)
     expect(shown()).to.deep.equal(['w1', 'w3'])
-    let told = 0
-    const stop = visible?.onChange(() => told++)
+    let notified = 0
+    const stop = visible?.onChange(() => notified++)
     bind('c')
     await sleep(20)
     expect(shown()).to.deep.equal(['w2', 'w3'])
@@ -189,7 +191,7 @@ describe('createVisibility', () => {
     store.apply([event('MODIFIED', object('c', { workspace: 'w4', version: 6 }))])
     await sleep(20)
     expect(shown()).to.deep.equal(['w3', 'w4'])
-    expect(told).to.equal(2)
+    expect(notified).to.equal(2)
     stop?.()
   })
 
@@ -228,10 +230,10 @@ describe('createVisibility', () => {
     const visible = await find({ verb: 'watch', resource: 'namespaces', name: 'b' }, jane)
     const shown = () => ['a', 'b', 'c'].filter(name => visible?.has(namespace(name)))
     expect(shown()).to.deep.equal(['a', 'b'])
-    const told = Promise.withResolvers<void>()
-    const stop = visible?.onChange(told.resolve)
+    const notified = Promise.withResolvers<void>()
+    const stop = visible?.onChange(notified.resolve)
     changeCluster(() => false)
-    await told.promise
+    await notified.promise
     expect(shown()).to.deep.equal(['a'])
     stop?.()
   })
@@ -247,32 +249,32 @@ describe('createVisibility', () => {
     const shown = (visible: Visible | undefined) =>
       ['a', 'b', 'c'].filter(name => visible?.has(namespace(name))).join('')
 
-    it('of everything is told once that is not everything any more', async () => {
+    it('of everything is notified once it is not everything any more', async () => {
       const { find, changeCluster } = start(['a'], true)
       const visible = await find(watch('namespaces'), jane)
       expect(visible?.isAll).to.equal(true)
-      let told = 0
-      const stop = visible?.onChange(() => told++)
+      let notified = 0
+      const stop = visible?.onChange(() => notified++)
       changeCluster(() => true)
       await sleep(600)
-      expect(told).to.equal(0)
+      expect(notified).to.equal(0)
       changeCluster(() => false)
       await sleep(600)
-      expect(told).to.equal(1)
+      expect(notified).to.equal(1)
       // The next list does not get earlier changes either.
       expect(shown(await find(list('namespaces'), jane))).to.equal('a')
       stop?.()
     })
 
-    it('of everything is told too when nobody can say whether it still is', async () => {
+    it('of everything is notified too if the check fails', async () => {
       const { find, changeCluster } = start(['a'], true)
       const visible = await find(watch('namespaces'), jane)
-      const told = Promise.withResolvers<void>()
-      visible?.onChange(told.resolve)
+      const notified = Promise.withResolvers<void>()
+      visible?.onChange(notified.resolve)
       changeCluster(() => {
         throw new Error('no answer')
       })
-      await told.promise
+      await notified.promise
     })
 
     it('of what bindings give sees everything while it may, and then what they give', async () => {
@@ -291,14 +293,14 @@ describe('createVisibility', () => {
       expect(seen).to.have.length(3)
     })
 
-    it('is told of a change that came before it listened', async () => {
+    it('is notified of a change that came before it listened', async () => {
       const { find, changeCluster } = start(['a'])
       const visible = await find(watch('namespaces'), jane)
       changeCluster(() => true)
       await sleep(600)
-      const told = Promise.withResolvers<void>()
-      visible?.onChange(told.resolve)
-      await told.promise
+      const notified = Promise.withResolvers<void>()
+      visible?.onChange(notified.resolve)
+      await notified.promise
       expect(shown(visible)).to.equal('abc')
     })
 
@@ -306,10 +308,10 @@ describe('createVisibility', () => {
       const { find, changeCluster } = start(['a'])
       let asked = 0
       const visible = await find(watch('namespaces'), jane)
-      const told = Promise.withResolvers<void>()
-      visible?.onChange(told.resolve)
+      const notified = Promise.withResolvers<void>()
+      visible?.onChange(notified.resolve)
       changeCluster(() => ++asked > 1)
-      await told.promise
+      await notified.promise
       expect(asked).to.equal(2)
     })
   })

@@ -27,7 +27,7 @@ describe('createBoundedCache', () => {
     expect(cache.bytes()).to.be.at.most(100_000)
   })
 
-  it('is told for how long a value is good', async () => {
+  it('can be given how long a value is valid', async () => {
     const cache = start(1_000)
     cache.set('brief', 'x', 20)
     cache.set('long', 'x')
@@ -74,7 +74,7 @@ describe('createBoundedCache', () => {
 })
 
 describe('toCacheKey', () => {
-  it('leaves a short key, and tells long ones apart', () => {
+  it('keeps a short key, and distinguishes long ones', () => {
     expect(toCacheKey('short')).to.equal('short')
     const [a, b] = [toCacheKey('x'.repeat(10_000)), toCacheKey(`${'x'.repeat(9_999)}y`)]
     expect(a).to.match(/^sha256:.{43}$/)

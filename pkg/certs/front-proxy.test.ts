@@ -100,7 +100,7 @@ describe('FrontProxyCertificates', () => {
     expect(second.current()).to.deep.equal(first.current())
   })
 
-  it('two that begin at once agree', async () => {
+  it('two that start concurrently agree', async () => {
     const { client } = createStore()
     const [first, second] = await Promise.all([start(client), start(client)])
     expect(second.current()?.certPem).to.equal(first.current()?.certPem)

@@ -42,8 +42,8 @@ describe('ConfigFile', () => {
     const file = new ConfigFile({ configFile: path, env }, everyMs)
     const lines: Record<string, unknown>[] = []
     const destination = { write: (line: string) => void lines.push(JSON.parse(line)) }
-    const told: Config[] = []
-    file.start(createLogger({ program: 'test', level: 'info', destination }), live => told.push(live))
+    const applied: Config[] = []
+    file.start(createLogger({ program: 'test', level: 'info', destination }), live => applied.push(live))
     running.push(file)
     const write = (next: string) => {
       writeFileSync(path, next)
@@ -53,7 +53,7 @@ describe('ConfigFile', () => {
       const { level, msg, followed, needRestart, problems } = lines.at(-1) ?? {}
       return { level, msg, followed, needRestart, problems }
     }
-    return { file, path, lines, told, write, last }
+    return { file, path, lines, applied, write, last }
   }
   const again = (followed: readonly string[], needRestart: readonly string[] = []) => ({
     level: 'info',
@@ -67,8 +67,8 @@ describe('ConfigFile', () => {
     expect(() => follow('logLevel: loud')).to.throw(ConfigError)
   })
 
-  it('takes the members that follow, tells the program, and names them', () => {
-    const { file, told, write, last } = follow('logLevel: warn\naccessLog: false')
+  it('applies the reloadable options, notifies the program, and logs their names', () => {
+    const { file, applied, write, last } = follow('logLevel: warn\naccessLog: false')
     const started = file.config
     write('logLevel: debug\nlimits: {requestsInFlight: 7}\nlisten: {trustedProxies: [10.0.0.0/8]}')
     const { logLevel, limits, listen } = file.live()
@@ -77,23 +77,23 @@ describe('ConfigFile', () => {
       7,
       ['10.0.0.0/8'],
     ])
-    expect(told).to.deep.equal([file.live()])
+    expect(applied).to.deep.equal([file.live()])
     expect(last()).to.deep.equal(again(['listen.trustedProxies', 'limits.requestsInFlight', 'logLevel']))
     expect(file.config, 'what stands from the start').to.equal(started)
   })
 
   it('names what needs a restart, for as long as it does', () => {
-    const { told, write, last } = follow('oauth: {accessTokenSeconds: 600}')
+    const { applied, write, last } = follow('oauth: {accessTokenSeconds: 600}')
     write('oauth: {accessTokenSeconds: 700}\nhttp: {enabled: true}\naccessLog: true')
     const waiting = ['http.enabled', 'oauth.accessTokenSeconds']
     expect(last()).to.deep.equal(again(['accessLog'], waiting))
-    expect(told).to.have.length(1)
+    expect(applied).to.have.length(1)
     write('oauth: {accessTokenSeconds: 600}\naccessLog: true')
     expect(last()).to.deep.equal(again([]))
-    expect(told, 'nothing that follows has changed').to.have.length(1)
+    expect(applied, 'nothing that follows has changed').to.have.length(1)
   })
 
-  it('tells that a secret needs a restart, and not what it is', () => {
+  it('reports that a secret needs a restart, without its value', () => {
     const store = (password: string) =>
       `logs: {store: opensearch, opensearch: {url: "http://o:9200", username: u, password: ${password}}}`
     const { lines, write, last } = follow(store('first-secret'))
@@ -181,7 +181,7 @@ describe('ConfigFile', () => {
       expect(lines).to.have.length(3)
     })
 
-    it('and tells of one mistake once, and of a file that is gone once', async () => {
+    it('and reports an error once, and a missing file once', async () => {
       const { file, path, lines } = follow('logLevel: info', { everyMs })
       writeFileSync(`${path}.new`, 'logLevel: loud')
       renameSync(`${path}.new`, path)
@@ -199,7 +199,7 @@ describe('ConfigFile', () => {
     })
   })
 
-  it('is told of by metrics, as Prometheus tells of its own', async () => {
+  it('is reported by metrics like those of Prometheus', async () => {
     const { file, write } = follow('logLevel: info')
     const registry = createRegistry()
     observeReloads(registry, file)

@@ -241,7 +241,7 @@ describe('parseConfig', () => {
       { path: 'listen.prot', message: 'unknown; supported: address, port, trustedProxies' },
     ],
     [
-      'a proxy that is no address',
+      'a proxy that is not an address',
       { listen: { trustedProxies: ['10.0.0.0/8', 'lb.example.org'] } },
       {
         path: 'listen.trustedProxies[1]',
@@ -348,7 +348,7 @@ describe('parseConfig', () => {
       { path: 'oauth.clients', message: 'must be a list' },
     ],
     [
-      'a client that is no mapping',
+      'a client that is not a mapping',
       {
         oauth: {
           clients: [
@@ -386,7 +386,7 @@ describe('parseConfig', () => {
     })
   }
 
-  it('tells all problems at once, each with its path', () => {
+  it('reports all problems together, each with its path', () => {
     const input = {
       colour: 'red',
       groupDomain: '_',

@@ -36,7 +36,7 @@ describe('withEnvironment', () => {
     )
   })
 
-  it('leaves what is no mapping for the parser to report', () => {
+  it('leaves values that are not mappings for the parser to report', () => {
     expect(withEnvironment({ listen: 'x' }, { KAPIS_LISTEN_PORT: '1' })).to.deep.equal({ listen: 'x' })
     expect(withEnvironment([], { KAPIS_LISTEN_PORT: '1' })).to.deep.equal([])
     expect(withEnvironment('text', { KAPIS_GROUP_DOMAIN: 'a.io' })).to.equal('text')

@@ -144,7 +144,7 @@ describe('HttpClient', function () {
     expect(gone?.message).to.include('ECONNREFUSED')
   })
 
-  it('tells an unknown CA and a wrong name from other failures', async () => {
+  it('distinguishes an unknown CA and a wrong name from other failures', async () => {
     expect(await failure(`https://localhost:${port}/`, { ca: '' })).to.deep.equal({
       kind: 'certificate',
       message: 'unable to verify the first certificate',

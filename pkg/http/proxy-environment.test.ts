@@ -73,7 +73,7 @@ describe('readProxyEnvironment', () => {
       }
     })
 
-  it('refuses a proxy that is no URL, without its text, which may hold a password', () => {
+  it('refuses a proxy that is not a URL, without its text, which may hold a password', () => {
     const cases: readonly [string, string][] = [
       ['http://u:secret@', 'invalid HTTPS_PROXY: expected a URL or host:port'],
       ['u:secret@', 'invalid HTTPS_PROXY: expected a URL or host:port'],

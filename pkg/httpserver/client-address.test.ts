@@ -16,7 +16,7 @@ describe('createClientAddress', () => {
     ['the peer without any proxy', [], '192.0.2.7', [], '192.0.2.7'],
     ['the peer, whatever it claims, when no proxy is trusted', [], '192.0.2.7', ['10.0.0.1'], '192.0.2.7'],
     [
-      'the peer, whatever it claims, when it is no proxy',
+      'the peer, whatever it claims, if it is not a trusted proxy',
       ['10.0.0.0/8'],
       '192.0.2.7',
       ['1.2.3.4'],

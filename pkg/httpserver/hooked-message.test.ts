@@ -59,7 +59,7 @@ describe('HookedResponse', () => {
     expect(String(Buffer.concat(seen))).to.equal('text')
   })
 
-  it('is what a server makes that is told to', () => {
+  it('is what a server with this option creates', () => {
     const req: IncomingMessage = Object.create(http.IncomingMessage.prototype)
     expect(() => hooksOf(new http.ServerResponse(req))).to.throw(TypeError)
     expect(() => requestHooksOf(req)).to.throw(TypeError)

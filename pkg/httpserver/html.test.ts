@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { html } from './html.ts'
 
 describe('html', () => {
-  it('escapes whatever is no HTML of ours', () => {
+  it('escapes everything except HTML of ours', () => {
     const hostile = `"><script>alert('x')</script>&`
     expect(html`<a title="${hostile}">${hostile}</a>`.text).to.equal(
       '<a title="&quot;&gt;&lt;script&gt;alert(&#39;x&#39;)&lt;/script&gt;&amp;">&quot;&gt;&lt;script&gt;alert(&#39;x&#39;)&lt;/script&gt;&amp;</a>',

@@ -15,7 +15,7 @@ describe('respond', () => {
   afterEach(() => loopback?.close())
 
   describe('send', () => {
-    it('writes code, length and body, and lets nobody cache it', async () => {
+    it('writes code, length and body, and forbids caching', async () => {
       const { get } = await serve((_req, res) => send(res, 203, Buffer.from('grün'), { 'x-a': 'b' }))
       const { code, headers, text } = await get('/')
       expect({ code, text }).to.deep.equal({ code: 203, text: 'grün' })

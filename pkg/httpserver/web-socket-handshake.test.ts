@@ -68,7 +68,7 @@ describe('readHandshake', () => {
       {},
     ],
     [
-      'subprotocols that are no tokens',
+      'subprotocols that are not tokens',
       { 'sec-websocket-protocol': 'a,,b' },
       'Sec-WebSocket-Protocol must be a list of tokens',
       {},

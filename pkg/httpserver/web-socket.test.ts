@@ -15,7 +15,7 @@ import { http } from './node-http.ts'
  */
 describe('toEventStream: a WebSocket', () => {
   let server: Server
-  let told: Pick<EventStream, 'frame' | 'pieces'> & {
+  let upgraded: Pick<EventStream, 'frame' | 'pieces'> & {
     socket: Duplex
     stream: Writable
     isClosed: () => boolean
@@ -32,7 +32,7 @@ describe('toEventStream: a WebSocket', () => {
         isClosed = true
       })
       const { open, frame, pieces } = toEventStream({ req, res, upgrade }, 'application/json')
-      told = { socket, stream: open(), frame, pieces, isClosed: () => isClosed }
+      upgraded = { socket, stream: open(), frame, pieces, isClosed: () => isClosed }
     })
     await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
   })
@@ -53,31 +53,31 @@ describe('toEventStream: a WebSocket', () => {
     return { res, socket, heard: () => Buffer.concat(chunks).toString('latin1') }
   }
 
-  it('agrees, with the ids that every answer has, and tells each event as a message', async () => {
+  it('accepts, with the IDs of every response, and sends each event as a message', async () => {
     const { res, socket, heard } = await connect()
     expect(res.statusCode).to.equal(101)
     expect(res.headers).to.include({ 'sec-websocket-protocol': 'a', 'audit-id': 'id-1' })
-    for (const event of ['one\n', 'two\n']) told.stream.write(told.frame(Buffer.from(event)))
+    for (const event of ['one\n', 'two\n']) upgraded.stream.write(upgraded.frame(Buffer.from(event)))
     await until(() => heard() === '\x81\x04one\n\x81\x04two\n')
     socket.destroy()
-    await until(told.isClosed)
+    await until(upgraded.isClosed)
   })
 
-  it('tells a large event in fragments, and answers a ping between them', async () => {
+  it('sends a large event in fragments, and answers a ping between them', async () => {
     const { socket, heard } = await connect()
     const payload = Buffer.alloc(1_000_000, 'x')
-    const pieces = [...told.pieces([Buffer.from('<'), payload, Buffer.from('>\n')])]
+    const pieces = [...upgraded.pieces([Buffer.from('<'), payload, Buffer.from('>\n')])]
     expect(pieces.length).to.be.above(3)
     expect(Math.max(...pieces.map(({ length }) => length))).to.be.at.most(128 * 1024)
     const ping = Buffer.from([0x89, 0x81, 0, 0, 0, 0, 0x70])
     for (const [i, piece] of pieces.entries()) {
-      told.stream.write(piece)
+      upgraded.stream.write(piece)
       if (i === 1) {
         socket.write(ping)
         await until(() => heard().endsWith('\x8a\x01p'))
       }
     }
-    told.stream.write(told.frame(Buffer.from('next\n')))
+    upgraded.stream.write(upgraded.frame(Buffer.from('next\n')))
     await until(() => heard().endsWith('\x81\x05next\n'))
     expect(heard().startsWith('\x01\x01<\x00\x7f')).to.equal(true)
     expect(heard()).to.include('\x80\x02>\n')
@@ -86,36 +86,36 @@ describe('toEventStream: a WebSocket', () => {
 
   it('sends each line of a write as a message', async () => {
     const { socket, heard } = await connect()
-    told.stream.write(Buffer.from('one\ntwo\nth'))
-    told.stream.write(Buffer.from('ree\n'))
+    upgraded.stream.write(Buffer.from('one\ntwo\nth'))
+    upgraded.stream.write(Buffer.from('ree\n'))
     await until(() => heard() === '\x81\x04one\n\x81\x04two\n\x01\x02th\x80\x04ree\n')
     socket.destroy()
   })
 
   it('closes without a word when it ends within a message', async () => {
     const { socket, heard } = await connect()
-    const [first = Buffer.alloc(0)] = told.pieces([Buffer.alloc(300_000, 'x')])
-    told.stream.write(first)
-    told.stream.end()
+    const [first = Buffer.alloc(0)] = upgraded.pieces([Buffer.alloc(300_000, 'x')])
+    upgraded.stream.write(first)
+    upgraded.stream.end()
     await until(() => socket.destroyed || socket.readableEnded)
     expect(heard()).to.not.include('\x88\x02')
   })
 
   it('says that it ends, and waits for the client to do so', async () => {
     const { socket, heard } = await connect()
-    told.stream.end(told.frame(Buffer.from('last\n')))
+    upgraded.stream.end(upgraded.frame(Buffer.from('last\n')))
     await until(() => heard() === '\x81\x05last\n\x88\x02\x03\xe8')
-    expect(told.stream.writableEnded).to.equal(true)
+    expect(upgraded.stream.writableEnded).to.equal(true)
     socket.end()
-    await until(told.isClosed)
+    await until(upgraded.isClosed)
   })
 
   it('does not wait for ever', async () => {
     const { socket } = await connect()
     socket.removeAllListeners('data')
     socket.pause()
-    told.stream.end()
-    await until(told.isClosed)
+    upgraded.stream.end()
+    await until(upgraded.isClosed)
     socket.destroy()
   })
 
@@ -135,7 +135,7 @@ describe('toEventStream: a WebSocket', () => {
         expect(heard()).to.equal('')
       }
       socket.end()
-      await until(told.isClosed)
+      await until(upgraded.isClosed)
     })
   }
 
@@ -146,10 +146,10 @@ describe('toEventStream: a WebSocket', () => {
     const pings = Buffer.concat(Array.from({ length: 8_000 }, () => ping))
     // 20 MB: more than the kernel keeps for both ends.
     for (let i = 0; i < 20; i++) await new Promise(resolve => socket.write(pings, resolve))
-    expect(told.socket.writableLength).to.be.within(1, 65 * 1024)
-    expect(told.stream.destroyed).to.equal(false)
+    expect(upgraded.socket.writableLength).to.be.within(1, 65 * 1024)
+    expect(upgraded.stream.destroyed).to.equal(false)
     socket.destroy()
-    await until(told.isClosed)
+    await until(upgraded.isClosed)
   })
 })
 

@@ -56,7 +56,7 @@ describe('readDockerConfig', () => {
     ],
   ]
   for (const [what, secret, message] of refused) {
-    it(`refuses ${what}, and tells nothing of what is inside`, () => {
+    it(`refuses ${what}, and reveals nothing of its content`, () => {
       expect(refusalOf(() => readDockerConfig(secret))).to.deep.equal({
         code: 400,
         reason: 'BadRequest',

@@ -19,7 +19,7 @@ describe('rotate', () => {
   })
   const es = (keys: readonly StoredKey[]) => keys.filter(({ alg }) => alg === 'ES256')
 
-  it('begins with one key for each algorithm, which sign at once', () => {
+  it('starts with one key for each algorithm, which sign immediately', () => {
     expect(first.map(({ alg, signsFrom }) => ({ alg, signsFrom }))).to.deep.equal([
       { alg: 'ES256', signsFrom: start },
       { alg: 'RS256', signsFrom: start },

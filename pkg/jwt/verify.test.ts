@@ -153,7 +153,7 @@ describe('createTokenVerifier', () => {
       })
     }
 
-    it('takes no notice of one that nobody of us has signed', async () => {
+    it('ignores one that Kapis has not signed', async () => {
       const [, payload = ''] = (await forge(es, idToken, { typ: 'JWT' })).split('.')
       const hint = `${encode({ alg: 'HS256', typ: 'JWT', kid: es.kid })}.${payload}`
       const secret = JSON.stringify({ ...es.jwk, d: undefined })
@@ -166,7 +166,7 @@ describe('createTokenVerifier', () => {
         expect(await verifier.readIdTokenHint(token)).to.equal(undefined)
     })
 
-    it('takes no notice of what is no token', async () => {
+    it('ignores anything but a token', async () => {
       for (const token of ['', 'garbage', '.'.repeat(100_000)])
         expect(await verifier.readIdTokenHint(token)).to.equal(undefined)
     })
@@ -185,7 +185,7 @@ describe('createTokenVerifier', () => {
   })
 
   const now = Math.floor(Date.now() / 1000)
-  it('forgives clocks that differ by the skew: on exp, nbf and iat alike', async () => {
+  it('tolerates the clock skew for exp, nbf and iat', async () => {
     const moment = Math.floor(Date.now() / 1000)
     for (const changes of [{ exp: moment - 5 }, { nbf: moment + 8 }, { iat: moment + 8 }])
       expect(await verifier.verifyAccess(await forge(es, changes))).to.include({ sub: 'alice' })
@@ -216,7 +216,7 @@ describe('createTokenVerifier', () => {
     ['for the issuer', { aud: [issuer] }],
     ['without an audience', { aud: undefined }],
     ['of another issuer', { iss: 'https://evil/oauth' }],
-    ['of an issuer that begins alike', { iss: `${issuer}/` }],
+    ['of an issuer with the same beginning', { iss: `${issuer}/` }],
     ['without sub', { sub: undefined }],
     ['with an empty sub', { sub: '' }],
     ['with a list for sub', { sub: ['alice'] }],

@@ -100,7 +100,7 @@ describe('createKubeClient', () => {
 
     const silent = { code: 503, reason: 'ServiceUnavailable', message: 'kube-apiserver is not responding' }
 
-    it('says 503 when nobody listens, and keeps the address for the log', async () => {
+    it('answers 503 without a listener, and keeps the address for the log', async () => {
       const { endpoint, close } = await start(() => undefined)
       await close()
       const status = await rejectionOf(createKubeClient(endpoint).call({ path: '/x' }))
@@ -116,7 +116,7 @@ describe('createKubeClient', () => {
       expect(Date.now() - startedAt).to.be.below(3_000)
     })
 
-    it('says 503 for an answer that is no JSON', async () => {
+    it('says 503 for an answer that is not JSON', async () => {
       const { client } = await start((_req, res) => res.writeHead(200).end('{"a":'))
       expect(toRefusal(await rejectionOf(client.call({ path: '/x' })))).to.deep.equal({
         ...silent,

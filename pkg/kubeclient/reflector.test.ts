@@ -24,7 +24,7 @@ async function start(
     const steps = url.searchParams.get('watch') === 'true' ? watches : lists
     return steps.shift()?.(res, url)
   })
-  const told: string[] = []
+  const received: string[] = []
   const began: number[] = []
   const names = (items: readonly { metadata: { name: string; resourceVersion: string } }[]) =>
     items.map(({ metadata }) => `${metadata.name}@${metadata.resourceVersion}`).join(' ')
@@ -35,13 +35,13 @@ async function start(
     ...(script.hasBookmarks === undefined ? {} : { hasBookmarks: script.hasBookmarks }),
     handler: {
       listing: () => began.push(Date.now()),
-      replace: (items, version) => told.push(`replace ${version}: ${names(items)}`),
-      apply: events => told.push(`apply ${events.map(e => `${e.type} ${names([e.object])}`).join(', ')}`),
-      connected: connected => told.push(connected ? 'connected' : 'disconnected'),
-      failed: error => told.push(`failed ${error instanceof Status ? error.code : error}`),
+      replace: (items, version) => received.push(`replace ${version}: ${names(items)}`),
+      apply: events => received.push(`apply ${events.map(e => `${e.type} ${names([e.object])}`).join(', ')}`),
+      connected: connected => received.push(connected ? 'connected' : 'disconnected'),
+      failed: error => received.push(`failed ${error instanceof Status ? error.code : error}`),
     },
   })
-  return { fake, told, began, reflector, synced: reflector.start() }
+  return { fake, received, began, reflector, synced: reflector.start() }
 }
 
 const list =
@@ -81,13 +81,13 @@ describe('Reflector', () => {
     fake.requests.map(request => Object.fromEntries(new URL(request.slice(4), 'http://x').searchParams))
 
   it('lists, then watches from there, and hands everything on', async () => {
-    const { fake, told, synced } = await run({
+    const { fake, received, synced } = await run({
       lists: [list(5, object('a', 1), object('b', 2))],
       watches: [stream(line('ADDED', object('c', 6)) + line('DELETED', object('a', 7)))],
     })
     await synced
-    await until(() => told.length === 3)
-    expect(told).to.deep.equal(['replace 5: a@1 b@2', 'connected', 'apply ADDED c@6, DELETED a@7'])
+    await until(() => received.length === 3)
+    expect(received).to.deep.equal(['replace 5: a@1 b@2', 'connected', 'apply ADDED c@6, DELETED a@7'])
     const [listed, watched] = queriesOf(fake)
     expect(listed).to.deep.equal({ limit: '500' })
     const { timeoutSeconds, ...rest } = watched ?? {}
@@ -101,7 +101,7 @@ describe('Reflector', () => {
     expect(Number(queriesOf(fake)[1]?.timeoutSeconds)).to.be.within(50, 75)
   })
 
-  it('narrows list and watch alike', async () => {
+  it('narrows both list and watch', async () => {
     const query = { fieldSelector: 'metadata.name=x' }
     const { fake, synced } = await run({ lists: [list(5)], watches: [stream('')] }, query)
     await synced
@@ -119,11 +119,11 @@ describe('Reflector', () => {
           metadata: { resourceVersion: '5', ...(next === undefined ? {} : { continue: next }) },
           items,
         })
-    const { fake, told, synced } = await run({
+    const { fake, received, synced } = await run({
       lists: [chunk([object('a', 1)], 'to&2'), chunk([object('b', 2)], 'to3'), chunk([object('c', 3)])],
     })
     await synced
-    expect(told[0]).to.equal('replace 5: a@1 b@2 c@3')
+    expect(received[0]).to.equal('replace 5: a@1 b@2 c@3')
     expect(queriesOf(fake).map(query => query.continue)).to.deep.equal(
       [undefined, 'to&2', 'to3', undefined].slice(0, fake.requests.length),
     )
@@ -150,38 +150,38 @@ describe('Reflector', () => {
         metadata: { resourceVersion: '5' },
         items: null,
       })
-    const { told, synced } = await run({ lists: [empty] })
+    const { received, synced } = await run({ lists: [empty] })
     await synced
-    expect(told[0]).to.equal('replace 5: ')
+    expect(received[0]).to.equal('replace 5: ')
   })
 
   it('resumes a stream that broke from the last event, without a new list and without anything twice', async () => {
-    const { fake, told } = await run({
+    const { fake, received } = await run({
       lists: [list(5, object('a', 1))],
       watches: [
         stream(line('MODIFIED', object('a', 6)) + line('MODIFIED', object('a', 7)), 'cut'),
         stream(line('MODIFIED', object('a', 8))),
       ],
     })
-    await until(() => told.some(text => text.includes('a@8')))
+    await until(() => received.some(text => text.includes('a@8')))
     expect(queriesOf(fake).map(query => query.resourceVersion)).to.deep.equal([undefined, '5', '7'])
-    expect(told.filter(text => /replace|apply/.test(text))).to.deep.equal([
+    expect(received.filter(text => /replace|apply/.test(text))).to.deep.equal([
       'replace 5: a@1',
       'apply MODIFIED a@6, MODIFIED a@7',
       'apply MODIFIED a@8',
     ])
-    expect(told).to.include.members(['disconnected', 'connected'])
+    expect(received).to.include.members(['disconnected', 'connected'])
   })
 
   it('resumes a stream that ended in peace from its last bookmark', async () => {
     const mark = { kind: 'Node', metadata: { resourceVersion: '40' } }
-    const { fake, told } = await run({
+    const { fake, received } = await run({
       lists: [list(5)],
       watches: [stream(line('BOOKMARK', mark), 'end'), stream('')],
     })
     await until(() => fake.requests.length === 3)
     expect(queriesOf(fake).at(-1)?.resourceVersion).to.equal('40')
-    expect(told).to.not.include('disconnected')
+    expect(received).to.not.include('disconnected')
   })
 
   for (const [what, gone] of [
@@ -189,12 +189,12 @@ describe('Reflector', () => {
     ['an answer', (res: ServerResponse) => answerJson(res, 410, expired)],
   ] as const) {
     it(`lists again when ${what} says that the version is too old`, async () => {
-      const { fake, told } = await run({
+      const { fake, received } = await run({
         lists: [list(5, object('a', 1)), list(90, object('b', 80))],
         watches: [gone, stream('')],
       })
       await until(() => fake.requests.length === 4)
-      expect(told.filter(text => !text.includes('connected'))).to.deep.equal([
+      expect(received.filter(text => !text.includes('connected'))).to.deep.equal([
         'replace 5: a@1',
         'replace 90: b@80',
       ])
@@ -204,31 +204,31 @@ describe('Reflector', () => {
 
   for (const code of [429, 500, 503]) {
     it(`tries the same version again after ${code}`, async () => {
-      const { fake, told } = await run({
+      const { fake, received } = await run({
         lists: [list(5)],
         watches: [res => answerJson(res, code, { code, message: 'busy' }), stream('')],
       })
       await until(() => fake.requests.length === 3)
       expect(queriesOf(fake).at(-1)?.resourceVersion).to.equal('5')
-      expect(told).to.deep.include.members(['disconnected', `failed ${code}`])
+      expect(received).to.deep.include.members(['disconnected', `failed ${code}`])
     })
   }
 
   it('tries the same version again after an event that cannot be read', async () => {
-    const { fake, told } = await run({
+    const { fake, received } = await run({
       lists: [list(5)],
       watches: [stream(`${line('ADDED', object('a', 6))}`, 'open'), stream('')],
     })
-    await until(() => told.length === 3)
+    await until(() => received.length === 3)
     expect(fake.requests).to.have.length(2)
   })
 
   it('is not synced before the first list is whole, and goes on trying until then', async () => {
-    const { told, synced } = await run({
+    const { received, synced } = await run({
       lists: [res => answerJson(res, 503, {}), res => answerJson(res, 403, { message: 'not yet' }), list(5)],
     })
     await synced
-    expect(told.filter(text => !text.includes('connected'))).to.deep.equal([
+    expect(received.filter(text => !text.includes('connected'))).to.deep.equal([
       'failed 503',
       'failed 403',
       'replace 5: ',
@@ -248,7 +248,7 @@ describe('Reflector', () => {
     expect((at[1] ?? 0) - (at[0] ?? 0)).to.be.within(190, 700)
   })
 
-  it('does not storm a server that ends each watch at once', async () => {
+  it('does not flood a server that ends each watch immediately', async () => {
     const end = stream('', 'end')
     const { fake, synced } = await run({ lists: [list(5)], watches: Array.from({ length: 100 }, () => end) })
     await synced
@@ -258,16 +258,16 @@ describe('Reflector', () => {
     expect(fake.requests.length).to.be.below(5)
   })
 
-  it('stops at once, and says nothing more', async () => {
-    const { fake, told, reflector, synced } = await run({ lists: [list(5)], watches: [stream('')] })
+  it('stops immediately, and reports nothing more', async () => {
+    const { fake, received, reflector, synced } = await run({ lists: [list(5)], watches: [stream('')] })
     await synced
-    await until(() => told.includes('connected'))
-    const before = [...told]
+    await until(() => received.includes('connected'))
+    const before = [...received]
     reflector.stop()
     const { promise, resolve } = Promise.withResolvers<void>()
     setTimeout(resolve, 50)
     await promise
-    expect(told).to.deep.equal(before)
+    expect(received).to.deep.equal(before)
     expect(fake.requests).to.have.length(2)
   })
 })

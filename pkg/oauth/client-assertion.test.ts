@@ -101,7 +101,7 @@ describe('client_assertion', () => {
     ['another subject', { sub: 'kapis' }],
     ['another audience', { aud: 'https://other.example.org' }],
     ['no jti', { jti: undefined }],
-    ['a jti that is no text', { jti: 1 }],
+    ['a jti that is not text', { jti: 1 }],
     ['no end', { exp: undefined }],
     ['an end too far away', { exp: future }],
     ['an end in the past', { exp: 1 }],

@@ -38,10 +38,10 @@ export function memorySessions() {
 
 export function memoryDevices(): GrantTools['devices'] {
   const devices = new Map<string, DeviceAuthorization>()
-  const nobody = { user: '', userUid: '', provider: '', authTime: 0, browserSid: '', sid: '' }
+  const noUser = { user: '', userUid: '', provider: '', authTime: 0, browserSid: '', sid: '' }
   return {
     async create(device) {
-      devices.set(device.name, { ...device, ...nobody, decision: '', resourceVersion: '1' })
+      devices.set(device.name, { ...device, ...noUser, decision: '', resourceVersion: '1' })
     },
     async read(name) {
       const device = devices.get(name)

@@ -22,7 +22,7 @@ function provider(name: string, client: ProviderClient): Provider {
 const directory: ProviderClient = {
   kind: 'password',
   async authenticate({ username, password }, _signal, found) {
-    if (username === 'nobody') throw refuse('unknown_user', 'incorrect password')
+    if (username === 'nonexistent') throw refuse('unknown_user', 'incorrect password')
     found(username === 'stranger' ? '' : username)
     if (username === 'down') throw providerFailed(new Error('ECONNREFUSED 10.0.0.1'))
     if (username === 'taken') throw refuse('user_name_taken', 'the user name taken is taken')
@@ -162,7 +162,7 @@ describe('logins at identity providers', () => {
       'provider_takes_passwords',
     ],
     [
-      'a callback that nobody began',
+      'a callback without a started login',
       () => app.ask('GET', '/oauth/callback/sso?code=alice&state=x'),
       400,
       {
@@ -183,7 +183,7 @@ describe('logins at identity providers', () => {
 
   const named: readonly [string, string, string, object][] = [
     ['a user who is linked', 'alice', 'x', { reason: 'wrong_password', user: 'alice' }],
-    ['a person who is no user yet', 'stranger', 'x', { reason: 'wrong_password', user: 'stranger' }],
+    ['a person without a user', 'stranger', 'x', { reason: 'wrong_password', user: 'stranger' }],
     [
       'one who is refused with the right password',
       'taken',
@@ -191,7 +191,12 @@ describe('logins at identity providers', () => {
       { reason: 'user_name_taken', user: 'taken' },
     ],
     ['a user of ours who is disabled', 'disabled', 'disabled', { reason: 'user_disabled', user: 'disabled' }],
-    ['a name that the directory has not, which may be a password', 'nobody', 'x', { reason: 'unknown_user' }],
+    [
+      'a name that the directory has not, which may be a password',
+      'nonexistent',
+      'x',
+      { reason: 'unknown_user' },
+    ],
   ]
   for (const [what, username, password, line] of named) {
     it(`are written down with the name of ${what}, whichever way it was tried`, async () => {
@@ -253,7 +258,7 @@ describe('logins at identity providers', () => {
     })
   })
 
-  it('leave nobody locked out for what is the directory’s fault', async () => {
+  it('lock no one out for a failure of the directory', async () => {
     for (let i = 0; i < 7; i++)
       expect((await post('ldap', { ...client, username: 'down', password: 'x' })).code).to.equal(503)
   })

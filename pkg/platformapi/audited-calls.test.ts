@@ -52,7 +52,7 @@ describe('withAuditOfWrites', () => {
     expect(found).to.include({ by: 'root', impersonatedUser: 'jane' })
   })
 
-  it('tells of a refusal', async () => {
+  it('audits a refusal', async () => {
     const refuse = () => {
       throw new Status(403, 'Forbidden', 'no')
     }
@@ -70,7 +70,7 @@ describe('withAuditOfWrites', () => {
     { method: 'DELETE', path: `${bindings}/a`, body: { dryRun: [] } },
   ]
   for (const call of inBody)
-    it(`names ${call.method} ${JSON.stringify(call.body)}, which is no dry run`, async () =>
+    it(`names ${call.method} ${JSON.stringify(call.body)}, which is not a dry run`, async () =>
       expect(await linesOf(call, made)).to.have.length(1))
 
   const silent: readonly Parameters<CallAs>[1][] = [

@@ -3,24 +3,24 @@ import { Status } from '../apierrors/status.ts'
 import type { Identity } from '../apirequest/identity.ts'
 import { toImpersonation, toRemoteHeaders } from './identity-headers.ts'
 
-const nobody: Identity = { username: 'jane', uid: '', groups: [], extra: {} }
+const bare: Identity = { username: 'jane', uid: '', groups: [], extra: {} }
 
 describe('toImpersonation', () => {
   const cases: readonly (readonly [what: string, identity: Identity, lines: readonly string[]])[] = [
-    ['a bare user', nobody, ['Impersonate-User', 'jane']],
+    ['a bare user', bare, ['Impersonate-User', 'jane']],
     [
       'each group on a line of its own, in order',
-      { ...nobody, groups: ['b', 'a'] },
+      { ...bare, groups: ['b', 'a'] },
       ['Impersonate-User', 'jane', 'Impersonate-Group', 'b', 'Impersonate-Group', 'a'],
     ],
     [
       'all groups but the one that kube-apiserver adds',
-      { ...nobody, groups: ['dev', 'system:authenticated'] },
+      { ...bare, groups: ['dev', 'system:authenticated'] },
       ['Impersonate-User', 'jane', 'Impersonate-Group', 'dev'],
     ],
     [
       'a group to a service account without one, which would be given the groups of service accounts',
-      { ...nobody, username: 'system:serviceaccount:kube-system:a', groups: ['system:authenticated'] },
+      { ...bare, username: 'system:serviceaccount:kube-system:a', groups: ['system:authenticated'] },
       [
         ...['Impersonate-User', 'system:serviceaccount:kube-system:a'],
         ...['Impersonate-Group', 'system:authenticated'],
@@ -28,21 +28,21 @@ describe('toImpersonation', () => {
     ],
     [
       'the added group where kube-apiserver would not add it',
-      { ...nobody, groups: ['system:unauthenticated', 'system:authenticated'] },
+      { ...bare, groups: ['system:unauthenticated', 'system:authenticated'] },
       [
         ...['Impersonate-User', 'jane', 'Impersonate-Group', 'system:unauthenticated'],
         ...['Impersonate-Group', 'system:authenticated'],
       ],
     ],
-    ['the uid', { ...nobody, uid: 'u-1' }, ['Impersonate-User', 'jane', 'Impersonate-Uid', 'u-1']],
+    ['the uid', { ...bare, uid: 'u-1' }, ['Impersonate-User', 'jane', 'Impersonate-Uid', 'u-1']],
     [
       'every value of an extra field',
-      { ...nobody, extra: { scopes: ['x', 'y'] } },
+      { ...bare, extra: { scopes: ['x', 'y'] } },
       ['Impersonate-User', 'jane', 'Impersonate-Extra-scopes', 'x', 'Impersonate-Extra-scopes', 'y'],
     ],
     [
-      'an extra key that is no header name, as client-go encodes it',
-      { ...nobody, extra: { 'authentication.kubernetes.io/pod-name': ['p'], "a'b(c)*": ['q'] } },
+      'an extra key that is not a header name, as client-go encodes it',
+      { ...bare, extra: { 'authentication.kubernetes.io/pod-name': ['p'], "a'b(c)*": ['q'] } },
       [
         ...['Impersonate-User', 'jane', 'Impersonate-Extra-authentication.kubernetes.io%2fpod-name', 'p'],
         ...['Impersonate-Extra-a%27b%28c%29%2a', 'q'],
@@ -56,12 +56,12 @@ describe('toImpersonation', () => {
   }
 
   it('writes names as UTF-8, which is what kube-apiserver reads', () => {
-    const [, user = ''] = toImpersonation({ ...nobody, username: 'Jörg' })
+    const [, user = ''] = toImpersonation({ ...bare, username: 'Jörg' })
     expect(Buffer.from(user, 'latin1').toString('utf8')).to.equal('Jörg')
   })
 
   it('is made once for an identity', () => {
-    const identity = { ...nobody }
+    const identity = { ...bare }
     expect(toImpersonation(identity)).to.equal(toImpersonation(identity))
   })
 })
@@ -90,12 +90,12 @@ describe('toRemoteHeaders', () => {
 for (const write of [toImpersonation, toRemoteHeaders]) {
   describe(`${write === toImpersonation ? 'toImpersonation' : 'toRemoteHeaders'}, an identity that a header would alter`, () => {
     const bad: readonly Identity[] = [
-      { ...nobody, groups: [' system:masters'] },
-      { ...nobody, groups: ['dev', 'system:masters\t'] },
-      { ...nobody, username: 'admin ' },
-      { ...nobody, uid: ' u-1' },
-      { ...nobody, groups: ['a\r\nImpersonate-Group: system:masters'] },
-      { ...nobody, extra: { scopes: ['x', ' y'] } },
+      { ...bare, groups: [' system:masters'] },
+      { ...bare, groups: ['dev', 'system:masters\t'] },
+      { ...bare, username: 'admin ' },
+      { ...bare, uid: ' u-1' },
+      { ...bare, groups: ['a\r\nImpersonate-Group: system:masters'] },
+      { ...bare, extra: { scopes: ['x', ' y'] } },
     ]
     for (const identity of bad) {
       it(`is refused: ${JSON.stringify(identity)}`, () => {

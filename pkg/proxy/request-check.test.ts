@@ -20,7 +20,7 @@ describe('checkRequest', () => {
   }
 
   for (const [what, request] of [
-    ['a method that is no token', { method: 'GET /x' }],
+    ['a method that is not a token', { method: 'GET /x' }],
     ['no method', { method: '' }],
     ['a blank in the path', { path: '/a HTTP/1.1' }],
     ['a line feed in the path', { path: '/a\r\nX: y' }],
@@ -37,7 +37,7 @@ describe('checkRequest', () => {
     ['a colon in a name', { headers: ['X: y\r\nZ', 'a'] }],
     ['no name', { headers: ['', 'a'] }],
     ['two lengths', { hasBody: true, headers: ['Content-Length', '1', 'content-length', '1'] }],
-    ['a length that is no number', { hasBody: true, headers: ['Content-Length', '1, 1'] }],
+    ['a length that is not a number', { hasBody: true, headers: ['Content-Length', '1, 1'] }],
     ['a length without a body', { headers: ['Content-Length', '1'] }],
   ] as const) {
     it(`refuses ${what}`, () => {

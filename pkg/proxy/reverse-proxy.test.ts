@@ -285,7 +285,7 @@ describe('relay', function () {
     ])
   })
 
-  it('tells its own failure from the other side’s', async () => {
+  it('distinguishes its own failure from that of the upstream server', async () => {
     upstream = (_req, res) => res.writeHead(503, { 'content-type': 'text/plain' }).end('mine')
     const theirs = await front.get('/')
     expect([theirs.code, theirs.text, theirs.headers['proxy-status']]).to.deep.equal([503, 'mine', undefined])
@@ -335,7 +335,7 @@ describe('relay', function () {
     const own = refused('pods is forbidden')
 
     for (const body of [own, refused('forbidden')]) {
-      it(`that refuses Kapis itself is 503, and tells nobody of its account: ${body.slice(27, 50)}`, async () => {
+      it(`that refuses Kapis itself is 503, and does not reveal its account: ${body.slice(27, 50)}`, async () => {
         upstream = (_req, res) => res.writeHead(403, { 'content-type': 'application/json' }).end(body)
         const { code, headers, text } = await front.get('/')
         expect([code, headers['retry-after']]).to.deep.equal([503, '1'])

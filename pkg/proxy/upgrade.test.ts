@@ -159,7 +159,7 @@ describe('forwardUpgrade', function () {
       }
     }
 
-    it('about Kapis itself is 503, and tells nobody of its account', async () => {
+    it('about Kapis itself is 503, and does not reveal its account', async () => {
       const message =
         'users is forbidden: User \\"system:serviceaccount:kapis-system:kapis\\" cannot impersonate resource'
       refuse(res => res.writeHead(403).end(`{"kind":"Status","message":"${message}","code":403}`))

@@ -152,7 +152,7 @@ describe('relay: responses byte by byte', function () {
       ['a folded line', [ok.trim(), 'X: a', ' b']],
       ['a line without a colon', [ok.trim(), 'X']],
       ['a line without a name', [ok.trim(), ': x']],
-      ['a name that is no token', [ok.trim(), 'X(: x']],
+      ['a name that is not a token', [ok.trim(), 'X(: x']],
       ['a bare line feed in a value', [ok.trim(), 'X: a\nY: b']],
       ['a bare carriage return in a value', [ok.trim(), 'X: a\rY: b']],
       ['a NUL in a value', [ok.trim(), 'X: a\0b']],
@@ -172,7 +172,7 @@ describe('relay: responses byte by byte', function () {
 
     for (const [what, text] of [
       ['a chunk without a size', `${chunked}\r\nabc`],
-      ['a size that is no number', `${chunked}xyz\r\n`],
+      ['a size that is not a number', `${chunked}xyz\r\n`],
       ['a signed size', `${chunked}+3\r\nabc`],
       ['a size in 0x', `${chunked}0x3\r\nabc`],
       ['a blank before the size', `${chunked} 3\r\nabc`],
@@ -182,7 +182,7 @@ describe('relay: responses byte by byte', function () {
       ['a chunk that is longer than its size', `${chunked}3\r\nabcd\r\n`],
       ['a chunk that ends in a bare line feed', `${chunked}3\r\nabc\n0\r\n\r\n`],
       ['a chunk that ends in a bare carriage return', `${chunked}3\r\nabc\rx`],
-      ['a trailer that is no header', `${chunked}0\r\nX\r\n\r\n`],
+      ['a trailer that is not a header', `${chunked}0\r\nX\r\n\r\n`],
       ['a folded trailer', `${chunked}0\r\nX: a\r\n b\r\n\r\n`],
     ] as const) {
       it(what, async () => {

@@ -18,7 +18,7 @@ const refuse = () => unavailable('too many')
 const turn = () => new Promise(resolve => setImmediate(resolve))
 
 describe('createConcurrencyLimiter', () => {
-  it('runs as many at once as may be, the others in the order in which they came', async () => {
+  it('runs as many concurrently as allowed, the others in order of arrival', async () => {
     const queue = createConcurrencyLimiter({ refuse, atOnce: 2, maxWaiting: 10 })
     const log: string[] = []
     const [a, b, c, d] = [task(log, 'a'), task(log, 'b'), task(log, 'c'), task(log, 'd')]
@@ -49,7 +49,7 @@ describe('createConcurrencyLimiter', () => {
     expect(await Promise.all(running)).to.deep.equal(['a', 'b'])
   })
 
-  it('does not begin what nobody waits for any more, and lets the next one pass', async () => {
+  it('does not start cancelled work, and lets the next one pass', async () => {
     const queue = createConcurrencyLimiter({ refuse, atOnce: 1, maxWaiting: 10 })
     const log: string[] = []
     const first = task(log, 'a')

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { collectGarbage } from './collect-garbage.ts'
 
 describe('collectGarbage', () => {
-  it('takes what nobody holds any more, and leaves the rest', async () => {
+  it('frees unreferenced objects, and leaves the rest', async () => {
     const held = { name: 'held' }
     const [kept, lost] = [new WeakRef(held), new WeakRef({ name: 'lost' })]
     // A weak reference lives until the end of the turn in which it was made.

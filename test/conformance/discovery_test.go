@@ -50,7 +50,7 @@ func TestGroup(t *testing.T) {
 		{"is a document of its own", groupDocument},
 		{"is current in the aggregated document, with a kind for each answer", groupIsCurrent},
 		{"has an ETag by which the document is not sent again", groupETag},
-		{"is 406 in a form that there is none of", groupForm},
+		{"is 406 in an unknown form", groupForm},
 	}, ours)
 }
 
@@ -67,11 +67,11 @@ func resourcesOf(t *testing.T, s *subject, client discovery.DiscoveryInterface) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	return told(s, lists)
+	return received(s, lists)
 }
 
-// told are the resources of the subject's group version, one per line.
-func told(s *subject, lists []*metav1.APIResourceList) (lines []string) {
+// received are the resources of the subject's group version, one per line.
+func received(s *subject, lists []*metav1.APIResourceList) (lines []string) {
 	for _, list := range lists {
 		if list.GroupVersion != s.gv.String() {
 			continue
@@ -94,7 +94,7 @@ func discoveriesAgree(t *testing.T, s *subject) {
 	}
 	equal(t, "legacy", strings.Join(resourcesOf(t, s, legacy(t, s)), "\n"), strings.Join(aggregated, "\n"))
 	direct := must(s.discovery(t).ServerResourcesForGroupVersion(s.gv.String()))(t)
-	equal(t, "of the group version", strings.Join(told(s, []*metav1.APIResourceList{direct}), "\n"), strings.Join(aggregated, "\n"))
+	equal(t, "of the group version", strings.Join(received(s, []*metav1.APIResourceList{direct}), "\n"), strings.Join(aggregated, "\n"))
 }
 
 // holdKinds compares the discovered kinds with the expected ones.
@@ -234,7 +234,7 @@ func groupIsCurrent(t *testing.T, s *subject) {
 	equal(t, "content type", contentType, aggregatedV2)
 	at := slices.IndexFunc(all.Items, func(g apidiscovery.APIGroupDiscovery) bool { return g.Name == s.gv.Group })
 	if at < 0 {
-		t.Fatalf("%s is not told of", s.gv.Group)
+		t.Fatalf("%s is not in the discovery", s.gv.Group)
 	}
 	equal(t, "versions", len(all.Items[at].Versions), 1)
 	version := all.Items[at].Versions[0]

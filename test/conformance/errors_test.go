@@ -19,7 +19,7 @@ func TestErrors(t *testing.T) {
 	holds(t, []check{
 		{"what is not there is NotFound, with its name and kind", notFound},
 		{"a kind that is not served is NotFound", kindNotFound},
-		{"who has no rights is Forbidden, and told what he may not", forbidden},
+		{"without permissions is Forbidden, with the reason", forbidden},
 		{"who is not known is Unauthorized", unauthorized},
 		{"options that cannot be read are BadRequest", badOptions},
 		{"options that contradict each other are Invalid", invalidOptions},
@@ -78,7 +78,7 @@ func (s *subject) as(token string) *subject {
 
 func forbidden(t *testing.T, s *subject) {
 	namespace := ownNamespace(t)
-	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{GenerateName: "nobody-"}}
+	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{GenerateName: "unprivileged-"}}
 	accounts := kube.CoreV1().ServiceAccounts(namespace)
 	account = must(accounts.Create(inTime(t), account, metav1.CreateOptions{}))(t)
 	token := must(accounts.CreateToken(inTime(t), account.Name, &authenticationv1.TokenRequest{}, metav1.CreateOptions{}))(t)
@@ -142,7 +142,7 @@ func versionAhead(t *testing.T, s *subject) {
 	if !apierrors.HasStatusCause(err, metav1.CauseTypeResourceVersionTooLarge) {
 		t.Fatalf("the cause is not said: %s", describe(err))
 	}
-	if seconds, isTold := apierrors.SuggestsClientDelay(err); !isTold || seconds < 1 {
+	if seconds, isFound := apierrors.SuggestsClientDelay(err); !isFound || seconds < 1 {
 		t.Fatalf("no time to try again after: %d", seconds)
 	}
 }

@@ -54,7 +54,7 @@ func openAPIRoundTrip(t *testing.T, s *subject) {
 	}
 	other := schema.GroupVersion{Group: s.gv.Group, Version: "v9"}
 	if _, err := openapi3.NewRoot(s.discovery(t).OpenAPIV3()).GVSpec(other); err == nil {
-		t.Fatal("a version that there is none of has a document")
+		t.Fatal("an unknown version has a document")
 	}
 }
 

@@ -27,10 +27,10 @@ func TestTable(t *testing.T) {
 		{"a list has a row for each item and a cell for each column", tableOfList},
 		{"one object is a table of one row", tableOfObject},
 		{"a row holds as much of its object as was asked for", tableRowObjects},
-		{"a policy that there is none of is 400", tableBrokenPolicy},
+		{"an unknown policy is 400", tableBrokenPolicy},
 		{"tables come in chunks", tableChunks},
-		{"columns are told in the first event of a watch and in no other", tableWatch},
-		{"columns are told in the first event that is not of the first state", tableWatchFromNow},
+		{"columns are sent in the first event of a watch and in no other", tableWatch},
+		{"columns are sent in the first event that is not of the first state", tableWatchFromNow},
 		{"an error in a watch of tables is a Status", tableWatchExpires},
 		{"a form that is not known is passed over", unknownForm},
 		{"metadata of the wrong number is 406", partialOfWrongNumber},
@@ -190,7 +190,7 @@ func tableWatch(t *testing.T, s *subject) {
 			if i == 0 {
 				columns = len(event.Object.ColumnDefinitions)
 			} else {
-				equal(t, "columns told again", len(event.Object.ColumnDefinitions), 0)
+				equal(t, "columns sent again", len(event.Object.ColumnDefinitions), 0)
 			}
 			equal(t, "cells", len(event.Object.Rows[0].Cells), columns)
 			equal(t, "object with includeObject="+string(policy), kindIn(t, event.Object.Rows[0]), kind)
@@ -225,8 +225,8 @@ func tableWatchFromNow(t *testing.T, s *subject) {
 			for event.Object.ResourceVersion != changed.ResourceVersion {
 				t.Fatalf("version %s, want %s", event.Object.ResourceVersion, changed.ResourceVersion)
 			}
-			if told := len(event.Object.ColumnDefinitions) > 0; told != (i == 0) {
-				t.Fatalf("event %d of watch %d tells %d columns", i, round, len(event.Object.ColumnDefinitions))
+			if hasColumns := len(event.Object.ColumnDefinitions) > 0; hasColumns != (i == 0) {
+				t.Fatalf("event %d of watch %d has %d columns", i, round, len(event.Object.ColumnDefinitions))
 			}
 			first = changed
 		}

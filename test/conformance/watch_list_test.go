@@ -89,7 +89,7 @@ func watchListTyped(t *testing.T, s *subject, accept string) {
 		t.Fatalf("a state of %q, which has not what was written before", joined(names))
 	}
 	step(t, namespace, "a", 1)
-	stream.tells("MODIFIED a step 1")
+	stream.receives("MODIFIED a step 1")
 }
 
 func watchListOfMetadata(t *testing.T, s *subject) {
@@ -104,7 +104,7 @@ func watchListOfNothing(t *testing.T, s *subject) {
 	names, _ := readFirstState(t, stream)
 	equal(t, "names", joined(names), "")
 	addClaim(t, namespace, "a")
-	stream.tells("ADDED a step 0")
+	stream.receives("ADDED a step 0")
 }
 
 func watchListUnwanted(t *testing.T, s *subject) {
@@ -113,7 +113,7 @@ func watchListUnwanted(t *testing.T, s *subject) {
 	options := metav1.ListOptions{SendInitialEvents: &no, ResourceVersionMatch: metav1.ResourceVersionMatchNotOlderThan}
 	stream := watchIn(t, s.rest(t, asJSON), namespace, claims, options)
 	addClaim(t, namespace, "b")
-	stream.tells("ADDED b step 0")
+	stream.receives("ADDED b step 0")
 }
 
 // recorded notes the query of each request.

@@ -25,7 +25,7 @@ const (
 
 func TestWatch(t *testing.T) {
 	checks := []check{
-		{"what enters and leaves a selection is told of as added and deleted", watchSelection},
+		{"what enters and leaves a selection is sent as added and deleted", watchSelection},
 		{"two watches see one order", watchOneOrder},
 		{"a watch goes on behind any version that was seen", watchResumes},
 		{"a version that is gone ends a watch with Expired", watchTooOld},
@@ -36,7 +36,7 @@ func TestWatch(t *testing.T) {
 		{"metadata alone can be watched", watchMetadata},
 	}
 	for _, accept := range []string{asJSON, protobufOrJSON, jsonOrProtobuf} {
-		checks = append(checks, check{"changes and errors are told, accepting " + accept, func(t *testing.T, s *subject) {
+		checks = append(checks, check{"changes and errors are sent, accepting " + accept, func(t *testing.T, s *subject) {
 			watchTyped(t, s, accept)
 		}})
 	}
@@ -91,9 +91,9 @@ func (e events) next() (event watch.Event, isOpen bool) {
 	}
 }
 
-// told is the next event in short, such as "ADDED claim-0001 step 2". Bookmarks arrive at any time
+// received is the next event in short, such as "ADDED claim-0001 step 2". Bookmarks arrive at any time
 // (KEP-956).
-func (e events) told() string {
+func (e events) received() string {
 	e.t.Helper()
 	event, isOpen := e.next()
 	for event.Type == watch.Bookmark {
@@ -109,10 +109,10 @@ func (e events) told() string {
 	return fmt.Sprintf("%s %s step %s", event.Type, object.GetName(), object.GetLabels()["step"])
 }
 
-func (e events) tells(want ...string) {
+func (e events) receives(want ...string) {
 	e.t.Helper()
 	for i, line := range want {
-		equal(e.t, fmt.Sprintf("event %d", i), e.told(), line)
+		equal(e.t, fmt.Sprintf("event %d", i), e.received(), line)
 	}
 }
 
@@ -133,7 +133,7 @@ func watchTyped(t *testing.T, s *subject, accept string) {
 	}
 	equal(t, "uid", claim.UID, made.UID)
 	equal(t, "storage", claim.Spec.Resources.Requests.Storage().String(), "1Gi")
-	stream.tells("MODIFIED b step 1", "MODIFIED b step 2", "MODIFIED b step 3")
+	stream.receives("MODIFIED b step 1", "MODIFIED b step 2", "MODIFIED b step 3")
 	holdExpired(t, watchIn(t, client, namespace, s.forgetful(), metav1.ListOptions{ResourceVersion: "1"}))
 }
 
@@ -158,7 +158,7 @@ func holdExpired(t *testing.T, stream events) {
 	if apierrors.IsUnexpectedObjectError(err) {
 		t.Fatalf("not a Status: %T", event.Object)
 	}
-	equal(t, "afterwards", stream.told(), "the end")
+	equal(t, "afterwards", stream.received(), "the end")
 }
 
 func watchTooOld(t *testing.T, s *subject) {
@@ -199,13 +199,13 @@ func watchSelection(t *testing.T, s *subject) {
 	step(t, namespace, "a", 1)
 	removeClaim(t, namespace, "a")
 	// An object that no longer matches is sent in its last matching state.
-	selected.tells("ADDED a step 1", "MODIFIED a step 2", "DELETED a step 2", "ADDED a step 1")
+	selected.receives("ADDED a step 1", "MODIFIED a step 2", "DELETED a step 2", "ADDED a step 1")
 	named := metav1.ListOptions{FieldSelector: "metadata.name=b", ResourceVersion: first.ResourceVersion}
 	stream, err = claimsOf(t, s, namespace).Watch(inTime(t), named)
 	one := follow(t, stream, err)
 	addClaim(t, namespace, "c")
 	addClaim(t, namespace, "b")
-	one.tells("ADDED b step 0")
+	one.receives("ADDED b step 0")
 }
 
 func watchOneOrder(t *testing.T, s *subject) {
@@ -222,7 +222,7 @@ func watchOneOrder(t *testing.T, s *subject) {
 		stream, err := claimsOf(t, s, namespace).Watch(inTime(t), metav1.ListOptions{ResourceVersion: first.ResourceVersion})
 		each, seen := follow(t, stream, err), []string{}
 		for range changes {
-			seen = append(seen, each.told())
+			seen = append(seen, each.received())
 		}
 		return strings.Join(seen, ", ")
 	}
@@ -256,7 +256,7 @@ func watchFromNow(t *testing.T, s *subject) {
 	for _, version := range []string{"", "0"} {
 		stream, err := claimsOf(t, s, namespace).Watch(inTime(t), metav1.ListOptions{ResourceVersion: version})
 		now := follow(t, stream, err)
-		seen := []string{now.told(), now.told()}
+		seen := []string{now.received(), now.received()}
 		slices.Sort(seen)
 		equal(t, "state", strings.Join(seen, ", "), "ADDED a step 0, ADDED b step 0")
 	}

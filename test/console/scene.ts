@@ -47,7 +47,7 @@ export async function logIn(
   })
   const settle = async () => {
     await page.waitForLoadState('networkidle')
-    // Text, since the types of a browser are no part of this program.
+    // Text, since this program does not include the types of a browser.
     await page.waitForFunction("document.querySelector('.svg-loading') === null")
     await page.waitForLoadState('networkidle')
   }

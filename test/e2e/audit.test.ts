@@ -49,7 +49,7 @@ describe('the audit log', function () {
 
   // A separate replica next to the others: they share everything but their settings.
   before(async () => {
-    await makeNamespace(namespace, ['nobody', 'deputy'])
+    await makeNamespace(namespace, ['unprivileged', 'deputy'])
     token = await accessToken()
     const policyFile = join(scratch, 'audit-policy.yaml')
     writeFileSync(policyFile, policy)
@@ -142,7 +142,7 @@ describe('the audit log', function () {
   it('has no secret, no token and no password', async () => {
     await through('-n', namespace, 'create', 'secret', 'generic', 'hidden', '--from-literal=k=hunter2hunter2')
     await through('-n', namespace, 'get', 'secret', 'hidden', '-o', 'yaml')
-    const made = await through('-n', namespace, 'create', 'token', 'nobody')
+    const made = await through('-n', namespace, 'create', 'token', 'unprivileged')
     expect(made.code).to.equal(0)
     await through('get', '--raw', `/api/v1/namespaces/${namespace}/configmaps?access_token=hunter2hunter2`)
     const read = await event(isOf('get', 'secrets', 'hidden'))
@@ -163,10 +163,10 @@ describe('the audit log', function () {
   })
 
   it('has refusals: without rights, without credentials, with a path that is a trick', async () => {
-    const nobody = await tokenOf(namespace, 'nobody')
-    await throughAs(nobody, '-n', namespace, 'delete', 'configmap', 'written')
+    const unprivileged = await tokenOf(namespace, 'unprivileged')
+    await throughAs(unprivileged, '-n', namespace, 'delete', 'configmap', 'written')
     expect((await event(isOf('delete', 'configmaps', 'written'))).responseStatus?.code).to.equal(403)
-    await throughAs(nobody, 'get', '--raw', '/kapis/resources.kapis.io/v1alpha3/nodes')
+    await throughAs(unprivileged, 'get', '--raw', '/kapis/resources.kapis.io/v1alpha3/nodes')
     const { annotations } = await event(({ requestURI }) => requestURI.startsWith('/kapis/'))
     expect(annotations).to.include({ 'authorization.k8s.io/decision': 'forbid' })
     await throughAs('no.such.token', 'get', '--raw', '/api/v1/namespaces')
@@ -180,15 +180,15 @@ describe('the audit log', function () {
   })
 
   it('has an event for each request that is part of another one', async () => {
-    const nobody = await tokenOf(namespace, 'nobody')
+    const unprivileged = await tokenOf(namespace, 'unprivileged')
     const root = '/kapis/resources.kapis.io/v1alpha3'
-    await throughAs(nobody, 'get', '--raw', `${root}/counts?kinds=configmaps&namespace=${namespace}`)
+    await throughAs(unprivileged, 'get', '--raw', `${root}/counts?kinds=configmaps&namespace=${namespace}`)
     const list = `${root}/namespaces/${namespace}/configmaps?limit=0`
     const part = await event(({ requestURI }) => requestURI === list)
     expect([part.verb, part.responseStatus?.code, part.user.username]).to.deep.equal([
       'list',
       403,
-      `system:serviceaccount:${namespace}:nobody`,
+      `system:serviceaccount:${namespace}:unprivileged`,
     ])
     const whole = await event(({ requestURI }) => requestURI.startsWith(`${root}/counts`))
     expect(whole.responseStatus?.code).to.equal(200)

@@ -81,7 +81,7 @@ describe('a list filtered by columns', function () {
     }
   })
 
-  it('ignores a column that there is not on the platform, and says which there are', async () => {
+  it('ignores an unknown column on the platform, and lists the known ones', async () => {
     const { code, headers, body } = await askAs(
       admin,
       `/kapis/${customGroup}/v1/namespaces/${namespace}/${plural}?columnSelector=Colour%3Dred`,

@@ -100,13 +100,13 @@ describe('the API of another component', function () {
     const condition = '{.status.conditions[?(@.type=="Available")]'
     const path = `jsonpath=${condition}.status} ${condition}.reason}: ${condition}.message}`
     await eventually(async () => {
-      const told = await kubectlOutput('get', kind, name, '-o', path)
-      expect(told.startsWith(`${status} `) && told.includes(reason), told).to.equal(true)
+      const shown = await kubectlOutput('get', kind, name, '-o', path)
+      expect(shown.startsWith(`${status} `) && shown.includes(reason), shown).to.equal(true)
     }, 60_000)
   }
 
   before(async () => {
-    await makeNamespace(namespace, ['reader', 'watcher', 'named', 'nobody'])
+    await makeNamespace(namespace, ['reader', 'watcher', 'named', 'unprivileged'])
     token = await accessToken()
     serve = show
     await startComponent(0)
@@ -150,7 +150,7 @@ describe('the API of another component', function () {
     return JSON.parse(answer.body)
   }
 
-  it('is told who the caller is, by a connection that only Kapis can make', async () => {
+  it('learns who the caller is, on a connection that only Kapis can make', async () => {
     const reader = await tokenOf(namespace, 'reader')
     const { url, headers, certificate, authorized } = await seenBy(reader, `${widgets}?a=%20b`)
     expect([url, certificate, authorized]).to.deep.equal([
@@ -177,9 +177,9 @@ describe('the API of another component', function () {
   })
 
   it('is reached by those alone whom RBAC lets', async () => {
-    const nobody = await tokenOf(namespace, 'nobody')
-    const message = `widgets.${group} is forbidden: User "system:serviceaccount:${namespace}:nobody" cannot list resource "widgets" in API group "${group}" in the namespace "${namespace}"`
-    const refused = await askAs(nobody, widgets)
+    const unprivileged = await tokenOf(namespace, 'unprivileged')
+    const message = `widgets.${group} is forbidden: User "system:serviceaccount:${namespace}:unprivileged" cannot list resource "widgets" in API group "${group}" in the namespace "${namespace}"`
+    const refused = await askAs(unprivileged, widgets)
     expect([refused.code, JSON.parse(refused.body).message]).to.deep.equal([403, message])
     expect((await askRaw(widgets)).code).to.equal(401)
   })
@@ -341,7 +341,7 @@ describe('the API of another component', function () {
     expect(endedAt - loggedOutAt).to.be.below(2_000)
   })
 
-  it('what was upgraded takes no place of what is answered at once', async () => {
+  it('upgraded connections take no seat of short requests', async () => {
     // A user has a quarter of four hundred places, and a handshake takes one until it is answered.
     const opened: Awaited<ReturnType<typeof openEcho>>[] = []
     for (let batch = 0; batch < 6; batch++)
@@ -412,7 +412,7 @@ describe('the API of another component', function () {
     expect([code, headers['proxy-status']]).to.deep.equal([503, 'kapis; error=tls_certificate_error'])
   })
 
-  it('over plain HTTP nothing is told of the caller', async () => {
+  it('over plain HTTP nothing about the caller is sent', async () => {
     const name = 'v1.plain.example.org'
     const plain = createPlain(show)
     await new Promise<void>(resolve => plain.listen(0, '127.0.0.1', resolve))

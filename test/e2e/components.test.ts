@@ -31,7 +31,7 @@ describe('components, quotas and what everybody may know', function () {
 
   before(async () => {
     token = await accessToken()
-    await makeNamespace(namespace, ['default', 'nobody'])
+    await makeNamespace(namespace, ['default', 'unprivileged'])
     const labels = { app: name }
     const meta = (more: object) => ({ name, ...more })
     const items = [
@@ -104,8 +104,8 @@ describe('components, quotas and what everybody may know', function () {
 
   it('quotas tell what is used and the tightest of what is allowed', async () => {
     await eventually(async () => {
-      const { namespace: told, data } = await json(`/kapis/${group}/v1alpha2/namespaces/${namespace}/quotas`)
-      expect(told).to.equal(namespace)
+      const { namespace: shown, data } = await json(`/kapis/${group}/v1alpha2/namespaces/${namespace}/quotas`)
+      expect(shown).to.equal(namespace)
       expect(data.hard).to.deep.equal({ 'count/configmaps': '3', 'requests.cpu': '300m' })
       const tightest: { status: { used: object } } = JSON.parse(
         await kubectlOutput('-n', namespace, 'get', 'resourcequota', 'quota-1', '-o', 'json'),
@@ -150,20 +150,20 @@ describe('components, quotas and what everybody may know', function () {
       stdin: JSON.stringify({ apiVersion: 'v1', kind: 'List', items }),
     })
     const zero = { deployments: 0, statefulsets: 0, daemonsets: 0, persistentvolumeclaims: 0, jobs: 0 }
-    const told = { ...zero, deployments: 1, statefulsets: 1, persistentvolumeclaims: 1 }
+    const counts = { ...zero, deployments: 1, statefulsets: 1, persistentvolumeclaims: 1 }
     await eventually(async () => {
       expect(await json(`${base}/namespaces/${namespace}/abnormalworkloads`)).to.deep.equal({
         namespace,
-        data: told,
+        data: counts,
       })
     }, 20_000)
     const whole = await json(`${base}/abnormalworkloads`)
     expect(whole.namespace).to.equal('')
-    for (const [plural, count] of Object.entries(told)) expect(whole.data[plural]).to.be.at.least(count)
+    for (const [plural, count] of Object.entries(counts)) expect(whole.data[plural]).to.be.at.least(count)
     await kubectlOutput('-n', namespace, 'scale', 'deployment/abnormal-deployment', '--replicas=0')
     await eventually(async () => {
       const { data } = await json(`${base}/namespaces/${namespace}/abnormalworkloads`)
-      expect(data).to.deep.equal({ ...told, deployments: 0 })
+      expect(data).to.deep.equal({ ...counts, deployments: 0 })
     }, 20_000)
   })
 
@@ -195,7 +195,7 @@ describe('components, quotas and what everybody may know', function () {
   }
 
   it('RBAC decides who reads them', async () => {
-    const nobody = await tokenOf(namespace, 'nobody')
+    const unprivileged = await tokenOf(namespace, 'unprivileged')
     for (const path of [
       'v1alpha3/components',
       'v1alpha2/quotas',
@@ -203,7 +203,7 @@ describe('components, quotas and what everybody may know', function () {
       'v1alpha2/abnormalworkloads',
       `v1alpha2/namespaces/${namespace}/abnormalworkloads`,
     ]) {
-      expect((await askAs(nobody, `/kapis/${group}/${path}`)).code).to.equal(403)
+      expect((await askAs(unprivileged, `/kapis/${group}/${path}`)).code).to.equal(403)
     }
   })
 
@@ -327,10 +327,10 @@ describe('components, quotas and what everybody may know', function () {
         'rolebinding',
         'viewer',
         '--clusterrole=view',
-        `--serviceaccount=${namespace}:nobody`,
+        `--serviceaccount=${namespace}:unprivileged`,
       ]
       await kubectlOutput('-n', namespace, ...binding)
-      const viewer = await tokenOf(namespace, 'nobody')
+      const viewer = await tokenOf(namespace, 'unprivileged')
       await eventually(async () => {
         const answer = await askAs(viewer, `${base}/imageconfig?image=registry.invalid/a&secret=login`)
         expect(answer.code).to.equal(403)
@@ -366,10 +366,10 @@ describe('components, quotas and what everybody may know', function () {
     ).to.contain('node/')
   })
 
-  it('a kubeconfig of someone else takes a right, and of nobody is not found', async () => {
+  it('a kubeconfig of another user requires permission, and of an unknown user is not found', async () => {
     const base = `/kapis/${group}/v1alpha2/users`
-    const nobody = await tokenOf(namespace, 'nobody')
-    expect((await askAs(nobody, `${base}/${setting('KAPIS_USER')}/kubeconfig`)).code).to.equal(403)
+    const unprivileged = await tokenOf(namespace, 'unprivileged')
+    expect((await askAs(unprivileged, `${base}/${setting('KAPIS_USER')}/kubeconfig`)).code).to.equal(403)
     const answer = await askAs(token, `${base}/no-such-user/kubeconfig`)
     expect(answer.code).to.equal(404)
     expect(JSON.parse(answer.body).message).to.equal(`users.iam.${groupDomain} "no-such-user" not found`)

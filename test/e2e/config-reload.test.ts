@@ -103,7 +103,7 @@ describe('the configuration file of kapis-apiserver that runs', function () {
     await eventually(async () => expect(requestsLogged()).to.be.above(before), 20_000)
   })
 
-  it('is read at once on SIGHUP', async () => {
+  it('is read immediately on SIGHUP', async () => {
     mountConfig({ logLevel: 'error' })
     const readBefore = said('reloaded the configuration').length
     front.kill('SIGHUP')
@@ -114,6 +114,6 @@ describe('the configuration file of kapis-apiserver that runs', function () {
     expect(said('reloaded the configuration').at(-1)?.followed).to.include.members(['accessLog', 'logLevel'])
     const before = lines.length
     await readyz()
-    expect(lines.length, 'at this level a request is no line').to.equal(before)
+    expect(lines.length, 'at this level requests are not logged').to.equal(before)
   })
 })

@@ -107,7 +107,7 @@ describe('reads without a version (KEP-2340)', function () {
     })
   }
 
-  it('answer at once at the version of a kind in which nothing has changed', async () => {
+  it('answer immediately at the version of a kind in which nothing has changed', async () => {
     // Written to another kind: the version of all lists increases.
     await kubectlOutput('create', 'configmap', 'later', '-n', namespace)
     const { metadata } = JSON.parse((await askKube(kubeToken, `/api/v1/${claims}`)).body)

@@ -65,7 +65,7 @@ describe('roles and members for consoles of KubeSphere 3.4', function () {
     expect(await roles()).to.deep.equal([])
   })
 
-  it('nobody gives more than they have, or sees who has what, without the right to it', async () => {
+  it('no one grants more than they have, or sees who has what, without permission', async () => {
     const members = `/namespaces/${namespace}/members`
     const refused = await send(plain, 'POST', members, [{ username: user, roleRef: 'viewer' }])
     expect(refused.code).to.equal(403)

@@ -95,7 +95,7 @@ describe('constrained impersonation', function () {
     ['a node', node],
     ['a node and a group', { ...node, 'impersonate-group': 'devs' }],
     ['another node', { 'impersonate-user': 'system:node:worker-8' }],
-    ['what is no node', { 'impersonate-user': 'system:node:' }],
+    ['the name of no node', { 'impersonate-user': 'system:node:' }],
     ['its own node', { 'impersonate-user': 'its own' }, 'onNode'],
     ['another node than its own', { 'impersonate-user': 'system:node:worker-8' }, 'onNode'],
     ['a user, by the older right', bob, 'legacy'],

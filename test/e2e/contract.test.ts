@@ -148,7 +148,7 @@ describe('what operators rely on', function () {
     expect(answer.code).to.equal(200)
     const { access_token: access, refresh_token: refresh } = JSON.parse(answer.body)
     const mistyped = `mistyped-${randomUUID()}`
-    expect((await logIn(`nobody-${namespace}`, mistyped)).code).to.equal(400)
+    expect((await logIn(`nonexistent-${namespace}`, mistyped)).code).to.equal(400)
     await askAs(access, `${platformPath}?color=red`)
     await askAs(plain, platformPath)
     await askAs(`${access}x`, platformPath)

@@ -90,7 +90,7 @@ describe('discovery, through kube-apiserver', function () {
     workspaces: ['workspaces', 'workspaces.spec'],
   }
   for (const [plural, paths] of Object.entries(explained)) {
-    it(`explain tells of ${plural} what it tells of kube-apiserver’s own`, async () => {
+    it(`explain describes ${plural} like the kinds of kube-apiserver`, async () => {
       const own = sources[plural] ?? 'v1'
       for (const args of [...paths.map(path => [path]), [plural, '--recursive']]) {
         // kube-apiserver fetches the documents once a minute: a kind may have been added since.

@@ -18,14 +18,14 @@ export function describeEvents(title: string, base: () => string): void {
     this.timeout(120_000)
 
     const mine = uniqueName('events')
-    const token = { admin: '', reader: '', nobody: '' }
+    const token = { admin: '', reader: '', unprivileged: '' }
 
     before(async () => {
-      await makeNamespace(mine, ['reader', 'nobody'])
+      await makeNamespace(mine, ['reader', 'unprivileged'])
       const account = `--serviceaccount=${mine}:reader`
       await kubectlOutput('-n', mine, 'create', 'rolebinding', 'reader', '--clusterrole=view', account)
       token.admin = await accessToken()
-      for (const name of ['reader', 'nobody'] as const) token[name] = await tokenOf(mine, name)
+      for (const name of ['reader', 'unprivileged'] as const) token[name] = await tokenOf(mine, name)
       await create('one', { reason: 'FailedScheduling', type: 'Warning', message: 'no node is <b>free</b>' })
       await create('two', { reason: 'Scheduled', type: 'Normal', message: 'found one' })
       await eventually(async () => expect((await query()).total).to.equal(2), foundWithinMs)
@@ -95,7 +95,7 @@ export function describeEvents(title: string, base: () => string): void {
 
     it('are shown to those who may list them there', async () => {
       expect((await query('reason_filter=FailedScheduling', 'reader')).total).to.equal(1)
-      expect(await query('', 'nobody')).to.deep.equal({ total: 0 })
+      expect(await query('', 'unprivileged')).to.deep.equal({ total: 0 })
       const anonymous = await askAs('', `${base()}${tenant}/events`).catch(() => undefined)
       expect(anonymous?.code).to.equal(401)
     })
@@ -138,7 +138,7 @@ export function describeAuditEvents(title: string, base: () => string): void {
       return JSON.parse(body)
     }
 
-    it('are found by who did what, by those who may, and by nobody else', async () => {
+    it('are found by user and action, only by callers with permission', async () => {
       const reader = await tokenOf(mine, 'reader')
       const viewer = await tokenOf(mine, 'viewer')
       const secret = `/api/v1/namespaces/${mine}/secrets/none`

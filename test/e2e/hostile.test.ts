@@ -35,7 +35,7 @@ describe('hostile requests', function () {
     ['a list of lengths', () => `${post}${auth}Content-Length: 0, 0\r\n\r\n${hidden}`],
     ['a length with a sign', () => `${post}${auth}Content-Length: +0\r\n\r\n${hidden}`],
     ['a negative length', () => `${post}${auth}Content-Length: -1\r\n\r\n${hidden}`],
-    ['a length that is no number', () => `${post}${auth}Content-Length: 0x10\r\n\r\n${hidden}`],
+    ['a length that is not a number', () => `${post}${auth}Content-Length: 0x10\r\n\r\n${hidden}`],
     [
       'an encoding that is not the last one',
       () => `${post}${auth}Transfer-Encoding: chunked, gzip\r\n\r\n0\r\n\r\n${hidden}`,
@@ -84,13 +84,13 @@ describe('hostile requests', function () {
   }
 
   const brokenChunks: readonly (readonly [what: string, body: string])[] = [
-    ['a chunk size that is no number', 'zz\r\n{}\r\n0\r\n\r\n'],
+    ['a chunk size that is not a number', 'zz\r\n{}\r\n0\r\n\r\n'],
     ['a chunk longer than it says', '1\r\n{}\r\n0\r\n\r\n'],
     ['a chunk size beyond all bounds', 'fffffffffffffffff\r\n{}\r\n0\r\n\r\n'],
     ['a chunk size that ends in a bare line feed', '2\n{}\r\n0\r\n\r\n'],
     ['an extension of a chunk without end (CVE-2024-22019)', `2;${'x'.repeat(100_000)}\r\n{}\r\n0\r\n\r\n`],
     ['a line feed in a chunk extension (CVE-2021-22960)', '2;x\n{}\r\n0\r\n\r\n'],
-    ['a trailer that is no header', '2\r\n{}\r\n0\r\nno header\r\n\r\n'],
+    ['a trailer that is not a header', '2\r\n{}\r\n0\r\nno header\r\n\r\n'],
   ]
   for (const [what, body] of brokenChunks) {
     it(`${what} ends the connection`, async () => {

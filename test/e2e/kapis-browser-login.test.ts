@@ -66,7 +66,7 @@ describe('kapis login with a browser', function () {
     expect((await person.kapis(['logout'])).code).to.equal(0)
   })
 
-  it('tells when the user refuses', async () => {
+  it('reports that the user refused', async () => {
     const { ended, address } = await begin(createPerson('refused'))
     const page = await logIn(address)
     await page.click('button[value=deny]')
@@ -76,7 +76,7 @@ describe('kapis login with a browser', function () {
     expect(ran.stderr).to.match(/kapis login: the login failed: /)
   })
 
-  it('takes a code from nobody but the issuer', async () => {
+  it('accepts a code only from the issuer', async () => {
     const { ended, address } = await begin(createPerson('forged'))
     const redirect = new URL(new URL(address).searchParams.get('redirect_uri') ?? '')
     for (const query of ['code=forged', 'code=forged&state=forged', 'error=access_denied&state=']) {

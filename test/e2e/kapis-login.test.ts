@@ -165,7 +165,7 @@ describe('kapis login', function () {
     expect(succeeded(await person.kapis(['logout'])).stderr).to.include('Not logged in')
   })
 
-  it('ends when the user is disabled: kubectl is refused, and told so', async () => {
+  it('ends when the user is disabled: kubectl is refused, with the reason', async () => {
     succeeded(await login())
     const { accessToken } = stored()
     const patch = (state: string) =>
@@ -205,7 +205,7 @@ describe('kapis login', function () {
     ],
     ['no password', ['login', '-u', username], '', 1, 'kapis login: the password is empty\n'],
     [
-      'two ways at once',
+      'two ways together',
       ['login', '-u', username, '--device'],
       '',
       2,
@@ -227,7 +227,7 @@ describe('kapis login', function () {
     })
   }
 
-  it('does not go on at a server whose certificate nobody vouches for', async () => {
+  it('does not continue at a server with an untrusted certificate', async () => {
     const ran = await person.kapis(['whoami', '--server', setting('KUBE_URL')])
     expect(ran.code).to.equal(1)
     const strange = await person.kapis(['login', '-u', username, '--server', setting('KUBE_URL')], {

@@ -31,7 +31,7 @@ describe('a kind that goes and comes back', function () {
       running.push(watching)
       return watching
     }
-    const tells = (watches: readonly { names: () => readonly string[] }[], name: string) =>
+    const receives = (watches: readonly { names: () => readonly string[] }[], name: string) =>
       eventually(async () => {
         for (const { names } of watches) expect(names()).to.include(`ADDED ${name}`)
       }, 20_000)
@@ -40,7 +40,7 @@ describe('a kind that goes and comes back', function () {
     }, 20_000)
 
     const before = paths.map(begin)
-    await tells(before, 'first')
+    await receives(before, 'first')
     await kubectlOutput('delete', 'crd', widgets)
     await eventually(async () => {
       expect(before.map(({ state }) => state.isEnded)).to.deep.equal([true, true])
@@ -51,6 +51,6 @@ describe('a kind that goes and comes back', function () {
     await eventually(async () => {
       for (const path of paths) expect((await askAs(token, path)).body).to.contain('"name":"second"')
     }, 20_000)
-    await tells(paths.map(begin), 'second')
+    await receives(paths.map(begin), 'second')
   })
 })

@@ -17,11 +17,11 @@ const iam = `/kapis/iam.${groupDomain}/v1alpha2`
 describe('attacks that peers have fallen to', function () {
   this.timeout(60_000)
   let owner = ''
-  let nobody = ''
+  let unprivileged = ''
   let admin = ''
 
   before(async () => {
-    await makeNamespace(namespace, ['owner', 'nobody'])
+    await makeNamespace(namespace, ['owner', 'unprivileged'])
     const rbac = { apiVersion: 'rbac.authorization.k8s.io/v1', metadata: { name: 'everything', namespace } }
     await apply({ ...rbac, kind: 'Role', rules: [{ apiGroups: ['*'], resources: ['*'], verbs: ['*'] }] })
     await apply({
@@ -31,7 +31,7 @@ describe('attacks that peers have fallen to', function () {
       subjects: [{ kind: 'ServiceAccount', name: 'owner', namespace }],
     })
     owner = await tokenOf(namespace, 'owner')
-    nobody = await tokenOf(namespace, 'nobody')
+    unprivileged = await tokenOf(namespace, 'unprivileged')
     admin = await accessToken()
   })
   after(() => kubectl('delete', 'namespace', namespace, '--wait=false'))
@@ -62,7 +62,7 @@ describe('attacks that peers have fallen to', function () {
     ]
     for (const path of others) {
       it(`is refused ${path}`, async () => {
-        for (const who of [nobody, owner]) {
+        for (const who of [unprivileged, owner]) {
           const { code, body } = await askAs(who, path)
           if (code === 200) {
             // Lists of the whole cluster are narrowed and not rejected: they contain at most the
@@ -126,15 +126,15 @@ describe('attacks that peers have fallen to', function () {
     const second =
       'GET /api/v1/secrets HTTP/1.1\r\nHost: a\r\nImpersonate-User: admin\r\nImpersonate-Group: system:masters\r\n\r\n'
     const cases: readonly (readonly [what: string, first: () => string, codes: readonly number[]])[] = [
-      ['for want of a right', () => upgrade(`${pods()}/x/exec?command=id`, nobody), [403]],
+      ['for want of a right', () => upgrade(`${pods()}/x/exec?command=id`, unprivileged), [403]],
       ['for what is not there', () => upgrade(`${pods()}/x/exec?command=id`, owner), [404]],
-      ['for what is no upgrade', () => upgrade(pods(), owner), [200, 400]],
+      ['for a request without an upgrade', () => upgrade(pods(), owner), [200, 400]],
       [
         'at the aggregated API',
         () => upgrade(`/apis/resources.${groupDomain}/v1alpha3/nodes`, admin),
         [200, 400],
       ],
-      ['of nobody', () => upgrade(`${pods()}/x/exec`, 'x'), [401]],
+      ['with an invalid token', () => upgrade(`${pods()}/x/exec`, 'x'), [401]],
     ]
     for (const [what, first, codes] of cases) {
       it(what, async () => {
@@ -189,7 +189,7 @@ describe('attacks that peers have fallen to', function () {
         'Audit-Id',
         'Content-Length',
       ]) {
-        const bytes = `GET /api/v1/secrets HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${nobody}\r\nConnection: close, ${name}\r\n\r\n`
+        const bytes = `GET /api/v1/secrets HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${unprivileged}\r\nConnection: close, ${name}\r\n\r\n`
         expect((await speak(bytes)).codes, name).to.deep.equal([403])
       }
     })
@@ -284,7 +284,7 @@ describe('attacks that peers have fallen to', function () {
         ]
         for (const query of queries) {
           // A caller without permission sees nothing, whatever the query is.
-          const { code, body } = await askAs(nobody, query)
+          const { code, body } = await askAs(unprivileged, query)
           expect(code, `${query} ${body}`).to.be.oneOf([200, 400, 403])
           if (code !== 200) continue
           const { query: found, totalItems = found?.total } = JSON.parse(body)

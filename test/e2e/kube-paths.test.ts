@@ -13,7 +13,7 @@ describe('a path that kube-apiserver alone has', function () {
     await makeNamespace(namespace, ['plain'])
     tokens.administrator = await accessToken()
     tokens.plain = await tokenOf(namespace, 'plain')
-    tokens.nobody = ''
+    tokens.unprivileged = ''
   })
   after(() => kubectl('delete', 'namespace', namespace, '--wait=false'))
 

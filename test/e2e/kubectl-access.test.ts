@@ -20,14 +20,14 @@ describe('who may read the aggregated nodes', function () {
   this.timeout(60_000)
 
   before(async () => {
-    await makeNamespace(namespace, ['reader', 'nobody', 'single'])
+    await makeNamespace(namespace, ['reader', 'unprivileged', 'single'])
     await role('reader', '--verb=get,list,watch', `--resource=${nodes}`)
     const first = (await kubectlOutput('get', 'nodes', '-o', 'jsonpath={.items[0].metadata.name}')).trim()
     await role('single', '--verb=get,list', `--resource=${nodes}`, `--resource-name=${first}`)
   })
 
   after(async () => {
-    for (const name of ['reader', 'single', 'nobody']) {
+    for (const name of ['reader', 'single', 'unprivileged']) {
       await kubectl('delete', 'clusterrolebinding,clusterrole', `${namespace}-${name}`)
     }
     await kubectl('delete', 'namespace', namespace, '--wait=false')
@@ -42,13 +42,13 @@ describe('who may read the aggregated nodes', function () {
   })
 
   it('not a service account without it', async () => {
-    const user = `system:serviceaccount:${namespace}:nobody`
-    const { code, stdout, stderr } = await as('nobody', 'get', nodes)
+    const user = `system:serviceaccount:${namespace}:unprivileged`
+    const { code, stdout, stderr } = await as('unprivileged', 'get', nodes)
     expect([code, stdout]).to.deep.equal([1, ''])
     expect(stderr).to.equal(
       `Error from server (Forbidden): ${nodes} is forbidden: User "${user}" cannot list resource "nodes" in API group "${group}" at the cluster scope\n`,
     )
-    const named = await as('nobody', 'get', nodes, 'some-node')
+    const named = await as('unprivileged', 'get', nodes, 'some-node')
     expect(named.stderr).to.equal(
       `Error from server (Forbidden): ${nodes} "some-node" is forbidden: User "${user}" cannot get resource "nodes" in API group "${group}" at the cluster scope\n`,
     )
@@ -100,10 +100,10 @@ describe('who may read the aggregated nodes', function () {
 
   it('an administrator who acts as the anonymous user: 403, as at kube-apiserver, and not 401', async () => {
     await kubectlOutput(
-      ...['create', 'clusterrolebinding', `${namespace}-nobody`, '--clusterrole=cluster-admin'],
-      `--serviceaccount=${namespace}:nobody`,
+      ...['create', 'clusterrolebinding', `${namespace}-unprivileged`, '--clusterrole=cluster-admin'],
+      `--serviceaccount=${namespace}:unprivileged`,
     )
-    const token = await tokenOf(namespace, 'nobody')
+    const token = await tokenOf(namespace, 'unprivileged')
     const headers = { 'impersonate-user': 'system:anonymous' }
     for (const path of ['/api/v1/nodes', '/apis/apps/v1/deployments', '/api/v1/namespaces/default/pods/a']) {
       const direct = await askKube(token, path, { headers })

@@ -134,7 +134,7 @@ describe('kubectl get nodes, of the aggregated API next to the native one', func
     }
   })
 
-  it('describe tells of it', async () => {
+  it('describe shows it', async () => {
     const text = await kubectlOutput('describe', nodes, first)
     expect(text).to.match(new RegExp(`^Name: +${first}\n`))
     expect(text).to.match(new RegExp(`^API Version: +${group}/${version}\nKind: +Node$`, 'm'))

@@ -63,7 +63,7 @@ describe('logins at a directory, through kapis-apiserver', function () {
     isThere = (answer: Answer) => answer.code !== 404,
   ) {
     await applyProvider(document(changes, ldap))
-    await eventually(async () => void expect(isThere(await logIn('nobody', 'x'))).to.equal(true), 10_000)
+    await eventually(async () => void expect(isThere(await logIn('nonexistent', 'x'))).to.equal(true), 10_000)
   }
 
   before(async () => {
@@ -158,13 +158,13 @@ describe('logins at a directory, through kapis-apiserver', function () {
     }, 20_000)
   })
 
-  it('are in the audit by the name that was tried, and a name that nobody has is not', async () => {
+  it('are in the audit by the entered name, unless the name is unknown', async () => {
     await loggedIn(bob)
     // She is in the directory, and no user yet.
     const stranger = `${local}-thief`
-    const nobody = uniqueName('nobody')
+    const nonexistent = uniqueName('nonexistent')
     const secret = uniqueName('typed')
-    for (const name of [bob, stranger, nobody]) {
+    for (const name of [bob, stranger, nonexistent]) {
       expect((await logIn(name, secret)).code).to.equal(400)
       const grant = { grant_type: 'password', provider, username: name, password: secret }
       expect((await token(grant)).code).to.equal(400)
@@ -185,7 +185,7 @@ describe('logins at a directory, through kapis-apiserver', function () {
         return { audit, grant, outcome, reason, provider: idp, ...(user === undefined ? {} : { user }) }
       })
       expect(seen).to.have.deep.members(expected)
-      for (const word of [secret, nobody]) expect(log).to.not.include(word)
+      for (const word of [secret, nonexistent]) expect(log).to.not.include(word)
     }, 20_000)
   })
 
@@ -231,8 +231,8 @@ describe('logins at a directory, through kapis-apiserver', function () {
     expect(claimsOf(JSON.parse(answer.body).access_token).sub).to.equal(`${local}-upper`)
   })
 
-  it('refuse a wrong password and an unknown user alike, and an empty one', async () => {
-    const answers = [await logIn(alice, 'wrong'), await logIn('nobody', 'wrong')]
+  it('refuse a wrong password and an unknown user in the same way, and an empty one', async () => {
+    const answers = [await logIn(alice, 'wrong'), await logIn('nonexistent', 'wrong')]
     for (const answer of answers) expect(refusal(answer)).to.deep.equal([400, invalid('incorrect password')])
     // A directory would treat it as an anonymous bind. RFC 6749 section 3.2: a parameter without a
     // value counts as omitted.
@@ -337,7 +337,7 @@ describe('logins at a directory, through kapis-apiserver', function () {
     await configure()
   })
 
-  it('are gone with a Secret that is broken, which harms nobody else, and are back when it is fixed', async () => {
+  it('are gone with an invalid Secret, without an effect on others, and are back when it is fixed', async () => {
     await applyProvider(document({ type: 'LDAP' }))
     await eventually(async () => void expect((await logIn(alice)).code).to.equal(404), 10_000)
     const admin = { username: setting('KAPIS_USER'), password: setting('KAPIS_PASSWORD') }

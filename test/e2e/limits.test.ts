@@ -55,7 +55,7 @@ describe('what kapis-apiserver takes on', function () {
   }
 
   before(async () => {
-    await makeNamespace(namespace, ['nobody', 'slow'])
+    await makeNamespace(namespace, ['unprivileged', 'slow'])
     token = await accessToken()
   })
   after(async () => {
@@ -73,10 +73,10 @@ describe('what kapis-apiserver takes on', function () {
     expect(JSON.parse(body)).to.deep.equal(statusBody(504, 'Timeout', message, {}))
   })
 
-  it('bodies that do not come, of a user without rights, hold up nobody', async () => {
+  it('bodies that do not arrive, of a user without permissions, delay no one', async () => {
     const slow = await tokenOf(namespace, 'slow')
     await hold(2 * places, unfinished(reviews, slow))
-    for (const writer of [token, await tokenOf(namespace, 'nobody'), slow]) {
+    for (const writer of [token, await tokenOf(namespace, 'unprivileged'), slow]) {
       const began = performance.now()
       const answer = await askAs(writer, reviews, { method: 'POST', headers: json, body: review })
       expect([answer.code, performance.now() - began < 10_000], answer.body).to.deep.equal([201, true])
@@ -84,11 +84,11 @@ describe('what kapis-apiserver takes on', function () {
     for (const socket of open) socket.destroy()
   })
 
-  it('a user who fills the share of one waits, is then 429, and is in nobody else’s way', async () => {
+  it('a user who fills the share of one waits, is then 429, and delays no one else', async () => {
     const slow = await tokenOf(namespace, 'slow')
     // More than Kapis waits for, but not all: kube-apiserver waits for the rest.
     await hold(places / 4, unfinished(reviews, slow, 200_000))
-    const other = await tokenOf(namespace, 'nobody')
+    const other = await tokenOf(namespace, 'unprivileged')
     const refused = askAs(slow, reviews, { method: 'POST', headers: json, body: review })
     const began = performance.now()
     const answer = await askAs(other, reviews, { method: 'POST', headers: json, body: review })
@@ -113,7 +113,7 @@ describe('what kapis-apiserver takes on', function () {
   })
 
   it('refuses parameters, selectors and heads that are too long, no matter who sends them', async () => {
-    const nobody = await tokenOf(namespace, 'nobody')
+    const unprivileged = await tokenOf(namespace, 'unprivileged')
     const terms = (count: number, term: string) => Array.from({ length: count }, (_, i) => term + i).join(',')
     const at = [
       `/kapis/resources.${groupDomain}/v1alpha3/nodes`,
@@ -134,10 +134,10 @@ describe('what kapis-apiserver takes on', function () {
       ] as const) {
         const answer = await askAs(token, `${path}?${query}`)
         expectStatus(answer, statusBody(400, 'BadRequest', message))
-        expect((await askAs(nobody, `${path}?${query}`)).code).to.be.oneOf([400, 403])
+        expect((await askAs(unprivileged, `${path}?${query}`)).code).to.be.oneOf([400, 403])
       }
       expect((await askAs(token, `${path}?labelSelector=${terms(32, '!a')}`)).code).to.equal(200)
-      expect((await askAs(nobody, `${path}?q=${'x'.repeat(70_000)}`)).code).to.equal(431)
+      expect((await askAs(unprivileged, `${path}?q=${'x'.repeat(70_000)}`)).code).to.equal(431)
     }
     // The length depends on the response of kube-apiserver.
     const query = `labelSelector=${terms(1_000, '!a')}&fieldSelector=${terms(100, 'metadata.name!=a')}`

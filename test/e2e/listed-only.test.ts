@@ -30,9 +30,9 @@ describe('kinds that can be listed and not watched', function () {
   })
 
   it('are for those who have the right', async () => {
-    await makeNamespace(namespace, ['nobody'])
+    await makeNamespace(namespace, ['unprivileged'])
     try {
-      const token = await tokenOf(namespace, 'nobody')
+      const token = await tokenOf(namespace, 'unprivileged')
       for (const path of paths) expect((await askAs(token, path)).code).to.equal(403)
     } finally {
       await kubectlOutput('delete', 'namespace', namespace, '--wait=false')

@@ -140,9 +140,9 @@ export function sampleOf(namespace: string, groupDomain: string): readonly Manif
       status: { readyToUse: true },
     }),
     inside('Application', 'app.k8s.io/v1beta1', 'bundle', { spec: {} }),
-    inside('Event', 'v1', 'told', {
+    inside('Event', 'v1', 'noted', {
       involvedObject: { kind: 'Pod', namespace, name: 'mounts' },
-      reason: 'Told',
+      reason: 'Noted',
       type: 'Warning',
       lastTimestamp: '2031-01-02T03:04:05Z',
     }),

@@ -283,7 +283,7 @@ describe('lists of every kind, against kubectl', function () {
   })
 
   it('claims tell whether they are mounted and can be snapshotted', async () => {
-    const told = async (name: string) => {
+    const annotationsOf = async (name: string) => {
       const { metadata } = await list(`${base}/namespaces/${namespace}/persistentvolumeclaims/${name}`, '')
       return [
         metadata.annotations[`${groupDomain}/in-use`],
@@ -291,8 +291,8 @@ describe('lists of every kind, against kubectl', function () {
       ]
     }
     await eventually(async () => {
-      expect(await told('data')).to.deep.equal(['true', 'true'])
-      expect(await told('spare')).to.deep.equal(['false', 'false'])
+      expect(await annotationsOf('data')).to.deep.equal(['true', 'true'])
+      expect(await annotationsOf('spare')).to.deep.equal(['false', 'false'])
     }, 20_000)
   })
 

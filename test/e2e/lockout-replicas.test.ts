@@ -81,7 +81,7 @@ describe('the lockout of two kapis-oauths', function () {
 
   it('checks no more of a burst than may fail, whether there is such a user or not', async () => {
     const username = await newUser()
-    for (const name of [username, uniqueName('nobody')]) {
+    for (const name of [username, uniqueName('nonexistent')]) {
       const burst = Array.from({ length: 300 }, (_, i) => login(a, name, `guess ${i}`))
       expect(await codes(burst)).to.deep.equal({ 400: 3, 429: 297 })
     }
@@ -89,7 +89,7 @@ describe('the lockout of two kapis-oauths', function () {
 
   it('checks no more of a burst that comes to both of them, whether there is such a user or not', async () => {
     const username = await newUser()
-    for (const name of [username, uniqueName('nobody')]) {
+    for (const name of [username, uniqueName('nonexistent')]) {
       const asked = Array.from({ length: 80 }, (_, i) => login(i % 2 === 0 ? a : b, name, `guess ${i}`))
       const right = [a, b].map(async replica => {
         await Promise.all(asked)
@@ -99,12 +99,12 @@ describe('the lockout of two kapis-oauths', function () {
     }
   })
 
-  it('tells an address of no more failures than may be, whichever of them and whatever names it tries', async () => {
+  it('reveals no more failures to an address than allowed, on any replica and with any names', async () => {
     const from = '203.0.113.77'
     const names = Array.from({ length: 20 }, (_, i) => uniqueName(`spray-${i}`))
     const asked = names.map((name, i) => login(i % 2 === 0 ? a : b, name, 'guess', from))
     expect(await codes(asked)).to.deep.equal({ 400: 6, 429: 14 })
-    const after = [a, b].map(replica => login(replica, uniqueName('nobody'), 'guess', from))
+    const after = [a, b].map(replica => login(replica, uniqueName('nonexistent'), 'guess', from))
     expect(await codes(after)).to.deep.equal({ 429: 2 })
   })
 
@@ -127,8 +127,8 @@ describe('the lockout of two kapis-oauths', function () {
     }, 10_000)
   })
 
-  it('locks a name that nobody has on the other replica as well', async () => {
-    const name = uniqueName('nobody')
+  it('locks an unknown name on the other replica as well', async () => {
+    const name = uniqueName('nonexistent')
     await fail(a, name)
     await untilCode(429, () => login(b, name, 'x'), 3_000)
   })

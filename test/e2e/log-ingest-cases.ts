@@ -81,7 +81,7 @@ export function itTakesLogs(
     expect(JSON.parse(body)).to.deep.equal({ errors: false, items: [{ create: { status: 201 } }] })
   })
 
-  it('tells of each line that it does not take', async () => {
+  it('reports each line that it refuses', async () => {
     const { code, body } = await curl('/_bulk', `{"create":{}}\n["x"]\n${bulkOf(document('good\n'))}`)
     const { errors, items } = JSON.parse(body)
     expect([code, errors, items[0].create.error.reason, items[1].create.status]).to.deep.equal([
@@ -139,7 +139,7 @@ export function itTakesLogs(
     }
   })
 
-  it('lets nobody send who may not', async () => {
+  it('requires permission to send', async () => {
     const refused = await curl('/jsonlines', lines(1), [], 'reader')
     const user = `system:serviceaccount:${mine}:reader`
     expect([refused.code, JSON.parse(refused.body).message]).to.deep.equal([

@@ -25,7 +25,7 @@ export function itShowsReadersTheirs(
       [`${word} mine`],
     ])
     expect(await query(`q=${word}&namespaces=${others}`, 'reader')).to.deep.equal({ total: 0 })
-    for (const who of ['nobody', 'shipper'] as const) {
+    for (const who of ['unprivileged', 'shipper'] as const) {
       const answers = ['query', 'statistics', 'histogram', 'export'].map(async operation => {
         const { code, body } = await ask(who, `${tenant}?operation=${operation}&q=${word}`)
         return [code, body]
@@ -46,7 +46,7 @@ export function itShowsReadersTheirs(
     await send([1, 2, 3].map(i => JSON.stringify(document(`line ${i}`, { pod }))).join('\n'))
     await eventually(async () => expect((await query(`pods=${pod}`)).total).to.equal(3), foundWithinMs)
     const server = ['--server', front(), '--certificate-authority', setting('KAPIS_CA')]
-    const kubectlLogs = (who: 'reader' | 'nobody', name: string) =>
+    const kubectlLogs = (who: 'reader' | 'unprivileged', name: string) =>
       run('kubectl', [
         ...['--kubeconfig', '/dev/null', ...server, '--token', token[who], '-n', mine],
         ...['logs', name, '--tail=2'],
@@ -54,7 +54,7 @@ export function itShowsReadersTheirs(
     const shown = await kubectlLogs('reader', pod)
     expect([shown.code, shown.stdout]).to.deep.equal([0, 'line 2\nline 3\n'])
     expect(shown.stderr).to.include(`Warning: pod "${pod}" no longer exists`)
-    const refused = await kubectlLogs('nobody', pod)
+    const refused = await kubectlLogs('unprivileged', pod)
     expect([refused.code, refused.stdout]).to.deep.equal([1, ''])
     expect(refused.stderr).to.include('Error from server (Forbidden)')
     const unknown = await kubectlLogs('reader', 'never-was')

@@ -27,11 +27,11 @@ export type LogScene = ReturnType<typeof createLogScene>
 export function createLogScene(base: () => string) {
   const mine = uniqueName('logs')
   const others = `${mine}-others`
-  const token = { admin: '', reader: '', nobody: '', shipper: '' }
+  const token = { admin: '', reader: '', unprivileged: '', shipper: '' }
   let created = 0
 
   async function setUp(): Promise<void> {
-    await makeNamespace(mine, ['reader', 'nobody', 'shipper'])
+    await makeNamespace(mine, ['reader', 'unprivileged', 'shipper'])
     await makeNamespace(others, [])
     created = Math.floor(Date.now() / 1000)
     await kubectlOutput(
@@ -51,7 +51,7 @@ export function createLogScene(base: () => string) {
       `--serviceaccount=${mine}:shipper`,
     )
     token.admin = await accessToken()
-    for (const name of ['reader', 'nobody', 'shipper'] as const) token[name] = await tokenOf(mine, name)
+    for (const name of ['reader', 'unprivileged', 'shipper'] as const) token[name] = await tokenOf(mine, name)
     await send(lines(20))
     await eventually(
       async () => expect((await query(`namespaces=${mine}&q=ordinary`)).total).to.equal(20),

@@ -43,7 +43,7 @@ describe('monitoring', () => {
     expect(tested.code, tested.stdout + tested.stderr).to.equal(0)
   })
 
-  it('tests every alert, and tells in a runbook what to do about it', () => {
+  it('has a test and a runbook for every alert', () => {
     const tests = readFileSync(join(import.meta.dirname, 'monitoring/alerts.yaml'), 'utf8')
     const headings = [...readFileSync(join(repository, 'docs/runbooks.md'), 'utf8').matchAll(/^## (\w+)$/gm)]
     const { homepage } = JSON.parse(readFileSync(join(repository, 'package.json'), 'utf8'))
@@ -57,7 +57,7 @@ describe('monitoring', () => {
     }
   })
 
-  it('asks for metrics that there are', async () => {
+  it('queries existing metrics only', async () => {
     const token = await accessToken()
     const there = new Map<string, ReadonlySet<string>>()
     for (const [job, path] of Object.entries(jobs)) there.set(job, await metricsAt(path, token))
@@ -98,7 +98,7 @@ describe('monitoring', () => {
     expect(reader.rules).to.deep.equal([{ nonResourceURLs: Object.values(jobs), verbs: ['get'] }])
   })
 
-  it('has in the manual only metrics that there are', async () => {
+  it('names only existing metrics in the manual', async () => {
     const token = await accessToken()
     const there = new Set<string>([...ofOthers, ofTracing])
     for (const path of Object.values(jobs)) for (const name of await metricsAt(path, token)) there.add(name)

@@ -97,7 +97,7 @@ describe('a list of the whole cluster for one who may list in some namespaces', 
     expect((await askKube(token, `/apis/${group}/${version}/pods`)).code).to.equal(403)
   })
 
-  it('tells nothing of hidden objects in any form: counts, tokens, tables, members, order, errors', async () => {
+  it('reveals nothing of hidden objects in any form: counts, tokens, tables, members, order, errors', async () => {
     const extension = `/apis/${group}/${version}/pods`
     const platform = `/kapis/${group}/${version}/pods`
     const table = 'application/json;as=Table;v=v1;g=meta.k8s.io'

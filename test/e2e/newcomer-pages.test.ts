@@ -88,7 +88,7 @@ describe('pages for people of an identity provider, in a browser', function () {
     await page.getByRole('button').first().click()
   }
 
-  it('confirm a first login: the name is chosen, and is nobody else’s', async () => {
+  it('confirm a first login: the name is chosen, and is free', async () => {
     await configure('auto')
     const page = await openWindow(browser)
     await arrive(page, ann)
@@ -134,7 +134,7 @@ describe('pages for people of an identity provider, in a browser', function () {
     expect(await headingOf(again)).to.equal('You are logged in')
   })
 
-  it('make nobody a user who goes away', async () => {
+  it('create no user if the person leaves', async () => {
     const page = await openWindow(browser)
     await arrive(page, bea)
     expect(await headingOf(page)).to.equal('Your first login')
@@ -180,7 +180,7 @@ describe('pages for people of an identity provider, in a browser', function () {
     await attempt(local, 'wrong')
     expect(await alertOf(page)).to.equal('The user name or the password is wrong.')
     const said = await page.locator('main').textContent()
-    await attempt('nobody-at-all', 'wrong')
+    await attempt('nonexistent-user', 'wrong')
     expect(await page.locator('main').textContent()).to.equal(said)
     await attempt(given, password)
     expect(await alertOf(page)).to.equal(

@@ -13,7 +13,7 @@ describe('a parameter of /oauth/authorize', function () {
   const robot = {
     name: uniqueName('robot'),
     secret: 's',
-    user: 'nobody',
+    user: 'nonexistent',
     grantTypes: ['client_credentials'],
     redirectURIs: [redirectUri],
   }
@@ -91,7 +91,7 @@ describe('a parameter of /oauth/authorize', function () {
 
   it('is refused when it is longer, with its state unless that is what is too long', async () => {
     const query = (fields: object) => String(new URLSearchParams({ ...good, ...fields }))
-    const told = {
+    const reported = {
       ...invalid('the authorization request is longer than 8192 characters'),
       iss: await issuerUrl(),
     }
@@ -106,12 +106,12 @@ describe('a parameter of /oauth/authorize', function () {
     ] as const) {
       const location = new URL(String(answer.headers.location))
       expect([answer.code, location.origin + location.pathname]).to.deep.equal([code, redirectUri])
-      expect(Object.fromEntries(location.searchParams)).to.deep.equal({ ...told, ...state })
+      expect(Object.fromEntries(location.searchParams)).to.deep.equal({ ...reported, ...state })
       expect(answer.headers).to.include({ 'cache-control': 'no-store' })
     }
   })
 
-  for (const [name, changes, told] of rows) {
+  for (const [name, changes, reported] of rows) {
     it(`${name} is refused where it is ${JSON.stringify(changes).slice(0, 60)}`, async () => {
       const answer = await askKapis(`/oauth/authorize?${new URLSearchParams({ ...good, ...changes })}`)
       const location = new URL(String(answer.headers.location))
@@ -121,7 +121,7 @@ describe('a parameter of /oauth/authorize', function () {
         redirectUri,
       ])
       expect(Object.fromEntries(location.searchParams)).to.deep.equal({
-        ...told,
+        ...reported,
         state: 's',
         iss: await issuerUrl(),
       })

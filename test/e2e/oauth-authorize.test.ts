@@ -52,12 +52,12 @@ describe('the wire of /oauth, for browsers and those who send them', function ()
   const app_ = (fields: Readonly<Record<string, string>>) =>
     form('/oauth/token', { client_id: app.name, client_secret: app.secret, ...fields })
 
-  describe('GET /oauth/authorize sends nobody anywhere', () => {
+  describe('GET /oauth/authorize does not redirect', () => {
     const notAllowed = { error: 'invalid_request', error_description: 'redirect URL is not allowed' }
     const rows: readonly [string, Changes, object][] = [
       [
         'for an unknown client',
-        { client_id: 'nobody' },
+        { client_id: 'nonexistent' },
         { error: 'invalid_client', error_description: 'the OAuth client was not found' },
       ],
       [
@@ -66,7 +66,7 @@ describe('the wire of /oauth, for browsers and those who send them', function ()
         { error: 'invalid_client', error_description: 'the OAuth client was not found' },
       ],
       ['for another place', { redirect_uri: 'https://evil.test/' }, notAllowed],
-      ['for a place that begins alike', { redirect_uri: `${redirectUri}.evil.test` }, notAllowed],
+      ['for a URI with the same beginning', { redirect_uri: `${redirectUri}.evil.test` }, notAllowed],
       ['for a place with a fragment', { redirect_uri: `${redirectUri}#x` }, notAllowed],
       ['for a place below it', { redirect_uri: 'https://app.test/cb/../evil?a=b' }, notAllowed],
       ['for a script', { redirect_uri: 'javascript:alert(1)' }, notAllowed],
@@ -107,23 +107,23 @@ describe('the wire of /oauth, for browsers and those who send them', function ()
     })
   })
 
-  describe('GET /oauth/authorize tells the client, with its state', () => {
+  describe('GET /oauth/authorize reports to the client, with its state', () => {
     const type = 'the parameter response_type must be code'
     const rows: readonly [string, Changes, object][] = [
       [
-        'that there is no response_type',
+        'that response_type is missing',
         { response_type: undefined },
         { error: 'invalid_request', error_description: 'the parameter response_type is required' },
       ],
       ...['token', 'id_token', 'code id_token', 'nonsense'].map(
         (response_type): [string, Changes, object] => [
-          `that ${response_type} is no response_type here`,
+          `that ${response_type} is not supported`,
           { response_type },
           { error: 'unsupported_response_type', error_description: type },
         ],
       ),
       [
-        'that plain is no PKCE',
+        'that plain is not supported',
         { code_challenge_method: 'plain' },
         { error: 'invalid_request', error_description: 'the parameter code_challenge_method must be S256' },
       ],
@@ -139,14 +139,14 @@ describe('the wire of /oauth, for browsers and those who send them', function ()
         { error: 'access_denied', error_description: 'logins are disabled for this client' },
       ],
     ]
-    for (const [what, changes, told] of rows) {
+    for (const [what, changes, received] of rows) {
       it(what, async () => {
         const answer = await authorize(changes)
         const { origin, pathname, searchParams } = new URL(String(answer.headers.location))
         expect([answer.code, answer.body, origin + pathname]).to.deep.equal([302, '', 'https://app.test/cb'])
         expect(Object.fromEntries(searchParams)).to.deep.equal({
           a: 'b',
-          ...told,
+          ...received,
           state: good.state,
           iss: issuer,
         })
@@ -154,7 +154,7 @@ describe('the wire of /oauth, for browsers and those who send them', function ()
     }
   })
 
-  it('asks who is nobody to log in, and a form by way of its URL', async () => {
+  it('asks a browser without a session to log in, and a form by way of its URL', async () => {
     const answer = await authorize()
     expect([answer.code, answer.headers['cache-control']]).to.deep.equal([302, 'no-store'])
     const location = new URL(String(answer.headers.location), issuer)
@@ -350,7 +350,7 @@ describe('the wire of /oauth, for browsers and those who send them', function ()
       })
     expect(parsed(await poll())).to.deep.equal([400, { error: 'authorization_pending' }])
     expect(parsed(await poll())).to.deep.equal([400, { error: 'slow_down' }])
-    expect(parsed(await device({ client_id: 'nobody' }))).to.deep.equal([
+    expect(parsed(await device({ client_id: 'nonexistent' }))).to.deep.equal([
       401,
       { error: 'invalid_client', error_description: 'the OAuth client was not found' },
     ])

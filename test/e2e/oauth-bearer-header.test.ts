@@ -77,9 +77,9 @@ describe('Authorization at /oauth', function () {
     ['POST', '/oauth/introspect', `${client}&token=x`],
     ['POST', '/oauth/device_authorization', client],
     ['GET', '/oauth/login'],
-    ['GET', '/oauth/login/nobody'],
-    ['POST', '/oauth/login/nobody', client],
-    ['GET', '/oauth/callback/nobody?code=x'],
+    ['GET', '/oauth/login/nonexistent'],
+    ['POST', '/oauth/login/nonexistent', client],
+    ['GET', '/oauth/callback/nonexistent?code=x'],
     ['GET', '/oauth/logout'],
     ['POST', '/oauth/logout', ''],
     ['GET', '/oauth/device'],
@@ -133,7 +133,7 @@ describe('Authorization at /oauth', function () {
     }
   })
 
-  it('is no place for the password of a user, right or wrong, but at userinfo', async () => {
+  it('does not accept the password of a user, except at userinfo', async () => {
     for (const path of ['/oauth/keys', '/oauth/logout', '/oauth/authorize?client_id=kapis']) {
       const expected = gist(await askKapis(path))
       for (const password of [user.password, 'Wrong horse 1']) {
@@ -152,7 +152,7 @@ describe('Authorization at /oauth', function () {
     expect(parsed(answer)).to.deep.equal([400, { error: 'unsupported_grant_type' }])
   })
 
-  it('tells userinfo of whom, and leaves out what is empty', async () => {
+  it('returns the user from userinfo, and omits empty claims', async () => {
     const headers = { authorization: `Bearer ${tokens.access_token}` }
     const answer = await askKapis('/oauth/userinfo', { headers })
     expect(parsed(answer)).to.deep.equal([

@@ -32,10 +32,10 @@ describe('the clients of /oauth', function () {
   // Each requests an unknown grant: the client is authenticated first.
   const rows: readonly [string, () => Promise<Answer>, number, object, string?][] = [
     ['a good Basic credential', () => post({}, good), 400, { error: 'unsupported_grant_type' }],
-    ['a Basic credential of another name', () => post({}, basic('nobody:x')), 401, unknown, challenge],
+    ['a Basic credential of another name', () => post({}, basic('nonexistent:x')), 401, unknown, challenge],
     ['a wrong secret by Basic', () => post({}, basic(`${client.name}:wrong`)), 401, wrong, challenge],
     ['no secret by Basic', () => post({}, basic(`${client.name}:`)), 401, wrong, challenge],
-    ['Basic without a colon', () => post({}, basic('nobody')), 401, unreadable, challenge],
+    ['Basic without a colon', () => post({}, basic('nonexistent')), 401, unreadable, challenge],
     ['Basic that is no base64', () => post({}, { authorization: 'Basic !' }), 401, unreadable, challenge],
     ['Basic and a secret in the form', () => post(inForm, good), 400, twoWays],
     ['Basic and another name in the form', () => post({ client_id: native.name }, good), 400, twoWays],
@@ -45,7 +45,7 @@ describe('the clients of /oauth', function () {
       400,
       { error: 'unsupported_grant_type' },
     ],
-    ['an unknown client in the form', () => post({ ...inForm, client_id: 'nobody' }), 401, unknown],
+    ['an unknown client in the form', () => post({ ...inForm, client_id: 'nonexistent' }), 401, unknown],
     ['a wrong secret in the form', () => post({ ...inForm, client_secret: 'wrong' }), 401, wrong],
     ['no secret in the form', () => post({ client_id: client.name }), 401, wrong],
     ['a public client with a secret', () => post({ client_id: native.name, client_secret: 'x' }), 401, wrong],
@@ -77,7 +77,7 @@ describe('the clients of /oauth', function () {
     const send = (contentType: string, body: string) =>
       askKapis(`/oauth/${endpoint}`, { method: 'POST', headers: { 'content-type': contentType }, body })
 
-    it(`are told what ${endpoint} takes, before anything else`, async () => {
+    it(`learn what ${endpoint} accepts, before anything else`, async () => {
       const answer = await send('application/json', JSON.stringify(inForm))
       expect(parsed(answer)).to.deep.equal([415, invalidRequest(`the body must be ${type}`)])
       expect(answer.headers['accept-post']).to.equal(type)

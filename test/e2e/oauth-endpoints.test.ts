@@ -19,8 +19,8 @@ describe('the endpoints of /oauth', function () {
     ['/oauth/login', 'GET, HEAD, POST', ['PUT', 'DELETE']],
     ['/oauth/device', 'GET, HEAD, POST', ['PUT', 'DELETE']],
     ['/oauth/logout', 'GET, POST', ['HEAD', 'PUT', 'DELETE']],
-    ['/oauth/login/nobody', 'GET, POST', ['HEAD', 'PUT', 'DELETE']],
-    ['/oauth/callback/nobody', 'GET', ['HEAD', 'POST', 'DELETE']],
+    ['/oauth/login/nonexistent', 'GET, POST', ['HEAD', 'PUT', 'DELETE']],
+    ['/oauth/callback/nonexistent', 'GET', ['HEAD', 'POST', 'DELETE']],
     ['/oauth/keys', 'GET, HEAD', ['POST', 'PUT']],
     ['/oauth/.well-known/openid-configuration', 'GET, HEAD', ['POST', 'PUT']],
     ['/.well-known/openid-configuration/oauth', 'GET, HEAD', ['POST', 'PUT']],
@@ -42,23 +42,28 @@ describe('the endpoints of /oauth', function () {
   const logout = (query: Readonly<Record<string, string>>) =>
     askKapis(`/oauth/logout?${new URLSearchParams(query)}`)
   const rows: readonly [string, () => Promise<Answer>, number, object][] = [
-    ['a login at a provider that does not exist', () => askKapis('/oauth/login/nobody'), 404, noProvider],
-    ['a password for one', () => form('/oauth/login/nobody', password), 404, noProvider],
+    [
+      'a login at a provider that does not exist',
+      () => askKapis('/oauth/login/nonexistent'),
+      404,
+      noProvider,
+    ],
+    ['a password for one', () => form('/oauth/login/nonexistent', password), 404, noProvider],
     [
       'a password grant for one',
-      () => token({ ...password, grant_type: 'password', provider: 'nobody' }),
+      () => token({ ...password, grant_type: 'password', provider: 'nonexistent' }),
       400,
       noProvider,
     ],
     [
       'a password for one, of no client',
-      () => form('/oauth/login/nobody', { username: 'a', password: 'b' }),
+      () => form('/oauth/login/nonexistent', { username: 'a', password: 'b' }),
       401,
       { error: 'invalid_client', error_description: 'the OAuth client was not found' },
     ],
     [
-      'an answer of a provider that nobody asked',
-      () => askKapis('/oauth/callback/nobody?code=x&state=y'),
+      'a response of a provider without a request',
+      () => askKapis('/oauth/callback/nonexistent?code=x&state=y'),
       400,
       invalidRequest('the login was not started in this browser, or more than ten minutes ago; start again'),
     ],
@@ -69,7 +74,7 @@ describe('the endpoints of /oauth', function () {
       invalidRequest('the parameter all must be true or false'),
     ],
     [
-      'a logout that leads to a place of nobody',
+      'a logout with an unregistered redirect URI',
       () => logout({ post_logout_redirect_uri: 'https://evil.test/' }),
       400,
       invalidRequest(

@@ -52,7 +52,7 @@ describe('tokens that are forged', function () {
     return new TextEncoder().encode(pem)
   }
 
-  it('are good when nothing is wrong with them, so that what follows is told by its one thing', async () => {
+  it('are valid if nothing is wrong with them, so that each of the following fails for one reason', async () => {
     expect((await bearer(await sign(access), '/api')).code).to.equal(200)
     expect((await bearer(await sign({ ...access, exp: now() - 3, iat: now() + 3 }), '/api')).code).to.equal(
       200,
@@ -97,12 +97,9 @@ describe('tokens that are forged', function () {
         return sign(access, { jwk, kid: undefined }, signKey(pair.privateKey))
       },
     ],
-    [
-      'have a critical header that nobody knows',
-      () => sign(access, { crit: ['urn:unknown'], 'urn:unknown': 1 }),
-    ],
+    ['have an unknown critical header', () => sign(access, { crit: ['urn:unknown'], 'urn:unknown': 1 })],
     ['are for another audience', () => sign({ ...access, aud: ['elsewhere'] })],
-    ['are for nobody', () => sign({ ...access, aud: [] })],
+    ['are for no audience', () => sign({ ...access, aud: [] })],
     ['are of another issuer', () => sign({ ...access, iss: 'https://evil.test/oauth' })],
     ['have expired', () => sign({ ...access, exp: now() - 60 })],
     [
@@ -115,9 +112,9 @@ describe('tokens that are forged', function () {
     ['come from the future', () => sign({ ...access, iat: now() + 600 })],
     ['are not good yet', () => sign({ ...access, nbf: now() + 600 })],
     ['are of the system', () => sign({ ...access, sub: 'system:admin' })],
-    ['are of a user that does not exist', () => sign({ ...access, sub: 'nobody-at-all' })],
+    ['are of a user that does not exist', () => sign({ ...access, sub: 'nonexistent-user' })],
     ['are of a user who had the name before', () => sign({ ...access, uid: randomUUID() })],
-    ['have a uid that is no text', () => sign({ ...access, uid: 7 })],
+    ['have a uid that is not text', () => sign({ ...access, uid: 7 })],
     ['are of no login', () => sign({ ...access, sid: '' })],
     ['are refresh tokens in the dress of access tokens', () => sign(refreshClaims)],
     ['are of another type', () => sign({ ...access, token_type: 'id_token' })],
@@ -137,7 +134,7 @@ describe('tokens that are forged', function () {
     })
   }
 
-  it('of 50 KB are refused wherever they come to, at once', async () => {
+  it('of 50 KB are refused on every path, immediately', async () => {
     const huge = `${encode({ alg: 'ES256', kid: key.kid })}.${'x'.repeat(50_000)}.y`
     const startedAt = performance.now()
     expectStatus(await bearer(huge, nodesPath), statusBody(401, 'Unauthorized', 'Unauthorized'))
@@ -169,7 +166,7 @@ describe('tokens that are forged', function () {
     expect(performance.now() - startedAt).to.be.below(10_000)
   })
 
-  it('are no codes either, and the right one is good', async () => {
+  it('are not accepted as codes either, and the right one is', async () => {
     const { uid } = Object(await kubectlJson('get', `users.iam.${domain}`, user.username)).metadata
     const code = (changes: JWTPayload = {}): JWTPayload => ({
       iss: access.iss ?? '',
@@ -214,7 +211,7 @@ describe('tokens that are forged', function () {
       ])
   })
 
-  it('are no refresh tokens either', async () => {
+  it('are not accepted as refresh tokens either', async () => {
     const as = (claims: JWTPayload, header: object = {}) => sign(claims, { typ: 'JWT', ...header })
     const forged = [
       await as({ ...refreshClaims, exp: now() - 60 }),
@@ -231,7 +228,7 @@ describe('tokens that are forged', function () {
         400,
         { error: 'invalid_grant', error_description: 'the refresh token is invalid or expired' },
       ])
-    // Nobody has ended the login by that.
+    // None of that has ended the login.
     expect((await refresh(await as(refreshClaims))).code).to.equal(200)
   })
 })

@@ -61,7 +61,7 @@ describe('a login by password', function () {
     }
   })
 
-  it('tells a wrong password, an unknown user and one without a password in the same bytes', async () => {
+  it('answers a wrong password, an unknown user and one without a password in the same bytes', async () => {
     const said = ({ code, headers, body }: Answer) => {
       const { date, 'x-request-id': id, 'audit-id': auditId, ...rest } = headers
       return { code, body, headers: rest }
@@ -71,8 +71,8 @@ describe('a login by password', function () {
       400,
       { error: 'invalid_grant', error_description: 'incorrect password' },
     ])
-    const nobody = uniqueName('nobody')
-    for (const name of [without, `${without}@e2e.test`, nobody, `${nobody}@e2e.test`, email])
+    const nonexistent = uniqueName('nonexistent')
+    for (const name of [without, `${without}@e2e.test`, nonexistent, `${nonexistent}@e2e.test`, email])
       expect(said(await login(name, 'Wrong horse 1')), name).to.deep.equal(said(wrong))
     for (const none of [' ', 'undefined', 'null'])
       expect(said(await login(without, none)), none).to.deep.equal(said(wrong))
@@ -94,7 +94,7 @@ describe('a login by password', function () {
       const kinds = {
         wrong: () => guessed,
         'wrong, by its address': () => `${guessed}@e2e.test`,
-        unknown: () => uniqueName('nobody'),
+        unknown: () => uniqueName('nonexistent'),
         'without a password': () => without,
         disabled: () => disabled,
       }

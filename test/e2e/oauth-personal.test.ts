@@ -215,7 +215,7 @@ describe('personal access tokens', function () {
     }
   })
 
-  it('are nothing for nobody', async () => {
+  it('do not exist without a token', async () => {
     expect(parsed(await askKapis(path))).to.deep.equal([401, { error: 'login_required' }])
   })
 })

@@ -160,7 +160,7 @@ describe('kapis-oauth', function () {
   })
 
   describe('POST /oauth/introspect', () => {
-    it('tells what a token says, and nothing of one that has ended', async () => {
+    it('returns the claims of a token, and nothing of one that has ended', async () => {
       const { jti, iat, exp } = claimsOf(tokens.access_token)
       const ask = () => form('/oauth/introspect', { ...credentials, token: tokens.access_token })
       expect(parsed(await ask())).to.deep.equal([
@@ -192,7 +192,7 @@ describe('kapis-oauth', function () {
 
   describe('/oauth/userinfo', () => {
     for (const method of ['GET', 'POST']) {
-      it(`tells who logs in: ${method}`, async () => {
+      it(`returns the user: ${method}`, async () => {
         const answer = await askKapis('/oauth/userinfo', { method, headers: authorized() })
         expect(parsed(answer)).to.deep.equal([
           200,
@@ -226,7 +226,7 @@ describe('kapis-oauth', function () {
       ])
     })
 
-    it('asks nobody to log in', async () => {
+    it('redirects no one to a login', async () => {
       const answer = await askKapis('/oauth/userinfo')
       expect(parsed(answer)).to.deep.equal([401, { error: 'login_required' }])
       expect(answer.headers['www-authenticate']).to.equal('Bearer realm="kapis"')
@@ -302,7 +302,7 @@ describe('kapis-oauth', function () {
       await isRefused()
     })
 
-    it('has nothing to do for nobody', async () => {
+    it('does nothing without a token', async () => {
       expect(parsed(await askKapis('/oauth/logout'))).to.deep.equal([200, { message: 'success' }])
     })
 

@@ -66,13 +66,13 @@ describe('two kapis-oauths', function () {
       refresh_token = (await tokens(refresh(replica, refresh_token))).refresh_token
   })
 
-  it('give one and the same token to requests that reach both at once', async () => {
+  it('give the same token to concurrent requests at both', async () => {
     const { refresh_token } = await tokens(login(a))
     const answers = await Promise.all([a, b, a, b].map(replica => tokens(refresh(replica, refresh_token))))
     expect(new Set(answers.map(answer => claimsOf(answer.refresh_token).jti)).size).to.equal(1)
   })
 
-  it('log nobody out when they are killed', async () => {
+  it('end no logins when they are killed', async () => {
     const { refresh_token } = await tokens(login(a))
     await stop(a, 'SIGKILL')
     const { refresh_token: next } = await tokens(refresh(b, refresh_token))

@@ -53,7 +53,7 @@ describe('a TokenReview', function () {
       ])
     })
 
-    it(`of ${apiVersion} says no to what is no access token, and to one for others`, async () => {
+    it(`of ${apiVersion} rejects anything but an access token, and one for another audience`, async () => {
       const audiences = ['https://elsewhere.test']
       expect(parsed(await review(apiVersion, { token: tokens.access_token, audiences }))).to.deep.equal(
         no(apiVersion),

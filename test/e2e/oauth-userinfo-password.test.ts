@@ -35,7 +35,7 @@ describe('userinfo by HTTP Basic', function () {
   const askWith = (login: string, password: string) => ask(encode(`${login}:${password}`))
 
   for (const login of [user.username, email, email.toUpperCase()]) {
-    it(`tells who ${login === user.username ? 'a user name' : login} is, and begins no login`, async () => {
+    it(`returns the user of ${login === user.username ? 'a user name' : login}, and starts no login`, async () => {
       const sessions = async () => {
         const list = await kubectlJson('get', 'loginsessions')
         const { items } = list as { items: { spec: { user: string } }[] }
@@ -55,12 +55,12 @@ describe('userinfo by HTTP Basic', function () {
     })
   }
 
-  const nobody = uniqueName('nobody')
+  const nonexistent = uniqueName('nonexistent')
   const off = disabled.username
   const rows: readonly [string, () => Promise<Answer>, string][] = [
     ['a wrong password', () => askWith(user.username, 'Wrong horse 1'), 'incorrect password'],
     ['a wrong password of an e-mail address', () => askWith(email, 'Wrong horse 1'), 'incorrect password'],
-    ['an unknown user', () => askWith(nobody, user.password), 'incorrect password'],
+    ['an unknown user', () => askWith(nonexistent, user.password), 'incorrect password'],
     ['no name', () => askWith('', user.password), 'incorrect password'],
     ['no password', () => askWith(user.username, ''), 'incorrect password'],
     ['a wrong password of a disabled user', () => askWith(off, 'Wrong horse 1'), 'incorrect password'],
@@ -125,7 +125,7 @@ describe('userinfo by HTTP Basic', function () {
     try {
       await loginAs(guessed)
       const wrong = { ...guessed, password: 'Wrong horse 1' }
-      for (const { username } of [guessed, { username: uniqueName('nobody') }]) {
+      for (const { username } of [guessed, { username: uniqueName('nonexistent') }]) {
         const codes: number[] = []
         for (let i = 0; i < 5; i++) {
           codes.push((await token({ grant_type: 'password', ...wrong, username })).code)

@@ -71,7 +71,7 @@ describe('the wire of /oauth', function () {
     ],
     [
       'an unknown user',
-      () => token({ ...grant, username: uniqueName('nobody') }),
+      () => token({ ...grant, username: uniqueName('nonexistent') }),
       400,
       invalidGrant('incorrect password'),
     ],

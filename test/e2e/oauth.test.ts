@@ -91,10 +91,10 @@ describe('tokens, through kapis-apiserver', function () {
   it('are refused in the words of RFC 6749', async () => {
     const rows: readonly [Record<string, string>, number, object][] = [
       [{ password: 'wrong' }, 400, { error: 'invalid_grant', error_description: 'incorrect password' }],
-      [{ username: 'nobody' }, 400, { error: 'invalid_grant', error_description: 'incorrect password' }],
+      [{ username: 'nonexistent' }, 400, { error: 'invalid_grant', error_description: 'incorrect password' }],
       [{ grant_type: 'implicit' }, 400, { error: 'unsupported_grant_type' }],
       [
-        { client_id: 'nobody' },
+        { client_id: 'nonexistent' },
         401,
         { error: 'invalid_client', error_description: 'the OAuth client was not found' },
       ],
@@ -145,7 +145,7 @@ describe('tokens, through kapis-apiserver', function () {
     })
     afterEach(() => removeUser(name))
 
-    it('come at once, although the user was made a moment ago', () => {
+    it('come immediately, although the user was created a moment ago', () => {
       expect(claimsOf(tokens.access_token)).to.deep.include({ sub: name, groups: ['e2e-group'] })
     })
 

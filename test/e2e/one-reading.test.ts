@@ -189,7 +189,7 @@ describe('a request has one reading', function () {
     })
   }
 
-  it('what changes elsewhere is no event of a watch of one object', async () => {
+  it('changes of other objects cause no event in a watch of one object', async () => {
     const watched = watch(named, `/kapi/v1/watch/namespaces/${namespace}/secrets/mine`)
     try {
       await eventually(async () => expect(watched.names()).to.deep.equal(['ADDED mine']), 5_000)

@@ -29,18 +29,18 @@ describe('OpenAPI', function () {
   let documents: Documents
   let admin: string
   /** Of someone without rights. */
-  let nobody: string
+  let unprivileged: string
 
   before(async () => {
     admin = await accessToken()
-    await makeNamespace(namespace, ['nobody'])
-    nobody = await tokenOf(namespace, 'nobody')
+    await makeNamespace(namespace, ['unprivileged'])
+    unprivileged = await tokenOf(namespace, 'unprivileged')
     documents = await readDocuments(admin)
   })
   after(() => kubectl('delete', 'namespace', namespace, '--wait=false'))
 
   it('lists its documents next to those of kube-apiserver, each with its hash', async () => {
-    const index = await askAs(nobody, '/openapi/v3')
+    const index = await askAs(unprivileged, '/openapi/v3')
     expect(index.headers['content-type']).to.equal('application/json')
     const { paths } = JSON.parse(index.body)
     expect(paths).to.include.keys(
@@ -54,18 +54,20 @@ describe('OpenAPI', function () {
     expect(paths).to.include.keys(...Object.keys(native.paths))
     const url = paths.oauth.serverRelativeURL
     expect(url).to.match(/^\/openapi\/v3\/oauth\?hash=[0-9A-F]{128}$/)
-    const kept = await askAs(nobody, url)
+    const kept = await askAs(unprivileged, url)
     expect(kept.headers['cache-control']).to.equal('public, immutable')
     const { etag } = kept.headers
-    const again = await askAs(nobody, '/openapi/v3/oauth', { headers: { 'if-none-match': String(etag) } })
+    const again = await askAs(unprivileged, '/openapi/v3/oauth', {
+      headers: { 'if-none-match': String(etag) },
+    })
     expect([again.code, again.body]).to.deep.equal([304, ''])
-    const indexAgain = await askAs(nobody, '/openapi/v3', {
+    const indexAgain = await askAs(unprivileged, '/openapi/v3', {
       headers: { 'if-none-match': String(index.headers.etag) },
     })
     expect(indexAgain.code).to.equal(304)
   })
 
-  it('holds up nobody at kube-apiserver, whose own documents wait while it reads those of the group', async () => {
+  it('does not delay kube-apiserver, whose own documents wait while it reads those of the group', async () => {
     // kube-apiserver fetches them again about once a minute, which may be before or after this
     // test.
     const metrics = await kubectlOutput('get', '--raw', '/metrics')
@@ -84,9 +86,9 @@ describe('OpenAPI', function () {
   })
 
   it('leaves the documents of kube-apiserver to kube-apiserver', async () => {
-    const core = JSON.parse((await askAs(nobody, '/openapi/v3/api/v1')).body)
+    const core = JSON.parse((await askAs(unprivileged, '/openapi/v3/api/v1')).body)
     expect(core.paths).to.have.property('/api/v1/nodes')
-    expect((await askAs(nobody, '/openapi/v3/kapis/nothing/v1')).code).to.equal(404)
+    expect((await askAs(unprivileged, '/openapi/v3/kapis/nothing/v1')).code).to.equal(404)
   })
 
   it('is for anyone who may read kube-apiserver’s own, and only for reading', async () => {
@@ -136,7 +138,7 @@ describe('OpenAPI', function () {
         'get',
         `${resources}/{resource}`,
         `${resources}/nodes`,
-        () => askAs(nobody, `${resources}/nodes`),
+        () => askAs(unprivileged, `${resources}/nodes`),
       ],
       [200, 'get', `${resources}/{resource}/{name}`, `${resources}/nodes/${node}`],
       [404, 'get', `${resources}/{resource}/{name}`, `${resources}/nodes/none`],
@@ -215,7 +217,7 @@ describe('OpenAPI', function () {
         'post',
         `${logging}/ingest/_bulk`,
         '',
-        () => send('POST', `${logging}/ingest/_bulk`, '{}', json, nobody),
+        () => send('POST', `${logging}/ingest/_bulk`, '{}', json, unprivileged),
       ],
       [200, 'get', '/kapis/version', '/kapis/version', () => askKapis('/kapis/version')],
       [
@@ -282,7 +284,7 @@ describe('OpenAPI', function () {
     }
   })
 
-  it('describes every method that there is: the others are refused, and the answer names those', async () => {
+  it('describes every supported method: others are refused, and the response lists those', async () => {
     for (const key of [resources, old, iam, tenant, logging].map(path => path.slice(1))) {
       for (const [template, row] of Object.entries(documents.byKey.get(key)?.paths ?? {})) {
         const taken = Object.keys(row).map(method => method.toUpperCase())

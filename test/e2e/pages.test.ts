@@ -97,7 +97,7 @@ describe('pages, in a browser', function () {
     expect(await page.getByRole('alert').textContent()).to.equal('The user name or the password is wrong.')
     await keepScreenshot(page, 'login-wrong')
     const said = await page.locator('main').textContent()
-    await logIn(page, 'nobody-at-all', 'Wrong-Password-1')
+    await logIn(page, 'nonexistent-user', 'Wrong-Password-1')
     expect(await page.locator('main').textContent()).to.equal(said)
     await logIn(page, alice)
     await page.getByText('Back at the client').waitFor()
@@ -230,10 +230,10 @@ describe('pages, in a browser', function () {
     expect(await headingOf(page)).to.equal(`Allow ${asks.name}?`)
     await keepScreenshot(page, 'consent')
     await page.getByRole('button', { name: 'Deny' }).click()
-    const told = await oidc
+    const outcome = await oidc
       .authorizationCodeGrant(own, await party.callback(), refused.checks)
       .catch(error => error.error)
-    expect(told).to.equal('access_denied')
+    expect(outcome).to.equal('access_denied')
     const allowed = await beginCode(own, party.redirectUri)
     await page.goto(allowed.url.href)
     await page.getByRole('button', { name: 'Allow' }).click()
@@ -302,8 +302,8 @@ describe('pages, in a browser', function () {
     expect(await page.locator('.code').textContent()).to.equal(refused.user_code)
     await page.getByRole('button', { name: 'Deny' }).click()
     expect(await headingOf(page)).to.equal('Refused')
-    const told = await oidc.pollDeviceAuthorizationGrant(own, refused).catch(error => error.error)
-    expect(told).to.equal('access_denied')
+    const outcome = await oidc.pollDeviceAuthorizationGrant(own, refused).catch(error => error.error)
+    expect(outcome).to.equal('access_denied')
   })
 
   it('fit a small screen, in light and in dark', async () => {
@@ -348,7 +348,7 @@ describe('pages, in a browser', function () {
     expect(await headingOf(page)).to.equal('You are logged in')
   })
 
-  it("are shown in nobody's frame (clickjacking)", async () => {
+  it('are not shown in frames (clickjacking)', async () => {
     const page = await openWindow(browser)
     const login = new URL('/oauth/login', issuer).href
     party.pages.set('/frame', `<!doctype html><title>evil</title><iframe src="${login}"></iframe>`)
@@ -375,7 +375,7 @@ describe('pages, in a browser', function () {
     expect(await headingOf(page)).to.equal('Log in')
   })
 
-  it('send nobody to a place that the client has not registered', async () => {
+  it('never redirect to a URI that the client has not registered', async () => {
     const page = await openWindow(browser)
     const { url } = await beginCode(config, `${party.origin}/evil`)
     const answer = await page.goto(url.href)

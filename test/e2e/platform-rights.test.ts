@@ -22,7 +22,7 @@ describe('the platform API, of rights,', function () {
   })
   after(() => accounts.remove())
 
-  it('shows nobody a Secret, or any other kind, by the right to everything that it declares', async () => {
+  it('shows no Secret or other kind by the permission on everything that it declares', async () => {
     const everything: Rule = { apiGroups: [group], resources: ['*'], verbs: ['*'] }
     const token = await accounts.make('everything', [everything])
     for (const declared of [

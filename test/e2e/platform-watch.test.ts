@@ -76,7 +76,7 @@ describe('watches of platform lists', function () {
     expect(Number(watching.events.at(-1)?.object.metadata.resourceVersion)).to.be.greaterThan(Number(from))
   })
 
-  it('a version that is too old is told by an event, as Kubernetes does', async () => {
+  it('a version that is too old is reported by an event, as in Kubernetes', async () => {
     const watching = begin('resourceVersion=1')
     await eventually(async () => {
       expect(watching.state.isEnded).to.equal(true)

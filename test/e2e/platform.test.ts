@@ -46,10 +46,10 @@ describe('the platform API of nodes', function () {
 
   let token = ''
   let reader = ''
-  let nobody = ''
+  let unprivileged = ''
 
   before(async () => {
-    await makeNamespace(namespace, ['default', 'reader', 'nobody'])
+    await makeNamespace(namespace, ['default', 'reader', 'unprivileged'])
     await kubectlOutput('create', 'clusterrole', namespace, '--verb=get,list', `--resource=${nodes}`)
     const subjects = [`--serviceaccount=${namespace}:reader`, `--user=${disabledUser}`]
     await kubectlOutput('create', 'clusterrolebinding', namespace, `--clusterrole=${namespace}`, ...subjects)
@@ -57,7 +57,7 @@ describe('the platform API of nodes', function () {
     await makePods()
     token = await accessToken()
     reader = await tokenOf(namespace, 'reader')
-    nobody = await tokenOf(namespace, 'nobody')
+    unprivileged = await tokenOf(namespace, 'unprivileged')
   })
 
   after(async () => {
@@ -87,15 +87,18 @@ describe('the platform API of nodes', function () {
       })
 
       it(`${path.split('/')[1]}: not a service account without it`, async () => {
-        const user = `system:serviceaccount:${namespace}:nobody`
+        const user = `system:serviceaccount:${namespace}:unprivileged`
         const message = `${nodes} is forbidden: User "${user}" cannot list resource "nodes" in API group "${group}" at the cluster scope`
         expectStatus(
-          await askAs(nobody, path),
+          await askAs(unprivileged, path),
           statusBody(403, 'Forbidden', message, { group, kind: 'nodes' }),
         )
         const named = `${nodes} "${cordoned}" is forbidden: User "${user}" cannot get resource "nodes" in API group "${group}" at the cluster scope`
         const details = { name: cordoned, group, kind: 'nodes' }
-        expectStatus(await askAs(nobody, `${path}/${cordoned}`), statusBody(403, 'Forbidden', named, details))
+        expectStatus(
+          await askAs(unprivileged, `${path}/${cordoned}`),
+          statusBody(403, 'Forbidden', named, details),
+        )
       })
 
       it(`${path.split('/')[1]}: without credentials there is a challenge`, async () => {
@@ -107,7 +110,7 @@ describe('the platform API of nodes', function () {
       })
     }
 
-    it('a token that nobody issued is no one', async () => {
+    it('a token of an unknown issuer is rejected', async () => {
       for (const wrong of ['x', 'a.b.c', `${token}x`, `${token.split('.').slice(0, 2).join('.')}.`]) {
         const answer = await askAs(wrong, platformPath)
         expectStatus(answer, statusBody(401, 'Unauthorized', 'Unauthorized'))
@@ -129,14 +132,14 @@ describe('the platform API of nodes', function () {
         { 'x-remote-user': setting('KAPIS_USER'), 'x-remote-extra-scopes': 'all', 'x-remote-uid': '0' },
       ]
       for (const headers of claims) {
-        const told = JSON.stringify(headers)
+        const text = JSON.stringify(headers)
         // A group without a user is not an identity.
         const isBroken = 'impersonate-group' in headers && !('impersonate-user' in headers)
         const refused = isBroken ? 400 : 403
-        expect((await askAs(nobody, platformPath, { headers })).code, told).to.equal(refused)
-        expect((await askKapis(platformPath, { headers })).code, told).to.be.oneOf([401, refused])
-        const metrics = await askAs(nobody, '/metrics', { headers })
-        expect(metrics.code, told).to.equal(refused)
+        expect((await askAs(unprivileged, platformPath, { headers })).code, text).to.equal(refused)
+        expect((await askKapis(platformPath, { headers })).code, text).to.be.oneOf([401, refused])
+        const metrics = await askAs(unprivileged, '/metrics', { headers })
+        expect(metrics.code, text).to.equal(refused)
       }
     })
 

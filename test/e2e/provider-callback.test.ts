@@ -185,7 +185,7 @@ describe('the callback of an identity provider', function () {
     ['an ID token of the future', () => ({ claims: good => ({ ...good, nbf: seconds() + 600 }) }), untrusted],
     ['no subject', () => ({ claims: ({ sub: _, ...good }) => good }), untrusted],
     ['a signature of another key', () => ({ sign: upstream.forged.byAnotherKey }), untrusted],
-    ['a key of nobody', () => ({ sign: upstream.forged.byAKeyOfNobody }), untrusted],
+    ['an unknown key', () => ({ sign: upstream.forged.byAnUnknownKey }), untrusted],
     ['alg none', () => ({ sign: upstream.forged.unsigned }), untrusted],
     ['its public key as a secret', () => ({ sign: upstream.forged.byItsPublicKey }), untrusted],
     [
@@ -287,7 +287,7 @@ describe('the callback of an identity provider', function () {
       true,
     ],
     ['neither a code nor a refusal', url => url.searchParams.delete('code'), untrusted, true],
-    ['a state of nobody', url => url.searchParams.set('state', 'x'.repeat(43)), notBegun, false],
+    ['an unknown state', url => url.searchParams.set('state', 'x'.repeat(43)), notBegun, false],
     ['no state', url => url.searchParams.delete('state'), notBegun, false],
     [
       'a refusal without a state, which anybody can make up',
@@ -362,7 +362,7 @@ describe('the callback of an identity provider', function () {
     expect(await groupsOf()).to.deep.equal([])
   })
 
-  it('says what a user of ours is told who is disabled', async () => {
+  it('reports the same as a local login to a disabled user', async () => {
     await asProgram()
     await patchUser(ann, { status: { state: 'Disabled' } }, '--subresource=status')
     try {

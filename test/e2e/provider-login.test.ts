@@ -288,7 +288,7 @@ describe('logins at an OpenID provider, through kapis-apiserver', function () {
     ['no client', {}, 'the parameter client_id or return_to is required'],
     [
       'a client that does not exist',
-      { client_id: 'nobody' },
+      { client_id: 'nonexistent' },
       'the parameter client_id or return_to is required',
     ],
     ['a broken scope', { client_id: clientId, scope: 'a"b' }, 'the parameter scope is malformed'],
@@ -450,7 +450,7 @@ describe('logins at an OpenID provider, through kapis-apiserver', function () {
     return tokensOf(page)
   }
 
-  it('wait for a provider that is down, and for nobody else', async () => {
+  it('wait for a provider that is down, and for no other', async () => {
     await configure(document({}, { issuer: 'https://localhost:1' }))
     await eventually(async () => {
       const answer = await askKapis(`/oauth/login/${provider}?client_id=${clientId}`)

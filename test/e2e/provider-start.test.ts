@@ -24,7 +24,7 @@ describe('the way to an identity provider', function () {
   const noClient = 'the parameter client_id or return_to is required'
   const rows: readonly [string, string, number, string, string, string][] = [
     ['no client', '', 400, 'invalid_request', noClient, 'unknown_client'],
-    ['a client of nobody', 'client_id=nobody', 400, 'invalid_request', noClient, 'unknown_client'],
+    ['an unknown client', 'client_id=nonexistent', 400, 'invalid_request', noClient, 'unknown_client'],
     [
       'two clients',
       'client_id=kapis&client_id=kapis',
@@ -104,16 +104,16 @@ describe('the way to an identity provider', function () {
   }
 
   it('is 404 to a provider that does not exist, and names none in the audit', async () => {
-    const nobody = uniqueName('nobody')
+    const nonexistent = uniqueName('nonexistent')
     for (const accept of ['application/json', 'text/html']) {
-      const path = `/oauth/login/${nobody}?${new URLSearchParams(client)}`
+      const path = `/oauth/login/${nonexistent}?${new URLSearchParams(client)}`
       const answer = await askKapis(path, { headers: { accept } })
       expect(answer.code).to.equal(404)
       const text = accept === 'text/html' ? 'Unknown identity provider.' : 'unknown identity provider'
       expect(answer.body).to.include(text)
       expect(answer.headers['cache-control']).to.equal('no-store')
     }
-    expect(auditLog()).to.not.include(nobody)
+    expect(auditLog()).to.not.include(nonexistent)
   })
 
   function auditLog(): string {

@@ -20,7 +20,7 @@ describe('kube-apiserver through kapis-apiserver', function () {
   let pod: string
 
   before(async () => {
-    await makeNamespace(namespace, ['nobody'])
+    await makeNamespace(namespace, ['unprivileged'])
     token = await accessToken()
     pod = (await kubectlOutput('get', 'pods', '-o', 'jsonpath={.items[0].metadata.name}')).trim()
   })
@@ -148,23 +148,25 @@ describe('kube-apiserver through kapis-apiserver', function () {
   })
 
   it('a service account without rights has none, on any path', async () => {
-    const nobody = frontArguments(await tokenOf(namespace, 'nobody'))
-    const { code, stderr } = await run('kubectl', [...nobody, 'get', 'pods'])
+    const unprivileged = frontArguments(await tokenOf(namespace, 'unprivileged'))
+    const { code, stderr } = await run('kubectl', [...unprivileged, 'get', 'pods'])
     expect(code).to.equal(1)
-    expect(stderr).to.include(`User "system:serviceaccount:${namespace}:nobody" cannot list resource "pods"`)
-    expect(await run('kubectl', [...nobody, 'exec', pod, '--', 'true'])).to.include({ code: 1 })
+    expect(stderr).to.include(
+      `User "system:serviceaccount:${namespace}:unprivileged" cannot list resource "pods"`,
+    )
+    expect(await run('kubectl', [...unprivileged, 'exec', pod, '--', 'true'])).to.include({ code: 1 })
   })
 
   const claims: readonly (readonly [code: number, headers: Readonly<Record<string, string>>])[] = [
     [403, { 'impersonate-user': 'system:admin' }],
-    [403, { 'impersonate-user': 'nobody', 'impersonate-group': 'system:masters' }],
+    [403, { 'impersonate-user': 'unprivileged', 'impersonate-group': 'system:masters' }],
     // Groups without a user are not an identity.
     [400, { 'impersonate-group': 'system:masters' }],
     [403, { 'x-remote-user': 'admin', 'x-remote-group': 'system:masters' }],
   ]
   for (const [expected, headers] of claims) {
     it(`${Object.keys(headers).join(' and ')} alone raises no right`, async () => {
-      const authorization = `Bearer ${await tokenOf(namespace, 'nobody')}`
+      const authorization = `Bearer ${await tokenOf(namespace, 'unprivileged')}`
       const { code } = await askKapis('/api/v1/pods', { headers: { ...headers, authorization } })
       expect(code).to.equal(expected)
     })
@@ -172,7 +174,7 @@ describe('kube-apiserver through kapis-apiserver', function () {
 
   it('kube-apiserver classifies the caller, and not Kapis: FlowSchemas by user work', async () => {
     const name = uniqueName('flow')
-    const subject = { kind: 'ServiceAccount', serviceAccount: { namespace, name: 'nobody' } }
+    const subject = { kind: 'ServiceAccount', serviceAccount: { namespace, name: 'unprivileged' } }
     const rule = { verbs: ['*'], apiGroups: ['*'], resources: ['*'], namespaces: ['*'], clusterScope: true }
     await apply({
       ...{ apiVersion: 'flowcontrol.apiserver.k8s.io/v1', kind: 'FlowSchema', metadata: { name } },
@@ -183,10 +185,10 @@ describe('kube-apiserver through kapis-apiserver', function () {
     })
     try {
       const uid = await kubectlOutput('get', 'flowschema', name, '-o', 'jsonpath={.metadata.uid}')
-      const nobody = await tokenOf(namespace, 'nobody')
+      const unprivileged = await tokenOf(namespace, 'unprivileged')
       const flowOf = async (bearer: string) =>
         (await askAs(bearer, '/api/v1/namespaces/default')).headers['x-kubernetes-pf-flowschema-uid']
-      await eventually(async () => expect(await flowOf(nobody)).to.equal(uid), 10_000)
+      await eventually(async () => expect(await flowOf(unprivileged)).to.equal(uid), 10_000)
       expect(await flowOf(token))
         .to.be.a('string')
         .that.does.not.equal(uid)

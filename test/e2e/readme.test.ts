@@ -28,7 +28,7 @@ describe('the README', function () {
     expect(stdout).to.not.include('"kind":"Status"')
   })
 
-  it('shows a node that there is', async () => {
+  it('shows an existing node', async () => {
     const [, name = ''] = /^```\nNAME .*\n([\w-]+) /m.exec(read('README.md')) ?? []
     expect(await kubectlOutput('get', 'nodes', '-o', 'name')).to.include(`node/${name}\n`)
   })
@@ -42,7 +42,7 @@ describe('the README', function () {
     }
   })
 
-  it('names targets of make that there are', () => {
+  it('names existing targets of make', () => {
     const targets = new Set([...read('Makefile').matchAll(/^([a-z0-9-]+):/gm)].map(([, name]) => name))
     const named = [...read('README.md').matchAll(/(?:`|^)(?:[A-Z]+=\S+ )?make ([a-z][a-z0-9-]*)/gm)].map(
       ([, name]) => name,

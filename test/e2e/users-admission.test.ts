@@ -120,7 +120,7 @@ describe('users at kube-apiserver', function () {
         }
         forbidden(
           await giver('PATCH', `${at}?dryRun=All`, { spec: { groups: [...many, 'ninth'] } }, merge),
-          `${noGroup}: more than 8 groups at once`,
+          `${noGroup}: more than 8 groups in one request`,
         )
         expect((await giver('PATCH', at, { spec: { groups: many } }, merge)).code).to.equal(200)
         const every = await account('every', ...administrator, impersonate('groups'))
@@ -164,7 +164,7 @@ describe('users at kube-apiserver', function () {
         forbidden(await unentitled('PATCH', at, { spec: { password: hash } }, merge), noPassword)
       })
 
-      it('lets nobody but Kapis tell of the groups of an identity provider', async () => {
+      it('lets only Kapis report the groups of an identity provider', async () => {
         const name = await newUser()
         const plain = await account('status', ...administrator)
         const providerGroups = [{ provider: 'corp', groups: ['platform-admins'], observedAt }]

@@ -68,7 +68,7 @@ describe('who may write users', function () {
   })
   const bound = uniqueName('jane')
 
-  it('makes users who are nobody yet, whole', async () => {
+  it('creates users with a new name in one request', async () => {
     const name = uniqueName('ordinary')
     expectCode(await send(plain, 'POST', base, draft(name, { password, displayName: 'O' })), 201)
     expectCode(await patch(plain, name, { spec: { lang: 'de' } }), 200)
@@ -156,7 +156,7 @@ describe('who may write users', function () {
     expectCode((await reset?.[1](every)) ?? { code: 0, body: '' }, 200)
   })
 
-  it('links no user to a person, whose groups the provider tells later, from the start either', async () => {
+  it('links no new user to an account either, whose groups the provider reports later', async () => {
     const [name, other] = [uniqueName('linked'), uniqueName('linked-34')]
     const annotations = { [`${group}/identity-provider.corp`]: uniqueName('someone') }
     const labels = { [`${group}/identify-provider`]: 'corp', [`${group}/origin-uid`]: uniqueName('someone') }
@@ -176,7 +176,7 @@ describe('who may write users', function () {
   it('counts the groups that an identity provider has reported', async () => {
     const name = await newUser()
     const observedAt = new Date().toISOString()
-    const providerGroups = [{ provider: 'corp', groups: ['told'], observedAt }]
+    const providerGroups = [{ provider: 'corp', groups: ['reported'], observedAt }]
     const args = [
       '--subresource=status',
       '--type=merge',
@@ -186,7 +186,7 @@ describe('who may write users', function () {
     await kubectlOutput('patch', `users.${group}`, name, ...args)
     const token = await accounts.make('unaware', [...administrator, impersonate('users', name)])
     const reset = await send(token, 'PUT', `${base}/${name}/password`, { password: 'Another horse 2' })
-    forbidden(reset, 'groups "told"', 'cannot impersonate resource "groups"')
+    forbidden(reset, 'groups "reported"', 'cannot impersonate resource "groups"')
   })
 
   it('resets no password of the administrator', async () => {
@@ -222,7 +222,7 @@ describe('who may write users', function () {
       expectCode(await logIn(name, password), 200)
     })
 
-    it('sets no state, by whatever verb, and sends back the one that there is', async () => {
+    it('sets no state, by whatever verb, and sends back the stored one', async () => {
       const name = await newUser()
       const status = { state: 'Disabled' }
       const spec = { email: `${name}@e2e.test` }

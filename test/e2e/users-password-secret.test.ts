@@ -142,7 +142,7 @@ describe('password hashes', function () {
     expect((await logIn(name, 'Another horse 2')).code).to.equal(200)
   })
 
-  it('go with their user, and are nobody else’s who gets the name', async () => {
+  it('are deleted with their user, and not passed to a later one with the same name', async () => {
     const name = await newUser()
     expect((await logIn(name, password)).code).to.equal(200)
     await kubectlOutput('delete', users, name)
@@ -179,7 +179,7 @@ describe('password hashes', function () {
     await eventually(async () => expect((await logIn(name, password)).code).to.equal(200), 3_000)
   })
 
-  it('that are given in place of a password are kept alike', async () => {
+  it('that are given in place of a password are stored in the same way', async () => {
     const given = await (await createPasswordHasher()).hash(password)
     const name = await newUser({ password: given })
     await expectNone(name)

@@ -43,7 +43,7 @@ describe('a plain-text password in a User', function () {
     })
   }
 
-  it('is refused and not repeated: what no hash is as long as, and what is no text', async () => {
+  it('is refused and not repeated if it is not as long as a hash, or not text', async () => {
     for (const password of ['Sup3rSecret-plain'.repeat(100), 20260101, ['Sup3rSecret-plain']]) {
       const { code, stderr } = await apply(password, 'apply')
       expect(code).to.equal(1)
@@ -53,7 +53,7 @@ describe('a plain-text password in a User', function () {
     }
   })
 
-  it('is no hash, which is taken', async () => {
+  it('that is a hash is accepted', async () => {
     for (const kind of ['$2a$', '$2b$', '$2y$']) {
       const { code, stderr } = await apply(hash.replace('$2b$', kind), 'apply')
       expect([code, stderr]).to.deep.equal([0, ''])

@@ -58,9 +58,9 @@ describe('users, of bad requests,', function () {
   const emailRule = 'must be an e-mail address (RFC 5322) such as alice@example.org'
   const unknown = 'unknown; supported: email, lang, description, displayName, groups, password'
   const states = 'must be one of Active, Disabled, AuthLimitExceeded'
-  const nobody = '/kapis-e2e-nobody'
-  const missing = notFound(nobody.slice(1))
-  const ofNobody = { spec: { email: 'nobody@e2e.test' } }
+  const nonexistent = '/kapis-e2e-nonexistent'
+  const missing = notFound(nonexistent.slice(1))
+  const ofNonexistent = { spec: { email: 'nonexistent@e2e.test' } }
 
   const rows: readonly [
     string,
@@ -68,18 +68,18 @@ describe('users, of bad requests,', function () {
     ReturnType<typeof statusBody>,
     Record<string, string>?,
   ][] = [
-    ['a read of one that does not exist', () => send('GET', nobody), missing],
-    ['DELETE of one that does not exist', () => send('DELETE', nobody), missing],
-    ['PUT of one that does not exist', () => send('PUT', nobody, ofNobody), missing],
-    ['PATCH of one that does not exist', () => send('PATCH', nobody, ofNobody, merge), missing],
+    ['a read of one that does not exist', () => send('GET', nonexistent), missing],
+    ['DELETE of one that does not exist', () => send('DELETE', nonexistent), missing],
+    ['PUT of one that does not exist', () => send('PUT', nonexistent, ofNonexistent), missing],
+    ['PATCH of one that does not exist', () => send('PATCH', nonexistent, ofNonexistent, merge), missing],
     [
       'the password of one that does not exist',
-      () => send('PUT', `${nobody}/password`, { password }),
+      () => send('PUT', `${nonexistent}/password`, { password }),
       missing,
     ],
     [
       'the state of one that does not exist',
-      () => send('PUT', `${nobody}/status`, { status: { state: 'Active' } }),
+      () => send('PUT', `${nonexistent}/status`, { status: { state: 'Active' } }),
       missing,
     ],
     [
@@ -151,7 +151,7 @@ describe('users, of bad requests,', function () {
       invalid(taken, [cause('password', weak)], `password: ${weak}`),
     ],
     [
-      'everything that is wrong at once',
+      'all errors together',
       () =>
         send('POST', '', {
           metadata: { name },

@@ -47,7 +47,7 @@ describe('the state of a user', function () {
     })
   }
 
-  it('Disabled lets nobody log in, and Active again does', async () => {
+  it('Disabled prevents logins, and Active allows them again', async () => {
     expectUser(await put('Disabled'), 'Disabled', 'Disabled by an administrator')
     await eventually(
       async () => expect(parsed(await login())).to.deep.equal([400, invalidGrant('account is not active')]),

@@ -272,7 +272,7 @@ describe('users', function () {
   })
 
   describe('without a right', () => {
-    it('may read themselves, and nobody else', async () => {
+    it('may read themselves, and no others', async () => {
       const name = await newUser()
       const token = await tokenOf(name)
       expect(parse(await askAs(token, `${base}/${name}`)).metadata.name).to.equal(name)
@@ -376,7 +376,7 @@ describe('users', function () {
       await eventually(async () => expectCode(await logIn(name, password), 429), 3_000)
     })
 
-    it('are nobody before they have logged in', async () => {
+    it('do not exist before they have logged in', async () => {
       const name = await newUser()
       const answer = await askKapis(`${base}/${name}`)
       expect(answer.code).to.equal(401)
@@ -422,10 +422,10 @@ describe('users', function () {
     expectCode(await askAs(admin, base, { method: 'POST', headers: json, body: 'x'.repeat(300_000) }), 413)
     expectCode(await send(admin, 'POST', base, user), 409)
     expectCode(await send(admin, 'PUT', base, user), 405)
-    expectCode(await askAs(admin, `${base}/nobody`), 404)
-    expectCode(await askAs(admin, `${base}/nobody`, { method: 'DELETE' }), 404)
-    expectCode(await send(admin, 'PUT', `${base}/nobody/password`, { password }), 404)
-    expectCode(await send(admin, 'PUT', `${base}/nobody/status`, { status: { state: 'Active' } }), 404)
+    expectCode(await askAs(admin, `${base}/nonexistent`), 404)
+    expectCode(await askAs(admin, `${base}/nonexistent`, { method: 'DELETE' }), 404)
+    expectCode(await send(admin, 'PUT', `${base}/nonexistent/password`, { password }), 404)
+    expectCode(await send(admin, 'PUT', `${base}/nonexistent/status`, { status: { state: 'Active' } }), 404)
     expectCode(await askAs(admin, `${base}/admin/nothing`), 404)
   })
 })

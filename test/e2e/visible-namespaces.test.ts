@@ -128,22 +128,22 @@ describe('namespaces as their callers may see them', function () {
       '-o',
       'custom-columns=:type,:object.metadata.name',
     ])
-    const tells = (...expected: readonly string[]) =>
+    const receives = (...expected: readonly string[]) =>
       eventually(async () => {
         expect(watch.lines.map(line => line.trim().split(/ +/).join(' '))).to.deep.equal(expected)
       }, 20_000)
     const first = [`ADDED ${team(3)}`, `ADDED ${team(4)}`]
     try {
-      await tells(...first)
+      await receives(...first)
       await kubectlOutput('-n', team(7), 'create', 'role', 'looker', '--verb=get', '--resource=pods')
       await bind(team(7), 'looker', 'role')
-      await tells(...first, `ADDED ${team(7)}`)
+      await receives(...first, `ADDED ${team(7)}`)
       await kubectlOutput('-n', team(3), 'delete', 'rolebinding', 'two')
-      await tells(...first, `ADDED ${team(7)}`, `DELETED ${team(3)}`)
+      await receives(...first, `ADDED ${team(7)}`, `DELETED ${team(3)}`)
       // Invisible objects are not sent.
       await kubectlOutput('label', 'namespace', team(9), 'touched=yes')
       await kubectlOutput('label', 'namespace', team(4), 'touched=yes')
-      await tells(...first, `ADDED ${team(7)}`, `DELETED ${team(3)}`, `MODIFIED ${team(4)}`)
+      await receives(...first, `ADDED ${team(7)}`, `DELETED ${team(3)}`, `MODIFIED ${team(4)}`)
       expect(await listed(`${base}/namespaces`)).to.deep.equal([team(4), team(7)])
     } finally {
       await watch.stop()
@@ -154,10 +154,10 @@ describe('namespaces as their callers may see them', function () {
     const columns = ['-o', 'custom-columns=:type,:object.metadata.name']
     const begin = () =>
       follow('kubectl', [...caller, 'get', names, '-w', '--output-watch-events', '--no-headers', ...columns])
-    const tells = (watch: ReturnType<typeof begin>, event: string) =>
+    const receives = (watch: ReturnType<typeof begin>, event: string) =>
       watch.line(line => line.trim().split(/ +/).join(' ') === event, 20_000)
     const narrow = begin()
-    await tells(narrow, `ADDED ${team(4)}`)
+    await receives(narrow, `ADDED ${team(4)}`)
     await kubectlOutput(
       'create',
       'clusterrolebinding',
@@ -166,21 +166,21 @@ describe('namespaces as their callers may see them', function () {
       `--serviceaccount=${home}:two`,
     )
     try {
-      await tells(narrow, `ADDED ${team(11)}`)
+      await receives(narrow, `ADDED ${team(11)}`)
       expect(await listed(`${base}/namespaces`)).to.include(team(11))
       const wide = begin()
       try {
-        await tells(wide, `ADDED ${team(11)}`)
+        await receives(wide, `ADDED ${team(11)}`)
         await kubectlOutput('delete', 'clusterrolebinding', prefix)
         await Promise.race([wide.ended, sleep(20_000).then(() => expect.fail('it did not end'))])
       } finally {
         await wide.stop()
       }
       expect(await listed(`${base}/namespaces`)).to.deep.equal([team(4), team(7)])
-      await tells(narrow, `DELETED ${team(11)}`)
+      await receives(narrow, `DELETED ${team(11)}`)
       await kubectlOutput('label', 'namespace', team(11), 'touched=again')
       await kubectlOutput('label', 'namespace', team(7), 'touched=again')
-      await tells(narrow, `MODIFIED ${team(7)}`)
+      await receives(narrow, `MODIFIED ${team(7)}`)
       expect(narrow.lines.filter(line => line.includes('MODIFIED') && line.includes(team(11)))).to.be.empty
     } finally {
       await narrow.stop()

@@ -45,20 +45,20 @@ describe('watches over WebSocket', function () {
     const target = `${url.replace('https:', 'wss:')}?${parameters}`
     const socket = new WebSocket(target, { protocols: [...protocols], headers })
     open.push(socket)
-    const told: string[] = []
+    const received: string[] = []
     socket.addEventListener('message', ({ data }) => {
       const text = String(data)
       const { type, object } = JSON.parse(text)
-      told.push(
+      received.push(
         `${type} ${object.metadata?.name ?? object.reason}${text.endsWith('}\n') ? '' : ' (without its end)'}`,
       )
     })
-    return { socket, told }
+    return { socket, received }
   }
 
   for (const [way, url] of Object.entries(ways)) {
     it(`${way}: a message for each event, by the token of a subprotocol, until either side ends it`, async () => {
-      const { socket, told } = connect(url(), query, [bearerProtocol(token), 'base64.binary.k8s.io'])
+      const { socket, received } = connect(url(), query, [bearerProtocol(token), 'base64.binary.k8s.io'])
       await once(socket, 'open')
       expect(socket.protocol).to.equal('base64.binary.k8s.io')
       await kubectlOutput('label', 'node', node, `${label}=a`)
@@ -66,7 +66,7 @@ describe('watches over WebSocket', function () {
       await kubectlOutput('label', 'node', node, `${label}-`)
       await eventually(async () => {
         // The node reports its status in between, which is one more MODIFIED.
-        const seen = told.filter((event, i) => event !== told[i - 1])
+        const seen = received.filter((event, i) => event !== received[i - 1])
         expect(seen).to.deep.equal([`ADDED ${node}`, `MODIFIED ${node}`, `DELETED ${node}`])
       }, 20_000)
       socket.close(1000)
@@ -82,28 +82,28 @@ describe('watches over WebSocket', function () {
 
     for (const [what, protocols] of [
       ['a token and nothing to agree to', [bearerProtocol('TOKEN')]],
-      ['a token that is none', [bearerProtocol('nobody'), 'a']],
+      ['a token that is none', [bearerProtocol('nonexistent'), 'a']],
       ['two protocols', [bearerProtocol('TOKEN'), 'a', 'b']],
       ['no token', ['a']],
     ] as const) {
       it(`${way}: refuses ${what}`, async () => {
         const given = protocols.map(each => (each === bearerProtocol('TOKEN') ? bearerProtocol(token) : each))
-        const { socket, told } = connect(url(), query, given)
+        const { socket, received } = connect(url(), query, given)
         const [closed] = await once(socket, 'close')
-        expect([closed.wasClean, told]).to.deep.equal([false, []])
+        expect([closed.wasClean, received]).to.deep.equal([false, []])
       })
     }
   }
 
   for (const way of Object.keys(ways).slice(0, 3)) {
     it(`${way}: a version that is too old is a message, and the end`, async () => {
-      const { socket, told } = connect(ways[way]?.() ?? '', 'watch=1&resourceVersion=1', [
+      const { socket, received } = connect(ways[way]?.() ?? '', 'watch=1&resourceVersion=1', [
         bearerProtocol(token),
         'a',
       ])
       const [closed] = await once(socket, 'close')
       expect(closed).to.include({ code: 1000, wasClean: true })
-      expect(told).to.deep.equal(['ERROR Expired'])
+      expect(received).to.deep.equal(['ERROR Expired'])
     })
   }
 
@@ -141,14 +141,14 @@ describe('watches over WebSocket', function () {
       ['garbage', 403],
       ['https://elsewhere.example.com', 101],
     ] as const) {
-      it(`${origin ?? 'that there is none'}: ${atKube} at kube-apiserver, through kapis-apiserver too, and 101 here`, async () => {
+      it(`${origin ?? 'that is missing'}: ${atKube} at kube-apiserver, through kapis-apiserver too, and 101 here`, async () => {
         const given = { authorization: `Bearer ${token}`, ...(origin === undefined ? {} : { origin }) }
         const codes = await Promise.all(Object.values(ways).map(url => handshake(url(), given)))
         expect(codes).to.deep.equal([101, 101, 101, atKube, atKube])
       })
     }
 
-    it('a cookie is no credential of a handshake, whatever it holds', async () => {
+    it('a cookie does not authenticate a handshake, whatever it contains', async () => {
       const cookie = ['token', 'access_token', 'kapis', '__Host-kapis-session']
         .map(name => `${name}=${token}`)
         .join('; ')

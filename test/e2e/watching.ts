@@ -3,14 +3,14 @@ import { request } from 'node:https'
 import { createInterface } from 'node:readline'
 import { setting } from './run.ts'
 
-type Told = {
+type WatchedEvent = {
   readonly type: string
   readonly object: { readonly kind?: string; readonly metadata: Readonly<Record<string, unknown>> }
 }
 
 /** A watch of kapis-apiserver, with the events received so far. */
 export function watch(token: string, target: string) {
-  const events: Told[] = []
+  const events: WatchedEvent[] = []
   const state = { code: 0, isEnded: false }
   const url = new URL(target, setting('KAPIS_URL'))
   const headers = { authorization: `Bearer ${token}` }

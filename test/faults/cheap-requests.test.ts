@@ -44,7 +44,7 @@ describe('cheap requests', function () {
     open.clear()
   })
 
-  describe('for large objects, whose answers nobody reads', () => {
+  describe('for large objects, with responses that are not read', () => {
     const count = isLong ? 402 : 150
     const objects = 18
 
@@ -124,7 +124,7 @@ describe('cheap requests', function () {
       ['members of all objects', i => `${list}?fields=data.n,metadata.labels.l${i % 20}`],
       ['all, indented', i => `${list}?pretty=true&name=${i % 10}`],
       ['brackets', () => `${list}?fields=${'['.repeat(8_000)}`],
-      ['names that nobody has', i => `${resources}/namespaces/${namespace}/x${i}`],
+      ['unknown names', i => `${resources}/namespaces/${namespace}/x${i}`],
     ]
     for (const [what, path] of rows) {
       it(`for ${what}, by one user`, async () => {
@@ -196,7 +196,7 @@ describe('cheap requests', function () {
     }
   })
 
-  it('for what kube-apiserver lists, and nobody reads', async () => {
+  it('for lists of kube-apiserver that are not read', async () => {
     const path = `/api/v1/namespaces/${namespace}/configmaps`
     // A proxied request waits for kube-apiserver, which has its own load.
     await withstands(

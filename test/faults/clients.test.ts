@@ -66,7 +66,7 @@ describe('clients that misbehave', function () {
     await eventually(async () => expect(frontProcess().handles).to.be.below(before.handles + 30), 20_000, 250)
   })
 
-  it('a watch that nobody reads: memory is bounded, and others see every event', async () => {
+  it('a watch that is not read: memory is bounded, and others see every event', async () => {
     const name = (await kubectlOutput('get', 'nodes', '-o', 'jsonpath={.items[0].metadata.name}')).trim()
     const head = `GET ${watchedPath} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${token}\r\n\r\n`
     const deaf = await Promise.all(Array.from({ length: 10 }, () => dial(head)))
@@ -88,7 +88,7 @@ describe('clients that misbehave', function () {
     await eventually(async () => expect(seen).to.include(`"pad":"${rounds - 1}-`), 30_000, 250)
     await kubectl('annotate', 'node', name, 'pad-')
     const after = frontProcess()
-    note(`10 watches that nobody reads, ${rounds} events of 100 KB: ${after.megabytes - before.megabytes} MB`)
+    note(`10 watches that are not read, ${rounds} events of 100 KB: ${after.megabytes - before.megabytes} MB`)
     // All of them share one encoded event, and none buffers more than the limit of a watcher.
     expect(after.megabytes - before.megabytes).to.be.below(250)
     await served()

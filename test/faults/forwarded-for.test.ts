@@ -9,7 +9,7 @@ const password = 'Correct horse 1'
 const wrong = [400, { error: 'invalid_grant', error_description: 'incorrect password' }]
 const locked = [429, { error: 'invalid_grant', error_description: 'auth rate limit exceeded' }]
 
-// Nobody gets an address twice: what fails from one is counted for minutes.
+// No test uses an address twice: failures from one are counted for minutes.
 let given = 0
 const addressIn = (network: string) => {
   given++
@@ -113,7 +113,7 @@ describe('where a login comes from', function () {
     expect(await recordedSource({ localAddress: stranger, says: claims })).to.equal(stranger)
   })
 
-  it('is its connection when that is no proxy that is known, and wherever none is', async () => {
+  it('is its connection unless that is a trusted proxy', async () => {
     const says = { ...claims, ...forwarded(caller()) }
     const [stranger, proxy] = [strangerAddress(), proxyAddress()]
     expect(await recordedSource({ localAddress: stranger, says })).to.equal(stranger)
@@ -122,7 +122,7 @@ describe('where a login comes from', function () {
 
   async function guess(from: From, times: number): Promise<void> {
     for (let i = 0; i < times; i++) {
-      const answer = await logIn(uniqueName('nobody'), 'guess', from)
+      const answer = await logIn(uniqueName('nonexistent'), 'guess', from)
       expect(parsed(answer), `try ${i + 1}`).to.deep.equal(wrong)
     }
   }

@@ -66,7 +66,10 @@ describe('/oauth while kube-apiserver is down', function () {
   const refused: readonly [string, () => Promise<Answer>][] = [
     ['a login with the right password', () => token({ grant_type: 'password', ...user })],
     ['one with a wrong password', () => token({ grant_type: 'password', ...user, password: 'wrong' })],
-    ['one of nobody', () => token({ grant_type: 'password', username: 'nobody', password: 'wrong' })],
+    [
+      'one of an unknown user',
+      () => token({ grant_type: 'password', username: 'nonexistent', password: 'wrong' }),
+    ],
     ['a refresh', () => refresh(tokens.refresh_token)],
     [
       'a code',
@@ -93,7 +96,7 @@ describe('/oauth while kube-apiserver is down', function () {
     })
   }
 
-  it('what is known of a login is told as before', async () => {
+  it('introspection of a login works as before', async () => {
     expect(parsed(await bearer('/oauth/userinfo'))).to.deep.equal([
       200,
       { sub: user.username, preferred_username: user.username, email: `${user.username}@e2e.test` },
@@ -115,7 +118,7 @@ describe('/oauth while kube-apiserver is down', function () {
     ])
   })
 
-  it('a browser is told so on a page', async () => {
+  it('a browser gets an error page', async () => {
     const { code, headers, body } = await stranger.post('/oauth/login', {
       ...hiddenFieldsOf(loginPage.body),
       ...user,
@@ -138,7 +141,7 @@ describe('/oauth while kube-apiserver is down', function () {
     expect([origin + pathname, searchParams.get('state')]).to.deep.equal([redirectUri, state])
   })
 
-  it('all of it heals by itself, and nobody was logged out', async () => {
+  it('everything recovers by itself, and no login has ended', async () => {
     await part('start', 'kube-apiserver')
     await eventually(
       async () => expect(await refresh(tokens.refresh_token)).to.include({ code: 200 }),

@@ -53,7 +53,7 @@ type Asker = {
 }
 
 /**
- * Users of all kinds at once: platform lists, the extension API, the proxy, writes, keys and
+ * Concurrent users of all kinds: platform lists, the extension API, the proxy, writes, keys and
  * logins. Each repeats requests with a pause.
  */
 export function startTraffic(options: TrafficOptions): Traffic {

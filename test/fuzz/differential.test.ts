@@ -41,7 +41,7 @@ describe('Kapis is never more permissive than kube-apiserver', function () {
     await scene?.remove()
   })
 
-  const accounts = 'named viewer watcher nobody platform impersonator editor'.split(' ')
+  const accounts = 'named viewer watcher unprivileged platform impersonator editor'.split(' ')
   const certificates = 'blank tab other deputy non-ascii account node'.split(' ')
   for (const [i, name] of [...accounts, ...certificates, 'login', 'anonymous', 'unknown'].entries()) {
     it(`for the caller ${name}`, async () => {

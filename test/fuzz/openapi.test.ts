@@ -76,15 +76,15 @@ describe('generated requests', function () {
   const callers: string[] = []
 
   before(async () => {
-    await makeNamespace(namespace, ['nobody'])
-    callers.push(await accessToken(), await tokenOf(namespace, 'nobody'))
+    await makeNamespace(namespace, ['unprivileged'])
+    callers.push(await accessToken(), await tokenOf(namespace, 'unprivileged'))
   })
   after(() => kubectl('delete', 'namespace', namespace, '--wait=false'))
 
   it('of paths that are known: no 5xx, and every refusal is well formed', () =>
     tryAll(requestsOf({}, known), 30))
 
-  it('of every operation that Kapis tells of: the same, and every answer is one that is told of', async () => {
+  it('of every described operation: the same, and every response is a described one', async () => {
     const documents = await readDocuments(callers[0] ?? '')
     const { byKey, others } = documents
     const all = [...byKey.values()].map(document =>

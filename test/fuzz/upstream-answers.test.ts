@@ -55,7 +55,7 @@ describe('answers of upstreams', function () {
   })
   after(() => upstream.close())
 
-  it('are read alike, or refused, however they are cut', async () => {
+  it('are read in the same way, or refused, however they are cut', async () => {
     await fc.assert(
       fc.asyncProperty(answer, fc.array(fc.nat(40), { maxLength: 8 }), async (text, lengths) => {
         const bytes = Buffer.from(text, 'latin1')

@@ -98,7 +98,7 @@ describe('kapis doctor', function () {
 
   it('finds nothing in one that is well', healthy)
 
-  it('tells the same in words', async () => {
+  it('reports the same as text', async () => {
     const words = ['cmd/kapis/main.ts', 'doctor']
     const { code, stdout } = await run(process.execPath, words, { env: cluster.env, cwd: repository })
     expect(code, stdout).to.equal(0)

@@ -81,7 +81,7 @@ describe('two replicas, installed by the manifests', function () {
     }
   })
 
-  it('are replaced one after the other under load, and nobody notices', async () => {
+  it('are replaced one after the other under load, without an error', async () => {
     const load = startLoad(cluster)
     const availability = watchAvailability(cluster, apiService)
     await sleep(2_000)

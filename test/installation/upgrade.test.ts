@@ -102,7 +102,7 @@ describe('an installation of an older version', function () {
     for (const login of [admin, ...users]) await logIn(front(), login)
   }
 
-  it('is upgraded under load, and nobody notices', async () => {
+  it('is upgraded under load, without an error', async () => {
     await cluster.output(['apply', '-k', overlay(today, 'ha')])
     await roll(today, [
       ['old-a', 'new-a'],
@@ -113,7 +113,7 @@ describe('an installation of an older version', function () {
     await logIn(front(), user('later'))
   })
 
-  it('is gone back to by its Pod template alone, and nobody notices', async () => {
+  it('can be rolled back by its Pod template alone, without an error', async () => {
     await applyDeployment()
     await roll(older, [
       ['new-a', 'old-c'],

@@ -104,7 +104,7 @@ describe('LDAP, against slapd', function () {
 
   it('finds a person again without a password, and says when he is gone', async () => {
     expect(await provider().find?.('alice', never)).to.deep.equal(alice)
-    expect(await provider().find?.('nobody', never)).to.equal(undefined)
+    expect(await provider().find?.('nonexistent', never)).to.equal(undefined)
   })
 
   const lacking: readonly [string, object, RegExp][] = [
@@ -168,14 +168,14 @@ describe('LDAP, against slapd', function () {
   const refused: readonly [string, string, string, string][] = [
     ['a wrong password', 'alice', 'bob secret', 'wrong_password'],
     ['an empty password, which the directory would let in', 'alice', '', 'wrong_password'],
-    ['an unknown user', 'nobody', 'alice secret', 'unknown_user'],
+    ['an unknown user', 'nonexistent', 'alice secret', 'unknown_user'],
     ['an empty name', '', 'alice secret', 'unknown_user'],
     ['a name with a zero byte', 'alice\0', 'alice secret', 'unknown_user'],
     ['a user without password', 'locked', 'x', 'wrong_password'],
     ['a name that two entries have', 'double', 'double secret', 'ambiguous_user'],
     ['a wildcard', 'ali*', 'alice secret', 'unknown_user'],
     ['everybody', '*', 'alice secret', 'unknown_user'],
-    ['a filter', 'nobody)(|(uid=alice)', 'alice secret', 'unknown_user'],
+    ['a filter', 'nonexistent)(|(uid=alice)', 'alice secret', 'unknown_user'],
     ['an escaped filter', 'alic\\65', 'alice secret', 'unknown_user'],
     ['a name in the place of a user name', `uid=alice,${people}`, 'alice secret', 'unknown_user'],
     ['the manager', 'manager', manager.password, 'unknown_user'],
@@ -210,7 +210,7 @@ describe('LDAP, against slapd', function () {
       await failure(login(username, 'wrong'))
       return performance.now() - startedAt
     }
-    expect(await time('nobody')).to.be.at.least(295)
+    expect(await time('nonexistent')).to.be.at.least(295)
     expect(await time('alice')).to.be.at.least(295)
   })
 
@@ -226,7 +226,7 @@ describe('LDAP, against slapd', function () {
     ['for another name', () => ({ host: `127.0.0.1:${slapd.port}` }), /does not match|altnames/],
   ]
   for (const [what, changes, message] of broken) {
-    it(`tells nothing to a server with a certificate ${what}`, async () => {
+    it(`sends nothing to a server with a certificate ${what}`, async () => {
       const error = await failure(login('alice', 'alice secret', changes()))
       expect([error.code, error.message]).to.deep.equal([
         503,
@@ -246,7 +246,7 @@ describe('LDAP, against slapd', function () {
     ['a wrong password of the manager', () => ({ managerPassword: 'wrong' })],
     ['no right to search', () => ({ managerDN: '', managerPassword: '' })],
     ['a search base that is not there', () => ({ userSearchBase: 'ou=nowhere,dc=example,dc=com' })],
-    ['nobody who listens', () => ({ host: 'localhost:1' })],
+    ['no listener', () => ({ host: 'localhost:1' })],
   ]
   for (const [what, changes] of unusable) {
     it(`does not blame the user for ${what}`, async () => {

@@ -100,7 +100,7 @@ describe('an OpenID provider that lies', function () {
     expect(await logIn({ getUserInfo: true })).to.include({ email: 'ann@example.com', displayName: 'Ann' })
   })
 
-  it('may write the time of the login as text, which nobody asked for (AD FS)', async () => {
+  it('may write the unrequested time of the login as text (AD FS)', async () => {
     for (const authTime of ['1795700000', '2026-11-26T15:00:00.000Z', { at: 1 }]) {
       lie({ claims: good => ({ ...good, auth_time: authTime }) })
       expect(await logIn()).to.include({ uid: 'u1' })
@@ -135,14 +135,14 @@ describe('an OpenID provider that lies', function () {
       /claim exp .*the time is \d+, got \d+/,
     ],
     ['no subject', () => ({ claims: ({ sub: _, ...good }) => good }), /claim sub .*got none/],
-    ['a subject that is no text', () => ({ claims: good => ({ ...good, sub: 1 }) }), /claim sub .*got 1/],
+    ['a subject that is not text', () => ({ claims: good => ({ ...good, sub: 1 }) }), /claim sub .*got 1/],
     [
       'a time that is text',
       () => ({ claims: good => ({ ...good, exp: '9999999999' }) }),
       /claim exp .*"9{10}"/,
     ],
     ['a signature of another key', () => ({ sign: upstream.forged.byAnotherKey }), /signature/],
-    ['a key that it has not published', () => ({ sign: upstream.forged.byAKeyOfNobody }), /key.*kid "k2"/],
+    ['a key that it has not published', () => ({ sign: upstream.forged.byAnUnknownKey }), /key.*kid "k2"/],
     ['no signature (alg none)', () => ({ sign: upstream.forged.unsigned }), /alg "none"/],
     ['its public key as a shared secret', () => ({ sign: upstream.forged.byItsPublicKey }), /alg "HS256"/],
     [
@@ -248,7 +248,7 @@ describe('an OpenID provider that lies', function () {
     expect((await client.begin(transaction, never)).pathname).to.equal('/auth')
   })
 
-  it('is told nothing when its certificate is another authority’s', async () => {
+  it('gets no request if its certificate is issued by another CA', async () => {
     const rootCAData = createCa({ commonName: 'other', validityDays: 1 }).certPem
     const { code, reason, why } = await failure({ rootCAData })
     expect({ code, reason }).to.deep.equal({ code: 503, reason: 'provider_failed' })
@@ -256,7 +256,7 @@ describe('an OpenID provider that lies', function () {
     expect(await logIn({ rootCAData, insecureSkipVerify: true })).to.include({ uid: 'u1' })
   })
 
-  it('does not accept us: that is ours to fix, and nobody else’s fault', async () => {
+  it('rejects the client: that is an error of the configuration, and not of the user', async () => {
     lie({ answers: { '/token': res => json(res, 401, { error: 'invalid_client' }) } })
     expect(await failure()).to.include({ code: 503, reason: 'provider_failed' })
   })

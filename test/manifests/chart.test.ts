@@ -100,7 +100,7 @@ describe('charts/kapis', function () {
     expect(stdout).to.not.include('KAPIS_')
   })
 
-  it('refuses values that nobody knows, by name', async () => {
+  it('refuses unknown values, by name', async () => {
     for (const [set, words] of [
       ['overlay=huge', 'overlay'],
       ['groupDomain=Example', 'groupDomain'],

@@ -64,8 +64,8 @@ describe('manifests', function () {
       const again = await output(['apply', '-k', folder])
       // kubectl sends the selector of a disruption budget each time and reports it as configured,
       // although nothing changes.
-      const told = again.replace(/^(poddisruptionbudget.* )configured$/m, '$1unchanged')
-      expect(words(told), again).to.deep.equal(new Set(['unchanged']))
+      const normalized = again.replace(/^(poddisruptionbudget.* )configured$/m, '$1unchanged')
+      expect(words(normalized), again).to.deep.equal(new Set(['unchanged']))
       expect((await kubectl(['diff', '-k', folder])).stdout).to.equal('')
       const server = await kubectl(['apply', '--server-side', '-k', folder])
       expect([server.code, server.stderr]).to.deep.equal([0, ''])
@@ -180,7 +180,7 @@ describe('manifests', function () {
     }
   })
 
-  it('with cert-manager nobody waits for the Secret that Kapis makes otherwise', async () => {
+  it('with cert-manager no Pod waits for the Secret that Kapis creates otherwise', async () => {
     const folder = join(scratch, 'all-components')
     mkdirSync(folder, { recursive: true })
     const place = (path: string) => relative(folder, join(repository, 'manifests', path))

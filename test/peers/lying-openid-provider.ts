@@ -85,7 +85,7 @@ export async function startLyingProvider(clientId: string) {
     /** Changes to an ID token. */
     forged: {
       byAnotherKey: (claims: Claims) => sign(claims, foreign),
-      byAKeyOfNobody: (claims: Claims) => sign(claims, foreign, 'k2'),
+      byAnUnknownKey: (claims: Claims) => sign(claims, foreign, 'k2'),
       unsigned: async (claims: Claims) => new UnsecuredJWT({ ...claims }).encode(),
       byItsPublicKey: (claims: Claims) =>
         new SignJWT({ ...claims })

@@ -102,7 +102,7 @@ argsfile ${folder}/slapd.args
 TLSCACertificateFile ${folder}/ca.pem
 TLSCertificateFile ${folder}/cert.pem
 TLSCertificateKeyFile ${folder}/key.pem
-# What RFC 4513 section 5.1.2 warns of: a name without a password is let in as nobody.
+# What RFC 4513 section 5.1.2 warns of: a name without a password is authenticated as anonymous.
 allow bind_anon_cred bind_anon_dn
 database mdb
 maxsize 10485760

@@ -58,7 +58,7 @@ describe(`${seconds} s of mixed load`, function () {
     await kubectl('delete', 'namespace', namespace, '--wait=false')
   })
 
-  it('memory, handles, watches, timers and logins stay flat, and nobody is refused', async () => {
+  it('memory, handles, watches, timers and logins stay flat, and no request is refused', async () => {
     const until = performance.now() + seconds * 1_000
     const bad: string[] = []
     const counts = new Map<string, number>()

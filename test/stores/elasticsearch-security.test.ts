@@ -160,7 +160,7 @@ describe('a store in an Elasticsearch that asks who calls', function () {
     await isRefused(open({}), 'nothing to tell')
   })
 
-  it('speaks to nobody with a certificate of another authority', async () => {
+  it('connects to no server with a certificate of another CA', async () => {
     const ca = createCa({ commonName: 'other', validityDays: 2 }).certPem
     const { username, password } = engine
     const { code, message } = await rejectionOf(open({ username, password, ca }).query(everything, limits))

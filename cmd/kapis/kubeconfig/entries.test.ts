@@ -158,7 +158,7 @@ describe('the context of a login', () => {
     ['a user', 'users:\n- name: kapis\n  user: {token: t}\n', 'user "kapis" in FILE has other credentials'],
   ]
   for (const [what, text, message] of foreign)
-    it(`does not replace ${what} of another server, unless it is told to`, async () => {
+    it(`does not replace ${what} of another server without --overwrite`, async () => {
       write(text)
       const failed = await add().then(() => '', String)
       const hint = ': choose another name with --context, or replace it with --overwrite'

@@ -48,7 +48,7 @@ describe('a user who was disabled before the migration', () => {
     })
   })
 
-  it('is told of when he could not be disabled', async () => {
+  it('is reported if it could not be disabled', async () => {
     const { migrate } = make([], ({ method }) => (method === 'PATCH' ? 403 : 0))
     expect(await migrate()).to.deep.equal([['refused', 'created, but failed to disable it: refused PATCH']])
   })

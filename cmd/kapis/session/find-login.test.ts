@@ -54,7 +54,9 @@ describe('the login that a command uses', () => {
     expect(() => found({ context: 'ali' })).to.throw(
       `2 servers have a login "ali"; choose one with --server (${a}, ${b})`,
     )
-    expect(() => found({ context: 'nobody' })).to.throw('unknown login "nobody"; stored logins: adm, ali')
+    expect(() => found({ context: 'nonexistent' })).to.throw(
+      'unknown login "nonexistent"; stored logins: adm, ali',
+    )
     removeLogin(io().env, { url: a, name: 'ali' })
     expect(listLogins(io().env).map(({ url, name }) => `${url} ${name}`)).to.deep.equal([
       `${a} adm`,

@@ -27,7 +27,7 @@ describe('createProcessRecords', () => {
     expect(records.pidList()).to.equal('etcd=2 apiserver=4')
   })
 
-  it('writes an env file that a shell reads as it was meant, and nobody else', () => {
+  it('writes an env file that a shell reads back, readable by its owner only', () => {
     const odd = `it's $HOME "x" \\ %`
     records.writeEnv({ KAPIS_PASSWORD: odd, KAPIS_PIDS: 'etcd=9' }, "/some where/o'clock")
     const file = join(folder, 'env')

@@ -31,7 +31,7 @@ describe('sampleNode', () => {
 })
 
 describe('samplePod', () => {
-  it('runs where it is told to and asks for resources', () => {
+  it('runs on the given node and requests resources', () => {
     const { spec } = samplePod(3, 'worker-1')
     expect(spec.nodeName).to.equal('worker-1')
     expect(spec.containers[0]?.resources).to.deep.equal({

@@ -31,7 +31,7 @@ describe('setIds', () => {
     }
   }
 
-  it('is set at once where a handshake may be written by hand', () => {
+  it('is set immediately for a handshake, which may be written without a response object', () => {
     const set: string[] = []
     const res: ServerResponse = Object.assign(Object.create(null), {
       setHeader: (name: string, value: string) => set.push(name, value),
@@ -57,7 +57,7 @@ describe('setIds', () => {
     expect(headersDistinct['x-request-id']).to.deep.equal(['theirs'])
   })
 
-  it('does not repeat what nobody can send as it is', async () => {
+  it('does not repeat an ID that cannot be sent unchanged', async () => {
     loopback = await startLoopback((req, res) => {
       withAuditId(req, res, 'id-1')
       res.end()

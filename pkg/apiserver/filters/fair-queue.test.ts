@@ -4,7 +4,7 @@ import { expect } from 'chai'
 import { Status, tooManyRequests } from '../../apierrors/status.ts'
 import { createFairQueue, type Seat } from './fair-queue.ts'
 
-const nobody = new EventEmitter()
+const neverGone = new EventEmitter()
 
 function start(most: number, waitMs = 1_000) {
   const limit = { most }
@@ -15,7 +15,7 @@ function start(most: number, waitMs = 1_000) {
   })
   const taken: string[] = []
   /** Takes a place, now or later; `taken` has the users in the order in which they got theirs. */
-  const take = async (user: string, gone = nobody): Promise<Seat> => {
+  const take = async (user: string, gone = neverGone): Promise<Seat> => {
     const found = places.take(user, gone)
     const place = found instanceof Promise ? await found : found
     taken.push(user)
@@ -129,7 +129,7 @@ describe('createPlaces', () => {
     takeNow('a')
   })
 
-  it('0 is no limit, also when it becomes one while requests wait', async () => {
+  it('0 means no limit, also after a change while requests wait', async () => {
     const { take, taken, limit } = start(4)
     const first = await take('a')
     void take('a')

@@ -271,23 +271,23 @@ describe('createChain', () => {
     expect([(await refused.get('/api/v1/nodes')).code, refused.steps]).to.deep.equal([403, ['authenticate']])
   })
 
-  it('tells the audit log of everything, refusals and what cannot be read included', async () => {
-    const told: string[] = []
+  it('audits every request, including refused and invalid ones', async () => {
+    const audited: string[] = []
     const auditor: Auditor = {
       begin: ({ info }) => ({
         identified: ({ identity }, as) =>
-          told.push(`${info.verb} ${info.path}: ${identity.username} as ${as?.username}`),
-        allowed: () => told.push('allowed'),
-        failed: error => told.push(`failed: ${error instanceof Error && error.message}`),
-        completed: code => told.push(`completed ${code}`),
+          audited.push(`${info.verb} ${info.path}: ${identity.username} as ${as?.username}`),
+        allowed: () => audited.push('allowed'),
+        failed: error => audited.push(`failed: ${error instanceof Error && error.message}`),
+        completed: code => audited.push(`completed ${code}`),
       }),
     }
     const ask = async (path: string, overrides: Partial<HandlerChainOptions> = {}) => {
-      told.length = 0
+      audited.length = 0
       const { get, close } = await start({ auditor, ...overrides })
       await get(path)
       await close()
-      return [...told]
+      return [...audited]
     }
     expect(await ask('/api/v1/nodes')).to.deep.equal([
       'list /api/v1/nodes: jane as undefined',

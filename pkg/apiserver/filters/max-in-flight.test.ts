@@ -94,7 +94,7 @@ describe('createInFlight', () => {
     'kube-apiserver itself': { isAggregated: true, identity: { ...jane, username: 'system:aggregator' } },
   }
   for (const [who, as] of Object.entries(exempt)) {
-    it(`${who} is never refused, and takes nobody’s place`, () => {
+    it(`${who} is never refused, and takes no seat`, () => {
       const { enter } = start(1)
       for (let i = 0; i < 3; i++) for (const one of [list, create, watch]) enter({ ...one, ...as })
       enter(list)

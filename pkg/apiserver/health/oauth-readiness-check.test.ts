@@ -38,7 +38,7 @@ describe('followListener', () => {
     expect(check.problem()).to.equal(undefined)
   }).timeout(30_000)
 
-  it('is ready when nobody has come for long', async () => {
+  it('is ready if there was no login for long', async () => {
     const check = follow(join(folder, 'never.sock'), 500)
     expect(check.problem()).to.be.a('string')
     await untilReady(check)

@@ -68,7 +68,7 @@ describe('createProbes', () => {
     })
   }
 
-  it('never tells the reason', async () => {
+  it('never reveals the reason', async () => {
     expect((await ask('/readyz?verbose', [bad])).text).to.not.contain('10.0.0.1')
   })
 

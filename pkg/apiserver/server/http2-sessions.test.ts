@@ -184,7 +184,7 @@ describe('HTTP/2', () => {
     expect(socket?.bytesWritten).to.be.above(20_000_000)
   })
 
-  it('sends events as they come, many at once, and ends them with the client', async () => {
+  it('streams events of many watches concurrently, and ends them with the client', async () => {
     let open = 0
     listener = (_req, res) => {
       open++
@@ -234,7 +234,7 @@ describe('HTTP/2', () => {
     flood.destroy()
   })
 
-  it('tells its clients of the end, and lets answers come to theirs', async () => {
+  it('sends GOAWAY, and completes started responses', async () => {
     const { promise, resolve } = Promise.withResolvers<void>()
     listener = async (_req, res) => {
       res.write('begun ')

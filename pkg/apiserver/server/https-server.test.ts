@@ -107,7 +107,7 @@ describe('createTlsFront', () => {
     expect(text).to.match(/^HTTP\/1\.1 408 Request Timeout\r\n[\s\S]*timed out waiting for the request/)
   })
 
-  it('tells of a head that is too large, however much of it still comes', async () => {
+  it('answers 431 to headers that are too large, however much is still being sent', async () => {
     const { tls } = await start()
     const socket = await handshake(tls)
     socket.write(`GET / HTTP/1.1\r\nHost: a\r\nX-A: ${'x'.repeat(8 * 1024 * 1024)}\r\n\r\n`)
@@ -275,7 +275,7 @@ describe('an upgrade behind a request that is still being answered', () => {
 })
 
 describe('listen', () => {
-  it('tells the port that the system chose, and refuses one that is taken', async () => {
+  it('reports the port that the system chose, and fails for one in use', async () => {
     const [a, b] = [createHttpListener(() => undefined, limits), createHttpListener(() => undefined, limits)]
     const port = await listen(a, '127.0.0.1', 0)
     expect(port).to.be.above(0)

@@ -200,7 +200,7 @@ describe('parseClientDocument', () => {
       { path: 'grantTypes', message: 'password is only for clients that are trusted and not public' },
     ],
     [
-      'client_credentials as nobody',
+      'client_credentials without a user',
       { ...confidential, grantTypes: ['client_credentials'] },
       { path: 'user', message: 'is required: the User that the client acts as with client_credentials' },
     ],

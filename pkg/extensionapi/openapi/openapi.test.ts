@@ -164,7 +164,7 @@ describe('toSwagger', () => {
     expect(swagger.definitions[`${prefix}Port`]).to.deep.equal({ format: 'int-or-string', type: 'string' })
   })
 
-  it('tells of no defaults and of nothing that may be null, as kube-apiserver', () => {
+  it('omits defaults and nullable, as kube-apiserver', () => {
     const first = { $ref: `#/definitions/${prefix}Port`, 'x-own': true }
     expect(swagger.definitions[`${prefix}NodeSpec`].properties.first).to.deep.equal(first)
   })
@@ -257,7 +257,7 @@ function unknownKeys(value: object, known: readonly string[]): readonly string[]
 }
 
 function checkSchema(schema: unknown): void {
-  if (typeof schema !== 'object' || schema === null) throw new Error('a schema is no object')
+  if (typeof schema !== 'object' || schema === null) throw new Error('a schema is not an object')
   expect(unknownKeys(schema, swaggerKeys.schema)).to.deep.equal([])
   const { properties = {}, items, additionalProperties }: Record<string, object> = { ...schema }
   for (const inner of [...Object.values(properties ?? {}), items, additionalProperties]) {

@@ -42,7 +42,7 @@ describe('parseContinueToken', () => {
     ['a version that is infinite', encode('{"v":"kapis/v1","rv":1e999,"after":"n1"}')],
     ['no version', encode({ v: 'kapis/v1', after: 'n1' })],
     ['no key', encode({ v: 'kapis/v1', rv: 5 })],
-    ['a key that is no text', encode({ ...good, after: ['n1'] })],
+    ['a key that is not text', encode({ ...good, after: ['n1'] })],
     ['something endless', encode({ ...good, after: 'x'.repeat(4096) })],
   ]
   for (const [what, text] of invalid) {

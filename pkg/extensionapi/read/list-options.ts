@@ -21,7 +21,7 @@ export type ListOptions = VersionQuery & {
   readonly columns: ListRestriction | undefined
   /** Empty without a shardSelector. */
   readonly shards: readonly ShardRange[]
-  /** 0 is no limit. */
+  /** 0 means no limit. */
   readonly limit: number
   readonly continueToken: string
   readonly allowWatchBookmarks: boolean

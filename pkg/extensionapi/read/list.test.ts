@@ -102,7 +102,7 @@ describe('listObjects', () => {
   })
 
   describe('limit and continue', () => {
-    it('tells where to go on and how much is left', async () => {
+    it('returns where to continue and how much is left', async () => {
       const { names, metadata } = await list(five(), 'limit=2')
       expect(names).to.deep.equal(['a@1', 'b@2'])
       expect(metadata).to.deep.equal({

@@ -13,7 +13,7 @@ import type { Encoder } from '../../resourcecache/watch/watch-encoder.ts'
 import { matchesOptions, parseListOptions, toSelectorKey } from './list-options.ts'
 import { createEncoder } from './watch-encoder.ts'
 
-type Told = {
+type WatchedEvent = {
   readonly type: string
   readonly object: {
     readonly kind?: string
@@ -45,23 +45,23 @@ class Client {
     })
   }
 
-  get events(): Told[] {
+  get events(): WatchedEvent[] {
     const lines = this.writes.join('').split('\n')
     expect(lines.pop()).to.equal('')
     return lines.map(line => JSON.parse(line))
   }
 
   /** `ADDED a@1`, and `+` after the bookmark that ends the initial events. */
-  get told(): string[] {
+  get received(): string[] {
     return this.events.map(({ type, object: { metadata } }) => {
       const end = metadata.annotations?.['k8s.io/initial-events-end'] === 'true' ? '+' : ''
       return `${type} ${metadata.name ?? ''}@${metadata.resourceVersion}${end}`
     })
   }
 
-  async tells(...expected: readonly string[]): Promise<void> {
+  async receives(...expected: readonly string[]): Promise<void> {
     await until(() => this.writes.join('').split('\n').length > expected.length)
-    expect(this.told).to.deep.equal(expected)
+    expect(this.received).to.deep.equal(expected)
   }
 }
 
@@ -120,7 +120,7 @@ describe('serveWatch', () => {
   }
 
   describe('head', () => {
-    it('comes at once, before there is anything to tell, and promises no length', async () => {
+    it('sends its headers immediately, before any event, and without a length', async () => {
       const { watch } = await start(storeOf([]))
       const { res } = await watch('resourceVersion=10')
       expect(res.statusCode).to.equal(200)
@@ -138,28 +138,28 @@ describe('serveWatch', () => {
       it(`?${query} begins with the state`, async () => {
         const { store, watch } = await start()
         const client = await watch(query)
-        await client.tells('ADDED a@1', 'ADDED b@2', 'ADDED c@3')
+        await client.receives('ADDED a@1', 'ADDED b@2', 'ADDED c@3')
         store.apply([modified('a', 11)])
-        await client.tells('ADDED a@1', 'ADDED b@2', 'ADDED c@3', 'MODIFIED a@11')
+        await client.receives('ADDED a@1', 'ADDED b@2', 'ADDED c@3', 'MODIFIED a@11')
       })
     }
 
-    it('at a version tells what came after it, then what comes', async () => {
+    it('at a version sends the changes after it, then live ones', async () => {
       const { store, watch } = await start()
       store.apply([modified('a', 11), deleted('b', 12, 'b')])
       store.apply([added('d', 13)])
       const client = await watch('resourceVersion=11')
-      await client.tells('DELETED b@12', 'ADDED d@13')
+      await client.receives('DELETED b@12', 'ADDED d@13')
       store.apply([modified('c', 14)])
-      await client.tells('DELETED b@12', 'ADDED d@13', 'MODIFIED c@14')
+      await client.receives('DELETED b@12', 'ADDED d@13', 'MODIFIED c@14')
     })
 
-    it('at the present version tells nothing of the past', async () => {
+    it('at the present version sends nothing of the past', async () => {
       const { store, broadcaster, watch } = await start()
       const client = await watch('resourceVersion=10')
       await until(() => broadcaster.size === 1)
       store.apply([modified('a', 11)])
-      await client.tells('MODIFIED a@11')
+      await client.receives('MODIFIED a@11')
     })
 
     it('at a version of the past that is forgotten is one 410 ERROR event, and the end', async () => {
@@ -184,13 +184,13 @@ describe('serveWatch', () => {
       expect(broadcaster.size).to.equal(0)
     })
 
-    it('at a version ahead tells only what lies beyond it', async () => {
+    it('at a version ahead sends only what comes after it', async () => {
       const { store, broadcaster, watch } = await start()
       const client = await watch('resourceVersion=12')
       store.apply([modified('a', 11), modified('a', 12)])
       await until(() => broadcaster.size === 1)
       store.apply([modified('a', 13)])
-      await client.tells('MODIFIED a@13')
+      await client.receives('MODIFIED a@13')
     })
 
     it('at a version that never comes ends in its time', async () => {
@@ -216,12 +216,12 @@ describe('serveWatch', () => {
   describe('sendInitialEvents', () => {
     const initial = 'sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true'
 
-    it('tells the state, then that it is all, then what comes', async () => {
+    it('sends the state, then its end, then live changes', async () => {
       const { store, watch } = await start()
       const client = await watch(initial)
-      await client.tells('ADDED a@1', 'ADDED b@2', 'ADDED c@3', 'BOOKMARK @10+')
+      await client.receives('ADDED a@1', 'ADDED b@2', 'ADDED c@3', 'BOOKMARK @10+')
       store.apply([deleted('a', 11)])
-      await client.tells('ADDED a@1', 'ADDED b@2', 'ADDED c@3', 'BOOKMARK @10+', 'DELETED a@11')
+      await client.receives('ADDED a@1', 'ADDED b@2', 'ADDED c@3', 'BOOKMARK @10+', 'DELETED a@11')
       expect(client.events[3]?.object).to.deep.include({
         kind: 'Node',
         apiVersion: 'resources.kapis.io/v1alpha3',
@@ -230,7 +230,7 @@ describe('serveWatch', () => {
 
     it('says that it is all of an empty state as well', async () => {
       const { watch } = await start(storeOf([]))
-      await (await watch(initial)).tells('BOOKMARK @10+')
+      await (await watch(initial)).receives('BOOKMARK @10+')
     })
 
     it('waits for the version that the state must have', async () => {
@@ -238,12 +238,12 @@ describe('serveWatch', () => {
       const watching = watch(`${initial}&resourceVersion=11`)
       await sleep(20)
       store.apply([modified('a', 11)])
-      await (await watching).tells('ADDED a@11', 'ADDED b@2', 'ADDED c@3', 'BOOKMARK @11+')
+      await (await watching).receives('ADDED a@11', 'ADDED b@2', 'ADDED c@3', 'BOOKMARK @11+')
     })
 
     it('takes the present state for a version of the past', async () => {
       const { watch } = await start()
-      await (await watch(`${initial}&resourceVersion=3`)).tells(
+      await (await watch(`${initial}&resourceVersion=3`)).receives(
         'ADDED a@1',
         'ADDED b@2',
         'ADDED c@3',
@@ -251,12 +251,12 @@ describe('serveWatch', () => {
       )
     })
 
-    it('is no more than the state to those who take no bookmarks', async () => {
+    it('sends only the state to clients without bookmarks', async () => {
       const { store, watch } = await start()
       const client = await watch('sendInitialEvents=true&resourceVersionMatch=NotOlderThan')
-      await client.tells('ADDED a@1', 'ADDED b@2', 'ADDED c@3')
+      await client.receives('ADDED a@1', 'ADDED b@2', 'ADDED c@3')
       store.apply([modified('a', 11)])
-      await client.tells('ADDED a@1', 'ADDED b@2', 'ADDED c@3', 'MODIFIED a@11')
+      await client.receives('ADDED a@1', 'ADDED b@2', 'ADDED c@3', 'MODIFIED a@11')
     })
 
     it('false begins at this moment', async () => {
@@ -264,7 +264,7 @@ describe('serveWatch', () => {
       const client = await watch('sendInitialEvents=false&resourceVersionMatch=NotOlderThan')
       await until(() => broadcaster.size === 1)
       store.apply([modified('a', 11)])
-      await client.tells('MODIFIED a@11')
+      await client.receives('MODIFIED a@11')
     })
 
     it('says 504, and not 200, of a version that does not come', async () => {
@@ -278,7 +278,7 @@ describe('serveWatch', () => {
     it('tell an object that enters as ADDED and one that leaves as DELETED with its last state inside', async () => {
       const { store, watch } = await start()
       const client = await watch('labelSelector=zone%3Da')
-      await client.tells('ADDED a@1', 'ADDED c@3')
+      await client.receives('ADDED a@1', 'ADDED c@3')
       store.apply([
         modified('b', 11, 'b'),
         modified('b', 12, 'a'),
@@ -286,7 +286,7 @@ describe('serveWatch', () => {
         modified('a', 14, 'b'),
       ])
       store.apply([deleted('a', 15, 'b'), deleted('b', 16, 'a')])
-      await client.tells('ADDED a@1', 'ADDED c@3', 'ADDED b@12', 'DELETED a@13', 'DELETED b@16')
+      await client.receives('ADDED a@1', 'ADDED c@3', 'ADDED b@12', 'DELETED a@13', 'DELETED b@16')
       expect(client.events[3]?.object.metadata).to.deep.include({ labels: { zone: 'a' } })
     })
 
@@ -294,14 +294,14 @@ describe('serveWatch', () => {
       const { store, watch } = await start()
       store.apply([modified('a', 11, 'b'), modified('b', 12, 'b'), added('d', 13)])
       const client = await watch('labelSelector=zone%3Da&resourceVersion=10')
-      await client.tells('DELETED a@11', 'ADDED d@13')
+      await client.receives('DELETED a@11', 'ADDED d@13')
     })
 
     it('pin one name', async () => {
       const { store, watch } = await start()
       const client = await watch('fieldSelector=metadata.name%3Db')
       store.apply([modified('a', 11), modified('b', 12), deleted('b', 13), added('b', 14)])
-      await client.tells('ADDED b@2', 'MODIFIED b@12', 'DELETED b@13', 'ADDED b@14')
+      await client.receives('ADDED b@2', 'MODIFIED b@12', 'DELETED b@13', 'ADDED b@14')
     })
   })
 
@@ -324,9 +324,9 @@ describe('serveWatch', () => {
         await watch('timeoutSeconds=3&resourceVersion=10'),
       ]
       store.apply([bookmark(77)])
-      await taking.tells('BOOKMARK @77')
+      await taking.receives('BOOKMARK @77')
       expect(Date.now() - startedAt).to.be.within(900, 1_400)
-      expect(other.told).to.deep.equal([])
+      expect(other.received).to.deep.equal([])
     })
 
     it('leaves nothing behind when the client goes', async () => {
@@ -354,10 +354,10 @@ describe('serveWatch', () => {
     it('comes in peace when events were missed', async () => {
       const { store, broadcaster, watch } = await start()
       const client = await watch()
-      await client.tells('ADDED a@1', 'ADDED b@2', 'ADDED c@3')
+      await client.receives('ADDED a@1', 'ADDED b@2', 'ADDED c@3')
       replaceAll(store, [], '40')
       await until(() => client.state === 'ended')
-      expect(client.told).to.have.length(3)
+      expect(client.received).to.have.length(3)
       await until(() => broadcaster.size === 0)
     })
   })
@@ -376,11 +376,11 @@ describe('serveWatch', () => {
       for (const { res } of clients) res.resume()
       for (const client of clients) {
         await until(() => client.writes.join('').includes('"resourceVersion":"60"'))
-        const told = client.told
-        const end = told.findIndex(text => text.endsWith('+'))
+        const received = client.received
+        const end = received.findIndex(text => text.endsWith('+'))
         expect(end).to.equal(800)
-        const from = Number(told[end]?.slice('BOOKMARK @'.length, -1))
-        expect(told.slice(end + 1)).to.deep.equal(
+        const from = Number(received[end]?.slice('BOOKMARK @'.length, -1))
+        expect(received.slice(end + 1)).to.deep.equal(
           Array.from({ length: 60 - from }, (_, i) => `MODIFIED n${1001 + from + i}@${from + 1 + i}`),
         )
       }

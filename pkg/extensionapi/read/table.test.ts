@@ -75,7 +75,7 @@ describe('tableOfObject', () => {
     })
   })
 
-  it('tells the columns once', () => {
+  it('sends the columns once', () => {
     expect(table(false).columnDefinitions).to.equal(null)
   })
 

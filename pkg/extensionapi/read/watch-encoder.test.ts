@@ -3,7 +3,7 @@ import { expired } from '../../apierrors/status.ts'
 import { entry, servedNodes } from '../../resourcecache/fixtures.ts'
 import type { Entry } from '../../resourcecache/store/cached-object.ts'
 import type { Change } from '../../resourcecache/store/watch-window.ts'
-import { encodeError, openingOnce, toTold } from '../../resourcecache/watch/watch-encoder.ts'
+import { encodeError, openingOnce, toSelectedEvent } from '../../resourcecache/watch/watch-encoder.ts'
 import { createEncoder, type Shape } from './watch-encoder.ts'
 
 const objects: Shape = { as: 'object' }
@@ -72,15 +72,15 @@ describe('createEncoder', () => {
       ],
     ]
     for (const [what, change, expected] of table) {
-      it(`tells ${what}`, () => {
-        const seen = toTold(change, matches)
+      it(`sends ${what}`, () => {
+        const seen = toSelectedEvent(change, matches)
         const event = seen && read(createEncoder(servedNodes, objects).event(seen.type, seen.entry()))
-        const told = event && {
+        const received = event && {
           type: event.type,
           version: event.object.metadata.resourceVersion,
           at: event.object.spec.at,
         }
-        expect(told).to.deep.equal(expected)
+        expect(received).to.deep.equal(expected)
       })
     }
   })
@@ -113,7 +113,7 @@ describe('createEncoder', () => {
       expect(object.rows[0].object.metadata).to.deep.equal(inside(1).meta)
     })
 
-    it('tells the columns of a table in the first event of a stream alone', () => {
+    it('sends the columns of a table only in the first event of a stream', () => {
       const encoder = createEncoder(servedNodes, tables)
       const columns = (event: Buffer | undefined) => read(event).object.columnDefinitions
       const once = openingOnce(encoder)

@@ -75,7 +75,7 @@ describe('createApiServiceReconciler', () => {
     ])
   })
 
-  it('lets an authority of another replica stay for as long as it is told', async () => {
+  it('keeps a CA of another replica for the configured time', async () => {
     const create = (commonName: string) => createCa({ commonName, validityDays: 1, now: new Date() }).certPem
     const [own, other] = [create('own'), create('other')]
     keepOthersMs = 1_500

@@ -202,7 +202,7 @@ describe('readProviderConfig', () => {
       'must be a mapping',
     ],
     [
-      'scopes that are no text',
+      'scopes that are not text',
       { name: 'a', type: 'OIDCIdentityProvider', provider: { ...oidc, scopes: ['a', 7] } },
       'provider.scopes[1]',
       'must be a string',

@@ -155,7 +155,7 @@ describe('ProviderStore', () => {
     store.stop()
   })
 
-  it('says how a name stands, and is told of every change', async () => {
+  it('returns the state of a name, and notifies of every change', async () => {
     let changes = 0
     const unnamed = secret('unnamed', document('x'))
     const { store, collection } = watched(

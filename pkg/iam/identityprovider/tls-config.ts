@@ -66,7 +66,7 @@ function readCertificates(complain: Complain, key: string, pem: string): string 
     for (const certificate of certificates) new X509Certificate(certificate)
     if (certificates.length > 0) return certificates.join('\n')
   } catch {
-    // Told below.
+    // Reported below.
   }
   if (pem !== '') complain(key, 'must be certificates in PEM')
   return undefined

@@ -19,7 +19,7 @@ describe('createLockout', () => {
     return attempt
   }
 
-  it('has no more checked at once than may fail, and tells all others of the lock', async () => {
+  it('checks no more passwords concurrently than may fail, and reports the lock to all others', async () => {
     const lockout = make()
     let checked = 0
     const results = await Promise.all(

@@ -22,11 +22,7 @@ describe('toPrune', () => {
       [record('a1', 3, 'alice'), record('b1', 9, 'bob'), record('a2', 2, 'alice'), record('a3', 1, 'alice')],
       ['a1'],
     ],
-    [
-      'names that nobody has, sooner',
-      [record('x', 11), record('y', 10), record('z', 1), record('w', 2)],
-      ['x'],
-    ],
+    ['unknown names, sooner', [record('x', 11), record('y', 10), record('z', 1), record('w', 2)], ['x']],
   ]
   for (const [what, records, names] of rows) {
     it(`is ${what}`, () => {

@@ -70,7 +70,7 @@ describe('createPasswordChecker', () => {
   it('gives a user and an unknown name the same answer, up to the lock and beyond', async () => {
     const expected = ['wrong', 'wrong', 'wrong', 'locked', 'locked']
     const { check, compared, locked } = make()
-    for (const login of ['alice', 'nobody', 'nobody@kapis.io'])
+    for (const login of ['alice', 'nonexistent', 'nonexistent@kapis.io'])
       expect(await times(5, () => check(login, 'wrong'))).to.deep.equal(expected)
     expect(compared).to.have.length(9)
     expect(locked).to.deep.equal(['login', 'user', 'login', 'login'])
@@ -164,10 +164,10 @@ describe('createPasswordChecker', () => {
     expect(await check('alice', 'right')).to.equal('right')
   })
 
-  it('tells of each failure what is known of it', async () => {
+  it('records what is known of each failure', async () => {
     const { check, failed, users } = make()
     await check('alice@kapis.io', 'wrong', '192.0.2.5')
-    await check('nobody', 'wrong', '192.0.2.6')
+    await check('nonexistent', 'wrong', '192.0.2.6')
     expect(failed).to.deep.equal([
       {
         login: 'alice@kapis.io',
@@ -175,18 +175,23 @@ describe('createPasswordChecker', () => {
         provider: '',
         source: { address: '192.0.2.5', userAgent: '' },
       },
-      { login: 'nobody', user: undefined, provider: '', source: { address: '192.0.2.6', userAgent: '' } },
+      {
+        login: 'nonexistent',
+        user: undefined,
+        provider: '',
+        source: { address: '192.0.2.6', userAgent: '' },
+      },
     ])
   })
 
   describe('where other replicas have counted too', () => {
-    it('tells nobody that a password was wrong who came too late to be told', async () => {
+    it('does not reveal that a password was wrong beyond the limit', async () => {
       const { check, common } = make()
       common.failures = 3
       expect(await check('alice', 'wrong')).to.equal('wrong')
       common.failures = 4
       expect(await check('alice', 'wrong')).to.equal('locked')
-      expect(await check('nobody', 'wrong')).to.equal('locked')
+      expect(await check('nonexistent', 'wrong')).to.equal('locked')
     })
 
     it('nor then that it was right', async () => {
@@ -217,7 +222,7 @@ describe('createPasswordChecker', () => {
       }
     })
 
-    it('tells an address that was too late neither that a password was wrong nor that it was right', async () => {
+    it('reveals to an address beyond the limit neither that a password was wrong nor that it was right', async () => {
       const { check, common } = make()
       const from = '192.0.2.99'
       common.fromAddress = 5

@@ -112,7 +112,7 @@ describe('PasswordStore', () => {
     expect(await of(second, hash('z'))).to.equal(hash('z'))
   })
 
-  it('reads what its watch has not told of', async () => {
+  it('reads what its watch has not delivered yet', async () => {
     const { make } = memoryKube()
     const reference = await make().keep(jane, hash('a'))
     expect(await make().hashOf({ ...user, ...reference })).to.equal(hash('a'))

@@ -40,7 +40,7 @@ describe('createPasswordHasher', () => {
   it('takes as long for a user who does not exist, and for one whose hash is a cheaper one', async () => {
     const kinds = new Map<string, string | undefined>([
       ['known', stored],
-      ['nobody', undefined],
+      ['nonexistent', undefined],
       ['cost 4', await hash('Correct horse 1', 4)],
       ['cost 9', await hash('Correct horse 1', 9)],
     ])

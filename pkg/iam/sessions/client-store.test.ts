@@ -40,7 +40,7 @@ describe('ClientStore', () => {
   it('knows those of the configuration before anything was read', async () => {
     await follow([])
     expect(secretOf('kapis')).to.equal('configured')
-    for (const name of ['', 'nobody', '__proto__']) expect(store.find(name)).to.equal(undefined)
+    for (const name of ['', 'nonexistent', '__proto__']) expect(store.find(name)).to.equal(undefined)
   })
 
   it('follows the Secrets', async () => {
@@ -67,8 +67,8 @@ describe('ClientStore', () => {
     ])
     expect(secretOf('good')).to.equal('s1')
     for (const name of ['broken', 'foreign']) expect(store.find(name)).to.equal(undefined)
-    const told = lines.map(({ secretName, problems }) => [secretName, problems])
-    expect(told).to.deep.equal([
+    const logged = lines.map(({ secretName, problems }) => [secretName, problems])
+    expect(logged).to.deep.equal([
       [
         'broken',
         [

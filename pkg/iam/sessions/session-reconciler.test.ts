@@ -68,7 +68,7 @@ describe('createSessionKeeper', () => {
     ['is deleted', undefined, 'user deleted'],
   ]
   for (const [what, after, why] of rows) {
-    it(`ends the logins of a user who ${what}, and of nobody else`, async () => {
+    it(`ends the logins of a user who ${what}, and no others`, async () => {
       const { keeper, ended } = keep(() => after)
       keeper.changed('alice', alice, after)
       await until(() => ended()[1] !== '')
@@ -99,7 +99,7 @@ describe('createSessionKeeper', () => {
     expect(ended()).to.deep.equal(['user disabled', 'user disabled', ''])
   })
 
-  it('ends what was left behind while nobody was watching', async () => {
+  it('ends logins of users who changed while it was not running', async () => {
     const { keeper, ended } = keep(() => changed)
     await keeper.checkAll(name => (name === 'alice' ? changed : { ...alice, name }))
     expect(ended()).to.deep.equal(['password changed', 'password changed', ''])

@@ -72,9 +72,17 @@ describe('SessionStore', () => {
       ['issued a minute before', { issuedMs: -60_000, askedMs: 0 }, true],
       ['issued just before what clocks differ', { issuedMs: -13_000, askedMs: 0 }, true],
       ['issued by a clock that may be behind', { issuedMs: -8_000, askedMs: 0 }, false],
-      ['issued by such a clock, when the watch would have told', { issuedMs: -8_000, askedMs: 60_000 }, true],
+      [
+        'issued by such a clock, when the watch would have reported it',
+        { issuedMs: -8_000, askedMs: 60_000 },
+        true,
+      ],
       ['issued by a clock that may be ahead', { issuedMs: 8_000, askedMs: 8_000 }, false],
-      ['issued by that one, when the watch would have told', { issuedMs: 8_000, askedMs: 60_000 }, true],
+      [
+        'issued by that one, when the watch would have reported it',
+        { issuedMs: 8_000, askedMs: 60_000 },
+        true,
+      ],
       ['issued after, for as long as the watch is behind', { issuedMs: 30_000, askedMs: hour }, false],
     ]
     for (const [what, { issuedMs, askedMs }, isRevoked] of rows) {
@@ -87,7 +95,7 @@ describe('SessionStore', () => {
     }
   })
 
-  it('gives the tokens of a user to nobody who has the name after him', async () => {
+  it('rejects the tokens of an earlier user for a later one with the same name', async () => {
     const metadata = { name: 'alice', uid: 'u2', resourceVersion: '1', creationTimestamp: '' }
     const users = new Map([['alice', toUser({ metadata, spec: {} })]])
     await follow([session('old', { userUid: 'u1' }), session('own', { userUid: 'u2' })], users)

@@ -123,7 +123,7 @@ describe('parseUserDraft', () => {
       'User.iam.kapis.io "alice" is invalid: status.state: must be one of Active, Disabled, AuthLimitExceeded',
     ],
     [
-      'a name that is no string',
+      'a name that is not a string',
       { ...alice, metadata: { name: { unknownMember: 1 } } },
       'User.iam.kapis.io "" is invalid: metadata.name: must be a string',
     ],
@@ -133,12 +133,12 @@ describe('parseUserDraft', () => {
       `User.iam.kapis.io "$&$'" is invalid: metadata.name: must be a DNS-1123 subdomain of at most 63 characters: lower-case letters, digits, "-" and "."`,
     ],
     [
-      'labels that are no strings',
+      'labels that are not strings',
       { ...alice, metadata: { name: 'alice', labels: { a: 1 } } },
       'User.iam.kapis.io "alice" is invalid: metadata.labels: must be a map of strings',
     ],
     [
-      'several mistakes, all of them told',
+      'several errors, all of them reported',
       spec({ email: 'x', displayName: 'x'.repeat(254) }),
       'User.iam.kapis.io "alice" is invalid: [spec.email: must be an e-mail address (RFC 5322) such as alice@example.org, ' +
         'spec.displayName: must have at most 253 characters]',

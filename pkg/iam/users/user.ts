@@ -20,7 +20,7 @@ export type User = {
   readonly uid: string
   readonly createdAt: string
   readonly resourceVersion: string
-  /** Incremented with each change of the spec; tells which of two cached states is newer. */
+  /** Incremented with each change of the spec; shows which of two cached states is newer. */
   readonly generation: number
   readonly email: string
   readonly displayName: string

@@ -38,7 +38,7 @@ describe('a store with files that it cannot use', () => {
   }
 
   const damages: Readonly<Record<string, (file: string) => void>> = {
-    'is no database': file => writeFileSync(file, 'what someone put there'.repeat(500)),
+    'is not a database': file => writeFileSync(file, 'what someone put there'.repeat(500)),
     'is of another program': file => {
       const db = new DatabaseSync(file)
       db.exec('PRAGMA application_id = 7')

@@ -199,7 +199,7 @@ describe('the embedded log store', () => {
     })
 
     const newest = { filter: everything, order: 'desc' as const, size: 10, withTotal: true }
-    it('stops a query at its time limit, and when nobody waits for it any more', async () => {
+    it('stops a query at its time limit, and when its client is gone', async () => {
       const store = await open()
       await store.append({ records: [line('a')] })
       const query = { ...newest, start: { from: 0 } }

@@ -57,7 +57,7 @@ describe('toKubeEventRecord', () => {
     )
   })
 
-  it('leaves out what nobody asks for, and cuts what is too long for a store', () => {
+  it('omits unused fields, and truncates what is too long for a store', () => {
     const { metadata } = kubeEvent('a', 1)
     const managed = kubeEvent('a', 1, { metadata: { ...metadata, managedFields: [{ manager: 'x' }] } })
     expect(kubeEventRecord(managed).log).to.not.include('managedFields')

@@ -298,7 +298,7 @@ describe('parseDocument', () => {
     ['a time that is a word', { time: 'noon' }, { time: 'noon' }],
     ['a negative time', { '@timestamp': -1 }, { '@timestamp': -1 }],
     ['a time that is an object', { time: { seconds: 1 } }, { 'time.seconds': 1 }],
-    ['a time that is no value', { time: null, ts: null }, undefined],
+    ['a time that is not a value', { time: null, ts: null }, undefined],
     ['a time of more than two days ahead', { time: ahead }, { time: ahead }],
     [
       'a time in 2262',

@@ -61,6 +61,6 @@ describe('parseTimestamp', () => {
   }
 
   for (const text of invalid) {
-    it(`${JSON.stringify(text)} is no time`, () => expect(parseTimestamp(text)).to.equal(undefined))
+    it(`${JSON.stringify(text)} is not a time`, () => expect(parseTimestamp(text)).to.equal(undefined))
   }
 })

@@ -68,7 +68,7 @@ describe('the memory of a query', function () {
     '* | sort by (b) partition by (a) limit 3',
   ]
   for (const query of queries) {
-    it(`is no more than is counted: ${query}`, async () => {
+    it(`is within the counted bytes: ${query}`, async () => {
       const { used, counted } = await measure(query, 8000, makeRow)
       expect(used).to.be.below(counted * 1.1)
     })

@@ -122,7 +122,7 @@ describe('createSearchClient', () => {
       'the log store is not responding',
     ],
     [
-      'an answer that is no JSON',
+      'an answer that is not JSON',
       (_, res) => res.writeHead(200, { 'content-type': 'application/json' }).end('{"a"'),
       503,
       'the log store is not responding',
@@ -136,7 +136,7 @@ describe('createSearchClient', () => {
     })
   }
 
-  it('signs on with user and password, or with an API key, and tells nobody of them', async () => {
+  it('authenticates with user and password, or with an API key, and reveals neither', async () => {
     const seen: unknown[] = []
     const listener: Listener = (req, res) => {
       seen.push(req.headers.authorization)
@@ -144,13 +144,13 @@ describe('createSearchClient', () => {
     }
     const basic = await start(listener, { username: 'kapis' }, { ...none, password: 's3cret' })
     const status = await rejectionOf(basic.call(call))
-    const told = JSON.stringify([
+    const logged = JSON.stringify([
       status,
       status.cause,
       String(status.cause),
       Object.entries(status.cause ?? {}),
     ])
-    expect(told).to.not.include('s3cret').and.not.include(Buffer.from('kapis:s3cret').toString('base64'))
+    expect(logged).to.not.include('s3cret').and.not.include(Buffer.from('kapis:s3cret').toString('base64'))
     await basic.close()
     if (server) await closeServer(server)
     await rejectionOf((await start(listener, {}, { ...none, apiKey: 'k3y' })).call(call))
@@ -200,7 +200,7 @@ describe('createSearchClient', () => {
     })
   })
 
-  it('breaks off what nobody waits for, and lets sixteen through at once', async () => {
+  it('cancels requests of clients that are gone, and sends sixteen concurrently', async () => {
     let open = 0
     let most = 0
     const listener: Listener = async (req, res) => {

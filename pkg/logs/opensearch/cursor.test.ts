@@ -5,7 +5,7 @@ import { type Place, parseCursor, placeOf, searchAfter, toCursor } from './curso
 const time = '2020-05-16T16:00:42.608962453Z'
 
 describe('cursors of a search engine', () => {
-  it('tells records of several shards apart that stand at one place', () => {
+  it('distinguishes records of several shards at the same position', () => {
     const places: Place[] = []
     for (const sort of [
       [1589644842608962453n, 7],

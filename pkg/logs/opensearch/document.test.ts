@@ -28,7 +28,7 @@ describe('a document of others as a record', () => {
     ])
   })
 
-  it('has the other time where one is no time', () => {
+  it('uses the other time if one is invalid', () => {
     const { timeNs } = toRecord({ time: { toString: 1 }, '@timestamp': '1970-01-01T00:00:01Z' })
     expect(timeNs).to.equal(1_000_000_000n)
   })

@@ -31,7 +31,7 @@ describe('compileRegex', () => {
     })
   }
 
-  it('looks at case when it is told to', () => {
+  it('is case-sensitive if requested', () => {
     expect(compileRegex('Ärger', true)('ärger')).to.equal(false)
     expect(compileRegex('Ärger', false)('ärger')).to.equal(true)
   })

@@ -78,10 +78,10 @@ export function createConsent(options: BrowserOptions): RequestHandler {
         await sendCode(options, { req, res }, { target, request, login })
         audit.succeeded(req, event)
       } catch (error) {
-        const told = toAnswer(error)
-        if (told === undefined) throw error
+        const reported = toAnswer(error)
+        if (reported === undefined) throw error
         audit.failed(req, event, error)
-        sendBack({ req, res }, target, { ...told, iss: issuer })
+        sendBack({ req, res }, target, { ...reported, iss: issuer })
       }
     } catch (error) {
       audit.failed(req, event, error)

@@ -70,7 +70,7 @@ describe('/oauth/authorize', () => {
     }
   })
 
-  describe('tells the client of its errors, with state and iss', () => {
+  describe('reports errors to the client, with state and iss', () => {
     const cases: readonly [string, Record<string, string | undefined>, string, string?][] = [
       [
         'no response_type',
@@ -154,7 +154,7 @@ describe('/oauth/authorize', () => {
     }
   })
 
-  describe('tells the client what is wrong with how its request is written', () => {
+  describe('reports to the client what is malformed in its request', () => {
     const twice = (name: string) => `the parameter ${name} is given more than once`
     const broken = (where: string) => `the ${where} contains an invalid percent-encoding`
     const cases: readonly [string, (method: string) => string, string | undefined][] = [
@@ -346,7 +346,7 @@ describe('/oauth/authorize', () => {
       expect(outcome(await setup.browser.get(back.headers.location as string))).to.equal('code')
     })
 
-    it('and none where the user chooses the login that there is', async () => {
+    it('and none where the user chooses the current login', async () => {
       await setup.browser.logIn('alice', 'right')
       const toLogin = await setup.authorize({ prompt: 'select_account' })
       const { body } = await setup.browser.get(toLogin.headers.location as string)

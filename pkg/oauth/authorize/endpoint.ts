@@ -80,10 +80,10 @@ async function answer(
     const request = readAuthorizeRequest(params, target.client)
     await decide(options, exchange, { ...asked, request }, event)
   } catch (error) {
-    const told = toAnswer(error)
-    if (told === undefined) throw error
+    const reported = toAnswer(error)
+    if (reported === undefined) throw error
     options.audit.failed(exchange.req, event, error)
-    sendBack(exchange, target, { ...told, iss: options.issuer })
+    sendBack(exchange, target, { ...reported, iss: options.issuer })
   }
 }
 

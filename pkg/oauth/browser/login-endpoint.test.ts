@@ -14,7 +14,7 @@ describe('the login page', () => {
   })
   after(() => app.close())
 
-  it('lets nobody script, style, frame or keep it', async () => {
+  it('allows no foreign scripts, styles or frames, and no caching', async () => {
     const { code, headers, body } = await browser.get('/oauth/login?return_to=/oauth/device')
     expect(code).to.equal(200)
     expect(headers).to.include({
@@ -66,10 +66,10 @@ describe('the login page', () => {
 
   it('says the same of a wrong password and of an unknown user', async () => {
     const wrong = await browser.logIn('alice', 'wrong')
-    const unknown = await browser.logIn('nobody', 'wrong')
+    const unknown = await browser.logIn('nonexistent', 'wrong')
     expect([wrong.code, unknown.code]).to.deep.equal([400, 400])
     expect(wrong.body).to.include('role="alert"').and.include('The user name or the password is wrong.')
-    expect(unknown.body.replaceAll('nobody', 'alice')).to.equal(wrong.body)
+    expect(unknown.body.replaceAll('nonexistent', 'alice')).to.equal(wrong.body)
     expect(browser.cookies.has('__Host-kapis-session')).to.equal(false)
   })
 

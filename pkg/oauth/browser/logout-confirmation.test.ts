@@ -140,8 +140,8 @@ describe('a logout that a client asks for in a browser', () => {
       expect(page.body).to.include('You are still logged in as <strong>alice</strong>')
       expect(page.body).to.include('href="/oauth/session"')
       expect([await isLoggedIn(), isEnded(hint)]).to.deep.equal([true, false])
-      const nobody = await createBrowser(setup.app).get(pathOf(query()))
-      expect(nobody.body).to.include('You are not logged in with this browser')
+      const withoutSession = await createBrowser(setup.app).get(pathOf(query()))
+      expect(withoutSession.body).to.include('You are not logged in with this browser')
     })
   }
 

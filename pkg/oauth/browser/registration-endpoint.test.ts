@@ -102,10 +102,10 @@ describe('pages for newcomers of an identity provider', () => {
     configure({ mappingMethod: 'manual' })
     const { browser, fields } = await arrive('zoe')
     for (let i = 0; i < 5; i++) {
-      const wrong = await browser.post('/oauth/link', { ...fields, username: 'nobody', password: 'x' })
+      const wrong = await browser.post('/oauth/link', { ...fields, username: 'nonexistent', password: 'x' })
       expect(wrong.body).to.include('The user name or the password is wrong.')
     }
-    const locked = await browser.post('/oauth/link', { ...fields, username: 'nobody', password: 'x' })
+    const locked = await browser.post('/oauth/link', { ...fields, username: 'nonexistent', password: 'x' })
     expect(locked.code).to.equal(429)
     expect(locked.headers['retry-after']).to.match(/^\d+$/)
     const inactive = await browser.post('/oauth/link', { ...fields, username: 'disabled', password: 'right' })
@@ -115,7 +115,7 @@ describe('pages for newcomers of an identity provider', () => {
     expect([...app.sessions.values()].at(-1)).to.include({ user: 'alice', provider: 'corp', credential: '' })
   })
 
-  it('make nobody someone, nor log him in, whose password was set by an administrator', async () => {
+  it('neither link nor log in a user whose password was set by an administrator', async () => {
     const message =
       'The password of this user was set by an administrator: log in with it and change it first.'
     configure({ mappingMethod: 'manual' })
@@ -176,7 +176,7 @@ describe('pages for newcomers of an identity provider', () => {
     ['manual', 'no user is linked to this account of Corp <1>; log in with a browser to link one'],
   ]
   for (const [mappingMethod, error_description] of refused) {
-    it(`are told of where there is none: ${mappingMethod}`, async () => {
+    it(`are reported where there is no page: ${mappingMethod}`, async () => {
       configure({ mappingMethod })
       const answer = await app.token({
         grant_type: 'password',

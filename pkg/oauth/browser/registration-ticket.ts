@@ -15,8 +15,8 @@ export function issueRegistrationTicket(
 ): Promise<string> {
   const { uid, username, email, displayName, groups, idToken = '' } = identity
   const person = { uid, username, email, name: displayName, id_token: idToken }
-  const told = groups === undefined ? {} : { groups: JSON.stringify(groups) }
-  return internalJwts.sign('newcomer', { idp: config.name, wants, ...person, ...told }, { lifeSeconds })
+  const reported = groups === undefined ? {} : { groups: JSON.stringify(groups) }
+  return internalJwts.sign('newcomer', { idp: config.name, wants, ...person, ...reported }, { lifeSeconds })
 }
 
 /**

@@ -64,7 +64,7 @@ describe('logouts that go on at the identity provider', () => {
     expect([back.code, back.headers.location]).to.deep.equal([302, `${bye}?state=x`])
   })
 
-  it('send nobody where an unsigned state says', async () => {
+  it('do not redirect by an unsigned state', async () => {
     for (const state of ['https://evil.test/', 'e30.e30.e30', '']) {
       const answer = await createBrowser(app).get(`/oauth/logged-out?${new URLSearchParams({ state })}`)
       expect([answer.code, answer.headers.location]).to.deep.equal([200, undefined])

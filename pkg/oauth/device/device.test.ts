@@ -97,14 +97,14 @@ describe('the device authorization grant', () => {
     ])
   })
 
-  it('of two polls at once makes one login', async () => {
+  it('creates one login for two concurrent polls', async () => {
     const { device_code, user_code } = await device()
     await decide(user_code, 'allow')
     const answers = await Promise.all([poll(device_code), poll(device_code)])
     expect(answers.map(({ code }) => code).sort()).to.deep.equal([200, 400])
   })
 
-  it('tells who asks too often to slow down', async () => {
+  it('answers slow_down to a device that polls too often', async () => {
     const { device_code } = await device()
     app.state.isPollInTime = false
     expect(errorOf(await poll(device_code))).to.deep.equal([400, { error: 'slow_down' }])
@@ -129,7 +129,7 @@ describe('the device authorization grant', () => {
     expect((await begin({ client_id: '', client_secret: '' }, basic)).code).to.equal(200)
   })
 
-  it('lets nobody make codes without end', async () => {
+  it('limits the number of codes', async () => {
     const from = { 'x-forwarded-for': '192.0.2.1' }
     for (let i = 0; i < 60; i++) expect((await begin({}, from)).code).to.equal(200)
     const refused = await begin({}, from)
@@ -138,7 +138,7 @@ describe('the device authorization grant', () => {
     expect((await begin({}, { 'x-forwarded-for': '198.51.100.1' })).code).to.equal(200)
   })
 
-  describe('is told to the audit', () => {
+  describe('is audited', () => {
     const outcomes = () =>
       app.lines
         .filter(({ audit }) => audit === 'device')
@@ -179,7 +179,7 @@ describe('the device authorization grant', () => {
       expect(JSON.stringify(app.lines)).to.not.include('BCDF')
     })
 
-    it('when nobody is logged in', async () => {
+    it('without a login', async () => {
       const { csrf = '' } = hiddenFieldsOf((await browser.get('/oauth/login')).body)
       await browser.post('/oauth/device', { csrf, user_code: 'BCDF-GHJK' })
       expect(outcomes()).to.deep.equal([
@@ -215,14 +215,14 @@ describe('the device authorization grant', () => {
       expect((await browser.get('/oauth/device')).body).to.include('Eight letters, such as WDJB-MJHT')
     })
 
-    it('lets nobody guess codes by links either', async () => {
+    it('limits guesses of codes by links too', async () => {
       await browser.logIn('alice', 'right')
       const guess = () => browser.get('/oauth/device?user_code=BCDF-GHJK')
       for (let i = 0; i < 10; i++) expect((await guess()).code).to.equal(400)
       expect((await guess()).code).to.equal(429)
     })
 
-    it('lets nobody guess codes', async () => {
+    it('limits guesses of codes', async () => {
       await browser.logIn('alice', 'right')
       const { csrf = '' } = hiddenFieldsOf((await browser.get('/oauth/device')).body)
       const guess = (code: string) => browser.post('/oauth/device', { csrf, user_code: code })

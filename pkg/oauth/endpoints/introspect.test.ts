@@ -25,7 +25,7 @@ describe('POST /oauth/introspect', () => {
     expect([answer.code, JSON.parse(answer.body)]).to.deep.equal([200, { active: false }])
   }
 
-  it('tells what an access token says', async () => {
+  it('returns the claims of an access token', async () => {
     const answer = await introspect({ token: tokens.access_token, token_type_hint: 'access_token' })
     const { iat, exp, jti } = await app.tools.verifier.verifyAccess(tokens.access_token)
     expect(answer.code).to.equal(200)
@@ -45,7 +45,7 @@ describe('POST /oauth/introspect', () => {
     })
   })
 
-  it('tells its client of a refresh token while it is the newest', async () => {
+  it('shows its client a refresh token while it is the newest', async () => {
     const { iat, exp, jti } = await app.tools.verifier.verifyRefresh(tokens.refresh_token)
     expect(JSON.parse((await introspect({ token: tokens.refresh_token })).body)).to.deep.equal({
       active: true,
@@ -63,14 +63,14 @@ describe('POST /oauth/introspect', () => {
     await expectInactive({ token: tokens.refresh_token })
   })
 
-  it('tells a trusted client of the access tokens of others, and of no refresh token', async () => {
+  it('shows a trusted client the access tokens of others, and no refresh token', async () => {
     const trusted = { client_id: 'trusted', client_secret: 's' }
     const answer = await introspect({ ...trusted, token: tokens.access_token })
     expect(JSON.parse(answer.body)).to.include({ active: true, client_id: 'kapis' })
     await expectInactive({ ...trusted, token: tokens.refresh_token })
   })
 
-  it('tells any other client nothing of tokens that are not its own', async () => {
+  it('shows any other client only its own tokens', async () => {
     const other = { client_id: 'other', client_secret: 's' }
     await expectInactive({ ...other, token: tokens.access_token })
     await expectInactive({ ...other, token: tokens.refresh_token })
@@ -85,7 +85,7 @@ describe('POST /oauth/introspect', () => {
     return { token: issued.token, session }
   }
 
-  it('tells of a token for another audience its client and that audience alone', async () => {
+  it('shows a token for another audience only to its client and that audience', async () => {
     const { token } = await issueFor('other', 'kapis')
     const seen = await introspect({ token })
     expect(JSON.parse(seen.body)).to.include({ active: true, client_id: 'kapis', scope: 'read' })

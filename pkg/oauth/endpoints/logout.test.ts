@@ -50,7 +50,7 @@ describe('/oauth/logout', () => {
     expect(endOf(await sidOf(tokens))).to.equal('logout')
   })
 
-  it('refuses another kind of body, and what stands in query and body alike', async () => {
+  it('refuses another kind of body, and a parameter in both query and body', async () => {
     const json = await app.ask('POST', '/oauth/logout', {
       headers: { ...bearer(), 'content-type': 'application/json' },
       body: '{}',
@@ -64,7 +64,7 @@ describe('/oauth/logout', () => {
     expect(endOf(sid)).to.equal('')
   })
 
-  it('ends every login of the user with all=true, and nobody else’s', async () => {
+  it('ends every login of the user with all=true, and no others', async () => {
     app.users.set('bob', memoryUser('bob'))
     const bob = await sidOf(await app.login('bob'))
     const second = await sidOf(await app.login('alice'))
@@ -73,7 +73,7 @@ describe('/oauth/logout', () => {
     expect(endOf(bob)).to.equal('')
   })
 
-  it('has nothing to do for anyone who is nobody', async () => {
+  it('does nothing without a login', async () => {
     expect(parsed(await get({}))).to.deep.equal(success)
     expect(endOf(sid)).to.equal('')
   })
@@ -128,7 +128,8 @@ describe('/oauth/logout', () => {
 
   const uri = 'https://console.example.org/bye'
   const astray = 'the parameter post_logout_redirect_uri is not registered for the client'
-  const nobody = 'post_logout_redirect_uri requires id_token_hint, client_id or the access token of the login'
+  const noCaller =
+    'post_logout_redirect_uri requires id_token_hint, client_id or the access token of the login'
   const noHint = 'the parameter id_token_hint is not an ID token of this issuer'
   const refused: readonly [string, () => Promise<Record<string, string>> | Record<string, string>, string][] =
     [
@@ -138,7 +139,7 @@ describe('/oauth/logout', () => {
       ['a place in capitals', () => ({ post_logout_redirect_uri: uri.toUpperCase() }), astray],
       ['a path', () => ({ post_logout_redirect_uri: '//evil.example.org' }), astray],
       ['a place of another client', () => ({ post_logout_redirect_uri: uri, client_id: 'other' }), astray],
-      ['a place of no client', () => ({ post_logout_redirect_uri: uri, client_id: 'nobody' }), nobody],
+      ['a place of no client', () => ({ post_logout_redirect_uri: uri, client_id: 'nonexistent' }), noCaller],
       ['a flag that is none', () => ({ all: 'yes' }), 'the parameter all must be true or false'],
       ['garbage for a hint', () => ({ id_token_hint: 'garbage' }), noHint],
       ['an access token for a hint', () => ({ id_token_hint: tokens.access_token }), noHint],
@@ -155,7 +156,7 @@ describe('/oauth/logout', () => {
       ],
     ]
   for (const [what, query, description] of refused) {
-    it(`refuses ${what}, and nobody is logged out`, async () => {
+    it(`refuses ${what}, and ends no login`, async () => {
       const answer = await get(await query(), bearer())
       expect(parsed(answer)).to.deep.equal([
         400,

@@ -61,7 +61,7 @@ describe('/oauth/userinfo with the password of a user', () => {
   const wrong: readonly [string, string, string | undefined][] = [
     ['a wrong password', 'alice:wrong', 'alice'],
     ['no password', 'alice:', 'alice'],
-    ['a name that nobody has', 'nobody:right', undefined],
+    ['an unknown name', 'nonexistent:right', undefined],
     ['no name', ':right', undefined],
     ['a user without a password', 'nopassword:right', 'nopassword'],
     ['a disabled user’s wrong password', 'disabled:wrong', 'disabled'],
@@ -77,7 +77,7 @@ describe('/oauth/userinfo with the password of a user', () => {
     })
   }
 
-  it('tells a disabled user, whose password is right', async () => {
+  it('reports it to a disabled user with the right password', async () => {
     expect(seen(await ask(basic('disabled:right')))).to.deep.equal(refused('account is not active'))
     expect(lastLine()).to.include({ reason: 'user_disabled', user: 'disabled' })
   })
@@ -97,7 +97,7 @@ describe('/oauth/userinfo with the password of a user', () => {
   }
 
   it('locks as the password grant does, and together with it', async () => {
-    for (const name of ['alice', 'nobody']) {
+    for (const name of ['alice', 'nonexistent']) {
       const guess = { grant_type: 'password', username: name, password: 'wrong' }
       for (let i = 0; i < 2; i++) expect(await app.token(guess)).to.include({ code: 400 })
       for (let i = 0; i < 3; i++) expect(await ask(basic(`${name}:wrong`))).to.include({ code: 401 })
@@ -116,7 +116,7 @@ describe('/oauth/userinfo with the password of a user', () => {
     expect(app.sessions.size).to.equal(0)
   })
 
-  it('is no way into anything else', async () => {
+  it('gives no access to anything else', async () => {
     const authorization = basic('alice:right')
     const form = { 'content-type': 'application/x-www-form-urlencoded' }
     const rows: readonly [string, string, Record<string, string>?][] = [
@@ -137,11 +137,11 @@ describe('/oauth/userinfo with the password of a user', () => {
       '/oauth/session',
     ]) {
       const { code, headers, body } = await app.ask('GET', path, { headers: { authorization } })
-      const nobody = await app.ask('GET', path)
+      const withoutCredential = await app.ask('GET', path)
       expect([code, headers.location, body], path).to.deep.equal([
-        nobody.code,
-        nobody.headers.location,
-        nobody.body,
+        withoutCredential.code,
+        withoutCredential.headers.location,
+        withoutCredential.body,
       ])
     }
     expect(app.sessions.size).to.equal(0)

@@ -80,7 +80,7 @@ describe(path, () => {
     expect(answer.body).to.not.contain(secret)
   })
 
-  it('ends one, at once and for good', async () => {
+  it('ends one, immediately and permanently', async () => {
     const { id, token: pat } = await create({ name: 'a' })
     const headers = { authorization: `Bearer ${pat}` }
     expect(await app.ask('GET', '/oauth/userinfo', { headers })).to.include({ code: 200 })
@@ -131,7 +131,7 @@ describe(path, () => {
     expect(JSON.parse((await ask('GET')).body).items).to.have.length(1)
   })
 
-  it('is made by no login that has ended, although the watch has not told of it', async () => {
+  it('is not created by a login that has ended, even before the watch reports it', async () => {
     const { sid } = await app.tools.verifier.verifyAccess(token)
     const session = app.sessions.get(sid)
     if (session === undefined) throw new Error('no session')
@@ -159,7 +159,7 @@ describe(path, () => {
     expect(parsed(await ask('DELETE', undefined, { at: `${path}/${id}`, as }))).to.deep.equal(refused)
   })
 
-  it('asks nobody to log in', async () => {
+  it('redirects no one to a login', async () => {
     for (const [method, at] of [
       ['GET', path],
       ['POST', path],

@@ -122,7 +122,7 @@ describe('POST /oauth/revoke', () => {
     })
   }
 
-  it('is told to the audit, without the token', async () => {
+  it('is audited, without the token', async () => {
     await revoke({ token: tokens.refresh_token })
     const { sid } = await app.tools.verifier.verifyRefresh(tokens.refresh_token)
     expect(app.lines.at(-1)).to.include({

@@ -47,7 +47,7 @@ describe('/oauth/userinfo', () => {
     expect(JSON.parse(body)).to.deep.equal({ ...bob, groups: ['dev'] })
   })
 
-  it('asks anyone who is nobody to log in', async () => {
+  it('answers 401 without a token', async () => {
     const answer = await app.ask('GET', '/oauth/userinfo')
     expect([answer.code, JSON.parse(answer.body)]).to.deep.equal([401, { error: 'login_required' }])
     expect(answer.headers['www-authenticate']).to.equal('Bearer realm="kapis"')

@@ -109,7 +109,7 @@ describe('authorizationCodeGrant', () => {
       expect(invalid(refreshed)).to.equal('the login has ended')
     })
 
-    it('of two uses at once makes one login, and that ends', async () => {
+    it('creates one login for two concurrent uses, and ends it', async () => {
       const code = await setup.codeOf()
       const answers = await Promise.all([setup.exchange(code), setup.exchange(code), setup.exchange(code)])
       expect(answers.filter(answer => answer.code === 200)).to.have.length(1)
@@ -153,7 +153,7 @@ describe('authorizationCodeGrant', () => {
       expect(invalid(answer)).to.equal('the parameter code_verifier does not match the code_challenge')
     })
 
-    it('is no token of another kind', async () => {
+    it('is not accepted as a token of another kind', async () => {
       const session = setup.browser.cookies.get('__Host-kapis-session')
       for (const code of ['x', session ?? 'y', (await setup.codeOf()).slice(0, -3)])
         expect(invalid(await setup.exchange(code))).to.equal('the code is invalid or expired')

@@ -35,7 +35,7 @@ describe('the policy of a token exchange', () => {
       setup.app.workloads.serviceAccounts.set(`${token} ${name}`, 'system:serviceaccount:ci:runner')
     setup.app.workloads.policies.splice(
       ...([0, setup.app.workloads.policies.length] as const),
-      { ...ofAccount, name: 'nobody', subjects: ['system:serviceaccount:ci:other'] },
+      { ...ofAccount, name: 'nonexistent', subjects: ['system:serviceaccount:ci:other'] },
       { ...ofAccount, name: 'second', subjectAudience: 'https://second' },
       { ...ofAccount, name: 'third' },
     )

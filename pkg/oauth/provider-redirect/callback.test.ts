@@ -15,7 +15,7 @@ describe('GET /oauth/callback/{idp}', () => {
   })
   after(() => app.close())
 
-  it('tells a user who has to change his password first, and logs nobody in', async () => {
+  it('shows a user who must change the password first the reason, and does not log in', async () => {
     const browser = createBrowser(app)
     const away = locationOf(await browser.get('/oauth/login/sso?return_to=/oauth/device'))
     const state = away.searchParams.get('state')
@@ -81,7 +81,7 @@ describe('GET /oauth/callback/{idp}', () => {
     expect(app.sessions.size).to.equal(0)
   })
 
-  it('says at once what no cookie would keep, and begins nothing', async () => {
+  it('reports a state that is too large for a cookie immediately, and starts no login', async () => {
     const path = (length: number) =>
       `/oauth/login/sso?${new URLSearchParams({ return_to: `/oauth/authorize?state=${'x'.repeat(length)}` })}`
     const good = await app.ask('GET', path(2_000))

@@ -124,13 +124,13 @@ describe('POST /oauth/token', () => {
       string?,
     ][] = [
       ['without a name', { client_id: '' }, {}, 401, unknown],
-      ['that is unknown', { client_id: 'nobody', client_secret: 'kapis' }, {}, 401, unknown],
+      ['that is unknown', { client_id: 'nonexistent', client_secret: 'kapis' }, {}, 401, unknown],
       ['with a wrong secret', { client_id: 'kapis', client_secret: 'x' }, {}, 401, wrong],
       ['without a secret', { client_id: 'kapis' }, {}, 401, wrong],
       ['with a secret in capitals', { client_id: 'kapis', client_secret: 'KAPIS' }, {}, 401, wrong],
       ['that is public and has a secret', { client_id: 'cli', client_secret: 'x' }, {}, 401, wrong],
       ['by an inherited name', { client_id: '__proto__', client_secret: '' }, {}, 401, unknown],
-      ['unknown, by Basic', {}, { authorization: basic('nobody', 'x') }, 401, unknown, challenge],
+      ['unknown, by Basic', {}, { authorization: basic('nonexistent', 'x') }, 401, unknown, challenge],
       ['wrong, by Basic', {}, { authorization: basic('kapis', 'x') }, 401, wrong, challenge],
       ['empty Basic', {}, { authorization: 'Basic' }, 401, unreadable, challenge],
       ['broken Basic', {}, { authorization: 'Basic !!!' }, 401, unreadable, challenge],
@@ -161,7 +161,7 @@ describe('POST /oauth/token', () => {
     })
 
     it('is asked for before the grant', async () => {
-      expect(await app.token({ grant_type: 'nothing', client_id: 'nobody' })).to.include({ code: 401 })
+      expect(await app.token({ grant_type: 'nothing', client_id: 'nonexistent' })).to.include({ code: 401 })
     })
   })
 
@@ -184,7 +184,7 @@ describe('POST /oauth/token', () => {
     const refused: readonly [string, Record<string, string>, number, object][] = [
       ['a wrong password', { password: 'wrong' }, 400, incorrect],
       ['a password in capitals', { password: 'RIGHT' }, 400, incorrect],
-      ['an unknown user', { username: 'nobody' }, 400, incorrect],
+      ['an unknown user', { username: 'nonexistent' }, 400, incorrect],
       ['no user', { username: '' }, 400, required('username')],
       ['no password', { password: '' }, 400, required('password')],
       ['a user without a password', { username: 'nopassword' }, 400, incorrect],
@@ -264,7 +264,9 @@ describe('POST /oauth/token', () => {
         400,
         required('grant_type'),
       )
-      expect(await post(form, undefined, '?grant_type=nothing&client_id=nobody')).to.include({ code: 200 })
+      expect(await post(form, undefined, '?grant_type=nothing&client_id=nonexistent')).to.include({
+        code: 200,
+      })
     })
     for (const name of ['grant_type', 'client_id', 'password', 'unheard-of']) {
       it(`that gives ${name} twice is refused, the same value or not`, async () => {

@@ -72,7 +72,7 @@ export function asksForPodLog({ req, info }: AuthenticatedExchange): boolean {
   if (req.method !== 'GET' || info.prefix !== 'api' || info.resource !== 'pods') return false
   if (!info.isInNamespace || info.verb !== 'get') return false
   if (info.subresource === 'log') return info.parts.length === 5
-  // The header with the kubectl command, which tells why the pod is read (KEP-859).
+  // The header with the kubectl command, which shows why the pod is read (KEP-859).
   return info.parts.length === 4 && req.headers['kubectl-command'] === 'kubectl logs'
 }
 

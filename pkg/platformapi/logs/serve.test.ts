@@ -153,7 +153,7 @@ describe('createLogApi', () => {
       expect(JSON.parse(text)).to.deep.equal({ query: { total: 2, records: [one, two] } })
     })
 
-    it('is no more than what is asked for', async () => {
+    it('contains only what was requested', async () => {
       const { text } = await ask('namespaces=bank,shop&namespace_query=sho&pods=web-1', ['bank', 'shop'])
       expect(JSON.parse(text)).to.deep.equal({ query: { total: 1, records: [two] } })
     })
@@ -241,7 +241,7 @@ describe('createLogApi', () => {
       expect(broken).to.be.instanceOf(Error).with.property('code', 'ECONNRESET')
     })
 
-    it('is an error of its own when the store fails at once, and broken off when it fails later', async () => {
+    it('is an error response if the store fails immediately, and aborted if it fails later', async () => {
       const many = Array.from({ length: 1001 }, (_, i) => record({ log: `${i}\n` }))
       const memory = createMemoryStore(many)
       const failing = (after: number): LogStore => {
@@ -289,7 +289,7 @@ describe('createLogApi', () => {
       }
     })
 
-    it('has a head that ends at once, and leaves its connection to the next request', async () => {
+    it('sends complete headers immediately, and leaves its connection to the next request', async () => {
       const { port } = await start('everywhere')
       const socket = connect(port, '127.0.0.1')
       const toText = (method: string, path: string) => `${method} ${path} HTTP/1.1\r\nHost: x\r\n\r\n`
@@ -312,7 +312,7 @@ describe('createLogApi', () => {
     })
   })
 
-  it('gives up what nobody waits for any more, and that is no failure', async () => {
+  it('cancels a query whose client is gone, which is not a failure', async () => {
     const asked = Promise.withResolvers<AbortSignal | undefined>()
     const memory = createMemoryStore(records)
     const store: LogStore = {

@@ -50,7 +50,7 @@ describe('checkAggregatedApi', () => {
     expect(answer).to.deep.equal({ status: 'False', reason: 'FailedCheck', message })
   })
 
-  it('says why nobody answers', async () => {
+  it('reports why there is no response', async () => {
     const message = 'the component v1.acme.example.org is not responding (connection_refused)'
     expect(await check(undefined)).to.deep.equal({ status: 'False', reason: 'FailedCheck', message })
   })

@@ -104,7 +104,7 @@ describe('toPodRequests', () => {
       { cpu: '1250m', memory: '1088Mi' },
     ],
     [
-      'overhead on top of a limit that there is, and of no other',
+      'adds overhead only to existing limits',
       { containers: [container({}, { cpu: '1' })], overhead: { cpu: '250m', memory: '64Mi' } },
       { cpu: '250m', memory: '64Mi', cpuLimit: '1250m', memoryLimit: '0' },
     ],

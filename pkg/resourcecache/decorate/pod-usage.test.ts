@@ -21,69 +21,69 @@ function pod(name: string, nodeName: string | undefined, options: PodOptions = {
   }
 }
 
-function createTold() {
-  const told: string[][] = []
-  const index = createUsageIndex(nodes => told.push([...nodes].sort()))
+function createRecorder() {
+  const notified: string[][] = []
+  const index = createUsageIndex(nodes => notified.push([...nodes].sort()))
   const read = (node: string) => {
     const { pods, cpuRequests, memoryLimits } = index.of(node)
     return `${pods} ${formatQuantity(cpuRequests)} ${formatQuantity(memoryLimits)}`
   }
-  return { ...index, told, read }
+  return { ...index, notified, read }
 }
 
 describe('createUsageIndex', () => {
   it('knows nothing of a node without pods', () => {
-    const { of, handler, told } = createTold()
+    const { of, handler, notified } = createRecorder()
     expect(of('n1')).to.equal(noUsage)
     handler.replace([])
     expect(of('n1')).to.equal(noUsage)
-    expect(told.flat()).to.deep.equal([])
+    expect(notified.flat()).to.deep.equal([])
   })
 
   it('sums up what is there at the start', () => {
-    const { handler, told, read } = createTold()
+    const { handler, notified, read } = createRecorder()
     handler.replace([pod('a', 'n1'), pod('b', 'n1', { cpu: '1' }), pod('c', 'n2'), pod('d', undefined)])
     expect([read('n1'), read('n2')]).to.deep.equal(['2 1100m 128Mi', '1 100m 64Mi'])
-    expect(told).to.deep.equal([['n1', 'n2']])
+    expect(notified).to.deep.equal([['n1', 'n2']])
   })
 
   it('adds a pod when it is bound to a node and not before', () => {
-    const { handler, told, read } = createTold()
+    const { handler, notified, read } = createRecorder()
     handler.apply([event('ADDED', pod('a', undefined))])
-    expect(told).to.deep.equal([])
+    expect(notified).to.deep.equal([])
     handler.apply([event('MODIFIED', pod('a', 'n1'))])
     expect(read('n1')).to.equal('1 100m 64Mi')
-    expect(told).to.deep.equal([['n1']])
+    expect(notified).to.deep.equal([['n1']])
   })
 
   it('follows a change of what a pod asks for', () => {
-    const { handler, told, read } = createTold()
+    const { handler, notified, read } = createRecorder()
     handler.replace([pod('a', 'n1')])
     handler.apply([event('MODIFIED', pod('a', 'n1', { cpu: '2' }))])
     expect(read('n1')).to.equal('1 2 64Mi')
-    expect(told).to.deep.equal([['n1'], ['n1']])
+    expect(notified).to.deep.equal([['n1'], ['n1']])
   })
 
-  it('tells both nodes when a name turns up on another one', () => {
-    const { handler, told, read } = createTold()
+  it('notifies both nodes if a pod name appears on another one', () => {
+    const { handler, notified, read } = createRecorder()
     handler.replace([pod('a', 'n1')])
     handler.apply([event('MODIFIED', pod('a', 'n2'))])
     expect([read('n1'), read('n2')]).to.deep.equal(['0 0 0', '1 100m 64Mi'])
-    expect(told.at(-1)).to.deep.equal(['n1', 'n2'])
+    expect(notified.at(-1)).to.deep.equal(['n1', 'n2'])
   })
 
   for (const type of ['DELETED', 'MODIFIED'] as const) {
     it(`takes a pod off that has ended (${type})`, () => {
-      const { of, handler, told } = createTold()
+      const { of, handler, notified } = createRecorder()
       handler.replace([pod('a', 'n1')])
       handler.apply([event(type, pod('a', 'n1', type === 'MODIFIED' ? { phase: 'Succeeded' } : {}))])
       expect(of('n1')).to.equal(noUsage)
-      expect(told).to.deep.equal([['n1'], ['n1']])
+      expect(notified).to.deep.equal([['n1'], ['n1']])
     })
   }
 
-  it('tells nobody of what changes no sum', () => {
-    const { handler, told } = createTold()
+  it('notifies no node if no sum changes', () => {
+    const { handler, notified } = createRecorder()
     handler.replace([pod('a', 'n1')])
     handler.apply([
       event('MODIFIED', pod('a', 'n1')),
@@ -93,21 +93,21 @@ describe('createUsageIndex', () => {
       bookmark(9),
     ])
     handler.apply([])
-    expect(told).to.have.length(1)
+    expect(notified).to.have.length(1)
   })
 
-  it('tells once of all that came together', () => {
-    const { handler, told } = createTold()
+  it('notifies once of a batch', () => {
+    const { handler, notified } = createRecorder()
     handler.apply([
       event('ADDED', pod('a', 'n1')),
       event('ADDED', pod('b', 'n2')),
       event('ADDED', pod('c', 'n1')),
     ])
-    expect(told).to.deep.equal([['n1', 'n2']])
+    expect(notified).to.deep.equal([['n1', 'n2']])
   })
 
   it('keeps pods of one name in two namespaces apart', () => {
-    const { handler, read } = createTold()
+    const { handler, read } = createRecorder()
     handler.apply([
       event('ADDED', pod('a', 'n1', { namespace: 'x' })),
       event('ADDED', pod('a', 'n1', { namespace: 'y' })),
@@ -115,18 +115,18 @@ describe('createUsageIndex', () => {
     expect(read('n1')).to.equal('2 200m 128Mi')
   })
 
-  it('forgets everything at a new list, and tells the nodes that lost their pods', () => {
-    const { of, handler, told, read } = createTold()
+  it('forgets everything at a new list, and notifies the nodes that lost their pods', () => {
+    const { of, handler, notified, read } = createRecorder()
     handler.replace([pod('a', 'n1'), pod('b', 'n2')])
     handler.replace([pod('b', 'n2', { cpu: '3' })])
     expect(of('n1')).to.equal(noUsage)
     expect(read('n2')).to.equal('1 3 64Mi')
-    expect(told.at(-1)).to.deep.equal(['n1', 'n2'])
+    expect(notified.at(-1)).to.deep.equal(['n1', 'n2'])
   })
 
   it('agrees with a sum taken again after any history', () => {
     const random = createRandom(3)
-    const { handler, read } = createTold()
+    const { handler, read } = createRecorder()
     const pods = new Map<string, KubeObject>()
     for (let i = 0; i < 3000; i++) {
       const name = `p${random(60)}`
@@ -143,7 +143,7 @@ describe('createUsageIndex', () => {
         pods.set(name, next)
       }
     }
-    const again = createTold()
+    const again = createRecorder()
     again.handler.replace([...pods.values()])
     for (const node of ['n0', 'n1', 'n2', 'n3', 'n4']) expect(read(node)).to.equal(again.read(node))
   })

@@ -12,15 +12,15 @@ function pod(name: string, claims: readonly string[]): KubeObject {
 
 describe('createPvcUsageIndex', () => {
   function make() {
-    const told: string[][] = []
-    const index = createPvcUsageIndex(claims => told.push([...claims].sort()))
-    return { told, ...index }
+    const notified: string[][] = []
+    const index = createPvcUsageIndex(claims => notified.push([...claims].sort()))
+    return { notified, ...index }
   }
 
-  it('knows the claims in use, and tells those for which it turns', () => {
-    const { told, isMounted, handler } = make()
+  it('knows the claims in use, and notifies those that change', () => {
+    const { notified, isMounted, handler } = make()
     handler.replace([pod('a', ['x', 'y']), pod('b', ['y']), pod('c', [])])
-    expect(told).to.deep.equal([['ns/x', 'ns/y']])
+    expect(notified).to.deep.equal([['ns/x', 'ns/y']])
     expect([isMounted('ns/x'), isMounted('ns/y'), isMounted('ns/z'), isMounted('other/x')]).to.deep.equal([
       true,
       true,
@@ -28,18 +28,18 @@ describe('createPvcUsageIndex', () => {
       false,
     ])
     handler.apply([event('DELETED', pod('a', ['x', 'y']))])
-    expect(told.at(-1)).to.deep.equal(['ns/x'])
+    expect(notified.at(-1)).to.deep.equal(['ns/x'])
     handler.apply([event('MODIFIED', pod('b', ['y'])), event('ADDED', pod('c', []))])
-    expect(told).to.have.length(2)
+    expect(notified).to.have.length(2)
     handler.apply([event('DELETED', pod('b', ['y']))])
-    expect(told.at(-1)).to.deep.equal(['ns/y'])
+    expect(notified.at(-1)).to.deep.equal(['ns/y'])
   })
 
   it('begins again with a new list', () => {
-    const { told, isMounted, handler } = make()
+    const { notified, isMounted, handler } = make()
     handler.replace([pod('a', ['x'])])
     handler.replace([pod('b', ['y'])])
-    expect(told.at(-1)).to.deep.equal(['ns/x', 'ns/y'])
+    expect(notified.at(-1)).to.deep.equal(['ns/x', 'ns/y'])
     expect([isMounted('ns/x'), isMounted('ns/y')]).to.deep.equal([false, true])
   })
 

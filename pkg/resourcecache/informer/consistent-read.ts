@@ -79,7 +79,7 @@ export function createConfirm(store: ObjectStore, reader: VersionReader): Confir
       if (await store.waitFor(Number(version), waitMs)) return
       throw tooLargeResourceVersion(version, String(store.version))
     }
-    // The object was deleted or changed later; only a list has a version that tells which.
+    // The object was deleted or changed later; only the version of a list can show which.
     if (store.get(scope.namespace, scope.name) !== undefined) await confirmList(scope)
   }
 

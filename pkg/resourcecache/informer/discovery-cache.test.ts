@@ -101,7 +101,7 @@ describe('createDiscoveryCache', () => {
     expect(await discovery.find('', 'v1', 'bindings')).to.equal(undefined)
   })
 
-  it('tells what can only be listed', async () => {
+  it('reports kinds that can only be listed', async () => {
     const { discovery } = await start()
     expect(await discovery.find('metrics.k8s.io', 'v1beta1', 'pods')).to.include({ isListedOnly: true })
     expect(await discovery.findByPlural('pods')).to.not.have.property('isListedOnly')

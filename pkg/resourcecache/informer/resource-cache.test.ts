@@ -87,7 +87,7 @@ describe('ResourceCache', () => {
     expect(cache.stores()).to.deep.equal([cache.store('nodes')])
   })
 
-  it('follows both as they change; a change of pods is no event of a node', async () => {
+  it('follows both as they change; a change of pods causes no event of a node', async () => {
     const { cache, watches, tell } = await start(sample)
     await cache.start()
     await until(() => watches.size === 2)

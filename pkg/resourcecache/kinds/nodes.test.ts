@@ -146,7 +146,7 @@ describe('nodes', () => {
     })
   }
 
-  it('refuses a status that there is none of', () => {
+  it('refuses an unknown status', () => {
     expect(refusalOf(() => nodes.filters.status?.('Ready'))).to.deep.equal({
       code: 400,
       reason: 'BadRequest',

@@ -85,7 +85,7 @@ describe('the status of a pod', () => {
       'Completed',
     ],
     [
-      'is done, as its condition tells',
+      'is done, by its condition',
       {
         status: {
           phase: 'Succeeded',

@@ -54,7 +54,7 @@ describe('createFieldsForm', () => {
     expect(show('items[1]')).to.equal('{"items":[{"n":-0}]}')
   })
 
-  it('refuses what is no path, and more paths than anybody needs', () => {
+  it('refuses invalid paths, and too many', () => {
     expect(refusalOf(() => createFieldsForm('metadata.name,[')).code).to.equal(400)
     expect(refusalOf(() => createFieldsForm('a,'.repeat(65))).message).to.equal(
       'fields names 65 paths; at most 64 are allowed',

@@ -39,7 +39,7 @@ function start(names: readonly string[], out = new Writable({ write: (_chunk, _e
 }
 
 describe('followVisibility', () => {
-  it('tells of 10,000 objects in slices, with turns between', async () => {
+  it('sends 10,000 objects in slices, with turns between', async () => {
     const { sent, show, stop } = start([])
     show(...many)
     expect(sent.length).to.be.below(10_000)
@@ -76,7 +76,7 @@ describe('followVisibility', () => {
     expect(sent.length).to.be.below(length + 10)
   })
 
-  it('tells of an object that is hidden and changes before its turn, as it was', async () => {
+  it('sends an object that is hidden and changes before its turn as it was', async () => {
     const { store, sent, show } = start(many)
     show()
     const last = many.at(-1) ?? ''

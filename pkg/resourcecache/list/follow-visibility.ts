@@ -39,10 +39,10 @@ export function followVisibility(
       for (const { type, entry, old } of changes) {
         const is = type !== 'DELETED' && isShown(entry)
         // The watch treats an object that was hidden before it was sent as never shown.
-        const isUntold = !is && shown.has(entry.key) && old !== undefined && !isShown(old)
+        const isUnsent = !is && shown.has(entry.key) && old !== undefined && !isShown(old)
         if (is) shown.add(entry.key)
         else shown.delete(entry.key)
-        if (isUntold) tell('DELETED', old)
+        if (isUnsent) tell('DELETED', old)
       }
     },
     reset: () => undefined,

@@ -81,7 +81,7 @@ describe('plainChunks and gzipPieces', () => {
     }
   })
 
-  it('compress a leaf once for all who ask for it alike', () => {
+  it('compress a chunk once for all requests of the same form', () => {
     const index = new SortedIndex(byKey, entries(100))
     const whole = () => selectPage(index.snapshot(), { offset: 0, count: 100, descending: false, size: 100 })
     const [, ...first] = gzipPieces(whole(), platformForm, frame, pages.pieces)

@@ -23,7 +23,7 @@ export type SourceText = {
 
 /**
  * Splits an object at its top-level fields without parsing their values. Returns undefined if a
- * field that Kapis reads is duplicated: then only the parsed object tells which one counts.
+ * field that Kapis reads is duplicated: then only the parsed object shows which one counts.
  */
 export function splitObject(json: string): SourceText | undefined {
   const heads = new Set<string>()

@@ -22,13 +22,15 @@ const stateOf = (chunks: ReturnType<ObjectStore['at']>) =>
   chunks?.flatMap(chunk => chunk.entries.map(({ name, version }) => `${name}@${version}`))
 
 function createRecorder() {
-  const told: string[] = []
+  const received: string[] = []
   const subscriber: Subscriber = {
     changed: (changes: readonly Change[]) =>
-      told.push(changes.map(({ type, entry: { name }, version }) => `${type} ${name} ${version}`).join(', ')),
-    reset: () => told.push('reset'),
+      received.push(
+        changes.map(({ type, entry: { name }, version }) => `${type} ${name} ${version}`).join(', '),
+      ),
+    reset: () => received.push('reset'),
   }
-  return { told, subscriber }
+  return { received, subscriber }
 }
 
 describe('ObjectStore', () => {
@@ -41,13 +43,13 @@ describe('ObjectStore', () => {
       expect(store.get('', 'z')).to.equal(undefined)
     })
 
-    it('forgets what was before, and tells that nothing can be resumed', () => {
+    it('forgets what was before, and reports that nothing can be resumed', () => {
       const store = storeOf([node('a')], { version: 9 })
       store.apply([event('ADDED', node('b', { version: 11 }))])
-      const { told, subscriber } = createRecorder()
+      const { received, subscriber } = createRecorder()
       store.subscribe(subscriber)
       replaceAll(store, [node('c', { version: 20 })], '21')
-      expect(told).to.deep.equal(['reset'])
+      expect(received).to.deep.equal(['reset'])
       expect(namesOf(store.snapshot())).to.deep.equal(['c'])
       expect(store.since(11)).to.equal(undefined)
       expect(store.at(11)).to.equal(undefined)
@@ -64,28 +66,28 @@ describe('ObjectStore', () => {
   })
 
   describe('apply', () => {
-    it('tells once of all that came together, in order', () => {
+    it('notifies once of a batch, in order', () => {
       const store = storeOf([node('a')])
-      const { told, subscriber } = createRecorder()
+      const { received, subscriber } = createRecorder()
       store.subscribe(subscriber)
       store.apply([
         event('MODIFIED', node('a', { version: 11 })),
         event('ADDED', node('b', { version: 12 })),
         event('DELETED', node('a', { version: 13 })),
       ])
-      expect(told).to.deep.equal(['MODIFIED a 11, ADDED b 12, DELETED a 13'])
+      expect(received).to.deep.equal(['MODIFIED a 11, ADDED b 12, DELETED a 13'])
       expect(store.version).to.equal(13)
       expect(namesOf(store.snapshot())).to.deep.equal(['b'])
     })
 
-    it('moves the version with a bookmark and tells nobody', () => {
+    it('moves the version with a bookmark and notifies no one', () => {
       const store = storeOf([node('a')])
-      const { told, subscriber } = createRecorder()
+      const { received, subscriber } = createRecorder()
       store.subscribe(subscriber)
       store.apply([bookmark(50)])
       store.apply([])
       expect([store.version, store.horizon]).to.deep.equal([50, 10])
-      expect(told).to.deep.equal([])
+      expect(received).to.deep.equal([])
       expect(store.since(10)).to.deep.equal([])
     })
 
@@ -112,15 +114,15 @@ describe('ObjectStore', () => {
       expect(stateOf(store.at(10))).to.deep.equal([])
     })
 
-    it('tells nobody who has left', () => {
+    it('does not notify subscribers that have left', () => {
       const store = storeOf([])
-      const { told, subscriber } = createRecorder()
+      const { received, subscriber } = createRecorder()
       const leave = store.subscribe(subscriber)
       leave()
       leave()
       store.apply([event('ADDED', node('a', { version: 11 }))])
       replaceAll(store, [], '12')
-      expect(told).to.deep.equal([])
+      expect(received).to.deep.equal([])
     })
   })
 
@@ -206,9 +208,9 @@ describe('ObjectStore', () => {
     }
     const wordOf = (store: ObjectStore, name: string) => store.get('', name)?.decoration.annotations.word
 
-    it('renews the decoration of those named, in views as well, and nobody is told', () => {
+    it('renews the decoration of those named, in views as well, without an event', () => {
       const { store, say } = make()
-      const { told, subscriber } = createRecorder()
+      const { received, subscriber } = createRecorder()
       store.subscribe(subscriber)
       const view = store.view({ key: 'all', matches: () => true, order: toOrder('name').compare })
       say('second')
@@ -218,7 +220,7 @@ describe('ObjectStore', () => {
         ['second'],
         ['first'],
       ])
-      expect(told).to.deep.equal([])
+      expect(received).to.deep.equal([])
       expect(store.version).to.equal(10)
       expect(store.since(10)).to.deep.equal([])
       expect(store.size).to.equal(2)

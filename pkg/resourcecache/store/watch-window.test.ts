@@ -12,7 +12,7 @@ const change = (version: number): Change => ({
 const versionsOf = (changes: readonly Change[] | undefined) => changes?.map(({ version }) => version)
 
 describe('History', () => {
-  it('tells what came after a version, and nothing of before its horizon', () => {
+  it('returns the changes after a version, and nothing before its horizon', () => {
     const history = new History(10)
     for (const version of [12, 15, 16]) history.push(change(version), 0)
     const table: readonly [number, readonly number[] | undefined][] = [

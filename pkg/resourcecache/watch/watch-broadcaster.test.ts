@@ -81,7 +81,7 @@ describe('WatchBroadcaster', () => {
     for (const { written } of watchers) expect(written()).to.deep.equal(['ADDED a\n'])
   })
 
-  it('encodes a change once for all channels that encode alike, whatever they select', async () => {
+  it('encodes a change once for all channels with the same encoding, whatever they select', async () => {
     const { change, join } = await start()
     const { encoder, calls } = createCountingEncoder()
     const watchers = []
@@ -109,13 +109,14 @@ describe('WatchBroadcaster', () => {
     const watchers = await Promise.all(names.map(name => join(all(name, slow(name)))))
     change('a')
     change('b')
-    const told = () => watchers.filter(({ written }) => written().join('') === 'ADDED a\nADDED b\n').length
-    expect(told()).to.be.below(40)
+    const received = () =>
+      watchers.filter(({ written }) => written().join('') === 'ADDED a\nADDED b\n').length
+    expect(received()).to.be.below(40)
     // A watcher that arrives in between gets no event twice.
     const late = await join(all('x39', slow('x39')))
     const deadline = Date.now() + 10_000
-    while (told() < 40 && Date.now() < deadline) await sleep(5)
-    expect(told()).to.equal(40)
+    while (received() < 40 && Date.now() < deadline) await sleep(5)
+    expect(received()).to.equal(40)
     expect(late.written()).to.deep.equal([])
   })
 
@@ -138,33 +139,33 @@ describe('WatchBroadcaster', () => {
       return { ...started, encoder, watchers }
     }
 
-    it('are told the first event at once, and together what follows it closely', async () => {
+    it('get the first event immediately, and those that follow closely together', async () => {
       const { change, watchers } = await crowd()
       change('a')
       change('b')
       change('c', 'd')
       for (const { written } of watchers) expect(written()[0]).to.equal('ADDED a\n')
       const all = 'ADDED a\nADDED b\nADDED c\nADDED d\n'
-      const isTold = ({ written }: (typeof watchers)[number]) => written().join('').length >= all.length
+      const hasReceived = ({ written }: (typeof watchers)[number]) => written().join('').length >= all.length
       const deadline = Date.now() + 20_000
-      while (!watchers.every(isTold) && Date.now() < deadline) await sleep(5)
+      while (!watchers.every(hasReceived) && Date.now() < deadline) await sleep(5)
       for (const { written } of watchers) expect(written().join('')).to.equal(all)
     })
 
-    it('are told together for as long as telling them takes: 0.06 ms for each', async () => {
+    it('get events together for as long as writing takes: 0.06 ms for each', async () => {
       const { change, watchers } = await crowd({ members: 200 })
-      const told = () => watchers.reduce((writes, { written }) => writes + written().length, 0)
+      const received = () => watchers.reduce((writes, { written }) => writes + written().length, 0)
       let isSeen = false
       for (let tries = 0; !isSeen && tries < 20; tries++) {
-        const before = told()
+        const before = received()
         await sleep(50)
         // Something of the last try came only now.
-        if (told() !== before) continue
+        if (received() !== before) continue
         const startedAt = performance.now()
         change('a')
         change('b')
         change('c')
-        const writes = told() - before
+        const writes = received() - before
         // The test proves nothing if this thread was stopped in between.
         if (performance.now() - startedAt >= 12) continue
         expect(writes).to.equal(watchers.length)
@@ -187,7 +188,7 @@ describe('WatchBroadcaster', () => {
       }
     })
 
-    it('are not overtaken by a bookmark, and one who comes late is told nothing twice', async () => {
+    it('are not overtaken by a bookmark, and a late one gets nothing twice', async () => {
       const { change, encoder, join, watchers } = await crowd()
       change('a')
       change('b')
@@ -211,7 +212,7 @@ describe('WatchBroadcaster', () => {
     }
     const channel = all('x', { ...plain, opening })
 
-    it('tells each watcher the first event by it, and no other', async () => {
+    it('sends each watcher only the first event by it', async () => {
       const { change, join } = await start()
       const early = await join(channel)
       change('a', 'b')
@@ -227,7 +228,7 @@ describe('WatchBroadcaster', () => {
       expect(alone.written().join('')).to.equal(`FIRST BOOKMARK\n${last}`)
     })
 
-    it('tells by it what waited behind a first state that is empty, and nothing behind one that is not', async () => {
+    it('sends by it what waited behind an empty first state, and nothing behind another one', async () => {
       const { change, join } = await start()
       const [empty, full] = [await join(channel, false), await join(channel, false)]
       change('a', 'b')

@@ -81,7 +81,7 @@ export class WatchBroadcaster {
     channel.flush()
     const member: Member = {
       ...{ out, waiting: [], waitingBytes: 0, opening: undefined },
-      ...{ isTold: false, writtenBytes: 0 },
+      ...{ isOpened: false, writtenBytes: 0 },
     }
     channel.members.add(member)
     this.admit(out)

@@ -3,7 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { createPacedWriter } from '../../httpserver/respond.ts'
 import type { Entry } from '../store/cached-object.ts'
 import type { Change } from '../store/watch-window.ts'
-import { type Encoder, type Told, toTold } from './watch-encoder.ts'
+import { type Encoder, type SelectedEvent, toSelectedEvent } from './watch-encoder.ts'
 
 /** The selection and encoding that watchers of a channel share. */
 export type ChannelOptions = {
@@ -21,7 +21,7 @@ export type Member = {
   waitingBytes: number
   /** When the first buffered event arrived. */
   opening: Opening | undefined
-  isTold: boolean
+  isOpened: boolean
   /** Bytes that were written to `out`. */
   writtenBytes: number
 }
@@ -97,12 +97,12 @@ export class Channel {
 
   #encode(change: Change, shared: SharedEvents): void {
     const { encoder, matches } = this.#options
-    const told = toTold(change, matches)
-    if (told === undefined) return
-    const event = sharedEvent(encoder, change, told, shared)
+    const selected = toSelectedEvent(change, matches)
+    if (selected === undefined) return
+    const event = sharedEvent(encoder, change, selected, shared)
     const { opening } = encoder
     if (opening && this.#pending.length === 0) {
-      const make = () => opening.event(told.type, told.entry())
+      const make = () => opening.event(selected.type, selected.entry())
       this.#opening = { bytes: event.length, make }
     }
     this.#pending.push(event)
@@ -129,13 +129,18 @@ export class Channel {
   }
 }
 
-function sharedEvent({ name, event }: Encoder, change: Change, told: Told, shared: SharedEvents): Buffer {
+function sharedEvent(
+  { name, event }: Encoder,
+  change: Change,
+  selected: SelectedEvent,
+  shared: SharedEvents,
+): Buffer {
   const known = shared.get(change) ?? new Map<string, Buffer>()
   shared.set(change, known)
-  const key = `${told.type} ${told.isTerminating} ${name}`
+  const key = `${selected.type} ${selected.isTerminating} ${name}`
   const found = known.get(key)
   if (found !== undefined) return found
-  const made = event(told.type, told.entry())
+  const made = event(selected.type, selected.entry())
   known.set(key, made)
   return made
 }
@@ -162,11 +167,11 @@ export function deliver(member: Member, event: Buffer, opening: Opening | undefi
 }
 
 function tell(member: Member, events: Buffer, opening: Opening | undefined): void {
-  const isOpening = opening !== undefined && !member.isTold
+  const isOpening = opening !== undefined && !member.isOpened
   const bytes = isOpening ? Buffer.concat([opening.make(), events.subarray(opening.bytes)]) : events
   member.writtenBytes += bytes.length
   member.out.write(bytes)
-  member.isTold = true
+  member.isOpened = true
 }
 
 /** Writes the events before live ones, at the speed of the client; live events wait. */
@@ -177,7 +182,7 @@ export async function begin(member: Member, events: Iterable<Buffer>): Promise<v
   for (const event of events) {
     if (out.destroyed || out.writableEnded) return
     if (event.length > 0) {
-      member.isTold = true
+      member.isOpened = true
       member.writtenBytes += event.length
       await write(event)
     }

@@ -26,16 +26,20 @@ export type Telling = {
 const initialEventsEnd = 'k8s.io/initial-events-end'
 
 /** The effect of a change on a selection. */
-export type Told = { readonly type: EventType; readonly entry: () => Entry; readonly isTerminating: boolean }
+export type SelectedEvent = {
+  readonly type: EventType
+  readonly entry: () => Entry
+  readonly isTerminating: boolean
+}
 
 /**
  * Returns the event of a change for a selection: entering it is ADDED, leaving it is DELETED;
  * undefined if neither state matches.
  */
-export function toTold(
+export function toSelectedEvent(
   { version, type, entry, old }: Change,
   matches: (entry: Entry) => boolean,
-): Told | undefined {
+): SelectedEvent | undefined {
   const is = type !== 'DELETED' && matches(entry)
   const was = old !== undefined && matches(old)
   if (is) return { type: was ? 'MODIFIED' : 'ADDED', entry: () => entry, isTerminating: false }
@@ -69,13 +73,13 @@ export function openingOnce(encoder: Encoder): Telling {
   const { opening } = encoder
   if (opening === undefined) return encoder
   let now = opening
-  const told = <T>(event: T): T => {
+  const once = <T>(event: T): T => {
     now = encoder
     return event
   }
   return {
-    event: (type, entry) => told(now.event(type, entry)),
-    bookmark: (version, endsInitialEvents) => told(now.bookmark(version, endsInitialEvents)),
+    event: (type, entry) => once(now.event(type, entry)),
+    bookmark: (version, endsInitialEvents) => once(now.bookmark(version, endsInitialEvents)),
   }
 }
 

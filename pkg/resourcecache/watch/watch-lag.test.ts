@@ -14,7 +14,7 @@ function createClient() {
   out.on('error', () => undefined)
   const member: Member = {
     ...{ out, waiting: undefined, waitingBytes: 0, opening: undefined },
-    ...{ isTold: true, writtenBytes: 0 },
+    ...{ isOpened: true, writtenBytes: 0 },
   }
   const channel = new Channel({
     key: 'x',

@@ -24,7 +24,7 @@ import {
   openingOnce,
   type Telling,
   toFramed,
-  toTold,
+  toSelectedEvent,
 } from './watch-encoder.ts'
 
 /** The options of a watch, as metav1.ListOptions has them. */
@@ -203,8 +203,8 @@ function* added(entries: Iterable<Entry>, matches: (entry: Entry) => boolean): G
 
 function* changed(changes: readonly Change[], matches: (entry: Entry) => boolean): Generator<Step> {
   for (const change of changes) {
-    const told = toTold(change, matches)
-    yield told && { type: told.type, entry: told.entry() }
+    const selected = toSelectedEvent(change, matches)
+    yield selected && { type: selected.type, entry: selected.entry() }
   }
 }
 

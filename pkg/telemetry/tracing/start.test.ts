@@ -21,19 +21,19 @@ describe('tracing', function () {
   let collector: Collector
   let kubeApiserver: FakeKubeApiserver
   /** traceparent of each call that reached kube-apiserver. */
-  const told: (string | undefined)[] = []
+  const received: (string | undefined)[] = []
   const open: (() => Promise<void>)[] = []
 
   before(async () => {
     kubeApiserver = await startFakeKubeApiserver((req, res) => {
-      told.push(String(req.headers.traceparent))
+      received.push(String(req.headers.traceparent))
       res.writeHead(req.url?.startsWith('/api/v1/missing') ? 404 : 201).end('{}')
     })
   })
   after(() => kubeApiserver.close())
   beforeEach(async () => {
     collector = await startCollector()
-    told.length = 0
+    received.length = 0
   })
   afterEach(async () => {
     for (const close of open.splice(0)) await close()
@@ -136,7 +136,7 @@ describe('tracing', function () {
     expect(review?.attributes).to.deep.equal({ 'http.request.method': 'POST', ...peer })
     expect(read).to.deep.include({ ...child, name: `GET ${route}` })
     expect(read?.attributes).to.deep.equal({ 'http.request.method': 'GET', ...peer })
-    expect(told).to.deep.equal(['undefined', `00-${read?.traceId}-${read?.spanId}-01`])
+    expect(received).to.deep.equal(['undefined', `00-${read?.traceId}-${read?.spanId}-01`])
     expect(collector.bytes().includes('s3cret')).to.equal(false)
   })
 
@@ -153,14 +153,14 @@ describe('tracing', function () {
     const { front, tracing } = await start({ caller: inGroup('system:masters') })
     await front.get('/api/v1/nodes', { headers: { traceparent: traceparent('00') } })
     expect(await spansOf(tracing)).to.deep.equal([])
-    expect(told[1]).to.match(new RegExp(`^00-${theirs.traceId}-[0-9a-f]{16}-00$`))
+    expect(received[1]).to.match(new RegExp(`^00-${theirs.traceId}-[0-9a-f]{16}-00$`))
   })
 
-  it('lets nobody else make it record, or add to a trace', async () => {
+  it('lets no other caller make it record, or add to a trace', async () => {
     const { front, tracing } = await start({ rate: 0, caller: inGroup('system:authenticated') })
     await front.get('/api/v1/nodes', { headers: { traceparent: traceparent('01') } })
     expect(await spansOf(tracing)).to.deep.equal([])
-    expect(told[1]).to.match(/-00$/).and.not.include(theirs.traceId)
+    expect(received[1]).to.match(/-00$/).and.not.include(theirs.traceId)
   })
 
   it('links to the trace of anybody else', async () => {
@@ -190,7 +190,7 @@ describe('tracing', function () {
     ])
   })
 
-  it('tells anyone who a request is handed on to, in the headers that go on', async () => {
+  it('sends the trace context to upstream servers, in the forwarded headers', async () => {
     const seen: string[] = []
     const { front, tracing } = await start({
       async answer(given, req, res) {

@@ -9,7 +9,16 @@ import { rightsOf } from './rights.ts'
 
 const hex = () => randomBytes(6).toString('hex')
 const password = 'Correct horse 1'
-const accounts = ['named', 'viewer', 'watcher', 'nobody', 'platform', 'impersonator', 'reviewer', 'editor']
+const accounts = [
+  'named',
+  'viewer',
+  'watcher',
+  'unprivileged',
+  'platform',
+  'impersonator',
+  'reviewer',
+  'editor',
+]
 
 /**
  * Objects in two namespaces and cluster-scoped ones, and callers with minimal permissions on some
@@ -120,7 +129,7 @@ async function makeCallers(
     byAccount('named', { sees: [namespaces.a], near: [mine, map, node, user, namespaces.b] }),
     byAccount('viewer', { sees: [namespaces.a], near: [mine, map, pod] }),
     byAccount('watcher'),
-    byAccount('nobody'),
+    byAccount('unprivileged'),
     byAccount('platform', { near: [pod, node] }),
     byAccount('impersonator', {
       sees: Object.values(namespaces),
@@ -140,7 +149,7 @@ async function makeCallers(
       writes: 'none',
     }),
     byLogin(),
-    Promise.resolve<Caller>({ what: 'nobody', credential: [], writes: 'refused' }),
+    Promise.resolve<Caller>({ what: 'unprivileged', credential: [], writes: 'refused' }),
     Promise.resolve<Caller>({ what: 'an unknown token', credential: bearer('x.y.z'), writes: 'refused' }),
   ])
 }

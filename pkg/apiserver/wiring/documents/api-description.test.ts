@@ -68,7 +68,7 @@ describe('describeApi', () => {
     }
   })
 
-  it('tells of a success and of the failures of every operation that is served', () => {
+  it('describes a success and the failures of every served operation', () => {
     const old = `/kapis/resources.${groupDomain}/v1alpha2`
     const replaced = new Set(Object.keys(removedRoutePaths).map(path => old + path))
     for (const { path, method, operation } of operations) {

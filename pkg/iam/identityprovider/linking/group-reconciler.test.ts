@@ -135,7 +135,11 @@ describe('createGroupReconciler', () => {
       { users: [user('a', 0)], client: directory(async () => person(['dev'])) },
       [['a', ['x:dev']]],
     ],
-    ['leaves users alone whom nobody vouches for', { users: [user('a', undefined)], client: redirect }, []],
+    [
+      'does not change users whose groups are unknown',
+      { users: [user('a', undefined)], client: redirect },
+      [],
+    ],
     [
       'believes what cannot be asked about, for a day',
       { users: [user('a', 23 * hourMs)], client: redirect },

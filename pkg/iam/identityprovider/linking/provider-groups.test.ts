@@ -10,17 +10,17 @@ describe('readGroups', () => {
     ['sorts, and counts each once', ['b', 'a', 'b'], '', ['a', 'b']],
     ['puts the prefix before them', ['a'], 'ldap:', ['ldap:a']],
     ['leaves out kube-apiserver’s own', ['system:masters', 'a'], '', ['a']],
-    ['and lets nobody make one of two halves', ['stem:masters'], 'sy', []],
-    ['leaves out what is no name', ['', 'a\nb', 'x'.repeat(254)], '', []],
+    ['and joins no prefix and group to a reserved name', ['stem:masters'], 'sy', []],
+    ['omits invalid names', ['', 'a\nb', 'x'.repeat(254)], '', []],
     ['leaves out what readers of a header take for another', [' system:masters', '\u00a0a', 'b\t'], '', []],
     ['and with a prefix before them too', ['a ', ' a'], 'ldap:', ['ldap: a']],
   ]
-  for (const [what, told, prefix, expected] of cases) {
+  for (const [what, reported, prefix, expected] of cases) {
     it(what, () => {
-      const { groups, ignored } = readGroups(told, prefix)
+      const { groups, ignored } = readGroups(reported, prefix)
       expect(groups).to.deep.equal(expected)
       expect([...groups, ...ignored].sort()).to.deep.equal(
-        [...new Set(told)].map(group => `${prefix}${group}`).sort(),
+        [...new Set(reported)].map(group => `${prefix}${group}`).sort(),
       )
     })
   }
@@ -67,7 +67,7 @@ describe('createGroupWriter', () => {
     return { write: createGroupWriter(client, 'kapis.io'), patches, user }
   }
 
-  it('replaces what this provider has said, and nobody else', async () => {
+  it('replaces only the groups of this provider', async () => {
     const { write, patches, user } = make(stored([entry('ldap', ['old']), entry('other', ['kept'])]))
     await write(user, 'ldap', ['new'], nowMs)
     expect(patches).to.deep.equal([

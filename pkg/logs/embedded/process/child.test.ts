@@ -62,7 +62,7 @@ describe('createChild', () => {
     expect((await describeChild()).pid).not.to.equal(pid)
   })
 
-  it('tells it of a request that was cancelled, and does not wait for it', async () => {
+  it('reports a cancelled request to it, and does not wait for it', async () => {
     create()
     await child.start()
     const leaving = new AbortController()

@@ -16,7 +16,7 @@ describe('parseBulk', () => {
     ])
   })
 
-  it('tells of each document that is none, and takes the others', () => {
+  it('reports each invalid document, and stores the others', () => {
     const body = `{"create":{}}\n{"log":\n{"create":{}}\n${document}\n{"index":{"_id":"x"}}\n[]\n`
     expect(read(body).map(({ id, problem }) => [id, problem])).to.deep.equal([
       ['', 'not valid JSON'],

@@ -86,7 +86,7 @@ describe('readLoki', () => {
     expect(read(body, 'protobuf')[0]?.record?.fields).to.deep.equal({ labels: '{a=}' })
   })
 
-  it('keeps lines and values that are no texts', () => {
+  it('keeps lines and values that are not texts', () => {
     const deep = `${'['.repeat(9000)}${']'.repeat(9000)}`
     const body = `{"streams":[{"stream":{"a":{"b":1},"deep":${deep}},"values":[["1",{"c":2}],["1",${deep}]]}]}`
     const lines = read(Buffer.from(body), 'json')
@@ -131,7 +131,7 @@ describe('readLoki', () => {
     expect(line?.notes).to.deep.equal(['field_omitted'])
   })
 
-  it('keeps what is no stream and no list of entries, with all other lines', () => {
+  it('stores invalid streams and lists of entries as lines, with all others', () => {
     const good = { stream: { namespace: 'shop', pod: 'web-0' }, values: [['1', 'good']] }
     const streams = [
       ...[1, null, 'text', { values: { a: 1 } }, { stream: 5, values: 'x' }, { stream: {} }],

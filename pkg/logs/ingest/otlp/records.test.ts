@@ -152,7 +152,7 @@ describe('toLines of OTLP', () => {
     expect(read(100)).to.have.length(20)
   })
 
-  it('refuses what is no record by itself', () => {
+  it('refuses only the items that are not records', () => {
     const logRecords = [1, { timeUnixNano: '5', body: { stringValue: 'a' } }]
     const body = Buffer.from(JSON.stringify({ resourceLogs: [{ scopeLogs: [{ logRecords }] }] }))
     const lines = linesOf(readExportRequestJson(body, defaultLimits))
@@ -434,7 +434,7 @@ describe('readExportRequestJson', () => {
     '[]': 'the body must be an ExportLogsServiceRequest',
     '{"resourceLogs":{}}': 'resourceLogs: must be a list of objects',
   }
-  it('refuses what is no resource, scope or list of records by itself', () => {
+  it('refuses only the items that are not resources, scopes or lists of records', () => {
     const good = { logRecords: [{ timeUnixNano: '5', body: { stringValue: 'good' } }] }
     const resourceLogs = [
       ...[1, { scopeLogs: {} }, { scopeLogs: [1, { logRecords: 'x' }, good] }, { scopeLogs: [good] }],

@@ -74,7 +74,7 @@ describe('createIngest', () => {
   const logs = () => store.records.map(({ log }) => log)
   const refusal = ({ code, text }: Answer) => [code, JSON.parse(text).message]
 
-  describe('of many senders at once', () => {
+  describe('of many concurrent senders', () => {
     let came = 0
     const started = async (given: Pick<LogStore, 'ingest'>, most: number, waitMs: number) => {
       const silent = { authorize: () => undefined, observe: () => undefined }
@@ -132,7 +132,7 @@ describe('createIngest', () => {
       for (const client of slow) client.destroy()
     })
 
-    it('stores eight at once, and all the others in turn', async () => {
+    it('stores eight concurrently, and all the others in turn', async () => {
       const storing = Promise.withResolvers<void>()
       const stored: number[] = []
       let now = 0
@@ -194,7 +194,7 @@ describe('createIngest', () => {
       expect(logs()).to.deep.equal([])
     })
 
-    it('tells of what the store will not have, by its place in the batch', async () => {
+    it('reports lines that the store refuses, by their index in the batch', async () => {
       const append = async () => ({ duplicate: false, rejected: [{ index: 1, reason: 'no' }] })
       const items = ['bad', document('a'), document('b')].map(text => `{"create":{}}\n${text}\n`)
       const { text } = await send('/_bulk', items.join(''), { ingest: { store: storeOf(append) } })
@@ -270,7 +270,7 @@ describe('createIngest', () => {
       expect(store.records.slice(0, 3)).to.deep.equal(store.records.slice(3))
     })
 
-    it('tells of a partial success', async () => {
+    it('reports a partial success', async () => {
       const logRecords = ['a', { timeUnixNano: '1', body: { stringValue: 'b' } }]
       const body = JSON.stringify({ resourceLogs: [{ scopeLogs: [{ logRecords }] }] })
       const { text } = await send('/v1/logs', body, { headers: json })
@@ -298,7 +298,7 @@ describe('createIngest', () => {
       expect(refusal(late)).to.deep.equal([503, 'timed out reading the request body (0.02 s)'])
     })
 
-    it('refuses what is no request', async () => {
+    it('refuses anything but a push request', async () => {
       expect(refusal(await send('/v1/logs', 'x', { headers: protobuf }))).to.deep.equal([
         400,
         'the body is not a valid ExportLogsServiceRequest: a number is cut off',
@@ -404,7 +404,7 @@ describe('createIngest', () => {
       ])
     })
 
-    it('an encoding or a type that nobody knows', async () => {
+    it('an unknown encoding or type', async () => {
       const headers = { ...ndjson, 'content-encoding': 'br' }
       expect(refusal(await send('/jsonlines', 'x', { headers }))).to.deep.equal([
         415,
@@ -414,7 +414,7 @@ describe('createIngest', () => {
       expect(code).to.equal(415)
     })
 
-    it('an encoding that nobody knows, and leaves no timer behind that would end the connection', async () => {
+    it('an unknown encoding, and leaves no timer behind that would end the connection', async () => {
       const timers = () => process.getActiveResourcesInfo().filter(name => name === 'Timeout').length
       const headers = { ...ndjson, 'content-encoding': 'br' }
       const before = timers()

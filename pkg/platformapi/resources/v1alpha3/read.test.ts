@@ -163,7 +163,7 @@ describe('serveResources', () => {
     })
   }
 
-  it('tells nobody which pods a Service selects who may not get that Service', async () => {
+  it('hides the pods of a Service from callers who may not get that Service', async () => {
     const asked: unknown[] = []
     const mayService = async (...what: unknown[]) => {
       asked.push(what)

@@ -40,7 +40,7 @@ describe('applyChanges', () => {
     expect([written, finished]).to.deep.equal([['a x', 'b x'], ['a']])
   })
 
-  it('writes each member and tells of it', async () => {
+  it('writes each member and reports it', async () => {
     const { change, run, written, finished } = setUp(-1)
     expect(await run([change('a', 'x', 'y'), change('b', 'x')])).to.equal(undefined)
     expect(written).to.deep.equal(['a x', 'a y', 'b x'])
@@ -73,7 +73,7 @@ describe('applyChanges', () => {
     expect(finished).to.deep.equal(['a'])
   })
 
-  it('tells nothing of the cause of an internal failure', async () => {
+  it('reveals nothing of the cause of an internal failure', async () => {
     const { change, run } = setUp(1, new Error('secret'))
     const error = await run([change('a', 'x', 'y')])
     expect(error).to.be.instanceOf(Status).and.include({ code: 500 })

@@ -329,7 +329,7 @@ describe('createMemberHandlers', () => {
     ],
   ]
   for (const [method, path, body, most, causes] of failures)
-    it(`${method} ${path} ${JSON.stringify(body)} tells what was done before call ${most + 1} failed`, async () => {
+    it(`${method} ${path} ${JSON.stringify(body)} reports what was done before call ${most + 1} failed`, async () => {
       refuseAfter(most)
       const answer = await write(method, path, body)
       const { message, details } = membersOf(answer.body)

@@ -62,7 +62,7 @@ describe('createPlatformRoles', () => {
     ['ann', ['platform-admins'], 'platform-admin'],
     ['ann', ['everyone'], 'auditor'],
     ['joe', ['everyone'], 'platform-regular'],
-    ['nobody', ['dev'], 'platform-regular'],
+    ['nonexistent', ['dev'], 'platform-regular'],
     ['platform-admins', [], 'platform-regular'],
   ]
   for (const [name, groups, role] of rows)
@@ -135,7 +135,7 @@ describe('createPlatformRoles', () => {
         403,
         /no cluster/,
       ],
-      ['that nobody has made', 'root', [], 422, /unknown role "root"; supported: platform-admin, .*auditor/],
+      ['that does not exist', 'root', [], 422, /unknown role "root"; supported: platform-admin, .*auditor/],
       ['that is of the cluster', 'view', [], 422, /globalrole.*unknown role "view"/],
     ]
     for (const [title, role, denied, code, message] of refused)

@@ -115,7 +115,7 @@ describe('createWorkspaceRecords', () => {
   it('gives the stored members their roles in a new namespace, as its creator', async () =>
     expect(await giveIn()).to.deep.equal({ calls: [given], warning: undefined, thrown: undefined }))
 
-  it('tells the creator of members who have no role', async () => {
+  it('warns the creator of members who have no role', async () => {
     const { warning } = await giveIn({ answer: fail(403) })
     expect(warning).to.equal(
       '299 - "1 of 1 members of the workspace have no role in the namespace: add them again"',

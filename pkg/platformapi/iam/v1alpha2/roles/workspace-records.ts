@@ -116,7 +116,7 @@ export function createWorkspaceRecords({ groupDomain, callAs, places }: RecordTo
       requireRecord(found, role, owner)
       return true
     }
-    // Otherwise subjects would get the permissions of the role although nobody with these
+    // Otherwise subjects would get the permissions of the role although no one with these
     // permissions has bound them.
     if (await places.isBound(name))
       throw new Status(

@@ -133,7 +133,7 @@ describe('patchOwnUser', () => {
     ])
   })
 
-  it('says nothing of the password that there is in a dry run', async () => {
+  it('does not reveal the current password in a dry run', async () => {
     const { code, events } = await send(first, { isCurrent: true, query: '?dryRun=All' })
     expect([code, events]).to.deep.equal([
       200,

@@ -14,7 +14,7 @@ describe('putPassword', () => {
     [{ outcome: 'locked', user: undefined, retryAfterSeconds: 9 }, 429, 'locked'],
   ]
   for (const [verdict, code, reason] of rows) {
-    it(`tells the audit of a current password that is ${verdict.outcome}, and changes nothing`, async () => {
+    it(`audits a current password that is ${verdict.outcome}, and changes nothing`, async () => {
       const events: unknown[] = []
       const changed: unknown[] = []
       const setPassword = async (...args: unknown[]) => void changed.push(args)

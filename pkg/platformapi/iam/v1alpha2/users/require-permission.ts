@@ -66,7 +66,7 @@ export function createPermits(options: PermitOptions): (exchange: AuthenticatedE
         await require(identity, { verb: 'impersonate', group: '', resource: 'groups', name: group }, what)
       if (anyGroup) {
         const right = { verb: 'impersonate', group: '', resource: 'groups', name: '' }
-        await require(identity, right, 'a link to an identity provider, which tells of groups later,')
+        await require(identity, right, 'a link to an identity provider, which reports groups later,')
       }
     }
 }
