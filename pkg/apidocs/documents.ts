@@ -1,6 +1,6 @@
 import { methodNotAllowed } from '../apierrors/status.ts'
 import type { Exchange } from '../apirequest/request-context.ts'
-import { cachingOf, createDocument, type Document, sendDocument } from '../httpserver/document.ts'
+import { cachingOf, createDocument, type Document, sendDocument } from '../httpserver/response/document.ts'
 import { isRecord } from '../kubeclient/object.ts'
 import { type DescribedSection, toOpenApi } from '../openapi/document.ts'
 

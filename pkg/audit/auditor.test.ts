@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { expect } from 'chai'
 import { Status, unauthorized } from '../apierrors/status.ts'
 import { jane, type Loopback, startLoopback, toExchange } from '../apirequest/fixtures.ts'
-import { sendJson } from '../httpserver/respond.ts'
+import { sendJson } from '../httpserver/response/respond.ts'
 import { type AuditRecord, createAuditor } from './auditor.ts'
 import { parsePolicy } from './policy.ts'
 

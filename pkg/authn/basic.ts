@@ -4,7 +4,7 @@ import { Status, tooManyRequests } from '../apierrors/status.ts'
 import type { Identity } from '../apirequest/identity.ts'
 import { parseTarget } from '../apirequest/target.ts'
 import { createBoundedCache } from '../cache/bounded-cache.ts'
-import { isCrossOrigin } from '../httpserver/cross-origin.ts'
+import { isCrossOrigin } from '../httpserver/request/cross-origin.ts'
 import type { Authenticator } from './authenticator.ts'
 import { type BasicCredential, basicChallenge, readBasic } from './basic-credential.ts'
 

@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer'
 import { hash } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import { unauthorized } from '../apierrors/status.ts'
-import { isWebSocket, splitSubprotocols } from '../httpserver/web-socket-handshake.ts'
+import { isWebSocket, splitSubprotocols } from '../httpserver/websocket/handshake.ts'
 
 const maxTokenLength = 32 * 1024
 

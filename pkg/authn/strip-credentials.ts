@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
-import { strippedHeader } from '../httpserver/stripped-header.ts'
-import { splitSubprotocols } from '../httpserver/web-socket-handshake.ts'
+import { strippedHeader } from '../httpserver/request/stripped-header.ts'
+import { splitSubprotocols } from '../httpserver/websocket/handshake.ts'
 
 /** Checks the first letter first, since it runs for every header of every request. */
 function isIdentity(name: string): boolean {

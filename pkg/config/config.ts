@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { parseRange } from '../httpserver/client-address.ts'
+import { parseRange } from '../httpserver/request/client-address.ts'
 import type { LogLevel } from '../telemetry/logger.ts'
 import { coerce } from './coerce.ts'
 import { boolean, choice, integer, port, section, text, texts } from './option.ts'

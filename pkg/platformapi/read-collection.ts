@@ -16,9 +16,9 @@ import {
   type EventStream,
   toEventStream,
   toServerSentEvents,
-} from '../httpserver/event-stream.ts'
-import { sendParts } from '../httpserver/respond.ts'
-import { addWarning } from '../httpserver/warning.ts'
+} from '../httpserver/response/event-stream.ts'
+import { sendParts } from '../httpserver/response/respond.ts'
+import { addWarning } from '../httpserver/response/warning.ts'
 import { waitForLatest, waitForVersion } from '../resourcecache/informer/wait-for-resource-version.ts'
 import { toSourceApiVersion } from '../resourcecache/kind.ts'
 import { createFieldsForm } from '../resourcecache/list/field-projection.ts'

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import { hasBody } from '../../httpserver/has-body.ts'
+import { hasBody } from '../../httpserver/request/has-body.ts'
 import { awaitsContinue } from '../server/expect-continue.ts'
 
 const lookEveryMs = 10

@@ -1,7 +1,7 @@
 import { Status } from '../../apierrors/status.ts'
 import type { QueryParameters } from '../../apirequest/query-parameters.ts'
 import type { Exchange } from '../../apirequest/request-context.ts'
-import { renderError } from '../../httpserver/render-error.ts'
+import { renderError } from '../../httpserver/response/render-error.ts'
 
 /**
  * Responds with 504 if the response headers are not sent within the deadline, and aborts the

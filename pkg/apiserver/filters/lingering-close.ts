@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { hasBody } from '../../httpserver/has-body.ts'
+import { hasBody } from '../../httpserver/request/has-body.ts'
 
 /**
  * Limits how long a request body may still arrive after the response was sent. Reading on for a

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { hasBody } from '../../httpserver/has-body.ts'
+import { hasBody } from '../../httpserver/request/has-body.ts'
 import type { RequestSeat } from './max-in-flight.ts'
 
 /** Tracks a request. */

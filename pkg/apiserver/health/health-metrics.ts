@@ -1,5 +1,5 @@
 import { methodNotAllowed } from '../../apierrors/status.ts'
-import { send } from '../../httpserver/respond.ts'
+import { send } from '../../httpserver/response/respond.ts'
 import { counter, createEmptyRegistry, gauge } from '../../telemetry/metrics.ts'
 import type { DocumentRoute } from '../wiring/router.ts'
 import type { Outcome } from './probes.ts'

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import type { QueryParameters } from '../../apirequest/query-parameters.ts'
 import type { Exchange } from '../../apirequest/request-context.ts'
-import { send } from '../../httpserver/respond.ts'
+import { send } from '../../httpserver/response/respond.ts'
 
 /** A health check; `problem` returns the reason of a failure. */
 export type Check = {

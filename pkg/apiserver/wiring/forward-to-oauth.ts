@@ -1,5 +1,5 @@
 import type { Exchange, Handler } from '../../apirequest/request-context.ts'
-import type { ClientAddress } from '../../httpserver/client-address.ts'
+import type { ClientAddress } from '../../httpserver/request/client-address.ts'
 import { createOAuthForward, type OAuthForwardOptions } from '../../proxy/oauth.ts'
 import type { Logger } from '../../telemetry/logger.ts'
 import type { Tracing } from '../../telemetry/tracing/tracing.ts'

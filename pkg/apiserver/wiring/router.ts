@@ -2,7 +2,7 @@ import { isOwnDocument } from '../../apidocs/documents.ts'
 import { badRequest, unavailable, unknownResource } from '../../apierrors/status.ts'
 import type { AuthenticatedExchange, Exchange, Handler } from '../../apirequest/request-context.ts'
 import { hasVerbPrefix, isPlatformPrefix } from '../../apirequest/request-info.ts'
-import { send, sendJson } from '../../httpserver/respond.ts'
+import { send, sendJson } from '../../httpserver/response/respond.ts'
 import type { Registry } from '../../telemetry/metrics.ts'
 
 export type DocumentRoute = {

@@ -10,7 +10,7 @@ import { isAllowed, mayReadRbac, requireRbacRead } from '../../authz/review/rbac
 import type { AccessAttributes } from '../../authz/review/rule.ts'
 import type { RuleResolution } from '../../authz/review/rule-resolution.ts'
 import { whoCan } from '../../authz/review/who-can.ts'
-import { send } from '../../httpserver/respond.ts'
+import { send } from '../../httpserver/response/respond.ts'
 import { negotiate } from '../read/accept.ts'
 import { contentType, reencode, toEncoding } from '../read/encoding.ts'
 import { type AccessKind, accessKinds } from './access-kinds.ts'

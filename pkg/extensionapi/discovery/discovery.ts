@@ -1,8 +1,8 @@
 import { methodNotAllowed, notAcceptable } from '../../apierrors/status.ts'
 import type { Exchange } from '../../apirequest/request-context.ts'
-import { type Clause, covers, parseAccept } from '../../httpserver/accept-clause.ts'
-import { createDocument, type Document, sendDocument } from '../../httpserver/document.ts'
-import { send } from '../../httpserver/respond.ts'
+import { type Clause, covers, parseAccept } from '../../httpserver/request/accept-clause.ts'
+import { createDocument, type Document, sendDocument } from '../../httpserver/response/document.ts'
+import { send } from '../../httpserver/response/respond.ts'
 import { type Encoding, reencode, toEncoding } from '../read/encoding.ts'
 import {
   byGroup,

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { Status } from '../../apierrors/status.ts'
-import { parseAccept } from '../../httpserver/accept-clause.ts'
+import { parseAccept } from '../../httpserver/request/accept-clause.ts'
 import { type Accepted, type AcceptTarget, negotiate } from './accept.ts'
 
 const kubectl =

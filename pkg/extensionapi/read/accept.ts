@@ -1,6 +1,6 @@
 import { notAcceptable, Status } from '../../apierrors/status.ts'
 import { type BoundedCache, createBoundedCache } from '../../cache/bounded-cache.ts'
-import { type Clause, covers, parseAccept } from '../../httpserver/accept-clause.ts'
+import { type Clause, covers, parseAccept } from '../../httpserver/request/accept-clause.ts'
 
 /** The target of a read. */
 export type AcceptTarget = 'object' | 'list' | 'watch'

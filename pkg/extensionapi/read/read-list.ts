@@ -1,5 +1,5 @@
 import type { AuthenticatedExchange } from '../../apirequest/request-context.ts'
-import { sendChunks } from '../../httpserver/respond.ts'
+import { sendChunks } from '../../httpserver/response/respond.ts'
 import { aggregatedForm, objectBytes } from '../../resourcecache/list/list-body.ts'
 import { type Visible, whileCurrent } from '../../resourcecache/list/object-visibility.ts'
 import type { PageCache } from '../../resourcecache/list/page-cache.ts'

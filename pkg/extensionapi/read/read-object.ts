@@ -1,7 +1,7 @@
 import { badRequest, notFound } from '../../apierrors/status.ts'
 import type { AuthenticatedExchange } from '../../apirequest/request-context.ts'
 import { parseVersion } from '../../apirequest/version-query.ts'
-import { send, sendParts } from '../../httpserver/respond.ts'
+import { send, sendParts } from '../../httpserver/response/respond.ts'
 import { waitForLatest, waitForVersion } from '../../resourcecache/informer/wait-for-resource-version.ts'
 import { aggregatedForm } from '../../resourcecache/list/list-body.ts'
 import { assertCurrent, type Visible } from '../../resourcecache/list/object-visibility.ts'

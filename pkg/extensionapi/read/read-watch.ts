@@ -1,7 +1,7 @@
 import type { QueryParameters } from '../../apirequest/query-parameters.ts'
 import type { AuthenticatedExchange } from '../../apirequest/request-context.ts'
 import { toCacheKey } from '../../cache/bounded-cache.ts'
-import { toEventStream } from '../../httpserver/event-stream.ts'
+import { toEventStream } from '../../httpserver/response/event-stream.ts'
 import type { Visible } from '../../resourcecache/list/object-visibility.ts'
 import type { ObjectStore } from '../../resourcecache/store/store.ts'
 import { serveWatch } from '../../resourcecache/watch/watch.ts'

@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto'
-import { sourceNetwork } from '../../httpserver/client-address.ts'
+import { sourceNetwork } from '../../httpserver/request/client-address.ts'
 import type { LoginKeys } from '../passwords/password-check.ts'
 
 /**

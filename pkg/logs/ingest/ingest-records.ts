@@ -1,4 +1,4 @@
-import { collect } from '../../httpserver/respond.ts'
+import { collect } from '../../httpserver/response/respond.ts'
 import type { TimeSlices } from '../../scheduling/time-slices.ts'
 import type { LogStore } from '../store.ts'
 import { batchName } from './raw-batch.ts'

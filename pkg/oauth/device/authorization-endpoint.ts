@@ -1,5 +1,5 @@
 import type { RequestHandler } from 'express'
-import { sourceNetwork } from '../../httpserver/client-address.ts'
+import { sourceNetwork } from '../../httpserver/request/client-address.ts'
 import { createLockout, type LockoutKey, secondsUntil } from '../../iam/lockout/lockout.ts'
 import { retryOnConflict } from '../../kubeclient/retry.ts'
 import type { EndpointOptions } from '../endpoints/options.ts'

@@ -1,6 +1,6 @@
 import type { Request, RequestHandler, Response } from 'express'
 import type { ClientConfig } from '../../config/sections/client.ts'
-import { html } from '../../httpserver/html.ts'
+import { html } from '../../httpserver/response/html.ts'
 import { endLogin } from '../../iam/sessions/revoke-session.ts'
 import type { IdTokenHint } from '../../jwt/verify.ts'
 import {

@@ -1,7 +1,7 @@
 import type { RequestHandler, Response } from 'express'
-import { readAsset } from '../../httpserver/asset.ts'
-import { sendDocument } from '../../httpserver/document.ts'
-import { type Html, html } from '../../httpserver/html.ts'
+import { readAsset } from '../../httpserver/response/asset.ts'
+import { sendDocument } from '../../httpserver/response/document.ts'
+import { type Html, html } from '../../httpserver/response/html.ts'
 
 const style = readAsset(new URL('./style.css', import.meta.url), '/oauth/style.css')
 const showPassword = readAsset(new URL('./show-password.js', import.meta.url), '/oauth/show-password.js')

@@ -4,7 +4,7 @@ import { Status } from '../../apierrors/status.ts'
 import { type Loopback, startLoopback, toExchange } from '../../apirequest/fixtures.ts'
 import type { Handler } from '../../apirequest/request-context.ts'
 import { createLineReader } from '../../apirequest/request-line.ts'
-import { sendJson } from '../../httpserver/respond.ts'
+import { sendJson } from '../../httpserver/response/respond.ts'
 import { createCounts } from './serve.ts'
 
 const root = '/kapis/resources.kapis.io/v1alpha3'

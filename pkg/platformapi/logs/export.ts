@@ -1,5 +1,5 @@
 import type { AuthenticatedExchange } from '../../apirequest/request-context.ts'
-import { createPacedWriter } from '../../httpserver/respond.ts'
+import { createPacedWriter } from '../../httpserver/response/respond.ts'
 import { exportHits } from '../../logs/export.ts'
 import type { LogFilter } from '../../logs/filter.ts'
 import type { LogStore, Order, QueryLimits } from '../../logs/store.ts'

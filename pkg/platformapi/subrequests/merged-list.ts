@@ -3,7 +3,7 @@ import { badRequest, expired, methodNotAllowed, toStatus } from '../../apierrors
 import { type ListQuery, parseListQuery } from '../../apirequest/list-query.ts'
 import type { AuthenticatedExchange, Handler } from '../../apirequest/request-context.ts'
 import { requirementsOf } from '../../apirequest/selector.ts'
-import { passWarning } from '../../httpserver/warning.ts'
+import { passWarning } from '../../httpserver/response/warning.ts'
 import { listPage } from '../../resourcecache/list/list.ts'
 import type { Form } from '../../resourcecache/list/list-body.ts'
 import { changedSight, isCurrent } from '../../resourcecache/list/object-visibility.ts'

@@ -1,8 +1,8 @@
 import type { Writable } from 'node:stream'
 import { toKubeStatus } from '../../apierrors/render-kube.ts'
 import { badRequest, Status, toStatus } from '../../apierrors/status.ts'
-import type { EventStream } from '../../httpserver/event-stream.ts'
-import { drained } from '../../httpserver/respond.ts'
+import type { EventStream } from '../../httpserver/response/event-stream.ts'
+import { drained } from '../../httpserver/response/respond.ts'
 import { createLineStream } from './line-stream.ts'
 import type { SubscriptionMessage } from './message.ts'
 

@@ -1,5 +1,5 @@
 import type { AuthenticatedExchange } from '../../apirequest/request-context.ts'
-import { addWarning } from '../../httpserver/warning.ts'
+import { addWarning } from '../../httpserver/response/warning.ts'
 import { type CallAs, type Called, withQueryOf } from '../as-caller.ts'
 import { readJson, typeOf } from '../body.ts'
 import { readDeleteOptions, toDeleteBody } from '../delete-options.ts'

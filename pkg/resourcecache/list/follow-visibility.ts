@@ -1,6 +1,6 @@
 import type { Writable } from 'node:stream'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { drained } from '../../httpserver/respond.ts'
+import { drained } from '../../httpserver/response/respond.ts'
 import type { Entry } from '../store/cached-object.ts'
 import type { ObjectStore } from '../store/store.ts'
 import type { EventType } from '../watch/watch-encoder.ts'

@@ -1,4 +1,4 @@
-import { pieceBytes } from '../../httpserver/respond.ts'
+import { pieceBytes } from '../../httpserver/response/respond.ts'
 import type { Entry } from '../store/cached-object.ts'
 import { type Chunk, entriesOf, type Selection } from '../store/chunk.ts'
 import { type GzipPiece, toGzipPiece } from './gzip.ts'

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { acceptsGzip, send, sendChunks } from '../../httpserver/respond.ts'
+import { acceptsGzip, send, sendChunks } from '../../httpserver/response/respond.ts'
 import type { TimeSlices } from '../../scheduling/time-slices.ts'
 import type { Selection } from '../store/chunk.ts'
 import { joinGzip } from './gzip.ts'

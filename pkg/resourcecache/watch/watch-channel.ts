@@ -1,6 +1,6 @@
 import type { Writable } from 'node:stream'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { createPacedWriter } from '../../httpserver/respond.ts'
+import { createPacedWriter } from '../../httpserver/response/respond.ts'
 import type { Entry } from '../store/cached-object.ts'
 import type { Change } from '../store/watch-window.ts'
 import { type Encoder, type SelectedEvent, toSelectedEvent } from './watch-encoder.ts'

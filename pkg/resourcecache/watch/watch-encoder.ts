@@ -1,6 +1,6 @@
 import { toKubeStatus } from '../../apierrors/render-kube.ts'
 import type { Status } from '../../apierrors/status.ts'
-import type { EventStream } from '../../httpserver/event-stream.ts'
+import type { EventStream } from '../../httpserver/response/event-stream.ts'
 import { toSourceApiVersion } from '../kind.ts'
 import type { Form } from '../list/list-body.ts'
 import type { Entry, ServedKind } from '../store/cached-object.ts'

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { type Loopback, startLoopback } from '../../apirequest/fixtures.ts'
-import { toEventStream } from '../../httpserver/event-stream.ts'
+import { toEventStream } from '../../httpserver/response/event-stream.ts'
 import { until } from '../../kubeclient/fixtures.ts'
 import { changingSight, event, node, storeOf } from '../fixtures.ts'
 import type { Visible } from '../list/object-visibility.ts'

@@ -1,8 +1,8 @@
 import { randomInt, randomUUID } from 'node:crypto'
 import type { Writable } from 'node:stream'
 import { expired } from '../../apierrors/status.ts'
-import type { EventStream } from '../../httpserver/event-stream.ts'
-import { pieceBytes } from '../../httpserver/respond.ts'
+import type { EventStream } from '../../httpserver/response/event-stream.ts'
+import { pieceBytes } from '../../httpserver/response/respond.ts'
 import { confirmSoon, waitForLatest, waitForVersion } from '../informer/wait-for-resource-version.ts'
 import { followVisibility } from '../list/follow-visibility.ts'
 import {

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { createTraceState, type SpanContext } from '@opentelemetry/api'
 import { parseTraceParent } from '@opentelemetry/core'
-import { strippedHeader } from '../../httpserver/stripped-header.ts'
+import { strippedHeader } from '../../httpserver/request/stripped-header.ts'
 
 const names = ['traceparent', 'tracestate']
 

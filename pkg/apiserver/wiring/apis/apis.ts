@@ -1,7 +1,7 @@
 import { isForHost } from '../../../certs/renewal-reason.ts'
 import type { ServingCertificates } from '../../../certs/serving-certificates.ts'
 import type { Config, Secrets } from '../../../config/config.ts'
-import type { ClientAddress } from '../../../httpserver/client-address.ts'
+import type { ClientAddress } from '../../../httpserver/request/client-address.ts'
 import { withServiceAccountErrors } from '../../../kubeclient/service-account-errors.ts'
 import { withAuditOfWrites } from '../../../platformapi/audited-calls.ts'
 import type { CollectList } from '../../../platformapi/subrequests/subrequest.ts'

@@ -1,5 +1,5 @@
 import { Status, unavailable } from '../../../apierrors/status.ts'
-import { passWarning } from '../../../httpserver/warning.ts'
+import { passWarning } from '../../../httpserver/response/warning.ts'
 import type { KubeClient } from '../../../kubeclient/client.ts'
 import { readText } from '../../../kubeclient/client.ts'
 import { isNotYetReady } from '../../../kubeclient/service-account-errors.ts'

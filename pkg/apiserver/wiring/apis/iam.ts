@@ -1,7 +1,7 @@
 import type { Handler } from '../../../apirequest/request-context.ts'
 import { toResourceInfo } from '../../../apirequest/request-info.ts'
 import type { Config } from '../../../config/config.ts'
-import type { ClientAddress } from '../../../httpserver/client-address.ts'
+import type { ClientAddress } from '../../../httpserver/request/client-address.ts'
 import { createPasswordHasher } from '../../../iam/passwords/password.ts'
 import { createPasswordService } from '../../../iam/passwords/password-service.ts'
 import { PasswordStore } from '../../../iam/passwords/password-store.ts'

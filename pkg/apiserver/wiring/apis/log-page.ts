@@ -1,6 +1,6 @@
 import type { Config } from '../../../config/config.ts'
 import { logPageClient } from '../../../config/sections/client.ts'
-import type { ClientAddress } from '../../../httpserver/client-address.ts'
+import type { ClientAddress } from '../../../httpserver/request/client-address.ts'
 import { createLogPage, type LogPage } from '../../../platformapi/logs/page/serve.ts'
 
 /** The log page, if a log store is configured: kapis-oauth has a built-in client for it. */

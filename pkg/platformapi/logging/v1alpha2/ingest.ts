@@ -9,7 +9,7 @@ import {
 } from '../../../apierrors/status.ts'
 import type { Identity } from '../../../apirequest/identity.ts'
 import type { AuthenticatedExchange, Handler } from '../../../apirequest/request-context.ts'
-import { send, sendParts } from '../../../httpserver/respond.ts'
+import { send, sendParts } from '../../../httpserver/response/respond.ts'
 import {
   filterOfMember,
   filterValue,

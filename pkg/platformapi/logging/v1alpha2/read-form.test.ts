@@ -8,7 +8,7 @@ import {
   startLoopback,
   toExchange,
 } from '../../../apirequest/fixtures.ts'
-import { sendJson } from '../../../httpserver/respond.ts'
+import { sendJson } from '../../../httpserver/response/respond.ts'
 import { readForm } from './read-form.ts'
 
 describe('readForm', () => {

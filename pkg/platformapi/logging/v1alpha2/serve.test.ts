@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { renderKube } from '../../../apierrors/render-kube.ts'
 import { type Loopback, startLoopback, toExchange } from '../../../apirequest/fixtures.ts'
-import { sendJson } from '../../../httpserver/respond.ts'
+import { sendJson } from '../../../httpserver/response/respond.ts'
 import { createLoggingApi } from './serve.ts'
 
 const base = '/kapis/logging.example.org/v1alpha2'

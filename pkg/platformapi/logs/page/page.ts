@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs'
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http'
-import { readAsset } from '../../../httpserver/asset.ts'
-import { sendDocument } from '../../../httpserver/document.ts'
-import { escapeHtml, html } from '../../../httpserver/html.ts'
-import { send } from '../../../httpserver/respond.ts'
+import { readAsset } from '../../../httpserver/response/asset.ts'
+import { sendDocument } from '../../../httpserver/response/document.ts'
+import { escapeHtml, html } from '../../../httpserver/response/html.ts'
+import { send } from '../../../httpserver/response/respond.ts'
 
 /**
  * The CSP of the page: only the script and style sheet of Kapis, requests to this server, and no

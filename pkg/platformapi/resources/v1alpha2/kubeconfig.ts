@@ -1,6 +1,6 @@
 import { methodNotAllowed, notFound, unknownResource } from '../../../apierrors/status.ts'
 import type { AuthenticatedExchange } from '../../../apirequest/request-context.ts'
-import { send } from '../../../httpserver/respond.ts'
+import { send } from '../../../httpserver/response/respond.ts'
 import { commandLine } from '../../../shell/command-line.ts'
 import { toYaml } from '../../../yaml/write.ts'
 

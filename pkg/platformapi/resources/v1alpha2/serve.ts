@@ -1,6 +1,6 @@
 import { badRequest, methodNotAllowed, unknownResource } from '../../../apierrors/status.ts'
 import type { AuthenticatedExchange, Handler } from '../../../apirequest/request-context.ts'
-import { sendJson } from '../../../httpserver/respond.ts'
+import { sendJson } from '../../../httpserver/response/respond.ts'
 import { routeOf } from '../../../openapi/route.ts'
 import { type ComponentTools, isForComponents, serveComponents } from '../../components.ts'
 import type { componentPaths } from '../../components-description.ts'

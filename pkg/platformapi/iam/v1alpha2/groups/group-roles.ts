@@ -1,6 +1,6 @@
 import { badRequest, methodNotAllowed, notFound } from '../../../../apierrors/status.ts'
 import type { AuthenticatedExchange } from '../../../../apirequest/request-context.ts'
-import { sendJson } from '../../../../httpserver/respond.ts'
+import { sendJson } from '../../../../httpserver/response/respond.ts'
 import { isRecord, itemsOf, type KubeObject, membersOf, parseObject } from '../../../../kubeclient/object.ts'
 import { plain, workspaceRoleBindings } from '../../../../resourcecache/kinds/platform.ts'
 import { type CallAs, withQueryOf } from '../../../as-caller.ts'

@@ -1,6 +1,6 @@
 import { badRequest, methodNotAllowed, notFound } from '../../../../apierrors/status.ts'
 import type { AuthenticatedExchange, Handler } from '../../../../apirequest/request-context.ts'
-import { sendJson } from '../../../../httpserver/respond.ts'
+import { sendJson } from '../../../../httpserver/response/respond.ts'
 import type { CallAs } from '../../../as-caller.ts'
 import { readJson } from '../../../body.ts'
 import { readDeleteOptions } from '../../../delete-options.ts'

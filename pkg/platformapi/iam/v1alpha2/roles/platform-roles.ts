@@ -1,5 +1,5 @@
 import type { AuthenticatedExchange } from '../../../../apirequest/request-context.ts'
-import { addWarning } from '../../../../httpserver/warning.ts'
+import { addWarning } from '../../../../httpserver/response/warning.ts'
 import { invalidUser, type UserDraft } from '../../../../iam/users/parse-user.ts'
 import type { User } from '../../../../iam/users/user.ts'
 import type { KubeObject } from '../../../../kubeclient/object.ts'

@@ -1,7 +1,7 @@
 import { notFound } from '../../../../apierrors/status.ts'
 import { authenticatedGroup } from '../../../../apirequest/identity.ts'
 import type { AuthenticatedExchange, Handler } from '../../../../apirequest/request-context.ts'
-import { sendJson } from '../../../../httpserver/respond.ts'
+import { sendJson } from '../../../../httpserver/response/respond.ts'
 import type { User } from '../../../../iam/users/user.ts'
 import { createMemberHandlers, type MemberTools, requireMethod } from './member-routes.ts'
 import { type Held, isSameRole, type Place, type Subject, workspaceRolesOf } from './role-bindings.ts'

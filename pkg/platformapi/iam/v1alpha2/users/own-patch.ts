@@ -1,6 +1,6 @@
 import { Status } from '../../../../apierrors/status.ts'
 import type { AuthenticatedExchange } from '../../../../apirequest/request-context.ts'
-import { sendJson, sendJsonText } from '../../../../httpserver/respond.ts'
+import { sendJson, sendJsonText } from '../../../../httpserver/response/respond.ts'
 import { invalidUser, parseUserDraft } from '../../../../iam/users/parse-user.ts'
 import { toUser } from '../../../../iam/users/user.ts'
 import { passwordProblem, problemAt } from '../../../../iam/users/user-validation.ts'

@@ -1,6 +1,6 @@
 import { badRequest, methodNotAllowed, tooManyRequests } from '../../../../apierrors/status.ts'
 import type { AuthenticatedExchange } from '../../../../apirequest/request-context.ts'
-import { sendJson } from '../../../../httpserver/respond.ts'
+import { sendJson } from '../../../../httpserver/response/respond.ts'
 import type { PasswordChecker } from '../../../../iam/passwords/password-check.ts'
 import { invalidUser } from '../../../../iam/users/parse-user.ts'
 import { passwordProblem, problemAt } from '../../../../iam/users/user-validation.ts'

@@ -1,6 +1,6 @@
 import { badRequest, methodNotAllowed } from '../../../../apierrors/status.ts'
 import type { AuthenticatedExchange } from '../../../../apirequest/request-context.ts'
-import { sendJson } from '../../../../httpserver/respond.ts'
+import { sendJson } from '../../../../httpserver/response/respond.ts'
 import type { UserState } from '../../../../iam/users/user.ts'
 import { isRecord } from '../../../../kubeclient/object.ts'
 import { readJson } from '../../../body.ts'

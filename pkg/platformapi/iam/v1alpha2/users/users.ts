@@ -1,6 +1,6 @@
 import { methodNotAllowed, notFound, Status, toStatus } from '../../../../apierrors/status.ts'
 import type { AuthenticatedExchange } from '../../../../apirequest/request-context.ts'
-import { sendJson, sendJsonText } from '../../../../httpserver/respond.ts'
+import { sendJson, sendJsonText } from '../../../../httpserver/response/respond.ts'
 import { parseUserDraft, type UserDraft } from '../../../../iam/users/parse-user.ts'
 import { type User, usersPath } from '../../../../iam/users/user.ts'
 import type { Permit, UserWriter, WriteOptions } from '../../../../iam/users/user-writer.ts'

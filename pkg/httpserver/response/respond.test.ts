@@ -2,8 +2,8 @@ import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
-import { type Listener, type Loopback, startLoopback } from '../apirequest/fixtures.ts'
-import { createTimeSlices } from '../scheduling/time-slices.ts'
+import { type Listener, type Loopback, startLoopback } from '../../apirequest/fixtures.ts'
+import { createTimeSlices } from '../../scheduling/time-slices.ts'
 import { acceptsGzip, collect, pieceBytes, send, sendChunks, sendJson, sendParts } from './respond.ts'
 
 describe('respond', () => {

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http'
-import { http } from './node-http.ts'
+import { http } from '../node-http.ts'
 
 const lineEnd = Buffer.from('\r\n')
 

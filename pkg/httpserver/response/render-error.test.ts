@@ -1,6 +1,6 @@
 import { expect } from 'chai'
-import { Status } from '../apierrors/status.ts'
-import { type Loopback, startLoopback } from '../apirequest/fixtures.ts'
+import { Status } from '../../apierrors/status.ts'
+import { type Loopback, startLoopback } from '../../apirequest/fixtures.ts'
 import { renderError } from './render-error.ts'
 
 describe('renderError', () => {

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import type { OutgoingHttpHeaders } from 'node:http'
 import { gzipSync } from 'node:zlib'
-import type { Exchange } from '../apirequest/request-context.ts'
-import { stringifyExactly } from '../json/stringify.ts'
+import type { Exchange } from '../../apirequest/request-context.ts'
+import { stringifyExactly } from '../../json/stringify.ts'
 import { acceptsGzip, send } from './respond.ts'
 
 /** A static body, the same for all callers: serialized once, with a digest as its ETag. */

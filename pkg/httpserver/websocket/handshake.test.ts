@@ -1,6 +1,6 @@
 import { expect } from 'chai'
-import { Status } from '../apierrors/status.ts'
-import { isWebSocket, readHandshake, splitSubprotocols } from './web-socket-handshake.ts'
+import { Status } from '../../apierrors/status.ts'
+import { isWebSocket, readHandshake, splitSubprotocols } from './handshake.ts'
 
 const handshake = {
   upgrade: 'websocket',

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import { badRequest, Status } from '../apierrors/status.ts'
+import { badRequest, Status } from '../../apierrors/status.ts'
 
 type Handshake = Pick<IncomingMessage, 'method' | 'headers'>
 

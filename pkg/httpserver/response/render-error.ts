@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http'
-import { renderKube, type StatusForm } from '../apierrors/render-kube.ts'
-import type { Status } from '../apierrors/status.ts'
-import { jsonToYaml } from '../yaml/write.ts'
-import { covers, parseAccept } from './accept-clause.ts'
+import { renderKube, type StatusForm } from '../../apierrors/render-kube.ts'
+import type { Status } from '../../apierrors/status.ts'
+import { jsonToYaml } from '../../yaml/write.ts'
+import { covers, parseAccept } from '../request/accept-clause.ts'
 
 const yaml: StatusForm = { contentType: 'application/yaml', encode: jsonToYaml }
 

@@ -1,7 +1,7 @@
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import type { Writable } from 'node:stream'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { TimeSlices } from '../scheduling/time-slices.ts'
+import type { TimeSlices } from '../../scheduling/time-slices.ts'
 
 /** The Cache-Control header of kube-apiserver for everything without a caching rule. */
 const uncached = { 'cache-control': 'no-cache, private' }
