@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, request, type Server, type ServerResponse } from 'node:http'
 import { hooked } from '../httpserver/hooked-message.ts'
-import type { Identity } from './identity.ts'
+import type { Identity } from './identity/identity.ts'
 import type { AuthenticatedExchange } from './request-context.ts'
 import { parseLine } from './request-line.ts'
 

@@ -1,4 +1,4 @@
-import type { QueryParameters } from './query-parameters.ts'
+import type { QueryParameters } from './query/query-parameters.ts'
 import type { Exchange } from './request-context.ts'
 
 type Asked = Pick<Exchange, 'req' | 'info' | 'query'>

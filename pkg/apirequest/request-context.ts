@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Writable } from 'node:stream'
-import type { Identity } from './identity.ts'
-import type { QueryParameters } from './query-parameters.ts'
+import type { Identity } from './identity/identity.ts'
+import type { QueryParameters } from './query/query-parameters.ts'
 import type { RequestInfo } from './request-info.ts'
 
 /**

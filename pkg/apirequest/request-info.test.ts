@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { QueryParameters } from './query-parameters.ts'
+import { QueryParameters } from './query/query-parameters.ts'
 import {
   isInScope,
   parseRequestInfo,

@@ -1,7 +1,7 @@
-import { type FieldRequirement, requiredValue } from './field-selector.ts'
-import type { LabelRequirement } from './label-selector.ts'
-import { QueryParameters } from './query-parameters.ts'
-import type { Selector } from './selector.ts'
+import { type FieldRequirement, requiredValue } from './selector/field-selector.ts'
+import type { LabelRequirement } from './selector/label-selector.ts'
+import { QueryParameters } from './query/query-parameters.ts'
+import type { Selector } from './selector/selector.ts'
 
 /**
  * The attributes of a request, parsed once from method and URL for authorization, selection, audit,

@@ -1,5 +1,5 @@
 import { createBoundedCache } from '../cache/bounded-cache.ts'
-import { QueryParameters } from './query-parameters.ts'
+import { QueryParameters } from './query/query-parameters.ts'
 import type { Exchange } from './request-context.ts'
 import { parseRequestInfo } from './request-info.ts'
 import { parseTarget } from './target.ts'

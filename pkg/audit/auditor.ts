@@ -1,5 +1,5 @@
 import { Status, unavailable } from '../apierrors/status.ts'
-import type { Identity } from '../apirequest/identity.ts'
+import type { Identity } from '../apirequest/identity/identity.ts'
 import { mayLast } from '../apirequest/long-running.ts'
 import type { AuthenticatedExchange, Exchange } from '../apirequest/request-context.ts'
 import { hooksOf } from '../httpserver/hooked-message.ts'

@@ -1,5 +1,5 @@
 import type { Status } from '../apierrors/status.ts'
-import type { Identity } from '../apirequest/identity.ts'
+import type { Identity } from '../apirequest/identity/identity.ts'
 import type { Exchange } from '../apirequest/request-context.ts'
 import type { Level, Stage } from './policy.ts'
 import { redactedUri } from './redact.ts'

@@ -1,7 +1,7 @@
 import { createHmac, randomBytes } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import { Status, tooManyRequests } from '../apierrors/status.ts'
-import type { Identity } from '../apirequest/identity.ts'
+import type { Identity } from '../apirequest/identity/identity.ts'
 import { parseTarget } from '../apirequest/target.ts'
 import { createBoundedCache } from '../cache/bounded-cache.ts'
 import { isCrossOrigin } from '../httpserver/request/cross-origin.ts'

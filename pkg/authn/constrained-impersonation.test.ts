@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { Status } from '../apierrors/status.ts'
 import { jane } from '../apirequest/fixtures.ts'
-import type { Identity } from '../apirequest/identity.ts'
+import type { Identity } from '../apirequest/identity/identity.ts'
 import { type RequestInfo, toResourceInfo } from '../apirequest/request-info.ts'
 import { type Claimed, impersonateConstrained, nodeOf } from './constrained-impersonation.ts'
 

@@ -1,5 +1,5 @@
 import { Status } from '../apierrors/status.ts'
-import { type Identity, splitServiceAccount } from '../apirequest/identity.ts'
+import { type Identity, splitServiceAccount } from '../apirequest/identity/identity.ts'
 import { type RequestInfo, toResourceInfo } from '../apirequest/request-info.ts'
 import { forbidden } from '../authz/forbidden.ts'
 

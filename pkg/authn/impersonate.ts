@@ -5,9 +5,9 @@ import {
   type Identity,
   splitServiceAccount,
   withAuthenticatedGroup,
-} from '../apirequest/identity.ts'
-import { decodeExtraKey, decodeHeaderText } from '../apirequest/identity-header.ts'
-import { identityProblem } from '../apirequest/identity-text.ts'
+} from '../apirequest/identity/identity.ts'
+import { decodeExtraKey, decodeHeaderText } from '../apirequest/identity/identity-header.ts'
+import { identityProblem } from '../apirequest/identity/identity-text.ts'
 import { type RequestInfo, toResourceInfo } from '../apirequest/request-info.ts'
 import {
   type Claimed,

@@ -1,5 +1,5 @@
 import { Status, unauthorized } from '../apierrors/status.ts'
-import { type Identity, identityBytes } from '../apirequest/identity.ts'
+import { type Identity, identityBytes } from '../apirequest/identity/identity.ts'
 import { createBoundedCache } from '../cache/bounded-cache.ts'
 import { isReadOnly } from '../jwt/online-audience.ts'
 import type { Authenticator } from './authenticator.ts'

@@ -1,5 +1,5 @@
 import { unauthorized, unavailable } from '../apierrors/status.ts'
-import { type Identity, identityBytes } from '../apirequest/identity.ts'
+import { type Identity, identityBytes } from '../apirequest/identity/identity.ts'
 import { createBoundedCache } from '../cache/bounded-cache.ts'
 import { createSingleFlight } from '../cache/single-flight.ts'
 import type { KubeClient } from '../kubeclient/client.ts'

@@ -1,4 +1,4 @@
-import { type Identity, isSuperuser } from '../apirequest/identity.ts'
+import { type Identity, isSuperuser } from '../apirequest/identity/identity.ts'
 import { createBoundedCache } from '../cache/bounded-cache.ts'
 import { createSingleFlight } from '../cache/single-flight.ts'
 import type { KubeClient } from '../kubeclient/client.ts'

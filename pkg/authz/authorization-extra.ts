@@ -1,4 +1,4 @@
-import type { Identity } from '../apirequest/identity.ts'
+import type { Identity } from '../apirequest/identity/identity.ts'
 
 /** The ID of a token: for audit logs, and not for authorization. */
 const credentialId = 'authentication.kubernetes.io/credential-id'

@@ -1,4 +1,4 @@
-import { hasNoCredential } from '../apirequest/identity.ts'
+import { hasNoCredential } from '../apirequest/identity/identity.ts'
 import type { AuthenticatedExchange } from '../apirequest/request-context.ts'
 import type { RequestInfo } from '../apirequest/request-info.ts'
 import type { Authorize, Narrow } from './authorizer.ts'

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import { hasNoCredential, type Identity, isSuperuser } from '../apirequest/identity.ts'
+import { hasNoCredential, type Identity, isSuperuser } from '../apirequest/identity/identity.ts'
 import type { RequestInfo } from '../apirequest/request-info.ts'
 import { createBoundedCache } from '../cache/bounded-cache.ts'
 import { createSingleFlight } from '../cache/single-flight.ts'

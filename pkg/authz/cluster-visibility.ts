@@ -1,4 +1,4 @@
-import { type Identity, isSuperuser } from '../apirequest/identity.ts'
+import { type Identity, isSuperuser } from '../apirequest/identity/identity.ts'
 import type { RequestInfo } from '../apirequest/request-info.ts'
 import { type BoundedCache, createBoundedCache } from '../cache/bounded-cache.ts'
 import type { KubeClient } from '../kubeclient/client.ts'

@@ -1,5 +1,5 @@
 import { type Details, Status, unauthorized } from '../apierrors/status.ts'
-import { hasNoCredential, type Identity } from '../apirequest/identity.ts'
+import { hasNoCredential, type Identity } from '../apirequest/identity/identity.ts'
 import { isPlatformPrefix, type RequestInfo } from '../apirequest/request-info.ts'
 
 /**

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import type { Status } from '../apierrors/status.ts'
-import { hasNoCredential, type Identity } from '../apirequest/identity.ts'
+import { hasNoCredential, type Identity } from '../apirequest/identity/identity.ts'
 import type { AuthenticatedExchange } from '../apirequest/request-context.ts'
 import { type RequestInfo, toResourceInfo } from '../apirequest/request-info.ts'
 import { createBoundedCache } from '../cache/bounded-cache.ts'

@@ -1,4 +1,4 @@
-import type { Identity } from '../apirequest/identity.ts'
+import type { Identity } from '../apirequest/identity/identity.ts'
 import type { RequestInfo } from '../apirequest/request-info.ts'
 import type { Kind } from '../resourcecache/kind.ts'
 import type { RbacReader } from './rbac-index.ts'

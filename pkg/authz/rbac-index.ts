@@ -1,5 +1,5 @@
 import { unavailable } from '../apierrors/status.ts'
-import type { Identity } from '../apirequest/identity.ts'
+import type { Identity } from '../apirequest/identity/identity.ts'
 import type { KubeClient } from '../kubeclient/client.ts'
 import { Informer } from '../kubeclient/informer.ts'
 import { type KubeObject, membersOf } from '../kubeclient/object.ts'

@@ -1,4 +1,4 @@
-import type { Identity } from '../apirequest/identity.ts'
+import type { Identity } from '../apirequest/identity/identity.ts'
 import { isRecord } from '../kubeclient/object.ts'
 
 /**

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { Status } from '../apierrors/status.ts'
-import type { Identity } from '../apirequest/identity.ts'
-import { QueryParameters } from '../apirequest/query-parameters.ts'
+import type { Identity } from '../apirequest/identity/identity.ts'
+import { QueryParameters } from '../apirequest/query/query-parameters.ts'
 import { parseRequestInfo } from '../apirequest/request-info.ts'
 import { assertInScope, assertMayUpgrade } from './token-scope.ts'
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { Status } from '../apierrors/status.ts'
-import type { Identity } from '../apirequest/identity.ts'
+import type { Identity } from '../apirequest/identity/identity.ts'
 import type { Visible } from '../resourcecache/list/object-visibility.ts'
 import type { Entry } from '../resourcecache/store/cached-object.ts'
 import type { ObjectStore } from '../resourcecache/store/store.ts'

@@ -1,7 +1,7 @@
 import type { Writable } from 'node:stream'
 import { setTimeout as delay } from 'node:timers/promises'
 import { badRequest, expired, toStatus } from '../apierrors/status.ts'
-import type { PageWatchQuery } from '../apirequest/watch-query.ts'
+import type { PageWatchQuery } from '../apirequest/query/watch-query.ts'
 import type { EventStream } from '../httpserver/response/event-stream.ts'
 import { drained } from '../httpserver/response/respond.ts'
 import { type ListRequest, listPage } from '../resourcecache/list/list.ts'

@@ -1,15 +1,15 @@
 import { badRequest, methodNotAllowed, notFound, unknownResource } from '../apierrors/status.ts'
-import { type ListQuery, parseListQuery } from '../apirequest/list-query.ts'
+import { type ListQuery, parseListQuery } from '../apirequest/query/list-query.ts'
 import type { AuthenticatedExchange } from '../apirequest/request-context.ts'
 import { isInScope } from '../apirequest/request-info.ts'
-import { formatShardSelector } from '../apirequest/shard-selector.ts'
-import { parseVersion } from '../apirequest/version-query.ts'
+import { formatShardSelector } from '../apirequest/selector/shard-selector.ts'
+import { parseVersion } from '../apirequest/query/version-query.ts'
 import {
   isPageWatch,
   parseListVersion,
   parsePageWatchQuery,
   parseWatchQuery,
-} from '../apirequest/watch-query.ts'
+} from '../apirequest/query/watch-query.ts'
 import { toCacheKey } from '../cache/bounded-cache.ts'
 import {
   acceptsServerSentEvents,

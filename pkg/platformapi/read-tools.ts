@@ -1,4 +1,4 @@
-import type { ListQuery } from '../apirequest/list-query.ts'
+import type { ListQuery } from '../apirequest/query/list-query.ts'
 import type { AuthenticatedExchange } from '../apirequest/request-context.ts'
 import type { RequestInfo } from '../apirequest/request-info.ts'
 import type { Kind } from '../resourcecache/kind.ts'

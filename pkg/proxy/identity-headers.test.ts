@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { Status } from '../apierrors/status.ts'
-import type { Identity } from '../apirequest/identity.ts'
+import type { Identity } from '../apirequest/identity/identity.ts'
 import { toImpersonation, toRemoteHeaders } from './identity-headers.ts'
 
 const bare: Identity = { username: 'jane', uid: '', groups: [], extra: {} }

@@ -4,9 +4,9 @@ import {
   type Identity,
   splitServiceAccount,
   unauthenticatedGroup,
-} from '../apirequest/identity.ts'
-import { encodeExtraKey, encodeHeaderText } from '../apirequest/identity-header.ts'
-import { identityProblem } from '../apirequest/identity-text.ts'
+} from '../apirequest/identity/identity.ts'
+import { encodeExtraKey, encodeHeaderText } from '../apirequest/identity/identity-header.ts'
+import { identityProblem } from '../apirequest/identity/identity-text.ts'
 import type { HeaderLines } from './headers.ts'
 
 type Names = {

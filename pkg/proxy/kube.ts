@@ -1,5 +1,5 @@
 import { Status } from '../apierrors/status.ts'
-import type { Identity } from '../apirequest/identity.ts'
+import type { Identity } from '../apirequest/identity/identity.ts'
 import { lastsAtKube } from '../apirequest/long-running.ts'
 import type { AuthenticatedExchange, Handler } from '../apirequest/request-context.ts'
 import { formatTarget } from '../apirequest/target.ts'

@@ -1,5 +1,5 @@
 import { Status } from '../../apierrors/status.ts'
-import type { QueryParameters } from '../../apirequest/query-parameters.ts'
+import type { QueryParameters } from '../../apirequest/query/query-parameters.ts'
 import type { Exchange } from '../../apirequest/request-context.ts'
 import { renderError } from '../../httpserver/response/render-error.ts'
 

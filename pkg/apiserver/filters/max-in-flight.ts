@@ -1,5 +1,5 @@
 import { tooManyRequests } from '../../apierrors/status.ts'
-import { isSuperuser } from '../../apirequest/identity.ts'
+import { isSuperuser } from '../../apirequest/identity/identity.ts'
 import { mayLast } from '../../apirequest/long-running.ts'
 import type { AuthenticatedExchange } from '../../apirequest/request-context.ts'
 import { createBodyArrival } from './body-arrival.ts'

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { QueryParameters } from '../../apirequest/query-parameters.ts'
+import { QueryParameters } from '../../apirequest/query/query-parameters.ts'
 import { parseRequestInfo } from '../../apirequest/request-info.ts'
 import { createRegistry } from '../../telemetry/metrics.ts'
 import { createRequestMetrics } from './request-metrics.ts'

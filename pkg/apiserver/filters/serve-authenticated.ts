@@ -1,4 +1,4 @@
-import type { Identity } from '../../apirequest/identity.ts'
+import type { Identity } from '../../apirequest/identity/identity.ts'
 import { mayLast } from '../../apirequest/long-running.ts'
 import type { AuthenticatedExchange, Handler } from '../../apirequest/request-context.ts'
 import { withDeadline } from './deadline.ts'

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http'
-import type { QueryParameters } from '../../apirequest/query-parameters.ts'
+import type { QueryParameters } from '../../apirequest/query/query-parameters.ts'
 import type { Exchange } from '../../apirequest/request-context.ts'
 import { send } from '../../httpserver/response/respond.ts'
 

@@ -1,5 +1,5 @@
 import { unavailable } from '../../apierrors/status.ts'
-import type { Identity } from '../../apirequest/identity.ts'
+import type { Identity } from '../../apirequest/identity/identity.ts'
 import type { AuthenticatedExchange } from '../../apirequest/request-context.ts'
 import { platformPrefixes, type RequestInfo, toResourceInfo } from '../../apirequest/request-info.ts'
 import { AuthenticationConfigSource } from '../../authn/authentication-config.ts'

@@ -1,4 +1,4 @@
-import { type Identity, isSuperuser } from '../../apirequest/identity.ts'
+import { type Identity, isSuperuser } from '../../apirequest/identity/identity.ts'
 import type { RbacReader } from '../rbac-index.ts'
 import { createRuleFinder } from './grant.ts'
 import type { AccessAttributes } from './rule.ts'

@@ -1,4 +1,4 @@
-import type { Identity } from '../../apirequest/identity.ts'
+import type { Identity } from '../../apirequest/identity/identity.ts'
 import type { Binding, RbacReader } from '../rbac-index.ts'
 import { type AccessAttributes, type Rule, ruleAllows, toPolicyRule } from './rule.ts'
 

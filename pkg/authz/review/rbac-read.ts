@@ -1,5 +1,5 @@
 import { Status } from '../../apierrors/status.ts'
-import type { Identity } from '../../apirequest/identity.ts'
+import type { Identity } from '../../apirequest/identity/identity.ts'
 import { type RequestInfo, toResourceInfo } from '../../apirequest/request-info.ts'
 import type { Authorize } from '../authorizer.ts'
 

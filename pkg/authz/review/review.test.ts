@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { jane } from '../../apirequest/fixtures.ts'
-import type { Identity } from '../../apirequest/identity.ts'
+import type { Identity } from '../../apirequest/identity/identity.ts'
 import { parseRequestInfo } from '../../apirequest/request-info.ts'
 import type { RbacIndex, RbacReader } from '../rbac-index.ts'
 import { accessReport } from './access-report.ts'

@@ -1,4 +1,4 @@
-import type { Identity } from '../../apirequest/identity.ts'
+import type { Identity } from '../../apirequest/identity/identity.ts'
 import type { RbacReader } from '../../authz/rbac-index.ts'
 import { explainAccess, rolesThatAllow } from '../../authz/review/explain-access.ts'
 import type { AccessAttributes } from '../../authz/review/rule.ts'

@@ -10,7 +10,7 @@ import {
   startLoopback,
   toExchange,
 } from '../../apirequest/fixtures.ts'
-import type { Identity } from '../../apirequest/identity.ts'
+import type { Identity } from '../../apirequest/identity/identity.ts'
 import { forbidden } from '../../authz/forbidden.ts'
 import type { RbacIndex } from '../../authz/rbac-index.ts'
 import { binding, groupOf, indexOf, role, user } from '../../authz/review/fixtures.ts'

@@ -1,5 +1,5 @@
 import { badRequest, methodNotAllowed, notAcceptable, unknownResource } from '../../apierrors/status.ts'
-import type { Identity } from '../../apirequest/identity.ts'
+import type { Identity } from '../../apirequest/identity/identity.ts'
 import type { AuthenticatedExchange } from '../../apirequest/request-context.ts'
 import { toResourceInfo } from '../../apirequest/request-info.ts'
 import type { Authorize } from '../../authz/authorizer.ts'

@@ -1,5 +1,5 @@
 import { Status } from '../../apierrors/status.ts'
-import { type Identity, splitServiceAccount, withAuthenticatedGroup } from '../../apirequest/identity.ts'
+import { type Identity, splitServiceAccount, withAuthenticatedGroup } from '../../apirequest/identity/identity.ts'
 
 export type SubjectOptions = {
   /**

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { parse } from 'yaml'
 import { type Loopback, startLoopback } from '../../apirequest/fixtures.ts'
-import { QueryParameters } from '../../apirequest/query-parameters.ts'
+import { QueryParameters } from '../../apirequest/query/query-parameters.ts'
 import { sendJson } from '../../httpserver/response/respond.ts'
 import { trickyTexts } from '../../yaml/fixtures.ts'
 import type { Accepted } from './accept.ts'

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import type { QueryParameters } from '../../apirequest/query-parameters.ts'
+import type { QueryParameters } from '../../apirequest/query/query-parameters.ts'
 import { indentJson } from '../../json/indent.ts'
 import { jsonToYaml } from '../../yaml/write.ts'
 import type { Accepted } from './accept.ts'

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { refusalOf } from '../../apierrors/fixtures.ts'
-import { QueryParameters } from '../../apirequest/query-parameters.ts'
+import { QueryParameters } from '../../apirequest/query/query-parameters.ts'
 import { entry } from '../../resourcecache/fixtures.ts'
 import { isSelective, type ListOptions, matchesOptions, parseListOptions } from './list-options.ts'
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { rejectionOf, toRefusal } from '../../apierrors/fixtures.ts'
-import { QueryParameters } from '../../apirequest/query-parameters.ts'
+import { QueryParameters } from '../../apirequest/query/query-parameters.ts'
 import { bookmark, createRandom, event, node, replaceAll, storeOf } from '../../resourcecache/fixtures.ts'
 import type { Visible } from '../../resourcecache/list/object-visibility.ts'
 import { entriesOf } from '../../resourcecache/store/chunk.ts'

@@ -1,5 +1,5 @@
 import { expired } from '../../apierrors/status.ts'
-import { formatShardSelector } from '../../apirequest/shard-selector.ts'
+import { formatShardSelector } from '../../apirequest/selector/shard-selector.ts'
 import { toCacheKey } from '../../cache/bounded-cache.ts'
 import { waitForLatest, waitForVersion } from '../../resourcecache/informer/wait-for-resource-version.ts'
 import {

@@ -1,4 +1,4 @@
-import type { QueryParameters } from '../../apirequest/query-parameters.ts'
+import type { QueryParameters } from '../../apirequest/query/query-parameters.ts'
 import type { AuthenticatedExchange } from '../../apirequest/request-context.ts'
 import { toCacheKey } from '../../cache/bounded-cache.ts'
 import { toEventStream } from '../../httpserver/response/event-stream.ts'

@@ -1,5 +1,5 @@
 import { methodNotAllowed, unknownResource } from '../../apierrors/status.ts'
-import type { Identity } from '../../apirequest/identity.ts'
+import type { Identity } from '../../apirequest/identity/identity.ts'
 import type { AuthenticatedExchange } from '../../apirequest/request-context.ts'
 import { isInScope, type RequestInfo } from '../../apirequest/request-info.ts'
 import { readCurrent, type Visible } from '../../resourcecache/list/object-visibility.ts'

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { refusalOf } from '../../apierrors/fixtures.ts'
-import { QueryParameters } from '../../apirequest/query-parameters.ts'
+import { QueryParameters } from '../../apirequest/query/query-parameters.ts'
 import { entry, node, storeOf } from '../../resourcecache/fixtures.ts'
 import { nodes } from '../../resourcecache/kinds/nodes.ts'
 import { selectPage } from '../../resourcecache/store/chunk.ts'

@@ -1,5 +1,5 @@
 import { badRequest } from '../../apierrors/status.ts'
-import type { QueryParameters } from '../../apirequest/query-parameters.ts'
+import type { QueryParameters } from '../../apirequest/query/query-parameters.ts'
 import type { Cell, Kind } from '../../resourcecache/kind.ts'
 import { aggregatedForm, objectBytes } from '../../resourcecache/list/list-body.ts'
 import type { Entry } from '../../resourcecache/store/cached-object.ts'

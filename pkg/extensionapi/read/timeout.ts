@@ -1,5 +1,5 @@
 import { badRequest } from '../../apierrors/status.ts'
-import type { QueryParameters } from '../../apirequest/query-parameters.ts'
+import type { QueryParameters } from '../../apirequest/query/query-parameters.ts'
 
 const units = new Set(['ns', 'us', 'µs', 'μs', 'ms', 's', 'm', 'h'])
 

@@ -1,4 +1,4 @@
-import type { QueryParameters } from '../../apirequest/query-parameters.ts'
+import type { QueryParameters } from '../../apirequest/query/query-parameters.ts'
 import type { EventKind } from '../events/kind.ts'
 import { allOf } from '../expression.ts'
 import { type Interval, parseInterval } from '../interval.ts'

@@ -1,5 +1,5 @@
 import { badRequest } from '../../apierrors/status.ts'
-import type { QueryParameters } from '../../apirequest/query-parameters.ts'
+import type { QueryParameters } from '../../apirequest/query/query-parameters.ts'
 
 /**
  * The query of a request; each reader throws an error that names the parameter. An empty parameter

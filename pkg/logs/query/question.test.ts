@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { refusalOf } from '../../apierrors/fixtures.ts'
-import { QueryParameters } from '../../apirequest/query-parameters.ts'
+import { QueryParameters } from '../../apirequest/query/query-parameters.ts'
 import { match } from '../expression.ts'
 import { parseLogQuery } from './question.ts'
 

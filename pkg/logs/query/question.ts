@@ -1,5 +1,5 @@
 import { badRequest } from '../../apierrors/status.ts'
-import type { QueryParameters } from '../../apirequest/query-parameters.ts'
+import type { QueryParameters } from '../../apirequest/query/query-parameters.ts'
 import { allOf, anyOf, type Expression, isOneOf, match } from '../expression.ts'
 import type { LogFilter } from '../filter.ts'
 import { type Interval, parseInterval } from '../interval.ts'

@@ -1,5 +1,5 @@
 import { badRequest, type Cause, Status } from '../../apierrors/status.ts'
-import type { QueryParameters } from '../../apirequest/query-parameters.ts'
+import type { QueryParameters } from '../../apirequest/query/query-parameters.ts'
 import { parseTimestamp } from '../../logs/ingest/timestamp.ts'
 import { maxTimeNs } from '../../logs/record.ts'
 

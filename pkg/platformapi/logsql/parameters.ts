@@ -1,5 +1,5 @@
 import { badRequest } from '../../apierrors/status.ts'
-import type { QueryParameters } from '../../apirequest/query-parameters.ts'
+import type { QueryParameters } from '../../apirequest/query/query-parameters.ts'
 import { createLimits, type Limits } from '../../logs/logsql/limits.ts'
 import { parseDuration } from '../../logs/logsql/numbers.ts'
 import { parseLogsql, parseLogsqlFilter } from '../../logs/logsql/parse/parse.ts'

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { renderKube } from '../../apierrors/render-kube.ts'
 import { type GetOptions, type Loopback, startLoopback, toExchange } from '../../apirequest/fixtures.ts'
-import { QueryParameters } from '../../apirequest/query-parameters.ts'
+import { QueryParameters } from '../../apirequest/query/query-parameters.ts'
 import { createMemoryStore, record } from '../../logs/fixtures.ts'
 import type { Readable } from '../../logs/query/scope.ts'
 import type { LogStore } from '../../logs/store.ts'

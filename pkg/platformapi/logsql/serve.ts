@@ -1,6 +1,6 @@
 import { badRequest, unknownResource } from '../../apierrors/status.ts'
-import type { Identity } from '../../apirequest/identity.ts'
-import type { QueryParameters } from '../../apirequest/query-parameters.ts'
+import type { Identity } from '../../apirequest/identity/identity.ts'
+import type { QueryParameters } from '../../apirequest/query/query-parameters.ts'
 import type { AuthenticatedExchange, Handler } from '../../apirequest/request-context.ts'
 import { createPacedWriter, sendJsonText } from '../../httpserver/response/respond.ts'
 import { addWarning } from '../../httpserver/response/warning.ts'

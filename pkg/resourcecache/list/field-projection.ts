@@ -1,5 +1,5 @@
 import { badRequest } from '../../apierrors/status.ts'
-import { parseJsonPath } from '../../apirequest/json-path.ts'
+import { parseJsonPath } from '../../apirequest/query/json-path.ts'
 import { project, type Tree } from '../store/projection.ts'
 import { type Form, objectBytes, platformForm } from './list-body.ts'
 

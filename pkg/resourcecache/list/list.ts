@@ -1,5 +1,5 @@
 import { expired } from '../../apierrors/status.ts'
-import type { ListQuery } from '../../apirequest/list-query.ts'
+import type { ListQuery } from '../../apirequest/query/list-query.ts'
 import { toCacheKey } from '../../cache/bounded-cache.ts'
 import type { TimeSlices } from '../../scheduling/time-slices.ts'
 import {

@@ -1,6 +1,6 @@
 import { badRequest } from '../../apierrors/status.ts'
-import { parseJsonPath } from '../../apirequest/json-path.ts'
-import { splitSortKeys } from '../../apirequest/list-query.ts'
+import { parseJsonPath } from '../../apirequest/query/json-path.ts'
+import { splitSortKeys } from '../../apirequest/query/list-query.ts'
 import { decodeString } from '../../json/scan.ts'
 import { type Amount, compareAmounts, parseAmount } from '../decorate/amount.ts'
 import type { Entry } from '../store/cached-object.ts'

@@ -1,4 +1,4 @@
-import { parseJsonPath } from '../../apirequest/json-path.ts'
+import { parseJsonPath } from '../../apirequest/query/json-path.ts'
 import { findPaths, type Steps } from '../../json/path.ts'
 import { decodeString, eachChild, skipBlank, skipValue } from '../../json/scan.ts'
 import { itemsOf, membersOf, textOf } from '../../kubeclient/object.ts'

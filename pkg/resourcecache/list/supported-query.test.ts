@@ -1,6 +1,6 @@
 import { expect } from 'chai'
-import { parseListQuery } from '../../apirequest/list-query.ts'
-import { QueryParameters } from '../../apirequest/query-parameters.ts'
+import { parseListQuery } from '../../apirequest/query/list-query.ts'
+import { QueryParameters } from '../../apirequest/query/query-parameters.ts'
 import { ignoredSelections } from './supported-query.ts'
 
 describe('ignoredSelections', () => {

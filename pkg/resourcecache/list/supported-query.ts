@@ -1,4 +1,4 @@
-import type { ListQuery } from '../../apirequest/list-query.ts'
+import type { ListQuery } from '../../apirequest/query/list-query.ts'
 import type { Kind } from '../kind.ts'
 import { filterNames } from './list-predicate.ts'
 import { isSortKey, sortKeys } from './order.ts'

@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { Identity } from '../../apirequest/identity.ts'
+import type { Identity } from '../../apirequest/identity/identity.ts'
 import { createLineReader, type RequestLine } from '../../apirequest/request-line.ts'
 import type { Call } from '../../kubeclient/client.ts'
 import { peerAttributes } from './attributes.ts'

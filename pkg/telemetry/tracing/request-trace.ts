@@ -9,7 +9,7 @@ import {
   type Tracer,
   trace,
 } from '@opentelemetry/api'
-import type { Identity } from '../../apirequest/identity.ts'
+import type { Identity } from '../../apirequest/identity/identity.ts'
 import type { RequestLine } from '../../apirequest/request-line.ts'
 import { serverAttributes, toMethod } from './attributes.ts'
 import { toPathAttribute, toRoute } from './route.ts'

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { Identity } from '../../apirequest/identity.ts'
+import type { Identity } from '../../apirequest/identity/identity.ts'
 import type { Exchange } from '../../apirequest/request-context.ts'
 import type { TracingConfig } from '../../config/sections/tracing.ts'
 import type { KubeClient } from '../../kubeclient/client.ts'

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { tooManyRequests, unauthorized, unavailable } from '../../../apierrors/status.ts'
-import { hasNoCredential } from '../../../apirequest/identity.ts'
+import { hasNoCredential } from '../../../apirequest/identity/identity.ts'
 import type { AuthenticatedExchange, Handler } from '../../../apirequest/request-context.ts'
 import { isPlatformPrefix, toResourceInfo } from '../../../apirequest/request-info.ts'
 import { createNamespaceFinder } from '../../../authz/accessible-namespaces.ts'

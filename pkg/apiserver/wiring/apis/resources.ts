@@ -1,5 +1,5 @@
 import { unavailable, unknownResource } from '../../../apierrors/status.ts'
-import type { Identity } from '../../../apirequest/identity.ts'
+import type { Identity } from '../../../apirequest/identity/identity.ts'
 import type { AuthenticatedExchange, Handler } from '../../../apirequest/request-context.ts'
 import type { RequestInfo } from '../../../apirequest/request-info.ts'
 import type { NarrowedLists } from '../../../authz/narrowed-lists.ts'

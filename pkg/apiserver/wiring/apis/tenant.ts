@@ -1,5 +1,5 @@
 import { badRequest, notFound, unauthorized, unknownResource } from '../../../apierrors/status.ts'
-import { authenticatedGroup, hasNoCredential } from '../../../apirequest/identity.ts'
+import { authenticatedGroup, hasNoCredential } from '../../../apirequest/identity/identity.ts'
 import type { AuthenticatedExchange, Handler } from '../../../apirequest/request-context.ts'
 import type { RequestInfo } from '../../../apirequest/request-info.ts'
 import type { User } from '../../../iam/users/user.ts'

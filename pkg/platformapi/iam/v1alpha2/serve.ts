@@ -1,5 +1,5 @@
 import { methodNotAllowed, unauthorized, unknownResource } from '../../../apierrors/status.ts'
-import { hasNoCredential } from '../../../apirequest/identity.ts'
+import { hasNoCredential } from '../../../apirequest/identity/identity.ts'
 import type { AuthenticatedExchange, Handler } from '../../../apirequest/request-context.ts'
 import { isPlatformPrefix } from '../../../apirequest/request-info.ts'
 import type { PasswordChecker } from '../../../iam/passwords/password-check.ts'

@@ -7,7 +7,7 @@ import {
   unavailable,
   unknownResource,
 } from '../../../apierrors/status.ts'
-import type { Identity } from '../../../apirequest/identity.ts'
+import type { Identity } from '../../../apirequest/identity/identity.ts'
 import type { AuthenticatedExchange, Handler } from '../../../apirequest/request-context.ts'
 import { send, sendParts } from '../../../httpserver/response/respond.ts'
 import {

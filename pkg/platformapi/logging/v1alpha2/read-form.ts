@@ -1,5 +1,5 @@
 import { methodNotAllowed } from '../../../apierrors/status.ts'
-import { QueryParameters } from '../../../apirequest/query-parameters.ts'
+import { QueryParameters } from '../../../apirequest/query/query-parameters.ts'
 import type { AuthenticatedExchange } from '../../../apirequest/request-context.ts'
 import { readBody } from './read-body.ts'
 

@@ -1,6 +1,6 @@
 import { unknownResource } from '../../../apierrors/status.ts'
-import type { Identity } from '../../../apirequest/identity.ts'
-import type { ListQuery } from '../../../apirequest/list-query.ts'
+import type { Identity } from '../../../apirequest/identity/identity.ts'
+import type { ListQuery } from '../../../apirequest/query/list-query.ts'
 import type { AuthenticatedExchange } from '../../../apirequest/request-context.ts'
 import type { RequestInfo } from '../../../apirequest/request-info.ts'
 import type { Visible } from '../../../resourcecache/list/object-visibility.ts'

@@ -1,5 +1,5 @@
 import { notFound } from '../../../../apierrors/status.ts'
-import { authenticatedGroup } from '../../../../apirequest/identity.ts'
+import { authenticatedGroup } from '../../../../apirequest/identity/identity.ts'
 import type { AuthenticatedExchange, Handler } from '../../../../apirequest/request-context.ts'
 import { sendJson } from '../../../../httpserver/response/respond.ts'
 import type { User } from '../../../../iam/users/user.ts'

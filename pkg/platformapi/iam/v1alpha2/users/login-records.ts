@@ -1,5 +1,5 @@
 import { methodNotAllowed } from '../../../../apierrors/status.ts'
-import { parseListQuery } from '../../../../apirequest/list-query.ts'
+import { parseListQuery } from '../../../../apirequest/query/list-query.ts'
 import type { AuthenticatedExchange } from '../../../../apirequest/request-context.ts'
 import { sendJsonText } from '../../../../httpserver/response/respond.ts'
 import { addWarning } from '../../../../httpserver/response/warning.ts'

@@ -1,5 +1,5 @@
 import { Status } from '../../../../apierrors/status.ts'
-import type { Identity } from '../../../../apirequest/identity.ts'
+import type { Identity } from '../../../../apirequest/identity/identity.ts'
 import type { AuthenticatedExchange } from '../../../../apirequest/request-context.ts'
 import { isNamedInRbac } from '../../../../iam/identityprovider/linking/rbac-subject-lookup.ts'
 import type { UserRights } from '../../../../iam/users/user-permissions.ts'

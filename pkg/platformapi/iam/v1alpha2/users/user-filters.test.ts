@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { Status } from '../../../../apierrors/status.ts'
 import { startLoopback, toExchange } from '../../../../apirequest/fixtures.ts'
-import { parseListQuery } from '../../../../apirequest/list-query.ts'
+import { parseListQuery } from '../../../../apirequest/query/list-query.ts'
 import { entry } from '../../../../resourcecache/fixtures.ts'
 import { memberTraits } from '../roles/members.ts'
 import { narrowUsers, type UserFilterTools } from './user-filters.ts'

@@ -1,4 +1,4 @@
-import type { ListQuery } from '../../../../apirequest/list-query.ts'
+import type { ListQuery } from '../../../../apirequest/query/list-query.ts'
 import type { AuthenticatedExchange } from '../../../../apirequest/request-context.ts'
 import { toUser } from '../../../../iam/users/user.ts'
 import { parseObject } from '../../../../kubeclient/object.ts'

@@ -1,5 +1,5 @@
-import { badRequest } from '../apierrors/status.ts'
-import type { Steps } from '../json/path.ts'
+import { badRequest } from '../../apierrors/status.ts'
+import type { Steps } from '../../json/path.ts'
 
 const maxSteps = 64
 const step =

@@ -1,4 +1,4 @@
-import { badRequest } from '../apierrors/status.ts'
+import { badRequest } from '../../apierrors/status.ts'
 
 /** Maximum number of terms of a selector, since each is looked up in every object. */
 const maxTerms = 32

@@ -1,4 +1,4 @@
-import { badRequest } from '../apierrors/status.ts'
+import { badRequest } from '../../apierrors/status.ts'
 import { requireFewTerms } from './selector.ts'
 
 /** The fields by whose hash a collection can be split. */

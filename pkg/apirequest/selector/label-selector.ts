@@ -1,4 +1,4 @@
-import { badRequest } from '../apierrors/status.ts'
+import { badRequest } from '../../apierrors/status.ts'
 import { requireFewTerms } from './selector.ts'
 
 type Labels = Readonly<Record<string, string>>

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
-import { refusalOf } from '../apierrors/fixtures.ts'
-import { findPaths } from '../json/path.ts'
+import { refusalOf } from '../../apierrors/fixtures.ts'
+import { findPaths } from '../../json/path.ts'
 import { parseJsonPath } from './json-path.ts'
 
 const object = {

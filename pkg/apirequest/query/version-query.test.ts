@@ -1,6 +1,6 @@
 import { expect } from 'chai'
-import { refusalOf, statusOf } from '../apierrors/fixtures.ts'
-import { toKubeStatus } from '../apierrors/render-kube.ts'
+import { refusalOf, statusOf } from '../../apierrors/fixtures.ts'
+import { toKubeStatus } from '../../apierrors/render-kube.ts'
 import { QueryParameters } from './query-parameters.ts'
 import { parseVersion, parseVersionQuery } from './version-query.ts'
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { refusalOf, statusOf } from '../apierrors/fixtures.ts'
+import { refusalOf, statusOf } from '../../apierrors/fixtures.ts'
 import { type LabelRequirement, matchesLabels, parseLabelSelector } from './label-selector.ts'
 
 type Operator = LabelRequirement['operator']

@@ -1,4 +1,4 @@
-import { badRequest, type Cause, invalid } from '../apierrors/status.ts'
+import { badRequest, type Cause, invalid } from '../../apierrors/status.ts'
 import type { QueryParameters } from './query-parameters.ts'
 
 /** The requested state of a list or watch, as in metav1.ListOptions. */

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { refusalOf } from '../apierrors/fixtures.ts'
+import { refusalOf } from '../../apierrors/fixtures.ts'
 import { QueryParameters } from './query-parameters.ts'
 
 describe('QueryParameters', () => {

@@ -1,9 +1,9 @@
 import { unescape as unescapeLossy } from 'node:querystring'
-import { badRequest } from '../apierrors/status.ts'
-import { type FieldRequirement, parseFieldSelector } from './field-selector.ts'
-import { type LabelRequirement, parseLabelSelector } from './label-selector.ts'
-import { readSelector, type Selector } from './selector.ts'
-import { parseShardSelector, type ShardRange } from './shard-selector.ts'
+import { badRequest } from '../../apierrors/status.ts'
+import { type FieldRequirement, parseFieldSelector } from '../selector/field-selector.ts'
+import { type LabelRequirement, parseLabelSelector } from '../selector/label-selector.ts'
+import { readSelector, type Selector } from '../selector/selector.ts'
+import { parseShardSelector, type ShardRange } from '../selector/shard-selector.ts'
 
 /**
  * The query of a request, decoded once, in the same way as net/url of Go. All of Kapis reads

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { refusalOf } from '../apierrors/fixtures.ts'
+import { refusalOf } from '../../apierrors/fixtures.ts'
 import { matchesFields, parseFieldSelector, requiredValue, requireKnownFields } from './field-selector.ts'
 
 const known = ['metadata.name', 'metadata.namespace']
