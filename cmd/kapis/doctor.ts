@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util'
 import { createKubeClient } from '../../pkg/kubeclient/client.ts'
-import { loadRestConfig } from '../../pkg/kubeclient/rest-config.ts'
+import { loadRestConfig } from '../../pkg/kubeclient/config/rest-config.ts'
 import { type Command, UsageError } from './command.ts'
 import { admission } from './doctor/admission.ts'
 import { apiService } from './doctor/api-service.ts'

@@ -2,7 +2,7 @@ import type { ChildProcess } from 'node:child_process'
 import { mkdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { createKubeClient, type KubeClient } from '../../pkg/kubeclient/client.ts'
-import { loadRestConfig } from '../../pkg/kubeclient/rest-config.ts'
+import { loadRestConfig } from '../../pkg/kubeclient/config/rest-config.ts'
 import { applyManifests } from '../manifests.ts'
 import { ensureBinaries } from './binaries/binaries.ts'
 import {

@@ -1,7 +1,7 @@
 import { methodNotAllowed } from '../apierrors/status.ts'
 import type { Exchange } from '../apirequest/request-context.ts'
 import { cachingOf, createDocument, type Document, sendDocument } from '../httpserver/response/document.ts'
-import { isRecord } from '../kubeclient/object.ts'
+import { isRecord } from '../kubeclient/object/object.ts'
 import { type DescribedSection, toOpenApi } from '../openapi/document.ts'
 
 export type ApiDocument = {

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { hooksOf, requestHooksOf } from '../httpserver/hooked-message.ts'
 import { compactJson, itemTexts, memberText, withMembers, withoutMember } from '../json/members.ts'
-import { isRecord } from '../kubeclient/object.ts'
+import { isRecord } from '../kubeclient/object/object.ts'
 
 /**
  * The request body as sent, on one line, since JSON.parse would round numbers; undefined if it is

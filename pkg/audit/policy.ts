@@ -1,4 +1,4 @@
-import { isRecord } from '../kubeclient/object.ts'
+import { isRecord } from '../kubeclient/object/object.ts'
 import { parseYaml } from '../yaml/read.ts'
 
 /** Audit levels, from nothing to everything. */

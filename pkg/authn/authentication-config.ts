@@ -1,7 +1,7 @@
 import type { X509Certificate } from 'node:crypto'
 import type { KubeClient } from '../kubeclient/client.ts'
-import { isRecord, type KubeObject } from '../kubeclient/object.ts'
-import { Reflector } from '../kubeclient/reflector.ts'
+import { isRecord, type KubeObject } from '../kubeclient/object/object.ts'
+import { Reflector } from '../kubeclient/watch/reflector.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import { parseBundle } from './certificate-chain.ts'
 

@@ -3,7 +3,7 @@ import { type Identity, identityBytes } from '../apirequest/identity/identity.ts
 import { createBoundedCache } from '../cache/bounded-cache.ts'
 import { createSingleFlight } from '../cache/single-flight.ts'
 import type { KubeClient } from '../kubeclient/client.ts'
-import { isRecord } from '../kubeclient/object.ts'
+import { isRecord } from '../kubeclient/object/object.ts'
 import { retryTransient } from '../kubeclient/retry.ts'
 import { createConcurrencyLimiter } from '../scheduling/concurrency-limiter.ts'
 import type { Authenticator } from './authenticator.ts'

@@ -1,6 +1,6 @@
 import { badRequest, Status, unavailable } from '../apierrors/status.ts'
 import type { KubeClient } from '../kubeclient/client.ts'
-import { isRecord } from '../kubeclient/object.ts'
+import { isRecord } from '../kubeclient/object/object.ts'
 import { retryTransient } from '../kubeclient/retry.ts'
 
 /** spec of authorization.k8s.io/v1 SubjectAccessReview. */

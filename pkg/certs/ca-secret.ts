@@ -1,6 +1,6 @@
 import type { KubeClient } from '../kubeclient/client.ts'
-import type { KubeObject } from '../kubeclient/object.ts'
-import { readSecret, secretData, writeSecret } from '../kubeclient/secret.ts'
+import type { KubeObject } from '../kubeclient/object/object.ts'
+import { readSecret, secretData, writeSecret } from '../kubeclient/object/secret.ts'
 import type { CertificateAuthority } from './ca-rotation.ts'
 import { pairSecretType, parsePair } from './tls-secret.ts'
 

@@ -2,7 +2,7 @@ import { IncomingMessage } from 'node:http'
 import { Socket } from 'node:net'
 import { Status } from '../apierrors/status.ts'
 import type { Call, KubeClient } from '../kubeclient/client.ts'
-import { type KubeObject, membersOf, parseObject } from '../kubeclient/object.ts'
+import { type KubeObject, membersOf, parseObject } from '../kubeclient/object/object.ts'
 
 export type SecretStore = {
   readonly client: KubeClient

@@ -1,4 +1,4 @@
-import { isRecord, type KubeObject } from '../kubeclient/object.ts'
+import { isRecord, type KubeObject } from '../kubeclient/object/object.ts'
 import { parseYaml, YamlError } from '../yaml/read.ts'
 import type { Problem } from './problem.ts'
 

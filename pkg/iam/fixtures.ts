@@ -1,8 +1,8 @@
 import { IncomingMessage } from 'node:http'
 import { Socket } from 'node:net'
 import type { KubeClient } from '../kubeclient/client.ts'
-import type { KubeObject } from '../kubeclient/object.ts'
-import type { WatchEvent } from '../kubeclient/watch.ts'
+import type { KubeObject } from '../kubeclient/object/object.ts'
+import type { WatchEvent } from '../kubeclient/watch/watch.ts'
 import { createLogger } from '../telemetry/logger.ts'
 
 export const silent = createLogger({

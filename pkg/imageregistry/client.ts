@@ -1,6 +1,6 @@
 import { badRequest, notFound, Status, unavailable } from '../apierrors/status.ts'
 import { nextLink } from '../http/next-link.ts'
-import { itemsOf, membersOf, textOf } from '../kubeclient/object.ts'
+import { itemsOf, membersOf, textOf } from '../kubeclient/object/object.ts'
 import type { Answer, Connect } from './connect.ts'
 import type { Login } from './docker-config.ts'
 import type { ImageReference } from './reference.ts'

@@ -1,5 +1,5 @@
 import { badRequest } from '../apierrors/status.ts'
-import { isRecord, type KubeObject, membersOf, textOf } from '../kubeclient/object.ts'
+import { isRecord, type KubeObject, membersOf, textOf } from '../kubeclient/object/object.ts'
 
 export type Login = { readonly username: string; readonly password: string }
 

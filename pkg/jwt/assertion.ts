@@ -1,5 +1,5 @@
 import { createLocalJWKSet, decodeJwt, errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from 'jose'
-import { isRecord } from '../kubeclient/object.ts'
+import { isRecord } from '../kubeclient/object/object.ts'
 import { publicKeyAlgorithms } from './remote-keys.ts'
 
 export type AssertionRule = {

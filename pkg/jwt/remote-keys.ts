@@ -1,6 +1,6 @@
 import { createRemoteJWKSet, customFetch, type JWTVerifyGetKey } from 'jose'
 import { createSharedResult } from '../cache/shared-result.ts'
-import { isRecord } from '../kubeclient/object.ts'
+import { isRecord } from '../kubeclient/object/object.ts'
 
 export type KeySetFetch = (
   url: string,

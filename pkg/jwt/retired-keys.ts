@@ -1,4 +1,4 @@
-import { isRecord } from '../kubeclient/object.ts'
+import { isRecord } from '../kubeclient/object/object.ts'
 import { type PublicKey, type StoredKey, toPublicJwk } from './key-set.ts'
 
 /**

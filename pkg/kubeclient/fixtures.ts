@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer, type Server } from 'node:https'
 import { createCa, issueCertificate } from '../certs/issue.ts'
 import { createKubeClient, type KubeClient } from './client.ts'
-import type { RestConfig } from './rest-config.ts'
+import type { RestConfig } from './config/rest-config.ts'
 
 const authority = createCa({ commonName: 'kube-apiserver', validityDays: 2 })
 const serving = issueCertificate(authority, {

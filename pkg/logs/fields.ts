@@ -1,4 +1,4 @@
-import { isRecord } from '../kubeclient/object.ts'
+import { isRecord } from '../kubeclient/object/object.ts'
 
 /** Numbers as received: integers beyond the precision of a double are bigints. */
 export type FieldScalar = string | number | bigint | boolean

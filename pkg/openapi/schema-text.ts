@@ -1,4 +1,4 @@
-import { isRecord } from '../kubeclient/object.ts'
+import { isRecord } from '../kubeclient/object/object.ts'
 import type { Schema } from './schema.ts'
 
 /** A schema in a few words, for people: `{ items: Component[], totalItems: integer }`. */

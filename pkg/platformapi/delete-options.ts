@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import { badRequest } from '../apierrors/status.ts'
 import type { AuthenticatedExchange } from '../apirequest/request-context.ts'
 import { hasBody } from '../httpserver/request/has-body.ts'
-import { isRecord } from '../kubeclient/object.ts'
+import { isRecord } from '../kubeclient/object/object.ts'
 import { readJson } from './body.ts'
 import { isDryRun } from './dry-run.ts'
 

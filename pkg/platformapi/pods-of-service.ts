@@ -1,5 +1,5 @@
 import type { ListQuery } from '../apirequest/query/list-query.ts'
-import { isRecord, membersOf } from '../kubeclient/object.ts'
+import { isRecord, membersOf } from '../kubeclient/object/object.ts'
 import type { ListRestriction } from '../resourcecache/list/list-predicate.ts'
 import type { ObjectStore } from '../resourcecache/store/store.ts'
 

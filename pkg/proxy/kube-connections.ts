@@ -1,5 +1,5 @@
 import { type Dispatcher, ReloadingPool } from '../http/pool.ts'
-import type { Access, RestConfig } from '../kubeclient/rest-config.ts'
+import type { Access, RestConfig } from '../kubeclient/config/rest-config.ts'
 import type { HeaderLines } from './headers.ts'
 
 /** Connections to kube-apiserver, and the credential of Kapis itself. */

@@ -1,7 +1,7 @@
 import type { Duplex } from 'node:stream'
 import type { AuthenticatedExchange } from '../apirequest/request-context.ts'
 import { formatTarget } from '../apirequest/target.ts'
-import type { RestConfig } from '../kubeclient/rest-config.ts'
+import type { RestConfig } from '../kubeclient/config/rest-config.ts'
 import { aggregatedApiHeaders } from './aggregated/api-proxy.ts'
 import type { AggregatedApiUpstream } from './aggregated/api-upstream.ts'
 import type { HeaderLines } from './headers.ts'

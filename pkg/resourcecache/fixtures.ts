@@ -1,5 +1,5 @@
-import type { KubeObject, ObjectMeta } from '../kubeclient/object.ts'
-import type { ReceivedEvent } from '../kubeclient/watch.ts'
+import type { KubeObject, ObjectMeta } from '../kubeclient/object/object.ts'
+import type { ReceivedEvent } from '../kubeclient/watch/watch.ts'
 import { nodes } from './kinds/nodes.ts'
 import { resourcesGroup, resourcesVersion } from './kinds.ts'
 import type { Visible } from './list/object-visibility.ts'

@@ -1,4 +1,4 @@
-import type { KubeObject } from '../kubeclient/object.ts'
+import type { KubeObject } from '../kubeclient/object/object.ts'
 
 /** A column of a Table, as metav1.TableColumnDefinition. Priority 1 is only shown by `-o wide`. */
 export type Column = {

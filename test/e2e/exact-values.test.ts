@@ -6,7 +6,7 @@ import { expect } from 'chai'
 import fc from 'fast-check'
 import { compactJson, itemTexts, membersIn, memberText, withoutMember } from '../../pkg/json/members.ts'
 import { findPaths, type Steps } from '../../pkg/json/path.ts'
-import { lastAppliedAnnotation as lastApplied } from '../../pkg/kubeclient/last-applied.ts'
+import { lastAppliedAnnotation as lastApplied } from '../../pkg/kubeclient/object/last-applied.ts'
 import { jsonTexts } from '../../pkg/yaml/fixtures.ts'
 import {
   accessToken,

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { isRecord } from '../../pkg/kubeclient/object.ts'
+import { isRecord } from '../../pkg/kubeclient/object/object.ts'
 import { moduleFile } from './go-module.ts'
 
 type Schema = Readonly<Record<string, unknown>>

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { expect } from 'chai'
 import { parseAllDocuments } from 'yaml'
 import { repository } from '../../hack/controlplane/settings.ts'
-import { isRecord } from '../../pkg/kubeclient/object.ts'
+import { isRecord } from '../../pkg/kubeclient/object/object.ts'
 import { output } from '../e2e/run.ts'
 import { loadSchemas } from '../installation/schemas.ts'
 

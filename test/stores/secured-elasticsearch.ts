@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { json } from 'node:stream/consumers'
 import { securedCommand, type Where } from '../../hack/opensearch/command.ts'
 import { createCa, issueCertificate } from '../../pkg/certs/issue.ts'
-import { isRecord } from '../../pkg/kubeclient/object.ts'
+import { isRecord } from '../../pkg/kubeclient/object/object.ts'
 import { startNode } from '../integration/open-search.ts'
 
 export type SecuredElasticsearch = {

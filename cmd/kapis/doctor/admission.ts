@@ -1,4 +1,4 @@
-import { itemsOf, membersOf } from '../../../pkg/kubeclient/object.ts'
+import { itemsOf, membersOf } from '../../../pkg/kubeclient/object/object.ts'
 import { apply, type Check, error, read } from './check.ts'
 import { readManifests } from './manifest-objects.ts'
 

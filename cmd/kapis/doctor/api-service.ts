@@ -4,7 +4,7 @@ import {
   describeService,
   isOurs,
 } from '../../../pkg/extensionapi/registration/api-service.ts'
-import { itemsOf, type KubeObject, membersOf, textOf } from '../../../pkg/kubeclient/object.ts'
+import { itemsOf, type KubeObject, membersOf, textOf } from '../../../pkg/kubeclient/object/object.ts'
 import { apply, type Check, error, type Finding, type Installation, openPort, read } from './check.ts'
 
 /** Checks the APIService, and the conditions that kube-apiserver reports for it. */

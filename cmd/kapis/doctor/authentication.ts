@@ -1,5 +1,5 @@
 import { parseAuthenticationConfig } from '../../../pkg/authn/authentication-config.ts'
-import { membersOf } from '../../../pkg/kubeclient/object.ts'
+import { membersOf } from '../../../pkg/kubeclient/object/object.ts'
 import { type Check, error, type Finding, read } from './check.ts'
 
 const path = '/api/v1/namespaces/kube-system/configmaps/extension-apiserver-authentication'

@@ -1,8 +1,8 @@
 import { X509Certificate } from 'node:crypto'
 import { readPair } from '../../../pkg/certs/tls-secret.ts'
 import { apiServiceName, apiServicesPath } from '../../../pkg/extensionapi/registration/api-service.ts'
-import { membersOf, textOf } from '../../../pkg/kubeclient/object.ts'
-import { secretsPath } from '../../../pkg/kubeclient/secret.ts'
+import { membersOf, textOf } from '../../../pkg/kubeclient/object/object.ts'
+import { secretsPath } from '../../../pkg/kubeclient/object/secret.ts'
 import { type Check, error, type Finding, type Installation, read, warning } from './check.ts'
 
 const soonMs = 14 * 86_400_000

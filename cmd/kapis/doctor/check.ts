@@ -1,7 +1,7 @@
 import { Status } from '../../../pkg/apierrors/status.ts'
 import type { Config } from '../../../pkg/config/config.ts'
 import type { KubeClient } from '../../../pkg/kubeclient/client.ts'
-import { isKubeObject, type KubeObject } from '../../../pkg/kubeclient/object.ts'
+import { isKubeObject, type KubeObject } from '../../../pkg/kubeclient/object/object.ts'
 
 /** A problem, and how to fix it. */
 export type Finding = {

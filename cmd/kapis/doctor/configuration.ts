@@ -2,7 +2,7 @@ import { type Config, parseConfig } from '../../../pkg/config/config.ts'
 import { withEnvironment } from '../../../pkg/config/env.ts'
 import { ConfigError } from '../../../pkg/config/problem.ts'
 import type { KubeClient } from '../../../pkg/kubeclient/client.ts'
-import { itemsOf, membersOf, textOf } from '../../../pkg/kubeclient/object.ts'
+import { itemsOf, membersOf, textOf } from '../../../pkg/kubeclient/object/object.ts'
 import { parseYaml } from '../../../pkg/yaml/read.ts'
 import { apply, error, type Finding, read } from './check.ts'
 

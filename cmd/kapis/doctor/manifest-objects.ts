@@ -1,6 +1,6 @@
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { isRecord } from '../../../pkg/kubeclient/object.ts'
+import { isRecord } from '../../../pkg/kubeclient/object/object.ts'
 import { parseYamlDocuments } from '../../../pkg/yaml/read.ts'
 import { manifestsFolder } from '../manifests/build.ts'
 import { baseNames, customize, type Names } from '../manifests/customize.ts'

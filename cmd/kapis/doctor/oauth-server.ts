@@ -1,4 +1,4 @@
-import { membersOf, textOf } from '../../../pkg/kubeclient/object.ts'
+import { membersOf, textOf } from '../../../pkg/kubeclient/object/object.ts'
 import { requestApiserver } from './apiserver-request.ts'
 import { type Check, error, type Finding, type Installation, openPort, read, warning } from './check.ts'
 

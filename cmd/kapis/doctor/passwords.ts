@@ -4,7 +4,7 @@ import {
   toHashes,
 } from '../../../pkg/iam/passwords/password-store.ts'
 import { toUser, usersPath } from '../../../pkg/iam/users/user.ts'
-import { parseList } from '../../../pkg/kubeclient/object.ts'
+import { parseList } from '../../../pkg/kubeclient/object/object.ts'
 import { type Check, warning } from './check.ts'
 
 /** Finds users whose password hash is missing, so that they cannot log in with a password. */

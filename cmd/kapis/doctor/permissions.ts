@@ -1,5 +1,5 @@
 import type { KubeClient } from '../../../pkg/kubeclient/client.ts'
-import { membersOf } from '../../../pkg/kubeclient/object.ts'
+import { membersOf } from '../../../pkg/kubeclient/object/object.ts'
 import { type Check, error, type Finding, print } from './check.ts'
 import { type Rule, readManifests } from './manifest-objects.ts'
 

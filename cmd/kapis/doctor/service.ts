@@ -1,4 +1,4 @@
-import { itemsOf, membersOf, parseList, textOf } from '../../../pkg/kubeclient/object.ts'
+import { itemsOf, membersOf, parseList, textOf } from '../../../pkg/kubeclient/object/object.ts'
 import { apply, type Check, error, type Finding, type Installation, read, warning } from './check.ts'
 
 /** Checks the Service, its endpoints, and its Deployment. */

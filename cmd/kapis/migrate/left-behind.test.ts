@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import type { KubeObject } from '../../../pkg/kubeclient/object.ts'
+import type { KubeObject } from '../../../pkg/kubeclient/object/object.ts'
 import { leftBehind } from './left-behind.ts'
 
 function named(name: string, meta: object = {}): KubeObject {

@@ -1,5 +1,5 @@
 import { iamVersion } from '../../../pkg/iam/users/user.ts'
-import type { KubeObject } from '../../../pkg/kubeclient/object.ts'
+import type { KubeObject } from '../../../pkg/kubeclient/object/object.ts'
 
 type Kind = {
   readonly plural: string

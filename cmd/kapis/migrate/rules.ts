@@ -1,5 +1,5 @@
 import { providerTypes } from '../../../pkg/iam/identityprovider/provider-types.ts'
-import { isRecord } from '../../../pkg/kubeclient/object.ts'
+import { isRecord } from '../../../pkg/kubeclient/object/object.ts'
 import { toSeconds } from './duration.ts'
 import { putLifetimes } from './lifetimes.ts'
 import type { Fields } from './source.ts'

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { parse } from 'yaml'
-import { isRecord } from '../../../pkg/kubeclient/object.ts'
+import { isRecord } from '../../../pkg/kubeclient/object/object.ts'
 
 export type Fields = Readonly<Record<string, unknown>>
 

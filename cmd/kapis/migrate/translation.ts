@@ -1,4 +1,4 @@
-import { isRecord } from '../../../pkg/kubeclient/object.ts'
+import { isRecord } from '../../../pkg/kubeclient/object/object.ts'
 import type { Fields } from './source.ts'
 
 /** A note on a key without an exact counterpart. */

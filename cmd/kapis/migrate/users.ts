@@ -3,7 +3,7 @@ import { iamVersion, isPasswordHash, toCredential, usersPath } from '../../../pk
 import { linkAnnotation, readLinks } from '../../../pkg/iam/users/user-link.ts'
 import { groupProblem } from '../../../pkg/iam/users/user-validation.ts'
 import type { KubeClient } from '../../../pkg/kubeclient/client.ts'
-import { isRecord, type KubeObject } from '../../../pkg/kubeclient/object.ts'
+import { isRecord, type KubeObject } from '../../../pkg/kubeclient/object/object.ts'
 import { commandLine } from '../../../pkg/shell/command-line.ts'
 import { list } from './list.ts'
 

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Status } from '../../../pkg/apierrors/status.ts'
 import type { KubeClient } from '../../../pkg/kubeclient/client.ts'
-import { parseList } from '../../../pkg/kubeclient/object.ts'
+import { parseList } from '../../../pkg/kubeclient/object/object.ts'
 import type { Settings } from '../settings.ts'
 import { sampleNode, samplePod } from './sample-objects.ts'
 

@@ -1,7 +1,7 @@
 import type { Handler } from '../../apirequest/request-context.ts'
 import type { Config } from '../../config/config.ts'
 import { createKubeClient, type KubeClient } from '../../kubeclient/client.ts'
-import { loadRestConfig } from '../../kubeclient/rest-config.ts'
+import { loadRestConfig } from '../../kubeclient/config/rest-config.ts'
 import { createKubeProxy, type GonePods } from '../../proxy/kube.ts'
 import { createKubeConnections } from '../../proxy/kube-connections.ts'
 import { forwardUpgrade, kubeUpgrade } from '../../proxy/upgrade.ts'

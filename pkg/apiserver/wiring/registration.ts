@@ -6,7 +6,7 @@ import {
   createApiServiceReconciler,
 } from '../../extensionapi/registration/api-service-reconciler.ts'
 import type { KubeClient } from '../../kubeclient/client.ts'
-import { isTerminating } from '../../kubeclient/is-terminating.ts'
+import { isTerminating } from '../../kubeclient/object/is-terminating.ts'
 import type { Logger } from '../../telemetry/logger.ts'
 
 export type RegistrationOptions = {

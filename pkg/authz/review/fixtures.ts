@@ -2,7 +2,7 @@ import { IncomingMessage } from 'node:http'
 import { Socket } from 'node:net'
 import pino from 'pino'
 import type { KubeClient } from '../../kubeclient/client.ts'
-import type { KubeObject } from '../../kubeclient/object.ts'
+import type { KubeObject } from '../../kubeclient/object/object.ts'
 import { RbacIndex } from '../rbac-index.ts'
 
 const metadata = (name: string, namespace?: string) => ({

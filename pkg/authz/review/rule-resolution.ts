@@ -1,5 +1,5 @@
 import type { KubeClient } from '../../kubeclient/client.ts'
-import { membersOf, textOf } from '../../kubeclient/object.ts'
+import { membersOf, textOf } from '../../kubeclient/object/object.ts'
 
 /** Whether RBAC is the only authorizer of kube-apiserver, as far as it reports them. */
 export type RuleResolution = { readonly incomplete: boolean; readonly evaluationError?: string }

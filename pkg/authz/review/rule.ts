@@ -1,5 +1,5 @@
 import { createBoundedCache } from '../../cache/bounded-cache.ts'
-import { isRecord, itemsOf } from '../../kubeclient/object.ts'
+import { isRecord, itemsOf } from '../../kubeclient/object/object.ts'
 
 /** rbac.authorization.k8s.io/v1 PolicyRule; a list that is not there is empty. */
 export type Rule = {

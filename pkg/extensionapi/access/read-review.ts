@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { badRequest, Status, tooLarge } from '../../apierrors/status.ts'
 import { JsonTooDeep, parseJson } from '../../json/parse.ts'
-import { isRecord } from '../../kubeclient/object.ts'
+import { isRecord } from '../../kubeclient/object/object.ts'
 import { parseYaml } from '../../yaml/read.ts'
 
 const limitBytes = 256 * 1024

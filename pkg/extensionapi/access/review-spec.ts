@@ -1,6 +1,6 @@
 import { badRequest, invalid } from '../../apierrors/status.ts'
 import type { AccessAttributes } from '../../authz/review/rule.ts'
-import { isRecord } from '../../kubeclient/object.ts'
+import { isRecord } from '../../kubeclient/object/object.ts'
 
 /** The spec of a review of any kind. */
 export type ReviewSpec = {

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { unavailable } from '../../apierrors/status.ts'
-import { membersOf, textOf } from '../../kubeclient/object.ts'
+import { membersOf, textOf } from '../../kubeclient/object/object.ts'
 import { type SourceKind, schemasOfKinds } from './schema/kind-schemas.ts'
 import type { Schemas } from './schema/schema.ts'
 

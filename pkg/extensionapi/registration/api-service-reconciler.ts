@@ -1,8 +1,8 @@
 import { Status } from '../../apierrors/status.ts'
 import type { KubeClient } from '../../kubeclient/client.ts'
-import type { KubeObject } from '../../kubeclient/object.ts'
-import { Reflector } from '../../kubeclient/reflector.ts'
-import type { WatchEvent } from '../../kubeclient/watch.ts'
+import type { KubeObject } from '../../kubeclient/object/object.ts'
+import { Reflector } from '../../kubeclient/watch/reflector.ts'
+import type { WatchEvent } from '../../kubeclient/watch/watch.ts'
 import type { Logger } from '../../telemetry/logger.ts'
 import {
   apiServiceName,

@@ -1,4 +1,4 @@
-import { isRecord, type KubeObject } from '../../kubeclient/object.ts'
+import { isRecord, type KubeObject } from '../../kubeclient/object/object.ts'
 import { resourcesGroup, resourcesVersion } from '../../resourcecache/kinds.ts'
 
 /** The Service through which kube-apiserver reaches Kapis. */

@@ -11,7 +11,7 @@ import {
   text,
 } from '../../config/option.ts'
 import type { Problem } from '../../config/problem.ts'
-import { membersOf } from '../../kubeclient/object.ts'
+import { membersOf } from '../../kubeclient/object/object.ts'
 import { groupProblem } from '../users/user-validation.ts'
 import { type GitConfig, gitHubProvider, gitLabProvider } from './git/git-config.ts'
 import { type LdapConfig, ldapProvider } from './ldap/ldap-config.ts'

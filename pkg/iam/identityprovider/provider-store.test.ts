@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import type { KubeObject } from '../../kubeclient/object.ts'
+import type { KubeObject } from '../../kubeclient/object/object.ts'
 import { createLogger } from '../../telemetry/logger.ts'
 import { createScriptedCollection, until } from '../fixtures.ts'
 import type { ProviderConfig } from './config.ts'

@@ -1,6 +1,6 @@
 import type { KubeClient } from '../../kubeclient/client.ts'
-import { isRecord, type KubeObject, parseList, parseObject } from '../../kubeclient/object.ts'
-import { isLater } from '../../kubeclient/resource-version.ts'
+import { isRecord, type KubeObject, parseList, parseObject } from '../../kubeclient/object/object.ts'
+import { isLater } from '../../kubeclient/object/resource-version.ts'
 import {
   type LoginRecord,
   loginRecordsPath,

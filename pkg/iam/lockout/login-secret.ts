@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { KubeClient } from '../../kubeclient/client.ts'
-import { readSecret, secretData, writeSecret } from '../../kubeclient/secret.ts'
+import { readSecret, secretData, writeSecret } from '../../kubeclient/object/secret.ts'
 
 const name = 'kapis-login-names'
 

@@ -1,7 +1,7 @@
 import { compactJson, withoutMember } from '../../json/members.ts'
 import type { KubeClient } from '../../kubeclient/client.ts'
-import { readListPage } from '../../kubeclient/list-page.ts'
-import { type KubeObject, parseList } from '../../kubeclient/object.ts'
+import { readListPage } from '../../kubeclient/list/list-page.ts'
+import { type KubeObject, parseList } from '../../kubeclient/object/object.ts'
 import { loginRecordsPath, recordNames } from './login-record.ts'
 
 export type HistoryQuery = {

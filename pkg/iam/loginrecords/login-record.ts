@@ -1,6 +1,6 @@
 import { isIP } from 'node:net'
 import { sourceNetwork } from '../../httpserver/request/client-address.ts'
-import { isRecord, type KubeObject } from '../../kubeclient/object.ts'
+import { isRecord, type KubeObject } from '../../kubeclient/object/object.ts'
 import type { Source } from '../sessions/client-info.ts'
 import { iamVersion, type User } from '../users/user.ts'
 

@@ -1,6 +1,6 @@
 import { Status } from '../../apierrors/status.ts'
 import type { KubeClient } from '../../kubeclient/client.ts'
-import { type KubeObject, parseList } from '../../kubeclient/object.ts'
+import { type KubeObject, parseList } from '../../kubeclient/object/object.ts'
 import { loginRecordsPath, recordNames } from './login-record.ts'
 
 export type RecordPrunerOptions = {

@@ -1,7 +1,7 @@
 import { Status } from '../../apierrors/status.ts'
 import type { KubeClient } from '../../kubeclient/client.ts'
-import { byName, Informer } from '../../kubeclient/informer.ts'
-import { isRecord, type KubeObject } from '../../kubeclient/object.ts'
+import { byName, Informer } from '../../kubeclient/watch/informer.ts'
+import { isRecord, type KubeObject } from '../../kubeclient/object/object.ts'
 import { retryOnConflict } from '../../kubeclient/retry.ts'
 import {
   readSecret,
@@ -9,7 +9,7 @@ import {
   secretPath,
   secretsPath,
   writeSecret,
-} from '../../kubeclient/secret.ts'
+} from '../../kubeclient/object/secret.ts'
 import type { Logger } from '../../telemetry/logger.ts'
 import { iamVersion, isPasswordHash, toCredential, type User } from '../users/user.ts'
 import { createSchemaCheck } from '../users/user-schema.ts'

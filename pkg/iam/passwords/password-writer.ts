@@ -1,5 +1,5 @@
 import type { KubeClient } from '../../kubeclient/client.ts'
-import { type KubeObject, parseObject } from '../../kubeclient/object.ts'
+import { type KubeObject, parseObject } from '../../kubeclient/object/object.ts'
 import { type User, usersPath } from '../users/user.ts'
 import type { PasswordStore } from './password-store.ts'
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { defaultClient } from '../../config/sections/client.ts'
-import type { KubeObject } from '../../kubeclient/object.ts'
+import type { KubeObject } from '../../kubeclient/object/object.ts'
 import { createLogger } from '../../telemetry/logger.ts'
 import { createScriptedCollection, until } from '../fixtures.ts'
 import { ClientStore } from './client-store.ts'

@@ -1,6 +1,6 @@
 import { Status } from '../../apierrors/status.ts'
 import type { KubeClient } from '../../kubeclient/client.ts'
-import { isRecord, type KubeObject, parseList, parseObject } from '../../kubeclient/object.ts'
+import { isRecord, type KubeObject, parseList, parseObject } from '../../kubeclient/object/object.ts'
 import { iamVersion } from '../users/user.ts'
 
 /** A pending device login (RFC 8628): a `DeviceAuthorization` of iam.<group domain>/v1alpha2. */

@@ -1,5 +1,5 @@
 import { unavailable } from '../../apierrors/status.ts'
-import { isLater } from '../../kubeclient/resource-version.ts'
+import { isLater } from '../../kubeclient/object/resource-version.ts'
 import type { Session, SessionType } from './session.ts'
 
 export type EndableSessions = {

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { Status } from '../../apierrors/status.ts'
-import type { KubeObject } from '../../kubeclient/object.ts'
+import type { KubeObject } from '../../kubeclient/object/object.ts'
 import { createScriptedCollection, silent, until } from '../fixtures.ts'
 import { toUser } from '../users/user.ts'
 import { toSession } from './session.ts'

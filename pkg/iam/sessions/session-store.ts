@@ -1,7 +1,7 @@
 import { Status } from '../../apierrors/status.ts'
 import type { KubeClient } from '../../kubeclient/client.ts'
-import { parseList, parseObject } from '../../kubeclient/object.ts'
-import { Reflector } from '../../kubeclient/reflector.ts'
+import { parseList, parseObject } from '../../kubeclient/object/object.ts'
+import { Reflector } from '../../kubeclient/watch/reflector.ts'
 import type { Logger } from '../../telemetry/logger.ts'
 import type { User } from '../users/user.ts'
 import {

@@ -1,4 +1,4 @@
-import { isRecord, type KubeObject } from '../../kubeclient/object.ts'
+import { isRecord, type KubeObject } from '../../kubeclient/object/object.ts'
 import { iamVersion, type User } from '../users/user.ts'
 
 const sessionTypes = ['', 'Browser', 'PersonalAccessToken', 'ClientCredentials', 'TokenExchange'] as const

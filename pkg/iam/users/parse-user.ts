@@ -1,5 +1,5 @@
 import { badRequest, type Cause, invalid, Status } from '../../apierrors/status.ts'
-import { isRecord } from '../../kubeclient/object.ts'
+import { isRecord } from '../../kubeclient/object/object.ts'
 import { iamVersion, isPasswordHash, type UserState } from './user.ts'
 import {
   emailProblem,

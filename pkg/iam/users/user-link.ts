@@ -1,4 +1,4 @@
-import type { ObjectMeta } from '../../kubeclient/object.ts'
+import type { ObjectMeta } from '../../kubeclient/object/object.ts'
 
 /** Links a user to an account of an identity provider. */
 export type UserLink = { readonly provider: string; readonly uid: string }

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import type { KubeObject } from '../../kubeclient/object.ts'
+import type { KubeObject } from '../../kubeclient/object/object.ts'
 import { parseUserDraft } from './parse-user.ts'
 import { rightsToChange, rightsToCreate, rightsToSetPassword, type UserRights } from './user-permissions.ts'
 

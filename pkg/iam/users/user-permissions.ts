@@ -1,4 +1,4 @@
-import { isRecord, type KubeObject } from '../../kubeclient/object.ts'
+import { isRecord, type KubeObject } from '../../kubeclient/object/object.ts'
 import type { UserDraft } from './parse-user.ts'
 import { ownEmailAnnotation, toUser } from './user.ts'
 import { readLinks, type UserLink } from './user-link.ts'

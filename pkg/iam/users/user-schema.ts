@@ -1,6 +1,6 @@
 import { unavailable } from '../../apierrors/status.ts'
 import type { KubeClient } from '../../kubeclient/client.ts'
-import { itemsOf, membersOf } from '../../kubeclient/object.ts'
+import { itemsOf, membersOf } from '../../kubeclient/object/object.ts'
 import { iamVersion } from './user.ts'
 
 /**

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import type { KubeObject } from '../../kubeclient/object.ts'
+import type { KubeObject } from '../../kubeclient/object/object.ts'
 import { createLogger } from '../../telemetry/logger.ts'
 import { createScriptedCollection, silent, until } from '../fixtures.ts'
 import { UserStore } from './user-store.ts'

@@ -1,5 +1,5 @@
 import type { KubeClient } from '../../kubeclient/client.ts'
-import { Informer } from '../../kubeclient/informer.ts'
+import { Informer } from '../../kubeclient/watch/informer.ts'
 import type { Logger } from '../../telemetry/logger.ts'
 import { ignoredGroups, toUser, type User, usersPath } from './user.ts'
 import { readLinks, type UserLink } from './user-link.ts'

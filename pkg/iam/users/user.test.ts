@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import type { KubeObject } from '../../kubeclient/object.ts'
+import type { KubeObject } from '../../kubeclient/object/object.ts'
 import { ignoredGroups, toUser } from './user.ts'
 
 const hash = `$2b$10$${'a'.repeat(53)}`

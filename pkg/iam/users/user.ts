@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import { Status } from '../../apierrors/status.ts'
 import type { KubeClient } from '../../kubeclient/client.ts'
-import { lastAppliedAnnotation } from '../../kubeclient/last-applied.ts'
-import { isRecord, type KubeObject, parseObject, textOf } from '../../kubeclient/object.ts'
+import { lastAppliedAnnotation } from '../../kubeclient/object/last-applied.ts'
+import { isRecord, type KubeObject, parseObject, textOf } from '../../kubeclient/object/object.ts'
 import { groupProblem } from './user-validation.ts'
 
 export type UserState = 'Active' | 'Disabled' | 'AuthLimitExceeded'

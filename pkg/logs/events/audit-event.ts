@@ -1,5 +1,5 @@
 import { badRequest } from '../../apierrors/status.ts'
-import { itemsOf, membersOf, textOf } from '../../kubeclient/object.ts'
+import { itemsOf, membersOf, textOf } from '../../kubeclient/object/object.ts'
 import { allOf } from '../expression.ts'
 import { parseTimestamp } from '../ingest/timestamp.ts'
 import type { LogRecord } from '../record.ts'

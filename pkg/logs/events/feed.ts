@@ -1,6 +1,6 @@
 import type { KubeClient } from '../../kubeclient/client.ts'
-import type { KubeObject } from '../../kubeclient/object.ts'
-import { Reflector } from '../../kubeclient/reflector.ts'
+import type { KubeObject } from '../../kubeclient/object/object.ts'
+import { Reflector } from '../../kubeclient/watch/reflector.ts'
 import { retryUntilSuccess } from '../../kubeclient/retry.ts'
 import type { Logger } from '../../telemetry/logger.ts'
 import { exportHits } from '../export.ts'

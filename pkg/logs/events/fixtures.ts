@@ -1,4 +1,4 @@
-import type { KubeObject } from '../../kubeclient/object.ts'
+import type { KubeObject } from '../../kubeclient/object/object.ts'
 import type { LogRecord } from '../record.ts'
 import { toKubeEventRecord } from './kube-event.ts'
 

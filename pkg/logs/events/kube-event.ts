@@ -1,5 +1,5 @@
 import { compactJson, withMembers, withoutMember } from '../../json/members.ts'
-import { type KubeObject, membersOf, textOf } from '../../kubeclient/object.ts'
+import { type KubeObject, membersOf, textOf } from '../../kubeclient/object/object.ts'
 import { parseTimestamp } from '../ingest/timestamp.ts'
 import type { LogRecord } from '../record.ts'
 import { hasPart, hasValue, longestEntry, toFields } from './entry.ts'

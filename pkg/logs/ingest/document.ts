@@ -1,4 +1,4 @@
-import { isRecord } from '../../kubeclient/object.ts'
+import { isRecord } from '../../kubeclient/object/object.ts'
 import type { LogRecord } from '../record.ts'
 import { parseBounded, TooManyValues } from './bounded-json.ts'
 import { type Flat, flatten, formatMember } from './flatten.ts'

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { insufficientStorage, tooManyRequests, unavailable } from '../../apierrors/status.ts'
-import { isRecord } from '../../kubeclient/object.ts'
+import { isRecord } from '../../kubeclient/object/object.ts'
 import type { AppendResult, LogBatch } from '../store.ts'
 import { reasonOf, refusedCredentials, type SearchClient } from './client.ts'
 import { toDocument } from './document.ts'

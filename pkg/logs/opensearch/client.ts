@@ -9,7 +9,7 @@ import {
 } from '../../apierrors/status.ts'
 import type { ProxyFor } from '../../http/proxy-environment.ts'
 import { BodyTooLargeError, readBody } from '../../http/read-body.ts'
-import { isRecord } from '../../kubeclient/object.ts'
+import { isRecord } from '../../kubeclient/object/object.ts'
 import { createConcurrencyLimiter } from '../../scheduling/concurrency-limiter.ts'
 import { parseExactJson } from '../fields.ts'
 import { createTransport, type SearchCredentials, type SearchEngine, type Transport } from './transport.ts'

@@ -1,4 +1,4 @@
-import { isRecord } from '../../kubeclient/object.ts'
+import { isRecord } from '../../kubeclient/object/object.ts'
 import { type FieldScalar, type Fields, fieldValues, formatJson } from '../fields.ts'
 import { parseTimestamp } from '../ingest/timestamp.ts'
 import type { LogRecord } from '../record.ts'

@@ -1,4 +1,4 @@
-import { isRecord } from '../../kubeclient/object.ts'
+import { isRecord } from '../../kubeclient/object/object.ts'
 import type { SearchClient } from './client.ts'
 
 const dayMs = 86_400_000

@@ -1,7 +1,7 @@
 import type { Request } from 'express'
 import { JsonTooDeep, parseJson } from '../../json/parse.ts'
 import { readScope } from '../../jwt/online-audience.ts'
-import { isRecord } from '../../kubeclient/object.ts'
+import { isRecord } from '../../kubeclient/object/object.ts'
 import { oauthError } from '../server/error.ts'
 
 export type TokenRequest = { readonly name: string; readonly scope: string; readonly lifeSeconds: number }

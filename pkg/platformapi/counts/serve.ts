@@ -3,7 +3,7 @@ import { methodNotAllowed, toStatus } from '../../apierrors/status.ts'
 import type { AuthenticatedExchange, Handler } from '../../apirequest/request-context.ts'
 import { HookedResponse } from '../../httpserver/hooked-message.ts'
 import { sendJson } from '../../httpserver/response/respond.ts'
-import { isRecord } from '../../kubeclient/object.ts'
+import { isRecord } from '../../kubeclient/object/object.ts'
 import { parseKinds, parseNamespace, type SubrequestTools, toSubrequest } from '../subrequests/subrequest.ts'
 
 export type CountsOptions = SubrequestTools & {

@@ -1,5 +1,5 @@
 import { badRequest } from '../../apierrors/status.ts'
-import { isRecord } from '../../kubeclient/object.ts'
+import { isRecord } from '../../kubeclient/object/object.ts'
 
 /** What a client asks of its connection. */
 export type SubscriptionMessage =

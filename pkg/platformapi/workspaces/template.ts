@@ -1,6 +1,6 @@
 import { badRequest, invalid } from '../../apierrors/status.ts'
 import { memberText, withMembers, withoutMember } from '../../json/members.ts'
-import { isRecord, itemsOf, membersOf } from '../../kubeclient/object.ts'
+import { isRecord, itemsOf, membersOf } from '../../kubeclient/object/object.ts'
 import { type Form, objectBytes, platformForm } from '../../resourcecache/list/list-body.ts'
 
 /** The version of WorkspaceTemplate, and the one of the Workspace that is stored. */

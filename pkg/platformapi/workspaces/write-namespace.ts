@@ -1,7 +1,7 @@
 import { badRequest, notFound } from '../../apierrors/status.ts'
 import type { AuthenticatedExchange } from '../../apirequest/request-context.ts'
 import { parseRequestInfo } from '../../apirequest/request-info.ts'
-import { isRecord, membersOf, textOf } from '../../kubeclient/object.ts'
+import { isRecord, membersOf, textOf } from '../../kubeclient/object/object.ts'
 import type { ListRestriction } from '../../resourcecache/list/list-predicate.ts'
 import { type Called, withQueryOf } from '../as-caller.ts'
 import { readJson, typeOf } from '../body.ts'

@@ -1,4 +1,4 @@
-import { isRecord, type KubeObject } from '../../kubeclient/object.ts'
+import { isRecord, type KubeObject } from '../../kubeclient/object/object.ts'
 
 /**
  * The API of a component under /kapis/{group}/{version}, from an APIService of extensions.<group

@@ -1,4 +1,4 @@
-import { isRecord, type KubeObject } from '../../kubeclient/object.ts'
+import { isRecord, type KubeObject } from '../../kubeclient/object/object.ts'
 import { add, larger, parseQuantity, type Quantity, zero } from './quantity.ts'
 
 /** The resource requests of a pod. */

@@ -1,5 +1,5 @@
-import type { KubeObject } from '../../kubeclient/object.ts'
-import type { WatchEvent } from '../../kubeclient/watch.ts'
+import type { KubeObject } from '../../kubeclient/object/object.ts'
+import type { WatchEvent } from '../../kubeclient/watch/watch.ts'
 import type { KindWatchOptions } from '../informer/kind-watch.ts'
 import { type PodRequests, toPodRequests } from './pod-requests.ts'
 import { add, type Quantity, subtract, zero } from './quantity.ts'

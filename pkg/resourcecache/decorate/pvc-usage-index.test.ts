@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import type { KubeObject } from '../../kubeclient/object.ts'
+import type { KubeObject } from '../../kubeclient/object/object.ts'
 import { event } from '../fixtures.ts'
 import { createPvcUsageIndex } from './pvc-usage-index.ts'
 

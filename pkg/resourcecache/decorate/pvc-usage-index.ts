@@ -1,4 +1,4 @@
-import type { KubeObject } from '../../kubeclient/object.ts'
+import type { KubeObject } from '../../kubeclient/object/object.ts'
 import type { KindWatchOptions } from '../informer/kind-watch.ts'
 import { claimsOf } from '../kinds/pods.ts'
 import { toKey } from '../store/cached-object.ts'

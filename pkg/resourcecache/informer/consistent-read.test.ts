@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { rejectionOf } from '../../apierrors/fixtures.ts'
 import { Status } from '../../apierrors/status.ts'
-import type { VersionPage } from '../../kubeclient/version-page.ts'
+import type { VersionPage } from '../../kubeclient/list/list-versions.ts'
 import { bookmark, event, node, replaceAll, servedNodes, storeOf } from '../fixtures.ts'
 import { ObjectStore } from '../store/store.ts'
 import { createConfirm } from './consistent-read.ts'

@@ -1,5 +1,5 @@
 import { tooLargeResourceVersion } from '../../apierrors/status.ts'
-import type { ObjectVersion, VersionPage } from '../../kubeclient/version-page.ts'
+import type { ObjectVersion, VersionPage } from '../../kubeclient/list/list-versions.ts'
 import { explainRefusal } from '../list/list-error.ts'
 import { toKey } from '../store/cached-object.ts'
 import type { Confirm, ObjectStore, Scope } from '../store/store.ts'

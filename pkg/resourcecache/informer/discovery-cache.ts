@@ -1,5 +1,5 @@
 import type { KubeClient } from '../../kubeclient/client.ts'
-import { itemsOf, membersOf, textOf } from '../../kubeclient/object.ts'
+import { itemsOf, membersOf, textOf } from '../../kubeclient/object/object.ts'
 import type { Kind, KindOptions } from '../kind.ts'
 import { plain } from '../kinds/platform.ts'
 import { createKindTable, resourcesGroup } from '../kinds.ts'

@@ -1,6 +1,6 @@
 import type { KubeClient } from '../../kubeclient/client.ts'
-import type { KubeObject } from '../../kubeclient/object.ts'
-import { Reflector, type ReflectorHandler } from '../../kubeclient/reflector.ts'
+import type { KubeObject } from '../../kubeclient/object/object.ts'
+import { Reflector, type ReflectorHandler } from '../../kubeclient/watch/reflector.ts'
 import type { Logger } from '../../telemetry/logger.ts'
 
 export type KindWatchOptions = {

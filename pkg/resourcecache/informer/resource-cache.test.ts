@@ -9,7 +9,7 @@ import {
   startFakeKubeApiserver,
   until,
 } from '../../kubeclient/fixtures.ts'
-import type { KubeObject } from '../../kubeclient/object.ts'
+import type { KubeObject } from '../../kubeclient/object/object.ts'
 import { createLogger } from '../../telemetry/logger.ts'
 import { node } from '../fixtures.ts'
 import type { Kind } from '../kind.ts'

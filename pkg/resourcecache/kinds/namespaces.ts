@@ -1,4 +1,4 @@
-import { membersOf, textOf } from '../../kubeclient/object.ts'
+import { membersOf, textOf } from '../../kubeclient/object/object.ts'
 import type { PodUsage } from '../decorate/pod-usage.ts'
 import { formatQuantity } from '../decorate/quantity.ts'
 import { column, type Decoration, integerColumn, type KindOptions } from '../kind.ts'

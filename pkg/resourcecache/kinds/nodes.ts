@@ -1,4 +1,4 @@
-import { itemsOf, type KubeObject, membersOf, textOf } from '../../kubeclient/object.ts'
+import { itemsOf, type KubeObject, membersOf, textOf } from '../../kubeclient/object/object.ts'
 import type { PodUsage } from '../decorate/pod-usage.ts'
 import { formatQuantity, parseQuantity, percent, type Quantity } from '../decorate/quantity.ts'
 import { type Column, column, type Decoration, type IndexedFields, type Kind } from '../kind.ts'

@@ -1,5 +1,5 @@
-import { lastAppliedAnnotation } from '../../kubeclient/last-applied.ts'
-import { itemsOf, type KubeObject, membersOf, textOf } from '../../kubeclient/object.ts'
+import { lastAppliedAnnotation } from '../../kubeclient/object/last-applied.ts'
+import { itemsOf, type KubeObject, membersOf, textOf } from '../../kubeclient/object/object.ts'
 import type { KindOptions } from '../kind.ts'
 import { anyOf, caseless, exact, joinValues, noneOf } from '../list/filters.ts'
 

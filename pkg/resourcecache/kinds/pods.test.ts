@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import type { KubeObject } from '../../kubeclient/object.ts'
+import type { KubeObject } from '../../kubeclient/object/object.ts'
 import { toPodStatus } from './pod-status.ts'
 import { claimsOf, pods } from './pods.ts'
 

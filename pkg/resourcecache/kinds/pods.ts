@@ -1,4 +1,4 @@
-import { itemsOf, type KubeObject, membersOf, textOf } from '../../kubeclient/object.ts'
+import { itemsOf, type KubeObject, membersOf, textOf } from '../../kubeclient/object/object.ts'
 import { toPodRequests } from '../decorate/pod-requests.ts'
 import { formatQuantity } from '../decorate/quantity.ts'
 import { type Cell, type Column, column, type KindOptions } from '../kind.ts'

@@ -1,4 +1,4 @@
-import { itemsOf, type KubeObject, membersOf, textOf } from '../../kubeclient/object.ts'
+import { itemsOf, type KubeObject, membersOf, textOf } from '../../kubeclient/object/object.ts'
 import { type Cell, column, type Decoration, type IndexedFields, type KindOptions } from '../kind.ts'
 import { caseless, exact, oneOf, yesOrNo } from '../list/filters.ts'
 

@@ -1,4 +1,4 @@
-import { itemsOf, type KubeObject, membersOf, textOf } from '../../kubeclient/object.ts'
+import { itemsOf, type KubeObject, membersOf, textOf } from '../../kubeclient/object/object.ts'
 import { type Cell, column, integerColumn, type KindOptions } from '../kind.ts'
 import { oneOf } from '../list/filters.ts'
 

@@ -1,4 +1,4 @@
-import { membersOf, textOf } from '../../kubeclient/object.ts'
+import { membersOf, textOf } from '../../kubeclient/object/object.ts'
 import { column, type KindOptions } from '../kind.ts'
 import { exact } from '../list/filters.ts'
 

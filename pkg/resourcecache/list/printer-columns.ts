@@ -1,7 +1,7 @@
 import { parseJsonPath } from '../../apirequest/query/json-path.ts'
 import { findPaths, type Steps } from '../../json/path.ts'
 import { decodeString, eachChild, skipBlank, skipValue } from '../../json/scan.ts'
-import { itemsOf, membersOf, textOf } from '../../kubeclient/object.ts'
+import { itemsOf, membersOf, textOf } from '../../kubeclient/object/object.ts'
 
 /** A column of a custom resource (additionalPrinterColumns). */
 export type PrinterColumn = { readonly name: string; readonly path: PrinterPath }

@@ -1,6 +1,6 @@
 import type { KubeClient } from '../../kubeclient/client.ts'
-import { readListPage } from '../../kubeclient/list-page.ts'
-import { isRecord, itemsOf, type KubeObject, membersOf, textOf } from '../../kubeclient/object.ts'
+import { readListPage } from '../../kubeclient/list/list-page.ts'
+import { isRecord, itemsOf, type KubeObject, membersOf, textOf } from '../../kubeclient/object/object.ts'
 import type { ServedKind } from '../store/cached-object.ts'
 import { ObjectStore } from '../store/store.ts'
 import { explainRefusal } from './list-error.ts'

@@ -6,7 +6,7 @@ import {
   type ObjectMeta,
   parseObject,
   textOf,
-} from '../../kubeclient/object.ts'
+} from '../../kubeclient/object/object.ts'
 import { type Decoration, type IndexedFields, type Kind, toSelfLink, toSourceApiVersion } from '../kind.ts'
 import { type SourceText, splitObject } from './source-text.ts'
 import { toUnpooledBuffer } from './unpooled-buffer.ts'

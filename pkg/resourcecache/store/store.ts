@@ -1,5 +1,5 @@
-import type { KubeObject } from '../../kubeclient/object.ts'
-import type { ReceivedEvent } from '../../kubeclient/watch.ts'
+import type { KubeObject } from '../../kubeclient/object/object.ts'
+import type { ReceivedEvent } from '../../kubeclient/watch/watch.ts'
 import type { Decoration } from '../kind.ts'
 import { byKey } from '../list/order.ts'
 import { Entry, type ServedKind, toKey } from './cached-object.ts'

@@ -2,7 +2,7 @@ import { Status, unavailable } from '../../../apierrors/status.ts'
 import { passWarning } from '../../../httpserver/response/warning.ts'
 import type { KubeClient } from '../../../kubeclient/client.ts'
 import { readText } from '../../../kubeclient/client.ts'
-import { isNotYetReady } from '../../../kubeclient/service-account-errors.ts'
+import { isNotYetReady } from '../../../kubeclient/errors/service-account-errors.ts'
 import type { CallAs } from '../../../platformapi/as-caller.ts'
 import { toImpersonation } from '../../../proxy/identity-headers.ts'
 

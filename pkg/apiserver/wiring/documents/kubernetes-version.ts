@@ -1,5 +1,5 @@
 import type { KubeClient } from '../../../kubeclient/client.ts'
-import { membersOf, textOf } from '../../../kubeclient/object.ts'
+import { membersOf, textOf } from '../../../kubeclient/object/object.ts'
 
 const keepMs = 60_000
 

@@ -1,4 +1,4 @@
-import { isRecord, itemsOf, membersOf, textOf } from '../../../kubeclient/object.ts'
+import { isRecord, itemsOf, membersOf, textOf } from '../../../kubeclient/object/object.ts'
 import { metaSchemas } from './meta.ts'
 import { ref, type Schema, type Schemas } from './schema.ts'
 

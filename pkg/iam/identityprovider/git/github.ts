@@ -1,4 +1,4 @@
-import { isRecord } from '../../../kubeclient/object.ts'
+import { isRecord } from '../../../kubeclient/object/object.ts'
 import type { Identity, RedirectProvider } from '../external-identity.ts'
 import type { GitConfig } from './git-config.ts'
 import { type Api, createGitProvider } from './git-provider.ts'

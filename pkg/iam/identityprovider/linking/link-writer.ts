@@ -1,5 +1,5 @@
 import type { KubeClient } from '../../../kubeclient/client.ts'
-import { type KubeObject, parseObject } from '../../../kubeclient/object.ts'
+import { type KubeObject, parseObject } from '../../../kubeclient/object/object.ts'
 import { retryOnConflict } from '../../../kubeclient/retry.ts'
 import type { Logger } from '../../../telemetry/logger.ts'
 import { toUser, type User, usersPath } from '../../users/user.ts'

@@ -1,5 +1,5 @@
 import { Status } from '../../../apierrors/status.ts'
-import { isRecord } from '../../../kubeclient/object.ts'
+import { isRecord } from '../../../kubeclient/object/object.ts'
 
 /** Reason codes of rejected logins, for the audit log. */
 export type RefusalReason =

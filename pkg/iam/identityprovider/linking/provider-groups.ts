@@ -1,6 +1,6 @@
 import { unavailable } from '../../../apierrors/status.ts'
 import type { KubeClient } from '../../../kubeclient/client.ts'
-import { parseObject } from '../../../kubeclient/object.ts'
+import { parseObject } from '../../../kubeclient/object/object.ts'
 import { retryOnConflict } from '../../../kubeclient/retry.ts'
 import { type ProviderGroups, toUser, type User, usersPath } from '../../users/user.ts'
 import { groupProblem } from '../../users/user-validation.ts'

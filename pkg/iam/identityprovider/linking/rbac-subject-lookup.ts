@@ -1,5 +1,5 @@
 import type { KubeClient } from '../../../kubeclient/client.ts'
-import { isRecord, parseList } from '../../../kubeclient/object.ts'
+import { isRecord, parseList } from '../../../kubeclient/object/object.ts'
 
 const rbac = '/apis/rbac.authorization.k8s.io/v1'
 

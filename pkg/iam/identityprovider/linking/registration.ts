@@ -1,6 +1,6 @@
 import { Status } from '../../../apierrors/status.ts'
 import type { KubeClient } from '../../../kubeclient/client.ts'
-import { parseObject } from '../../../kubeclient/object.ts'
+import { parseObject } from '../../../kubeclient/object/object.ts'
 import type { Logger } from '../../../telemetry/logger.ts'
 import { iamVersion, toUser, type User, usersPath } from '../../users/user.ts'
 import { linkAnnotation, readLinks, type UserLink } from '../../users/user-link.ts'

@@ -1,4 +1,4 @@
-import { isRecord } from '../../../kubeclient/object.ts'
+import { isRecord } from '../../../kubeclient/object/object.ts'
 import type { Identity } from '../external-identity.ts'
 import { refuse } from '../linking/login-refusal.ts'
 import type { OidcConfig } from './oidc-config.ts'

@@ -8,7 +8,7 @@ import {
 } from 'openid-client'
 import { createSharedResult } from '../../../cache/shared-result.ts'
 import { createIdTokenVerifier, InvalidIdToken } from '../../../jwt/provider-id-token.ts'
-import { isRecord } from '../../../kubeclient/object.ts'
+import { isRecord } from '../../../kubeclient/object/object.ts'
 import {
   clockToleranceSeconds,
   exchangeCode,

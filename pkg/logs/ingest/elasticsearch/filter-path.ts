@@ -1,5 +1,5 @@
 import { badRequest } from '../../../apierrors/status.ts'
-import { isRecord } from '../../../kubeclient/object.ts'
+import { isRecord } from '../../../kubeclient/object/object.ts'
 
 /** The parts of a response to keep: fields of `includes` that `excludes` does not match. */
 export type PathFilter = { readonly includes: 'all' | readonly Path[]; readonly excludes: readonly Path[] }

@@ -1,6 +1,6 @@
 import { badRequest } from '../../../apierrors/status.ts'
 import { parseJson } from '../../../json/parse.ts'
-import { isRecord } from '../../../kubeclient/object.ts'
+import { isRecord } from '../../../kubeclient/object/object.ts'
 import { type Line, parseDocument } from '../document.ts'
 import type { IngestLimits } from '../limits.ts'
 import { splitLines } from '../split-lines.ts'

@@ -1,5 +1,5 @@
 import { badRequest } from '../../../apierrors/status.ts'
-import { isRecord } from '../../../kubeclient/object.ts'
+import { isRecord } from '../../../kubeclient/object/object.ts'
 import { WireError } from '../../../protobuf/wire.ts'
 import { parseBounded } from '../bounded-json.ts'
 import { type Line, putMembers } from '../document.ts'

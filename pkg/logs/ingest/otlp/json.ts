@@ -1,5 +1,5 @@
 import { badRequest, Status } from '../../../apierrors/status.ts'
-import { isRecord } from '../../../kubeclient/object.ts'
+import { isRecord } from '../../../kubeclient/object/object.ts'
 import { parseBounded, TooManyValues } from '../bounded-json.ts'
 import { tooDeep } from '../flatten.ts'
 import type { IngestLimits } from '../limits.ts'

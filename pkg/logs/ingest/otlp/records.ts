@@ -1,4 +1,4 @@
-import { isRecord } from '../../../kubeclient/object.ts'
+import { isRecord } from '../../../kubeclient/object/object.ts'
 import type { Line } from '../document.ts'
 import { type Flat, flatten, formatMember, put } from '../flatten.ts'
 import type { IngestLimits } from '../limits.ts'

@@ -1,7 +1,7 @@
 import { unavailable } from '../../../apierrors/status.ts'
 import { createPool } from '../../../http/pool.ts'
 import { readBody } from '../../../http/read-body.ts'
-import { isRecord } from '../../../kubeclient/object.ts'
+import { isRecord } from '../../../kubeclient/object/object.ts'
 
 export type IssuerAnswer = { readonly code: number; readonly body: Readonly<Record<string, unknown>> }
 

@@ -3,7 +3,7 @@ import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:
 import { methodNotAllowed, Status } from '../../../apierrors/status.ts'
 import type { Exchange } from '../../../apirequest/request-context.ts'
 import { clearCookie, fitsInCookie, readCookie, setCookie } from '../../../httpserver/cookie.ts'
-import { textOf } from '../../../kubeclient/object.ts'
+import { textOf } from '../../../kubeclient/object/object.ts'
 import { begunCookie, tokenCookie } from './cookies.ts'
 import { type IssuerAnswer, postForm } from './issuer.ts'
 import type { LogPageDocuments } from './page.ts'

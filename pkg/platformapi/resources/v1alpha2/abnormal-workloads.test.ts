@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import type { KubeObject } from '../../../kubeclient/object.ts'
+import type { KubeObject } from '../../../kubeclient/object/object.ts'
 import { replaceAll, servedNodes } from '../../../resourcecache/fixtures.ts'
 import type { KindOptions } from '../../../resourcecache/kind.ts'
 import { volumes } from '../../../resourcecache/kinds/storage.ts'

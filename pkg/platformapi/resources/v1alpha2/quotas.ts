@@ -1,4 +1,4 @@
-import { membersOf, textOf } from '../../../kubeclient/object.ts'
+import { membersOf, textOf } from '../../../kubeclient/object/object.ts'
 import { parseQuantity } from '../../../resourcecache/decorate/quantity.ts'
 import type { ObjectStore } from '../../../resourcecache/store/store.ts'
 

@@ -1,7 +1,7 @@
 import { badRequest, methodNotAllowed, notFound } from '../../../../apierrors/status.ts'
 import type { AuthenticatedExchange } from '../../../../apirequest/request-context.ts'
 import { sendJson } from '../../../../httpserver/response/respond.ts'
-import { isRecord, type KubeObject } from '../../../../kubeclient/object.ts'
+import { isRecord, type KubeObject } from '../../../../kubeclient/object/object.ts'
 import { groupBindings } from '../../../../resourcecache/kinds/platform.ts'
 import { readJson } from '../../../body.ts'
 import { apply } from '../roles/member-grants.ts'

@@ -1,7 +1,7 @@
 import { badRequest, methodNotAllowed, notFound } from '../../../../apierrors/status.ts'
 import type { AuthenticatedExchange } from '../../../../apirequest/request-context.ts'
 import { sendJson } from '../../../../httpserver/response/respond.ts'
-import { isRecord, itemsOf, type KubeObject, membersOf, parseObject } from '../../../../kubeclient/object.ts'
+import { isRecord, itemsOf, type KubeObject, membersOf, parseObject } from '../../../../kubeclient/object/object.ts'
 import { plain, workspaceRoleBindings } from '../../../../resourcecache/kinds/platform.ts'
 import { type CallAs, withQueryOf } from '../../../as-caller.ts'
 import { readJson } from '../../../body.ts'

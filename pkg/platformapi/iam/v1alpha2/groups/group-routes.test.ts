@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { notFound } from '../../../../apierrors/status.ts'
-import { itemsOf, membersOf } from '../../../../kubeclient/object.ts'
+import { itemsOf, membersOf } from '../../../../kubeclient/object/object.ts'
 import { groupDomain, native } from '../roles/fixtures.ts'
 import { createScopeReader } from '../roles/scope-reader.ts'
 import { itHides, itRefuses, serveRoleRoutes } from '../roles/served-fixtures.ts'

@@ -2,7 +2,7 @@ import { badRequest, methodNotAllowed, Status, toStatus } from '../../../../apie
 import type { AuthenticatedExchange } from '../../../../apirequest/request-context.ts'
 import { isOver, sendJson, sendJsonText } from '../../../../httpserver/response/respond.ts'
 import { addWarning } from '../../../../httpserver/response/warning.ts'
-import { isRecord, membersOf, parseObject, textOf } from '../../../../kubeclient/object.ts'
+import { isRecord, membersOf, parseObject, textOf } from '../../../../kubeclient/object/object.ts'
 import type { Entry } from '../../../../resourcecache/store/cached-object.ts'
 import { withQueryOf } from '../../../as-caller.ts'
 import { readJson, typeOf } from '../../../body.ts'

@@ -1,4 +1,4 @@
-import type { KubeObject } from '../../../../kubeclient/object.ts'
+import type { KubeObject } from '../../../../kubeclient/object/object.ts'
 import { replaceAll } from '../../../../resourcecache/fixtures.ts'
 import { namespaces } from '../../../../resourcecache/kinds/namespaces.ts'
 import { plain } from '../../../../resourcecache/kinds/platform.ts'

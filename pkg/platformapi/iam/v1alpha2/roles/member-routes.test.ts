@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { membersOf } from '../../../../kubeclient/object.ts'
+import { membersOf } from '../../../../kubeclient/object/object.ts'
 import { native, rbac } from './fixtures.ts'
 import {
   type HiddenWrite,

@@ -8,7 +8,7 @@ import {
   type ObjectMeta,
   parseObject,
   textOf,
-} from '../../../../kubeclient/object.ts'
+} from '../../../../kubeclient/object/object.ts'
 import { type CallAs, withQueryOf } from '../../../as-caller.ts'
 import { toDeleteBody } from '../../../delete-options.ts'
 import type { Place, RoleRef, Subject } from './role-bindings.ts'

@@ -1,5 +1,5 @@
-import type { KubeObject } from '../../../../kubeclient/object.ts'
-import { parseObject } from '../../../../kubeclient/object.ts'
+import type { KubeObject } from '../../../../kubeclient/object/object.ts'
+import { parseObject } from '../../../../kubeclient/object/object.ts'
 import type { KindOptions } from '../../../../resourcecache/kind.ts'
 import { users } from '../../../../resourcecache/kinds/platform.ts'
 import { anyOf, joinValues } from '../../../../resourcecache/list/filters.ts'

@@ -2,7 +2,7 @@ import type { AuthenticatedExchange } from '../../../../apirequest/request-conte
 import { addWarning } from '../../../../httpserver/response/warning.ts'
 import { invalidUser, type UserDraft } from '../../../../iam/users/parse-user.ts'
 import type { User } from '../../../../iam/users/user.ts'
-import type { KubeObject } from '../../../../kubeclient/object.ts'
+import type { KubeObject } from '../../../../kubeclient/object/object.ts'
 import type { CallAs } from '../../../as-caller.ts'
 import { bind, unbind } from './member-writes.ts'
 import type { RoleRef } from './role-bindings.ts'

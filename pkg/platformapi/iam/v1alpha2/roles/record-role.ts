@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { KubeObject } from '../../../../kubeclient/object.ts'
+import type { KubeObject } from '../../../../kubeclient/object/object.ts'
 import type { Entry } from '../../../../resourcecache/store/cached-object.ts'
 
 const prefix = 'kapis:workspace:'

@@ -1,4 +1,4 @@
-import { isRecord, itemsOf, membersOf, textOf } from '../../../../kubeclient/object.ts'
+import { isRecord, itemsOf, membersOf, textOf } from '../../../../kubeclient/object/object.ts'
 import type { Entry } from '../../../../resourcecache/store/cached-object.ts'
 import type { Recorded } from './record-role.ts'
 import { type Preset, presetsOf, type RoleScope } from './role-presets.ts'

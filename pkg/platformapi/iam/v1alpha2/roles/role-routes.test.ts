@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { itemsOf, membersOf } from '../../../../kubeclient/object.ts'
+import { itemsOf, membersOf } from '../../../../kubeclient/object/object.ts'
 import { native, object, rbac } from './fixtures.ts'
 import { objects, rules, serveRoleRoutes } from './served-fixtures.ts'
 

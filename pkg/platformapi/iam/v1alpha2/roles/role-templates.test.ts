@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { membersOf } from '../../../../kubeclient/object.ts'
+import { membersOf } from '../../../../kubeclient/object/object.ts'
 import { areAmong } from './role-templates.ts'
 import { serveRoleRoutes, usersRule, viewRule } from './served-fixtures.ts'
 

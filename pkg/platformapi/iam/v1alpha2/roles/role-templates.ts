@@ -1,5 +1,5 @@
 import { badRequest } from '../../../../apierrors/status.ts'
-import { isRecord, itemsOf, membersOf } from '../../../../kubeclient/object.ts'
+import { isRecord, itemsOf, membersOf } from '../../../../kubeclient/object/object.ts'
 import type { Entry } from '../../../../resourcecache/store/cached-object.ts'
 import { scopeLabel } from './role-bindings.ts'
 import type { RoleScope } from './role-presets.ts'

@@ -2,7 +2,7 @@ import { badRequest, methodNotAllowed, notFound } from '../../../../apierrors/st
 import type { AuthenticatedExchange } from '../../../../apirequest/request-context.ts'
 import { sendJson, sendJsonText } from '../../../../httpserver/response/respond.ts'
 import { addWarning } from '../../../../httpserver/response/warning.ts'
-import { isRecord, itemsOf, membersOf } from '../../../../kubeclient/object.ts'
+import { isRecord, itemsOf, membersOf } from '../../../../kubeclient/object/object.ts'
 import { type CallAs, withQueryOf } from '../../../as-caller.ts'
 import { readJson, typeOf } from '../../../body.ts'
 import { readDeleteOptions, toDeleteBody } from '../../../delete-options.ts'

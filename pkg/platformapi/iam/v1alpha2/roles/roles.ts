@@ -1,4 +1,4 @@
-import type { KubeObject } from '../../../../kubeclient/object.ts'
+import type { KubeObject } from '../../../../kubeclient/object/object.ts'
 import type { Entry } from '../../../../resourcecache/store/cached-object.ts'
 import { isRecordRole } from './record-role.ts'
 import { type Place, type RoleRef, scopeLabel } from './role-bindings.ts'

@@ -1,7 +1,7 @@
 import { Status } from '../../../../apierrors/status.ts'
 import type { AuthenticatedExchange } from '../../../../apirequest/request-context.ts'
 import { parseRequestInfo, type RequestInfo } from '../../../../apirequest/request-info.ts'
-import type { KubeObject } from '../../../../kubeclient/object.ts'
+import type { KubeObject } from '../../../../kubeclient/object/object.ts'
 import type { KindOptions } from '../../../../resourcecache/kind.ts'
 import type { ObjectStore } from '../../../../resourcecache/store/store.ts'
 import { isRecordRole, recordedFor } from './record-role.ts'

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { Status } from '../../../../apierrors/status.ts'
 import { startLoopback, toExchange } from '../../../../apirequest/fixtures.ts'
-import type { KubeObject } from '../../../../kubeclient/object.ts'
+import type { KubeObject } from '../../../../kubeclient/object/object.ts'
 import type { CallAs } from '../../../as-caller.ts'
 import { binding, rbac as group, groupDomain, object, storeOf } from './fixtures.ts'
 import { recordRole } from './record-role.ts'

@@ -1,4 +1,4 @@
-import { isRecord } from '../../../../kubeclient/object.ts'
+import { isRecord } from '../../../../kubeclient/object/object.ts'
 
 /**
  * JSON Merge Patch (RFC 7396): null removes a field, an object is merged, everything else replaces.

@@ -5,7 +5,7 @@ import { invalidUser, parseUserDraft } from '../../../../iam/users/parse-user.ts
 import { toUser } from '../../../../iam/users/user.ts'
 import { passwordProblem, problemAt } from '../../../../iam/users/user-validation.ts'
 import type { UserWriter } from '../../../../iam/users/user-writer.ts'
-import { isRecord, type KubeObject } from '../../../../kubeclient/object.ts'
+import { isRecord, type KubeObject } from '../../../../kubeclient/object/object.ts'
 import { isConflict, retry } from '../../../../kubeclient/retry.ts'
 import { type CallAs, withQueryOf } from '../../../as-caller.ts'
 import { readJson, typeOf } from '../../../body.ts'

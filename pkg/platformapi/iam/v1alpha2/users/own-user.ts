@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { Status } from '../../../../apierrors/status.ts'
 import type { UserDraft } from '../../../../iam/users/parse-user.ts'
 import { ownEmailAnnotation } from '../../../../iam/users/user.ts'
-import { isRecord, type KubeObject } from '../../../../kubeclient/object.ts'
+import { isRecord, type KubeObject } from '../../../../kubeclient/object/object.ts'
 
 /** The members of spec that users change by themselves. */
 export const ownMembers = ['email', 'lang'] as const

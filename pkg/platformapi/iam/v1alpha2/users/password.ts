@@ -5,7 +5,7 @@ import type { PasswordChecker } from '../../../../iam/passwords/password-check.t
 import { invalidUser } from '../../../../iam/users/parse-user.ts'
 import { passwordProblem, problemAt } from '../../../../iam/users/user-validation.ts'
 import type { Permit, UserWriter } from '../../../../iam/users/user-writer.ts'
-import { isRecord } from '../../../../kubeclient/object.ts'
+import { isRecord } from '../../../../kubeclient/object/object.ts'
 import { readJson } from '../../../body.ts'
 import { isDryRun } from '../../../dry-run.ts'
 

@@ -1,7 +1,7 @@
 import type { ListQuery } from '../../../../apirequest/query/list-query.ts'
 import type { AuthenticatedExchange } from '../../../../apirequest/request-context.ts'
 import { toUser } from '../../../../iam/users/user.ts'
-import { parseObject } from '../../../../kubeclient/object.ts'
+import { parseObject } from '../../../../kubeclient/object/object.ts'
 import type { ListRestriction } from '../../../../resourcecache/list/list-predicate.ts'
 import { type MemberScope, memberKinds, rolesByMember } from '../roles/members.ts'
 import type { PlatformRoles } from '../roles/platform-roles.ts'

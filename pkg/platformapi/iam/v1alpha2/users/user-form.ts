@@ -1,6 +1,6 @@
 import { toUser } from '../../../../iam/users/user.ts'
 import { memberText, withMembers } from '../../../../json/members.ts'
-import { parseObject } from '../../../../kubeclient/object.ts'
+import { parseObject } from '../../../../kubeclient/object/object.ts'
 import { type Form, objectBytes, platformForm } from '../../../../resourcecache/list/list-body.ts'
 import { type KnownPlatformRoles, platformRoleAnnotation } from '../roles/platform-roles.ts'
 

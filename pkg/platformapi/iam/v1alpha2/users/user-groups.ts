@@ -1,6 +1,6 @@
 import type { AuthenticatedExchange } from '../../../../apirequest/request-context.ts'
 import { parseUserDraft } from '../../../../iam/users/parse-user.ts'
-import { itemsOf, type KubeObject, membersOf, textOf } from '../../../../kubeclient/object.ts'
+import { itemsOf, type KubeObject, membersOf, textOf } from '../../../../kubeclient/object/object.ts'
 import { isConflict, retry } from '../../../../kubeclient/retry.ts'
 import { isDryRun } from '../../../dry-run.ts'
 import { withoutPlatformRole } from '../roles/platform-roles.ts'

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
-import { Status } from '../apierrors/status.ts'
-import { createSecretStore } from '../certs/fixtures.ts'
+import { Status } from '../../apierrors/status.ts'
+import { createSecretStore } from '../../certs/fixtures.ts'
 import { readSecret, secretData, secretPath, writeSecret } from './secret.ts'
 
 const name = { namespace: 'ns', name: 'a' }

@@ -1,5 +1,5 @@
 import type { RequestOptions } from 'node:https'
-import type { TlsOptions } from '../http/pool.ts'
+import type { TlsOptions } from '../../http/pool.ts'
 import { readKubeconfig, readServiceAccount } from './credentials.ts'
 
 /**

@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import type { RequestOptions } from 'node:https'
 import { dirname, resolve } from 'node:path'
-import { parseYaml } from '../yaml/read.ts'
-import { isRecord } from './object.ts'
+import { parseYaml } from '../../yaml/read.ts'
+import { isRecord } from '../object/object.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 

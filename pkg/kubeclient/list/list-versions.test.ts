@@ -1,8 +1,8 @@
 import { expect } from 'chai'
-import { rejectionOf } from '../apierrors/fixtures.ts'
-import { writeVarint } from '../protobuf/wire.ts'
-import { answerJson, startFakeKubeApiserver } from './fixtures.ts'
-import { readObjectVersion, readVersionPage, type VersionPage } from './version-page.ts'
+import { rejectionOf } from '../../apierrors/fixtures.ts'
+import { writeVarint } from '../../protobuf/wire.ts'
+import { answerJson, startFakeKubeApiserver } from '../fixtures.ts'
+import { readObjectVersion, readVersionPage, type VersionPage } from './list-versions.ts'
 
 /** A field with bytes. */
 function field(number: number, value: string | Buffer): Buffer {

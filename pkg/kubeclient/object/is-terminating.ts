@@ -1,5 +1,5 @@
-import { Status } from '../apierrors/status.ts'
-import type { KubeClient } from './client.ts'
+import { Status } from '../../apierrors/status.ts'
+import type { KubeClient } from '../client.ts'
 import { isRecord } from './object.ts'
 
 /**

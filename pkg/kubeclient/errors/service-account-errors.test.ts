@@ -1,6 +1,6 @@
 import { expect } from 'chai'
-import { rejectionOf, toRefusal } from '../apierrors/fixtures.ts'
-import { answerJson, type FakeKubeApiserver, startFakeKubeApiserver } from './fixtures.ts'
+import { rejectionOf, toRefusal } from '../../apierrors/fixtures.ts'
+import { answerJson, type FakeKubeApiserver, startFakeKubeApiserver } from '../fixtures.ts'
 import { withServiceAccountErrors } from './service-account-errors.ts'
 
 describe('withServiceAccountErrors', () => {

@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream'
-import { type Details, type Reason, Status } from '../apierrors/status.ts'
-import { memberText } from '../json/members.ts'
-import { isKubeObject, isRecord, type KubeObject } from './object.ts'
+import { type Details, type Reason, Status } from '../../apierrors/status.ts'
+import { memberText } from '../../json/members.ts'
+import { isKubeObject, isRecord, type KubeObject } from '../object/object.ts'
 
 export type WatchEvent = {
   readonly type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK'

@@ -1,5 +1,5 @@
-import { Status, unavailable } from '../apierrors/status.ts'
-import type { KubeClient } from './client.ts'
+import { Status, unavailable } from '../../apierrors/status.ts'
+import type { KubeClient } from '../client.ts'
 
 /**
  * A client for requests that Kapis makes with its own service account on behalf of callers. Errors

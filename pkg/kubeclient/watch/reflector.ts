@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Status } from '../apierrors/status.ts'
-import type { KubeClient } from './client.ts'
-import { readListPage } from './list-page.ts'
-import { type KubeObject, parseList } from './object.ts'
+import { Status } from '../../apierrors/status.ts'
+import type { KubeClient } from '../client.ts'
+import { readListPage } from '../list/list-page.ts'
+import { type KubeObject, parseList } from '../object/object.ts'
 import { type ReceivedEvent, readWatch } from './watch.ts'
 
 /** Receives lists and events in the order of kube-apiserver. */

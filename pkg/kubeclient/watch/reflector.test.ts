@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import { expect } from 'chai'
-import { Status } from '../apierrors/status.ts'
-import { answerJson, type FakeKubeApiserver, startFakeKubeApiserver, until } from './fixtures.ts'
+import { Status } from '../../apierrors/status.ts'
+import { answerJson, type FakeKubeApiserver, startFakeKubeApiserver, until } from '../fixtures.ts'
 import { Reflector } from './reflector.ts'
 
 const object = (name: string, version: number) => ({

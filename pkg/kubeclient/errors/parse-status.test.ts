@@ -1,6 +1,6 @@
 import { expect } from 'chai'
-import { writeVarint } from '../protobuf/wire.ts'
-import { readStatus } from './read-status.ts'
+import { writeVarint } from '../../protobuf/wire.ts'
+import { readStatus } from './parse-status.ts'
 
 const field = (number: number, bytes: Buffer | string) =>
   Buffer.concat([Buffer.from([number * 8 + 2]), writeVarint(Buffer.byteLength(bytes)), Buffer.from(bytes)])

@@ -1,7 +1,7 @@
-import { Status, unavailable } from '../apierrors/status.ts'
-import { readFields, WireError } from '../protobuf/wire.ts'
-import { type Call, type KubeClient, readBytes } from './client.ts'
-import { isRecord, itemsOf, membersOf, textOf } from './object.ts'
+import { Status, unavailable } from '../../apierrors/status.ts'
+import { readFields, WireError } from '../../protobuf/wire.ts'
+import { type Call, type KubeClient, readBytes } from '../client.ts'
+import { isRecord, itemsOf, membersOf, textOf } from '../object/object.ts'
 
 /** A page of a list, reduced to the fields that show whether objects have changed. */
 export type VersionPage = {

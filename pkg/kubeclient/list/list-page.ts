@@ -1,6 +1,6 @@
-import { unavailable } from '../apierrors/status.ts'
-import { itemTexts, memberText } from '../json/members.ts'
-import { type Call, type KubeClient, readText } from './client.ts'
+import { unavailable } from '../../apierrors/status.ts'
+import { itemTexts, memberText } from '../../json/members.ts'
+import { type Call, type KubeClient, readText } from '../client.ts'
 
 /**
  * A page of a list with the source text of each item, since JSON.parse rounds numbers and loses the

@@ -1,6 +1,6 @@
-import type { Logger } from '../telemetry/logger.ts'
-import type { KubeClient } from './client.ts'
-import type { KubeObject } from './object.ts'
+import type { Logger } from '../../telemetry/logger.ts'
+import type { KubeClient } from '../client.ts'
+import type { KubeObject } from '../object/object.ts'
 import { Reflector } from './reflector.ts'
 
 /** A stored value before and after a change; undefined for none. */

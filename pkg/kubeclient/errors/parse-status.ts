@@ -1,6 +1,6 @@
-import type { Details, Reason } from '../apierrors/status.ts'
-import { readFields, WireError } from '../protobuf/wire.ts'
-import { isRecord } from './object.ts'
+import type { Details, Reason } from '../../apierrors/status.ts'
+import { readFields, WireError } from '../../protobuf/wire.ts'
+import { isRecord } from '../object/object.ts'
 
 /** The Status of kube-apiserver in the body of a response. */
 export type UpstreamStatus = {

@@ -1,6 +1,6 @@
 import { createServer, get, type IncomingMessage } from 'node:http'
 import { expect } from 'chai'
-import { rejectionOf, toRefusal } from '../apierrors/fixtures.ts'
+import { rejectionOf, toRefusal } from '../../apierrors/fixtures.ts'
 import { type ReceivedEvent, readWatch } from './watch.ts'
 
 const object = (name: string, version: string) => ({
