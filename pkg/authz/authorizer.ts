@@ -7,7 +7,7 @@ import type { KubeClient } from '../kubeclient/client.ts'
 import { toReviewSpec } from './attributes.ts'
 import { authorizationExtra } from './authorization-extra.ts'
 import { refusalFor } from './forbidden.ts'
-import type { NarrowingRole } from './narrowing-role.ts'
+import type { NarrowingRole } from './narrowing/narrowing-role.ts'
 import { type Decision, type ReviewSpec, review } from './subject-access-review.ts'
 import { assertInScope } from './token-scope.ts'
 

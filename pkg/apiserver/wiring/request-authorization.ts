@@ -1,7 +1,7 @@
 import type { AuthenticatedExchange } from '../../apirequest/request-context.ts'
 import { type RequestInfo, withoutSelectors } from '../../apirequest/request-info.ts'
 import { type AuthorizeRequest, createAuthorizeRequest } from '../../authz/authorize-request.ts'
-import { isNarrowable } from '../../authz/narrowed-lists.ts'
+import { isNarrowable } from '../../authz/narrowing/narrowed-lists.ts'
 import type { Config } from '../../config/config.ts'
 import type { Apis } from './apis/apis.ts'
 import type { Auth } from './auth.ts'

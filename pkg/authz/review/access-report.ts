@@ -1,5 +1,5 @@
 import { type Identity, isSuperuser } from '../../apirequest/identity/identity.ts'
-import type { Binding, RbacReader } from '../rbac-index.ts'
+import type { Binding, RbacReader } from '../rbac/rbac-index.ts'
 import { type Grant, type ObjectRef, refsOf, toRoleRef } from './grant.ts'
 import { type AccessAttributes, type Rule, ruleAllows, toPolicyRule } from './rule.ts'
 

@@ -1,5 +1,5 @@
 import { type Identity, isSuperuser } from '../../apirequest/identity/identity.ts'
-import type { RbacReader } from '../rbac-index.ts'
+import type { RbacReader } from '../rbac/rbac-index.ts'
 import { createRuleFinder } from './grant.ts'
 import type { AccessAttributes } from './rule.ts'
 

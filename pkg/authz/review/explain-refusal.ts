@@ -1,9 +1,9 @@
 import type { RequestInfo } from '../../apirequest/request-info.ts'
 import type { Explain } from '../authorizer.ts'
-import type { RbacReader } from '../rbac-index.ts'
+import type { RbacReader } from '../rbac/rbac-index.ts'
 import { explainAccess } from './explain-access.ts'
 import { refText } from './grant.ts'
-import { rightsFor } from './rbac-read.ts'
+import { rightsFor } from './rbac-read-permission.ts'
 import type { AccessAttributes } from './rule.ts'
 
 /**

@@ -3,7 +3,7 @@ import { Socket } from 'node:net'
 import pino from 'pino'
 import type { KubeClient } from '../../kubeclient/client.ts'
 import type { KubeObject } from '../../kubeclient/object/object.ts'
-import { RbacIndex } from '../rbac-index.ts'
+import { RbacIndex } from '../rbac/rbac-index.ts'
 
 const metadata = (name: string, namespace?: string) => ({
   name,

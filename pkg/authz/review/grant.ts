@@ -1,5 +1,5 @@
 import type { Identity } from '../../apirequest/identity/identity.ts'
-import type { Binding, RbacReader } from '../rbac-index.ts'
+import type { Binding, RbacReader } from '../rbac/rbac-index.ts'
 import { type AccessAttributes, type Rule, ruleAllows, toPolicyRule } from './rule.ts'
 
 /** A binding or a role, in the form of the status of a review. */

@@ -1,5 +1,5 @@
 import { splitServiceAccount } from '../../apirequest/identity/identity.ts'
-import type { Binding, RbacReader } from '../rbac-index.ts'
+import type { Binding, RbacReader } from '../rbac/rbac-index.ts'
 import { createRuleFinder, type Grant, isInReach, toGrant } from './grant.ts'
 import type { AccessAttributes } from './rule.ts'
 

@@ -1,8 +1,8 @@
 import type { Identity } from '../../apirequest/identity/identity.ts'
-import type { RbacReader } from '../../authz/rbac-index.ts'
+import type { RbacReader } from '../../authz/rbac/rbac-index.ts'
 import { explainAccess, rolesThatAllow } from '../../authz/review/explain-access.ts'
 import type { AccessAttributes } from '../../authz/review/rule.ts'
-import type { RuleResolution } from '../../authz/review/rule-resolution.ts'
+import type { RuleResolution } from '../../authz/review/rule-completeness.ts'
 import type { Decision } from '../../authz/subject-access-review.ts'
 
 /** kube-apiserver's decision (SubjectAccessReview). @throws Status 503 */

@@ -12,7 +12,7 @@ import {
 } from '../../apirequest/fixtures.ts'
 import type { Identity } from '../../apirequest/identity/identity.ts'
 import { forbidden } from '../../authz/forbidden.ts'
-import type { RbacIndex } from '../../authz/rbac-index.ts'
+import type { RbacIndex } from '../../authz/rbac/rbac-index.ts'
 import { binding, groupOf, indexOf, role, user } from '../../authz/review/fixtures.ts'
 import { serveAccess } from './serve-access.ts'
 

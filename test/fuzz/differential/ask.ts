@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { Agent, request } from 'node:https'
-import { narrowedHeader } from '../../../pkg/authz/narrowed-lists.ts'
+import { narrowedHeader } from '../../../pkg/authz/narrowing/narrowed-lists.ts'
 
 /** One raw request: header lines are name, value, name, value. */
 export type Sent = {

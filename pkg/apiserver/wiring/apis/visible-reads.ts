@@ -1,4 +1,4 @@
-import type { FindVisible } from '../../../authz/visibility.ts'
+import type { FindVisible } from '../../../authz/visibility/visibility.ts'
 import { readCollection } from '../../../platformapi/read-collection.ts'
 import type { ReadTools } from '../../../platformapi/read-tools.ts'
 import type { WorkspaceTools } from '../../../platformapi/workspaces/workspace-tools.ts'

@@ -1,7 +1,7 @@
-import type { Identity } from '../apirequest/identity/identity.ts'
-import type { RequestInfo } from '../apirequest/request-info.ts'
-import { createBoundedCache } from '../cache/bounded-cache.ts'
-import type { Visible } from '../resourcecache/list/object-visibility.ts'
+import type { Identity } from '../../apirequest/identity/identity.ts'
+import type { RequestInfo } from '../../apirequest/request-info.ts'
+import { createBoundedCache } from '../../cache/bounded-cache.ts'
+import type { Visible } from '../../resourcecache/list/object-visibility.ts'
 
 /** The namespaces whose objects a caller has been shown, and since which version of the store. */
 type Shown = { readonly key: string; readonly version: number }

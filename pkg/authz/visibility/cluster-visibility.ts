@@ -1,9 +1,9 @@
-import { type Identity, isSuperuser } from '../apirequest/identity/identity.ts'
-import type { RequestInfo } from '../apirequest/request-info.ts'
-import { type BoundedCache, createBoundedCache } from '../cache/bounded-cache.ts'
-import type { KubeClient } from '../kubeclient/client.ts'
-import { authorizationExtra } from './authorization-extra.ts'
-import { review } from './subject-access-review.ts'
+import { type Identity, isSuperuser } from '../../apirequest/identity/identity.ts'
+import type { RequestInfo } from '../../apirequest/request-info.ts'
+import { type BoundedCache, createBoundedCache } from '../../cache/bounded-cache.ts'
+import type { KubeClient } from '../../kubeclient/client.ts'
+import { authorizationExtra } from '../authorization-extra.ts'
+import { review } from '../subject-access-review.ts'
 
 export type ClusterVisibilityOptions = {
   readonly client: KubeClient

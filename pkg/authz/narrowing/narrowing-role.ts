@@ -1,8 +1,8 @@
-import type { Identity } from '../apirequest/identity/identity.ts'
-import type { RequestInfo } from '../apirequest/request-info.ts'
-import type { Kind } from '../resourcecache/kind.ts'
-import type { RbacReader } from './rbac-index.ts'
-import { createRuleFinder, isInReach } from './review/grant.ts'
+import type { Identity } from '../../apirequest/identity/identity.ts'
+import type { RequestInfo } from '../../apirequest/request-info.ts'
+import type { Kind } from '../../resourcecache/kind.ts'
+import type { RbacReader } from '../rbac/rbac-index.ts'
+import { createRuleFinder, isInReach } from '../review/grant.ts'
 
 /**
  * A ClusterRole whose users pass the authorization of kube-apiserver for lists of the extension

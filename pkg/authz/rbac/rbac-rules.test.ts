@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { jane } from '../apirequest/fixtures.ts'
+import { jane } from '../../apirequest/fixtures.ts'
 import { keysOfCaller, type Permission, ruleGrants, subjectKeys } from './rbac-rules.ts'
 
 const logs: Permission = { verb: 'get', group: '', resource: 'pods/log' }

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
-import { refusalOf } from '../apierrors/fixtures.ts'
-import type { KubeObject } from '../kubeclient/object/object.ts'
+import { refusalOf } from '../../apierrors/fixtures.ts'
+import type { KubeObject } from '../../kubeclient/object/object.ts'
 import { NamespaceIndex } from './namespace-index.ts'
 
 const namespace = (name: string, creationTimestamp: string, workspace?: string): KubeObject => ({

@@ -1,5 +1,5 @@
-import type { Identity } from '../apirequest/identity/identity.ts'
-import { isRecord } from '../kubeclient/object/object.ts'
+import type { Identity } from '../../apirequest/identity/identity.ts'
+import { isRecord } from '../../kubeclient/object/object.ts'
 
 /**
  * A verb on a resource in any namespace; `resource` with its subresource as in RBAC: `pods/log`.

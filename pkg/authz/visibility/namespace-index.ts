@@ -1,6 +1,6 @@
-import { unavailable } from '../apierrors/status.ts'
-import type { KubeObject } from '../kubeclient/object/object.ts'
-import type { WatchEvent } from '../kubeclient/watch/watch.ts'
+import { unavailable } from '../../apierrors/status.ts'
+import type { KubeObject } from '../../kubeclient/object/object.ts'
+import type { WatchEvent } from '../../kubeclient/watch/watch.ts'
 
 export type NamespaceEventHandler = {
   readonly replace: (namespaces: readonly KubeObject[]) => void

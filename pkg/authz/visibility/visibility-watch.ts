@@ -1,4 +1,4 @@
-import type { Visible } from '../resourcecache/list/object-visibility.ts'
+import type { Visible } from '../../resourcecache/list/object-visibility.ts'
 import type { ClusterVisibility } from './cluster-visibility.ts'
 
 /** Whether a caller may see all objects, and notifications when that may have changed. */

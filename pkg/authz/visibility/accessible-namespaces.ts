@@ -1,12 +1,12 @@
-import { type Identity, isSuperuser } from '../apirequest/identity/identity.ts'
-import { createBoundedCache } from '../cache/bounded-cache.ts'
-import { createSingleFlight } from '../cache/single-flight.ts'
-import type { KubeClient } from '../kubeclient/client.ts'
-import { authorizationExtra } from './authorization-extra.ts'
+import { type Identity, isSuperuser } from '../../apirequest/identity/identity.ts'
+import { createBoundedCache } from '../../cache/bounded-cache.ts'
+import { createSingleFlight } from '../../cache/single-flight.ts'
+import type { KubeClient } from '../../kubeclient/client.ts'
+import { authorizationExtra } from '../authorization-extra.ts'
 import { confirmNamespaces, confirmSample, maxReviews } from './confirm-namespaces.ts'
-import type { GrantIndex } from './rbac-index.ts'
-import type { Permission } from './rbac-rules.ts'
-import { review } from './subject-access-review.ts'
+import type { GrantIndex } from '../rbac/rbac-index.ts'
+import type { Permission } from '../rbac/rbac-rules.ts'
+import { review } from '../subject-access-review.ts'
 
 /**
  * Where a caller has a permission: in the whole cluster including cluster-scoped objects, or in
