@@ -1,6 +1,6 @@
 import fc from 'fast-check'
-import type { Expression } from './expression.ts'
-import type { LogFilter, Scope } from './filter.ts'
+import type { Expression } from './filter/expression.ts'
+import type { LogFilter, Scope } from './filter/filter.ts'
 import { parsePhrases, parseQuery } from './query-language/parse.ts'
 import { words } from './store-test-lines.ts'
 

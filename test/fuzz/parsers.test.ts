@@ -18,7 +18,7 @@ import { formatContinueToken, parseContinueToken } from '../../pkg/extensionapi/
 import { parseImageReference } from '../../pkg/imageregistry/reference.ts'
 import { audience, forge, issuer, memoryKeys } from '../../pkg/jwt/fixtures.ts'
 import { createTokenVerifier } from '../../pkg/jwt/verify.ts'
-import { parseLogQuery } from '../../pkg/logs/query/question.ts'
+import { parseLogQuery } from '../../pkg/logs/query/log-query.ts'
 import { forwardableHeaders } from '../../pkg/proxy/headers.ts'
 import { bounds, propertyTimeoutMs } from './bounds.ts'
 

@@ -1,6 +1,6 @@
 import { statfs } from 'node:fs/promises'
 import { Status, unavailable } from '../../apierrors/status.ts'
-import type { LogFilter } from '../filter.ts'
+import type { LogFilter } from '../filter/filter.ts'
 import type { Ingested } from '../ingest/raw-batch.ts'
 import type { AppendResult, LogStore, QueryLimits } from '../store.ts'
 import type { NamespaceRule } from './namespace-rules.ts'

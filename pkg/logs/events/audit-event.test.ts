@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { createMemoryStore } from '../fixtures.ts'
 import { auditEvents, toAuditRecord } from './audit-event.ts'
-import { longestEntry } from './entry.ts'
+import { longestEntry } from './event-record.ts'
 import { auditEvent } from './fixtures.ts'
 
 const auditText = (given: object = {}) => JSON.stringify(auditEvent(given))

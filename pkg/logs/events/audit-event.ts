@@ -1,10 +1,10 @@
 import { badRequest } from '../../apierrors/status.ts'
 import { itemsOf, membersOf, textOf } from '../../kubeclient/object/object.ts'
-import { allOf } from '../expression.ts'
+import { allOf } from '../filter/expression.ts'
 import { parseTimestamp } from '../ingest/timestamp.ts'
 import type { LogRecord } from '../record.ts'
-import { hasPart, hasValue, longestEntry, toFields } from './entry.ts'
-import type { EventKind } from './kind.ts'
+import { hasPart, hasValue, longestEntry, toFields } from './event-record.ts'
+import type { EventKind } from './event-kind.ts'
 
 /** Events of audit.k8s.io/v1 in the format of the platform API. */
 export const auditEvents: EventKind = {

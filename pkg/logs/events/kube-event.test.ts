@@ -1,7 +1,7 @@
 import { expect } from 'chai'
-import type { LogFilter } from '../filter.ts'
+import type { LogFilter } from '../filter/filter.ts'
 import { createMemoryStore } from '../fixtures.ts'
-import { longestEntry } from './entry.ts'
+import { longestEntry } from './event-record.ts'
 import { kubeEvent, kubeEventRecord } from './fixtures.ts'
 import { kubeEvents, toKubeEventRecord, versionOf } from './kube-event.ts'
 

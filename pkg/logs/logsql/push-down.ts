@@ -1,7 +1,7 @@
-import { allOf, anyOf, type Expression, isOneOf, match } from '../expression.ts'
+import { allOf, anyOf, type Expression, isOneOf, match } from '../filter/expression.ts'
 import { type Field, maxTimeNs } from '../record.ts'
 import { parseRegex } from '../regex/parse.ts'
-import { requiredTexts } from '../regex/required.ts'
+import { requiredTexts } from '../regex/required-literals.ts'
 import { allFilters, type Filter, matchAll, type StreamMatcher, type ValueTest } from './query.ts'
 import { ownField } from './row.ts'
 

@@ -1,6 +1,6 @@
 import type { TimeSlices } from '../../scheduling/time-slices.ts'
-import { allOf } from '../expression.ts'
-import type { LogFilter } from '../filter.ts'
+import { allOf } from '../filter/expression.ts'
+import type { LogFilter } from '../filter/filter.ts'
 import type { LogStore, Order, QueryLimits, RowQuery } from '../store.ts'
 import { createLineRow } from './pipes/by-row.ts'
 import { neededFields } from './pipes/needed-fields.ts'
@@ -9,7 +9,7 @@ import { createBudget, ended, sizeOfRow } from './pipes/stage.ts'
 import { pushDown } from './push-down.ts'
 import { type Filter, isByRow, type Pipe, type Query, type RowPipe } from './query.ts'
 import type { Row } from './row.ts'
-import { createTurns } from './turns.ts'
+import { createTurns } from './yield-to-requests.ts'
 
 /** The dependencies of running a query. */
 export type Run = {

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { refusalOf } from '../../apierrors/fixtures.ts'
-import { match } from '../expression.ts'
-import type { Scope } from '../filter.ts'
+import { match } from '../filter/expression.ts'
+import type { Scope } from '../filter/filter.ts'
 import { toDsl } from './dsl.ts'
 
 const second = 1_000_000_000n

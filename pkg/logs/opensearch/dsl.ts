@@ -1,6 +1,6 @@
 import { badRequest, type Status } from '../../apierrors/status.ts'
-import type { Expression, Test } from '../expression.ts'
-import type { LogFilter, PermittedNamespace, Scope } from '../filter.ts'
+import type { Expression, Test } from '../filter/expression.ts'
+import type { LogFilter, PermittedNamespace, Scope } from '../filter/filter.ts'
 import type { Field } from '../record.ts'
 import { parseRegex } from '../regex/parse.ts'
 import { formatTime } from '../rfc3339.ts'

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Status } from '../../apierrors/status.ts'
-import type { LogFilter } from '../filter.ts'
+import type { LogFilter } from '../filter/filter.ts'
 import type { Hit } from '../store.ts'
 import { queryRecords, type Search } from './search.ts'
 

@@ -1,8 +1,8 @@
 import { timedOut, unavailable } from '../../apierrors/status.ts'
 import { BodyTooLargeError } from '../../http/read-body.ts'
 import { isRecord } from '../../kubeclient/object/object.ts'
-import type { LogFilter } from '../filter.ts'
-import { type Bucket, fillBuckets, type Interval } from '../interval.ts'
+import type { LogFilter } from '../filter/filter.ts'
+import { type Bucket, fillBuckets, type Interval } from '../histogram-interval.ts'
 import { charsOf, type LogRecord } from '../record.ts'
 import {
   type Histogram,

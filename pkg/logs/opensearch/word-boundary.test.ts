@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { wordRole } from '../words.ts'
+import { wordRole } from '../filter/words.ts'
 import { wordSeparators } from './word-boundary.ts'
 
 describe('wordSeparators', () => {

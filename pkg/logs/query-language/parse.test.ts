@@ -2,8 +2,8 @@ import { expect } from 'chai'
 import fc from 'fast-check'
 import { refusalOf } from '../../apierrors/fixtures.ts'
 import { Status } from '../../apierrors/status.ts'
-import { type Expression, isOneOf, match } from '../expression.ts'
-import { createExpressionTest } from '../matcher.ts'
+import { type Expression, isOneOf, match } from '../filter/expression.ts'
+import { createExpressionTest } from '../filter/matcher.ts'
 import { parsePhrases, parseQuery } from './parse.ts'
 
 const words = (...list: string[]): Expression => match('log', { kind: 'words', words: list, prefix: false })

@@ -1,6 +1,6 @@
-import { allOf, anyOf, isOneOf, match } from '../expression.ts'
-import type { LogFilter, PermittedNamespace } from '../filter.ts'
-import type { Where } from './question.ts'
+import { allOf, anyOf, isOneOf, match } from '../filter/expression.ts'
+import type { LogFilter, PermittedNamespace } from '../filter/filter.ts'
+import type { Where } from './log-query.ts'
 
 /** Where the caller may read logs: everywhere, or in these namespaces. */
 export type Readable = 'everywhere' | readonly string[]

@@ -1,5 +1,5 @@
-import type { EventKind } from '../../logs/events/kind.ts'
-import { sharedParameters } from '../../logs/query/event-question.ts'
+import type { EventKind } from '../../logs/events/event-kind.ts'
+import { sharedParameters } from '../../logs/query/event-query.ts'
 import { callers, kubeErrors } from '../../openapi/kube-errors.ts'
 import { content, json, type Operation, type Parameter, query } from '../../openapi/operation.ts'
 import { arrayOf, boolean, integer, object, oneOfTexts, type Schema, text } from '../../openapi/schema.ts'

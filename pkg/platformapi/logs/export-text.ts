@@ -1,5 +1,5 @@
 import { stripVTControlCharacters } from 'node:util'
-import type { ExportFormat } from '../../logs/query/question.ts'
+import type { ExportFormat } from '../../logs/query/log-query.ts'
 import type { LogRecord } from '../../logs/record.ts'
 import { formatTime } from '../../logs/rfc3339.ts'
 import { toCsvRow } from './csv.ts'

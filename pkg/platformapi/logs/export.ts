@@ -1,7 +1,7 @@
 import type { AuthenticatedExchange } from '../../apirequest/request-context.ts'
 import { createPacedWriter } from '../../httpserver/response/respond.ts'
-import { exportHits } from '../../logs/export.ts'
-import type { LogFilter } from '../../logs/filter.ts'
+import { exportHits } from '../../logs/export-records.ts'
+import type { LogFilter } from '../../logs/filter/filter.ts'
 import type { LogStore, Order, QueryLimits } from '../../logs/store.ts'
 import { type ExportForm, headOf, mediaTypes, toExportText } from './export-text.ts'
 

@@ -1,6 +1,6 @@
-import type { LogFilter } from '../../logs/filter.ts'
-import type { Interval } from '../../logs/interval.ts'
-import { tooMuchText } from '../../logs/query/page.ts'
+import type { LogFilter } from '../../logs/filter/filter.ts'
+import type { Interval } from '../../logs/histogram-interval.ts'
+import { tooMuchText } from '../../logs/query/page-parameters.ts'
 import type { Hit, LogQuery, LogStore, QueryLimits } from '../../logs/store.ts'
 
 /** A query for a store; without a filter the caller may see nothing. */

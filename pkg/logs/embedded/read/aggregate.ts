@@ -1,4 +1,4 @@
-import { bucketStart, type Interval } from '../../interval.ts'
+import { bucketStart, type Interval } from '../../histogram-interval.ts'
 import { countBits, listBits } from '../partition/bitmap.ts'
 import { dayMs } from '../partition/day.ts'
 import type { PartitionReader } from '../partition/partition-reader.ts'

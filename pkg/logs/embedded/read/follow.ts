@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { LogFilter } from '../../filter.ts'
+import type { LogFilter } from '../../filter/filter.ts'
 import type { Hit } from '../../store.ts'
 import type { Committed } from '../write/store-writer.ts'
 import type { Arrivals, Arrived } from './search.ts'

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
-import { allOf, type Expression, isOneOf } from '../../expression.ts'
-import type { LogFilter } from '../../filter.ts'
+import { allOf, type Expression, isOneOf } from '../../filter/expression.ts'
+import type { LogFilter } from '../../filter/filter.ts'
 import { createRuleFinder } from '../namespace-rules.ts'
 import { dayOf, timeInDay } from '../partition/day.ts'
 import type { PartitionReader } from '../partition/partition-reader.ts'

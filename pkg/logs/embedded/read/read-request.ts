@@ -1,5 +1,5 @@
-import type { LogFilter } from '../../filter.ts'
-import type { Interval } from '../../interval.ts'
+import type { LogFilter } from '../../filter/filter.ts'
+import type { Interval } from '../../histogram-interval.ts'
 import type { LogQuery, RowQuery } from '../../store.ts'
 import type { Arrivals } from './search.ts'
 

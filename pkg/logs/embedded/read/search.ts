@@ -1,6 +1,6 @@
 import type { LRUCache } from 'lru-cache'
-import type { LogFilter } from '../../filter.ts'
-import { fillBuckets, type Interval } from '../../interval.ts'
+import type { LogFilter } from '../../filter/filter.ts'
+import { fillBuckets, type Interval } from '../../histogram-interval.ts'
 import {
   type Histogram,
   type Hit,
@@ -13,7 +13,7 @@ import type { PartitionId } from '../partition/partition-id.ts'
 import type { PartitionReader } from '../partition/partition-reader.ts'
 import { countByTime, countLines, distinctStreams } from './aggregate.ts'
 import { overheadBytes } from './caches.ts'
-import { firstPlaces, firstWithin, type Place, placesFrom, readHits, type Wanted } from './places.ts'
+import { firstPlaces, firstWithin, type Place, placesFrom, readHits, type Wanted } from './selected-lines.ts'
 import { createOrdering, parseCursor } from './position.ts'
 import { type PartitionQuery, toPartitionQuery, toQuery } from './query.ts'
 import {

@@ -1,4 +1,4 @@
-import { ownText } from '../own-text.ts'
+import { ownText } from '../copy-text.ts'
 import type { Pipe } from '../query.ts'
 import type { Row } from '../row.ts'
 import { type Budget, type Stage, sizeOf } from './stage.ts'

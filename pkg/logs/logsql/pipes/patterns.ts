@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import { ownText } from '../own-text.ts'
+import { ownText } from '../copy-text.ts'
 
 /** A text in which `<*>` stands for what differs, and how many lines have this form. */
 export type Counted = { readonly pattern: string; readonly count: number }

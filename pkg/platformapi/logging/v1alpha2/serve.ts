@@ -1,6 +1,6 @@
 import { unknownResource } from '../../../apierrors/status.ts'
 import type { Handler } from '../../../apirequest/request-context.ts'
-import { allOf, isOneOf } from '../../../logs/expression.ts'
+import { allOf, isOneOf } from '../../../logs/filter/expression.ts'
 import { routeOf } from '../../../openapi/route.ts'
 import type { LogApi } from '../../logs/serve.ts'
 import type { loggingPaths } from './description.ts'

@@ -1,11 +1,11 @@
 import type { QueryParameters } from '../../apirequest/query/query-parameters.ts'
-import type { EventKind } from '../events/kind.ts'
-import { allOf } from '../expression.ts'
-import { type Interval, parseInterval } from '../interval.ts'
+import type { EventKind } from '../events/event-kind.ts'
+import { allOf } from '../filter/expression.ts'
+import { type Interval, parseInterval } from '../histogram-interval.ts'
 import type { LogQuery, Order } from '../store.ts'
-import { readPage, readTimes } from './page.ts'
+import { readPage, readTimes } from './page-parameters.ts'
 import { readParameters, type Warn } from './parameters.ts'
-import type { Where } from './question.ts'
+import type { Where } from './log-query.ts'
 
 export type EventWhere = Where & {
   readonly workspaces?: readonly string[]

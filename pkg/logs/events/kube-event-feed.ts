@@ -3,11 +3,11 @@ import type { KubeObject } from '../../kubeclient/object/object.ts'
 import { Reflector } from '../../kubeclient/watch/reflector.ts'
 import { retryUntilSuccess } from '../../kubeclient/retry.ts'
 import type { Logger } from '../../telemetry/logger.ts'
-import { exportHits } from '../export.ts'
+import { exportHits } from '../export-records.ts'
 import { fieldValues } from '../fields.ts'
 import type { LogStore } from '../store.ts'
 import { toKubeEventRecord, versionOf } from './kube-event.ts'
-import type { Entry, EventWriter } from './writer.ts'
+import type { Entry, EventWriter } from './event-writer.ts'
 
 export type EventFeedOptions = {
   readonly client: KubeClient

@@ -1,4 +1,4 @@
-import { allOf, anyOf, type Expression, match } from '../expression.ts'
+import { allOf, anyOf, type Expression, match } from '../filter/expression.ts'
 import type { RegexNode } from './parse.ts'
 
 /**

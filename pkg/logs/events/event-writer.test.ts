@@ -4,7 +4,7 @@ import { silent } from '../../iam/fixtures.ts'
 import { until } from '../../kubeclient/fixtures.ts'
 import { record } from '../fixtures.ts'
 import type { LogBatch } from '../store.ts'
-import { EventWriter } from './writer.ts'
+import { EventWriter } from './event-writer.ts'
 
 describe('EventWriter', () => {
   function start(bufferEvents: number, failures = 0) {

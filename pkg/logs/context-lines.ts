@@ -1,6 +1,6 @@
-import { allOf, isOneOf } from './expression.ts'
-import type { Scope } from './filter.ts'
-import { tooMuchText } from './query/page.ts'
+import { allOf, isOneOf } from './filter/expression.ts'
+import type { Scope } from './filter/filter.ts'
+import { tooMuchText } from './query/page-parameters.ts'
 import type { LogRecord } from './record.ts'
 import type { Hit, LogStore, Order, QueryLimits } from './store.ts'
 

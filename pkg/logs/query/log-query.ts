@@ -1,12 +1,12 @@
 import { badRequest } from '../../apierrors/status.ts'
 import type { QueryParameters } from '../../apirequest/query/query-parameters.ts'
-import { allOf, anyOf, type Expression, isOneOf, match } from '../expression.ts'
-import type { LogFilter } from '../filter.ts'
-import { type Interval, parseInterval } from '../interval.ts'
+import { allOf, anyOf, type Expression, isOneOf, match } from '../filter/expression.ts'
+import type { LogFilter } from '../filter/filter.ts'
+import { type Interval, parseInterval } from '../histogram-interval.ts'
 import { parsePhrases, parseQuery } from '../query-language/parse.ts'
 import { textTest } from '../query-language/term-test.ts'
 import type { LogQuery, Order } from '../store.ts'
-import { readCounts, readPage, readTimes } from './page.ts'
+import { readCounts, readPage, readTimes } from './page-parameters.ts'
 import { type Parameters, readParameters, type Warn } from './parameters.ts'
 
 /** The requested records, before the permissions of the caller are applied. */

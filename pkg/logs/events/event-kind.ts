@@ -1,5 +1,5 @@
-import type { Expression } from '../expression.ts'
-import type { LogFilter } from '../filter.ts'
+import type { Expression } from '../filter/expression.ts'
+import type { LogFilter } from '../filter/filter.ts'
 import type { LogStore, QueryLimits } from '../store.ts'
 
 /** The query parameters of a kind of events, and their meaning in the store. */

@@ -1,10 +1,10 @@
 import type { Expression, Test } from './expression.ts'
 import type { LogFilter, Scope } from './filter.ts'
-import { type LogRecord, valuesOf } from './record.ts'
-import { compileRegex } from './regex/compile.ts'
+import { type LogRecord, valuesOf } from '../record.ts'
+import { compileRegex } from '../regex/compile.ts'
 import { wildcardSource } from './wildcard.ts'
 import { fold, wordsOf } from './words.ts'
-import { isPodOf } from './workload.ts'
+import { isPodOf } from './workload-pods.ts'
 
 /** Defines the meaning of a filter: every store must find exactly the records that match here. */
 export function createMatcher(filter: LogFilter): (record: LogRecord) => boolean {

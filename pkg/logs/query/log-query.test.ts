@@ -1,8 +1,8 @@
 import { expect } from 'chai'
 import { refusalOf } from '../../apierrors/fixtures.ts'
 import { QueryParameters } from '../../apirequest/query/query-parameters.ts'
-import { match } from '../expression.ts'
-import { parseLogQuery } from './question.ts'
+import { match } from '../filter/expression.ts'
+import { parseLogQuery } from './log-query.ts'
 
 const parse = (query: string) =>
   parseLogQuery(new QueryParameters(query), text => {

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { record } from '../fixtures.ts'
-import { createExpressionTest } from '../matcher.ts'
-import { hasPart, hasValue, toFields } from './entry.ts'
+import { createExpressionTest } from '../filter/matcher.ts'
+import { hasPart, hasValue, toFields } from './event-record.ts'
 
 const fields = toFields({ verb: 'get', user: 'Alice of Ops', group: ['dev.team+1', 'ops'], name: '' })
 const body = { verb: 'list', user: 'mallory', text: '"verb":"delete"' }

@@ -1,5 +1,5 @@
 import { badRequest, type Status } from '../../apierrors/status.ts'
-import type { LogFilter } from '../filter.ts'
+import type { LogFilter } from '../filter/filter.ts'
 import { type LogQuery, maxPageChars } from '../store.ts'
 import type { Parameters } from './parameters.ts'
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { isPodOf } from './workload.ts'
+import { isPodOf } from './workload-pods.ts'
 
 describe('isPodOf', () => {
   const long = 'a'.repeat(50)

@@ -9,7 +9,7 @@ import {
 } from '../../kubeclient/fixtures.ts'
 import { createMemoryStore } from '../fixtures.ts'
 import type { LogStore } from '../store.ts'
-import { EventFeed } from './feed.ts'
+import { EventFeed } from './kube-event-feed.ts'
 import { kubeEvent, kubeEventRecord } from './fixtures.ts'
 
 describe('EventFeed', () => {

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
-import type { Expression } from '../expression.ts'
+import type { Expression } from '../filter/expression.ts'
 import { parseRegex } from './parse.ts'
-import { requiredTexts } from './required.ts'
+import { requiredTexts } from './required-literals.ts'
 
 const contains = (text: string, caseSensitive = false): Expression => ({
   op: 'match',

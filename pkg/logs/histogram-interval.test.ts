@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { refusalOf } from '../apierrors/fixtures.ts'
-import { bucketStart, fillBuckets, type Interval, nextBucket, parseInterval } from './interval.ts'
+import { bucketStart, fillBuckets, type Interval, nextBucket, parseInterval } from './histogram-interval.ts'
 
 describe('parseInterval', () => {
   const valid: readonly [string, Interval][] = [

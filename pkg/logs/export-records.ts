@@ -1,5 +1,5 @@
 import { badRequest } from '../apierrors/status.ts'
-import type { LogFilter } from './filter.ts'
+import type { LogFilter } from './filter/filter.ts'
 import type { Hit, LogStore, Order, QueryLimits } from './store.ts'
 
 const pageSize = 1000

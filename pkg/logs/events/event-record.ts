@@ -1,4 +1,4 @@
-import { anyOf, type Expression, isOneOf, match } from '../expression.ts'
+import { anyOf, type Expression, isOneOf, match } from '../filter/expression.ts'
 import type { Fields } from '../fields.ts'
 
 /** The searchable values of an event, by name: a text, or a list of them. */

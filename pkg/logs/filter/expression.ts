@@ -1,4 +1,4 @@
-import type { Field } from './record.ts'
+import type { Field } from '../record.ts'
 
 /**
  * A condition on a record. Every store translates it, with values as parameters and never as query
