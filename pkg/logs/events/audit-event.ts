@@ -1,7 +1,7 @@
 import { badRequest } from '../../apierrors/status.ts'
 import { itemsOf, membersOf, textOf } from '../../kubeclient/object/object.ts'
 import { allOf } from '../filter/expression.ts'
-import { parseTimestamp } from '../ingest/timestamp.ts'
+import { parseTimestamp } from '../ingest/line/timestamp.ts'
 import type { LogRecord } from '../record.ts'
 import { hasPart, hasValue, longestEntry, toFields } from './event-record.ts'
 import type { EventKind } from './event-kind.ts'

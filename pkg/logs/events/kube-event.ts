@@ -1,6 +1,6 @@
 import { compactJson, withMembers, withoutMember } from '../../json/members.ts'
 import { type KubeObject, membersOf, textOf } from '../../kubeclient/object/object.ts'
-import { parseTimestamp } from '../ingest/timestamp.ts'
+import { parseTimestamp } from '../ingest/line/timestamp.ts'
 import type { LogRecord } from '../record.ts'
 import { hasPart, hasValue, longestEntry, toFields } from './event-record.ts'
 import type { EventKind } from './event-kind.ts'

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
-import type { Line } from './document.ts'
+import type { Line } from './line/document.ts'
 import type { IngestLimits } from './limits.ts'
-import type { Note, Notes } from './line-changes.ts'
+import type { Note, Notes } from './line/line-changes.ts'
 
 /** A batch as its sender wrote it, decompressed. */
 export type RawBatch = { readonly body: Buffer; readonly limits: IngestLimits } & BatchForm

@@ -1,4 +1,4 @@
-import { parseTimestamp } from '../ingest/timestamp.ts'
+import { parseTimestamp } from '../ingest/line/timestamp.ts'
 import { parseDuration } from './numbers.ts'
 
 /** A span of time in nanoseconds since 1970; `endNs` is its last moment. */

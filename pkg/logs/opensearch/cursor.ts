@@ -1,5 +1,5 @@
 import { badRequest } from '../../apierrors/status.ts'
-import { parseTimestamp } from '../ingest/timestamp.ts'
+import { parseTimestamp } from '../ingest/line/timestamp.ts'
 import { formatTime } from '../rfc3339.ts'
 import type { Order } from '../store.ts'
 

@@ -1,6 +1,6 @@
 import { isRecord } from '../../kubeclient/object/object.ts'
 import { type FieldScalar, type Fields, fieldValues, formatJson } from '../fields.ts'
-import { parseTimestamp } from '../ingest/timestamp.ts'
+import { parseTimestamp } from '../ingest/line/timestamp.ts'
 import type { LogRecord } from '../record.ts'
 import { formatTime } from '../rfc3339.ts'
 

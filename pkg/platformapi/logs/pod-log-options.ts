@@ -1,6 +1,6 @@
 import { badRequest, type Cause, Status } from '../../apierrors/status.ts'
 import type { QueryParameters } from '../../apirequest/query/query-parameters.ts'
-import { parseTimestamp } from '../../logs/ingest/timestamp.ts'
+import { parseTimestamp } from '../../logs/ingest/line/timestamp.ts'
 import { maxTimeNs } from '../../logs/record.ts'
 
 /** The parameters of `pods/{name}/log` (PodLogOptions of Kubernetes). */

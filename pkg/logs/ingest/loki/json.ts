@@ -1,10 +1,10 @@
 import { badRequest, Status } from '../../../apierrors/status.ts'
 import { isRecord } from '../../../kubeclient/object/object.ts'
-import { parseBounded, TooManyValues } from '../bounded-json.ts'
+import { parseBounded, TooManyValues } from '../body/bounded-json.ts'
 import type { IngestLimits } from '../limits.ts'
-import { parseTimestamp } from '../timestamp.ts'
+import { parseTimestamp } from '../line/timestamp.ts'
 import { parseLabels } from './labels.ts'
-import type { LokiEntry, LokiStream } from './message.ts'
+import type { LokiEntry, LokiStream } from './entry.ts'
 
 /**
  * Reads the JSON of Loki's push: `{"streams": [{"stream": {…}, "values": [["<nanoseconds>",

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import { PassThrough, type Transform } from 'node:stream'
 import { createGunzip, createInflate, createZstdDecompress } from 'node:zlib'
 import { badRequest, Status, tooLarge } from '../../../apierrors/status.ts'
-import { uncompressSnappy } from '../../../logs/ingest/snappy.ts'
+import { uncompressSnappy } from '../../../logs/ingest/body/snappy.ts'
 
 const decoders: ReadonlyMap<string, () => Transform> = new Map<string, () => Transform>([
   ['identity', () => new PassThrough()],

@@ -1,8 +1,8 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { compressSync } from 'snappy'
-import { rejectionOf } from '../../apierrors/fixtures.ts'
-import { Status } from '../../apierrors/status.ts'
+import { rejectionOf } from '../../../apierrors/fixtures.ts'
+import { Status } from '../../../apierrors/status.ts'
 import { uncompressSnappy } from './snappy.ts'
 
 const limit = 1_000_000

@@ -1,4 +1,4 @@
-import { maxTimeNs } from '../record.ts'
+import { maxTimeNs } from '../../record.ts'
 
 // The largest values that count as seconds, milliseconds and microseconds: all three are in the
 // year 5138.

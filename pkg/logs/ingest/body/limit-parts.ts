@@ -1,4 +1,4 @@
-import { Status } from '../../apierrors/status.ts'
+import { Status } from '../../../apierrors/status.ts'
 
 /**
  * Passes the parts of a batch on. Parts without lines take time too, so all of them are limited.

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { uncompress, uncompressSync } from 'snappy'
-import { badRequest, tooLarge } from '../../apierrors/status.ts'
+import { badRequest, tooLarge } from '../../../apierrors/status.ts'
 
 // The stream identifier of the framing format, which no valid block begins with.
 const streamStart = Buffer.from([0xff, 0x06, 0x00, 0x00, 0x73, 0x4e, 0x61, 0x50, 0x70, 0x59])

@@ -1,5 +1,5 @@
-import { type FieldScalar, type FieldValue, formatJson, isScalar } from '../fields.ts'
-import type { IngestLimits } from './limits.ts'
+import { type FieldScalar, type FieldValue, formatJson, isScalar } from '../../fields.ts'
+import type { IngestLimits } from '../limits.ts'
 import type { LineNotes } from './line-changes.ts'
 import { isOriginName } from './origin-names.ts'
 

@@ -1,4 +1,4 @@
-import type { FieldScalar, FieldValue } from '../fields.ts'
+import type { FieldScalar, FieldValue } from '../../fields.ts'
 import { shorten } from './line-changes.ts'
 
 /** Truncates a value to a number of bytes; `note` is called if that removes something. */

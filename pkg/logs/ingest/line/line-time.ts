@@ -1,5 +1,5 @@
-import { maxTimeNs } from '../record.ts'
-import type { IngestLimits } from './limits.ts'
+import { maxTimeNs } from '../../record.ts'
+import type { IngestLimits } from '../limits.ts'
 import type { LineNotes } from './line-changes.ts'
 
 const dayMs = 86_400_000

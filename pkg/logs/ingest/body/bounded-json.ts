@@ -1,6 +1,6 @@
-import { skipString } from '../../json/scan.ts'
-import { parseExactJson } from '../fields.ts'
-import type { IngestLimits } from './limits.ts'
+import { skipString } from '../../../json/scan.ts'
+import { parseExactJson } from '../../fields.ts'
+import type { IngestLimits } from '../limits.ts'
 
 /** The text has too many values, which would take many times its memory. */
 export class TooManyValues extends Error {
