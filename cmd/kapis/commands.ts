@@ -17,16 +17,16 @@ export type Entry = {
 export const commands: Readonly<Record<string, Entry>> = {
   'can-i': {
     summary: 'check whether a request is allowed, and why',
-    load: async () => (await import('./can-i.ts')).canI,
+    load: async () => (await import('./access/can-i.ts')).canI,
     endsItself: true,
   },
   completion: {
     summary: 'print the completion script of a shell: bash, zsh or fish',
-    load: async () => (await import('./completion.ts')).completion,
+    load: async () => (await import('./completion/command.ts')).completion,
   },
   doctor: {
     summary: 'check an installation and suggest fixes',
-    load: async () => (await import('./doctor.ts')).doctor,
+    load: async () => (await import('./doctor/command.ts')).doctor,
   },
   'get-token': {
     summary: 'print the access token of the login for kubectl',
@@ -35,7 +35,7 @@ export const commands: Readonly<Record<string, Entry>> = {
   },
   login: {
     summary: 'log in and set up kubectl; list, use and remove logins',
-    load: async () => (await import('./login.ts')).login,
+    load: async () => (await import('./login/command.ts')).login,
     endsItself: true,
   },
   logout: {
@@ -45,12 +45,12 @@ export const commands: Readonly<Record<string, Entry>> = {
   },
   manifests: {
     summary: 'print the installation manifests for a group domain, namespace and image',
-    load: async () => (await import('./manifests.ts')).manifests,
+    load: async () => (await import('./manifests/command.ts')).manifests,
     endsItself: true,
   },
   migrate: {
     summary: 'migrate the configuration and the users of KubeSphere',
-    load: async () => (await import('./migrate.ts')).migrate,
+    load: async () => (await import('./migrate/command.ts')).migrate,
   },
   probe: {
     summary: 'check that a Unix socket answers; used by the kubelet',
@@ -63,12 +63,12 @@ export const commands: Readonly<Record<string, Entry>> = {
   },
   user: {
     summary: 'users: create, list, get, disable, enable, unlock, set-password, delete',
-    load: async () => (await import('./user.ts')).user,
+    load: async () => (await import('./user/command.ts')).user,
     endsItself: true,
   },
   'who-can': {
     summary: 'list who may make a request, and by which binding',
-    load: async () => (await import('./who-can.ts')).whoCan,
+    load: async () => (await import('./access/who-can.ts')).whoCan,
     endsItself: true,
   },
   whoami: {

@@ -3,7 +3,7 @@ import type { Command } from './command.ts'
 import { loginNames } from './login/names.ts'
 import { assertOutput } from './options.ts'
 import { parseJson } from './session/http.ts'
-import { connectPlatform } from './session/platform.ts'
+import { connectPlatform } from './session/platform-client.ts'
 import { printable } from './session/printable.ts'
 import { serverOptions, serverUsage } from './session/server.ts'
 

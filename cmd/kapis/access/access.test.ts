@@ -1,8 +1,8 @@
 import { expect } from 'chai'
-import { reasonsOf } from '../can-i.ts'
+import { reasonsOf } from './can-i.ts'
 import { UsageError } from '../command.ts'
-import type { Platform } from '../session/platform.ts'
-import { readAttributes, readPositionals } from './resource.ts'
+import type { Platform } from '../session/platform-client.ts'
+import { readAttributes, readPositionals } from './resource-argument.ts'
 import { ruleText } from './review.ts'
 
 const resource = (name: string, singular: string, kind: string, shortNames: readonly string[] = []) => ({

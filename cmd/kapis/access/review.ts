@@ -1,5 +1,5 @@
 import { parseJson } from '../session/http.ts'
-import type { Platform } from '../session/platform.ts'
+import type { Platform } from '../session/platform-client.ts'
 
 export type Members = Readonly<Record<string, unknown>>
 

@@ -2,8 +2,8 @@ import { stringify } from 'yaml'
 import { parseConfig } from '../../../pkg/config/config.ts'
 import { ConfigError, type Problem } from '../../../pkg/config/problem.ts'
 import { isRecord, itemsOf, membersOf } from '../../../pkg/kubeclient/object/object.ts'
-import { rules } from './rules.ts'
-import type { Fields } from './source.ts'
+import { rules } from './configuration-rules.ts'
+import type { Fields } from './kubesphere-configuration.ts'
 import { createTranslation, type Note, note, put, type Translation, translate } from './translation.ts'
 
 export type Configuration = {

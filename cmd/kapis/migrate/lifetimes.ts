@@ -1,5 +1,5 @@
 import { toSeconds } from './duration.ts'
-import type { Fields } from './source.ts'
+import type { Fields } from './kubesphere-configuration.ts'
 import { note, put, type Translation } from './translation.ts'
 
 // Defaults of KubeSphere 3.4, and the limits of Kapis.

@@ -1,5 +1,5 @@
 import { isRecord } from '../../../pkg/kubeclient/object/object.ts'
-import type { Fields } from './source.ts'
+import type { Fields } from './kubesphere-configuration.ts'
 
 /** A note on a key without an exact counterpart. */
 export type Note = { readonly path: string; readonly message: string }

@@ -5,7 +5,7 @@ import { groupProblem } from '../../../pkg/iam/users/user-validation.ts'
 import type { KubeClient } from '../../../pkg/kubeclient/client.ts'
 import { isRecord, type KubeObject } from '../../../pkg/kubeclient/object/object.ts'
 import { commandLine } from '../../../pkg/shell/command-line.ts'
-import { list } from './list.ts'
+import { list } from './list-pages.ts'
 
 /** The migration of one user. */
 export type Step = {

@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util'
 import type { Io } from '../command.ts'
-import type { Platform } from '../session/platform.ts'
+import type { Platform } from '../session/platform-client.ts'
 import { serverOptions } from '../session/server.ts'
 
 const options = {

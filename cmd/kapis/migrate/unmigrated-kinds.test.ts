@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import type { KubeObject } from '../../../pkg/kubeclient/object/object.ts'
-import { leftBehind } from './left-behind.ts'
+import { leftBehind } from './unmigrated-kinds.ts'
 
 function named(name: string, meta: object = {}): KubeObject {
   return { metadata: { name, uid: '', resourceVersion: '1', creationTimestamp: '', ...meta } }

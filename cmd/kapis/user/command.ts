@@ -1,11 +1,11 @@
-import { type Command, UsageError } from './command.ts'
-import { loginNames } from './login/names.ts'
-import { assertOutput } from './options.ts'
-import { connectPlatform, findGroupDomain } from './session/platform.ts'
-import { serverUsage } from './session/server.ts'
-import { type Call, parseUserArgs } from './user/call.ts'
-import { get, list } from './user/show.ts'
-import { create, remove, setPassword, setState, unlock } from './user/write.ts'
+import { type Command, UsageError } from '../command.ts'
+import { loginNames } from '../login/names.ts'
+import { assertOutput } from '../options.ts'
+import { connectPlatform, findGroupDomain } from '../session/platform-client.ts'
+import { serverUsage } from '../session/server.ts'
+import { type Call, parseUserArgs } from './call.ts'
+import { get, list } from './show.ts'
+import { create, remove, setPassword, setState, unlock } from './write.ts'
 
 const actions: Readonly<
   Record<string, { takesName: boolean; run: (call: Call, name: string) => Promise<void> }>

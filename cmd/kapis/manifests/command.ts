@@ -1,6 +1,6 @@
-import type { Command } from './command.ts'
-import { buildManifests } from './manifests/build.ts'
-import { overlays, parseManifestSettings } from './manifests/settings.ts'
+import type { Command } from '../command.ts'
+import { buildManifests } from './build.ts'
+import { overlays, parseManifestSettings } from './settings.ts'
 
 export const manifests: Command = {
   usage: `[OPTION]… | kubectl apply -f -

@@ -1,22 +1,22 @@
 import { parseArgs } from 'node:util'
-import { type Command, type Io, UsageError } from './command.ts'
-import { printToken } from './get-token.ts'
-import { applyChanges, checkChanges, type Planner } from './kubeconfig/apply.ts'
-import { planContext } from './kubeconfig/entries.ts'
-import { fileOf, kubeconfigFiles, loadKubeconfig } from './kubeconfig/files.ts'
-import { list } from './login/list.ts'
-import { loginNames } from './login/names.ts'
-import { loginOptions } from './login/options.ts'
-import { remove } from './login/remove.ts'
-import { use } from './login/use.ts'
-import { assertNotEmpty, assertOutput } from './options.ts'
-import { browserLogin } from './session/browser-login.ts'
-import { deviceLogin } from './session/device-login.ts'
-import { withFileLock } from './session/file-lock.ts'
-import { findServer, parseServer, readCertificates } from './session/find-login.ts'
-import { Connection, parseJson } from './session/http.ts'
-import { type Client, discover, type Issuer } from './session/issuer.ts'
-import { findKapisExecutable } from './session/kapis-executable.ts'
+import { type Command, type Io, UsageError } from '../command.ts'
+import { printToken } from '../get-token.ts'
+import { applyChanges, checkChanges, type Planner } from '../kubeconfig/apply.ts'
+import { planContext } from '../kubeconfig/entries.ts'
+import { fileOf, kubeconfigFiles, loadKubeconfig } from '../kubeconfig/files.ts'
+import { list } from './list.ts'
+import { loginNames } from './names.ts'
+import { loginOptions } from './options.ts'
+import { remove } from './remove.ts'
+import { use } from './use.ts'
+import { assertNotEmpty, assertOutput } from '../options.ts'
+import { browserLogin } from '../session/browser-login.ts'
+import { deviceLogin } from '../session/device-login.ts'
+import { withFileLock } from '../session/file-lock.ts'
+import { findServer, parseServer, readCertificates } from '../session/find-login.ts'
+import { Connection, parseJson } from '../session/http.ts'
+import { type Client, discover, type Issuer } from '../session/issuer.ts'
+import { findKapisExecutable } from '../session/kapis-executable.ts'
 import {
   defaultContext,
   loginFile,
@@ -25,11 +25,11 @@ import {
   storeFolder,
   writeCurrent,
   writeLogin,
-} from './session/login-store.ts'
-import { passwordLogin } from './session/password-login.ts'
-import { printable } from './session/printable.ts'
-import type { Server } from './session/server.ts'
-import type { Tokens } from './session/token-response.ts'
+} from '../session/login-store.ts'
+import { passwordLogin } from '../session/password-login.ts'
+import { printable } from '../session/printable.ts'
+import type { Server } from '../session/server.ts'
+import type { Tokens } from '../session/token-response.ts'
 
 type Parsed = ReturnType<typeof parseLoginArgs>['values']
 type Values = Omit<Parsed, 'output'>

@@ -1,6 +1,6 @@
 import { UsageError } from '../command.ts'
 import { parseJson } from '../session/http.ts'
-import type { Platform } from '../session/platform.ts'
+import type { Platform } from '../session/platform-client.ts'
 
 /** The attributes of a review. */
 export type Attributes =

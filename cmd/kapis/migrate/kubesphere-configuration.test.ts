@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
-import { readSource } from './source.ts'
+import { readSource } from './kubesphere-configuration.ts'
 
 describe('readSource', () => {
   const folder = mkdtempSync(join(tmpdir(), 'kapis-source-'))

@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util'
-import { type Command, UsageError } from './command.ts'
-import { scripts } from './completion/scripts.ts'
+import { type Command, UsageError } from '../command.ts'
+import { scripts } from './scripts.ts'
 
 export const completion: Command = {
   usage: `bash | zsh | fish
