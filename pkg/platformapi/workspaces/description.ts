@@ -10,7 +10,7 @@ import {
   success,
 } from '../../openapi/operation.ts'
 import { anyObject, kubeObject, kubeRef, oneOfTexts, type Schema } from '../../openapi/schema.ts'
-import { listOperation, objectOperation } from '../list-description.ts'
+import { listOperation, objectOperation } from '../read/list-description.ts'
 import type { ViewPath } from './views.ts'
 
 const workspace = segment('workspace', 'The name of the workspace.')

@@ -1,7 +1,7 @@
 import type { AuthenticatedExchange } from '../../apirequest/request-context.ts'
 import type { Form } from '../../resourcecache/list/list-body.ts'
 import type { ListRestriction } from '../../resourcecache/list/list-predicate.ts'
-import type { CallAs } from '../as-caller.ts'
+import type { CallAs } from '../write/as-caller.ts'
 
 export type WorkspaceTools = {
   readonly groupDomain: string

@@ -3,9 +3,9 @@ import type { AuthenticatedExchange } from '../../apirequest/request-context.ts'
 import { parseRequestInfo } from '../../apirequest/request-info.ts'
 import { isRecord, membersOf, textOf } from '../../kubeclient/object/object.ts'
 import type { ListRestriction } from '../../resourcecache/list/list-predicate.ts'
-import { type Called, withQueryOf } from '../as-caller.ts'
-import { readJson, typeOf } from '../body.ts'
-import { readDeleteOptions, toDeleteBody } from '../delete-options.ts'
+import { type Called, withQueryOf } from '../write/as-caller.ts'
+import { readJson, typeOf } from '../write/json-body.ts'
+import { readDeleteOptions, toDeleteBody } from '../write/delete-options.ts'
 import type { WorkspaceTools } from './workspace-tools.ts'
 
 type Tools = Pick<WorkspaceTools, 'groupDomain' | 'callAs' | 'isVisible' | 'created'>

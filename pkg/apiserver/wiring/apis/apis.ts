@@ -3,7 +3,7 @@ import type { ServingCertificates } from '../../../certs/serving-certificates.ts
 import type { Config, Secrets } from '../../../config/config.ts'
 import type { ClientAddress } from '../../../httpserver/request/client-address.ts'
 import { withServiceAccountErrors } from '../../../kubeclient/errors/service-account-errors.ts'
-import { withAuditOfWrites } from '../../../platformapi/audited-calls.ts'
+import { withAuditOfWrites } from '../../../platformapi/write/audited-calls.ts'
 import type { CollectList } from '../../../platformapi/subrequests/subrequest.ts'
 import type { GonePods } from '../../../proxy/kube.ts'
 import type { WatchBroadcaster } from '../../../resourcecache/watch/watch-broadcaster.ts'

@@ -3,7 +3,7 @@ import { passWarning } from '../../../httpserver/response/warning.ts'
 import type { KubeClient } from '../../../kubeclient/client.ts'
 import { readText } from '../../../kubeclient/client.ts'
 import { isNotYetReady } from '../../../kubeclient/errors/service-account-errors.ts'
-import type { CallAs } from '../../../platformapi/as-caller.ts'
+import type { CallAs } from '../../../platformapi/write/as-caller.ts'
 import { toImpersonation } from '../../../proxy/identity-headers.ts'
 
 /** A client that calls kube-apiserver as the caller of a request, and passes on warnings. */

@@ -7,7 +7,7 @@ import { createPasswordService } from '../../../iam/passwords/password-service.t
 import { PasswordStore } from '../../../iam/passwords/password-store.ts'
 import { createUserWriter } from '../../../iam/users/user-writer.ts'
 import type { KubeClient } from '../../../kubeclient/client.ts'
-import type { CallAs } from '../../../platformapi/as-caller.ts'
+import type { CallAs } from '../../../platformapi/write/as-caller.ts'
 import { createIamApi, type IamApi } from '../../../platformapi/iam/v1alpha2/serve.ts'
 import type { Logger } from '../../../telemetry/logger.ts'
 import type { Registry } from '../../../telemetry/metrics.ts'

@@ -4,7 +4,7 @@ import type { Config } from '../../../config/config.ts'
 import { createRegistryClient } from '../../../imageregistry/client.ts'
 import { createConnect } from '../../../imageregistry/connect.ts'
 import type { KubeClient } from '../../../kubeclient/client.ts'
-import type { RegistryTools } from '../../../platformapi/registries.ts'
+import type { RegistryTools } from '../../../platformapi/registries/serve.ts'
 
 // Limits all requests to registries for one request of a caller.
 const registryMs = 30_000

@@ -5,10 +5,10 @@ import { QueryParameters } from '../../../apirequest/query/query-parameters.ts'
 import { parseLogQuery } from '../../../logs/query/log-query.ts'
 import { toOpenApi } from '../../../openapi/document.ts'
 import { methods } from '../../../openapi/operation.ts'
-import { listParameters } from '../../../platformapi/list-description.ts'
+import { listParameters } from '../../../platformapi/read/list-description.ts'
 import { logParameters } from '../../../platformapi/logs/description.ts'
-import { publicPaths } from '../../../platformapi/public-description.ts'
-import { createPublicDocuments } from '../../../platformapi/public-documents.ts'
+import { publicPaths } from '../../../platformapi/public/description.ts'
+import { createPublicDocuments } from '../../../platformapi/public/documents.ts'
 import { removedRoutePaths } from '../../../platformapi/resources/v1alpha2/removed-routes-description.ts'
 import { kindFilters } from '../../../platformapi/resources/v1alpha3/description.ts'
 import { plain } from '../../../resourcecache/kinds/platform.ts'
@@ -111,7 +111,7 @@ describe('the parameters that are described', () => {
 })
 
 describe('the public documents', () => {
-  it('are those that are described: add a row to pkg/platformapi/public-description.ts', () => {
+  it('are those that are described: add a row to pkg/platformapi/public/description.ts', () => {
     const { paths } = createPublicDocuments({
       groupDomain,
       features: new Set(),

@@ -1,7 +1,7 @@
 import { callers, kubeErrors } from '../../../openapi/kube-errors.ts'
 import { ok, type Paths, segment } from '../../../openapi/operation.ts'
 import { integer, mapOf, object, text } from '../../../openapi/schema.ts'
-import { componentPaths } from '../../components-description.ts'
+import { componentPaths } from '../../components/description.ts'
 import { removedRoutePaths } from './removed-routes-description.ts'
 
 const counts = mapOf(text(), 'Amounts by the resource names of ResourceQuota.')

@@ -9,9 +9,9 @@ import {
   segment,
 } from '../../../openapi/operation.ts'
 import { arrayOf, integer, kubeObject, object, text } from '../../../openapi/schema.ts'
-import { componentPaths } from '../../components-description.ts'
-import { listOperation, listParameters, objectOperation } from '../../list-description.ts'
-import { registryPaths } from '../../registries-description.ts'
+import { componentPaths } from '../../components/description.ts'
+import { listOperation, listParameters, objectOperation } from '../../read/list-description.ts'
+import { registryPaths } from '../../registries/description.ts'
 
 const resource = segment(
   'resource',

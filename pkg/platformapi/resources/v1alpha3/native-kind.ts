@@ -1,8 +1,8 @@
 import type { AuthenticatedExchange } from '../../../apirequest/request-context.ts'
 import { isPlatformPrefix, type RequestInfo } from '../../../apirequest/request-info.ts'
 import type { Kind } from '../../../resourcecache/kind.ts'
-import { isForComponents } from '../../components.ts'
-import { isForRegistries } from '../../registries.ts'
+import { isForComponents } from '../../components/serve.ts'
+import { isForRegistries } from '../../registries/serve.ts'
 
 export type NativeKindsOptions = {
   /** resources.<group domain> */

@@ -5,11 +5,11 @@ import type { AuthenticatedExchange } from '../../../apirequest/request-context.
 import type { RequestInfo } from '../../../apirequest/request-info.ts'
 import type { Visible } from '../../../resourcecache/list/object-visibility.ts'
 import type { ObjectStore } from '../../../resourcecache/store/store.ts'
-import { type ComponentTools, isForComponents, serveComponents } from '../../components.ts'
-import { podsOfService } from '../../pods-of-service.ts'
-import { readCollection } from '../../read-collection.ts'
+import { type ComponentTools, isForComponents, serveComponents } from '../../components/serve.ts'
+import { podsOfService } from '../../read/pods-of-service.ts'
+import { readCollection } from '../../read/read-collection.ts'
 import type { ReadTools } from '../../read-tools.ts'
-import { isForRegistries, type RegistryTools, serveRegistries } from '../../registries.ts'
+import { isForRegistries, type RegistryTools, serveRegistries } from '../../registries/serve.ts'
 
 export type ReadOptions = ReadTools & {
   readonly components: ComponentTools

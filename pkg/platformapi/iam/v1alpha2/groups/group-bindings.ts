@@ -3,7 +3,7 @@ import type { AuthenticatedExchange } from '../../../../apirequest/request-conte
 import { sendJson } from '../../../../httpserver/response/respond.ts'
 import { isRecord, type KubeObject } from '../../../../kubeclient/object/object.ts'
 import { groupBindings } from '../../../../resourcecache/kinds/platform.ts'
-import { readJson } from '../../../body.ts'
+import { readJson } from '../../../write/json-body.ts'
 import { apply } from '../roles/member-grants.ts'
 import { requireMethod } from '../roles/member-routes.ts'
 import type { ScopeReader } from '../roles/scope-reader.ts'

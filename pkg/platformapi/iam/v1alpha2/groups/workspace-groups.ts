@@ -1,7 +1,7 @@
 import { invalid, notFound } from '../../../../apierrors/status.ts'
 import type { AuthenticatedExchange } from '../../../../apirequest/request-context.ts'
 import type { Entry } from '../../../../resourcecache/store/cached-object.ts'
-import type { CallAs } from '../../../as-caller.ts'
+import type { CallAs } from '../../../write/as-caller.ts'
 import type { Subject } from '../roles/role-bindings.ts'
 import type { ScopeReader, ScopeReaderTools } from '../roles/scope-reader.ts'
 import type { ChangeGroups } from '../users/user-groups.ts'

@@ -1,6 +1,6 @@
 import type { AuthenticatedExchange } from '../../../../apirequest/request-context.ts'
 import { isOver } from '../../../../httpserver/response/respond.ts'
-import type { CallAs } from '../../../as-caller.ts'
+import type { CallAs } from '../../../write/as-caller.ts'
 import { applyChanges, type MemberChange, type Progress, type Step } from './member-changes.ts'
 import { bind, unbind, unknownRole } from './member-writes.ts'
 import {

@@ -9,8 +9,8 @@ import {
   parseObject,
   textOf,
 } from '../../../../kubeclient/object/object.ts'
-import { type CallAs, withQueryOf } from '../../../as-caller.ts'
-import { toDeleteBody } from '../../../delete-options.ts'
+import { type CallAs, withQueryOf } from '../../../write/as-caller.ts'
+import { toDeleteBody } from '../../../write/delete-options.ts'
 import type { Place, RoleRef, Subject } from './role-bindings.ts'
 
 export type Member = { readonly username: string; readonly roleRef: string }

@@ -11,7 +11,7 @@ import {
   success,
 } from '../../../../openapi/operation.ts'
 import { arrayOf, kubeObject, object, oneOfTexts, text } from '../../../../openapi/schema.ts'
-import { listOperation, objectOperation } from '../../../list-description.ts'
+import { listOperation, objectOperation } from '../../../read/list-description.ts'
 
 const workspace = segment('workspace', 'The name of the workspace.')
 const namespace = segment('namespace', 'The name of the namespace.')

@@ -1,7 +1,7 @@
 import { callers, kubeErrors } from '../../../../openapi/kube-errors.ts'
 import { content, json, ok, type Paths, query, segment, success } from '../../../../openapi/operation.ts'
 import { customRef, integer, object, oneOfTexts, text } from '../../../../openapi/schema.ts'
-import { listOperation, pageOf } from '../../../list-description.ts'
+import { listOperation, pageOf } from '../../../read/list-description.ts'
 
 const user = segment('user', 'The name of the user.')
 const dryRun = query('dryRun', 'All: validates the request without storing anything.', oneOfTexts(['All']))

@@ -2,7 +2,7 @@ import type { AuthenticatedExchange } from '../../../../apirequest/request-conte
 import { parseUserDraft } from '../../../../iam/users/parse-user.ts'
 import { itemsOf, type KubeObject, membersOf, textOf } from '../../../../kubeclient/object/object.ts'
 import { isConflict, retry } from '../../../../kubeclient/retry.ts'
-import { isDryRun } from '../../../dry-run.ts'
+import { isDryRun } from '../../../write/dry-run.ts'
 import { withoutPlatformRole } from '../roles/platform-roles.ts'
 import { mergePatch } from './merge-patch.ts'
 import type { UsersOptions } from './users.ts'

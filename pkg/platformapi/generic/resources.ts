@@ -1,8 +1,8 @@
-import { unknownResource } from '../apierrors/status.ts'
-import type { AuthenticatedExchange, Handler } from '../apirequest/request-context.ts'
-import type { ObjectStore } from '../resourcecache/store/store.ts'
-import { readCollection } from './read-collection.ts'
-import type { ReadTools } from './read-tools.ts'
+import { unknownResource } from '../../apierrors/status.ts'
+import type { AuthenticatedExchange, Handler } from '../../apirequest/request-context.ts'
+import type { ObjectStore } from '../../resourcecache/store/store.ts'
+import { readCollection } from '../read/read-collection.ts'
+import type { ReadTools } from '../read-tools.ts'
 
 export type AnyOptions = ReadTools & {
   /**

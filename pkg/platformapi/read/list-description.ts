@@ -1,5 +1,5 @@
-import { kubeErrors } from '../openapi/kube-errors.ts'
-import { type Answer, type Operation, type Parameter, query } from '../openapi/operation.ts'
+import { kubeErrors } from '../../openapi/kube-errors.ts'
+import { type Answer, type Operation, type Parameter, query } from '../../openapi/operation.ts'
 import {
   arrayOf,
   boolean,
@@ -9,7 +9,7 @@ import {
   oneOfTexts,
   type Schema,
   text,
-} from '../openapi/schema.ts'
+} from '../../openapi/schema.ts'
 
 const flag = boolean('', { default: false })
 

@@ -1,7 +1,7 @@
-import type { ListQuery } from '../apirequest/query/list-query.ts'
-import { isRecord, membersOf } from '../kubeclient/object/object.ts'
-import type { ListRestriction } from '../resourcecache/list/list-predicate.ts'
-import type { ObjectStore } from '../resourcecache/store/store.ts'
+import type { ListQuery } from '../../apirequest/query/list-query.ts'
+import { isRecord, membersOf } from '../../kubeclient/object/object.ts'
+import type { ListRestriction } from '../../resourcecache/list/list-predicate.ts'
+import type { ObjectStore } from '../../resourcecache/store/store.ts'
 
 /**
  * Filters pods by Service (`serviceName=`): those in its namespace that its current selector

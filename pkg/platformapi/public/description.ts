@@ -1,6 +1,6 @@
-import { publicErrors } from '../openapi/kube-errors.ts'
-import { ok, type Paths } from '../openapi/operation.ts'
-import { anyObject, arrayOf, boolean, mapOf, object, text } from '../openapi/schema.ts'
+import { publicErrors } from '../../openapi/kube-errors.ts'
+import { ok, type Paths } from '../../openapi/operation.ts'
+import { anyObject, arrayOf, boolean, mapOf, object, text } from '../../openapi/schema.ts'
 
 const texts = ['gitCommit', 'gitTreeState', 'goVersion', 'compiler', 'platform', 'kapisVersion'] as const
 const named = Object.fromEntries(texts.map(name => [name, text()]))

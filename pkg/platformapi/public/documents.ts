@@ -1,6 +1,6 @@
-import { methodNotAllowed } from '../apierrors/status.ts'
-import type { Exchange } from '../apirequest/request-context.ts'
-import { sendJson } from '../httpserver/response/respond.ts'
+import { methodNotAllowed } from '../../apierrors/status.ts'
+import type { Exchange } from '../../apirequest/request-context.ts'
+import { sendJson } from '../../httpserver/response/respond.ts'
 
 export type PublicDocuments = {
   readonly paths: readonly string[]

@@ -1,7 +1,7 @@
-import { toStatus } from '../apierrors/status.ts'
-import type { AuthenticatedExchange } from '../apirequest/request-context.ts'
-import { isRecord, itemsOf, membersOf, textOf } from '../kubeclient/object/object.ts'
-import type { Logger } from '../telemetry/logger.ts'
+import { toStatus } from '../../apierrors/status.ts'
+import type { AuthenticatedExchange } from '../../apirequest/request-context.ts'
+import { isRecord, itemsOf, membersOf, textOf } from '../../kubeclient/object/object.ts'
+import type { Logger } from '../../telemetry/logger.ts'
 import type { CallAs, Called } from './as-caller.ts'
 
 /**

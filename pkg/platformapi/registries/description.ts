@@ -1,6 +1,6 @@
-import { callers, kubeErrors } from '../openapi/kube-errors.ts'
-import { json, ok, type Paths, query, requiredQuery, segment } from '../openapi/operation.ts'
-import { anyObject, arrayOf, boolean, integer, kubeRef, object, text } from '../openapi/schema.ts'
+import { callers, kubeErrors } from '../../openapi/kube-errors.ts'
+import { json, ok, type Paths, query, requiredQuery, segment } from '../../openapi/operation.ts'
+import { anyObject, arrayOf, boolean, integer, kubeRef, object, text } from '../../openapi/schema.ts'
 
 const namespace = segment('namespace', 'Namespace of the Secret.')
 const login = query(

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
-import { refusalOf } from '../apierrors/fixtures.ts'
-import { QueryParameters } from '../apirequest/query/query-parameters.ts'
+import { refusalOf } from '../../apierrors/fixtures.ts'
+import { QueryParameters } from '../../apirequest/query/query-parameters.ts'
 import { parseDeleteOptions, toDeleteBody } from './delete-options.ts'
 
 describe('parseDeleteOptions', () => {

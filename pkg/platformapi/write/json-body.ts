@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
-import { badRequest, Status, tooLarge } from '../apierrors/status.ts'
-import { JsonTooDeep, parseJson } from '../json/parse.ts'
+import { badRequest, Status, tooLarge } from '../../apierrors/status.ts'
+import { JsonTooDeep, parseJson } from '../../json/parse.ts'
 
 const limitBytes = 256 * 1024
 

@@ -1,6 +1,6 @@
-import { callers, kubeErrors } from '../openapi/kube-errors.ts'
-import { ok, type Paths, segment } from '../openapi/operation.ts'
-import { anyObject, arrayOf, integer, object, text } from '../openapi/schema.ts'
+import { callers, kubeErrors } from '../../openapi/kube-errors.ts'
+import { ok, type Paths, segment } from '../../openapi/operation.ts'
+import { anyObject, arrayOf, integer, object, text } from '../../openapi/schema.ts'
 
 const component = object({
   name: text(),

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
-import { Status } from '../apierrors/status.ts'
-import { jane, startLoopback, toExchange } from '../apirequest/fixtures.ts'
+import { Status } from '../../apierrors/status.ts'
+import { jane, startLoopback, toExchange } from '../../apirequest/fixtures.ts'
 import type { CallAs } from './as-caller.ts'
 import { withAuditOfWrites } from './audited-calls.ts'
 

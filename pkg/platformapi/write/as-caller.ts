@@ -1,5 +1,5 @@
-import type { AuthenticatedExchange } from '../apirequest/request-context.ts'
-import type { Call } from '../kubeclient/client.ts'
+import type { AuthenticatedExchange } from '../../apirequest/request-context.ts'
+import type { Call } from '../../kubeclient/client.ts'
 
 /** A response of kube-apiserver: its status code, and the JSON text of its body. */
 export type Called = { readonly code: number; readonly text: string }

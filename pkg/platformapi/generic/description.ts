@@ -1,4 +1,4 @@
-import { callers, kubeErrors } from '../openapi/kube-errors.ts'
+import { callers, kubeErrors } from '../../openapi/kube-errors.ts'
 import {
   content,
   json,
@@ -8,9 +8,9 @@ import {
   type Paths,
   segment,
   under,
-} from '../openapi/operation.ts'
-import { kubeObject, status } from '../openapi/schema.ts'
-import { listOperation, objectOperation } from './list-description.ts'
+} from '../../openapi/operation.ts'
+import { kubeObject, status } from '../../openapi/schema.ts'
+import { listOperation, objectOperation } from '../read/list-description.ts'
 
 const patchTypes = [
   'application/json-patch+json',

@@ -1,43 +1,43 @@
-import { badRequest, methodNotAllowed, notFound, unknownResource } from '../apierrors/status.ts'
-import { type ListQuery, parseListQuery } from '../apirequest/query/list-query.ts'
-import type { AuthenticatedExchange } from '../apirequest/request-context.ts'
-import { isInScope } from '../apirequest/request-info.ts'
-import { formatShardSelector } from '../apirequest/selector/shard-selector.ts'
-import { parseVersion } from '../apirequest/query/version-query.ts'
+import { badRequest, methodNotAllowed, notFound, unknownResource } from '../../apierrors/status.ts'
+import { type ListQuery, parseListQuery } from '../../apirequest/query/list-query.ts'
+import type { AuthenticatedExchange } from '../../apirequest/request-context.ts'
+import { isInScope } from '../../apirequest/request-info.ts'
+import { formatShardSelector } from '../../apirequest/selector/shard-selector.ts'
+import { parseVersion } from '../../apirequest/query/version-query.ts'
 import {
   isPageWatch,
   parseListVersion,
   parsePageWatchQuery,
   parseWatchQuery,
-} from '../apirequest/query/watch-query.ts'
-import { toCacheKey } from '../cache/bounded-cache.ts'
+} from '../../apirequest/query/watch-query.ts'
+import { toCacheKey } from '../../cache/bounded-cache.ts'
 import {
   acceptsServerSentEvents,
   type EventStream,
   toEventStream,
   toServerSentEvents,
-} from '../httpserver/response/event-stream.ts'
-import { sendParts } from '../httpserver/response/respond.ts'
-import { addWarning } from '../httpserver/response/warning.ts'
-import { waitForLatest, waitForVersion } from '../resourcecache/informer/wait-for-resource-version.ts'
-import { toSourceApiVersion } from '../resourcecache/kind.ts'
-import { createFieldsForm } from '../resourcecache/list/field-projection.ts'
-import { type ListRequest, listPage, listPageAt, type Page } from '../resourcecache/list/list.ts'
-import { type Form, platformForm } from '../resourcecache/list/list-body.ts'
-import { toListPredicate } from '../resourcecache/list/list-predicate.ts'
-import { managedFieldsForm } from '../resourcecache/list/managed-fields.ts'
-import { assertCurrent, beginSight, readCurrent } from '../resourcecache/list/object-visibility.ts'
-import { PageCache } from '../resourcecache/list/page-cache.ts'
-import { sendList } from '../resourcecache/list/send-list.ts'
-import type { ServedKind } from '../resourcecache/store/cached-object.ts'
-import type { ObjectStore, Scope } from '../resourcecache/store/store.ts'
-import { matchInSlices } from '../resourcecache/store/time-sliced-view.ts'
-import { serveWatch } from '../resourcecache/watch/watch.ts'
-import { createFormEncoder } from '../resourcecache/watch/watch-encoder.ts'
-import { toListRequest } from './list-request.ts'
+} from '../../httpserver/response/event-stream.ts'
+import { sendParts } from '../../httpserver/response/respond.ts'
+import { addWarning } from '../../httpserver/response/warning.ts'
+import { waitForLatest, waitForVersion } from '../../resourcecache/informer/wait-for-resource-version.ts'
+import { toSourceApiVersion } from '../../resourcecache/kind.ts'
+import { createFieldsForm } from '../../resourcecache/list/field-projection.ts'
+import { type ListRequest, listPage, listPageAt, type Page } from '../../resourcecache/list/list.ts'
+import { type Form, platformForm } from '../../resourcecache/list/list-body.ts'
+import { toListPredicate } from '../../resourcecache/list/list-predicate.ts'
+import { managedFieldsForm } from '../../resourcecache/list/managed-fields.ts'
+import { assertCurrent, beginSight, readCurrent } from '../../resourcecache/list/object-visibility.ts'
+import { PageCache } from '../../resourcecache/list/page-cache.ts'
+import { sendList } from '../../resourcecache/list/send-list.ts'
+import type { ServedKind } from '../../resourcecache/store/cached-object.ts'
+import type { ObjectStore, Scope } from '../../resourcecache/store/store.ts'
+import { matchInSlices } from '../../resourcecache/store/time-sliced-view.ts'
+import { serveWatch } from '../../resourcecache/watch/watch.ts'
+import { createFormEncoder } from '../../resourcecache/watch/watch-encoder.ts'
+import { toListRequest } from '../list-request.ts'
 import { watchPage } from './page-watch.ts'
-import type { ReadStyle, ReadTools } from './read-tools.ts'
-import { ListCollector } from './subrequests/list-collector.ts'
+import type { ReadStyle, ReadTools } from '../read-tools.ts'
+import { ListCollector } from '../subrequests/list-collector.ts'
 
 /**
  * Serves get, list and watch of a kind under /kapis, with selfLink and computed annotations.

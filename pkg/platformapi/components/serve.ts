@@ -1,12 +1,12 @@
-import { badRequest, methodNotAllowed, notFound, unknownResource } from '../apierrors/status.ts'
-import type { AuthenticatedExchange } from '../apirequest/request-context.ts'
-import type { RequestInfo } from '../apirequest/request-info.ts'
-import { sendJson } from '../httpserver/response/respond.ts'
-import { isRecord, itemsOf, membersOf } from '../kubeclient/object/object.ts'
-import { routeOf } from '../openapi/route.ts'
-import type { Entry } from '../resourcecache/store/cached-object.ts'
-import type { ObjectStore } from '../resourcecache/store/store.ts'
-import type { componentPaths } from './components-description.ts'
+import { badRequest, methodNotAllowed, notFound, unknownResource } from '../../apierrors/status.ts'
+import type { AuthenticatedExchange } from '../../apirequest/request-context.ts'
+import type { RequestInfo } from '../../apirequest/request-info.ts'
+import { sendJson } from '../../httpserver/response/respond.ts'
+import { isRecord, itemsOf, membersOf } from '../../kubeclient/object/object.ts'
+import { routeOf } from '../../openapi/route.ts'
+import type { Entry } from '../../resourcecache/store/cached-object.ts'
+import type { ObjectStore } from '../../resourcecache/store/store.ts'
+import type { componentPaths } from './description.ts'
 
 export type ComponentTools = {
   readonly groupDomain: string

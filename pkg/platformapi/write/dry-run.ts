@@ -1,5 +1,5 @@
-import { badRequest } from '../apierrors/status.ts'
-import type { AuthenticatedExchange } from '../apirequest/request-context.ts'
+import { badRequest } from '../../apierrors/status.ts'
+import type { AuthenticatedExchange } from '../../apirequest/request-context.ts'
 
 /**
  * Returns whether a write is a dry run (`dryRun=All`).
