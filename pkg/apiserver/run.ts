@@ -30,7 +30,7 @@ import { createHealth } from './wiring/health.ts'
 import { createKubeApiserver } from './wiring/kube-apiserver.ts'
 import { createRegistration } from './wiring/registration.ts'
 import { createRequestAuthorization } from './wiring/request-authorization.ts'
-import { createRights } from './wiring/rights.ts'
+import { createRights } from './wiring/rbac.ts'
 import { createRoutes } from './wiring/routes.ts'
 import { createSubrequestRoutes } from './wiring/subrequests.ts'
 

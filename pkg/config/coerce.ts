@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { membersOf, unwrapped } from './shape.ts'
+import { membersOf, unwrapped } from './option-list.ts'
 
 /**
  * Converts text to what the schema expects (numbers, booleans, comma-separated lists), since the

@@ -1,5 +1,5 @@
 import { document } from './config.ts'
-import { optionsOf } from './shape.ts'
+import { optionsOf } from './option-list.ts'
 
 /** An environment variable and the option that it overrides. */
 export type Variable = { readonly name: string; readonly path: string }

@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import { memberAt } from './shape.ts'
+import { memberAt } from './option-list.ts'
 
 /** An error in a configuration: its path, and what is allowed. */
 export type Problem = { readonly path: string; readonly message: string }

@@ -3,7 +3,7 @@ import { type Config, document } from './config.ts'
 import { section } from './option.ts'
 import { clientMembers } from './sections/client.ts'
 import { exchangePolicy } from './sections/token-exchange.ts'
-import { optionsOf } from './shape.ts'
+import { optionsOf } from './option-list.ts'
 
 /**
  * docs/config.md

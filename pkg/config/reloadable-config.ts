@@ -1,5 +1,5 @@
 import { type Config, document } from './config.ts'
-import { optionsOf } from './shape.ts'
+import { optionsOf } from './option-list.ts'
 
 /** The paths of options that can be changed while a program runs; all others need a restart. */
 export function reloadedPaths(): ReadonlySet<string> {

@@ -16,7 +16,7 @@ import { promisify } from 'node:util'
 import { expect } from 'chai'
 import { createCa, issueCertificate } from '../certs/issue.ts'
 import { HttpClient, type HttpSettings } from './client.ts'
-import { describeFailure } from './failure.ts'
+import { describeFailure } from './describe-failure.ts'
 
 const execute = promisify(execFile)
 const authority = createCa({ commonName: 'test', validityDays: 1 })

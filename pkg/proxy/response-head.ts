@@ -1,6 +1,6 @@
 import type { Dispatcher } from '../http/pool.ts'
 import type { HeaderLines } from './headers.ts'
-import { isHeader, isHeaderText } from './request-check.ts'
+import { isHeader, isHeaderText } from './validate-request.ts'
 
 export type Head = {
   readonly code: number

@@ -1,5 +1,5 @@
 import type { HttpClient, HttpRequest, HttpResponse } from '../../../pkg/http/client.ts'
-import { describeFailure, type Failure } from '../../../pkg/http/failure.ts'
+import { describeFailure, type Failure } from '../../../pkg/http/describe-failure.ts'
 import { InterruptedError, type Io } from '../command.ts'
 import { printable } from './printable.ts'
 import type { Server } from './server.ts'

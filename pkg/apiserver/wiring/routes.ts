@@ -12,7 +12,7 @@ import { createApiDocs } from './documents/api-docs.ts'
 import { createOAuthMetricsProxy } from './documents/oauth-metrics-proxy.ts'
 import type { ForwardToOAuth } from './forward-to-oauth.ts'
 import type { KubeApiserver } from './kube-apiserver.ts'
-import type { Rights } from './rights.ts'
+import type { Rights } from './rbac.ts'
 import { createRouter, type DocumentRoute, type Router } from './router.ts'
 import type { Subrequests } from './subrequests.ts'
 

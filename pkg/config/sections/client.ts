@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { readDocument } from '../document.ts'
+import { readDocument } from '../parse-document.ts'
 import { boolean, choice, optionalInteger, optionalText, requiredText, section, texts } from '../option.ts'
 import type { Problem } from '../problem.ts'
 import { backchannelProblem, isOrigin, redirectProblem } from './client-uri.ts'

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { readDocument } from '../document.ts'
+import { readDocument } from '../parse-document.ts'
 import type { Problem } from '../problem.ts'
 import { clientMembers } from './client.ts'
 import { oauth } from './oauth.ts'

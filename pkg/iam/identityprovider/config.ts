@@ -1,4 +1,4 @@
-import { readDocument } from '../../config/document.ts'
+import { readDocument } from '../../config/parse-document.ts'
 import {
   anything,
   boolean,

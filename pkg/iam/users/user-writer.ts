@@ -17,7 +17,7 @@ import {
   type UserState,
   usersPath,
 } from './user.ts'
-import { rightsToChange, rightsToCreate, rightsToSetPassword, type UserRights } from './user-permissions.ts'
+import { rightsToChange, rightsToCreate, rightsToSetPassword, type UserRights } from './required-permissions.ts'
 import { problemAt } from './user-validation.ts'
 
 export type UserWriterOptions = {

@@ -1,5 +1,5 @@
 import type { Request, Response } from 'express'
-import type { BrowserOptions } from '../browser/options.ts'
+import type { BrowserOptions } from '../browser/dependencies.ts'
 import type { BrowserLogin } from '../browser/session.ts'
 import { sendBack } from './authorization-response.ts'
 import { issueCode } from './code.ts'

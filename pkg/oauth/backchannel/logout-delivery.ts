@@ -1,6 +1,6 @@
 import { unavailable } from '../../apierrors/status.ts'
 import type { ClientConfig } from '../../config/sections/client.ts'
-import { describeFailure } from '../../http/failure.ts'
+import { describeFailure } from '../../http/describe-failure.ts'
 import type { Session } from '../../iam/sessions/session.ts'
 import type { LogoutTokenSigner } from '../../jwt/logout-token.ts'
 import { retry } from '../../kubeclient/retry.ts'

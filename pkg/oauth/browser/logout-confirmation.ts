@@ -10,7 +10,7 @@ import type { TokenEvent } from '../server/audit.ts'
 import { oauthError } from '../server/error.ts'
 import { readForm, readParameters } from '../server/form.ts'
 import { issueCsrfToken, requireOwnForm } from './csrf.ts'
-import type { BrowserOptions } from './options.ts'
+import type { BrowserOptions } from './dependencies.ts'
 import { type BrowserLogin, endBrowserLogin, loginCookie, readBrowserLogin } from './session.ts'
 import { findLogoutUrl, toUpstreamLogout } from './upstream-logout.ts'
 

@@ -6,7 +6,7 @@ import { endLogin, endOtherLogins } from '../../iam/sessions/revoke-session.ts'
 import type { User } from '../../iam/users/user.ts'
 import { sourceOf } from '../server/client-info.ts'
 import type { GrantTools } from '../tokens/grant.ts'
-import { assertPasswordIsOwn } from '../user-state.ts'
+import { assertPasswordIsOwn } from '../check-user-state.ts'
 import { keepIdToken } from './id-token-cookie.ts'
 import { withLoginProof } from './login-proof.ts'
 

@@ -9,7 +9,7 @@ import {
   validateIssuedToken,
   validateRefreshToken,
 } from '../tokens/token-validation.ts'
-import type { EndpointOptions } from './options.ts'
+import type { EndpointOptions } from './dependencies.ts'
 
 /**
  * POST /oauth/introspect (RFC 7662), for confidential clients. A client sees its own tokens and the

@@ -9,7 +9,7 @@ import {
   logOutOrAsk,
   toConfirmationPath,
 } from '../browser/logout-confirmation.ts'
-import type { BrowserOptions } from '../browser/options.ts'
+import type { BrowserOptions } from '../browser/dependencies.ts'
 import { maxReturnTo, toLoginPath } from '../browser/return-to.ts'
 import { readBrowserLogin } from '../browser/session.ts'
 import { type ErrorPageLink, takesHtml, withErrorPage } from '../pages/error-page.ts'

@@ -7,7 +7,7 @@ import { sourceOf } from '../server/client-info.ts'
 import { Refusal } from '../server/error.ts'
 import type { GrantTools } from '../tokens/grant.ts'
 import { goneSignal } from '../tokens/token-endpoint.ts'
-import { assertUserEnabled } from '../user-state.ts'
+import { assertUserEnabled } from '../check-user-state.ts'
 
 /** The user of the password. There is no token, and so no claims of one. */
 export type PasswordCaller = { readonly user: User; readonly claims?: undefined }

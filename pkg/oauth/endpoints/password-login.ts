@@ -6,7 +6,7 @@ import { oauthError } from '../server/error.ts'
 import { readForm } from '../server/form.ts'
 import { withAudit } from '../server/with-audit.ts'
 import { goneSignal } from '../tokens/token-endpoint.ts'
-import type { EndpointOptions } from './options.ts'
+import type { EndpointOptions } from './dependencies.ts'
 
 /**
  * POST /oauth/login/{idp}: the password grant on the path of KubeSphere 3.4, with the provider in

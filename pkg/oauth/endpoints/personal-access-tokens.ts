@@ -8,7 +8,7 @@ import { withAudit } from '../server/with-audit.ts'
 import { requireCallerLogin, requireOwnPassword } from '../tokens/caller-login.ts'
 import { issueAccessToken } from '../tokens/issue-access-token.ts'
 import { readCaller, type ValidToken } from '../tokens/token-validation.ts'
-import type { EndpointOptions } from './options.ts'
+import type { EndpointOptions } from './dependencies.ts'
 import { readTokenRequest } from './personal-access-token-request.ts'
 
 const endpoint = 'personal-access-tokens'

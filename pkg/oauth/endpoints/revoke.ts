@@ -6,7 +6,7 @@ import { oauthError } from '../server/error.ts'
 import { readForm, requireParameter } from '../server/form.ts'
 import { withAudit } from '../server/with-audit.ts'
 import type { GrantTools } from '../tokens/grant.ts'
-import type { EndpointOptions } from './options.ts'
+import type { EndpointOptions } from './dependencies.ts'
 
 /**
  * POST /oauth/revoke (RFC 7009). Revoking either token of a login ends the login. Unknown, expired

@@ -6,7 +6,7 @@ import { isReadOnly, onlineAudience } from '../../jwt/online-audience.ts'
 import { isRecord } from '../../kubeclient/object/object.ts'
 import { withAudit } from '../server/with-audit.ts'
 import { type ValidToken, validateAccessToken } from '../tokens/token-validation.ts'
-import type { EndpointOptions } from './options.ts'
+import type { EndpointOptions } from './dependencies.ts'
 
 type Review = {
   readonly apiVersion: string

@@ -8,7 +8,7 @@ import { readForm } from '../server/form.ts'
 import { withAudit } from '../server/with-audit.ts'
 import type { GrantTools } from '../tokens/grant.ts'
 import { readCaller, type ValidToken, validateAccessToken } from '../tokens/token-validation.ts'
-import type { EndpointOptions } from './options.ts'
+import type { EndpointOptions } from './dependencies.ts'
 import { readPasswordCaller } from './password-caller.ts'
 
 /**

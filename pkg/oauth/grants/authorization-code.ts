@@ -7,7 +7,7 @@ import { beginLogin } from '../login.ts'
 import { oauthError } from '../server/error.ts'
 import { requireParameter } from '../server/form.ts'
 import type { Grant, Granted, GrantRequest, GrantTools } from '../tokens/grant.ts'
-import { assertUserEnabled } from '../user-state.ts'
+import { assertUserEnabled } from '../check-user-state.ts'
 
 /** The authorization code grant (RFC 6749 section 4.1.3) with PKCE (RFC 7636). */
 export const authorizationCodeGrant: Grant = {

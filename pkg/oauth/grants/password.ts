@@ -4,7 +4,7 @@ import { requireValidPassword } from '../require-valid-password.ts'
 import { requireParameter } from '../server/form.ts'
 import type { Grant } from '../tokens/grant.ts'
 import { grantScope } from '../tokens/scope.ts'
-import { assertUserEnabled } from '../user-state.ts'
+import { assertUserEnabled } from '../check-user-state.ts'
 
 /**
  * The password grant (RFC 6749 section 4.3) with user name or e-mail address. With `provider`, that

@@ -9,7 +9,7 @@ import type { Grant, Granted, GrantTools } from '../tokens/grant.ts'
 import { issueIdToken } from '../tokens/id-token.ts'
 import { type Lifetimes, lifetimesOf } from '../tokens/lifetimes.ts'
 import { narrowScope } from '../tokens/scope.ts'
-import { assertUserEnabled } from '../user-state.ts'
+import { assertUserEnabled } from '../check-user-state.ts'
 
 // A client that lost the response retries with the same token; after this time reuse means theft
 // (RFC 9700 section 4.14).

@@ -10,7 +10,7 @@ import {
   createLogoutConfirmation,
   createLogoutDecision,
 } from '../browser/logout-confirmation.ts'
-import type { BrowserOptions } from '../browser/options.ts'
+import type { BrowserOptions } from '../browser/dependencies.ts'
 import { createBrowserRoutes } from '../browser/routes.ts'
 import { type ClientRegistry, createClientAuthentication } from '../client.ts'
 import type { ClientAssertions } from '../client-assertion.ts'

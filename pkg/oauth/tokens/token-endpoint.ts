@@ -11,7 +11,7 @@ import { sourceOf } from '../server/client-info.ts'
 import { oauthError } from '../server/error.ts'
 import { readForm, requireParameter } from '../server/form.ts'
 import type { Grant, Granted, GrantTools } from './grant.ts'
-import { assertResources } from './resource.ts'
+import { assertResources } from './resource-indicator.ts'
 
 /** The grants of the token endpoint; to add one, add a file and its name here. */
 export const grants: readonly Grant[] = [

@@ -6,7 +6,7 @@ import { joinRestrictions } from '../../resourcecache/list/list-predicate.ts'
 import type { Called } from '../write/as-caller.ts'
 import { createTemplateForm } from './template.ts'
 import type { View } from './views.ts'
-import type { WorkspaceTools } from './workspace-tools.ts'
+import type { WorkspaceTools } from './dependencies.ts'
 import { createNamespace, isInWorkspace, writeNamespace } from './write-namespace.ts'
 import { writeTemplate } from './write-template.ts'
 

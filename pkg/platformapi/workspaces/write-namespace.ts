@@ -6,7 +6,7 @@ import type { ListRestriction } from '../../resourcecache/list/list-predicate.ts
 import { type Called, withQueryOf } from '../write/as-caller.ts'
 import { readJson, typeOf } from '../write/json-body.ts'
 import { readDeleteOptions, toDeleteBody } from '../write/delete-options.ts'
-import type { WorkspaceTools } from './workspace-tools.ts'
+import type { WorkspaceTools } from './dependencies.ts'
 
 type Tools = Pick<WorkspaceTools, 'groupDomain' | 'callAs' | 'isVisible' | 'created'>
 

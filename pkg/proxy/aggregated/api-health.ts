@@ -1,4 +1,4 @@
-import { upstreamFailure } from '../failure.ts'
+import { upstreamFailure } from '../upstream-failure.ts'
 import type { AggregatedApiUpstream } from './api-upstream.ts'
 
 /** A condition of type Available, without its time. */

@@ -9,7 +9,7 @@ import {
   type Member,
   type SharedEvents,
 } from './watch-channel.ts'
-import { LagGuard } from './watch-lag.ts'
+import { LagGuard } from './slow-watchers.ts'
 
 export type { ChannelOptions }
 

@@ -7,7 +7,7 @@ import type { CallAs } from '../../../platformapi/write/as-caller.ts'
 import type { RequirePermission } from '../../../platformapi/iam/v1alpha2/users/require-permission.ts'
 import { createWorkspaceViews } from '../../../platformapi/workspaces/serve.ts'
 import { viewOf } from '../../../platformapi/workspaces/views.ts'
-import type { WorkspaceTools } from '../../../platformapi/workspaces/workspace-tools.ts'
+import type { WorkspaceTools } from '../../../platformapi/workspaces/dependencies.ts'
 import type { Resources } from './resources.ts'
 
 export type TenantOptions = {

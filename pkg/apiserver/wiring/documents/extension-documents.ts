@@ -1,7 +1,7 @@
 import { accessKinds } from '../../../extensionapi/access/access-kinds.ts'
 import { accessSchemas } from '../../../extensionapi/access/access-schemas.ts'
 import { createDiscovery } from '../../../extensionapi/discovery/discovery.ts'
-import { createKindSchemas } from '../../../extensionapi/openapi/kind-schemas.ts'
+import { createKindSchemas } from '../../../extensionapi/openapi/kind-schema-loader.ts'
 import { createOpenApi } from '../../../extensionapi/openapi/openapi.ts'
 import { parseExactly } from '../../../json/parse-exactly.ts'
 import { type KubeClient, readText } from '../../../kubeclient/client.ts'

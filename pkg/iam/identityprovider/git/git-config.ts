@@ -1,5 +1,5 @@
 import { requiredText, section, texts } from '../../../config/option.ts'
-import { type AppConfig, appOptions, readAppConfig } from '../app-config.ts'
+import { type AppConfig, appOptions, readAppConfig } from '../oauth-app-config.ts'
 import { complainTo } from '../tls-config.ts'
 
 /** GitHub and GitLab. */

@@ -1,6 +1,6 @@
 import { boolean, optionalChoice, requiredText, section, text } from '../../../config/option.ts'
 import { publicKeyAlgorithms } from '../../../jwt/remote-keys.ts'
-import { type AppConfig, appOptions, readAppConfig, url } from '../app-config.ts'
+import { type AppConfig, appOptions, readAppConfig, url } from '../oauth-app-config.ts'
 import { complainTo } from '../tls-config.ts'
 
 export type OidcConfig = AppConfig & {

@@ -2,7 +2,7 @@ import { Status } from '../../../../apierrors/status.ts'
 import type { Identity } from '../../../../apirequest/identity/identity.ts'
 import type { AuthenticatedExchange } from '../../../../apirequest/request-context.ts'
 import { isNamedInRbac } from '../../../../iam/identityprovider/linking/rbac-subject-lookup.ts'
-import type { UserRights } from '../../../../iam/users/user-permissions.ts'
+import type { UserRights } from '../../../../iam/users/required-permissions.ts'
 import type { Permit } from '../../../../iam/users/user-writer.ts'
 import type { KubeClient } from '../../../../kubeclient/client.ts'
 

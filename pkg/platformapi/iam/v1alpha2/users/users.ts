@@ -21,7 +21,7 @@ import {
 import type { Subject } from '../roles/role-bindings.ts'
 import { mergePatch } from './merge-patch.ts'
 import { toOwnDraft, withOwnRights } from './own-user.ts'
-import { toUserText } from './user-form.ts'
+import { toUserText } from './user-response.ts'
 
 export type UsersOptions = {
   readonly client: KubeClient

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { checkHeaders, checkRequest } from './request-check.ts'
+import { checkHeaders, checkRequest } from './validate-request.ts'
 
 const get = { method: 'GET', path: '/a?b=%20c', headers: ['X-Two', 'a', 'X-Two', 'b'], hasBody: false }
 

@@ -1,6 +1,6 @@
 import type { PasswordHasher } from '../../iam/passwords/password.ts'
 import type { User } from '../../iam/users/user.ts'
-import type { EndpointOptions } from '../endpoints/options.ts'
+import type { EndpointOptions } from '../endpoints/dependencies.ts'
 
 /** Dependencies of the pages, in addition to those of every endpoint. */
 export type BrowserOptions = EndpointOptions & {

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { toUserText } from './user-form.ts'
+import { toUserText } from './user-response.ts'
 
 const key = 'iam.kapis.io/globalrole'
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { isStaleConnection, upstreamFailure } from './failure.ts'
+import { isStaleConnection, upstreamFailure } from './upstream-failure.ts'
 
 function errorWith(code: string): Error {
   return Object.assign(new Error(`secret detail of ${code}`), { code })

@@ -1,6 +1,6 @@
 import { setImmediate as pause } from 'node:timers/promises'
 import { expect } from 'chai'
-import { createKindSchemas } from './kind-schemas.ts'
+import { createKindSchemas } from './kind-schema-loader.ts'
 
 const kinds = [{ kind: 'Widget', source: { group: 'example.org', version: 'v1' } }]
 const is = [{ group: 'example.org', version: 'v1', kind: 'Widget' }]
