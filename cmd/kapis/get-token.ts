@@ -3,7 +3,7 @@ import type { Command, Io } from './command.ts'
 import { loginNames } from './login/names.ts'
 import { findTarget, parseServer, type ServerValues, tokenFromEnvironment } from './session/find-login.ts'
 import { refreshLogin } from './session/refresh-login.ts'
-import { serverOptions, serverUsage } from './session/server.ts'
+import { serverOptions, serverUsage } from './session/server-address.ts'
 
 const apiVersion = 'client.authentication.k8s.io/v1'
 

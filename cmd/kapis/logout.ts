@@ -4,7 +4,7 @@ import { loginNames } from './login/names.ts'
 import { findTarget } from './session/find-login.ts'
 import { listLogins } from './session/login-store.ts'
 import { endLogin } from './session/revoke-login.ts'
-import { serverOptions, serverUsage } from './session/server.ts'
+import { serverOptions, serverUsage } from './session/server-address.ts'
 
 export const logout: Command = {
   usage: `[OPTION]…

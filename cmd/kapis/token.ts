@@ -4,7 +4,7 @@ import { loginNames } from './login/names.ts'
 import { assertOutput } from './options.ts'
 import { parseJson } from './session/http.ts'
 import { connectPlatform } from './session/platform-client.ts'
-import { serverOptions, serverUsage } from './session/server.ts'
+import { serverOptions, serverUsage } from './session/server-address.ts'
 import { toTable } from './session/table.ts'
 
 const actions = ['create', 'list', 'delete']

@@ -5,7 +5,7 @@ import { assertOutput } from './options.ts'
 import { parseJson } from './session/http.ts'
 import { connectPlatform } from './session/platform-client.ts'
 import { printable } from './session/printable.ts'
-import { serverOptions, serverUsage } from './session/server.ts'
+import { serverOptions, serverUsage } from './session/server-address.ts'
 
 export const whoami: Command = {
   usage: `[OPTION]…

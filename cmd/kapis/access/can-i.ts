@@ -7,7 +7,7 @@ import { loginNames } from '../login/names.ts'
 import { assertOutput } from '../options.ts'
 import { connectPlatform, findGroupDomain } from '../session/platform-client.ts'
 import { printable } from '../session/printable.ts'
-import { serverOptions, serverUsage } from '../session/server.ts'
+import { serverOptions, serverUsage } from '../session/server-address.ts'
 
 export const canI: Command = {
   usage: `VERB RESOURCE [NAME] [OPTION]…

@@ -28,7 +28,7 @@ import {
 } from '../session/login-store.ts'
 import { passwordLogin } from '../session/password-login.ts'
 import { printable } from '../session/printable.ts'
-import type { Server } from '../session/server.ts'
+import type { Server } from '../session/server-address.ts'
 import type { Tokens } from '../session/token-response.ts'
 
 type Parsed = ReturnType<typeof parseLoginArgs>['values']

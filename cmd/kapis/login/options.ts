@@ -1,4 +1,4 @@
-import { serverOptions } from '../session/server.ts'
+import { serverOptions } from '../session/server-address.ts'
 
 export const loginOptions = {
   ...serverOptions,

@@ -4,7 +4,7 @@ import { assertCertificates } from '../../../pkg/http/ca-certificates.ts'
 import { type Io, UsageError } from '../command.ts'
 import { assertNotEmpty } from '../options.ts'
 import { type LoginKey, listLogins, readCurrent, type StoredLogin } from './login-store.ts'
-import type { Server } from './server.ts'
+import type { Server } from './server-address.ts'
 
 /** The options and environment variables that select the server and the login. */
 export type ServerValues = {

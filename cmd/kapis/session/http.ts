@@ -2,7 +2,7 @@ import type { HttpClient, HttpRequest, HttpResponse } from '../../../pkg/http/cl
 import { describeFailure, type Failure } from '../../../pkg/http/describe-failure.ts'
 import { InterruptedError, type Io } from '../command.ts'
 import { printable } from './printable.ts'
-import type { Server } from './server.ts'
+import type { Server } from './server-address.ts'
 
 export type { HttpRequest, HttpResponse }
 

@@ -4,7 +4,7 @@ import { homedir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { makeFolders } from '../../../pkg/files/make-folders.ts'
 import { hasCode } from './error-code.ts'
-import type { Server } from './server.ts'
+import type { Server } from './server-address.ts'
 
 type Env = Readonly<Record<string, string | undefined>>
 type Stored = Readonly<Record<string, unknown>>

@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util'
 import type { Io } from '../command.ts'
 import type { Platform } from '../session/platform-client.ts'
-import { serverOptions } from '../session/server.ts'
+import { serverOptions } from '../session/server-address.ts'
 
 const options = {
   ...serverOptions,

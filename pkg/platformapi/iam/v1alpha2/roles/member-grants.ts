@@ -12,7 +12,7 @@ import {
   workspaceRolesOf,
 } from './role-bindings.ts'
 import type { ResolvedScope, ScopeReader } from './scope-reader.ts'
-import { createWorkspaceRecords } from './workspace-records.ts'
+import { createWorkspaceRecords } from './member-records.ts'
 
 type GrantTools = { readonly groupDomain: string; readonly callAs: CallAs }
 

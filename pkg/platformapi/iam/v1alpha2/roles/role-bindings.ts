@@ -1,6 +1,6 @@
 import { isRecord, itemsOf, membersOf, textOf } from '../../../../kubeclient/object/object.ts'
 import type { Entry } from '../../../../resourcecache/store/cached-object.ts'
-import type { Recorded } from './record-role.ts'
+import type { Recorded } from './member-record-role.ts'
 import { type Preset, presetsOf, type RoleScope } from './role-presets.ts'
 
 /** A place in which bindings are looked at. */

@@ -1,6 +1,6 @@
 import type { KubeObject } from '../../../../kubeclient/object/object.ts'
 import type { Entry } from '../../../../resourcecache/store/cached-object.ts'
-import { isRecordRole } from './record-role.ts'
+import { isRecordRole } from './member-record-role.ts'
 import { type Place, type RoleRef, scopeLabel } from './role-bindings.ts'
 import type { Preset } from './role-presets.ts'
 import { isTemplate, isTemplateFor } from './role-templates.ts'

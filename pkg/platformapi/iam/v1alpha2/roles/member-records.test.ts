@@ -4,9 +4,9 @@ import { startLoopback, toExchange } from '../../../../apirequest/fixtures.ts'
 import type { KubeObject } from '../../../../kubeclient/object/object.ts'
 import type { CallAs } from '../../../write/as-caller.ts'
 import { binding, rbac as group, groupDomain, object, storeOf } from './fixtures.ts'
-import { recordRole } from './record-role.ts'
+import { recordRole } from './member-record-role.ts'
 import { createBindingReader } from './role-bindings.ts'
-import { createWorkspaceRecords, recordsOf } from './workspace-records.ts'
+import { createWorkspaceRecords, recordsOf } from './member-records.ts'
 
 const ownedBy = (uid: string) => ({ ownerReferences: [{ kind: 'Workspace', name: 'blue', uid }] })
 

@@ -9,7 +9,7 @@ import { isDryRun } from '../../../write/dry-run.ts'
 import { workspacesPath } from '../../../workspaces/template.ts'
 import { mostWrites, type Step, writeEach } from './member-changes.ts'
 import { bind } from './member-writes.ts'
-import { hasRulesOf, type Recorded, recordedFor, recordRole } from './record-role.ts'
+import { hasRulesOf, type Recorded, recordedFor, recordRole } from './member-record-role.ts'
 import { type Binding, type Held, isGroup, isMember, type Subject } from './role-bindings.ts'
 import { presetsOf } from './role-presets.ts'
 

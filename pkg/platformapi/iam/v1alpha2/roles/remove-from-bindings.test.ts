@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { Status } from '../../../../apierrors/status.ts'
 import { startLoopback, toExchange } from '../../../../apirequest/fixtures.ts'
 import { binding as bindingOf, storeOf } from './fixtures.ts'
-import { createBindingRemover } from './leave-bindings.ts'
+import { createBindingRemover } from './remove-from-bindings.ts'
 
 const own = { 'app.kubernetes.io/managed-by': 'kapis' }
 
