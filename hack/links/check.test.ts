@@ -10,7 +10,7 @@ function check(text: string): readonly string[] {
     ['docs/other.md', other],
   ])
   return findBrokenLinks('docs/a.md', {
-    exists: path => documents.has(path) || ['docs', 'Makefile'].includes(path),
+    exists: path => documents.has(path) || ['docs', 'Makefile', 'pkg/a.ts', 'pkg/b'].includes(path),
     read: path => documents.get(path) ?? '',
   })
 }
@@ -24,6 +24,8 @@ describe('findBrokenLinks', () => {
     '[a](other.md#byHand)',
     '[a](https://example.com/x) <mailto:a@example.com>',
     '`[a](nowhere.md)`',
+    '`pkg/a.ts`, `pkg/b/` and `pkg/<name>.ts`',
+    '```\npkg/gone.ts\n```',
     '```\n[a](nowhere.md)\n```',
   ])
     it(`takes ${JSON.stringify(good)}`, () => expect(check(good)).to.deep.equal([]))
@@ -34,6 +36,7 @@ describe('findBrokenLinks', () => {
     ['[a](other.md#no-heading)', 'docs/a.md: other.md#no-heading has no heading #no-heading'],
     ['[a](#there)', 'docs/a.md: #there has no heading #there'],
     ['[a](../Makefile#x)', 'docs/a.md: ../Makefile#x has an anchor, and is not a document'],
+    ['`pkg/gone.ts`', 'docs/a.md: pkg/gone.ts does not exist'],
     ['[a](../../x)', 'docs/a.md: ../../x leads out of the repository'],
   ]
   for (const [text, problem] of broken)

@@ -7,13 +7,18 @@ export type Files = {
   readonly read: (path: string) => string
 }
 
-/** The links of a document that lead nowhere: to no file of the repository, or to no heading. */
+/**
+ * The links of a document that lead nowhere: to no file of the repository, or to no heading. Paths
+ * in code spans, such as `pkg/authn/bearer.ts`, are checked like links.
+ */
 export function findBrokenLinks(document: string, files: Files): readonly string[] {
   const text = files.read(document)
-  return linksOf(text).flatMap(link => {
+  const broken = linksOf(text).flatMap(link => {
     const problem = problemOf(link, document, files)
     return problem === undefined ? [] : [`${document}: ${link} ${problem}`]
   })
+  const missing = pathsOf(text).filter(path => !files.exists(path.replace(/\/$/, '')))
+  return [...broken, ...missing.map(path => `${document}: ${path} does not exist`)]
 }
 
 function problemOf(link: string, document: string, files: Files): string | undefined {
@@ -33,6 +38,12 @@ function linksOf(text: string): readonly string[] {
   return [...prose.matchAll(/\]\(([^()\s]+)\)/g)]
     .map(([, target = '']) => target)
     .filter(target => !/^[a-z][a-z0-9+.-]*:/i.test(target))
+}
+
+/** Returns the code spans that are paths from the root of the repository. */
+function pathsOf(text: string): readonly string[] {
+  const paths = /`((?:cmd|pkg|hack|test|manifests|charts|examples)\/[A-Za-z0-9_./-]+)`/g
+  return [...withoutCode(text).matchAll(paths)].map(([, path = '']) => path)
 }
 
 /**

@@ -37,6 +37,7 @@ export function assertNoPeerCertificate(req: IncomingMessage): void {
     throw unavailable('the client CA certificates have not been loaded from kube-apiserver yet; retry later')
 }
 
+/** Parses the certificates of a PEM bundle. @throws Error if one is invalid */
 export function parseBundle(pem: string): readonly X509Certificate[] {
   return splitCertificates(pem).map(block => new X509Certificate(block))
 }

@@ -176,7 +176,7 @@ describe('HttpClient', function () {
     writeFileSync(file, ca)
     const script = `
       import { HttpClient } from ${JSON.stringify(join(import.meta.dirname, 'client.ts'))}
-      import { describeFailure } from ${JSON.stringify(join(import.meta.dirname, 'failure.ts'))}
+      import { describeFailure } from ${JSON.stringify(join(import.meta.dirname, 'describe-failure.ts'))}
       const client = new HttpClient({ ca: '', env: process.env })
       for (const url of process.argv.slice(1))
         console.log(await client.send(new URL(url)).then(({ status }) => status, error => describeFailure(error).kind))`

@@ -42,6 +42,13 @@ export type TokenIssuer = {
   readonly id: (subject: IdTokenSubject, options: IdTokenOptions) => Promise<string>
 }
 
+/**
+ * Creates the issuer of tokens; `lifeSeconds` is their lifetime, `expiresAt` is in seconds since the
+ * epoch.
+ *
+ * @param options `issuer` is the `iss` of all tokens, `audience` the `aud` of access tokens
+ * @returns methods that throw Status 503 before the keys are loaded, and Error for a reserved name
+ */
 export function createTokenIssuer(options: {
   issuer: string
   audience: string

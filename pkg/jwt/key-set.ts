@@ -42,12 +42,24 @@ const keyTypes: Readonly<Record<SigningAlgorithm, string>> = { ES256: 'EC', RS25
 // An allow-list of public fields of a JWK: a private one can never be included.
 const publicMembers = ['kty', 'crv', 'x', 'y', 'n', 'e'] as const
 
+/**
+ * Generates a key pair.
+ *
+ * @param signsFrom seconds since the epoch
+ * @returns the key with its RFC 7638 thumbprint as `kid`
+ */
 export async function generateKey(alg: SigningAlgorithm, signsFrom: number): Promise<StoredKey> {
   const { privateKey } = await generateKeyPair(alg, { extractable: true })
   const jwk = await exportJWK(privateKey)
   return { kid: await calculateJwkThumbprint(jwk), alg, signsFrom, jwk }
 }
 
+/**
+ * Imports stored keys.
+ *
+ * @param retired keys that only verify ID token hints (see retired-keys.ts)
+ * @throws Error if a key is invalid, or cannot sign with its algorithm
+ */
 export async function loadKeySet(
   stored: readonly StoredKey[],
   retired: readonly PublicKey[] = [],
@@ -116,6 +128,7 @@ async function load(stored: StoredKey): Promise<LoadedKey> {
   }
 }
 
+/** The JWK of a public key for the JWKS document (RFC 7517 section 4). */
 export function toPublicJwk({ jwk, alg, kid }: Pick<PublicKey, 'jwk' | 'alg' | 'kid'>): JWK {
   const publicJwk: JWK = { use: 'sig', alg, kid }
   for (const member of publicMembers) if (jwk[member] !== undefined) publicJwk[member] = jwk[member]

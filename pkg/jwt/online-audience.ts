@@ -1,6 +1,7 @@
 /** The scope of a read-only token. */
 export const readScope = 'read'
 
+/** @param scope separated by spaces (RFC 6749 section 3.3) */
 export function isReadOnly(scope: string): boolean {
   return scope.split(' ').includes(readScope)
 }

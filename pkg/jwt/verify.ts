@@ -45,6 +45,10 @@ export type TokenVerifier = {
 // Tokens of Kapis have about 900 bytes, more with many groups. Checked before anything is decoded.
 const maxTokenLength = 16 * 1024
 
+/**
+ * Creates the verifier of tokens of Kapis (RFC 9068, RFC 8725): signature, type, issuer, audience and
+ * times, with a tolerance of `clockSkewSeconds`. Sessions and users are not checked here.
+ */
 export function createTokenVerifier(options: {
   issuer: string
   audience: string

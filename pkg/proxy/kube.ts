@@ -142,6 +142,7 @@ function notLetAct(body: Buffer): Status {
   )
 }
 
+/** The path of the URL of kube-apiserver, without a trailing slash; '' for the root. */
 export function basePath({ url }: RestConfig): string {
   return url.pathname.replace(/\/$/, '')
 }

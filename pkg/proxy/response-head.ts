@@ -71,6 +71,7 @@ function isBlank(char: number): boolean {
   return char === 0x20 || char === 0x09
 }
 
+/** The error for a response that is not valid HTTP; its code is UPSTREAM_PROTOCOL. */
 export function invalidResponse(what: string): Error {
   return Object.assign(new Error(`the response is not valid HTTP: ${what}`), { code: 'UPSTREAM_PROTOCOL' })
 }

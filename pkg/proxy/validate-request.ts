@@ -40,6 +40,7 @@ export function checkHeaders(headers: HeaderLines): void {
     if (!isHeader(headers[i] ?? '', headers[i + 1] ?? '')) throw invalid('invalid header')
 }
 
+/** Returns whether name and value can be sent as one header line. */
 export function isHeader(name: string, value: string): boolean {
   return token.test(name) && isHeaderText(value)
 }

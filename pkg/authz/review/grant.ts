@@ -49,10 +49,12 @@ export function grantsOf(
   })
 }
 
+/** The grant of a binding by one rule of its role. */
 export function toGrant(binding: Binding, rule: Rule): Grant {
   return { ...refsOf(binding), rule: toPolicyRule(rule) }
 }
 
+/** The references to a binding and its role, without a rule. */
 export function refsOf({ namespace, name, role }: Binding): Pick<Grant, 'binding' | 'role'> {
   const binding =
     namespace === '' ? { kind: 'ClusterRoleBinding', name } : { kind: 'RoleBinding', name, namespace }

@@ -36,20 +36,24 @@ export function ruleAllows(rule: Rule, attributes: AccessAttributes): boolean {
 
 type ResourceAttributes = Extract<AccessAttributes, { isResource: true }>
 
+/** VerbMatches of k8s.io/kubernetes/pkg/apis/rbac/v1. */
 export function hasVerb({ verbs }: Rule, { verb }: AccessAttributes): boolean {
   return verbs.includes('*') || verbs.includes(verb)
 }
 
+/** APIGroupMatches. */
 export function hasGroup({ apiGroups }: Rule, { group }: ResourceAttributes): boolean {
   return apiGroups.includes('*') || apiGroups.includes(group)
 }
 
+/** ResourceMatches: `pods`, `pods/log`, `*/log` or `*`. */
 export function hasResource({ resources }: Rule, { resource, subresource }: ResourceAttributes): boolean {
   if (resources.includes('*')) return true
   if (subresource === '') return resources.includes(resource)
   return resources.includes(`${resource}/${subresource}`) || resources.includes(`*/${subresource}`)
 }
 
+/** ResourceNameMatches: a rule without names applies to all objects. */
 export function hasName({ resourceNames }: Rule, { name }: ResourceAttributes): boolean {
   return resourceNames.length === 0 || resourceNames.includes(name)
 }
@@ -84,6 +88,7 @@ export function createRuleReader(): (rules: unknown) => readonly Rule[] {
   }
 }
 
+/** Parses the `rules` of a role; rules and values of the wrong type are left out. */
 export function parseRules(rules: unknown): readonly Rule[] {
   return itemsOf(rules)
     .filter(isRecord)

@@ -38,6 +38,10 @@ const maxName = 253
 // made soon, and once more after a delay.
 const lookMs = { soon: 500, late: 5_000 }
 
+/**
+ * Creates the checks of cluster-wide visibility. Decisions are cached for ten seconds, and until a
+ * cluster-wide grant changes.
+ */
 export function createClusterVisibility({
   client,
   groupDomain,

@@ -188,7 +188,7 @@ function regexp(field: string, value: string): Dsl {
   return { regexp: { [field]: { value, flags: 'NONE' } } }
 }
 
-// The characters of ReplicaSet hashes and generated names (see workload.ts).
+// The characters of ReplicaSet hashes and generated names (see workload-pods.ts).
 const hash = '[bcdfghjklmnpqrstvwxz2456789]'
 const longestBase = 58
 

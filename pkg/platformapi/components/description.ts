@@ -17,7 +17,7 @@ const health = object({
   nodeStatus: object({ totalNodes: integer(), healthyNodes: integer() }),
 })
 
-/** The paths of components.ts, in both versions. */
+/** The paths of serve.ts, in both versions. */
 export const componentPaths = {
   '/components': {
     get: {

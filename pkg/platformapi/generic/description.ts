@@ -75,7 +75,7 @@ const groupVersion = [
 ]
 
 /**
- * The paths of generic-resources.ts: every resource of kube-apiserver under its own group, and the
+ * The paths of resources.ts: every resource of kube-apiserver under its own group, and the
  * core group under /kapi.
  */
 export const anyPaths: Paths = {

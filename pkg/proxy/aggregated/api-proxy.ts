@@ -52,6 +52,12 @@ export async function forwardToAggregatedApi(
   else breaker.abandoned()
 }
 
+/**
+ * The headers of a request to a component: those of the caller without credentials, and the identity
+ * of the caller if the connection uses TLS.
+ *
+ * @throws Status 403 for an identity that a header cannot carry unchanged
+ */
 export function aggregatedApiHeaders(
   { component }: AggregatedApiUpstream,
   exchange: AuthenticatedExchange,

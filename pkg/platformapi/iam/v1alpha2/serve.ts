@@ -74,7 +74,7 @@ export type IamApi = {
 /**
  * `/kapis/iam.<group domain>/v1alpha2`: users, their passwords, states and login records. Users are
  * written with the permissions of Kapis, after RBAC has allowed the caller to write users and
- * user-permissions.ts has checked the additional permissions. The audit log has the caller.
+ * required-permissions.ts has checked the additional permissions. The audit log has the caller.
  */
 export function createIamApi(options: IamOptions): IamApi {
   const { client, groupDomain, users, writer, passwords, requirePermission, clientAddress, logger } = options
