@@ -46,7 +46,7 @@ export class FrontProxyCertificates {
     this.#options = options
   }
 
-  /** @throws Status, Error when there cannot be a certificate yet */
+  /** @throws Status or Error if a certificate cannot be issued yet */
   async start(): Promise<void> {
     await this.#ensure()
     this.#timer = setInterval(() => {

@@ -22,7 +22,7 @@ export type CertificateSource = {
   /**
    * Resolves when a serving certificate is available.
    *
-   * @throws Status, Error if there cannot be one yet
+   * @throws Status or Error if one cannot be issued yet
    */
   readonly start: () => Promise<void>
   readonly stop: () => void

@@ -137,7 +137,7 @@ export class RbacIndex {
    * roles are not stored.
    */
   of(right: Permission | 'any'): GrantIndex {
-    if (this.#isStarted) throw new Error('role bindings are read already, without this right')
+    if (this.#isStarted) throw new Error('permissions must be added before the role bindings are read')
     this.#rights.add(right)
     return {
       grantsOf: identity => this.#grantsOf(right, identity),

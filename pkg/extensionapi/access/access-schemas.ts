@@ -13,7 +13,7 @@ const attributes = {
 const subject = {
   user: string('User whose access it is. Without a user and groups it is the caller.'),
   groups: texts(
-    'Groups of the user. Without them a service account has the groups of service accounts, and a user of Kapis its own.',
+    'Groups of the user. Without them a service account has the groups of service accounts, and a user of Kapis those of the User.',
   ),
 }
 const resourceAttributes = ref('AccessResourceAttributes', 'The request, when it is for a resource.')

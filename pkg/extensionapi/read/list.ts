@@ -78,7 +78,8 @@ export async function listObjects(
     ...state,
     continue: formatContinueToken({ version: start.version, key, ...view }),
   }
-  // With a selector kube-apiserver does not know the rest, and clients must not rely on it.
+  // With a selector kube-apiserver omits the number of remaining items, so clients must not rely on
+  // it.
   return {
     selection,
     metadata: isSelective(options) ? metadata : { ...metadata, remainingItemCount: remaining },

@@ -82,7 +82,9 @@ export function createLockout({ rules, now = Date.now, maxKeys = defaultMaxKeys 
     return end === 0 ? undefined : end
   }
 
-  /** The first key with as many passwords in progress as may still fail. */
+  /**
+   * Returns the first key with as many checks in progress as failures are left before it is locked.
+   */
   function full(keys: readonly LockoutKey[]): Track | undefined {
     return keys.map(track).find(({ window, running }) => running >= window.left(now()))
   }

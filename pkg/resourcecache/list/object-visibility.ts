@@ -23,7 +23,9 @@ export type Visible = {
      */
     readonly versionShown: () => number | undefined
     readonly show: (version: number) => void
-    /** The error for a watch that would continue a list which shows more than the watch may. */
+    /**
+     * The error for a watch that would continue a list with objects that the caller may not watch.
+     */
     readonly unfollowed?: Status
   }
   /** Set if the permissions may change while a request waits; undefined if `has` never changes. */
