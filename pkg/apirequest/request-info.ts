@@ -1,6 +1,6 @@
+import { QueryParameters } from './query/query-parameters.ts'
 import { type FieldRequirement, requiredValue } from './selector/field-selector.ts'
 import type { LabelRequirement } from './selector/label-selector.ts'
-import { QueryParameters } from './query/query-parameters.ts'
 import type { Selector } from './selector/selector.ts'
 
 /**

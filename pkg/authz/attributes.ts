@@ -1,7 +1,7 @@
-import type { FieldRequirement } from '../apirequest/selector/field-selector.ts'
 import type { Identity } from '../apirequest/identity/identity.ts'
-import type { LabelRequirement } from '../apirequest/selector/label-selector.ts'
 import type { RequestInfo } from '../apirequest/request-info.ts'
+import type { FieldRequirement } from '../apirequest/selector/field-selector.ts'
+import type { LabelRequirement } from '../apirequest/selector/label-selector.ts'
 import { authorizationExtra } from './authorization-extra.ts'
 import type { ReviewSpec } from './subject-access-review.ts'
 

@@ -1,6 +1,12 @@
 import type { KubeClient } from '../kubeclient/client.ts'
 import type { KubeObject } from '../kubeclient/object/object.ts'
-import { managedBy, readSecret, type SecretName, secretData, writeSecret } from '../kubeclient/object/secret.ts'
+import {
+  managedBy,
+  readSecret,
+  type SecretName,
+  secretData,
+  writeSecret,
+} from '../kubeclient/object/secret.ts'
 import type { KeyPair } from './issue.ts'
 
 /** A stored Secret of type kubernetes.io/tls. */

@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import { type Config, document } from './config.ts'
 import { section } from './option.ts'
+import { optionsOf } from './option-list.ts'
 import { clientMembers } from './sections/client.ts'
 import { exchangePolicy } from './sections/token-exchange.ts'
-import { optionsOf } from './option-list.ts'
 
 /**
  * docs/config.md

@@ -1,8 +1,8 @@
 import { Agent, type Dispatcher, request } from 'undici'
+import { createTrust } from './ca-certificates.ts'
 import { EnvironmentProxyAgent } from './proxy-agent.ts'
 import { readProxyEnvironment } from './proxy-environment.ts'
 import { readBody } from './read-body.ts'
-import { createTrust } from './ca-certificates.ts'
 
 export type HttpSettings = {
   /** PEM of the CAs that are trusted; '' for the system's. */

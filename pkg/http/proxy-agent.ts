@@ -1,6 +1,6 @@
 import { Dispatcher, ProxyAgent } from 'undici'
-import type { ProxyFor } from './proxy-environment.ts'
 import { createTrust } from './ca-certificates.ts'
+import type { ProxyFor } from './proxy-environment.ts'
 
 export type ProxyAgentOptions = {
   readonly proxyFor: ProxyFor

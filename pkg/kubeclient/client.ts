@@ -2,8 +2,8 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { Readable } from 'node:stream'
 import { Status, unavailable } from '../apierrors/status.ts'
 import { ReloadingPool } from '../http/pool.ts'
-import { readStatus } from './errors/parse-status.ts'
 import type { RestConfig } from './config/rest-config.ts'
+import { readStatus } from './errors/parse-status.ts'
 
 export type Call = {
   readonly method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'

@@ -1,9 +1,9 @@
 import { badRequest } from '../apierrors/status.ts'
 import { createTimeSlices } from '../scheduling/time-slices.ts'
 import type { LogFilter } from './filter/filter.ts'
-import { createIngestRecords } from './ingest/ingest-records.ts'
-import { bucketStart, fillBuckets } from './histogram-interval.ts'
 import { createMatcher } from './filter/matcher.ts'
+import { bucketStart, fillBuckets } from './histogram-interval.ts'
+import { createIngestRecords } from './ingest/ingest-records.ts'
 import type { LogRecord } from './record.ts'
 import type { Hit, LogBatch, LogStore } from './store.ts'
 

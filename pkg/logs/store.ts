@@ -1,6 +1,6 @@
 import type { LogFilter } from './filter/filter.ts'
-import type { Ingested, RawBatch } from './ingest/raw-batch.ts'
 import type { Bucket, Interval } from './histogram-interval.ts'
+import type { Ingested, RawBatch } from './ingest/raw-batch.ts'
 import type { Filter, RowPipe } from './logsql/query.ts'
 import type { Row } from './logsql/row.ts'
 import type { LogRecord } from './record.ts'

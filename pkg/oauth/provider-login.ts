@@ -13,8 +13,8 @@ import {
 import type { Provider } from '../iam/identityprovider/provider-store.ts'
 import type { PasswordChecker } from '../iam/passwords/password-check.ts'
 import type { User } from '../iam/users/user.ts'
-import { oauthError } from './server/error.ts'
 import { assertUserEnabled } from './check-user-state.ts'
+import { oauthError } from './server/error.ts'
 
 /** The identity providers, and the linking of their accounts. */
 export type ProviderTools = AccountLinking & {

@@ -1,7 +1,7 @@
 import { badRequest } from '../apierrors/status.ts'
 import { type ListQuery, parseListQuery } from '../apirequest/query/list-query.ts'
-import type { AuthenticatedExchange } from '../apirequest/request-context.ts'
 import { watchParameters } from '../apirequest/query/watch-query.ts'
+import type { AuthenticatedExchange } from '../apirequest/request-context.ts'
 import { addWarning } from '../httpserver/response/warning.ts'
 import { toColumnRestriction } from '../resourcecache/list/columns.ts'
 import type { ListRequest } from '../resourcecache/list/list.ts'

@@ -3,11 +3,11 @@ import { type Duplex, PassThrough, type Readable } from 'node:stream'
 import type { Status } from '../apierrors/status.ts'
 import type { Dispatcher } from '../http/pool.ts'
 import { hasBody } from '../httpserver/request/has-body.ts'
-import { isStaleConnection, upstreamFailure } from './upstream-failure.ts'
 import { answerHeaders, type HeaderLines } from './headers.ts'
-import { checkHeaders, checkRequest } from './validate-request.ts'
 import { type Head, invalidResponse, readHead, readHeaders } from './response-head.ts'
 import { createResponseWriter } from './response-writer.ts'
+import { isStaleConnection, upstreamFailure } from './upstream-failure.ts'
+import { checkHeaders, checkRequest } from './validate-request.ts'
 
 /** Returns why a 401 or 403 is not passed on; undefined if it is. */
 export type RefusalByBody = (code: number, body: Buffer) => Status | undefined

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
-import { reasonsOf } from './can-i.ts'
 import { UsageError } from '../command.ts'
 import type { Platform } from '../session/platform-client.ts'
+import { reasonsOf } from './can-i.ts'
 import { readAttributes, readPositionals } from './resource-argument.ts'
 import { ruleText } from './review.ts'
 

@@ -1,13 +1,13 @@
 import { parseArgs } from 'node:util'
-import { accessOptions, accessUsage, readAttributes, readPositionals } from './resource-argument.ts'
-import { createReview, itemsOf, type Members, refText, ruleText } from './review.ts'
-import { verbs } from './verbs.ts'
 import type { Command } from '../command.ts'
 import { loginNames } from '../login/names.ts'
 import { assertOutput } from '../options.ts'
 import { connectPlatform, findGroupDomain } from '../session/platform-client.ts'
 import { printable } from '../session/printable.ts'
 import { serverOptions, serverUsage } from '../session/server-address.ts'
+import { accessOptions, accessUsage, readAttributes, readPositionals } from './resource-argument.ts'
+import { createReview, itemsOf, type Members, refText, ruleText } from './review.ts'
+import { verbs } from './verbs.ts'
 
 export const canI: Command = {
   usage: `VERB RESOURCE [NAME] [OPTION]…

@@ -1,7 +1,4 @@
 import { parseArgs } from 'node:util'
-import { accessOptions, accessUsage, readAttributes, readPositionals } from './resource-argument.ts'
-import { createReview, itemsOf, refText, ruleText } from './review.ts'
-import { verbs } from './verbs.ts'
 import type { Command } from '../command.ts'
 import { loginNames } from '../login/names.ts'
 import { assertOutput } from '../options.ts'
@@ -9,6 +6,9 @@ import { connectPlatform, findGroupDomain } from '../session/platform-client.ts'
 import { printable } from '../session/printable.ts'
 import { serverOptions, serverUsage } from '../session/server-address.ts'
 import { toTable } from '../session/table.ts'
+import { accessOptions, accessUsage, readAttributes, readPositionals } from './resource-argument.ts'
+import { createReview, itemsOf, refText, ruleText } from './review.ts'
+import { verbs } from './verbs.ts'
 
 export const whoCan: Command = {
   usage: `VERB RESOURCE [NAME] [OPTION]…

@@ -2,6 +2,7 @@ import { parseArgs } from 'node:util'
 import { createKubeClient } from '../../../pkg/kubeclient/client.ts'
 import { loadRestConfig } from '../../../pkg/kubeclient/config/rest-config.ts'
 import { type Command, UsageError } from '../command.ts'
+import { findKubeconfig } from '../find-kubeconfig.ts'
 import { admission } from './admission.ts'
 import { apiService } from './api-service.ts'
 import { authentication } from './authentication.ts'
@@ -15,7 +16,6 @@ import { passwords } from './passwords.ts'
 import { permissions } from './permissions.ts'
 import { isHealthy, type Report, toJson, toText } from './report.ts'
 import { service } from './service.ts'
-import { findKubeconfig } from '../find-kubeconfig.ts'
 
 /** In the order of diagnosis: earlier findings are often the cause of later ones. */
 const checks: readonly Check[] = [

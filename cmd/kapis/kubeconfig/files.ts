@@ -4,8 +4,8 @@ import { delimiter, join } from 'node:path'
 import { readSource } from '../../../pkg/yaml/edit/source.ts'
 import { child, field, type Value } from '../../../pkg/yaml/edit/value.ts'
 import { hasCode } from '../session/error-code.ts'
-import { type Decoded, decode } from './encoding.ts'
 import { assertLoadable } from './assert-loadable.ts'
+import { type Decoded, decode } from './encoding.ts'
 
 type Env = Readonly<Record<string, string | undefined>>
 export type ListName = 'clusters' | 'contexts' | 'users'

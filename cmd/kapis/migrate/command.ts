@@ -3,12 +3,12 @@ import { createKubeClient } from '../../../pkg/kubeclient/client.ts'
 import { loadRestConfig } from '../../../pkg/kubeclient/config/rest-config.ts'
 import { type Command, type Io, UsageError } from '../command.ts'
 import { findKubeconfig } from '../find-kubeconfig.ts'
-import { toConfiguration } from './configuration.ts'
-import { leftBehind } from './unmigrated-kinds.ts'
-import { list } from './list-pages.ts'
-import { readSource } from './kubesphere-configuration.ts'
-import { createUsers, planUsers, type Step } from './users.ts'
 import { toTable } from '../session/table.ts'
+import { toConfiguration } from './configuration.ts'
+import { readSource } from './kubesphere-configuration.ts'
+import { list } from './list-pages.ts'
+import { leftBehind } from './unmigrated-kinds.ts'
+import { createUsers, planUsers, type Step } from './users.ts'
 
 type Options = {
   readonly groupDomain: string

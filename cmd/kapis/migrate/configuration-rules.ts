@@ -1,8 +1,8 @@
 import { providerTypes } from '../../../pkg/iam/identityprovider/provider-types.ts'
 import { isRecord } from '../../../pkg/kubeclient/object/object.ts'
 import { toSeconds } from './duration.ts'
-import { putLifetimes } from './lifetimes.ts'
 import type { Fields } from './kubesphere-configuration.ts'
+import { putLifetimes } from './lifetimes.ts'
 import { gone, note, put, type Rule, type Translation, translate } from './translation.ts'
 
 /**

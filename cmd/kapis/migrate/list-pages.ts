@@ -1,6 +1,12 @@
 import { Status } from '../../../pkg/apierrors/status.ts'
 import type { KubeClient } from '../../../pkg/kubeclient/client.ts'
-import { isRecord, type KubeObject, membersOf, parseObject, textOf } from '../../../pkg/kubeclient/object/object.ts'
+import {
+  isRecord,
+  type KubeObject,
+  membersOf,
+  parseObject,
+  textOf,
+} from '../../../pkg/kubeclient/object/object.ts'
 
 /**
  * Pages of a list; none where the resource does not exist.

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
-import { isLoopback } from '../../../pkg/http/proxy-environment.ts'
 import { assertCertificates } from '../../../pkg/http/ca-certificates.ts'
+import { isLoopback } from '../../../pkg/http/proxy-environment.ts'
 import { type Io, UsageError } from '../command.ts'
 import { assertNotEmpty } from '../options.ts'
 import { type LoginKey, listLogins, readCurrent, type StoredLogin } from './login-store.ts'

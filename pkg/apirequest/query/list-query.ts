@@ -1,9 +1,9 @@
 import { badRequest } from '../../apierrors/status.ts'
 import type { FieldRequirement } from '../selector/field-selector.ts'
 import type { LabelRequirement } from '../selector/label-selector.ts'
-import type { QueryParameters } from './query-parameters.ts'
 import type { Selector } from '../selector/selector.ts'
 import type { ShardRange } from '../selector/shard-selector.ts'
+import type { QueryParameters } from './query-parameters.ts'
 
 /** The paging and sorting of a platform list; everything else in the query is a filter. */
 export type ListQuery = {

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { refusalOf } from '../../apierrors/fixtures.ts'
-import { QueryParameters } from './query-parameters.ts'
 import { parseLine } from '../request-line.ts'
+import { QueryParameters } from './query-parameters.ts'
 import { isPageWatch, parseListVersion, parsePageWatchQuery, parseWatchQuery } from './watch-query.ts'
 
 const parse = (text: string) => parseWatchQuery(new QueryParameters(text))

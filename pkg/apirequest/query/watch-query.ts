@@ -1,6 +1,6 @@
 import { badRequest } from '../../apierrors/status.ts'
-import type { QueryParameters } from './query-parameters.ts'
 import type { Exchange } from '../request-context.ts'
+import type { QueryParameters } from './query-parameters.ts'
 import { parseVersionQuery, type VersionQuery } from './version-query.ts'
 
 /**

@@ -3,9 +3,9 @@ import { createServer as createHttpsServer, type Server as HttpsServer } from 'n
 import type { AddressInfo, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { TLSSocket } from 'node:tls'
-import { hasBody } from '../../httpserver/request/has-body.ts'
 import { HookedResponse, hooked } from '../../httpserver/hooked-message.ts'
 import { http } from '../../httpserver/node-http.ts'
+import { hasBody } from '../../httpserver/request/has-body.ts'
 import { respondToClientErrors } from './client-error.ts'
 import { continueWhenRead } from './expect-continue.ts'
 

@@ -11,10 +11,10 @@ import type { KubeClient } from '../../kubeclient/client.ts'
 import { until } from '../../kubeclient/fixtures.ts'
 import { itemsOf, type KubeObject, membersOf, textOf } from '../../kubeclient/object/object.ts'
 import { createRandom } from '../../resourcecache/fixtures.ts'
-import { createNarrowedLists, isNarrowable, narrowedHeader } from './narrowed-lists.ts'
 import type { Binding, RbacReader } from '../rbac/rbac-index.ts'
 import { binding, groupOf, indexOf, role, user } from '../review/fixtures.ts'
 import { parseRules } from '../review/rule.ts'
+import { createNarrowedLists, isNarrowable, narrowedHeader } from './narrowed-lists.ts'
 
 type Review = { readonly verb: string; readonly resource: string; readonly namespace: string }
 type Answer = (review: Review, spec: Readonly<Record<string, unknown>>) => boolean

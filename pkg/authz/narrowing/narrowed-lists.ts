@@ -9,14 +9,14 @@ import type { KubeClient } from '../../kubeclient/client.ts'
 import type { Visible } from '../../resourcecache/list/object-visibility.ts'
 import { toReviewSpec } from '../attributes.ts'
 import { createIdentityKey } from '../authorizer.ts'
-import { confirmNamespaces, confirmSample, maxReviews } from '../visibility/confirm-namespaces.ts'
 import { forbidden } from '../forbidden.ts'
 import type { RbacReader } from '../rbac/rbac-index.ts'
 import { type AllowedNamespaces, allowedNamespaces } from '../review/allowed-namespaces.ts'
 import type { RuleResolution } from '../review/rule-completeness.ts'
-import { createShownVersions } from './shown-versions.ts'
 import { review } from '../subject-access-review.ts'
+import { confirmNamespaces, confirmSample, maxReviews } from '../visibility/confirm-namespaces.ts'
 import { oncePerTurn, toSetKey } from '../visibility/visibility.ts'
+import { createShownVersions } from './shown-versions.ts'
 
 export type NarrowedListsOptions = {
   readonly client: KubeClient

@@ -5,8 +5,8 @@ import { type RequestInfo, toResourceInfo } from '../../apirequest/request-info.
 import { membersOf, textOf } from '../../kubeclient/object/object.ts'
 import { toAggregatedKinds } from '../../resourcecache/kinds.ts'
 import { createAuthorizer } from '../authorizer.ts'
-import { createNarrowingRole, narrowingRole } from './narrowing-role.ts'
 import { binding, indexOf, role, user } from '../review/fixtures.ts'
+import { createNarrowingRole, narrowingRole } from './narrowing-role.ts'
 
 const group = 'resources.kapis.io'
 const lists = [{ apiGroups: [group], resources: ['pods', 'nodes', 'namespaces'], verbs: ['list', 'watch'] }]

@@ -1,11 +1,11 @@
 import { unavailable } from '../../apierrors/status.ts'
 import type { Identity } from '../../apirequest/identity/identity.ts'
 import type { KubeClient } from '../../kubeclient/client.ts'
-import { Informer } from '../../kubeclient/watch/informer.ts'
 import { type KubeObject, membersOf } from '../../kubeclient/object/object.ts'
+import { Informer } from '../../kubeclient/watch/informer.ts'
 import type { Logger } from '../../telemetry/logger.ts'
-import { keysOfCaller, type Permission, ruleGrants, subjectKeys } from './rbac-rules.ts'
 import { createRuleReader, type Rule } from '../review/rule.ts'
+import { keysOfCaller, type Permission, ruleGrants, subjectKeys } from './rbac-rules.ts'
 
 /** A RoleBinding, or a ClusterRoleBinding (`namespace` is ''). */
 export type Binding = {

@@ -46,7 +46,7 @@ export function hasGroup({ apiGroups }: Rule, { group }: ResourceAttributes): bo
   return apiGroups.includes('*') || apiGroups.includes(group)
 }
 
-/** ResourceMatches: `pods`, `pods/log`, `*/log` or `*`. */
+/** ResourceMatches; a resource may also be a subresource of all resources (`*`). */
 export function hasResource({ resources }: Rule, { resource, subresource }: ResourceAttributes): boolean {
   if (resources.includes('*')) return true
   if (subresource === '') return resources.includes(resource)

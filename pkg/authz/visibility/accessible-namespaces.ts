@@ -3,10 +3,10 @@ import { createBoundedCache } from '../../cache/bounded-cache.ts'
 import { createSingleFlight } from '../../cache/single-flight.ts'
 import type { KubeClient } from '../../kubeclient/client.ts'
 import { authorizationExtra } from '../authorization-extra.ts'
-import { confirmNamespaces, confirmSample, maxReviews } from './confirm-namespaces.ts'
 import type { GrantIndex } from '../rbac/rbac-index.ts'
 import type { Permission } from '../rbac/rbac-rules.ts'
 import { review } from '../subject-access-review.ts'
+import { confirmNamespaces, confirmSample, maxReviews } from './confirm-namespaces.ts'
 
 /**
  * Where a caller has a permission: in the whole cluster including cluster-scoped objects, or in

@@ -5,8 +5,8 @@ import type { Visible } from '../../resourcecache/list/object-visibility.ts'
 import type { Entry } from '../../resourcecache/store/cached-object.ts'
 import type { ObjectStore } from '../../resourcecache/store/store.ts'
 import { createTurnQueue } from '../../scheduling/turn-queue.ts'
-import { type Asked, type ClusterVisibilityOptions, createClusterVisibility } from './cluster-visibility.ts'
 import type { GrantIndex } from '../rbac/rbac-index.ts'
+import { type Asked, type ClusterVisibilityOptions, createClusterVisibility } from './cluster-visibility.ts'
 import { type All, everything, untilAll } from './visibility-watch.ts'
 
 export type VisibilityOptions = ClusterVisibilityOptions & {

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { readDocument } from '../parse-document.ts'
 import { boolean, choice, optionalInteger, optionalText, requiredText, section, texts } from '../option.ts'
+import { readDocument } from '../parse-document.ts'
 import type { Problem } from '../problem.ts'
 import { backchannelProblem, isOrigin, redirectProblem } from './client-uri.ts'
 

@@ -1,5 +1,9 @@
 import { Status } from '../../apierrors/status.ts'
-import { type Identity, splitServiceAccount, withAuthenticatedGroup } from '../../apirequest/identity/identity.ts'
+import {
+  type Identity,
+  splitServiceAccount,
+  withAuthenticatedGroup,
+} from '../../apirequest/identity/identity.ts'
 
 export type SubjectOptions = {
   /**

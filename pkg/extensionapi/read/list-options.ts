@@ -1,11 +1,19 @@
 import { badRequest } from '../../apierrors/status.ts'
-import { type FieldRequirement, matchesFields, requireKnownFields } from '../../apirequest/selector/field-selector.ts'
-import { type LabelRequirement, matchesLabels } from '../../apirequest/selector/label-selector.ts'
 import type { QueryParameters } from '../../apirequest/query/query-parameters.ts'
-import type { RequestInfo } from '../../apirequest/request-info.ts'
-import { requirementsOf } from '../../apirequest/selector/selector.ts'
-import { formatShardSelector, matchesShard, type ShardRange } from '../../apirequest/selector/shard-selector.ts'
 import { parseVersionQuery, type VersionQuery } from '../../apirequest/query/version-query.ts'
+import type { RequestInfo } from '../../apirequest/request-info.ts'
+import {
+  type FieldRequirement,
+  matchesFields,
+  requireKnownFields,
+} from '../../apirequest/selector/field-selector.ts'
+import { type LabelRequirement, matchesLabels } from '../../apirequest/selector/label-selector.ts'
+import { requirementsOf } from '../../apirequest/selector/selector.ts'
+import {
+  formatShardSelector,
+  matchesShard,
+  type ShardRange,
+} from '../../apirequest/selector/shard-selector.ts'
 import type { Kind } from '../../resourcecache/kind.ts'
 import { restrictToColumns } from '../../resourcecache/list/columns.ts'
 import type { ListRestriction } from '../../resourcecache/list/list-predicate.ts'

@@ -1,6 +1,6 @@
 import { badRequest, notFound } from '../../apierrors/status.ts'
-import type { AuthenticatedExchange } from '../../apirequest/request-context.ts'
 import { parseVersion } from '../../apirequest/query/version-query.ts'
+import type { AuthenticatedExchange } from '../../apirequest/request-context.ts'
 import { send, sendParts } from '../../httpserver/response/respond.ts'
 import { waitForLatest, waitForVersion } from '../../resourcecache/informer/wait-for-resource-version.ts'
 import { aggregatedForm } from '../../resourcecache/list/list-body.ts'

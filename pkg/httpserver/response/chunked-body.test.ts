@@ -3,8 +3,8 @@ import type { Server, ServerResponse } from 'node:http'
 import { connect } from 'node:net'
 import { expect } from 'chai'
 import { closeServer, portOf } from '../../apirequest/fixtures.ts'
-import { toEventStream } from './event-stream.ts'
 import { http } from '../node-http.ts'
+import { toEventStream } from './event-stream.ts'
 
 type Said = (out: NodeJS.WritableStream, frame: (event: Buffer) => Buffer, res: ServerResponse) => void
 

@@ -2,10 +2,10 @@ import type { IncomingMessage } from 'node:http'
 import type { Writable } from 'node:stream'
 import type { Exchange } from '../../apirequest/request-context.ts'
 import { type Clause, covers, parseAccept } from '../request/accept-clause.ts'
+import { isWebSocket, readHandshake } from '../websocket/handshake.ts'
+import { openWebSocket } from '../websocket/web-socket.ts'
 import { sendOwnChunks, toChunk } from './chunked-body.ts'
 import { pieceBytes } from './respond.ts'
-import { openWebSocket } from '../websocket/web-socket.ts'
-import { isWebSocket, readHandshake } from '../websocket/handshake.ts'
 
 /** The recipient of the events of a watch. */
 export type EventStream = {

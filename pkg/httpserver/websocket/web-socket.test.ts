@@ -6,8 +6,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { WebSocket } from 'ws'
 import { closeServer, portOf } from '../../apirequest/fixtures.ts'
-import { type EventStream, toEventStream } from '../response/event-stream.ts'
 import { http } from '../node-http.ts'
+import { type EventStream, toEventStream } from '../response/event-stream.ts'
 
 /**
  * A server whose watches send the lines passed to `tell`, and a client with access to the raw

@@ -17,9 +17,9 @@ import {
 } from 'openid-client'
 import { Status } from '../../apierrors/status.ts'
 import { InvalidIdToken } from '../../jwt/provider-id-token.ts'
-import type { AppConfig } from './oauth-app-config.ts'
 import type { Transaction, UpstreamPrompt } from './external-identity.ts'
 import { providerFailed, refuse } from './linking/login-refusal.ts'
+import type { AppConfig } from './oauth-app-config.ts'
 import type { UpstreamFetch } from './upstream-fetch.ts'
 
 export const clockToleranceSeconds = 10

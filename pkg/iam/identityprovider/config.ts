@@ -1,4 +1,3 @@
-import { readDocument } from '../../config/parse-document.ts'
 import {
   anything,
   boolean,
@@ -10,6 +9,7 @@ import {
   section,
   text,
 } from '../../config/option.ts'
+import { readDocument } from '../../config/parse-document.ts'
 import type { Problem } from '../../config/problem.ts'
 import { membersOf } from '../../kubeclient/object/object.ts'
 import { groupProblem } from '../users/user-validation.ts'

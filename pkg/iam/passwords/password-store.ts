@@ -1,8 +1,6 @@
 import { Status } from '../../apierrors/status.ts'
 import type { KubeClient } from '../../kubeclient/client.ts'
-import { byName, Informer } from '../../kubeclient/watch/informer.ts'
 import { isRecord, type KubeObject } from '../../kubeclient/object/object.ts'
-import { retryOnConflict } from '../../kubeclient/retry.ts'
 import {
   readSecret,
   type SecretContent,
@@ -10,6 +8,8 @@ import {
   secretsPath,
   writeSecret,
 } from '../../kubeclient/object/secret.ts'
+import { retryOnConflict } from '../../kubeclient/retry.ts'
+import { byName, Informer } from '../../kubeclient/watch/informer.ts'
 import type { Logger } from '../../telemetry/logger.ts'
 import { iamVersion, isPasswordHash, toCredential, type User } from '../users/user.ts'
 import { createSchemaCheck } from '../users/user-schema.ts'

@@ -2,9 +2,9 @@ import type { Problem } from '../../config/problem.ts'
 import { readSecretDocument } from '../../config/secret-document.ts'
 import { parseClientDocument, type RegisteredClient } from '../../config/sections/client.ts'
 import type { KubeClient } from '../../kubeclient/client.ts'
-import { byName, Informer } from '../../kubeclient/watch/informer.ts'
 import type { KubeObject } from '../../kubeclient/object/object.ts'
 import { secretsPath } from '../../kubeclient/object/secret.ts'
+import { byName, Informer } from '../../kubeclient/watch/informer.ts'
 import type { Logger } from '../../telemetry/logger.ts'
 
 export type ClientStoreOptions = {

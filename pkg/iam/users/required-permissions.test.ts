@@ -1,7 +1,12 @@
 import { expect } from 'chai'
 import type { KubeObject } from '../../kubeclient/object/object.ts'
 import { parseUserDraft } from './parse-user.ts'
-import { rightsToChange, rightsToCreate, rightsToSetPassword, type UserRights } from './required-permissions.ts'
+import {
+  rightsToChange,
+  rightsToCreate,
+  rightsToSetPassword,
+  type UserRights,
+} from './required-permissions.ts'
 
 const domain = 'kapis.io'
 const hash = `$2b$10$${'a'.repeat(53)}`

@@ -9,6 +9,12 @@ import type { PasswordStore } from '../passwords/password-store.ts'
 import { createPasswordWriter } from '../passwords/password-writer.ts'
 import { invalidUser, type UserDraft } from './parse-user.ts'
 import {
+  rightsToChange,
+  rightsToCreate,
+  rightsToSetPassword,
+  type UserRights,
+} from './required-permissions.ts'
+import {
   iamVersion,
   isPasswordHash,
   ownEmailAnnotation,
@@ -17,7 +23,6 @@ import {
   type UserState,
   usersPath,
 } from './user.ts'
-import { rightsToChange, rightsToCreate, rightsToSetPassword, type UserRights } from './required-permissions.ts'
 import { problemAt } from './user-validation.ts'
 
 export type UserWriterOptions = {

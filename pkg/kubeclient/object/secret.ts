@@ -1,7 +1,7 @@
 import { Status } from '../../apierrors/status.ts'
 import type { KubeClient } from '../client.ts'
-import { type KubeObject, membersOf, parseObject } from './object.ts'
 import { isConflict } from '../retry.ts'
+import { type KubeObject, membersOf, parseObject } from './object.ts'
 
 export const managedBy = 'app.kubernetes.io/managed-by'
 

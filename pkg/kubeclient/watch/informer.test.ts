@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { createScriptedCollection, silent, until } from '../../iam/fixtures.ts'
-import { byName, type Change, Informer, type InformerOptions } from './informer.ts'
 import type { KubeObject } from '../object/object.ts'
+import { byName, type Change, Informer, type InformerOptions } from './informer.ts'
 
 type Stored = { readonly name: string; readonly version: string; readonly colors: readonly string[] }
 

@@ -3,8 +3,8 @@ import { itemsOf, membersOf, textOf } from '../../kubeclient/object/object.ts'
 import { allOf } from '../filter/expression.ts'
 import { parseTimestamp } from '../ingest/line/timestamp.ts'
 import type { LogRecord } from '../record.ts'
-import { hasPart, hasValue, longestEntry, toFields } from './event-record.ts'
 import type { EventKind } from './event-kind.ts'
+import { hasPart, hasValue, longestEntry, toFields } from './event-record.ts'
 
 /** Events of audit.k8s.io/v1 in the format of the platform API. */
 export const auditEvents: EventKind = {

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
-import { record } from '../fixtures.ts'
 import { createExpressionTest } from '../filter/matcher.ts'
+import { record } from '../fixtures.ts'
 import { hasPart, hasValue, toFields } from './event-record.ts'
 
 const fields = toFields({ verb: 'get', user: 'Alice of Ops', group: ['dev.team+1', 'ops'], name: '' })

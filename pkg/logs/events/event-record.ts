@@ -1,5 +1,5 @@
-import { anyOf, type Expression, isOneOf, match } from '../filter/expression.ts'
 import type { Fields } from '../fields.ts'
+import { anyOf, type Expression, isOneOf, match } from '../filter/expression.ts'
 
 /** The searchable values of an event, by name: a text, or a list of them. */
 export type Columns = Readonly<Record<string, string | readonly string[]>>

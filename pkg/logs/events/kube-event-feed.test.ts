@@ -9,8 +9,8 @@ import {
 } from '../../kubeclient/fixtures.ts'
 import { createMemoryStore } from '../fixtures.ts'
 import type { LogStore } from '../store.ts'
-import { EventFeed } from './kube-event-feed.ts'
 import { kubeEvent, kubeEventRecord } from './fixtures.ts'
+import { EventFeed } from './kube-event-feed.ts'
 
 describe('EventFeed', () => {
   let fake: FakeKubeApiserver | undefined

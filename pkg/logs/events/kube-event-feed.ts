@@ -1,13 +1,13 @@
 import type { KubeClient } from '../../kubeclient/client.ts'
 import type { KubeObject } from '../../kubeclient/object/object.ts'
-import { Reflector } from '../../kubeclient/watch/reflector.ts'
 import { retryUntilSuccess } from '../../kubeclient/retry.ts'
+import { Reflector } from '../../kubeclient/watch/reflector.ts'
 import type { Logger } from '../../telemetry/logger.ts'
 import { exportHits } from '../export-records.ts'
 import { fieldValues } from '../fields.ts'
 import type { LogStore } from '../store.ts'
-import { toKubeEventRecord, versionOf } from './kube-event.ts'
 import type { Entry, EventWriter } from './event-writer.ts'
+import { toKubeEventRecord, versionOf } from './kube-event.ts'
 
 export type EventFeedOptions = {
   readonly client: KubeClient

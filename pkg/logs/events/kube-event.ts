@@ -2,8 +2,8 @@ import { compactJson, withMembers, withoutMember } from '../../json/members.ts'
 import { type KubeObject, membersOf, textOf } from '../../kubeclient/object/object.ts'
 import { parseTimestamp } from '../ingest/line/timestamp.ts'
 import type { LogRecord } from '../record.ts'
-import { hasPart, hasValue, longestEntry, toFields } from './event-record.ts'
 import type { EventKind } from './event-kind.ts'
+import { hasPart, hasValue, longestEntry, toFields } from './event-record.ts'
 
 /** Events of kube-apiserver (core/v1) in the format of the platform API. */
 export const kubeEvents: EventKind = {

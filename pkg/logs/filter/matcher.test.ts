@@ -1,7 +1,7 @@
 import { expect } from 'chai'
-import { createMatcher } from './matcher.ts'
 import { parsePhrases, parseQuery } from '../query-language/parse.ts'
 import type { LogRecord } from '../record.ts'
+import { createMatcher } from './matcher.ts'
 
 const record: LogRecord = {
   timeNs: 1_000n,

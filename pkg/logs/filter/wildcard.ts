@@ -1,5 +1,5 @@
-import type { Test } from './expression.ts'
 import type { Range, RegexNode } from '../regex/parse.ts'
+import type { Test } from './expression.ts'
 
 export type WildcardTest = Extract<Test, { readonly kind: 'wildcard' }>
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
-import type { Line } from './line/document.ts'
 import type { IngestLimits } from './limits.ts'
+import type { Line } from './line/document.ts'
 import type { Note, Notes } from './line/line-changes.ts'
 
 /** A batch as its sender wrote it, decompressed. */

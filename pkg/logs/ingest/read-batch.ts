@@ -1,9 +1,9 @@
+import { upTo } from './body/limit-parts.ts'
 import { readBulk } from './elasticsearch/batch.ts'
 import { readJsonLines } from './jsonlines/batch.ts'
 import { readLoki } from './loki/batch.ts'
 import { readOtlp } from './otlp/batch.ts'
 import type { BatchReading, RawBatch } from './raw-batch.ts'
-import { upTo } from './body/limit-parts.ts'
 
 export function readBatch(batch: RawBatch): BatchReading {
   const reading = readingOf(batch)

@@ -1,6 +1,6 @@
-import type { Range, RegexNode } from '../regex/parse.ts'
 import { type WildcardTest, wildcardNode } from '../filter/wildcard.ts'
 import { foldCharacter } from '../filter/words.ts'
+import type { Range, RegexNode } from '../regex/parse.ts'
 import { wordSeparators } from './word-boundary.ts'
 
 // Any characters, line breaks among them.

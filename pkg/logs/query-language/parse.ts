@@ -1,6 +1,6 @@
 import { anyOf, type Expression, match } from '../filter/expression.ts'
-import { createRegexBudget } from '../regex/budget.ts'
 import { wordsOf } from '../filter/words.ts'
+import { createRegexBudget } from '../regex/budget.ts'
 import { toExpression } from './term-test.ts'
 import { readTerms, syntaxError, type Token } from './terms.ts'
 

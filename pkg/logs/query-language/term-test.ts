@@ -1,9 +1,9 @@
 import { type Expression, match, type Test } from '../filter/expression.ts'
+import { type WildcardTest, wildcardSource } from '../filter/wildcard.ts'
+import { wordRole, wordsOf } from '../filter/words.ts'
 import type { Field } from '../record.ts'
 import { baseRegexCost, type RegexBudget } from '../regex/budget.ts'
 import { compileRegex, RegexError } from '../regex/compile.ts'
-import { type WildcardTest, wildcardSource } from '../filter/wildcard.ts'
-import { wordRole, wordsOf } from '../filter/words.ts'
 import { type Piece, syntaxError, type Term } from './terms.ts'
 
 const fields: Readonly<Record<string, Field>> = {

@@ -3,9 +3,9 @@ import type { EventKind } from '../events/event-kind.ts'
 import { allOf } from '../filter/expression.ts'
 import { type Interval, parseInterval } from '../histogram-interval.ts'
 import type { LogQuery, Order } from '../store.ts'
+import type { Where } from './log-query.ts'
 import { readPage, readTimes } from './page-parameters.ts'
 import { readParameters, type Warn } from './parameters.ts'
-import type { Where } from './log-query.ts'
 
 export type EventWhere = Where & {
   readonly workspaces?: readonly string[]

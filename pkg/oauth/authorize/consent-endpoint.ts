@@ -1,7 +1,7 @@
 import type { Request, RequestHandler, Response } from 'express'
 import { issueCsrfToken, requireOwnForm } from '../browser/csrf.ts'
-import { issueLoginProof, proofParameter, readLoginProof } from '../browser/login-proof.ts'
 import type { BrowserOptions } from '../browser/dependencies.ts'
+import { issueLoginProof, proofParameter, readLoginProof } from '../browser/login-proof.ts'
 import { toLoginPath } from '../browser/return-to.ts'
 import { type BrowserLogin, readBrowserLogin } from '../browser/session.ts'
 import { consentPage } from '../pages/consent-page.ts'

@@ -1,7 +1,7 @@
 import type { Request, RequestHandler, Response } from 'express'
 import type { IdTokenHint } from '../../jwt/verify.ts'
-import { proofParameter, readLoginProof } from '../browser/login-proof.ts'
 import type { BrowserOptions } from '../browser/dependencies.ts'
+import { proofParameter, readLoginProof } from '../browser/login-proof.ts'
 import { maxReturnTo, toLoginPath } from '../browser/return-to.ts'
 import { type BrowserLogin, readBrowserLogin } from '../browser/session.ts'
 import { withErrorPage } from '../pages/error-page.ts'

@@ -3,13 +3,13 @@ import type { ClientConfig } from '../../config/sections/client.ts'
 import { html } from '../../httpserver/response/html.ts'
 import { endLogin } from '../../iam/sessions/revoke-session.ts'
 import type { IdTokenHint } from '../../jwt/verify.ts'
+import type { BrowserOptions } from '../browser/dependencies.ts'
 import {
   isWithoutLoginCookie,
   logOut,
   logOutOrAsk,
   toConfirmationPath,
 } from '../browser/logout-confirmation.ts'
-import type { BrowserOptions } from '../browser/dependencies.ts'
 import { maxReturnTo, toLoginPath } from '../browser/return-to.ts'
 import { readBrowserLogin } from '../browser/session.ts'
 import { type ErrorPageLink, takesHtml, withErrorPage } from '../pages/error-page.ts'

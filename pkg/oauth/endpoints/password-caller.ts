@@ -2,12 +2,12 @@ import type { Request, Response } from 'express'
 import { Status } from '../../apierrors/status.ts'
 import { basicChallenge, isBasic, readBasic } from '../../authn/basic-credential.ts'
 import type { User } from '../../iam/users/user.ts'
+import { assertUserEnabled } from '../check-user-state.ts'
 import { requireValidPassword } from '../require-valid-password.ts'
 import { sourceOf } from '../server/client-info.ts'
 import { Refusal } from '../server/error.ts'
 import type { GrantTools } from '../tokens/grant.ts'
 import { goneSignal } from '../tokens/token-endpoint.ts'
-import { assertUserEnabled } from '../check-user-state.ts'
 
 /** The user of the password. There is no token, and so no claims of one. */
 export type PasswordCaller = { readonly user: User; readonly claims?: undefined }

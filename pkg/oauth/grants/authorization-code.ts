@@ -3,11 +3,11 @@ import { endLogin } from '../../iam/sessions/revoke-session.ts'
 import type { User } from '../../iam/users/user.ts'
 import { hashRedirectUri, type ReadCode, readCode } from '../authorize/code.ts'
 import { isVerified } from '../authorize/pkce.ts'
+import { assertUserEnabled } from '../check-user-state.ts'
 import { beginLogin } from '../login.ts'
 import { oauthError } from '../server/error.ts'
 import { requireParameter } from '../server/form.ts'
 import type { Grant, Granted, GrantRequest, GrantTools } from '../tokens/grant.ts'
-import { assertUserEnabled } from '../check-user-state.ts'
 
 /** The authorization code grant (RFC 6749 section 4.1.3) with PKCE (RFC 7636). */
 export const authorizationCodeGrant: Grant = {

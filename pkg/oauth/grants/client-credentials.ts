@@ -1,9 +1,9 @@
+import { assertUserEnabled } from '../check-user-state.ts'
 import { oauthError } from '../server/error.ts'
 import type { Grant } from '../tokens/grant.ts'
 import { issueAccessToken } from '../tokens/issue-access-token.ts'
 import { lifetimesOf } from '../tokens/lifetimes.ts'
 import { grantScope } from '../tokens/scope.ts'
-import { assertUserEnabled } from '../check-user-state.ts'
 
 /**
  * The client credentials grant (RFC 6749 section 4.4): the client acts as the User of its

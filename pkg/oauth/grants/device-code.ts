@@ -1,10 +1,10 @@
 import { Status } from '../../apierrors/status.ts'
 import type { DeviceAuthorization } from '../../iam/sessions/device-authorization.ts'
+import { assertUserEnabled } from '../check-user-state.ts'
 import { beginLogin } from '../login.ts'
 import { oauthError } from '../server/error.ts'
 import { requireParameter } from '../server/form.ts'
 import type { Grant, Granted, GrantRequest, GrantTools } from '../tokens/grant.ts'
-import { assertUserEnabled } from '../check-user-state.ts'
 
 export const deviceCodeGrantType = 'urn:ietf:params:oauth:grant-type:device_code'
 

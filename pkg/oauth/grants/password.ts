@@ -1,10 +1,10 @@
+import { assertUserEnabled } from '../check-user-state.ts'
 import { beginLogin } from '../login.ts'
 import { logInAtProvider, requireProvider } from '../provider-login.ts'
 import { requireValidPassword } from '../require-valid-password.ts'
 import { requireParameter } from '../server/form.ts'
 import type { Grant } from '../tokens/grant.ts'
 import { grantScope } from '../tokens/scope.ts'
-import { assertUserEnabled } from '../check-user-state.ts'
 
 /**
  * The password grant (RFC 6749 section 4.3) with user name or e-mail address. With `provider`, that

@@ -3,13 +3,13 @@ import type { ClientConfig } from '../../config/sections/client.ts'
 import { isLeftBehind, type Session } from '../../iam/sessions/session.ts'
 import type { User } from '../../iam/users/user.ts'
 import type { TokenClaims } from '../../jwt/verify.ts'
+import { assertUserEnabled } from '../check-user-state.ts'
 import { oauthError } from '../server/error.ts'
 import { type Form, requireParameter } from '../server/form.ts'
 import type { Grant, Granted, GrantTools } from '../tokens/grant.ts'
 import { issueIdToken } from '../tokens/id-token.ts'
 import { type Lifetimes, lifetimesOf } from '../tokens/lifetimes.ts'
 import { narrowScope } from '../tokens/scope.ts'
-import { assertUserEnabled } from '../check-user-state.ts'
 
 // A client that lost the response retries with the same token; after this time reuse means theft
 // (RFC 9700 section 4.14).

@@ -1,7 +1,7 @@
 import type { Request, RequestHandler, Response } from 'express'
 import type { UpstreamPrompt } from '../../iam/identityprovider/external-identity.ts'
-import { readAuthorizationRequest } from '../browser/login-proof.ts'
 import type { BrowserOptions } from '../browser/dependencies.ts'
+import { readAuthorizationRequest } from '../browser/login-proof.ts'
 import { readReturnTo } from '../browser/return-to.ts'
 import type { EndpointOptions } from '../endpoints/dependencies.ts'
 import { requireProvider, toOAuthError } from '../provider-login.ts'

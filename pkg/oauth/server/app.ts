@@ -5,12 +5,12 @@ import type { Logger } from '../../telemetry/logger.ts'
 import type { Registry } from '../../telemetry/metrics.ts'
 import { listenerProfilePrefix, profileKinds } from '../../telemetry/profile.ts'
 import { createProfileHandler } from '../../telemetry/profile-handler.ts'
+import type { BrowserOptions } from '../browser/dependencies.ts'
 import {
   confirmationPath,
   createLogoutConfirmation,
   createLogoutDecision,
 } from '../browser/logout-confirmation.ts'
-import type { BrowserOptions } from '../browser/dependencies.ts'
 import { createBrowserRoutes } from '../browser/routes.ts'
 import { type ClientRegistry, createClientAuthentication } from '../client.ts'
 import type { ClientAssertions } from '../client-assertion.ts'

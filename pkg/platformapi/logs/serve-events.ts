@@ -6,11 +6,7 @@ import { addWarning } from '../../httpserver/response/warning.ts'
 import { withMembers } from '../../json/members.ts'
 import type { EventKind } from '../../logs/events/event-kind.ts'
 import { exportHits } from '../../logs/export-records.ts'
-import {
-  type EventQueryParameters,
-  type EventWhere,
-  parseEventQuery,
-} from '../../logs/query/event-query.ts'
+import { type EventQueryParameters, type EventWhere, parseEventQuery } from '../../logs/query/event-query.ts'
 import type { Where } from '../../logs/query/log-query.ts'
 import { type Readable, toFilter } from '../../logs/query/scope.ts'
 import type { Hit, LogStore } from '../../logs/store.ts'

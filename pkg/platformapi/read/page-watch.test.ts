@@ -9,8 +9,8 @@ import { PageCache } from '../../resourcecache/list/page-cache.ts'
 import type { ObjectStore } from '../../resourcecache/store/store.ts'
 import { WatchBroadcaster } from '../../resourcecache/watch/watch-broadcaster.ts'
 import { createUserTimeSlices } from '../../scheduling/time-slices.ts'
-import { readCollection } from './read-collection.ts'
 import { unusedOwners } from '../subrequests/fixtures.ts'
+import { readCollection } from './read-collection.ts'
 
 const g = '/kapis/resources.kapis.io/v1alpha3/nodes'
 const nodes = ['a', 'b', 'c', 'd'].map((name, i) => node(name, { version: 1 + i }))

@@ -1,8 +1,5 @@
 import { badRequest, methodNotAllowed, notFound, unknownResource } from '../../apierrors/status.ts'
 import { type ListQuery, parseListQuery } from '../../apirequest/query/list-query.ts'
-import type { AuthenticatedExchange } from '../../apirequest/request-context.ts'
-import { isInScope } from '../../apirequest/request-info.ts'
-import { formatShardSelector } from '../../apirequest/selector/shard-selector.ts'
 import { parseVersion } from '../../apirequest/query/version-query.ts'
 import {
   isPageWatch,
@@ -10,6 +7,9 @@ import {
   parsePageWatchQuery,
   parseWatchQuery,
 } from '../../apirequest/query/watch-query.ts'
+import type { AuthenticatedExchange } from '../../apirequest/request-context.ts'
+import { isInScope } from '../../apirequest/request-info.ts'
+import { formatShardSelector } from '../../apirequest/selector/shard-selector.ts'
 import { toCacheKey } from '../../cache/bounded-cache.ts'
 import {
   acceptsServerSentEvents,
@@ -35,9 +35,9 @@ import { matchInSlices } from '../../resourcecache/store/time-sliced-view.ts'
 import { serveWatch } from '../../resourcecache/watch/watch.ts'
 import { createFormEncoder } from '../../resourcecache/watch/watch-encoder.ts'
 import { toListRequest } from '../list-request.ts'
-import { watchPage } from './page-watch.ts'
 import type { ReadStyle, ReadTools } from '../read-tools.ts'
 import { ListCollector } from '../subrequests/list-collector.ts'
+import { watchPage } from './page-watch.ts'
 
 /**
  * Serves get, list and watch of a kind under /kapis, with selfLink and computed annotations.

@@ -1,8 +1,12 @@
 import { badRequest, methodNotAllowed } from '../../apierrors/status.ts'
 import type { AuthenticatedExchange, Handler } from '../../apirequest/request-context.ts'
 import type { RequestLine } from '../../apirequest/request-line.ts'
-import { type EventStream, toEventStream, toServerSentEvents } from '../../httpserver/response/event-stream.ts'
 import { HookedResponse } from '../../httpserver/hooked-message.ts'
+import {
+  type EventStream,
+  toEventStream,
+  toServerSentEvents,
+} from '../../httpserver/response/event-stream.ts'
 import type { WatchBroadcaster } from '../../resourcecache/watch/watch-broadcaster.ts'
 import { toSubrequest } from '../subrequests/subrequest.ts'
 import { type Connection, createConnection, type StartWatch } from './connection.ts'

@@ -4,8 +4,8 @@ import { parseRequestInfo } from '../../apirequest/request-info.ts'
 import { isRecord, membersOf, textOf } from '../../kubeclient/object/object.ts'
 import type { ListRestriction } from '../../resourcecache/list/list-predicate.ts'
 import { type Called, withQueryOf } from '../write/as-caller.ts'
-import { readJson, typeOf } from '../write/json-body.ts'
 import { readDeleteOptions, toDeleteBody } from '../write/delete-options.ts'
+import { readJson, typeOf } from '../write/json-body.ts'
 import type { WorkspaceTools } from './dependencies.ts'
 
 type Tools = Pick<WorkspaceTools, 'groupDomain' | 'callAs' | 'isVisible' | 'created'>

@@ -1,8 +1,8 @@
 import type { AuthenticatedExchange } from '../../apirequest/request-context.ts'
 import { addWarning } from '../../httpserver/response/warning.ts'
 import { type CallAs, type Called, withQueryOf } from '../write/as-caller.ts'
-import { readJson, typeOf } from '../write/json-body.ts'
 import { readDeleteOptions, toDeleteBody } from '../write/delete-options.ts'
+import { readJson, typeOf } from '../write/json-body.ts'
 import {
   toTemplateText,
   toWorkspace,

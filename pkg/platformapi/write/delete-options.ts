@@ -3,8 +3,8 @@ import { badRequest } from '../../apierrors/status.ts'
 import type { AuthenticatedExchange } from '../../apirequest/request-context.ts'
 import { hasBody } from '../../httpserver/request/has-body.ts'
 import { isRecord } from '../../kubeclient/object/object.ts'
-import { readJson } from './json-body.ts'
 import { isDryRun } from './dry-run.ts'
+import { readJson } from './json-body.ts'
 
 /** metav1.DeleteOptions for kube-apiserver; empty fields are omitted. */
 export type DeleteOptions = Readonly<Record<string, unknown>>

@@ -1,7 +1,7 @@
 import { unavailable, unknownResource } from '../../apierrors/status.ts'
 import type { KubeClient } from '../../kubeclient/client.ts'
-import { Reflector, type ReflectorHandler } from '../../kubeclient/watch/reflector.ts'
 import { readObjectVersion, readVersionPage } from '../../kubeclient/list/list-versions.ts'
+import { Reflector, type ReflectorHandler } from '../../kubeclient/watch/reflector.ts'
 import type { Logger } from '../../telemetry/logger.ts'
 import { explainRefusal, isUnknown } from '../list/list-error.ts'
 import type { ServedKind } from '../store/cached-object.ts'

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
-import { parseFieldSelector } from '../../apirequest/selector/field-selector.ts'
 import { parseListQuery } from '../../apirequest/query/list-query.ts'
 import { QueryParameters } from '../../apirequest/query/query-parameters.ts'
+import { parseFieldSelector } from '../../apirequest/selector/field-selector.ts'
 import { entry, servedNodes, toEntry } from '../fixtures.ts'
 import { plain } from '../kinds/platform.ts'
 import { restrictToColumns, toColumnRestriction } from './columns.ts'

@@ -1,6 +1,6 @@
 import { badRequest } from '../../apierrors/status.ts'
-import type { FieldRequirement } from '../../apirequest/selector/field-selector.ts'
 import type { ListQuery } from '../../apirequest/query/list-query.ts'
+import type { FieldRequirement } from '../../apirequest/selector/field-selector.ts'
 import { requirementsOf } from '../../apirequest/selector/selector.ts'
 import { decodeString } from '../../json/scan.ts'
 import type { Cell, Kind } from '../kind.ts'

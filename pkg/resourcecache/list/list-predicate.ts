@@ -1,8 +1,12 @@
 import { badRequest } from '../../apierrors/status.ts'
-import type { FieldRequirement } from '../../apirequest/selector/field-selector.ts'
 import { parseJsonPath } from '../../apirequest/query/json-path.ts'
-import { type LabelRequirement, matchesLabels, parseLabelSelector } from '../../apirequest/selector/label-selector.ts'
 import type { ListQuery } from '../../apirequest/query/list-query.ts'
+import type { FieldRequirement } from '../../apirequest/selector/field-selector.ts'
+import {
+  type LabelRequirement,
+  matchesLabels,
+  parseLabelSelector,
+} from '../../apirequest/selector/label-selector.ts'
 import { requirementsOf } from '../../apirequest/selector/selector.ts'
 import { formatShardSelector, matchesShard } from '../../apirequest/selector/shard-selector.ts'
 import { decodeString } from '../../json/scan.ts'

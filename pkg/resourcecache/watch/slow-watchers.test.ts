@@ -1,7 +1,7 @@
 import { Writable } from 'node:stream'
 import { expect } from 'chai'
-import { Channel, deliver, type Member } from './watch-channel.ts'
 import { LagGuard } from './slow-watchers.ts'
+import { Channel, deliver, type Member } from './watch-channel.ts'
 
 /** A client that only reads on request. */
 function createClient() {

@@ -1,6 +1,7 @@
 import type { Writable } from 'node:stream'
 import type { ObjectStore } from '../store/store.ts'
 import type { Change } from '../store/watch-window.ts'
+import { LagGuard } from './slow-watchers.ts'
 import {
   begin,
   Channel,
@@ -9,7 +10,6 @@ import {
   type Member,
   type SharedEvents,
 } from './watch-channel.ts'
-import { LagGuard } from './slow-watchers.ts'
 
 export type { ChannelOptions }
 

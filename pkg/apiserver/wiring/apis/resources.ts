@@ -38,8 +38,8 @@ import type { Check } from '../../health/probes.ts'
 import { createExtensionDocuments } from '../documents/extension-documents.ts'
 import type { DocumentRoute } from '../router.ts'
 import { observeCache } from './cache-metrics.ts'
-import { createRegistries } from './registries.ts'
 import { createViews } from './computed-reads.ts'
+import { createRegistries } from './registries.ts'
 import { createVisibleReads, type VisibleReads } from './visible-reads.ts'
 
 export type Resources = {

@@ -3,11 +3,11 @@ import { authenticatedGroup, hasNoCredential } from '../../../apirequest/identit
 import type { AuthenticatedExchange, Handler } from '../../../apirequest/request-context.ts'
 import type { RequestInfo } from '../../../apirequest/request-info.ts'
 import type { User } from '../../../iam/users/user.ts'
-import type { CallAs } from '../../../platformapi/write/as-caller.ts'
 import type { RequirePermission } from '../../../platformapi/iam/v1alpha2/users/require-permission.ts'
+import type { WorkspaceTools } from '../../../platformapi/workspaces/dependencies.ts'
 import { createWorkspaceViews } from '../../../platformapi/workspaces/serve.ts'
 import { viewOf } from '../../../platformapi/workspaces/views.ts'
-import type { WorkspaceTools } from '../../../platformapi/workspaces/dependencies.ts'
+import type { CallAs } from '../../../platformapi/write/as-caller.ts'
 import type { Resources } from './resources.ts'
 
 export type TenantOptions = {

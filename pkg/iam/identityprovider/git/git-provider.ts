@@ -1,11 +1,11 @@
 import type { Configuration } from 'openid-client'
 import { nextLink } from '../../../http/next-link.ts'
-import type { AppConfig } from '../oauth-app-config.ts'
 import { exchangeCode, toAuthorizationUrl, toClient, toProviderError } from '../code-flow.ts'
-import { within } from '../with-deadline.ts'
 import type { Identity, RedirectProvider } from '../external-identity.ts'
 import { refuse } from '../linking/login-refusal.ts'
+import type { AppConfig } from '../oauth-app-config.ts'
 import { createUpstreamFetch, type UpstreamFetch } from '../upstream-fetch.ts'
+import { within } from '../with-deadline.ts'
 import type { GitConfig } from './git-config.ts'
 
 /** Calls the API of the provider with the token of the user who has just logged in. */

@@ -17,9 +17,9 @@ import {
   toCustomFetch,
   toProviderError,
 } from '../code-flow.ts'
-import { within } from '../with-deadline.ts'
 import type { Identity, RedirectProvider, Transaction, UpstreamLogout } from '../external-identity.ts'
 import { createUpstreamFetch, type UpstreamFetch } from '../upstream-fetch.ts'
+import { within } from '../with-deadline.ts'
 import type { OidcConfig } from './oidc-config.ts'
 import { toIdentity } from './oidc-identity.ts'
 

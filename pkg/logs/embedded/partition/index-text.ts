@@ -1,6 +1,6 @@
 import { fieldValues } from '../../fields.ts'
-import type { LogRecord } from '../../record.ts'
 import { fold, wordsOf } from '../../filter/words.ts'
+import type { LogRecord } from '../../record.ts'
 
 // Private use: no word of a text has these characters.
 const streamMark = '\ue000'

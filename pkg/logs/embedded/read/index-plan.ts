@@ -1,10 +1,10 @@
 import type { Expression, Test } from '../../filter/expression.ts'
 import { createTest } from '../../filter/matcher.ts'
+import { wildcardNode } from '../../filter/wildcard.ts'
+import { fold, wordRole, wordsOf } from '../../filter/words.ts'
 import { isOriginField, type OriginField, originOf } from '../../record.ts'
 import { parseRegex } from '../../regex/parse.ts'
 import { requiredTexts } from '../../regex/required-literals.ts'
-import { wildcardNode } from '../../filter/wildcard.ts'
-import { fold, wordRole, wordsOf } from '../../filter/words.ts'
 import { fieldWord, streamWord } from '../partition/index-text.ts'
 import type { Stream } from '../partition/stream.ts'
 

@@ -13,9 +13,9 @@ import type { PartitionId } from '../partition/partition-id.ts'
 import type { PartitionReader } from '../partition/partition-reader.ts'
 import { countByTime, countLines, distinctStreams } from './aggregate.ts'
 import { overheadBytes } from './caches.ts'
-import { firstPlaces, firstWithin, type Place, placesFrom, readHits, type Wanted } from './selected-lines.ts'
 import { createOrdering, parseCursor } from './position.ts'
 import { type PartitionQuery, toPartitionQuery, toQuery } from './query.ts'
+import { firstPlaces, firstWithin, type Place, placesFrom, readHits, type Wanted } from './selected-lines.ts'
 import {
   candidateWindows,
   isWithin,

@@ -1,9 +1,9 @@
 import { badRequest } from '../../../apierrors/status.ts'
 import { parseJson } from '../../../json/parse.ts'
 import { isRecord } from '../../../kubeclient/object/object.ts'
-import { type Line, parseDocument } from '../line/document.ts'
-import type { IngestLimits } from '../limits.ts'
 import { splitLines } from '../body/split-lines.ts'
+import type { IngestLimits } from '../limits.ts'
+import { type Line, parseDocument } from '../line/document.ts'
 
 export type BulkAction = 'create' | 'index'
 

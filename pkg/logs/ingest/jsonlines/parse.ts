@@ -1,7 +1,7 @@
 import { skipString } from '../../../json/scan.ts'
-import { type Line, parseDocument } from '../line/document.ts'
-import type { IngestLimits } from '../limits.ts'
 import { splitLines } from '../body/split-lines.ts'
+import type { IngestLimits } from '../limits.ts'
+import { type Line, parseDocument } from '../line/document.ts'
 
 /** A line with its number in the body, from 1. */
 export type NumberedLine = Line & { readonly line: number }

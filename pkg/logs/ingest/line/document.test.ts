@@ -1,6 +1,6 @@
 import { expect } from 'chai'
-import { parseDocument } from './document.ts'
 import { defaultLimits } from '../limits.ts'
+import { parseDocument } from './document.ts'
 
 const limits = {
   ...defaultLimits,

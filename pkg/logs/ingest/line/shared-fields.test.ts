@@ -1,6 +1,6 @@
 import { expect } from 'chai'
-import { type Flat, flatten } from './flatten.ts'
 import { defaultLimits } from '../limits.ts'
+import { type Flat, flatten } from './flatten.ts'
 import { createNotes } from './line-changes.ts'
 import { toRecord } from './line-record.ts'
 import { createSharing } from './shared-fields.ts'

@@ -1,6 +1,6 @@
+import type { IngestLimits } from '../limits.ts'
 import { bytesOf, shortenValue } from './field-value.ts'
 import { type Flat, firstOf, put } from './flatten.ts'
-import type { IngestLimits } from '../limits.ts'
 import type { LineNotes } from './line-changes.ts'
 import { fileNames, isLabelName, isOriginName, meanings } from './origin-names.ts'
 

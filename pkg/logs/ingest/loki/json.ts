@@ -3,8 +3,8 @@ import { isRecord } from '../../../kubeclient/object/object.ts'
 import { parseBounded, TooManyValues } from '../body/bounded-json.ts'
 import type { IngestLimits } from '../limits.ts'
 import { parseTimestamp } from '../line/timestamp.ts'
-import { parseLabels } from './labels.ts'
 import type { LokiEntry, LokiStream } from './entry.ts'
+import { parseLabels } from './labels.ts'
 
 /**
  * Reads the JSON of Loki's push: `{"streams": [{"stream": {…}, "values": [["<nanoseconds>",

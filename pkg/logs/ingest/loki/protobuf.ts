@@ -1,6 +1,6 @@
 import { bytesOf, readFields, readValidFields, WireError } from '../../../protobuf/wire.ts'
-import { parseLabels } from './labels.ts'
 import type { LokiEntry, LokiStream } from './entry.ts'
+import { parseLabels } from './labels.ts'
 
 // Field numbers of logproto.PushRequest and of google.protobuf.Timestamp.
 const request = { streams: 1 }

@@ -1,7 +1,7 @@
 import { badRequest } from '../../../apierrors/status.ts'
 import { WireError } from '../../../protobuf/wire.ts'
-import type { Line } from '../line/document.ts'
 import type { IngestLimits } from '../limits.ts'
+import type { Line } from '../line/document.ts'
 import type { BatchReading, Changes, Problems } from '../raw-batch.ts'
 import { readExportRequestJson } from './json.ts'
 import { readExportRequest, writeExportResponse } from './protobuf.ts'

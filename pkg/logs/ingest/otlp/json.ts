@@ -1,10 +1,10 @@
 import { badRequest, Status } from '../../../apierrors/status.ts'
 import { isRecord } from '../../../kubeclient/object/object.ts'
 import { parseBounded, TooManyValues } from '../body/bounded-json.ts'
-import { tooDeep } from '../line/flatten.ts'
-import type { IngestLimits } from '../limits.ts'
-import { createNotes, type LineNotes } from '../line/line-changes.ts'
 import { upTo } from '../body/limit-parts.ts'
+import type { IngestLimits } from '../limits.ts'
+import { tooDeep } from '../line/flatten.ts'
+import { createNotes, type LineNotes } from '../line/line-changes.ts'
 import {
   type AnyMap,
   type AnyValue,

@@ -7,10 +7,10 @@ import {
   WireError,
   writeVarint,
 } from '../../../protobuf/wire.ts'
-import { tooDeep } from '../line/flatten.ts'
-import type { IngestLimits } from '../limits.ts'
-import { createNotes, type LineNotes, type Notes } from '../line/line-changes.ts'
 import { upTo } from '../body/limit-parts.ts'
+import type { IngestLimits } from '../limits.ts'
+import { tooDeep } from '../line/flatten.ts'
+import { createNotes, type LineNotes, type Notes } from '../line/line-changes.ts'
 import {
   type AnyMap,
   type AnyValue,

@@ -1,13 +1,13 @@
 import { isRecord } from '../../../kubeclient/object/object.ts'
+import { upTo } from '../body/limit-parts.ts'
+import type { IngestLimits } from '../limits.ts'
 import type { Line } from '../line/document.ts'
 import { type Flat, flatten, formatMember, put } from '../line/flatten.ts'
-import type { IngestLimits } from '../limits.ts'
 import { createNotes, type LineNotes, type Notes } from '../line/line-changes.ts'
 import { toRecord } from '../line/line-record.ts'
 import { arrivalTime, isLineTime } from '../line/line-time.ts'
 import { isOfPod } from '../line/origin.ts'
 import { createSharing, limitShared, type Shared } from '../line/shared-fields.ts'
-import { upTo } from '../body/limit-parts.ts'
 import { type AnyMap, type AnyValue, type OtlpGroup, type OtlpRecord, toInteger } from './message.ts'
 
 /**

@@ -1,11 +1,17 @@
 import { badRequest, methodNotAllowed, notFound } from '../../../../apierrors/status.ts'
 import type { AuthenticatedExchange } from '../../../../apirequest/request-context.ts'
 import { sendJson } from '../../../../httpserver/response/respond.ts'
-import { isRecord, itemsOf, type KubeObject, membersOf, parseObject } from '../../../../kubeclient/object/object.ts'
+import {
+  isRecord,
+  itemsOf,
+  type KubeObject,
+  membersOf,
+  parseObject,
+} from '../../../../kubeclient/object/object.ts'
 import { plain, workspaceRoleBindings } from '../../../../resourcecache/kinds/platform.ts'
 import { type CallAs, withQueryOf } from '../../../write/as-caller.ts'
-import { readJson } from '../../../write/json-body.ts'
 import { readDeleteOptions, toDeleteBody } from '../../../write/delete-options.ts'
+import { readJson } from '../../../write/json-body.ts'
 import { apply, createMemberGrants } from '../roles/member-grants.ts'
 import { requireMethod } from '../roles/member-routes.ts'
 import { rolesByMember } from '../roles/members.ts'

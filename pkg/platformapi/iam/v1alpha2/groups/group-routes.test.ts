@@ -14,7 +14,8 @@ const served = serveRoleRoutes(tools =>
     {
       ...{ groupDomain, callAs: tools.callAs, require: tools.require },
       async changeGroups(_exchange, change) {
-        if (change.user === 'nobody') throw notFound({ group: 'iam.kapis.io', resource: 'users' }, 'nobody')
+        if (change.user === 'nonexistent')
+          throw notFound({ group: 'iam.kapis.io', resource: 'users' }, 'nonexistent')
         changes.push(change)
       },
       leaveBindings: async (_exchange, subject) => void left.push(subject),
@@ -189,7 +190,7 @@ describe('createGroupRoutes', () => {
     expect(changes).to.deep.equal([])
   })
   it('says that there is no such user', async () => {
-    const body = [{ userName: 'nobody', groupName: 'dev' }]
+    const body = [{ userName: 'nonexistent', groupName: 'dev' }]
     expect(await write('POST', `${blue}/groupbindings`, body)).to.include({ code: 404 })
   })
   itHides(served, [

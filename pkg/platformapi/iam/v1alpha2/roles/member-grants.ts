@@ -2,6 +2,7 @@ import type { AuthenticatedExchange } from '../../../../apirequest/request-conte
 import { isOver } from '../../../../httpserver/response/respond.ts'
 import type { CallAs } from '../../../write/as-caller.ts'
 import { applyChanges, type MemberChange, type Progress, type Step } from './member-changes.ts'
+import { createWorkspaceRecords } from './member-records.ts'
 import { bind, unbind, unknownRole } from './member-writes.ts'
 import {
   type Held,
@@ -12,7 +13,6 @@ import {
   workspaceRolesOf,
 } from './role-bindings.ts'
 import type { ResolvedScope, ScopeReader } from './scope-reader.ts'
-import { createWorkspaceRecords } from './member-records.ts'
 
 type GrantTools = { readonly groupDomain: string; readonly callAs: CallAs }
 

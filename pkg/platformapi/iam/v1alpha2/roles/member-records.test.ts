@@ -5,8 +5,8 @@ import type { KubeObject } from '../../../../kubeclient/object/object.ts'
 import type { CallAs } from '../../../write/as-caller.ts'
 import { binding, rbac as group, groupDomain, object, storeOf } from './fixtures.ts'
 import { recordRole } from './member-record-role.ts'
-import { createBindingReader } from './role-bindings.ts'
 import { createWorkspaceRecords, recordsOf } from './member-records.ts'
+import { createBindingReader } from './role-bindings.ts'
 
 const ownedBy = (uid: string) => ({ ownerReferences: [{ kind: 'Workspace', name: 'blue', uid }] })
 

@@ -6,8 +6,8 @@ import { invalidUser } from '../../../../iam/users/parse-user.ts'
 import { passwordProblem, problemAt } from '../../../../iam/users/user-validation.ts'
 import type { Permit, UserWriter } from '../../../../iam/users/user-writer.ts'
 import { isRecord } from '../../../../kubeclient/object/object.ts'
-import { readJson } from '../../../write/json-body.ts'
 import { isDryRun } from '../../../write/dry-run.ts'
+import { readJson } from '../../../write/json-body.ts'
 
 export type PasswordOptions = {
   readonly groupDomain: string

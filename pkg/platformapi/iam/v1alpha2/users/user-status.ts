@@ -3,8 +3,8 @@ import type { AuthenticatedExchange } from '../../../../apirequest/request-conte
 import { sendJson } from '../../../../httpserver/response/respond.ts'
 import type { UserState } from '../../../../iam/users/user.ts'
 import { isRecord } from '../../../../kubeclient/object/object.ts'
-import { readJson } from '../../../write/json-body.ts'
 import { isDryRun } from '../../../write/dry-run.ts'
+import { readJson } from '../../../write/json-body.ts'
 import { toAnswer, type UsersOptions } from './users.ts'
 
 const states: readonly UserState[] = ['Active', 'Disabled']

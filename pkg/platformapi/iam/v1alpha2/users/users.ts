@@ -9,9 +9,9 @@ import { type KubeClient, readText } from '../../../../kubeclient/client.ts'
 import { isRecord, itemsOf, type KubeObject, membersOf } from '../../../../kubeclient/object/object.ts'
 import { isConflict, retry } from '../../../../kubeclient/retry.ts'
 import { users as userTraits } from '../../../../resourcecache/kinds/platform.ts'
-import { readJson } from '../../../write/json-body.ts'
 import { readDeleteOptions } from '../../../write/delete-options.ts'
 import { isDryRun } from '../../../write/dry-run.ts'
+import { readJson } from '../../../write/json-body.ts'
 import {
   type PlatformRoles,
   platformRoleAnnotation,
