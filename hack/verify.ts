@@ -9,6 +9,7 @@ const tool = (name: string) => join(repository, 'node_modules/.bin', name)
 const checks: readonly (readonly [string, ...string[]])[] = [
   [tool('tsc'), '-p', '.', '--noEmit'],
   [tool('biome'), 'ci', '--error-on-warnings', '--colors=off'],
+  [tool('markdownlint-cli2')],
   [
     tool('depcruise'),
     '--config',

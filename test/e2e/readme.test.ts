@@ -29,7 +29,7 @@ describe('the README', function () {
   })
 
   it('shows an existing node', async () => {
-    const [, name = ''] = /^```\nNAME .*\n([\w-]+) /m.exec(read('README.md')) ?? []
+    const [, name = ''] = /^```text\nNAME .*\n([\w-]+) /m.exec(read('README.md')) ?? []
     expect(await kubectlOutput('get', 'nodes', '-o', 'name')).to.include(`node/${name}\n`)
   })
 

@@ -2,7 +2,7 @@ import { unknownResource } from '../../apierrors/status.ts'
 import type { AuthenticatedExchange, Handler } from '../../apirequest/request-context.ts'
 import type { ObjectStore } from '../../resourcecache/store/store.ts'
 import { readCollection } from '../read/read-collection.ts'
-import type { ReadTools } from '../read-tools.ts'
+import type { ReadTools } from '../read/read-tools.ts'
 
 export type AnyOptions = ReadTools & {
   /**

@@ -34,10 +34,10 @@ import type { ObjectStore, Scope } from '../../resourcecache/store/store.ts'
 import { matchInSlices } from '../../resourcecache/store/time-sliced-view.ts'
 import { serveWatch } from '../../resourcecache/watch/watch.ts'
 import { createFormEncoder } from '../../resourcecache/watch/watch-encoder.ts'
-import { toListRequest } from '../list-request.ts'
-import type { ReadStyle, ReadTools } from '../read-tools.ts'
 import { ListCollector } from '../subrequests/list-collector.ts'
+import { toListRequest } from './list-request.ts'
 import { watchPage } from './page-watch.ts'
+import type { ReadStyle, ReadTools } from './read-tools.ts'
 
 /**
  * Serves get, list and watch of a kind under /kapis, with selfLink and computed annotations.

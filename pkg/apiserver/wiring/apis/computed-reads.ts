@@ -1,7 +1,7 @@
 import { unavailable } from '../../../apierrors/status.ts'
 import type { RoleTools } from '../../../platformapi/iam/v1alpha2/roles/role-routes.ts'
 import { readCollection } from '../../../platformapi/read/read-collection.ts'
-import type { ReadTools } from '../../../platformapi/read-tools.ts'
+import type { ReadTools } from '../../../platformapi/read/read-tools.ts'
 import { waitForLatest } from '../../../resourcecache/informer/wait-for-resource-version.ts'
 import { plain } from '../../../resourcecache/kinds/platform.ts'
 import { ObjectStore } from '../../../resourcecache/store/store.ts'

@@ -14,7 +14,7 @@ import { serveAny, toNativePath } from '../../../platformapi/generic/resources.t
 import type { RoleTools } from '../../../platformapi/iam/v1alpha2/roles/role-routes.ts'
 import { describeOutOfScope } from '../../../platformapi/out-of-scope.ts'
 import { readCollection } from '../../../platformapi/read/read-collection.ts'
-import type { ReadStyle } from '../../../platformapi/read-tools.ts'
+import type { ReadStyle } from '../../../platformapi/read/read-tools.ts'
 import { isForRegistries } from '../../../platformapi/registries/serve.ts'
 import { isOwnKubeconfig } from '../../../platformapi/resources/v1alpha2/kubeconfig.ts'
 import { serveOldResources } from '../../../platformapi/resources/v1alpha2/serve.ts'

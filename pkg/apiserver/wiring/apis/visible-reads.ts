@@ -1,6 +1,6 @@
 import type { FindVisible } from '../../../authz/visibility/visibility.ts'
 import { readCollection } from '../../../platformapi/read/read-collection.ts'
-import type { ReadTools } from '../../../platformapi/read-tools.ts'
+import type { ReadTools } from '../../../platformapi/read/read-tools.ts'
 import type { WorkspaceTools } from '../../../platformapi/workspaces/dependencies.ts'
 import { waitForLatest } from '../../../resourcecache/informer/wait-for-resource-version.ts'
 import type { ObjectStore } from '../../../resourcecache/store/store.ts'

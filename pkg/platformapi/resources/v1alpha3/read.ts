@@ -8,7 +8,7 @@ import type { ObjectStore } from '../../../resourcecache/store/store.ts'
 import { type ComponentTools, isForComponents, serveComponents } from '../../components/serve.ts'
 import { podsOfService } from '../../read/pods-of-service.ts'
 import { readCollection } from '../../read/read-collection.ts'
-import type { ReadTools } from '../../read-tools.ts'
+import type { ReadTools } from '../../read/read-tools.ts'
 import { isForRegistries, type RegistryTools, serveRegistries } from '../../registries/serve.ts'
 
 export type ReadOptions = ReadTools & {
