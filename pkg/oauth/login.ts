@@ -23,8 +23,8 @@ export type Login = {
   readonly scope?: GrantedScope
   /** The sid of a login that can be started only once: a second attempt gets a conflict. */
   readonly sid?: string
-  /** The browser session that the login comes from. */
-  readonly browser?: { readonly nonce: string; readonly authTime: number }
+  /** The browser session that the login comes from; without sid it does not end with it. */
+  readonly browser?: { readonly nonce: string; readonly authTime: number; readonly sid?: string }
 }
 
 /**
@@ -60,6 +60,8 @@ export async function beginLogin(tools: GrantTools, login: Login): Promise<Grant
     authenticatedAtMs: authTime * 1000,
     refreshId: refresh?.jti ?? '',
     parent: '',
+    // A client without openid gets no sid, and has no part in the session (OpenID Connect Core).
+    browserSid: scope.split(' ').includes('openid') ? (login.browser?.sid ?? '') : '',
     previousRefreshId: '',
     rotatedAtMs: nowMs,
     expiresAtMs: (refresh ?? access).expiresAt * 1000,

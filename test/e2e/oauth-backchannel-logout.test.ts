@@ -5,7 +5,7 @@ import { expect } from 'chai'
 import { createLocalJWKSet, decodeProtectedHeader, type JWTPayload, jwtVerify } from 'jose'
 import { askKapis, kubectlOutput, uniqueName } from './cluster.ts'
 import { claimsOf, createUser, form, patchUser, removeUser } from './oauth.ts'
-import { answerTo, logInBrowser, pkce, redirectUri, verifier } from './oauth-browser.ts'
+import { answerTo, csrfOf, logInBrowser, pkce, redirectUri, verifier } from './oauth-browser.ts'
 import { createClient, issuerUrl, removeClient } from './oauth-clients.ts'
 
 type Login = { readonly access_token: string; readonly id_token: string }
@@ -117,7 +117,6 @@ describe('a client with a back-channel logout URI', function () {
 
   it('gets a token for a logout that it has asked for, and again after an error', async () => {
     const login = await logIn(rs)
-    const kept = await logIn(es)
     statuses.push(503)
     const began = Date.now()
     const query = new URLSearchParams({ id_token_hint: login.id_token })
@@ -128,11 +127,40 @@ describe('a client with a back-channel logout URI', function () {
     for (const request of [first, second])
       expect(await validate(request, rs, 'RS256')).to.deep.equal(endOf(login))
     expect(first?.form.get('logout_token')).to.not.equal(second?.form.get('logout_token'))
-    // Another client has its own login, which goes on until it is ended itself.
-    expect((await askKapis('/oauth/userinfo', bearerOf(kept))).code).to.equal(200)
-    expect((await askKapis('/oauth/logout', bearerOf(kept))).code).to.equal(200)
-    const [ofKept] = await requests(3)
-    expect(await validate(ofKept, es, 'ES256')).to.deep.equal(endOf(kept))
+  })
+
+  it('gets one for a logout at another client in the same browser, and for no other login', async () => {
+    const [login, other, plain] = [await logIn(rs), await logIn(es), await logIn(es, '')]
+    const first = agent
+    agent = await logInBrowser(user)
+    const elsewhere = await logIn(es)
+    agent = first
+    await agent.open(`${await issuerUrl()}/logout?${new URLSearchParams({ id_token_hint: login.id_token })}`)
+    const [ofEs, ofRs, ...more] = await requests(2)
+    expect(more).to.deep.equal([])
+    expect(await validate(ofEs, es, 'ES256')).to.deep.equal(endOf(other))
+    expect(await validate(ofRs, rs, 'RS256')).to.deep.equal(endOf(login))
+    for (const [each, code] of [
+      [login, 401],
+      [other, 401],
+      // Without openid a client has no part in the session.
+      [plain, 200],
+      [elsewhere, 200],
+    ] as const)
+      expect((await askKapis('/oauth/userinfo', bearerOf(each))).code).to.equal(code)
+  })
+
+  it('gets one for a login that was made before the user proved their identity again', async () => {
+    const before = await logIn(rs)
+    const page = await agent.open(`${await issuerUrl()}/login?return_to=/oauth/session`)
+    await agent.submit(page, { csrf: csrfOf(page), return_to: '/oauth/session', ...user })
+    expect((await askKapis('/oauth/userinfo', bearerOf(before))).code).to.equal(200)
+    const after = await logIn(es)
+    const session = await agent.open(`${await issuerUrl()}/session`)
+    await agent.submit(session, { csrf: csrfOf(session) })
+    const [ofEs, ofRs] = await requests(2)
+    expect(await validate(ofEs, es, 'ES256')).to.deep.equal(endOf(after))
+    expect(await validate(ofRs, rs, 'RS256')).to.deep.equal(endOf(before))
   })
 
   it('gets one for every login that ends with `all`', async () => {

@@ -20,6 +20,7 @@ function session(sid: string, provider: string, ended = ''): Session {
     authenticatedAtMs: 0,
     refreshId: '',
     parent: '',
+    browserSid: '',
     previousRefreshId: '',
     rotatedAtMs: 0,
     expiresAtMs: 1,

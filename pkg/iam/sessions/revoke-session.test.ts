@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { rejectionOf } from '../../apierrors/fixtures.ts'
-import { endLogin, endOtherLogins } from './revoke-session.ts'
+import { endBrowserSession, endLogin, endOtherLogins } from './revoke-session.ts'
 import type { Session } from './session.ts'
 
 const login: Session = {
@@ -19,6 +19,7 @@ const login: Session = {
   authenticatedAtMs: 0,
   refreshId: 'r1',
   parent: '',
+  browserSid: '',
   previousRefreshId: '',
   rotatedAtMs: 0,
   expiresAtMs: 0,
@@ -83,4 +84,50 @@ describe('endOtherLogins', () => {
       expect(sessions.endOf('s1')).to.equal('')
     })
   }
+})
+
+describe('endBrowserSession', () => {
+  const browser: Session = { ...login, sid: 'b2', type: 'Browser', clientId: '', browserSid: 'b1' }
+  const rows: readonly [string, Partial<Session>, string][] = [
+    ['a login that was made in it', { browserSid: 'b2' }, 'logout'],
+    ['a login of the first session of the row', { browserSid: 'b1' }, 'logout'],
+    ['another session of the row', { type: 'Browser', browserSid: 'b1' }, 'logout'],
+    ['the first session of the row', { sid: 'b1', type: 'Browser' }, 'logout'],
+    ['a login that has ended', { browserSid: 'b2', ended: 'deleted' }, 'deleted'],
+    ['a login of another browser session', { browserSid: 'b9' }, ''],
+    ['another browser session', { type: 'Browser' }, ''],
+    ['a login that no browser has part in', {}, ''],
+    ['a personal access token', { type: 'PersonalAccessToken' }, ''],
+    ['a login of another user', { user: 'bob', browserSid: 'b2' }, ''],
+  ]
+  for (const [what, changes, ended] of rows) {
+    it(`leaves ${what} ${ended === '' ? 'as it is' : `ended: ${ended}`}`, async () => {
+      const other = { ...login, ...changes }
+      const sessions = store([browser, other])
+      await endBrowserSession(sessions, browser, 'logout')
+      expect(sessions.endOf(other.sid)).to.equal(ended)
+      expect(sessions.endOf('b2')).to.equal('logout')
+    })
+  }
+
+  it('ends a login that is made meanwhile, and itself last', async () => {
+    const sessions = store([browser, { ...login, browserSid: 'b2' }])
+    const order: string[] = []
+    const busy = {
+      ...sessions,
+      async update(session: Session) {
+        if (order.length === 0) await sessions.update({ ...login, sid: 's2', browserSid: 'b2' })
+        order.push(session.sid)
+        return sessions.update(session)
+      },
+    }
+    await endBrowserSession(busy, browser, 'logout')
+    expect(order).to.deep.equal(['s1', 'b2', 's2'])
+  })
+
+  it('keeps the browser session when a login cannot be ended', async () => {
+    const sessions = store([browser, { ...login, browserSid: 'b2' }], 5)
+    expect(await rejectionOf(endBrowserSession(sessions, browser, 'logout'))).to.include({ code: 503 })
+    expect(sessions.endOf('b2')).to.equal('')
+  })
 })

@@ -7,6 +7,8 @@ export type EndableSessions = {
   readonly update: (session: Session) => Promise<boolean>
 }
 
+type ListedSessions = EndableSessions & { readonly list: (user: string) => Promise<readonly Session[]> }
+
 // Each attempt only fails if the login was changed at the same moment, by a refresh or another
 // revocation.
 const attempts = 5
@@ -29,6 +31,33 @@ export async function endLogin(sessions: EndableSessions, known: Session, why: s
 }
 
 /**
+ * Ends a browser session and the logins of clients that were made in it, or in an earlier one of
+ * the same user in the same browser. It ends last: if a write fails, the user can log out again.
+ *
+ * @throws Status 503
+ */
+export async function endBrowserSession(
+  sessions: ListedSessions,
+  browser: Session,
+  why: string,
+): Promise<void> {
+  const first = browser.browserSid || browser.sid
+  for (let attempt = 0; attempt < attempts; attempt++) {
+    const all = await sessions.list(browser.user)
+    const inRow = all.filter(({ type, browserSid }) => type === 'Browser' && browserSid === first)
+    const sids = new Set([first, ...inRow.map(({ sid }) => sid)])
+    const open = all.filter(
+      ({ sid, browserSid, ended }) => ended === '' && (sids.has(sid) || sids.has(browserSid)),
+    )
+    // A client may have redeemed a code meanwhile.
+    if (open.length === 0) return
+    for (const session of open.toSorted((a, b) => Number(sids.has(a.sid)) - Number(sids.has(b.sid))))
+      await endLogin(sessions, session, why)
+  }
+  throw unavailable('the login is being updated concurrently; try again')
+}
+
+/**
  * Ends the other logins of a user who has just logged in. Of two logins at the same time the one with
  * the higher resource version survives, whichever replicas they were made at.
  *
@@ -36,7 +65,7 @@ export async function endLogin(sessions: EndableSessions, known: Session, why: s
  * @param types the types of sessions that are ended
  */
 export async function endOtherLogins(
-  sessions: EndableSessions & { readonly list: (user: string) => Promise<readonly Session[]> },
+  sessions: ListedSessions,
   own: Session,
   types: readonly SessionType[] = ['', 'Browser'],
 ): Promise<void> {

@@ -25,6 +25,7 @@ const login: Session = {
   authenticatedAtMs: 0,
   refreshId: 'r1',
   parent: '',
+  browserSid: '',
   previousRefreshId: '',
   rotatedAtMs: 0,
   expiresAtMs: 0,

@@ -18,6 +18,12 @@ export type Session = {
   readonly type: SessionType
   /** The sid of the login whose token was exchanged for this one: it ends with it. '' for others. */
   readonly parent: string
+  /**
+   * Of the login of a client with the scope openid: the browser session that it was made in, whose
+   * logout ends it. Of a browser session: the first one in a row of the same user in the same
+   * browser. '' for others.
+   */
+  readonly browserSid: string
   /** Name of a personal access token, or of a policy of token exchange. */
   readonly displayName: string
   /** When it began, by kube-apiserver's clock: milliseconds since the epoch. */
@@ -69,6 +75,7 @@ export function toSession({ metadata, spec }: KubeObject): Session {
     resourceVersion: metadata.resourceVersion,
     type: sessionTypes.find(type => type === stored.type) ?? '',
     parent: text('parent'),
+    browserSid: text('browserSid'),
     displayName: text('displayName'),
     createdAtMs: Date.parse(metadata.creationTimestamp) || 0,
     user: text('user'),

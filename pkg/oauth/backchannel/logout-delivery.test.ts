@@ -8,7 +8,15 @@ const uri = 'https://app.example.org/logout'
 
 function session(changes: Partial<Session> = {}): Session {
   return {
-    ...{ sid: 'sid-1', resourceVersion: '1', type: '', parent: '', displayName: '', createdAtMs: 0 },
+    ...{
+      sid: 'sid-1',
+      resourceVersion: '1',
+      type: '',
+      parent: '',
+      browserSid: '',
+      displayName: '',
+      createdAtMs: 0,
+    },
     ...{ user: 'alice', userUid: '', userGeneration: 1, credential: '', provider: '', clientId: 'app' },
     ...{ scope: 'openid email', authenticatedAtMs: 0, refreshId: '', previousRefreshId: '' },
     ...{ rotatedAtMs: 0, expiresAtMs: 0, ended: 'logout', ...changes },

@@ -79,6 +79,12 @@ describe('a logout that a client asks for in a browser', () => {
     expect([await isLoggedIn(), isEnded(hint), isEnded(hintOfBob)]).to.deep.equal([false, true, false])
   })
 
+  it('ends the logins of other clients in this browser, and none of the user before', async () => {
+    const other = await idTokenOf('alice')
+    await setup.browser.get(pathOf({ id_token_hint: hint }))
+    expect([isEnded(hint), isEnded(other), isEnded(hintOfBob)]).to.deep.equal([true, true, false])
+  })
+
   it('is the same by a form of another site, which comes without the cookie', async () => {
     for (const [query, isAsked] of [
       [{ id_token_hint: hint, post_logout_redirect_uri: bye, state: 's' }, false],

@@ -125,7 +125,7 @@ export async function logOut(
   }
   const browser = await readBrowserLogin(tools, req)
   const isOwn = browser?.user.name === user
-  if (isOwn) await endBrowserLogin(tools, { req, res }, 'logout')
+  if (isOwn) await endBrowserLogin(tools, { req, res })
   if (target === '' && !takesHtml(req)) {
     res.set({ 'cache-control': 'no-store', pragma: 'no-cache' }).json({ message: 'success' })
     return

@@ -30,13 +30,13 @@ ${hiddenFields({ csrf })}
   })
 }
 
-/** POST /oauth/session: the browser's login ends. */
+/** POST /oauth/session: the browser session ends, with the logins of clients that were made in it. */
 export function createSessionEnd({ tools, issuer, audit, productName }: BrowserOptions): RequestHandler {
   return withErrorPage(productName, async (req, res) => {
     const event: TokenEvent = { endpoint: 'logout' }
     try {
       requireOwnForm(req, readForm(req), issuer)
-      const login = await endBrowserLogin(tools, { req, res }, 'logout')
+      const login = await endBrowserLogin(tools, { req, res })
       if (login !== undefined) Object.assign(event, { user: login.user.name, sid: login.sid })
       audit.succeeded(req, event)
       const upstream = login && (await toUpstreamLogout({ tools, issuer, req }, login, undefined))
@@ -56,7 +56,7 @@ export function createLoggedOutPage({ tools, productName: product }: BrowserOpti
   return withErrorPage(product, async (req, res) => {
     const target = await readLogoutTarget(tools, readParameters(req).get('state') ?? '')
     if (target !== undefined) return res.set('cache-control', 'no-store').redirect(302, target)
-    const body = html`<p role="status">You are logged out in this browser. Applications may keep their own logins.</p>
+    const body = html`<p role="status">You are logged out in this browser. Applications may keep their own sessions.</p>
 <p><a class="button second" href="/oauth/login">Log in again</a></p>`
     sendPage(res, { product, title: 'You are logged out', body })
   })

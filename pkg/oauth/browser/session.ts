@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import type { Response } from 'express'
 import { type Cookie, clearCookie, readCookie, setCookie } from '../../httpserver/cookie.ts'
-import { endLogin, endOtherLogins } from '../../iam/sessions/revoke-session.ts'
+import { endBrowserSession, endLogin, endOtherLogins } from '../../iam/sessions/revoke-session.ts'
+import type { Session } from '../../iam/sessions/session.ts'
 import type { User } from '../../iam/users/user.ts'
 import { assertPasswordIsOwn } from '../check-user-state.ts'
 import { sourceOf } from '../server/client-info.ts'
@@ -66,7 +67,9 @@ async function beginBrowserLogin(
   { user, provider, idToken }: Proof,
 ): Promise<string> {
   assertPasswordIsOwn(user)
-  await endBrowserLogin(tools, { req, res }, 'replaced by another login in the same browser')
+  const earlier = await readBrowserSession(tools, req)
+  if (earlier !== undefined)
+    await endLogin(tools.sessions, earlier, 'replaced by another login in the same browser')
   const { refreshTokenSeconds, loginMaxAgeSeconds } = tools.lifetimes
   const lifeSeconds = Math.min(refreshTokenSeconds, loginMaxAgeSeconds)
   const sid = randomUUID()
@@ -85,6 +88,8 @@ async function beginBrowserLogin(
     authenticatedAtMs: nowMs,
     refreshId: '',
     parent: '',
+    // A user who proves their identity again is still in the same session for clients.
+    browserSid: earlier?.userUid === user.uid ? earlier.browserSid || earlier.sid : '',
     previousRefreshId: '',
     rotatedAtMs: nowMs,
     expiresAtMs: nowMs + lifeSeconds * 1000,
@@ -114,17 +119,26 @@ export async function logBrowserIn(
   exchange.res.set('cache-control', 'no-store').redirect(303, target)
 }
 
-/** @returns the login that has ended, if there was one */
+/**
+ * Logs the user of the browser out: the browser session ends, and the logins of clients that were
+ * made in it (OpenID Connect Back-Channel Logout 1.0 section 2.7).
+ *
+ * @returns the login that has ended, if there was one
+ */
 export async function endBrowserLogin(
   tools: Tools,
   { req, res }: { req: IncomingMessage; res: Response },
-  why: string,
 ): Promise<BrowserLogin | undefined> {
   const login = await readBrowserLogin(tools, req)
   if (login === undefined) return undefined
   const session = await tools.sessions.read(login.sid)
-  if (session !== undefined) await endLogin(tools.sessions, session, why)
+  if (session !== undefined) await endBrowserSession(tools.sessions, session, 'logout')
   clearCookie(res, loginCookie)
   keepIdToken({ req, res }, undefined)
   return login
+}
+
+async function readBrowserSession(tools: Tools, req: IncomingMessage): Promise<Session | undefined> {
+  const login = await readBrowserLogin(tools, req)
+  return login === undefined ? undefined : tools.sessions.read(login.sid)
 }

@@ -45,7 +45,7 @@ async function exchange(tools: GrantTools, request: GrantRequest, code: ReadCode
       source: request.source,
       sid: code.sid,
       scope: code.scope,
-      browser: { nonce: code.nonce, authTime: code.authTime },
+      browser: { nonce: code.nonce, authTime: code.authTime, sid: code.browserSid },
     })
   } catch (error) {
     if (!(error instanceof Status && error.code === 409)) throw error

@@ -49,6 +49,7 @@ export async function issueAccessToken(
     sid,
     type,
     parent,
+    browserSid: '',
     displayName,
     user: user.name,
     userUid: user.uid,

@@ -42,6 +42,7 @@ function session(sid: string, name: string, changes: Partial<Session> = {}): Ses
     authenticatedAtMs: 0,
     refreshId: '',
     parent: '',
+    browserSid: '',
     previousRefreshId: '',
     rotatedAtMs: nowMs,
     expiresAtMs: nowMs + hourMs,
