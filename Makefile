@@ -31,7 +31,7 @@ up: ## The same in the background; returns when all is ready
 down: ## Stop what `make up` started
 	@$(NODE) hack/controlplane/down.ts
 
-.PHONY: test test-unit test-e2e test-stores test-kubernetes test-shippers test-console test-logsql bench
+.PHONY: test test-unit test-e2e test-stores test-kubernetes test-shippers test-console test-logsql conformance-oidc bench
 test: ## Run all tests; the last line is `N passed, N failed`
 	@$(NODE) hack/test.ts
 test-unit: ## Run the tests that need no control plane
@@ -46,11 +46,14 @@ test-shippers: ## Run log shippers against Kapis: Fluent Bit, the OpenTelemetry 
 	@ONLY=e2e FOLDERS=shippers $(NODE) hack/test.ts
 test-console: ## Drive KubeSphere's console 3.4.1, built in CONSOLE_DIR, in Chromium; screenshots in RUN_DIR/console
 	@KAPIS_GROUP_DOMAIN=kubesphere.io KAPIS_SCREENSHOTS="$$PWD/$${RUN_DIR:-.run}/console" ONLY=e2e FOLDERS=console $(NODE) hack/test.ts
+conformance-oidc: ## Run the OpenID Foundation's conformance suite of CONFORMANCE_SUITE (docs/openid-conformance.md)
+	@$(NODE) hack/conformance-oidc.ts
 test-logsql: ## Compare LINES (200000) lines and QUERIES (2000) generated LogsQL queries with VictoriaLogs, from SEED (needs Go)
 	@$(NODE) node_modules/mocha/bin/mocha.js --timeout 7200000 test/logsql/compare.test.ts
 bench: ## Measure against kube-apiserver and other peers, as ratios; ONLY=<name> one of them (ONLY=start: start and memory of kapis-apiserver)
 	@$(NODE) hack/bench/run.ts
 
+#: CONFORMANCE_SUITE=path make conformance-oidc: a built checkout; PLAN=text only plans whose name has it
 #: FLUENT_BIT=path        make test-shippers: a Fluent Bit 4.1.1; else it is built from its sources
 #: CONSOLE_DIR=path       make test-console: a built console 3.4.1, with dist and server
 #: FUZZ_SECONDS=60        make fuzz: how long for each property

@@ -1,0 +1,114 @@
+import { spawnSync } from 'node:child_process'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { HttpClient } from '../pkg/http/client.ts'
+import { clientsOf, toConfiguration } from './conformance-oidc/configuration.ts'
+import { readCa, startSuite } from './conformance-oidc/programs.ts'
+import { type Result, Suite } from './conformance-oidc/suite.ts'
+import { repository } from './controlplane/settings.ts'
+import { createClusters } from './test/clusters.ts'
+import { isSuccess, none, type Outcome, sum, toLine } from './test/totals.ts'
+
+// make conformance-oidc: plans of the OpenID Foundation's conformance suite, whose checkout is in
+// CONFORMANCE_SUITE, against a control plane of its own. PLAN=text runs the plans whose name has it.
+
+const loggingOut = { response_type: 'code', client_registration: 'static_client' }
+const plans: readonly (readonly [string, object])[] = [
+  ['oidcc-config-certification-test-plan', {}],
+  [
+    'oidcc-basic-certification-test-plan',
+    { server_metadata: 'discovery', client_registration: 'static_client' },
+  ],
+  ['oidcc-rp-initiated-logout-certification-test-plan', loggingOut],
+  ['oidcc-backchannel-rp-initiated-logout-certification-test-plan', loggingOut],
+  ['oidcc-test-plan', { client_auth_type: 'client_secret_basic', response_mode: 'default', ...loggingOut }],
+]
+
+const { CONFORMANCE_SUITE: checkout = '', PLAN: only = '' } = process.env
+if (checkout === '') {
+  console.error('set CONFORMANCE_SUITE to a checkout of the suite (docs/openid-conformance.md)')
+  process.exit(2)
+}
+const folder = join(repository, `${process.env.RUN_DIR || '.run'}-conformance-oidc`)
+const programs = await startSuite(checkout, join(folder, 'suite'))
+const clusters = createClusters()
+const abort = new AbortController()
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+  process.on(signal, async () => {
+    abort.abort()
+    await Promise.all([clusters.stop(), programs.stop()])
+    process.exit(130)
+  })
+}
+// Kapis sends logout tokens to the suite.
+process.env.NODE_EXTRA_CA_CERTS = programs.caFile
+const rows: string[] = []
+const outcome = await clusters.with(join(folder, 'run'), async env => {
+  const suite = new Suite(programs.url, readCa(programs))
+  await suite.ready(AbortSignal.any([abort.signal, programs.ended, AbortSignal.timeout(600_000)]))
+  const issuer = await readIssuer(env)
+  const { KAPIS_USER: username = '', KAPIS_PASSWORD: password = '' } = env
+  const configuration = toConfiguration({ issuer, username, password }, programs.url)
+  createClients(env)
+  const outcomes: Outcome[] = []
+  for (const [name, variant] of plans.filter(([plan]) => plan.includes(only))) {
+    console.log(`\n${name}`)
+    const plan = await suite.createPlan(name, variant, configuration)
+    for (const module of plan.modules) {
+      const result = await suite.run(plan.id, module, async () => {
+        if (module.testModule === 'oidcc-server-rotate-keys') rotateKeys(env)
+      })
+      outcomes.push(toOutcome(result))
+      console.log([`${result.result} ${result.name}`, ...result.messages].join('\n    '))
+      rows.push(`| ${name} | ${result.name} | ${result.result} | ${result.messages.join('; ')} |`)
+    }
+  }
+  return sum(outcomes)
+})
+await programs.stop()
+const table = join(folder, 'modules.md')
+writeFileSync(table, ['| plan | module | result | log |', '|---|---|---|---|', ...rows, ''].join('\n'))
+if (outcome.failures.length > 0) console.error(['failed:', ...outcome.failures].join('\n  '))
+console.log(`the table of modules is ${table}`)
+console.log(toLine(outcome))
+process.exit(isSuccess(outcome) ? 0 : 1)
+
+function toOutcome({ name, result, messages }: Result): Outcome {
+  if (result === 'SKIPPED') return { ...none, skipped: 1 }
+  if (['PASSED', 'WARNING', 'REVIEW'].includes(result)) return { ...none, passed: 1 }
+  return { ...none, failed: 1, failures: [[name, ...messages].join(': ')] }
+}
+
+async function readIssuer({
+  KAPIS_URL: url = '',
+  KAPIS_CA: ca = '',
+}: Record<string, string>): Promise<string> {
+  const http = new HttpClient({ ca: readFileSync(ca, 'utf8'), env: {} })
+  const { text } = await http.send(new URL(`${url}/oauth/.well-known/openid-configuration`))
+  await http.close()
+  return JSON.parse(text).issuer
+}
+
+function kubectl(env: Record<string, string>, args: readonly string[], input = ''): void {
+  const { status, stderr } = spawnSync('kubectl', args, { env, input, encoding: 'utf8' })
+  if (status !== 0) throw new Error(`kubectl ${args.join(' ')} failed: ${stderr}`)
+}
+
+function createClients(env: Record<string, string>): void {
+  const domain = env.KAPIS_GROUP_DOMAIN
+  const items = clientsOf(programs.url).map(document => ({
+    ...{ apiVersion: 'v1', kind: 'Secret', type: `config.${domain}/oauthclient` },
+    metadata: {
+      name: document.name,
+      namespace: env.KAPIS_NAMESPACE,
+      labels: { [`config.${domain}/type`]: 'oauthclient' },
+    },
+    stringData: { 'configuration.yaml': JSON.stringify(document) },
+  }))
+  kubectl(env, ['apply', '-f', '-'], JSON.stringify({ apiVersion: 'v1', kind: 'List', items }))
+}
+
+function rotateKeys(env: Record<string, string>): void {
+  const annotation = `config.${env.KAPIS_GROUP_DOMAIN}/rotate-keys=`
+  kubectl(env, ['annotate', '-n', env.KAPIS_NAMESPACE ?? '', 'secret', 'kapis-signing-keys', annotation])
+}

@@ -1,0 +1,88 @@
+type Command = readonly [string, ...(string | number)[]]
+type Task = {
+  readonly task: string
+  readonly match: string
+  readonly optional?: boolean
+  readonly commands: readonly Command[]
+}
+
+export type Subject = {
+  readonly issuer: string
+  readonly username: string
+  readonly password: string
+}
+
+/** The alias of the configuration, which is in the redirect URIs. */
+export const alias = 'kapis'
+
+/** The two clients that the suite uses, as Kapis knows them. */
+export function clientsOf(suiteUrl: string) {
+  const own = `${suiteUrl}/test/a/${alias}`
+  const document = (name: string) => ({
+    name,
+    secret: `secret-of-${name}`,
+    redirectURIs: [`${own}/callback`, `${own}/callback?dummy1=lorem&dummy2=ipsum`],
+    postLogoutRedirectURIs: [`${own}/post_logout_redirect`],
+    backchannelLogoutURI: `${own}/backchannel_logout`,
+    backchannelLogoutSessionRequired: true,
+  })
+  return [document('conformance-1'), document('conformance-2')] as const
+}
+
+/**
+ * The configuration of a plan. Its browser section says what the suite's browser does on our pages;
+ * each of them must have the heading of a page, so a JSON response fails the module.
+ */
+export function toConfiguration(subject: Subject, suiteUrl: string): object {
+  const { issuer, username, password } = subject
+  const [client, client2] = clientsOf(suiteUrl).map(({ name, secret }) => ({
+    client_id: name,
+    client_secret: secret,
+  }))
+  const tasks: readonly Task[] = [
+    {
+      ...{ task: 'Log in', match: `${issuer}/login*`, optional: true },
+      commands: [
+        heading('Log in.*'),
+        ['text', 'id', 'username', username],
+        ['text', 'id', 'password', password],
+        ['click', 'css', 'form > button'],
+      ],
+    },
+    {
+      ...{ task: 'Look at the error page', match: `${issuer}/authorize*`, optional: true },
+      commands: [heading('Request failed')],
+    },
+    {
+      ...{ task: 'Return to the client', match: '*/test/*/callback*', optional: true },
+      commands: [['wait', 'id', 'submission_complete', timeoutSeconds]],
+    },
+  ]
+  const logoutTasks: readonly Task[] = [
+    {
+      ...{ task: 'Confirm', match: `${issuer}/logout*`, optional: true },
+      commands: [heading('Log out\\?|Request failed'), ['click', 'css', 'button[value=logout]', 'optional']],
+    },
+    {
+      ...{ task: 'Look at our page', match: `${issuer}/logged-out*`, optional: true },
+      commands: [heading('You are logged out')],
+    },
+  ]
+  return {
+    alias,
+    server: { discoveryUrl: `${issuer}/.well-known/openid-configuration` },
+    client,
+    client2,
+    browser: [
+      { match: `${issuer}/authorize*`, tasks },
+      { match: `${issuer}/logout*`, tasks: logoutTasks },
+    ],
+  }
+}
+
+const timeoutSeconds = 20
+
+/** Waits for a heading, and shows the page where the suite wants a person to look at it. */
+function heading(text: string): Command {
+  return ['wait', 'css', 'h1', timeoutSeconds, text, 'update-image-placeholder-optional']
+}
