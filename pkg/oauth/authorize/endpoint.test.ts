@@ -241,6 +241,7 @@ describe('/oauth/authorize', () => {
     const isCode = async (params: Record<string, string>) =>
       locationOf(await setup.authorize(params)).searchParams.has('code')
     expect(await isCode({ max_age: '60' })).to.equal(true)
+    expect(await isCode({ max_age: '2147483647' })).to.equal(true)
     expect(await isCode({ id_token_hint: id_token, prompt: 'none' })).to.equal(true)
     expect(await isCode({ prompt: 'login' })).to.equal(false)
     expect(await isCode({ prompt: 'select_account' })).to.equal(false)

@@ -103,7 +103,7 @@ function readPrompts(text: string | undefined): ReadonlySet<string> {
 
 function readMaxAge(text: string | undefined): number | undefined {
   if (text === undefined) return undefined
-  if (!/^\d{1,9}$/.test(text)) throw invalid('the parameter max_age must be a number of seconds')
+  if (!/^\d{1,15}$/.test(text)) throw invalid('the parameter max_age must be a number of seconds')
   return Number(text)
 }
 

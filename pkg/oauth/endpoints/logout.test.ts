@@ -139,7 +139,11 @@ describe('/oauth/logout', () => {
       ['a place in capitals', () => ({ post_logout_redirect_uri: uri.toUpperCase() }), astray],
       ['a path', () => ({ post_logout_redirect_uri: '//evil.example.org' }), astray],
       ['a place of another client', () => ({ post_logout_redirect_uri: uri, client_id: 'other' }), astray],
-      ['a place of no client', () => ({ post_logout_redirect_uri: uri, client_id: 'nonexistent' }), noCaller],
+      [
+        'a place of no client',
+        () => ({ post_logout_redirect_uri: uri, client_id: 'nonexistent' }),
+        'the OAuth client was not found',
+      ],
       ['a flag that is none', () => ({ all: 'yes' }), 'the parameter all must be true or false'],
       ['garbage for a hint', () => ({ id_token_hint: 'garbage' }), noHint],
       ['an access token for a hint', () => ({ id_token_hint: tokens.access_token }), noHint],

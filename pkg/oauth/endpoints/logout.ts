@@ -1,5 +1,4 @@
 import type { Request, RequestHandler, Response } from 'express'
-import type { ClientConfig } from '../../config/sections/client.ts'
 import { html } from '../../httpserver/response/html.ts'
 import { endLogin } from '../../iam/sessions/revoke-session.ts'
 import type { IdTokenHint } from '../../jwt/verify.ts'
@@ -39,7 +38,10 @@ export function createLogout(options: BrowserOptions): RequestHandler {
     const uri = form.get('post_logout_redirect_uri')
     if (uri === undefined) return ''
     const client = clientId === undefined ? undefined : registry.find(clientId)?.client
-    if (!client?.postLogoutRedirectURIs.includes(uri)) throw notAllowed(client)
+    if (clientId === undefined) throw invalid(needsClient)
+    if (client === undefined) throw invalid('the OAuth client was not found')
+    if (!client.postLogoutRedirectURIs.includes(uri))
+      throw invalid('the parameter post_logout_redirect_uri is not registered for the client')
     const state = form.get('state')
     if (state === undefined) return uri
     const target = `${uri}${uri.includes('?') ? '&' : '?'}state=${encodeURIComponent(state)}`
@@ -127,6 +129,8 @@ export function createLogout(options: BrowserOptions): RequestHandler {
 }
 
 const needsLogin = 'all=true requires the access token of the login'
+const needsClient =
+  'post_logout_redirect_uri requires id_token_hint, client_id or the access token of the login'
 
 type Exchange = { readonly req: Request; readonly res: Response }
 
@@ -134,12 +138,6 @@ function readFlag(form: Form, name: string): boolean {
   const given = form.get(name) ?? 'false'
   if (given !== 'true' && given !== 'false') throw invalid(`the parameter ${name} must be true or false`)
   return given === 'true'
-}
-
-function notAllowed(client: ClientConfig | undefined) {
-  return client === undefined
-    ? invalid('post_logout_redirect_uri requires id_token_hint, client_id or the access token of the login')
-    : invalid('the parameter post_logout_redirect_uri is not registered for the client')
 }
 
 function invalid(description: string) {
