@@ -168,5 +168,10 @@ describe('KAPIS_TOKEN', () => {
     expect(token({ KAPIS_TOKEN: 't', KAPIS_URL: a })).to.equal('t')
     expect(token({ KAPIS_TOKEN: 't', KAPIS_URL: a }, b)).to.equal(undefined)
     expect(token({ KAPIS_TOKEN: '' }, a)).to.equal(undefined)
+    expect(token({ KAPIS_TOKEN: 'a b', KAPIS_URL: a }, b)).to.equal(undefined)
+    for (const bad of [' ', 'a\n', 'a\nb', 'Bearer a', '"a"', 'ä'])
+      expect(() => token({ KAPIS_TOKEN: bad }, a)).to.throw(
+        /^invalid KAPIS_TOKEN: expected an access token, without blanks or line breaks$/,
+      )
   })
 })

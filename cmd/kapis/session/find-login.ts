@@ -66,9 +66,14 @@ export function findServer({ server, ca, context }: ServerValues, io: Io): Serve
 /**
  * Returns the token of KAPIS_TOKEN, which is only for KAPIS_URL if that is set, and otherwise for
  * any server.
+ *
+ * @throws UsageError for what cannot be sent as a bearer token (RFC 6750 section 2.1)
  */
 export function tokenFromEnvironment({ env }: Io, url?: string): string | undefined {
-  return isForServer(env.KAPIS_URL, url) ? env.KAPIS_TOKEN || undefined : undefined
+  if (!env.KAPIS_TOKEN || !isForServer(env.KAPIS_URL, url)) return undefined
+  if (!/^[\w.~+/-]+=*$/.test(env.KAPIS_TOKEN))
+    throw new UsageError('invalid KAPIS_TOKEN: expected an access token, without blanks or line breaks')
+  return env.KAPIS_TOKEN
 }
 
 /** @returns the origin @throws UsageError */
