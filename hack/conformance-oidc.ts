@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { HttpClient } from '../pkg/http/client.ts'
 import { clientsOf, toConfiguration } from './conformance-oidc/configuration.ts'
 import { readCa, startSuite } from './conformance-oidc/programs.ts'
@@ -46,17 +47,17 @@ const rows: string[] = []
 const outcome = await clusters.with(join(folder, 'run'), async env => {
   const suite = new Suite(programs.url, readCa(programs))
   await suite.ready(AbortSignal.any([abort.signal, programs.ended, AbortSignal.timeout(600_000)]))
-  const issuer = await readIssuer(env)
+  const { issuer } = JSON.parse(await read(env, '.well-known/openid-configuration'))
   const { KAPIS_USER: username = '', KAPIS_PASSWORD: password = '' } = env
-  const configuration = toConfiguration({ issuer, username, password }, programs.url)
-  createClients(env)
+  prepare(env)
   const outcomes: Outcome[] = []
   for (const [name, variant] of plans.filter(([plan]) => plan.includes(only))) {
     console.log(`\n${name}`)
+    const configuration = toConfiguration({ issuer, username, password }, programs.url, name)
     const plan = await suite.createPlan(name, variant, configuration)
     for (const module of plan.modules) {
       const result = await suite.run(plan.id, module, async () => {
-        if (module.testModule === 'oidcc-server-rotate-keys') rotateKeys(env)
+        if (module.testModule === 'oidcc-server-rotate-keys') await rotateKeys(env)
       })
       outcomes.push(toOutcome(result))
       console.log([`${result.result} ${result.name}`, ...result.messages].join('\n    '))
@@ -79,14 +80,11 @@ function toOutcome({ name, result, messages }: Result): Outcome {
   return { ...none, failed: 1, failures: [[name, ...messages].join(': ')] }
 }
 
-async function readIssuer({
-  KAPIS_URL: url = '',
-  KAPIS_CA: ca = '',
-}: Record<string, string>): Promise<string> {
-  const http = new HttpClient({ ca: readFileSync(ca, 'utf8'), env: {} })
-  const { text } = await http.send(new URL(`${url}/oauth/.well-known/openid-configuration`))
+async function read(env: Record<string, string>, path: string): Promise<string> {
+  const http = new HttpClient({ ca: readFileSync(env.KAPIS_CA ?? '', 'utf8'), env: {} })
+  const { text } = await http.send(new URL(`${env.KAPIS_URL}/oauth/${path}`))
   await http.close()
-  return JSON.parse(text).issuer
+  return text
 }
 
 function kubectl(env: Record<string, string>, args: readonly string[], input = ''): void {
@@ -94,7 +92,8 @@ function kubectl(env: Record<string, string>, args: readonly string[], input = '
   if (status !== 0) throw new Error(`kubectl ${args.join(' ')} failed: ${stderr}`)
 }
 
-function createClients(env: Record<string, string>): void {
+/** The clients, and a user with all the claims that a User can have. */
+function prepare(env: Record<string, string>): void {
   const domain = env.KAPIS_GROUP_DOMAIN
   const items = clientsOf(programs.url).map(document => ({
     ...{ apiVersion: 'v1', kind: 'Secret', type: `config.${domain}/oauthclient` },
@@ -105,10 +104,14 @@ function createClients(env: Record<string, string>): void {
     },
     stringData: { 'configuration.yaml': JSON.stringify(document) },
   }))
+  const spec = JSON.stringify({ spec: { displayName: 'Ada Admin', lang: 'en' } })
+  kubectl(env, ['patch', `users.iam.${domain}`, env.KAPIS_USER ?? '', '--type=merge', '-p', spec])
   kubectl(env, ['apply', '-f', '-'], JSON.stringify({ apiVersion: 'v1', kind: 'List', items }))
 }
 
-function rotateKeys(env: Record<string, string>): void {
+async function rotateKeys(env: Record<string, string>): Promise<void> {
   const annotation = `config.${env.KAPIS_GROUP_DOMAIN}/rotate-keys=`
+  const before = await read(env, 'keys')
   kubectl(env, ['annotate', '-n', env.KAPIS_NAMESPACE ?? '', 'secret', 'kapis-signing-keys', annotation])
+  for (let tries = 0; tries < 60 && (await read(env, 'keys')) === before; tries++) await sleep(500)
 }

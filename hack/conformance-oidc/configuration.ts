@@ -15,30 +15,34 @@ export type Subject = {
 /** The alias of the configuration, which is in the redirect URIs. */
 export const alias = 'kapis'
 
-/** The two clients that the suite uses, as Kapis knows them. */
+/** The clients of the suite, as Kapis knows them; only the third gets logout tokens. */
 export function clientsOf(suiteUrl: string) {
   const own = `${suiteUrl}/test/a/${alias}`
   const document = (name: string) => ({
     name,
-    secret: `secret-of-${name}`,
+    secret: `the-secret-of-${name}`.padEnd(40, '.'),
     redirectURIs: [`${own}/callback`, `${own}/callback?dummy1=lorem&dummy2=ipsum`],
     postLogoutRedirectURIs: [`${own}/post_logout_redirect`],
+  })
+  const backchannel = {
     backchannelLogoutURI: `${own}/backchannel_logout`,
     backchannelLogoutSessionRequired: true,
-  })
-  return [document('conformance-1'), document('conformance-2')] as const
+  }
+  return [
+    document('conformance-1'),
+    document('conformance-2'),
+    { ...document('conformance-backchannel'), ...backchannel },
+  ] as const
 }
 
 /**
  * The configuration of a plan. Its browser section says what the suite's browser does on our pages;
  * each of them must have the heading of a page, so a JSON response fails the module.
  */
-export function toConfiguration(subject: Subject, suiteUrl: string): object {
+export function toConfiguration(subject: Subject, suiteUrl: string, plan: string): object {
   const { issuer, username, password } = subject
-  const [client, client2] = clientsOf(suiteUrl).map(({ name, secret }) => ({
-    client_id: name,
-    client_secret: secret,
-  }))
+  const [first, second, backchannel] = clientsOf(suiteUrl)
+  const client = credentialsOf(plan.includes('backchannel') ? backchannel : first)
   const tasks: readonly Task[] = [
     {
       ...{ task: 'Log in', match: `${issuer}/login*`, optional: true },
@@ -54,7 +58,7 @@ export function toConfiguration(subject: Subject, suiteUrl: string): object {
       commands: [heading('Request failed')],
     },
     {
-      ...{ task: 'Return to the client', match: '*/test/*/callback*', optional: true },
+      ...{ task: 'Return to the client', match: `${suiteUrl}/test/*/callback*`, optional: true },
       commands: [['wait', 'id', 'submission_complete', timeoutSeconds]],
     },
   ]
@@ -72,12 +76,17 @@ export function toConfiguration(subject: Subject, suiteUrl: string): object {
     alias,
     server: { discoveryUrl: `${issuer}/.well-known/openid-configuration` },
     client,
-    client2,
+    client2: credentialsOf(second),
+    client_secret_post: client,
     browser: [
       { match: `${issuer}/authorize*`, tasks },
       { match: `${issuer}/logout*`, tasks: logoutTasks },
     ],
   }
+}
+
+function credentialsOf({ name, secret }: { readonly name: string; readonly secret: string }) {
+  return { client_id: name, client_secret: secret }
 }
 
 const timeoutSeconds = 20

@@ -59,24 +59,22 @@ export class Suite {
   /**
    * Runs a module to its end.
    *
-   * @param onWaiting called once, when the module waits for something from outside
+   * @param prepare what a person has to do before the module starts, if it waits for that
    */
-  async run(plan: string, module: Module, onWaiting: () => Promise<void>): Promise<Result> {
+  async run(plan: string, module: Module, prepare: () => Promise<void>): Promise<Result> {
     const { testModule: name, variant } = module
     const query = { test: name, plan, variant: JSON.stringify(variant) }
     const { id } = await this.#call('POST', 'runner', query)
     const deadline = Date.now() + moduleTimeoutMs
-    let isWaiting = false
     for (;;) {
       const { status, result } = await this.#call('GET', `info/${id}`, {})
       if (status === 'FINISHED' || status === 'INTERRUPTED')
         return { name, result: status === 'FINISHED' ? result : status, messages: await this.#messages(id) }
       if (Date.now() > deadline)
         return { name, result: 'INTERRUPTED', messages: [`still ${status}`, ...(await this.#messages(id))] }
-      if (status === 'CONFIGURED') await this.#call('POST', `runner/${id}`, {})
-      if (status === 'WAITING' && !isWaiting) {
-        isWaiting = true
-        await onWaiting()
+      if (status === 'CONFIGURED') {
+        await prepare()
+        await this.#call('POST', `runner/${id}`, {})
       }
       await sleep(300)
     }

@@ -148,6 +148,8 @@ describe('a client with a back-channel logout URI', function () {
       [elsewhere, 200],
     ] as const)
       expect((await askKapis('/oauth/userinfo', bearerOf(each))).code).to.equal(code)
+    await askKapis('/oauth/logout', bearerOf(elsewhere))
+    await requests(3)
   })
 
   it('gets one for a login that was made before the user proved their identity again', async () => {

@@ -128,8 +128,6 @@ describe('/oauth/logout', () => {
 
   const uri = 'https://console.example.org/bye'
   const astray = 'the parameter post_logout_redirect_uri is not registered for the client'
-  const noCaller =
-    'post_logout_redirect_uri requires id_token_hint, client_id or the access token of the login'
   const noHint = 'the parameter id_token_hint is not an ID token of this issuer'
   const refused: readonly [string, () => Promise<Record<string, string>> | Record<string, string>, string][] =
     [
