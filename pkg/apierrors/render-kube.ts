@@ -15,7 +15,7 @@ export function toKubeStatus(status: Status): Record<string, unknown> {
   }
 }
 
-/** How a Status is written: its JSON text in the form that the caller accepts. */
+/** Converts the JSON of a Status to the format that the caller accepts. */
 export type StatusForm = { readonly contentType: string; readonly encode: (json: string) => string }
 
 const json: StatusForm = { contentType: 'application/json', encode: text => `${text}\n` }

@@ -212,7 +212,7 @@ describe('createAuditor', () => {
     expect(events()[0]).to.deep.include({ stage: 'ResponseComplete', user: {} })
   })
 
-  it('names both the caller and whom he acts as', async () => {
+  it('names both the caller and the impersonated user', async () => {
     const { get } = await start(whole, (record, req, res) => {
       record.identified(toExchange(req, res), { username: 'bob', uid: '', groups: [], extra: {} })
       sendJson(res, 200, {})

@@ -57,7 +57,7 @@ describe('createBasicAuthenticator', () => {
     expect(checked).to.deep.equal(['agent p:1'])
   })
 
-  it('compares again once the user has another password, and not when he is gone', async () => {
+  it('compares again once the user has another password, and not when the user is gone', async () => {
     const { authenticate, checked, users } = create()
     await authenticate(request(basic('agent:p:1')))
     users.set('agent', { ...agent, credential: 'c2' })

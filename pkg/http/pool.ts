@@ -22,7 +22,7 @@ export type PoolOptions = {
   readonly bodyMs: number
   /** How long an idle connection is kept; less if the server says so. */
   readonly idleMs: number
-  /** Of a response, names and values of its headers together. */
+  /** Maximum total size of the header names and values of a response. */
   readonly maxHeadBytes: number
   /** Path of a Unix socket at which the server listens. */
   readonly socketPath?: string

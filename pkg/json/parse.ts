@@ -21,7 +21,7 @@ export function parseJson(text: string, maxDepth = 100): unknown {
 
 /** @param text valid JSON */
 function isDeeper(text: string, maxDepth: number): boolean {
-  // Most texts have not even that many braces.
+  // Most texts have fewer brackets than the limit, and need no further check.
   if (!hasMore(text, maxDepth)) return false
   let depth = 0
   for (let i = 0; i < text.length; i++) {

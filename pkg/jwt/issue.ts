@@ -19,7 +19,7 @@ export type TokenSubject = {
    * trusted alone.
    */
   readonly isLive?: boolean
-  /** Of another service, whose tokens Kapis does not accept. */
+  /** The audience of another service; Kapis does not accept such tokens. */
   readonly audience?: string
   /** Whether an administrator has set the password. */
   readonly mustChangePassword?: boolean

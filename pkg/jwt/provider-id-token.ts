@@ -19,7 +19,7 @@ export class InvalidIdToken extends Error {
   override readonly name = 'InvalidIdToken'
 }
 
-// Of the token, and not of the key set or of the connection.
+// Errors about the token, not about the key set or the connection.
 const invalid: ReadonlySet<string> = new Set([
   errors.JOSEAlgNotAllowed.code,
   errors.JOSENotSupported.code,
@@ -89,7 +89,7 @@ export function createIdTokenVerifier(
   }
 }
 
-/** @param expected for times: the current one, in seconds since the epoch */
+/** @param expected the expected value; for times the current time, in seconds since the epoch */
 function wrong(claim: string, claims: JWTPayload, expected: string | number): InvalidIdToken {
   const what =
     typeof expected === 'number' ? `the time is ${expected}` : `expected ${JSON.stringify(expected)}`

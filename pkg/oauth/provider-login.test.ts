@@ -245,7 +245,7 @@ describe('logins at identity providers', () => {
     expect((await app.token({ grant_type: 'password', username: 'guess', password: 'x' })).code).to.equal(400)
   })
 
-  it('name whom the directory knows when he is locked out, too', async () => {
+  it('name a user of the directory who is locked out, too', async () => {
     const codes: number[] = []
     for (let i = 0; i < 7; i++) codes.push((await post('ldap', { ...alice, password: 'x' })).code)
     expect(codes.slice(-2)).to.deep.equal([429, 429])

@@ -64,7 +64,7 @@ function classify(error: unknown): Failure {
     return { ...silent, token: 'tls_certificate_error' }
   const name = error instanceof Error ? error.name : ''
   if (name === 'TimeoutError') return { ...slow, token: 'http_response_timeout' }
-  // Of undici; its code is not set for every cause.
+  // undici does not set the code of this error in all cases.
   if (name === 'HTTPParserError') return { ...broken, token: 'http_protocol_error' }
   return { ...silent, token: 'destination_unavailable' }
 }

@@ -208,7 +208,7 @@ describe('the audit log', function () {
     ])
   })
 
-  it('has both the caller and whom he acted as', async () => {
+  it('has both the caller and the impersonated user', async () => {
     const as = ['--as', `system:serviceaccount:${namespace}:deputy`]
     const { stdout } = await through('auth', 'whoami', '-o', 'jsonpath={.status.userInfo.username}', ...as)
     expect(stdout).to.equal(`system:serviceaccount:${namespace}:deputy`)

@@ -156,7 +156,7 @@ describe('attacks that peers have fallen to', function () {
       expect((await speak(ask)).codes).to.deep.equal([401])
     })
 
-    it('with the right name from an authority of his own', async () => {
+    it('with the right name from another CA', async () => {
       const authority = createCa({ commonName: 'front-proxy-ca', validityDays: 1 })
       const client = { usages: ['client'] as const, validityDays: 1 }
       for (const commonName of ['front-proxy-client', 'kapis-front-proxy', 'system:admin']) {

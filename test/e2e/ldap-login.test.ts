@@ -250,7 +250,7 @@ describe('logins at a directory, through kapis-apiserver', function () {
     expect(Number(last.headers['retry-after'])).to.be.above(0)
   })
 
-  it('name in the audit whom the directory knows, once he is locked out too', async () => {
+  it('name a user of the directory in the audit, also once locked out', async () => {
     for (let i = 0; i < 12; i++) await logIn(carol, 'wrong')
     expect((await logIn(carol, 'wrong')).code).to.equal(429)
     await eventually(async () => {

@@ -9,7 +9,7 @@ export function itShowsReadersTheirs(
   { mine, others, token, created, front, rfc3339, document, ask, query, send }: LogScene,
   base: () => string,
 ): void {
-  it('shows each caller what he may read, from the creation of the namespace on', async () => {
+  it('shows each caller what they may read, from the creation of the namespace on', async () => {
     const word = uniqueName('seen').replaceAll('-', '')
     const before = rfc3339((created() - 3600) * 1000)
     const batch = [

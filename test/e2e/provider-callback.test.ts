@@ -328,7 +328,7 @@ describe('the callback of an identity provider', function () {
     expect((await agent.open(callback)).code).to.equal(200)
   })
 
-  it('gives a program tokens, and a person the page he was on the way to', async () => {
+  it('gives a program tokens, and redirects a person to the requested page', async () => {
     const answer = await asProgram()
     const { access_token, refresh_token, ...rest } = JSON.parse(answer.body)
     expect([answer.code, rest]).to.deep.equal([200, { token_type: 'Bearer', expires_in: 7200 }])

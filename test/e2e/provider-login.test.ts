@@ -388,7 +388,7 @@ describe('logins at an OpenID provider, through kapis-apiserver', function () {
     }
   })
 
-  it('are refused by lookup, for anyone who is not linked, and begin once he is', async () => {
+  it('are refused by lookup for an account without a link, and succeed once it is linked', async () => {
     await configure(document({ mappingMethod: 'lookup', displayName: 'Corp' }))
     await eventually(async () => {
       expect(refusal(await logIn(newAgent(), local))).to.deep.equal([

@@ -141,7 +141,7 @@ describe('where a login comes from', function () {
     expect(await logIn(username, password, other)).to.include({ code: 200 })
   })
 
-  it('is what is locked: a stranger, whatever addresses he makes up', async () => {
+  it('is what is locked: a client, whatever addresses it makes up', async () => {
     for (const at of [behind, bare]) {
       const [stranger, other] = [strangerAddress(), strangerAddress()]
       const from = () => ({ at, localAddress: stranger, says: { ...claims, ...forwarded(caller()) } })

@@ -15,7 +15,7 @@ const password = 'Correct horse 1'
 
 /** Values for fields that the document does not describe, and the caller. */
 type Way = {
-  readonly as: 'admin' | 'himself'
+  readonly as: 'admin' | 'owner'
   readonly path?: Known
   readonly query?: string
   readonly known?: Known
@@ -23,23 +23,23 @@ type Way = {
 
 describe('whole bodies of which one member is another', function () {
   this.timeout(propertyTimeoutMs)
-  const himself = uniqueName('whole')
+  const owner = uniqueName('whole')
   const other = uniqueName('whole')
-  const tokens = { admin: '', himself: '' }
+  const tokens = { admin: '', owner: '' }
   let documents: Documents
 
   before(async () => {
     tokens.admin = await accessToken()
-    for (const name of [himself, other]) {
+    for (const name of [owner, other]) {
       const body = { metadata: { name }, spec: { email: `${name}@fuzz.test`, password } }
       const headers = { 'content-type': 'application/json' }
       const made = await askAs(tokens.admin, users, { method: 'POST', headers, body: JSON.stringify(body) })
       expect(made.code, made.body).to.equal(201)
     }
-    tokens.himself = (await loginAs({ username: himself, password })).access_token
+    tokens.owner = (await loginAs({ username: owner, password })).access_token
     documents = await readDocuments(tokens.admin)
   })
-  after(() => kubectl('delete', `users.iam.${groupDomain}`, himself, other, '--ignore-not-found'))
+  after(() => kubectl('delete', `users.iam.${groupDomain}`, owner, other, '--ignore-not-found'))
 
   // By the paths of the operations. Requests that would change something are sent by a caller
   // without permissions.
@@ -59,13 +59,13 @@ describe('whole bodies of which one member is another', function () {
       [`PUT ${users}/{user}/status`]: { as: 'admin', path },
       'POST /oauth/authenticate': { as: 'admin' },
       'POST /oauth/personal-access-tokens': {
-        as: 'himself',
+        as: 'owner',
         known: { name: 'whole', scope: 'read', expiresInSeconds: 600 },
       },
-      'POST /oauth/token': { as: 'himself' },
-      'POST /oauth/introspect': { as: 'himself' },
+      'POST /oauth/token': { as: 'owner' },
+      'POST /oauth/introspect': { as: 'owner' },
       // Not the one that the others are sent with.
-      'POST /oauth/revoke': { as: 'himself', known: { token: 'none' } },
+      'POST /oauth/revoke': { as: 'owner', known: { token: 'none' } },
     }
   }
   const always = (): Known => ({
@@ -75,9 +75,9 @@ describe('whole bodies of which one member is another', function () {
       groups: ['one'],
       lang: 'en',
       state: 'Active',
-      username: himself,
+      username: owner,
     },
-    ...{ grant_type: 'password', scope: 'openid', token: tokens.himself, provider: undefined },
+    ...{ grant_type: 'password', scope: 'openid', token: tokens.owner, provider: undefined },
     // Kapis chooses where a password is stored.
     ...{ credential: undefined, credentialNamespace: undefined },
     client_id: setting('KAPIS_CLIENT_ID'),
@@ -96,7 +96,7 @@ describe('whole bodies of which one member is another', function () {
       return withBodies
         .filter(({ path }) => !path.includes('/registrysecrets/'))
         .map(operation => {
-          const way: Way = ways()[`${operation.method} ${operation.path}`] ?? { as: 'himself' }
+          const way: Way = ways()[`${operation.method} ${operation.path}`] ?? { as: 'owner' }
           const whole = wholeOf(operation.body ?? {}, resolve, { ...always(), ...way.known })
           return { operation, way, whole }
         })

@@ -102,7 +102,7 @@ describe('LDAP, against slapd', function () {
     expect(await login('ALICE', 'alice secret')).to.deep.equal(alice)
   })
 
-  it('finds a person again without a password, and says when he is gone', async () => {
+  it('finds an account again without a password, and reports that it is gone', async () => {
     expect(await provider().find?.('alice', never)).to.deep.equal(alice)
     expect(await provider().find?.('nonexistent', never)).to.equal(undefined)
   })
@@ -199,7 +199,7 @@ describe('LDAP, against slapd', function () {
     })
   })
 
-  it('refuses a user who has several of what should be his own', async () => {
+  it('refuses a user with several values of a unique attribute', async () => {
     const error = await failure(login('other-twin', 'twin secret'))
     expect(error.message).to.equal('the LDAP entry must have exactly one value for uid')
   })
@@ -291,7 +291,7 @@ describe('LDAP, against slapd', function () {
         /result code 52/,
       ],
       [
-        'behind someone who adds an answer of his own in clear',
+        'behind an attacker who adds a response in clear text',
         socket => socket.on('data', () => socket.write(Buffer.concat([success, bindResponse]))),
         /sent data after its StartTLS response/,
       ],

@@ -64,7 +64,7 @@ describe('a user who was disabled before the migration', () => {
     [{}, ['differs', 'was disabled, and is not here']],
   ]
   for (const [status, step] of rows) {
-    it(`is ${step.join(': ')}, where he is here as ${JSON.stringify(status)}`, async () => {
+    it(`is ${step.join(': ')}, if the user exists here as ${JSON.stringify(status)}`, async () => {
       const { migrate, calls } = make([{ metadata, spec, status }])
       expect([await migrate(), calls]).to.deep.equal([[step], []])
     })

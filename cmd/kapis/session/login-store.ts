@@ -27,7 +27,7 @@ export type StoredLogin = LoginKey &
     readonly clientSecret: string
     readonly accessToken: string
     readonly refreshToken: string
-    /** Of the access token, in milliseconds since the epoch. */
+    /** Expiry of the access token, in milliseconds since the epoch. */
     readonly expiresAtMs: number
   }
 

@@ -452,7 +452,7 @@ describe('createChain', () => {
     expect(steps).to.deep.equal(['authenticate'])
   })
 
-  it('gives the caller back the id that he gave, where it is one', async () => {
+  it('returns the ID of the caller, if it is valid', async () => {
     const { get } = await start()
     const ids = async (given: string) =>
       (await get('/livez', { headers: { 'x-request-id': given } })).headers['x-request-id']

@@ -24,7 +24,7 @@ describe('followListener', () => {
     expect(problem()).to.equal(undefined)
   }
 
-  it('is not ready before someone listens, and stays so when he is gone again', async () => {
+  it('is not ready before a process listens, and stays ready when it is gone again', async () => {
     const socket = join(folder, 'late.sock')
     const check = follow(socket)
     await sleep(300)

@@ -7,7 +7,7 @@ import { type Check, createProbes, type Probes } from '../health/probes.ts'
 /** Wires the probes with the checks of all parts, and counts their results. */
 export function createHealth(parts: {
   readonly checks: readonly Check[]
-  /** Of what the rest of the program works without. */
+  /** Checks of parts that the rest of the program works without. */
   readonly partial: readonly Check[]
   readonly client: KubeClient
   /** Of kapis-oauth. */

@@ -58,7 +58,7 @@ type NamespaceSet = { readonly key: string; readonly names: ReadonlySet<string>;
 type Asked = { readonly key: string; readonly identity: Identity; readonly attributes: RequestInfo }
 /** What RBAC gives. */
 type Given = AllowedNamespaces & { readonly generation: number; readonly key: string }
-/** What a caller sees of a request, by the bindings with a key. */
+/** The namespaces that a caller may see for a request, by the bindings with a key. */
 type Sight = {
   readonly set: NamespaceSet
   readonly givenKey: string

@@ -25,11 +25,13 @@ export type Explanation = {
   /** Whether RBAC allows it. */
   readonly isAllowed: boolean
   readonly grants: readonly Grant[]
-  /** Of a refusal: the bindings that are closest to giving access, the closest first. */
+  /**
+   * If the request is refused: the bindings that are closest to granting access, the closest first.
+   */
   readonly nearest: readonly NearMiss[]
   /**
-   * Of a refusal: the smallest rule that would allow it, in a role that is bound in the namespace
-   * or the cluster.
+   * If the request is refused: the smallest rule that would allow it, in a role that is bound in
+   * the namespace or the cluster.
    */
   readonly missingRule?: Partial<Rule>
 }

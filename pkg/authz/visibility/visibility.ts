@@ -87,7 +87,7 @@ function never(): () => void {
   return () => undefined
 }
 
-/** What bindings give, before it can be renewed. */
+/** The visible objects by the current bindings, which are not updated. */
 type Given = Omit<Visible, 'rights'> & { readonly isCurrent: () => boolean }
 
 /**

@@ -87,7 +87,7 @@ describe('createLockout', () => {
     first.passed()
   })
 
-  it('forgets a caller who has gone while he waited', async () => {
+  it('forgets a caller that disconnected while waiting', async () => {
     const lockout = make()
     lockout.note(['user:a', 'user:a'], 0)
     const first = await begin(lockout, 'user:a')

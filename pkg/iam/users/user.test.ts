@@ -32,7 +32,7 @@ describe('toUser', () => {
     })
   })
 
-  it('knows whose password was given to him', () => {
+  it('knows whose password was set by an administrator', () => {
     const read = (annotation: string, value: string) => {
       const object = user({})
       const metadata = { ...object.metadata, annotations: { [annotation]: value } }

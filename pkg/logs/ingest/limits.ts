@@ -9,12 +9,15 @@ export type IngestLimits = {
   readonly fieldBytes: number
   readonly labels: number
   readonly labelKeyBytes: number
-  /** How many fields a line has at most, UTF-8 bytes of a name, of a value, and of all of them. */
+  /**
+   * Maximum number of fields of a line, and of UTF-8 bytes of a name, of a value, and of all
+   * fields.
+   */
   readonly fields: number
   readonly fieldNameBytes: number
   readonly fieldValueBytes: number
   readonly fieldsBytes: number
-  /** How many names and values of a line are looked at, to find its fields. */
+  /** Maximum number of names and values of a line that are examined to find its fields. */
   readonly lineValues: number
   /**
    * Bytes (UTF-8) of shared data that is stored with many lines, summed over all lines of a batch.

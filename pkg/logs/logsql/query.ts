@@ -38,11 +38,11 @@ export type Filter =
   | { readonly op: 'field'; readonly field: string; readonly test: ValueTest }
   /** Both included. */
   | { readonly op: 'time'; readonly startNs: bigint; readonly endNs: bigint }
-  /** Of each day, in nanoseconds, both included. */
+  /** A time range of each day, in nanoseconds, with both ends. */
   | { readonly op: 'dayRange'; readonly start: number; readonly end: number; readonly offsetNs: number }
   /** Days of the week, Sunday is 0, both included. */
   | { readonly op: 'weekRange'; readonly start: number; readonly end: number; readonly offsetNs: number }
-  /** One of the lists, all of whose tests must match. */
+  /** At least one of the lists matches: all tests in it. */
   | { readonly op: 'stream'; readonly any: readonly (readonly StreamMatcher[])[] }
 
 export type StatsFunction =

@@ -14,7 +14,7 @@ import type { SearchCredentials, SearchEngine } from './transport.ts'
 export type OpenSearchOptions = {
   readonly engine: SearchEngine
   readonly credentials: SearchCredentials
-  /** Of the names of indices: `<prefix>-YYYY.MM.DD`. */
+  /** Prefix of the index names: `<prefix>-YYYY.MM.DD`. */
   readonly prefix: string
   readonly logger: Logger
   /** Time slices of the main thread, since parsing a batch takes long. */

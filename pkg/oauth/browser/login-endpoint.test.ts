@@ -184,7 +184,7 @@ describe('the login page', () => {
     expect([...app.sessions.values()].at(-1)?.ended).to.equal('logout')
   })
 
-  describe('of a user whose password was given to him', () => {
+  describe('of a user whose password was set by an administrator', () => {
     beforeEach(() => void app.users.set('new', memoryUser('new', { mustChangePassword: true })))
 
     it('asks for another one before anything else', async () => {

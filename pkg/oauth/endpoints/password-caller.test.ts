@@ -53,7 +53,7 @@ describe('/oauth/userinfo with the password of a user', () => {
     }
   })
 
-  it('lets in who has to change his password, as the password grant does', async () => {
+  it('accepts a user who must change the password, as the password grant does', async () => {
     app.users.set('alice', memoryUser('alice', { mustChangePassword: true }))
     expect(await ask(basic('alice:right'))).to.include({ code: 200 })
   })

@@ -7,7 +7,7 @@ export type IdTokenRequest = {
   readonly client: ClientConfig
   readonly sid: string
   readonly scope: string
-  /** Of the authorization request; '' for none. */
+  /** The nonce of the authorization request; '' for none. */
   readonly nonce: string
   /** Time of the login as Unix time; 0 if unknown. */
   readonly authTime: number

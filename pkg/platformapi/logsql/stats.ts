@@ -101,7 +101,7 @@ function columnsOf(pipes: readonly Pipe[]): Columns {
 const buckets = /^\[(?:\{"vmrange":"[^"]+","hits":\d+\},?)*\]$/
 const bucketPattern = /\{"vmrange":"([^"]+)","hits":(\d+)\}/g
 
-/** Of all fields: an empty value is one of a metric too. */
+/** Converts a row to samples; labels with an empty value are included. */
 function samplesOf(row: Row, { labels, names }: Columns, timeNs: bigint): readonly Sample[] {
   const named = names.filter(name => labels.has(name)).map(name => [name, row.get(name) ?? ''] as const)
   return names.flatMap(name => {

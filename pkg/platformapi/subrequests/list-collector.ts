@@ -4,7 +4,7 @@ import type { Form } from '../../resourcecache/list/list-body.ts'
 import type { Visible } from '../../resourcecache/list/object-visibility.ts'
 import type { ObjectStore } from '../../resourcecache/store/store.ts'
 
-/** What a list selects for its caller, in a state that is as new as the caller has asked for. */
+/** The objects that a list selects for its caller, in a state that is as recent as requested. */
 export type CollectedList = {
   readonly store: ObjectStore
   readonly request: ListRequest

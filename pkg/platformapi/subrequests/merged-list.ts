@@ -25,7 +25,7 @@ export type MergedListOptions = {
 /** The resource under which the resources group serves lists of several kinds. */
 export const mergedPlural = 'resources'
 
-/** How many objects of a kind there are, or why there are none. */
+/** The number of objects of a kind, or the error of its list. */
 type KindTotal = {
   readonly resource: string
   readonly totalItems?: number
@@ -57,7 +57,7 @@ export function createMergedList({ root, collect, timeSlices }: MergedListOption
 
     for (let round = 1; ; round++) {
       const parts: (Part | Refusal)[] = []
-      // One after the other: a caller gets no more at a time by one request than by many.
+      // One after the other, so that one request uses no more resources at a time than many.
       for (const { kind, url } of urls) {
         if (res.destroyed) return
         parts.push(await collectKind(exchange, kind, url))

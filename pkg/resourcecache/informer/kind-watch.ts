@@ -63,7 +63,7 @@ export class KindWatch {
     },
   }
 
-  /** To be called when the kind is not in the cache any more. */
+  /** Must be called when the kind is removed from the cache. */
   unfollowed(): void {
     if (!this.#isRunning || this.#own !== undefined) return
     const { client, path, logger, handler } = this.#options

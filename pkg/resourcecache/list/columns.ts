@@ -17,11 +17,11 @@ type Requirement = Pick<FieldRequirement, 'operator' | 'value'>
 type FilterColumn = {
   readonly name: string
   readonly toMatch: (requirement: Requirement) => (entry: Entry) => boolean
-  /** What is read, where that is not a part of the kind. */
+  /** The definition that was read, for a column that is not part of the kind. */
   readonly definition?: unknown
 }
 
-// What kubectl prints for a cell without a value.
+// The text that kubectl prints for a cell without a value.
 const empty = '<none>'
 
 /** @param printer the columns of a custom resource; undefined for any other kind */

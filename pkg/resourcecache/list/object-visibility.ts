@@ -79,7 +79,7 @@ export async function readCurrent(
   }
 }
 
-/** What is needed to know whether something may still be shown. */
+/** The part of a result that shows whether it is still current. */
 export type Sight = { readonly rights?: { readonly isCurrent: () => boolean } }
 
 export function isCurrent(visible: Sight | undefined): boolean {
@@ -87,7 +87,7 @@ export function isCurrent(visible: Sight | undefined): boolean {
 }
 
 /**
- * To be called after the last wait before something is shown.
+ * Must be called after the last wait before something is shown.
  *
  * @throws Status 410, for readCurrent
  */

@@ -80,7 +80,7 @@ function toCause(reason: string, cause: unknown): Error {
   return new Error(reason, { cause: new Error(messages.join('; ') || 'unknown') })
 }
 
-// Of metadata, userinfo and the callback; none of them is a secret.
+// The values of metadata, userinfo and the callback that are compared; none of them is secret.
 const compared: readonly string[] = ['issuer', 'iss', 'sub', 'aud']
 
 /**

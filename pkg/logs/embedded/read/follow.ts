@@ -23,9 +23,9 @@ export function createFeed(read: ReadArrivals): Feed {
   const followers = new Set<(committed: readonly Committed[]) => void>()
 
   async function* follow(filter: LogFilter, signal: AbortSignal): AsyncGenerator<readonly Hit[]> {
-    /** Of each partition that has lines to be read, the first of them. */
+    /** The first unread line of each partition that has any. */
     const unread = new Map<string, number>()
-    /** Of each partition that has been read, the line after. */
+    /** The line after the last one read, of each partition. */
     const position = new Map<string, number>()
     let wake = (): void => undefined
     const notice = (committed: readonly Committed[]): void => {

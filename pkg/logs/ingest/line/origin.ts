@@ -3,7 +3,8 @@ import { fileNames, meanings, type OriginName } from './origin-names.ts'
 
 type Origin = Record<OriginName, string>
 
-// Of containers, as the kubelet names it. Fluent Bit's tags have dots in place of slashes.
+// The path of a container log, as the kubelet names it. Fluent Bit's tags have dots in place of
+// slashes.
 const containerFile = /^([a-z0-9][a-z0-9.-]*)_([a-z0-9-]+)_([a-z0-9-]+)-([0-9a-f]{64})\.log$/
 const podFile = /[./]pods[./]([a-z0-9-]+)_([a-z0-9][a-z0-9.-]*)_[0-9a-f-]{32,36}[./]([a-z0-9-]+)[./]\d+\.log$/
 const maxFileName = 4096

@@ -58,7 +58,7 @@ export function toAnyMap(pairs: Iterable<readonly [string, AnyValue]>): AnyMap {
   )
 }
 
-/** How many values a record, a scope or a resource has at most; more are left out. */
+/** Maximum number of values of a record, a scope or a resource; others are omitted. */
 export const maxValues = 65_536
 
 /** Maximum depth of a value, since readers recurse. */

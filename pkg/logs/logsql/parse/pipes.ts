@@ -237,7 +237,7 @@ function parseLen({ tokens }: FilterContext): Pipe {
   return { kind: 'len', field, result: isNamed ? fieldOf(tokens) : messageField }
 }
 
-/** Of Kapis: the forms of lines, see {@link createPatterns}. */
+/** A pipe that only Kapis has: the forms of lines, see {@link createPatterns}. */
 function parsePatterns({ tokens }: FilterContext): Pipe {
   const from = tokens.take('from') ? fieldOf(tokens) : messageField
   const limit = tokens.take('limit') ? countOf(tokens) : maxPatterns

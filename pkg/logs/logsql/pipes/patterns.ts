@@ -14,10 +14,10 @@ const digit = /\d/
 const leastSimilarity = 0.5
 
 /**
- * Finds the forms of log lines in one pass and in bounded memory, by Drain (He et al., "Drain: An
- * Online Log Parsing Approach with Fixed Depth Tree", ICWS 2017): lines of as many words that begin
- * with the same literal words are compared with the forms that are known of such lines, and join
- * the most similar one. Words with digits count as variable from the start.
+ * Finds the forms of log lines in one pass and in bounded memory, by Drain ("Drain: An Online Log
+ * Parsing Approach with Fixed Depth Tree", ICWS 2017): a line is compared with the known forms that
+ * have the same number of words and begin with the same literal words, and joins the most similar
+ * one. Words with digits count as variable from the start.
  */
 export function createPatterns(): {
   readonly add: (text: string) => void

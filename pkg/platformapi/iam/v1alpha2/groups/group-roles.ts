@@ -36,7 +36,7 @@ export function createGroupRoleHandlers(
   const { knowMembers, resolve, givenBy, takenFrom, ownOf, heldByEach } = createMemberGrants(tools, places)
   const groupLabel = `${iam}/group-ref`
 
-  /** One for each group: its role is the same in all namespaces of the workspace. */
+  /** One binding for each group, whose role is the same in all namespaces of the workspace. */
   function toWorkspaceBinding(workspace: string, group: string, role: string): KubeObject {
     return {
       apiVersion: `${iam}/v1alpha2`,

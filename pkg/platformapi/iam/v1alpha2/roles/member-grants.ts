@@ -130,7 +130,7 @@ export function createMemberGrants({ groupDomain, callAs }: GrantTools, places: 
     )
   }
 
-  /** What each of some users, or groups, has at a place. */
+  /** The bindings of each of some users or groups in a scope. */
   async function heldByEach(place: ResolvedScope, kind: Subject['kind'], names: ReadonlySet<string>) {
     const all = await places.heldAt(place, subject => subject.kind === kind && names.has(subject.name))
     const held = new Map([...names].map(name => [name, [] as Held[]]))

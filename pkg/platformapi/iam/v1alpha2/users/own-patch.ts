@@ -17,7 +17,7 @@ import { toAnswer } from './users.ts'
 const jsonPatchType = 'application/json-patch+json'
 const patchTypes = [jsonPatchType, 'application/merge-patch+json']
 
-/** What a patch changes of the caller's own user. */
+/** The changes of a patch of the caller's own user. */
 export type OwnChange = {
   readonly password: string | undefined
   /** The members of spec, as a JSON Merge Patch. */
