@@ -18,8 +18,8 @@ export type EventStream = {
   /** Encodes an event for the stream. */
   readonly frame: (event: Buffer) => Buffer
   /**
-   * Like the function above for an event in parts: returns chunks large enough for a write, without
-   * copying large parts.
+   * Like `frame`, for an event in parts: returns chunks large enough for a write, without copying
+   * large parts.
    */
   readonly pieces: (event: Iterable<Buffer>) => Iterable<Buffer>
 }

@@ -62,7 +62,7 @@ export function createFailedLoginCounter(options: FailedLoginCounterOptions): Fa
     return parseList(await client.call({ path: `${path}?${query}` })).items ?? []
   }
 
-  /** @param nowMs by kube-apiserver's clock, which has stamped them too */
+  /** @param nowMs time of kube-apiserver, which also set the times of the records */
   function countSince(failures: readonly KubeObject[], user: User | undefined, nowMs: number): number {
     // Unlocking by an administrator resets the count.
     const forgivenMs = user?.state === 'Active' ? user.stateSinceMs : 0

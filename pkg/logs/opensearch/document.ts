@@ -32,7 +32,7 @@ export function toDocument(record: LogRecord): object {
   }
 }
 
-/** The engine's clients would round them as numbers. */
+/** As text, since clients of the engine would round numbers. */
 function digitsOf(_name: string, value: unknown): unknown {
   return typeof value === 'bigint' ? String(value) : value
 }

@@ -25,7 +25,7 @@ export type PersonalAccessTokens = {
  * Personal access tokens for scripts: long-lived, named, and with all permissions of their owner or
  * read-only. They are sessions, so they end with their user and are checked for each request. Only
  * a login can create one, after the user has changed a password that an administrator set: a leaked
- * token must not be able to outlive itself. They end like the login that created them, when the
+ * token must not be able to create a successor. They end like the login that created them, when the
  * password changes or the identity provider revokes the login.
  */
 export function createPersonalAccessTokens({ tools, audit }: EndpointOptions): PersonalAccessTokens {

@@ -95,7 +95,7 @@ export function assertCurrent(visible: Visible | undefined): void {
   if (!isCurrent(visible)) throw new SightChanged()
 }
 
-/** Chunks of a response that ends, incomplete, once its caller may no longer see all of it. */
+/** Forwards the chunks of a response, and aborts it once its caller may no longer see all of it. */
 export function* whileCurrent<T>(
   visible: Sight | undefined,
   chunks: Iterable<T>,
