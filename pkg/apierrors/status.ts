@@ -19,6 +19,7 @@ export type OAuthReason =
   | 'temporarily_unavailable'
   | 'login_required'
   | 'consent_required'
+  | 'interaction_required'
   | 'access_denied'
   | 'unsupported_response_type'
   | 'request_not_supported'

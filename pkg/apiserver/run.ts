@@ -67,7 +67,7 @@ export async function runApiserver(
   const { client } = kubeApiserver
   const clientAddress = createClientAddress(() => live().listen.trustedProxies)
   const rights = createRights({ client, groupDomain, logger })
-  const access = createAuth({ client, config, logger, registry, group, clientAddress, ...rights })
+  const access = createAuth({ client, config, live, logger, registry, group, clientAddress, ...rights })
   const certificates = createCertificates({ client, config, logger, registry })
   await retryUntilSuccess(() => certificates.start(), { logger, signal })
   if (signal.aborted) return

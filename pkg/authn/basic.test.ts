@@ -67,6 +67,19 @@ describe('createBasicAuthenticator', () => {
     expect(await rejectionOf(authenticate(request(basic('agent:p:1'))))).to.have.property('code', 401)
   })
 
+  it('refuses a password that needs a second factor, and says so', async () => {
+    const authenticator = createBasicAuthenticator({
+      accepts: () => ({ cacheMs: 1000, takesFirstPassword: true }),
+      check: async () => ({ outcome: 'second-factor-required' }),
+      users: { get: () => undefined },
+    })
+    const error = await rejectionOf(Promise.resolve(authenticator.authenticate(request(basic('agent:p:1')))))
+    expect(error).to.include({
+      code: 401,
+      message: 'this user needs a second factor: use the token of a login',
+    })
+  })
+
   it('refuses a disabled user, whose password may be right', async () => {
     const { authenticate, users } = create()
     await authenticate(request(basic('agent:p:1')))

@@ -30,6 +30,8 @@ export type BasicPath = {
 export type PasswordOutcome =
   | { readonly outcome: 'right'; readonly user: User }
   | { readonly outcome: 'wrong' }
+  /** The password is correct, but does not suffice. */
+  | { readonly outcome: 'second-factor-required' }
   | { readonly outcome: 'locked'; readonly retryAfterSeconds: number }
 
 export type BasicOptions = {
@@ -118,6 +120,11 @@ export function createBasicAuthenticator({ accepts, check, users }: BasicOptions
     if (verdict.outcome === 'locked')
       throw tooManyRequests('too many wrong passwords: try again later', verdict.retryAfterSeconds)
     if (verdict.outcome === 'wrong') throw refused('incorrect user name or password')
+    if (verdict.outcome === 'second-factor-required')
+      throw refused(
+        'a second factor is required',
+        'this user needs a second factor: use the token of a login',
+      )
     const identity = toIdentity(verdict.user, path)
     known.set(digest, verdict.user, path.cacheMs)
     return identity
@@ -157,9 +164,9 @@ export function createBasicAuthenticator({ accepts, check, users }: BasicOptions
  * A 401 with a Basic challenge, only for requests with Basic: browsers would otherwise show their
  * own login dialog, and send the password with every later request.
  */
-function refused(cause: string): Status {
+function refused(cause: string, message = 'Unauthorized'): Status {
   const headers = { 'www-authenticate': basicChallenge }
-  return new Status(401, 'Unauthorized', 'Unauthorized', { cause, headers })
+  return new Status(401, 'Unauthorized', message, { cause, headers })
 }
 
 function readCredential(header: string): BasicCredential {

@@ -68,6 +68,7 @@ describe('parseConfig', () => {
       registries: { caFile: '/etc/ca.pem', trustedHosts: ['localhost:5000'] },
       authentication: {
         multipleLogin: false,
+        secondFactorGroups: ['ops', 'system:authenticated'],
         basicForApis: true,
         constrainedImpersonation: 'off',
         authenticateRateLimiterMaxTries: 3,
@@ -149,6 +150,7 @@ describe('parseConfig', () => {
       registries: { caFile: '/etc/ca.pem', trustedHosts: ['localhost:5000'] },
       authentication: {
         multipleLogin: false,
+        secondFactorGroups: ['ops', 'system:authenticated'],
         basicForApis: true,
         constrainedImpersonation: 'off',
         authenticateRateLimiterMaxTries: 3,

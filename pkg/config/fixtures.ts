@@ -26,6 +26,7 @@ export const defaults: Config = {
   registries: { caFile: '', trustedHosts: [] },
   authentication: {
     multipleLogin: true,
+    secondFactorGroups: [],
     basicForApis: false,
     constrainedImpersonation: 'auto',
     authenticateRateLimiterMaxTries: 10,

@@ -11,6 +11,7 @@ describe('reloadedPaths', () => {
       'cache.platformReads',
       'cache.clusterLists',
       'authentication.multipleLogin',
+      'authentication.secondFactorGroups',
       'limits.requestsInFlight',
       'limits.mutatingRequestsInFlight',
       'limits.longRunningRequests',

@@ -1,4 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto'
+import { type AuthenticationMethods, methodClaims } from './authentication-methods.ts'
 import type { SigningAlgorithm } from './key-set.ts'
 import type { KeySource } from './key-source.ts'
 import { isReservedName } from './reserved-name.ts'
@@ -12,6 +13,7 @@ export type IdTokenSubject = ClaimedUser & {
   readonly scope: string
   /** When the user authenticated, in seconds since the epoch; 0 if unknown. */
   readonly authTime: number
+  readonly amr: AuthenticationMethods
   /** '' when the client sent none. */
   readonly nonce: string
   /** The access token of the same response. */
@@ -33,6 +35,7 @@ export async function signIdToken(
   const scopes = subject.scope.split(' ')
   const claims = {
     ...(subject.authTime === 0 ? {} : { auth_time: subject.authTime }),
+    ...methodClaims(subject.amr),
     sid: subject.sid,
     at_hash: halfHash(subject.accessToken),
     ...present({ nonce: subject.nonce }),

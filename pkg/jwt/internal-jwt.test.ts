@@ -22,7 +22,7 @@ describe('createInternalJwts', () => {
 
   it('keeps kinds apart', async () => {
     const token = await internalJwts.sign('code', { sub: 'alice' }, { lifeSeconds: 60 })
-    for (const kind of ['browser', 'device', 'password-change'] as const)
+    for (const kind of ['browser', 'device', 'login-progress'] as const)
       expect(await internalJwts.verify(kind, token), kind).to.equal(undefined)
   })
 

@@ -9,9 +9,9 @@ export type InternalJwtKind =
   | 'code'
   | 'browser'
   | 'device'
+  | 'login-progress'
   | 'login-proof'
   | 'logout-request'
-  | 'password-change'
   | 'provider-login'
   | 'provider-logout'
   | 'newcomer'
@@ -28,8 +28,13 @@ export type InternalJwts = {
   readonly verify: (kind: InternalJwtKind, token: string) => Promise<InternalJwt | undefined>
 }
 
-// A new account may have many groups; a logout may include a URL with the state of a client.
-const maxKilobytes: Partial<Record<InternalJwtKind, number>> = { newcomer: 48, 'logout-request': 16 }
+// A new account may have many groups, and an ID token of its provider; a logout may include a URL
+// with the state of a client.
+const maxKilobytes: Partial<Record<InternalJwtKind, number>> = {
+  newcomer: 48,
+  'login-progress': 48,
+  'logout-request': 16,
+}
 const maxLengthOf = (kind: InternalJwtKind) => (maxKilobytes[kind] ?? 8) * 1024
 
 /**

@@ -2,6 +2,8 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { unauthorized } from '../apierrors/status.ts'
 import type { RegisteredClient } from '../config/sections/client.ts'
+import { createFactorService } from '../iam/factors/factor-service.ts'
+import { memoryFactorStore } from '../iam/factors/fixtures.ts'
 import type { Provider } from '../iam/identityprovider/provider-store.ts'
 import { createLockout } from '../iam/lockout/lockout.ts'
 import { createLoginKeys } from '../iam/lockout/login-keys.ts'
@@ -67,24 +69,31 @@ export async function startApp() {
   const state = { isReady: true, isPollInTime: true }
   const workloads = await memoryWorkloads()
   const rule = { maxTries: 5, durationSeconds: 600 }
+  const passwords = createPasswordChecker({
+    users: known,
+    hasher,
+    hashOf: async ({ inlineHash }) => inlineHash,
+    lockout: createLockout({ rules: { user: rule, address: { ...rule, maxTries: 1000 } } }),
+    durationSeconds: rule.durationSeconds,
+    toKeys: createLoginKeys(() => Buffer.from('secret')),
+    maxTries: rule.maxTries,
+    maxTriesPerAddress: 1000,
+    // With one replica, only the lockout decides.
+    failed: async () => ({ ofName: 0, ofAddress: 0 }),
+    counts: { countOf: async () => 0, countFrom: async () => 0 },
+    locked: () => undefined,
+  })
+  const requiredGroups: string[] = []
   const tools: GrantTools & { multipleLogin: () => boolean } = {
     multipleLogin: () => true,
     users: known,
     sessions,
     recordLogin: () => undefined,
-    passwords: createPasswordChecker({
-      users: known,
-      hasher,
-      hashOf: async ({ inlineHash }) => inlineHash,
-      lockout: createLockout({ rules: { user: rule, address: { ...rule, maxTries: 1000 } } }),
-      durationSeconds: rule.durationSeconds,
-      toKeys: createLoginKeys(() => Buffer.from('secret')),
-      maxTries: rule.maxTries,
-      maxTriesPerAddress: 1000,
-      // With one replica, only the lockout decides.
-      failed: async () => ({ ofName: 0, ofAddress: 0 }),
-      counts: { countOf: async () => 0, countFrom: async () => 0 },
-      locked: () => undefined,
+    passwords,
+    factors: createFactorService({
+      ...{ passwords, hasher },
+      store: memoryFactorStore(),
+      requiredGroups: () => requiredGroups,
     }),
     providers: {
       store: { get: name => providers.get(name), all: () => providers.values() },
@@ -155,6 +164,7 @@ export async function startApp() {
     state,
     users,
     workloads,
+    requiredGroups,
     tools,
     /**
      * Builds a form for the token endpoint; the client is `kapis` unless the form or a header names

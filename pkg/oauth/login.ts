@@ -3,6 +3,7 @@ import type { ClientConfig } from '../config/sections/client.ts'
 import type { Source } from '../iam/sessions/client-info.ts'
 import { endOtherLogins } from '../iam/sessions/revoke-session.ts'
 import type { User } from '../iam/users/user.ts'
+import type { AuthenticationMethods } from '../jwt/authentication-methods.ts'
 import type { Granted, GrantTools } from './tokens/grant.ts'
 import { issueIdToken } from './tokens/id-token.ts'
 import { lifetimesOf } from './tokens/lifetimes.ts'
@@ -16,6 +17,7 @@ export type Login = {
   readonly client: ClientConfig
   /** The identity provider that authenticated the user; '' for a local password. */
   readonly provider: string
+  readonly amr: AuthenticationMethods
   readonly source: Source
   /** The scope that the request names; undefined when it names none. */
   readonly requestedScope?: string | undefined
@@ -33,7 +35,7 @@ export type Login = {
  * @throws Status invalid_scope; 409 if a session with that sid exists
  */
 export async function beginLogin(tools: GrantTools, login: Login): Promise<Granted> {
-  const { user, client, provider, source, requestedScope, sid = randomUUID() } = login
+  const { user, client, provider, amr, source, requestedScope, sid = randomUUID() } = login
   const nowMs = Date.now()
   const { nonce, authTime } = login.browser ?? { nonce: '', authTime: Math.floor(nowMs / 1000) }
   const scope = login.scope?.granted ?? grantScope(requestedScope, client)
@@ -42,7 +44,7 @@ export async function beginLogin(tools: GrantTools, login: Login): Promise<Grant
   const subject = { username, uid, groups, mustChangePassword, sid, clientId: client.name, scope }
   const canRefresh = client.grantTypes.includes('refresh_token')
   const [access, refresh] = await Promise.all([
-    tools.issuer.access(subject, accessTokenSeconds),
+    tools.issuer.access({ ...subject, login: { amr, authTime } }, accessTokenSeconds),
     canRefresh ? tools.issuer.refresh(subject, refreshTokenSeconds) : undefined,
   ])
   // Stored before the response: a token of an unknown login could never be revoked.
@@ -58,6 +60,7 @@ export async function beginLogin(tools: GrantTools, login: Login): Promise<Grant
     clientId: client.name,
     scope,
     authenticatedAtMs: authTime * 1000,
+    amr,
     refreshId: refresh?.jti ?? '',
     parent: '',
     // A client without openid gets no sid, and has no part in the session (OpenID Connect Core).
@@ -78,7 +81,7 @@ export async function beginLogin(tools: GrantTools, login: Login): Promise<Grant
       ...(refresh === undefined ? {} : { refresh_token: refresh.token }),
       expires_in: accessTokenSeconds,
       ...(await issueIdToken(tools, {
-        ...{ user, client, sid, scope, nonce, authTime },
+        ...{ user, client, sid, scope, nonce, authTime, amr },
         accessToken: access.token,
         lifeSeconds: accessTokenSeconds,
       })),

@@ -38,7 +38,7 @@ export function memorySessions() {
 
 export function memoryDevices(): GrantTools['devices'] {
   const devices = new Map<string, DeviceAuthorization>()
-  const noUser = { user: '', userUid: '', provider: '', authTime: 0, browserSid: '', sid: '' }
+  const noUser = { user: '', userUid: '', provider: '', authTime: 0, amr: '', browserSid: '', sid: '' }
   return {
     async create(device) {
       devices.set(device.name, { ...device, ...noUser, decision: '', resourceVersion: '1' })

@@ -6,6 +6,7 @@ import type { Config, Secrets } from '../config/config.ts'
 import type { Reloads } from '../config/config-file.ts'
 import { logPageClient } from '../config/sections/client.ts'
 import { readProxyEnvironment } from '../http/proxy-environment.ts'
+import { createFactorService } from '../iam/factors/factor-service.ts'
 import { ClientStore } from '../iam/sessions/client-store.ts'
 import { createDeviceStore } from '../iam/sessions/device-authorization.ts'
 import { retryUntilSuccess } from '../kubeclient/retry.ts'
@@ -120,7 +121,9 @@ function createApp(
   },
 ) {
   const { accounts, signing, clients, providers, devices, isReady } = parts
-  const { users, sessions, passwords, hasher, hashOf, changePassword } = accounts
+  const { users, sessions, passwords, hasher, hashOf, changePassword, factorStore: store } = accounts
+  const requiredGroups = () => reloads.live().authentication.secondFactorGroups
+  const factors = createFactorService({ store, passwords, hasher, requiredGroups })
   const { keys, verifier, internalJwts } = signing
   const { issuer, productName, clockSkewSeconds } = config.oauth
   const { accessTokenSeconds, refreshTokenSeconds, loginMaxAgeSeconds } = config.oauth
@@ -143,7 +146,14 @@ function createApp(
   return createOAuthApp({
     ...{ groupDomain: config.groupDomain, issuer, productName, assertions, registry: clients },
     tools: {
-      ...{ users, sessions, passwords, recordLogin: passwords.recordLogin, providers: providers.tools },
+      ...{
+        users,
+        sessions,
+        passwords,
+        factors,
+        recordLogin: passwords.recordLogin,
+        providers: providers.tools,
+      },
       ...{ issuer: signing.issuer, verifier, internalJwts, subjectTokens, devices },
       multipleLogin: () => reloads.live().authentication.multipleLogin,
       isPollInTime: createPollRateLimit(),

@@ -5,7 +5,7 @@ import { connectPlatform, findGroupDomain } from '../session/platform-client.ts'
 import { serverUsage } from '../session/server-address.ts'
 import { type Call, parseUserArgs } from './call.ts'
 import { get, list } from './show.ts'
-import { create, remove, setPassword, setState, unlock } from './write.ts'
+import { create, remove, resetFactors, setPassword, setState, unlock } from './write.ts'
 
 const actions: Readonly<
   Record<string, { takesName: boolean; run: (call: Call, name: string) => Promise<void> }>
@@ -20,6 +20,7 @@ const actions: Readonly<
   enable: { takesName: true, run: (call, name) => setState(call, name, 'Active', 'enabled') },
   unlock: { takesName: true, run: unlock },
   'set-password': { takesName: true, run: setPassword },
+  'reset-factors': { takesName: true, run: resetFactors },
   delete: { takesName: true, run: remove },
 }
 
@@ -33,6 +34,7 @@ export const user: Command = {
   enable NAME            allow logins again
   unlock NAME            remove the lock that too many wrong passwords caused
   set-password NAME      set a new password (prompted for twice, or read from stdin) and end all logins
+  reset-factors NAME     remove the second factors of a user who has lost them, and end all logins
   delete NAME            delete the user
 
 ${serverUsage}  --email ADDRESS        e-mail address of a new user (required)
@@ -49,6 +51,7 @@ ${serverUsage}  --email ADDRESS        e-mail address of a new user (required)
   kapis user set-password alice
   kapis user set-password alice --own            # your own password
   kapis user disable alice
+  kapis user reset-factors alice                 # the phone is lost
   printf '%s\\n' "$PASSWORD" | kapis user create ci --email ci@example.org
 `,
   complete: words => (words.length === 0 ? Object.keys(actions) : []),

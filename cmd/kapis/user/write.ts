@@ -65,3 +65,9 @@ export async function remove(call: Call, name: string): Promise<void> {
   const answer = await call.platform.call('delete the user', path, { method: 'DELETE' })
   tell(call, parseJson(answer), `user ${name} deleted`)
 }
+
+export async function resetFactors(call: Call, name: string): Promise<void> {
+  const path = pathOf(call, `/${encodeURIComponent(name)}/factors`)
+  const answer = await call.platform.call('reset the second factors', path, { method: 'DELETE' })
+  tell(call, parseJson(answer), `second factors of user ${name} removed; all their logins have ended`)
+}

@@ -15,8 +15,11 @@ import { type Authorize, createAuthorizer, type Explain } from '../../authz/auth
 import type { NarrowingRole } from '../../authz/narrowing/narrowing-role.ts'
 import type { Config } from '../../config/config.ts'
 import type { ClientAddress } from '../../httpserver/request/client-address.ts'
+import { isFactorRequired } from '../../iam/factors/factor-policy.ts'
+import { createFactorRegistry } from '../../iam/factors/factor-store.ts'
 import type { PasswordChecker } from '../../iam/passwords/password-check.ts'
 import { isFreshLogin } from '../../iam/sessions/fresh-login.ts'
+import { endLogin } from '../../iam/sessions/revoke-session.ts'
 import { SessionStore } from '../../iam/sessions/session-store.ts'
 import type { User } from '../../iam/users/user.ts'
 import { UserStore } from '../../iam/users/user-store.ts'
@@ -46,6 +49,8 @@ export type Auth = {
   readonly hasJustLoggedIn: (exchange: AuthenticatedExchange) => Promise<boolean>
   /** @param requestOf returns the attributes to authorize a request with */
   readonly impersonate: (requestOf: RequestOf) => Impersonate
+  /** Ends all logins of a user, personal access tokens included. @throws Status 503 */
+  readonly endLogins: (user: string, why: string) => Promise<void>
   readonly authorize: Authorize
   /** Authorizes reading a Secret. @throws Status 403 */
   readonly authorizeSecretRead: (identity: Identity, namespace: string, name: string) => Promise<void>
@@ -74,6 +79,8 @@ type RequestOf = (exchange: AuthenticatedExchange) => Promise<RequestInfo> | Req
 export type AccessOptions = {
   readonly client: KubeClient
   readonly config: Config
+  /** The options that are followed. */
+  readonly live: () => Config
   readonly logger: Logger
   readonly registry: Registry
   readonly group: string
@@ -85,8 +92,9 @@ export type AccessOptions = {
 
 /** Wires the authenticators and the authorizer. */
 export function createAuth(options: AccessOptions): Auth {
-  const { client, config, logger, registry, group, clientAddress, explain } = options
+  const { client, config, live, logger, registry, group, clientAddress, explain } = options
   const { groupDomain } = config
+  const factors = createFactorRegistry({ client, namespace: config.kubernetes.namespace })
   const { issuer, audience, clockSkewSeconds, accessTokenSeconds, refreshTokenSeconds } = config.oauth
   const authentication = new AuthenticationConfigSource({ client, logger })
   const userListeners: UserListener[] = []
@@ -144,7 +152,11 @@ export function createAuth(options: AccessOptions): Auth {
     async check(req, login, password) {
       if (passwords === undefined) throw unavailable('passwords cannot be checked yet; retry later')
       const source = { address: clientAddress(req), userAgent: req.headers['user-agent'] ?? '' }
-      return passwords.check({ login, password, source })
+      const verdict = await passwords.check({ login, password, source })
+      if (verdict.outcome !== 'right') return verdict
+      const { user } = verdict
+      const isRequired = isFactorRequired(live().authentication.secondFactorGroups, user)
+      return isRequired || (await factors.has(user)) ? { outcome: 'second-factor-required' } : verdict
     },
     users: known,
   })
@@ -195,6 +207,9 @@ export function createAuth(options: AccessOptions): Auth {
       const session = sid === undefined ? undefined : await sessions.read(sid)
       const user = users.get(identity.username)
       return session !== undefined && user !== undefined && isFreshLogin(session, user)
+    },
+    async endLogins(user, why) {
+      for (const session of await sessions.list(user)) await endLogin(sessions, session, why)
     },
     impersonate: requestOf => exchange => {
       const { req, identity: caller } = exchange

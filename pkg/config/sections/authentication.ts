@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import { boolean, choice, integer, optionalInteger, section } from '../option.ts'
+import { boolean, choice, integer, optionalInteger, section, texts } from '../option.ts'
 
 /** Lockout and login history. Defaults are those of the KubeSphere installer. */
 export const authentication = section({
@@ -9,6 +9,12 @@ export const authentication = section({
     isReloaded: true,
     description:
       'Whether a user may have several logins at the same time. If false, a new login ends the others; personal access tokens stay valid.',
+  }),
+  secondFactorGroups: texts({
+    env: 'KAPIS_SECOND_FACTOR_GROUPS',
+    isReloaded: true,
+    description:
+      'Groups whose users must have a second factor to log in; `system:authenticated` is every user. A user without one sets it up after the password. The password grant and HTTP Basic are refused for them.',
   }),
   constrainedImpersonation: choice({
     of: ['auto', 'off'],

@@ -1,3 +1,5 @@
+import type { AuthenticationMethods } from '../../jwt/authentication-methods.ts'
+
 /** An account at an identity provider, after a login there. */
 export type Identity = {
   /** The permanent ID of the account at the provider. */
@@ -12,6 +14,8 @@ export type Identity = {
    * provider returned none: then the previous groups stay until groupsMaxAge.
    */
   readonly groups: readonly string[] | undefined | 'unknown'
+  /** How the provider has authenticated the user, as far as it is known. */
+  readonly amr?: AuthenticationMethods
   /** The id_token_hint for a logout at the provider. */
   readonly idToken?: string
 }

@@ -18,6 +18,7 @@ function session(sid: string, provider: string, ended = ''): Session {
     clientId: 'kapis',
     scope: '',
     authenticatedAtMs: 0,
+    amr: '',
     refreshId: '',
     parent: '',
     browserSid: '',

@@ -76,6 +76,48 @@ describe('createPasswordChecker', () => {
     expect(locked).to.deep.equal(['login', 'user', 'login', 'login'])
   })
 
+  it('counts wrong second factors with wrong passwords, for the user and the address', async () => {
+    const { check, checker, failed, users } = make()
+    const user = users.get('alice') ?? expect.fail()
+    const tried: boolean[] = []
+    const factor = async (isRight: boolean, address = '198.51.100.1') => {
+      const verify = async () => tried.push(isRight) > 0 && isRight
+      return (await checker.checkFactor({ user, source: { address, userAgent: '' } }, verify)).outcome
+    }
+    expect(await factor(true)).to.equal('right')
+    expect(await check('alice', 'wrong')).to.equal('wrong')
+    expect([await factor(false), await factor(false)]).to.deep.equal(['wrong', 'wrong'])
+    expect(failed.map(({ reason }) => reason)).to.deep.equal([
+      ...['incorrect password', 'incorrect second factor', 'incorrect second factor'],
+    ])
+    // Neither a right factor nor a right password gets further, from any address.
+    expect(await factor(true, '198.51.100.2')).to.equal('locked')
+    expect(await check('alice', 'right')).to.equal('locked')
+    expect(tried).to.have.length(3)
+  })
+
+  it('leaves a second factor unchecked for a user whom an administrator or another replica has locked', async () => {
+    const { checker, users } = make({ state: 'AuthLimitExceeded', stateSinceMs: Date.now() })
+    const user = users.get('alice') ?? expect.fail()
+    const attempt = { user, source: { address: '198.51.100.1', userAgent: '' } }
+    const verdict = await checker.checkFactor(attempt, () => Promise.reject(new Error('checked')))
+    expect(verdict.outcome).to.equal('locked')
+  })
+
+  it('lets one of several concurrent second factors fail at a time near the limit, and ends an attempt that throws', async () => {
+    const { checker, users } = make()
+    const user = users.get('alice') ?? expect.fail()
+    const attempt = { user, source: { address: '198.51.100.1', userAgent: '' } }
+    for (let i = 0; i < 10; i++)
+      expect(
+        await checker.checkFactor(attempt, () => Promise.reject(new Error('503'))).catch(e => e.message),
+      ).to.equal('503')
+    let checked = 0
+    const burst = Array.from({ length: 8 }, () => checker.checkFactor(attempt, async () => ++checked < 0))
+    const outcomes = (await Promise.all(burst)).map(({ outcome }) => outcome)
+    expect([checked, outcomes.filter(outcome => outcome === 'locked').length]).to.deep.equal([3, 5])
+  })
+
   it('counts what an identity provider has refused for the name there, not for the user', async () => {
     const { check, checker, failed, locked, users } = make()
     const alice = users.get('alice')
@@ -85,7 +127,13 @@ describe('createPasswordChecker', () => {
       if ('lockedUntilMs' in attempt) throw new Error('locked too early')
       await attempt.failed(alice, 'alice')
     }
-    const attempt = { login: 'ldap alice', user: alice, provider: 'ldap', source }
+    const attempt = {
+      login: 'ldap alice',
+      user: alice,
+      provider: 'ldap',
+      reason: 'incorrect password',
+      source,
+    }
     expect(failed).to.deep.equal([attempt, attempt, attempt])
     expect(locked).to.deep.equal(['login'])
     expect(await checker.begin({ login: 'ldap alice', provider: 'ldap', source }))
@@ -173,12 +221,14 @@ describe('createPasswordChecker', () => {
         login: 'alice@kapis.io',
         user: users.get('alice'),
         provider: '',
+        reason: 'incorrect password',
         source: { address: '192.0.2.5', userAgent: '' },
       },
       {
         login: 'nonexistent',
         user: undefined,
         provider: '',
+        reason: 'incorrect password',
         source: { address: '192.0.2.6', userAgent: '' },
       },
     ])

@@ -21,11 +21,22 @@ export type PasswordVerdict =
   | { readonly outcome: 'wrong'; readonly user: User | undefined }
   | { readonly outcome: 'locked'; readonly user: User | undefined; readonly retryAfterSeconds: number }
 
+/** A second factor of a user whose password was correct. */
+export type FactorAttempt = Pick<PasswordAttempt, 'source' | 'signal'> & { readonly user: User }
+
 export type PasswordChecker = {
   /**
    * @throws Status 503 if too many wait; the reason of the signal if the client has disconnected
    */
   readonly check: (attempt: PasswordAttempt) => Promise<PasswordVerdict>
+  /**
+   * Checks a second factor. Failures count for the user and the address as wrong passwords do, and
+   * lock both.
+   *
+   * @param verify whether the factor is right
+   * @throws the same, and the errors of `verify`
+   */
+  readonly checkFactor: (attempt: FactorAttempt, verify: () => Promise<boolean>) => Promise<PasswordVerdict>
   /**
    * Reserves the check of a password that an identity provider performs. Failures count for the
    * name and the address, not for the local user: guessing at the provider must not lock the local
@@ -87,6 +98,7 @@ export type FailedLogin = {
   /** Identity provider; '' for a password of ours. */
   readonly provider: string
   readonly source: Source
+  readonly reason: 'incorrect password' | 'incorrect second factor'
 }
 
 export type LoginKeys = {
@@ -112,17 +124,29 @@ export function createPasswordChecker(options: PasswordCheckerOptions): Password
     sizeOf: name => 2 * name.length,
   })
 
-  async function compare(
+  function compare(
     { login, password, source, signal }: PasswordAttempt,
     user: User | undefined,
     attempts: readonly Attempt[],
   ): Promise<PasswordVerdict> {
     const isOpen = user !== undefined && attempts.length > 1
+    const event = { login, user, provider: '', source, reason: 'incorrect password' } as const
+    // The same response in the same time for an unknown user, a user without a password, and a
+    // wrong password.
+    return settle(event, attempts, async () =>
+      hasher.verify(password, isOpen ? await hashOf(user) : undefined, signal),
+    )
+  }
+
+  async function settle(
+    event: FailedLogin,
+    attempts: readonly Attempt[],
+    verify: () => Promise<boolean>,
+  ): Promise<PasswordVerdict> {
+    const { user, login, source } = event
     let isRight: boolean
     try {
-      // The same response in the same time for an unknown user, a user without a password, and a
-      // wrong password.
-      isRight = await hasher.verify(password, isOpen ? await hashOf(user) : undefined, signal)
+      isRight = await verify()
       isRight &&= user !== undefined && (await mayPass(user, login, source))
     } catch (error) {
       for (const attempt of attempts) attempt.passed()
@@ -132,8 +156,14 @@ export function createPasswordChecker(options: PasswordCheckerOptions): Password
       for (const attempt of attempts) attempt.passed()
       return { outcome: 'right', user }
     }
-    const until = await fail(attempts, { login, user, provider: '', source })
+    const until = await fail(attempts, event)
     return until === undefined ? { outcome: 'wrong', user } : toLocked(until, user)
+  }
+
+  /** Locked by an administrator, or by a replica whose records have not arrived yet. */
+  function lockedByState(user: User): number | undefined {
+    const end = stateLockedUntilMs(user, options.durationSeconds)
+    return lockout.lockedUntilMs(toKeys.user(user)) === undefined ? end : undefined
   }
 
   /**
@@ -167,7 +197,7 @@ export function createPasswordChecker(options: PasswordCheckerOptions): Password
         failed(user, knownAs) {
           // A locked name is not sent to the provider.
           if (knownAs !== undefined) knownNames.set(key, knownAs, 2 * options.durationSeconds * 1000)
-          return fail([attempt], { login, user, provider, source })
+          return fail([attempt], { login, user, provider, source, reason: 'incorrect password' })
         },
       }
     },
@@ -178,18 +208,32 @@ export function createPasswordChecker(options: PasswordCheckerOptions): Password
       const first = await lockout.begin([toKeys.login(login), toKeys.address(source.address)], signal)
       if (typeof first === 'number') return toLocked(first, user)
       if (user === undefined) return compare(attempt, user, [first])
-      const key = toKeys.user(user)
-      const end = stateLockedUntilMs(user, options.durationSeconds)
-      // Locked by an administrator, or by a replica whose records have not arrived yet.
-      if (end !== undefined && lockout.lockedUntilMs(key) === undefined) {
+      const end = lockedByState(user)
+      if (end !== undefined) {
         first.passed()
         return toLocked(end, user)
       }
-      const second = await lockout.begin([key], signal).catch(error => {
+      const second = await lockout.begin([toKeys.user(user)], signal).catch(error => {
         first.passed()
         throw error
       })
       return compare(attempt, user, typeof second === 'number' ? [first] : [first, second])
+    },
+    async checkFactor({ user, source, signal }, verify) {
+      forgiveUnlocked(lockout, toKeys, user)
+      const end = lockedByState(user)
+      if (end !== undefined) return toLocked(end, user)
+      const keys = [toKeys.user(user), toKeys.login(user.name), toKeys.address(source.address)]
+      const attempt = await lockout.begin(keys, signal)
+      if (typeof attempt === 'number') return toLocked(attempt, user)
+      const event = {
+        login: user.name,
+        user,
+        provider: '',
+        source,
+        reason: 'incorrect second factor',
+      } as const
+      return settle(event, [attempt], verify)
     },
   }
 }

@@ -110,9 +110,8 @@ export function createPasswordService(options: PasswordServiceOptions): Password
     maxTriesPerAddress,
     durationSeconds,
     toKeys,
-    failed({ login, user, provider, source }) {
+    failed({ login, user, provider, source, reason }) {
       const loginRef = toLoginRef(secret(), login)
-      const reason = 'incorrect password'
       const type = provider === '' ? 'Password' : 'OAuth'
       metrics.login(type, 'failure')
       const failure = {
@@ -144,6 +143,7 @@ export function createPasswordService(options: PasswordServiceOptions): Password
 
   return {
     check: checker.check,
+    checkFactor: checker.checkFactor,
     begin: checker.begin,
     get isReady() {
       return feed.isReady && shared !== undefined

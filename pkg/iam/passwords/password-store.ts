@@ -1,18 +1,13 @@
 import { Status } from '../../apierrors/status.ts'
 import type { KubeClient } from '../../kubeclient/client.ts'
 import { isRecord, type KubeObject } from '../../kubeclient/object/object.ts'
-import {
-  readSecret,
-  type SecretContent,
-  secretPath,
-  secretsPath,
-  writeSecret,
-} from '../../kubeclient/object/secret.ts'
+import { readSecret, secretsPath } from '../../kubeclient/object/secret.ts'
 import { retryOnConflict } from '../../kubeclient/retry.ts'
 import { byName, Informer } from '../../kubeclient/watch/informer.ts'
 import type { Logger } from '../../telemetry/logger.ts'
-import { iamVersion, isPasswordHash, toCredential, type User } from '../users/user.ts'
+import { isPasswordHash, toCredential, type User } from '../users/user.ts'
 import { createSchemaCheck } from '../users/user-schema.ts'
+import { ownerUidOf, writeUserSecret } from '../users/user-secret.ts'
 
 export type PasswordStoreOptions = {
   readonly client: KubeClient
@@ -175,15 +170,11 @@ export class PasswordStore {
 
   /** @returns false if another writer was first */
   async #write(owner: PasswordOwner, hashes: Hashes, old: KubeObject | undefined): Promise<boolean> {
-    const { client, namespace } = this.#options
-    const name = { namespace, name: prefix + owner.name }
-    const ownerUid = old?.metadata.ownerReferences?.[0]?.uid ?? ''
-    // The Secret of a deleted user with the same name will be garbage-collected, whatever its owner
-    // is by then.
-    const isForeign = old !== undefined && ownerUid !== '' && ownerUid !== owner.uid
-    if (isForeign && !(await deleteAsRead(client, secretPath(name), old))) return false
-    const content = this.#toContent(owner, hashes)
-    const stored = await writeSecret(client, name, content, isForeign ? undefined : old?.metadata)
+    const { client, groupDomain, namespace } = this.#options
+    const target = { client, groupDomain, name: { namespace, name: prefix + owner.name } }
+    const annotations = { [this.#storedAt]: new Date().toISOString() }
+    const content = { type: this.#type, annotations, data: Object.fromEntries(hashes) }
+    const stored = await writeUserSecret(target, owner, content, old)
     if (stored !== undefined) this.#secrets.put(stored)
     return stored !== undefined
   }
@@ -199,30 +190,6 @@ export class PasswordStore {
       throw error
     }
   }
-
-  #toContent({ name, uid }: PasswordOwner, hashes: Hashes): SecretContent {
-    const owner = { apiVersion: `iam.${this.#options.groupDomain}/${iamVersion}`, kind: 'User', name, uid }
-    return {
-      type: this.#type,
-      annotations: { [this.#storedAt]: new Date().toISOString() },
-      // Garbage-collected with its user.
-      ...(uid === '' ? {} : { ownerReferences: [owner] }),
-      data: Object.fromEntries(hashes),
-    }
-  }
-}
-
-/** @returns false if it was changed or deleted since */
-async function deleteAsRead(client: KubeClient, path: string, { metadata }: KubeObject): Promise<boolean> {
-  const preconditions = { uid: metadata.uid, resourceVersion: metadata.resourceVersion }
-  const body = { apiVersion: 'v1', kind: 'DeleteOptions', preconditions }
-  try {
-    await client.call({ method: 'DELETE', path, body })
-    return true
-  } catch (error) {
-    if (error instanceof Status && (error.code === 409 || error.code === 404)) return false
-    throw error
-  }
 }
 
 /** The type of the Secrets. */
@@ -235,10 +202,10 @@ export function passwordSecretName(user: string): string {
 }
 
 function toKept(secret: KubeObject, storedAt: string): Kept {
-  const { ownerReferences, annotations, creationTimestamp, resourceVersion } = secret.metadata
+  const { annotations, creationTimestamp, resourceVersion } = secret.metadata
   return {
     hashes: toHashes(secret),
-    ownerUid: ownerReferences?.[0]?.uid ?? '',
+    ownerUid: ownerUidOf(secret),
     createdAtMs: Date.parse(creationTimestamp),
     storedAtMs: Date.parse(annotations?.[storedAt] ?? '') || 0,
     resourceVersion,

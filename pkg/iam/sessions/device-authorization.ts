@@ -1,4 +1,5 @@
 import { Status } from '../../apierrors/status.ts'
+import type { AuthenticationMethods } from '../../jwt/authentication-methods.ts'
 import type { KubeClient } from '../../kubeclient/client.ts'
 import { isRecord, type KubeObject, parseList, parseObject } from '../../kubeclient/object/object.ts'
 import { iamVersion } from '../users/user.ts'
@@ -17,6 +18,7 @@ export type DeviceAuthorization = {
   readonly provider: string
   /** In seconds since the epoch. */
   readonly authTime: number
+  readonly amr: AuthenticationMethods
   readonly browserSid: string
   /** Of the login that the device will get. */
   readonly sid: string
@@ -106,6 +108,7 @@ function toDevice({ metadata, spec }: KubeObject): DeviceAuthorization {
     userUid: text('userUid'),
     provider: text('provider'),
     authTime: typeof stored.authTime === 'number' ? stored.authTime : 0,
+    amr: text('amr'),
     browserSid: text('browserSid'),
     sid: text('sid'),
   }

@@ -1,7 +1,8 @@
 import type { User } from '../users/user.ts'
 import type { Session } from './session.ts'
 
-const freshMs = 10 * 60_000
+/** How long a login counts as recent. */
+export const freshLoginMs = 10 * 60_000
 const skewMs = 60_000
 
 /**
@@ -18,7 +19,7 @@ export function isFreshLogin(session: Session, user: User, nowMs = Date.now()): 
     userUid === user.uid &&
     credential !== '' &&
     credential === user.credential &&
-    ageMs <= freshMs &&
+    ageMs <= freshLoginMs &&
     ageMs >= -skewMs
   )
 }

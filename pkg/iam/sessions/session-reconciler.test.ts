@@ -23,6 +23,7 @@ const login: Session = {
   clientId: 'kapis',
   scope: '',
   authenticatedAtMs: 0,
+  amr: '',
   refreshId: 'r1',
   parent: '',
   browserSid: '',

@@ -16,6 +16,7 @@ const session: Session = {
   clientId: 'kapis',
   scope: 'openid',
   authenticatedAtMs: Date.parse('2025-12-31T22:00:00Z'),
+  amr: '',
   parent: 's0',
   browserSid: 'b1',
   refreshId: 'r2',

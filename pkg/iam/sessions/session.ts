@@ -1,3 +1,4 @@
+import type { AuthenticationMethods } from '../../jwt/authentication-methods.ts'
 import { isRecord, type KubeObject } from '../../kubeclient/object/object.ts'
 import { iamVersion, type User } from '../users/user.ts'
 
@@ -40,6 +41,7 @@ export type Session = {
   readonly scope: string
   /** When the user authenticated, which may be before the login began; 0 if unknown. */
   readonly authenticatedAtMs: number
+  readonly amr: AuthenticationMethods
   readonly refreshId: string
   readonly previousRefreshId: string
   /** Milliseconds since the epoch. */
@@ -86,6 +88,7 @@ export function toSession({ metadata, spec }: KubeObject): Session {
     clientId: text('clientId'),
     scope: text('scope'),
     authenticatedAtMs: Date.parse(text('authenticatedAt')) || 0,
+    amr: text('amr'),
     refreshId: text('refreshId'),
     previousRefreshId: text('previousRefreshId'),
     rotatedAtMs: Date.parse(text('rotatedAt')) || 0,

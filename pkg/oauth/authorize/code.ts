@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import type { AuthenticationMethods } from '../../jwt/authentication-methods.ts'
 import type { InternalJwts } from '../../jwt/internal-jwt.ts'
 import type { GrantedScope } from '../login.ts'
 
@@ -14,6 +15,7 @@ export type CodeGrant = {
   readonly nonce: string
   /** When the user logged in, in seconds since the epoch. */
   readonly authTime: number
+  readonly amr: AuthenticationMethods
   readonly provider: string
   /** The browser session: the code becomes invalid when it ends. */
   readonly browserSid: string
@@ -39,6 +41,7 @@ export function issueCode(internalJwts: InternalJwts, grant: CodeGrant): Promise
     challenge: grant.challenge,
     nonce: grant.nonce,
     auth_time: grant.authTime,
+    amr: grant.amr,
     idp: grant.provider,
     bsid: grant.browserSid,
   }
@@ -60,6 +63,7 @@ export async function readCode(internalJwts: InternalJwts, code: string): Promis
     challenge: text('challenge'),
     nonce: text('nonce'),
     authTime: typeof claims.auth_time === 'number' ? claims.auth_time : 0,
+    amr: text('amr'),
     provider: text('idp'),
     browserSid: text('bsid'),
   }

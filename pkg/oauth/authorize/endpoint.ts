@@ -1,6 +1,10 @@
 import type { Request, RequestHandler, Response } from 'express'
+import { missingContextClass } from '../../jwt/authentication-methods.ts'
 import type { IdTokenHint } from '../../jwt/verify.ts'
+import { continueLogin } from '../browser/continue-login.ts'
 import type { BrowserOptions } from '../browser/dependencies.ts'
+import { readIdToken } from '../browser/id-token-cookie.ts'
+import { newProgress } from '../browser/login-progress.ts'
 import { proofParameter, readLoginProof } from '../browser/login-proof.ts'
 import { maxReturnTo, toLoginPath } from '../browser/return-to.ts'
 import { type BrowserLogin, readBrowserLogin } from '../browser/session.ts'
@@ -106,6 +110,13 @@ async function decide(
   event.user = user
   if (hint !== undefined && hint.sub !== user)
     throw oauthError(400, 'login_required', 'the user who logged in is not the one of the id_token_hint')
+  if (missingContextClass(request.acrValues, login.amr) !== undefined) {
+    if (isSilent) throw oauthError(400, 'interaction_required', 'a second factor is needed for acr_values')
+    const { provider, amr } = login
+    const idToken = readIdToken(exchange.req)
+    const progress = { user: login.user, provider, amr, idToken, returnTo: toPath(asked.params) }
+    return continueLogin(options, exchange, newProgress(progress), event)
+  }
   if (await needsConsent(options.tools, target.client, { ...request, user })) {
     if (isSilent) throw oauthError(400, 'consent_required', '')
     await sendConsentPage(options, exchange, { ...asked, login })

@@ -29,6 +29,8 @@ export type AuthorizeRequest = {
   readonly prompts: ReadonlySet<string>
   readonly maxAgeSeconds: number | undefined
   readonly idTokenHint: string | undefined
+  /** The accepted context classes, separated by spaces. */
+  readonly acrValues: string | undefined
 }
 
 /**
@@ -87,6 +89,7 @@ export function readAuthorizeRequest(params: Form, client: ClientConfig): Author
     prompts: readPrompts(params.get('prompt')),
     maxAgeSeconds: readMaxAge(params.get('max_age')),
     idTokenHint: params.get('id_token_hint'),
+    acrValues: params.get('acr_values'),
   }
 }
 

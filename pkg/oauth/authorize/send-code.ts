@@ -22,6 +22,7 @@ export async function sendCode(
     challenge: request.challenge,
     nonce: request.nonce,
     authTime: login.authTime,
+    amr: login.amr,
     provider: login.provider,
     browserSid: login.sid,
   })

@@ -18,7 +18,7 @@ function session(changes: Partial<Session> = {}): Session {
       createdAtMs: 0,
     },
     ...{ user: 'alice', userUid: '', userGeneration: 1, credential: '', provider: '', clientId: 'app' },
-    ...{ scope: 'openid email', authenticatedAtMs: 0, refreshId: '', previousRefreshId: '' },
+    ...{ scope: 'openid email', authenticatedAtMs: 0, amr: '', refreshId: '', previousRefreshId: '' },
     ...{ rotatedAtMs: 0, expiresAtMs: 0, ended: 'logout', ...changes },
   }
 }

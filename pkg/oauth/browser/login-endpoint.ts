@@ -12,15 +12,16 @@ import type { TokenEvent } from '../server/audit.ts'
 import { sourceOf } from '../server/client-info.ts'
 import { type Form, readForm, readParameters } from '../server/form.ts'
 import { goneSignal } from '../tokens/token-endpoint.ts'
+import { continueLogin } from './continue-login.ts'
 import { formTargetsOf } from './csp-form-targets.ts'
 import { issueCsrfToken, requireOwnForm } from './csrf.ts'
 import type { BrowserOptions } from './dependencies.ts'
 import { explainWrongLogin, isWrongLogin } from './login-failure.ts'
+import { newProgress } from './login-progress.ts'
 import { readAuthorizationRequest, withLoginProof } from './login-proof.ts'
-import { sendPasswordPage } from './password-endpoint.ts'
 import { sendRegistrationPage } from './registration-endpoint.ts'
 import { readReturnTo } from './return-to.ts'
-import { logBrowserIn, readBrowserLogin } from './session.ts'
+import { readBrowserLogin } from './session.ts'
 
 type Shown = {
   readonly params: Form
@@ -55,7 +56,7 @@ async function findChoice(
 
 /** POST /oauth/login: name and password, checked by Kapis or an identity provider. */
 export function createLogin(options: BrowserOptions): RequestHandler {
-  const { tools, issuer, audit, productName } = options
+  const { issuer, audit, productName } = options
   return withErrorPage(productName, async (req, res) => {
     const event: TokenEvent = { endpoint: 'login' }
     const form = readForm(req)
@@ -77,16 +78,9 @@ export function createLogin(options: BrowserOptions): RequestHandler {
         )
         return
       }
-      event.user = user.name
-      if (provider !== '') event.provider = provider
-      if (provider === '' && user.mustChangePassword) {
-        audit.pending(req, event, 'password_to_change')
-        await sendPasswordPage(options, { req, res }, { user, returnTo: readReturnTo(form.get('return_to')) })
-        return
-      }
       const returnTo = readReturnTo(form.get('return_to'))
-      await logBrowserIn(tools, { req, res }, { user, provider, returnTo })
-      audit.succeeded(req, event)
+      const progress = newProgress({ user, provider, amr: 'pwd', returnTo })
+      await continueLogin(options, { req, res }, progress, event)
     } catch (error) {
       audit.failed(req, event, error)
       if (!(error instanceof Status) || !isWrongLogin(error)) throw error

@@ -15,10 +15,7 @@ export function explainWrongLogin(
   error: Status,
   provider: { readonly displayName: string } | undefined,
 ): string {
-  if (error.code === 429) {
-    const minutes = Math.ceil(Number(error.headers['retry-after'] ?? 60) / 60)
-    return `Too many wrong passwords. Try again in ${minutes === 1 ? 'a minute' : `${minutes} minutes`}.`
-  }
+  if (error.code === 429) return explainLock('passwords', Number(error.headers['retry-after'] ?? 60))
   if (error.code >= 500)
     return `${provider?.displayName ?? 'The login'} is not available. Try again in a moment.`
   if (error.message === 'account is not active') return 'This account is not active. Ask an administrator.'
@@ -26,4 +23,9 @@ export function explainWrongLogin(
   if (provider !== undefined && error.message !== 'incorrect password')
     return `${error.message.charAt(0).toUpperCase()}${error.message.slice(1)}.`
   return 'The user name or the password is wrong.'
+}
+
+export function explainLock(what: 'passwords' | 'codes', seconds: number): string {
+  const minutes = Math.ceil(seconds / 60)
+  return `Too many wrong ${what}. Try again in ${minutes === 1 ? 'a minute' : `${minutes} minutes`}.`
 }

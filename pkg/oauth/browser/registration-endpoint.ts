@@ -10,18 +10,20 @@ import { sendPage } from '../pages/page.ts'
 import { linkPage, registrationPage } from '../pages/registration-page.ts'
 import { toOAuthError } from '../provider-login.ts'
 import { requireValidPassword } from '../require-valid-password.ts'
+import { assertNoSecondFactor } from '../second-factor.ts'
 import type { TokenEvent } from '../server/audit.ts'
 import { sourceOf } from '../server/client-info.ts'
 import { oauthError } from '../server/error.ts'
 import { type Form, readForm } from '../server/form.ts'
 import { goneSignal } from '../tokens/token-endpoint.ts'
+import { continueLogin } from './continue-login.ts'
 import { formTargetsOf } from './csp-form-targets.ts'
 import { issueCsrfToken, requireOwnForm } from './csrf.ts'
 import type { BrowserOptions } from './dependencies.ts'
 import { explainWrongLogin, isWrongLogin } from './login-failure.ts'
+import { newProgress } from './login-progress.ts'
 import { issueRegistrationTicket, readRegistrationTicket } from './registration-ticket.ts'
 import { readReturnTo, toLoginPath } from './return-to.ts'
-import { logBrowserIn } from './session.ts'
 
 const perAccount = { maxTries: 20, durationSeconds: 600 }
 
@@ -103,6 +105,8 @@ export function createLinking(options: BrowserOptions): RequestHandler {
     const user = requireValidPassword(await tools.passwords.check(attempt))
     assertUserEnabled(user)
     assertPasswordIsOwn(user)
+    // The provider could vouch for the second factor afterwards.
+    await assertNoSecondFactor(tools.factors, user)
     return tools.providers.link(registration, user)
   })
 }
@@ -129,10 +133,10 @@ function createSettlement(
       try {
         const user = await settle({ req, res }, registration, form)
         event.user = user.name
-        const { idToken } = registration.identity
+        const { idToken, amr = '' } = registration.identity
         const provider = registration.config.name
-        await logBrowserIn(tools, { req, res }, { user, provider, idToken, returnTo })
-        audit.succeeded(req, event)
+        const progress = newProgress({ user, provider, amr, idToken, returnTo })
+        await continueLogin(options, { req, res }, progress, event)
       } catch (cause) {
         const error = toOAuthError(tools.providers, registration.config.name, cause)
         if (!(error instanceof Status) || !isWrongLogin(error)) throw error

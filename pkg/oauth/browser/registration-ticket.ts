@@ -13,8 +13,8 @@ export function issueRegistrationTicket(
   internalJwts: InternalJwts,
   { config, identity, wants }: PendingRegistration,
 ): Promise<string> {
-  const { uid, username, email, displayName, groups, idToken = '' } = identity
-  const person = { uid, username, email, name: displayName, id_token: idToken }
+  const { uid, username, email, displayName, groups, amr = '', idToken = '' } = identity
+  const person = { uid, username, email, name: displayName, amr, id_token: idToken }
   const reported = groups === undefined ? {} : { groups: JSON.stringify(groups) }
   return internalJwts.sign('newcomer', { idp: config.name, wants, ...person, ...reported }, { lifeSeconds })
 }
@@ -45,6 +45,7 @@ function toIdentity(claims: InternalJwt): Identity {
     username: text('username'),
     email: text('email'),
     displayName: text('name'),
+    amr: text('amr'),
     groups: claims.groups === undefined ? undefined : JSON.parse(text('groups')),
     ...(idToken === '' ? {} : { idToken }),
   }

@@ -1,5 +1,13 @@
+/** The page of the second factors. */
+export const factorsPath = '/oauth/factors'
+
 /** The pages that a login may continue with. */
-const destinations: ReadonlySet<string> = new Set(['/oauth/authorize', '/oauth/device', '/oauth/session'])
+const destinations: ReadonlySet<string> = new Set([
+  '/oauth/authorize',
+  '/oauth/device',
+  '/oauth/session',
+  factorsPath,
+])
 
 export const defaultReturnTo = '/oauth/session'
 

@@ -6,6 +6,8 @@ import { createDevicePages } from '../device/page-endpoint.ts'
 import { pageAssets } from '../pages/page.ts'
 import { oauthError } from '../server/error.ts'
 import type { BrowserOptions } from './dependencies.ts'
+import { createFactorCheck, createTotpEnrolment } from './factor-endpoint.ts'
+import { createFactorsChange, createFactorsPage } from './factors-endpoint.ts'
 import { createLogin, createLoginPage } from './login-endpoint.ts'
 import { createPasswordChange } from './password-endpoint.ts'
 import { createLinking, createRegistration } from './registration-endpoint.ts'
@@ -25,6 +27,9 @@ export function createBrowserRoutes(
     '/oauth/authorize': { get: authorize, post: authorize },
     '/oauth/consent': { post: createConsent(options) },
     '/oauth/login': { get: createLoginPage(options), post: createLogin(options) },
+    '/oauth/factor': { post: createFactorCheck(options) },
+    '/oauth/factor/totp': { post: createTotpEnrolment(options) },
+    '/oauth/factors': { get: createFactorsPage(options), post: createFactorsChange(options) },
     '/oauth/password': { post: createPasswordChange(options) },
     '/oauth/register': { post: createRegistration(options) },
     '/oauth/link': { post: createLinking(options) },

@@ -7,7 +7,7 @@ import type { TokenEvent } from '../server/audit.ts'
 import { readForm, readParameters } from '../server/form.ts'
 import { issueCsrfToken, requireOwnForm } from './csrf.ts'
 import type { BrowserOptions } from './dependencies.ts'
-import { toLoginPath } from './return-to.ts'
+import { factorsPath, toLoginPath } from './return-to.ts'
 import { endBrowserLogin, readBrowserLogin } from './session.ts'
 import { findLogoutUrl, readLogoutTarget, toUpstreamLogout } from './upstream-logout.ts'
 
@@ -22,7 +22,9 @@ export function createSessionPage({ tools, productName: product }: BrowserOption
 <form method="post" action="/oauth/session">
 ${hiddenFields({ csrf })}
 <button>Log out</button>
-</form>`
+</form>
+<p class="or">or</p>
+<a class="button second" href="${factorsPath}">Second factors</a>`
     // The logout may continue at the identity provider.
     const upstream = findLogoutUrl(tools, login.provider)?.({ returnUri: '', state: '', idToken: '' })
     const formTargets = upstream === undefined ? [] : [toFormTarget(upstream.href)]

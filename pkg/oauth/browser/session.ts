@@ -1,14 +1,15 @@
-import { randomUUID } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import type { Response } from 'express'
 import { type Cookie, clearCookie, readCookie, setCookie } from '../../httpserver/cookie.ts'
 import { endBrowserSession, endLogin, endOtherLogins } from '../../iam/sessions/revoke-session.ts'
 import type { Session } from '../../iam/sessions/session.ts'
 import type { User } from '../../iam/users/user.ts'
+import { type AuthenticationMethods, isMultiFactor } from '../../jwt/authentication-methods.ts'
 import { assertPasswordIsOwn } from '../check-user-state.ts'
 import { sourceOf } from '../server/client-info.ts'
 import type { GrantTools } from '../tokens/grant.ts'
 import { keepIdToken } from './id-token-cookie.ts'
+import type { LoginProgress } from './login-progress.ts'
 import { withLoginProof } from './login-proof.ts'
 
 export const loginCookie: Cookie = { name: '__Host-kapis-session', sameSite: 'Lax' }
@@ -19,24 +20,20 @@ export type BrowserLogin = {
   readonly sid: string
   /** When the user authenticated, in seconds since the epoch. */
   readonly authTime: number
+  readonly amr: AuthenticationMethods
   /** '' for a password of ours. */
   readonly provider: string
 }
 
 type Tools = Pick<
   GrantTools,
-  'users' | 'sessions' | 'internalJwts' | 'lifetimes' | 'recordLogin' | 'multipleLogin'
+  'users' | 'sessions' | 'internalJwts' | 'lifetimes' | 'recordLogin' | 'multipleLogin' | 'factors'
 >
-type Proof = {
-  readonly user: User
-  readonly provider: string
-  /** Stored in the browser until the logout (see upstream-logout.ts). */
-  readonly idToken?: string | undefined
-}
 
 /**
  * Returns the valid login of the browser's cookie. It is a LoginSession like any other, so it ends
- * with all of them. Users who must change their password first do not count as logged in.
+ * with all of them. Users who must change their password first do not count as logged in, nor do
+ * those who need a second factor since.
  */
 export async function readBrowserLogin(
   tools: Tools,
@@ -51,28 +48,29 @@ export async function readBrowserLogin(
   // The cached user may be older than the change of the password.
   const isStale = user.generation < Number(generation)
   if ((user.mustChangePassword && !isStale) || tools.sessions.isRevoked(sid, authTime)) return undefined
-  return { user, sid, authTime, provider: String(idp) }
+  const amr = typeof claims.amr === 'string' ? claims.amr : ''
+  if (tools.factors.isRequired(user) && !isMultiFactor(amr)) return undefined
+  return { user, sid, authTime, amr, provider: String(idp) }
 }
 
 /**
  * Starts a browser session for an authenticated user. An earlier session of the browser ends, and
  * the cookie gets a new value (session fixation).
  *
- * @returns the sid of the login
- * @throws Status invalid_grant for a user who must change the password first
+ * @throws Status invalid_grant for a user who must change the password first; 409 if the login was
+ * continued before
  */
 async function beginBrowserLogin(
   tools: Tools,
   { req, res }: { req: IncomingMessage; res: Response },
-  { user, provider, idToken }: Proof,
-): Promise<string> {
+  { user, provider, amr, idToken, sid }: LoginProgress,
+): Promise<void> {
   assertPasswordIsOwn(user)
   const earlier = await readBrowserSession(tools, req)
   if (earlier !== undefined)
     await endLogin(tools.sessions, earlier, 'replaced by another login in the same browser')
   const { refreshTokenSeconds, loginMaxAgeSeconds } = tools.lifetimes
   const lifeSeconds = Math.min(refreshTokenSeconds, loginMaxAgeSeconds)
-  const sid = randomUUID()
   const nowMs = Date.now()
   const session = await tools.sessions.create({
     sid,
@@ -86,6 +84,7 @@ async function beginBrowserLogin(
     clientId: '',
     scope: '',
     authenticatedAtMs: nowMs,
+    amr,
     refreshId: '',
     parent: '',
     // A user who proves their identity again is still in the same session for clients.
@@ -96,26 +95,26 @@ async function beginBrowserLogin(
     ended: '',
   })
   if (!tools.multipleLogin()) await endOtherLogins(tools.sessions, session)
-  const claims = { sub: user.name, uid: user.uid, idp: provider, generation: user.generation }
+  const claims = { sub: user.name, uid: user.uid, idp: provider, generation: user.generation, amr }
   const value = await tools.internalJwts.sign('browser', claims, { lifeSeconds, jti: sid })
   // Without Max-Age: it ends with the browser, or when the login expires.
   setCookie(res, loginCookie, value)
   keepIdToken({ req, res }, idToken)
   tools.recordLogin({ user, provider, source: sourceOf(req) })
-  return sid
 }
 
 /**
  * Starts a browser session and redirects to `returnTo`, with a proof that the user has
- * authenticated for it.
+ * authenticated for it. Only for continue-login.ts, which knows what else a user has to do.
  */
 export async function logBrowserIn(
   tools: Tools,
   exchange: { req: IncomingMessage; res: Response },
-  proof: Proof & { readonly returnTo: string },
+  progress: LoginProgress,
 ): Promise<void> {
-  const sid = await beginBrowserLogin(tools, exchange, proof)
-  const target = await withLoginProof(tools.internalJwts, proof.returnTo, { kind: 'login', sid })
+  await beginBrowserLogin(tools, exchange, progress)
+  const { returnTo, sid } = progress
+  const target = await withLoginProof(tools.internalJwts, returnTo, { kind: 'login', sid })
   exchange.res.set('cache-control', 'no-store').redirect(303, target)
 }
 

@@ -54,6 +54,7 @@ const authorizeParameters: readonly Parameter[] = [
   query('max_age', 'Maximum age of the login in seconds.', { type: 'integer', minimum: 0 }),
   query('id_token_hint', 'An ID token of the user who must log in.'),
   query('login_hint', 'User name to prefill.'),
+  query('acr_values', 'mfa: the user must use a second factor. Unknown values are ignored.'),
   query('response_mode', 'There is one.', oneOfTexts(['query'], '', { default: 'query' })),
 ]
 
@@ -98,6 +99,25 @@ export const pagePaths: Paths = {
       request: text(),
       username: text(),
       decision: oneOfTexts(['allow', 'deny']),
+    }),
+  },
+  '/oauth/factor': {
+    post: formOperation('Submits the second factor of a login', {
+      ticket: text(),
+      code: text('Of the authenticator app.'),
+      recovery_code: text('In place of code.'),
+    }),
+  },
+  '/oauth/factor/totp': {
+    post: formOperation('Submits the first code of a new authenticator app', {
+      ticket: text(),
+      code: text(),
+    }),
+  },
+  '/oauth/factors': {
+    get: pageOperation('The second factors of the user'),
+    post: formOperation('Changes the second factors of the user', {
+      action: oneOfTexts(['set-up-totp', 'remove-totp', 'renew-codes']),
     }),
   },
   '/oauth/login': {

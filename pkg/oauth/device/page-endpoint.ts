@@ -109,8 +109,8 @@ function createDecision(options: BrowserOptions, lockout: Lockout): RequestHandl
     { device, login, decision }: { device: DeviceAuthorization; login: BrowserLogin; decision: string },
   ): Promise<string | undefined> {
     const isApproved = decision === 'allow'
-    const { user, sid: browserSid, authTime, provider } = login
-    const who = { user: user.name, userUid: user.uid, provider, authTime, browserSid, sid: randomUUID() }
+    const { user, sid: browserSid, authTime, amr, provider } = login
+    const who = { user: user.name, userUid: user.uid, provider, authTime, amr, browserSid, sid: randomUUID() }
     const isFirst = await tools.devices.update({
       ...device,
       ...who,

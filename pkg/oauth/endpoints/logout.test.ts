@@ -93,6 +93,7 @@ describe('/oauth/logout', () => {
         clientId: 'kapis',
         scope: 'openid',
         authTime: 1,
+        amr: '',
         nonce: '',
         accessToken: 'x',
       }

@@ -4,6 +4,7 @@ import { basicChallenge, isBasic, readBasic } from '../../authn/basic-credential
 import type { User } from '../../iam/users/user.ts'
 import { assertUserEnabled } from '../check-user-state.ts'
 import { requireValidPassword } from '../require-valid-password.ts'
+import { assertNoSecondFactor } from '../second-factor.ts'
 import { sourceOf } from '../server/client-info.ts'
 import { Refusal } from '../server/error.ts'
 import type { GrantTools } from '../tokens/grant.ts'
@@ -21,7 +22,7 @@ export type PasswordCaller = { readonly user: User; readonly claims?: undefined 
  * @throws Status 401, the same for a wrong password and an unknown user; 429 with Retry-After, 503
  */
 export async function readPasswordCaller(
-  tools: Pick<GrantTools, 'passwords'>,
+  tools: Pick<GrantTools, 'passwords' | 'factors'>,
   { req, res }: { req: Request; res: Response },
 ): Promise<PasswordCaller | undefined> {
   const { authorization = '' } = req.headers
@@ -33,6 +34,7 @@ export async function readPasswordCaller(
   try {
     const user = requireValidPassword(verdict)
     assertUserEnabled(user)
+    await assertNoSecondFactor(tools.factors, user)
     return { user }
   } catch (error) {
     if (error instanceof Status && error.code === 400) throw refused(error.message, error.cause)

@@ -33,6 +33,8 @@ describe('authorizationCodeGrant', () => {
       sub: 'alice',
       aud: 'web',
       nonce: 'n1',
+      amr: ['pwd'],
+      acr: 'sfa',
       at_hash: createHash('sha256').update(access_token).digest().subarray(0, 16).toString('base64url'),
       preferred_username: 'alice',
       groups: ['dev'],
@@ -56,7 +58,7 @@ describe('authorizationCodeGrant', () => {
     const { id_token } = JSON.parse(answer.body)
     expect(JSON.parse(Buffer.from(id_token.split('.')[0], 'base64url').toString()).alg).to.equal('ES256')
     expect(Object.keys(decode(id_token))).to.have.members([
-      ...['iss', 'sub', 'aud', 'exp', 'iat', 'jti', 'auth_time', 'sid', 'at_hash'],
+      ...['iss', 'sub', 'aud', 'exp', 'iat', 'jti', 'auth_time', 'amr', 'acr', 'sid', 'at_hash'],
     ])
   })
 

@@ -42,6 +42,7 @@ async function exchange(tools: GrantTools, request: GrantRequest, code: ReadCode
       user,
       client: request.client,
       provider: code.provider,
+      amr: code.amr,
       source: request.source,
       sid: code.sid,
       scope: code.scope,

@@ -52,11 +52,11 @@ async function exchange(
   assertUserEnabled(user)
   if (tools.sessions.isRevoked(device.browserSid, device.authTime))
     throw invalid('the login has ended', 'login_ended', user.name)
-  const { provider, sid, authTime } = device
+  const { provider, sid, authTime, amr } = device
   const scope = { granted: device.scope, isAsked: device.isScopeAsked }
   try {
     const browser = { nonce: '', authTime }
-    return await beginLogin(tools, { user, client, provider, source, scope, sid, browser })
+    return await beginLogin(tools, { user, client, provider, amr, source, scope, sid, browser })
   } catch (error) {
     // Two concurrent polls.
     if (error instanceof Status && error.code === 409)

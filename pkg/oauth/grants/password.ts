@@ -2,6 +2,7 @@ import { assertUserEnabled } from '../check-user-state.ts'
 import { beginLogin } from '../login.ts'
 import { logInAtProvider, requireProvider } from '../provider-login.ts'
 import { requireValidPassword } from '../require-valid-password.ts'
+import { assertNoSecondFactor } from '../second-factor.ts'
 import { requireParameter } from '../server/form.ts'
 import type { Grant } from '../tokens/grant.ts'
 import { grantScope } from '../tokens/scope.ts'
@@ -21,13 +22,16 @@ export const passwordGrant: Grant = {
     if (provider !== '') {
       requireProvider(tools.providers, provider, 400)
       const user = await logInAtProvider(tools, provider, { username, password, source, signal })
-      const login = { user, client, provider, source, requestedScope: form.get('scope') }
+      await assertNoSecondFactor(tools.factors, user)
+      const login = { user, client, provider, amr: 'pwd', source, requestedScope: form.get('scope') }
       return { ...(await beginLogin(tools, login)), provider }
     }
     const user = requireValidPassword(
       await tools.passwords.check({ login: username, password, source, signal }),
     )
     assertUserEnabled(user)
-    return beginLogin(tools, { user, client, provider, source, requestedScope: form.get('scope') })
+    await assertNoSecondFactor(tools.factors, user)
+    const login = { user, client, provider, amr: 'pwd', source, requestedScope: form.get('scope') }
+    return beginLogin(tools, login)
   },
 }

@@ -4,6 +4,7 @@ import { isLeftBehind, type Session } from '../../iam/sessions/session.ts'
 import type { User } from '../../iam/users/user.ts'
 import type { TokenClaims } from '../../jwt/verify.ts'
 import { assertUserEnabled } from '../check-user-state.ts'
+import { assertSecondFactor } from '../second-factor.ts'
 import { oauthError } from '../server/error.ts'
 import { type Form, requireParameter } from '../server/form.ts'
 import type { Grant, Granted, GrantTools } from '../tokens/grant.ts'
@@ -35,6 +36,7 @@ export const refreshTokenGrant: Grant = {
       const session = await tools.sessions.read(claims.sid)
       if (session === undefined || session.ended !== '' || isLeftBehind(session, user))
         throw invalid('the login has ended', 'login_ended', user)
+      assertSecondFactor(tools.factors, user, session.amr)
       const lifetimes = lifetimesOf(client, tools.lifetimes, (Date.now() - session.createdAtMs) / 1000)
       if (lifetimes.loginMaxAgeSeconds <= 0) throw invalid('the login has ended', 'login_too_old', user)
       const granted = await refresh(tools, { session, claims, user, client, form, lifetimes })
@@ -72,8 +74,10 @@ async function refresh(
   const { name: username, uid, groups, mustChangePassword } = user
   const { sid, clientId } = session
   const subject = { username, uid, groups, mustChangePassword, sid, clientId }
+  const authTime = Math.floor(session.authenticatedAtMs / 1000)
+  const { amr } = session
   const [access, next] = await Promise.all([
-    tools.issuer.access({ ...subject, scope }, lifetimes.accessTokenSeconds),
+    tools.issuer.access({ ...subject, scope, login: { amr, authTime } }, lifetimes.accessTokenSeconds),
     tools.issuer.refresh(
       { ...subject, scope: session.scope },
       lifetimes.refreshTokenSeconds,
@@ -96,8 +100,7 @@ async function refresh(
     expires_in: lifetimes.accessTokenSeconds,
     // OpenID Connect Core section 12.2: of the same login, at the same time, and without its nonce.
     ...(await issueIdToken(tools, {
-      ...{ user, client, sid, scope, nonce: '' },
-      authTime: Math.floor(session.authenticatedAtMs / 1000),
+      ...{ user, client, sid, scope, nonce: '', authTime, amr },
       accessToken: access.token,
       lifeSeconds: lifetimes.accessTokenSeconds,
     })),

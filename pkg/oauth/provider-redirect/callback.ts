@@ -1,17 +1,19 @@
 import type { Request, RequestHandler, Response } from 'express'
 import type { LinkedAccount } from '../../iam/identityprovider/linking/account-linking.ts'
+import type { AuthenticationMethods } from '../../jwt/authentication-methods.ts'
+import { continueLogin } from '../browser/continue-login.ts'
 import type { BrowserOptions } from '../browser/dependencies.ts'
+import { newProgress } from '../browser/login-progress.ts'
 import { sendRegistrationPage } from '../browser/registration-endpoint.ts'
-import { logBrowserIn } from '../browser/session.ts'
 import { assertUserEnabled } from '../check-user-state.ts'
 import { beginLogin } from '../login.ts'
 import { takesHtml } from '../pages/error-page.ts'
 import { requireProvider, requireUser, toOAuthError } from '../provider-login.ts'
+import { assertNoSecondFactor } from '../second-factor.ts'
 import type { TokenEvent } from '../server/audit.ts'
 import { sourceOf } from '../server/client-info.ts'
 import { oauthError } from '../server/error.ts'
 import { readParameters } from '../server/form.ts'
-import { withAudit } from '../server/with-audit.ts'
 import type { GrantTools } from '../tokens/grant.ts'
 import { goneSignal } from '../tokens/token-endpoint.ts'
 import { type LoginFlowState, withLoginErrorPage } from './error-page.ts'
@@ -45,31 +47,40 @@ export function createCallback(options: BrowserOptions): RequestHandler {
     }
     loginFlow.returnTo = state.returnTo
     if (state.returnTo !== '') {
-      const { admitted, idToken } = await identify(tools, { req, res }, state)
+      const { admitted, idToken, amr } = await identify(tools, { req, res }, state)
       const { registration } = admitted
-      if (registration !== undefined && takesHtml(req))
-        return sendRegistrationPage(options, { req, res }, { registration, returnTo: state.returnTo })
+      if (registration !== undefined && takesHtml(req)) {
+        await sendRegistrationPage(options, { req, res }, { registration, returnTo: state.returnTo })
+        return audit.succeeded(req, event)
+      }
       const user = requireUser(tools.providers, admitted)
-      event.user = user.name
       const { returnTo } = state
-      return logBrowserIn(tools, { req, res }, { user, provider: idp, idToken, returnTo })
+      const progress = newProgress({ user, provider: idp, amr, idToken, returnTo })
+      return continueLogin(options, { req, res }, progress, event)
     }
     event.client = state.clientId
     const client = registry.find(state.clientId)?.client
     if (client === undefined) throw oauthError(400, 'invalid_request', 'the OAuth client was deleted')
-    const { admitted } = await identify(tools, { req, res }, state)
+    const { admitted, amr } = await identify(tools, { req, res }, state)
     const user = requireUser(tools.providers, admitted)
     event.user = user.name
     const requestedScope = state.scope === '' ? undefined : state.scope
-    const login = { user, client, provider: idp, requestedScope, source: sourceOf(req) }
+    await assertNoSecondFactor(tools.factors, user, amr)
+    const login = { user, client, provider: idp, amr, requestedScope, source: sourceOf(req) }
     const { answer } = await beginLogin(tools, login)
+    audit.succeeded(req, event)
     res.json(answer)
   }
 
   return withLoginErrorPage(productName, async (req, res, loginFlow) => {
     res.set({ 'cache-control': 'no-store', pragma: 'no-cache', 'referrer-policy': 'no-referrer' })
-    const handle = withAudit(audit, 'callback', (_req, _res, event) => finish({ req, res, loginFlow }, event))
-    await handle(req, res, () => undefined)
+    const event: TokenEvent = { endpoint: 'callback' }
+    try {
+      await finish({ req, res, loginFlow }, event)
+    } catch (error) {
+      audit.failed(req, event, error)
+      throw error
+    }
   })
 }
 
@@ -84,7 +95,7 @@ async function identify(
   tools: GrantTools,
   { req, res }: Exchange,
   state: LoginState,
-): Promise<{ admitted: LinkedAccount; idToken: string | undefined }> {
+): Promise<{ admitted: LinkedAccount; idToken: string | undefined; amr: AuthenticationMethods }> {
   const { config, client } = requireProvider(tools.providers, state.provider)
   if (client.kind !== 'redirect')
     throw oauthError(
@@ -98,7 +109,7 @@ async function identify(
     const identity = await client.finish(callback, transaction, goneSignal(res))
     const admitted = await tools.providers.admit(config, identity)
     if (admitted.user !== undefined) assertUserEnabled(admitted.user)
-    return { admitted, idToken: identity.idToken }
+    return { admitted, idToken: identity.idToken, amr: identity.amr ?? '' }
   } catch (error) {
     throw toOAuthError(tools.providers, state.provider, error)
   }

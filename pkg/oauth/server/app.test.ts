@@ -47,8 +47,10 @@ describe('createOAuthApp', () => {
     revocation_endpoint_auth_signing_alg_values_supported: publicKeyAlgorithms,
     introspection_endpoint_auth_methods_supported: proven,
     introspection_endpoint_auth_signing_alg_values_supported: publicKeyAlgorithms,
+    acr_values_supported: ['sfa', 'mfa'],
     claims_supported: [
       ...['iss', 'sub', 'aud', 'iat', 'exp', 'jti', 'sid', 'auth_time', 'nonce', 'at_hash', 'groups'],
+      ...['amr', 'acr'],
       ...['name', 'email', 'email_verified', 'locale', 'preferred_username'],
     ],
   }

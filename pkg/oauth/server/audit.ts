@@ -16,6 +16,8 @@ export type TokenEvent = {
   /** Of an exchanged token. */
   subject?: string | undefined
   policy?: string | undefined
+  /** Of a change of second factors. */
+  action?: string
   /** The login that it is about. */
   sid?: string
 }
@@ -54,6 +56,7 @@ export function createTokenAudit({ logger, metrics }: { logger: Logger; metrics:
     provider: event.provider,
     subject: event.subject?.slice(0, maxSubject),
     policy: event.policy,
+    action: event.action?.slice(0, maxSubject),
     sid: event.sid,
   })
   function refused(req: Request, event: TokenEvent, reason: string): void {

@@ -1,3 +1,4 @@
+import { contextClasses } from '../../jwt/authentication-methods.ts'
 import { publicKeyAlgorithms } from '../../jwt/remote-keys.ts'
 import { supportedScopes } from '../tokens/scope.ts'
 import { grants } from '../tokens/token-endpoint.ts'
@@ -38,8 +39,10 @@ export function toDiscovery(issuer: string): object {
     ...authMethods('token', [...proven, 'none']),
     ...authMethods('revocation', [...proven, 'none']),
     ...authMethods('introspection', proven),
+    acr_values_supported: contextClasses,
     claims_supported: [
       ...['iss', 'sub', 'aud', 'iat', 'exp', 'jti', 'sid', 'auth_time', 'nonce', 'at_hash', 'groups'],
+      ...['amr', 'acr'],
       ...['name', 'email', 'email_verified', 'locale', 'preferred_username'],
     ],
   }

@@ -57,6 +57,7 @@ export const oauthReasons: ReadonlySet<string> = new Set<OAuthReason>([
   'temporarily_unavailable',
   'login_required',
   'consent_required',
+  'interaction_required',
   'access_denied',
   'unsupported_response_type',
   'request_not_supported',

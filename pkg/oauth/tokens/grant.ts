@@ -1,4 +1,5 @@
 import type { ClientConfig, GrantType } from '../../config/sections/client.ts'
+import type { FactorService } from '../../iam/factors/factor-service.ts'
 import type { PasswordChecker } from '../../iam/passwords/password-check.ts'
 import type { LoggedIn } from '../../iam/passwords/password-service.ts'
 import type { Source } from '../../iam/sessions/client-info.ts'
@@ -44,6 +45,7 @@ export type GrantTools = {
   }
   readonly recordLogin: (login: LoggedIn) => void
   readonly passwords: PasswordChecker
+  readonly factors: FactorService
   readonly providers: ProviderTools
   readonly issuer: TokenIssuer
   readonly verifier: TokenVerifier

@@ -1,5 +1,6 @@
 import type { ClientConfig } from '../../config/sections/client.ts'
 import type { User } from '../../iam/users/user.ts'
+import type { AuthenticationMethods } from '../../jwt/authentication-methods.ts'
 import type { GrantTools } from './grant.ts'
 
 export type IdTokenRequest = {
@@ -11,6 +12,7 @@ export type IdTokenRequest = {
   readonly nonce: string
   /** Time of the login as Unix time; 0 if unknown. */
   readonly authTime: number
+  readonly amr: AuthenticationMethods
   /** The access token of the same response. */
   readonly accessToken: string
   readonly lifeSeconds: number

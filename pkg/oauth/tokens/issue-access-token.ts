@@ -59,6 +59,7 @@ export async function issueAccessToken(
     clientId,
     scope,
     authenticatedAtMs: 0,
+    amr: '',
     refreshId: '',
     previousRefreshId: '',
     rotatedAtMs: Date.now(),

@@ -1,3 +1,4 @@
+import { createFactorStore } from '../../iam/factors/factor-store.ts'
 import { createOwnPasswordWriter } from '../../iam/passwords/change-password.ts'
 import { createPasswordHasher } from '../../iam/passwords/password.ts'
 import { createPasswordMigration } from '../../iam/passwords/password-migration.ts'
@@ -57,6 +58,7 @@ export async function createAccounts(
     passwords,
     hasher,
     hashOf,
+    factorStore: createFactorStore({ client, groupDomain, namespace }),
     changePassword: createOwnPasswordWriter({ groupDomain, write }),
     watching: [users, sessions, store, passwords],
     /** What must exist before the first login. */

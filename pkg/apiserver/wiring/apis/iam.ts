@@ -2,6 +2,7 @@ import type { Handler } from '../../../apirequest/request-context.ts'
 import { toResourceInfo } from '../../../apirequest/request-info.ts'
 import type { Config } from '../../../config/config.ts'
 import type { ClientAddress } from '../../../httpserver/request/client-address.ts'
+import { createFactorRegistry } from '../../../iam/factors/factor-store.ts'
 import { createPasswordHasher } from '../../../iam/passwords/password.ts'
 import { createPasswordService } from '../../../iam/passwords/password-service.ts'
 import { PasswordStore } from '../../../iam/passwords/password-store.ts'
@@ -20,7 +21,13 @@ export type IamParts = {
   readonly clientAddress: ClientAddress
   readonly access: Pick<
     Auth,
-    'users' | 'onUserChange' | 'acceptPasswords' | 'requirePermission' | 'authorize' | 'hasJustLoggedIn'
+    | 'users'
+    | 'onUserChange'
+    | 'acceptPasswords'
+    | 'requirePermission'
+    | 'authorize'
+    | 'hasJustLoggedIn'
+    | 'endLogins'
   >
   readonly callAs: CallAs
   readonly views: Resources['views']
@@ -63,6 +70,8 @@ export async function createIam(parts: IamParts): Promise<Iam> {
       return user !== undefined && hasher.verify(password, await store.hashOf(user))
     },
     hasJustLoggedIn: access.hasJustLoggedIn,
+    removeFactors: createFactorRegistry({ client, namespace }).remove,
+    endLogins: access.endLogins,
     requirePermission: access.requirePermission,
     clientAddress,
     list,

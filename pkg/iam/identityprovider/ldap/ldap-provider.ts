@@ -51,7 +51,7 @@ export function createLdapProvider(config: LdapConfig): PasswordProvider {
     if (entry === 'none') throw refuse('unknown_user', 'incorrect password')
     if (!isRight) throw refuse('wrong_password', 'incorrect password')
     await bindManager(client)
-    return toIdentity(client, config, entry)
+    return { ...(await toIdentity(client, config, entry)), amr: 'pwd' }
   }
 
   return {

@@ -40,6 +40,7 @@ function session(sid: string, name: string, changes: Partial<Session> = {}): Ses
     clientId: 'kapis',
     scope: '',
     authenticatedAtMs: 0,
+    amr: '',
     refreshId: '',
     parent: '',
     browserSid: '',

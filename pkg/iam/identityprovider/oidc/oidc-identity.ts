@@ -1,3 +1,4 @@
+import type { AuthenticationMethods } from '../../../jwt/authentication-methods.ts'
 import { isRecord } from '../../../kubeclient/object/object.ts'
 import type { Identity } from '../external-identity.ts'
 import { refuse } from '../linking/login-refusal.ts'
@@ -27,6 +28,14 @@ export function toIdentity(keys: Keys, claims: Claims, sub: string): Identity {
     displayName: text('name'),
     groups: groupsKey === '' ? undefined : readGroupsClaim(claims, groupsKey),
   }
+}
+
+/**
+ * Returns what the ID token says of a second factor (RFC 8176 section 2: `mfa`). Single methods say
+ * nothing of how many there were.
+ */
+export function toMethods(amr: unknown): AuthenticationMethods {
+  return Array.isArray(amr) && amr.includes('mfa') ? 'mfa' : ''
 }
 
 /**

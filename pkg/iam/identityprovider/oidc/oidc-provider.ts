@@ -21,7 +21,7 @@ import type { Identity, RedirectProvider, Transaction, UpstreamLogout } from '..
 import { createUpstreamFetch, type UpstreamFetch } from '../upstream-fetch.ts'
 import { within } from '../with-deadline.ts'
 import type { OidcConfig } from './oidc-config.ts'
-import { toIdentity } from './oidc-identity.ts'
+import { toIdentity, toMethods } from './oidc-identity.ts'
 
 type Found = {
   readonly server: ServerMetadata
@@ -86,7 +86,7 @@ export function createOidcProvider(
     if (typeof idToken !== 'string') throw new InvalidIdToken('the token response has no id_token')
     const claims = await verify(idToken, transaction.nonce)
     const more = config.getUserInfo ? await fetchUserInfo(client, access_token, claims.sub) : {}
-    const identity = toIdentity(config, { ...claims, ...more }, claims.sub)
+    const identity = { ...toIdentity(config, { ...claims, ...more }, claims.sub), amr: toMethods(claims.amr) }
     return config.endpoint.endSessionURL === '' ? identity : { ...identity, idToken }
   }
 

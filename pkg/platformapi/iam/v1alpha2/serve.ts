@@ -17,6 +17,7 @@ import { createBindingRemover } from './roles/remove-from-bindings.ts'
 import { createRoleRoutes, type RoleTools } from './roles/role-routes.ts'
 import { createScopeReader } from './roles/scope-reader.ts'
 import type { iamPaths } from './users/description.ts'
+import { deleteFactors, type FactorsOptions } from './users/factors.ts'
 import { getLoginRecords } from './users/login-records.ts'
 import { isOwnPatchType, patchOwnUser } from './users/own-patch.ts'
 import { putPassword } from './users/password.ts'
@@ -37,6 +38,8 @@ export type IamOptions = {
   readonly isPassword: (user: string, password: string) => Promise<boolean>
   /** Whether the caller has just logged in with the password. @throws Status 503 */
   readonly hasJustLoggedIn: (exchange: AuthenticatedExchange) => Promise<boolean>
+  readonly removeFactors: FactorsOptions['removeFactors']
+  readonly endLogins: FactorsOptions['endLogins']
   readonly requirePermission: RequirePermission
   readonly clientAddress: (req: AuthenticatedExchange['req']) => string
   /** Lists and watches of the cache, as `{items, totalItems}`. */
@@ -116,15 +119,17 @@ export function createIamApi(options: IamOptions): IamApi {
 
   const places = createScopeReader({ groupDomain, ...options.roles })
   const platformRoles = createPlatformRoles({ groupDomain, places, callAs: options.roles.callAs })
-  const { isPassword, hasJustLoggedIn } = options
+  const { isPassword, hasJustLoggedIn, removeFactors, endLogins } = options
   const own = { isOwn: isOwnUser, isPassword, hasJustLoggedIn, callAs: options.roles.callAs }
   const leaveBindings = createBindingRemover({ places, callAs: options.roles.callAs })
   const writing = { leaveBindings, users, writer, passwords, permitOf, requireWrite, platformRoles }
-  const tools = { client, groupDomain, sourceOf, audit, ...writing, ...own }
+  const factors = { removeFactors, endLogins }
+  const tools = { client, groupDomain, sourceOf, audit, ...writing, ...own, ...factors }
   const routes: Readonly<Record<keyof ReturnType<typeof iamPaths>, Handler>> = {
     '/users': serveCollection,
     '/users/{user}': exchange => serveUser(tools, exchange),
     '/users/{user}/password': exchange => putPassword(tools, exchange),
+    '/users/{user}/factors': exchange => deleteFactors(tools, exchange),
     '/users/{user}/status': exchange => putState(tools, exchange),
     '/users/{user}/loginrecords': exchange => getLoginRecords(tools, exchange),
   }

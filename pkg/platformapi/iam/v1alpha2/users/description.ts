@@ -79,6 +79,14 @@ export function iamPaths(groupDomain: string) {
         security: callers,
       },
     },
+    '/users/{user}/factors': {
+      delete: {
+        summary: 'Removes the second factors of a user, and ends the logins of the user',
+        parameters: [user, dryRun],
+        answers: { ...success, ...kubeErrors(404) },
+        security: callers,
+      },
+    },
     '/users/{user}/status': {
       put: {
         summary: 'Enables, unlocks or disables a user',

@@ -44,7 +44,7 @@ export function createPermits(options: PermitOptions): (exchange: AuthenticatedE
     if (when === 'never') return
     const right = { verb: 'impersonate', group: '', resource: 'users', name }
     if (when === 'always')
-      return require(identity, right, 'setting a password, an e-mail address or a link of this user')
+      return require(identity, right, 'setting a password, an e-mail address or a link of this user, or resetting second factors,')
     try {
       await require(identity, right, 'a user name that already has permissions in RBAC')
     } catch (error) {

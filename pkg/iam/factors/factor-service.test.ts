@@ -1,0 +1,101 @@
+import { expect } from 'chai'
+import { createPasswordHasher } from '../passwords/password.ts'
+import type { PasswordChecker } from '../passwords/password-check.ts'
+import { memoryUser } from '../users/fixtures.ts'
+import { createFactorService } from './factor-service.ts'
+import { memoryFactorStore, totpCode } from './fixtures.ts'
+import { newTotpSecret } from './totp.ts'
+
+const alice = memoryUser('alice')
+const source = { address: '192.0.2.1', userAgent: '' }
+
+/** Without a lockout. */
+const passwords: Pick<PasswordChecker, 'checkFactor'> = {
+  checkFactor: async ({ user }, verify) => ({ outcome: (await verify()) ? 'right' : 'wrong', user }),
+}
+
+async function createService(requiredGroups: readonly string[] = []) {
+  const hasher = await createPasswordHasher(2)
+  const store = memoryFactorStore()
+  const service = createFactorService({ store, passwords, hasher, requiredGroups: () => requiredGroups })
+  const check = async (kind: 'totp' | 'recovery', code: string) =>
+    (await service.checkCode({ user: alice, source }, { kind, code })).outcome
+  return { ...service, store, check }
+}
+
+describe('createFactorService', () => {
+  it('stores an app that has proved its secret, with ten recovery codes that are hashed', async () => {
+    const { addTotp, store, check } = await createService()
+    const secret = newTotpSecret()
+    expect(await addTotp(alice, { secret, code: '000000', mayReplace: false })).to.deep.equal({
+      outcome: 'wrong',
+    })
+    expect(store.stored.size).to.equal(0)
+    const added = await addTotp(alice, { secret, code: totpCode(secret), mayReplace: false })
+    const codes = added.outcome === 'stored' ? added.recoveryCodes : []
+    expect(new Set(codes).size).to.equal(10)
+    for (const code of codes) {
+      expect(code).to.match(/^([A-HJ-NP-Z2-9]{4}-){2}[A-HJ-NP-Z2-9]{4}$/)
+      expect(JSON.stringify([...store.stored])).to.not.include(code.replaceAll('-', '').slice(2))
+    }
+    // The code of the enrolment is used up.
+    expect(await check('totp', totpCode(secret))).to.equal('wrong')
+    expect(await check('totp', totpCode(secret, 1))).to.equal('right')
+    expect(await check('totp', totpCode(secret, 1))).to.equal('wrong')
+  })
+
+  it('takes each recovery code once, as it is typed', async () => {
+    const { addTotp, check, read } = await createService()
+    const secret = newTotpSecret()
+    const added = await addTotp(alice, { secret, code: totpCode(secret), mayReplace: false })
+    const [first = '', second = ''] = added.outcome === 'stored' ? added.recoveryCodes : []
+    expect(await check('recovery', first.toLowerCase().replaceAll('-', ' '))).to.equal('right')
+    expect(await check('recovery', first)).to.equal('wrong')
+    expect(await check('recovery', `${second.slice(0, -1)}`)).to.equal('wrong')
+    expect(await check('recovery', '')).to.equal('wrong')
+    expect((await read(alice)).recoveryCodes).to.have.length(9)
+    const both = await Promise.all([check('recovery', second), check('recovery', second)])
+    expect(both.sort()).to.deep.equal(['right', 'wrong'])
+  })
+
+  it('replaces an app only for a user who has used it, and keeps the recovery codes', async () => {
+    const { addTotp, read } = await createService()
+    const [old, next] = [newTotpSecret(), newTotpSecret()]
+    await addTotp(alice, { secret: old, code: totpCode(old), mayReplace: false })
+    const { recoveryCodes } = await read(alice)
+    const app = { secret: next, code: totpCode(next) }
+    expect(await addTotp(alice, { ...app, mayReplace: false })).to.deep.equal({ outcome: 'refused' })
+    expect((await read(alice)).totp?.secret).to.equal(old)
+    expect(await addTotp(alice, { ...app, mayReplace: true })).to.deep.equal({
+      outcome: 'stored',
+      recoveryCodes: [],
+    })
+    expect((await read(alice)).totp?.secret).to.equal(next)
+    expect((await read(alice)).recoveryCodes).to.deep.equal(recoveryCodes)
+  })
+
+  it('leaves nothing of a removed app, and makes codes only for a factor', async () => {
+    const { addTotp, removeTotp, renewRecoveryCodes, check, store } = await createService()
+    const secret = newTotpSecret()
+    const added = await addTotp(alice, { secret, code: totpCode(secret), mayReplace: false })
+    const renewed = await renewRecoveryCodes(alice)
+    expect(renewed).to.have.length(10)
+    const [earlier = ''] = added.outcome === 'stored' ? added.recoveryCodes : []
+    expect(await check('recovery', earlier)).to.equal('wrong')
+    expect(await removeTotp(alice)).to.equal(true)
+    expect(await removeTotp(alice)).to.equal(false)
+    expect(store.stored.size).to.equal(0)
+    expect(await renewRecoveryCodes(alice)).to.equal(undefined)
+    expect(await check('recovery', renewed?.[0] ?? '')).to.equal('wrong')
+  })
+
+  for (const [groups, isRequired] of [
+    [[], false],
+    [['ops'], false],
+    [['ops', 'dev'], true],
+    [['system:authenticated'], true],
+  ] as const)
+    it(`requires a factor of a user in dev: ${isRequired}, for the groups ${groups.join() || 'none'}`, async () => {
+      expect((await createService(groups)).isRequired(alice)).to.equal(isRequired)
+    })
+})

@@ -1,0 +1,49 @@
+import { randomInt } from 'node:crypto'
+import type { PasswordHasher } from '../passwords/password.ts'
+
+/** Without letters and digits that look the same. */
+const alphabet = 'ABCDEFGHJKLMNPQRSTUVWXYZ23456789'
+const count = 10
+const selectorLength = 2
+/** 50 bits after the selector: enough behind bcrypt and the lockout. */
+const length = selectorLength + 10
+
+/**
+ * A stored recovery code: its first two characters, which are unique in the list and tell which
+ * hash to verify, and the bcrypt hash of the whole code.
+ */
+export type StoredRecoveryCode = { readonly selector: string; readonly hash: string }
+
+export type NewRecoveryCodes = {
+  /** As the user writes them down: ABCD-EFGH-JKLM. */
+  readonly codes: readonly string[]
+  readonly stored: readonly StoredRecoveryCode[]
+}
+
+export async function newRecoveryCodes({ hash }: Pick<PasswordHasher, 'hash'>): Promise<NewRecoveryCodes> {
+  const selectors = new Set<string>()
+  while (selectors.size < count) selectors.add(randomText(selectorLength))
+  const plain = [...selectors].map(selector => selector + randomText(length - selectorLength))
+  const stored: StoredRecoveryCode[] = []
+  // One after the other, so that logins are served in between.
+  for (const code of plain) stored.push({ selector: code.slice(0, selectorLength), hash: await hash(code) })
+  return { codes: plain.map(code => (code.match(/.{4}/g) ?? []).join('-')), stored }
+}
+
+/**
+ * Returns the stored code that was entered; undefined for a wrong one. It costs one hash, whether or
+ * not there is one with this selector.
+ */
+export async function findRecoveryCode(
+  { verify }: Pick<PasswordHasher, 'verify'>,
+  stored: readonly StoredRecoveryCode[],
+  typed: string,
+): Promise<StoredRecoveryCode | undefined> {
+  const code = typed.toUpperCase().replace(/[\s-]/g, '')
+  const candidate = stored.find(({ selector }) => code.length === length && code.startsWith(selector))
+  return (await verify(code, candidate?.hash)) ? candidate : undefined
+}
+
+function randomText(size: number): string {
+  return Array.from({ length: size }, () => alphabet[randomInt(alphabet.length)]).join('')
+}

@@ -1,0 +1,45 @@
+import { expect } from 'chai'
+import {
+  hasOwnFactor,
+  isMultiFactor,
+  methodClaims,
+  missingContextClass,
+  withFactor,
+} from './authentication-methods.ts'
+
+describe('authentication methods', () => {
+  for (const [methods, claims, isMulti, isOwn] of [
+    ['', {}, false, false],
+    ['pwd', { amr: ['pwd'], acr: 'sfa' }, false, false],
+    ['mfa', { amr: ['mfa'], acr: 'mfa' }, true, false],
+    ['pwd otp mfa', { amr: ['pwd', 'otp', 'mfa'], acr: 'mfa' }, true, true],
+  ] as const) {
+    it(`${JSON.stringify(methods)} are the claims ${JSON.stringify(claims)}`, () => {
+      expect(methodClaims(methods)).to.deep.equal(claims)
+      expect([isMultiFactor(methods), hasOwnFactor(methods)]).to.deep.equal([isMulti, isOwn])
+    })
+  }
+
+  it('have a second factor added once, and mfa last', () => {
+    expect(withFactor('pwd', ['otp'])).to.equal('pwd otp mfa')
+    expect(withFactor('', ['otp'])).to.equal('otp mfa')
+    expect(withFactor('mfa', ['otp'])).to.equal('otp mfa')
+    expect(withFactor('pwd otp mfa', ['otp'])).to.equal('pwd otp mfa')
+  })
+
+  for (const [acrValues, methods, missing] of [
+    [undefined, 'pwd', undefined],
+    ['', 'pwd', undefined],
+    ['mfa', 'pwd', 'mfa'],
+    ['mfa', 'pwd otp mfa', undefined],
+    ['sfa', '', undefined],
+    ['mfa sfa', 'pwd', undefined],
+    ['1 2 urn:other', 'pwd', undefined],
+    ['urn:other mfa', 'pwd', 'mfa'],
+    ['constructor', 'pwd', undefined],
+  ] as const) {
+    it(`${JSON.stringify(methods)} lack ${missing} for acr_values=${acrValues}`, () => {
+      expect(missingContextClass(acrValues, methods)).to.equal(missing)
+    })
+  }
+})

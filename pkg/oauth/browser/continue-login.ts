@@ -1,0 +1,68 @@
+import type { Request, Response } from 'express'
+import { Status } from '../../apierrors/status.ts'
+import { hasFactors } from '../../iam/factors/factors.ts'
+import { hasOwnFactor, isMultiFactor, missingContextClass } from '../../jwt/authentication-methods.ts'
+import type { TokenEvent } from '../server/audit.ts'
+import { oauthError } from '../server/error.ts'
+import type { BrowserOptions } from './dependencies.ts'
+import { sendFactorPage, sendTotpPage } from './factor-forms.ts'
+import type { LoginProgress } from './login-progress.ts'
+import { readAuthorizationRequest } from './login-proof.ts'
+import { sendPasswordPage } from './password-form.ts'
+import { logBrowserIn } from './session.ts'
+
+type PendingStep = 'second_factor_required' | 'password_to_change' | 'second_factor_to_set_up'
+
+/**
+ * The one way to a browser session: sends the page of the next step of a login, or logs the browser
+ * in when nothing is left. A second factor is needed by a user who has one, by the policy, and for
+ * the `acr_values` of the client. A user who needs one and has none sets it up here, after the password.
+ */
+export async function continueLogin(
+  options: BrowserOptions,
+  { req, res }: { readonly req: Request; readonly res: Response },
+  progress: LoginProgress,
+  event: TokenEvent,
+): Promise<void> {
+  const { user, provider } = progress
+  event.user = user.name
+  if (provider !== '') event.provider = provider
+  const step = await sendNextStep(options, { req, res }, progress)
+  if (step === undefined) options.audit.succeeded(req, event)
+  else options.audit.pending(req, event, step)
+}
+
+async function sendNextStep(
+  options: BrowserOptions,
+  exchange: { readonly req: Request; readonly res: Response },
+  progress: LoginProgress,
+): Promise<PendingStep | undefined> {
+  const { factors } = options.tools
+  const { user, provider, amr, returnTo } = progress
+  const hasOne = hasFactors(await factors.read(user))
+  const acrValues = readAuthorizationRequest(returnTo)?.get('acr_values')
+  const isWanted = missingContextClass(acrValues, amr) !== undefined
+  // A provider may vouch for a second factor, but not in place of the user's own.
+  if (hasOne && !hasOwnFactor(amr)) {
+    await sendFactorPage(options, exchange, progress)
+    return 'second_factor_required'
+  }
+  if (provider === '' && user.mustChangePassword) {
+    await sendPasswordPage(options, exchange, progress)
+    return 'password_to_change'
+  }
+  if (isWanted || (factors.isRequired(user) && !isMultiFactor(amr))) {
+    await sendTotpPage(options, exchange, progress)
+    return 'second_factor_to_set_up'
+  }
+  await logBrowserIn(options.tools, exchange, progress).catch(toContinuedBefore)
+  return undefined
+}
+
+/** A form that is sent again must not start another login for the next user of the browser. */
+function toContinuedBefore(error: unknown): never {
+  if (!(error instanceof Status && error.reason === 'AlreadyExists')) throw error
+  throw oauthError(400, 'invalid_request', 'this login was completed before: log in again', {
+    why: 'login_completed',
+  })
+}

@@ -1,0 +1,339 @@
+import { expect } from 'chai'
+import { totpCode } from '../../iam/factors/fixtures.ts'
+import {
+  type Authorization,
+  authorizePath,
+  decode,
+  redirectUri,
+  startAuthorization,
+} from '../authorize/fixtures.ts'
+import { kapis } from '../fixtures.ts'
+import { memoryUser } from '../memory-fixtures.ts'
+import type { Answer } from '../request-fixtures.ts'
+import { createBrowser, hiddenFieldsOf, locationOf } from './fixtures.ts'
+
+const session = '__Host-kapis-session'
+const authorizationPath = authorizePath({ scope: 'openid' })
+
+/** The secret on the page that sets up an app. */
+function secretOf({ body }: Answer): string {
+  return /secret=([A-Z2-7]{32})/.exec(body)?.[1] ?? ''
+}
+
+function codesOf({ body }: Answer): readonly string[] {
+  return [...body.matchAll(/<li>([\w-]{14})<\/li>/g)].map(([, code = '']) => code)
+}
+
+describe('second factors', () => {
+  let setup: Authorization
+  beforeEach(async () => {
+    setup = await startAuthorization()
+  })
+  afterEach(() => setup.app.close())
+
+  /** Sets up an app for alice, who is logged in. */
+  async function enrol(browser = setup.browser) {
+    const page = await browser.get('/oauth/factors')
+    const setUp = await browser.post('/oauth/factors', {
+      ...hiddenFieldsOf(page.body),
+      action: 'set-up-totp',
+    })
+    const secret = secretOf(setUp)
+    const codes = await browser.post('/oauth/factor/totp', {
+      ...hiddenFieldsOf(setUp.body),
+      code: totpCode(secret),
+    })
+    const done = await browser.post('/oauth/factor', hiddenFieldsOf(codes.body))
+    expect([done.code, done.headers.location]).to.deep.equal([303, '/oauth/factors'])
+    return { secret, recoveryCodes: codesOf(codes) }
+  }
+
+  /** The audit lines of an endpoint, as `outcome reason`. */
+  const audited = (endpoint: string) =>
+    setup.app.lines
+      .filter(({ audit }) => audit === endpoint)
+      .map(({ outcome, reason }) => [outcome, reason].filter(word => word !== undefined).join(' '))
+
+  async function claimsAfter(answer: Answer) {
+    expect(answer.code).to.equal(303)
+    const sent = await setup.browser.get(String(answer.headers.location))
+    const code = locationOf(sent).searchParams.get('code') ?? ''
+    const { id_token, access_token, refresh_token } = JSON.parse((await setup.exchange(code)).body)
+    return { id: decode(id_token), access: decode(access_token), refresh_token }
+  }
+
+  it('are asked for after the password, and are in the tokens of the login and of its refreshes', async () => {
+    await setup.browser.logIn('alice', 'right')
+    const { secret } = await enrol()
+    setup.browser.cookies.delete(session)
+    const page = await setup.browser.logIn('alice', 'right', authorizationPath)
+    expect(page.code).to.equal(200)
+    expect(page.body).to.include('authenticator app shows for <strong>alice</strong>')
+    expect(setup.browser.cookies.has(session)).to.equal(false)
+    const fields = hiddenFieldsOf(page.body)
+    const wrong = await setup.browser.post('/oauth/factor', { ...fields, code: '000000' })
+    expect(wrong.code).to.equal(400)
+    expect(wrong.body).to.include('The code is wrong, or was used before.')
+    const answer = await setup.browser.post('/oauth/factor', { ...fields, code: totpCode(secret, 1) })
+    const { id, access, refresh_token } = await claimsAfter(answer)
+    const methods = { amr: ['pwd', 'otp', 'mfa'], acr: 'mfa' }
+    expect(id).to.deep.include(methods)
+    expect(access).to.deep.include({ ...methods, auth_time: id.auth_time })
+    const refreshed = await setup.app.token({
+      ...{ grant_type: 'refresh_token', refresh_token, client_id: 'web', client_secret: 's' },
+    })
+    expect(decode(JSON.parse(refreshed.body).id_token)).to.deep.include({
+      ...methods,
+      auth_time: id.auth_time,
+    })
+    expect(decode(JSON.parse(refreshed.body).access_token)).to.deep.include(methods)
+    expect(audited('login')).to.deep.equal(['success', 'pending second_factor_required'])
+    expect(audited('second-factor')).to.deep.equal(['success', 'failure wrong_code', 'success'])
+    expect(JSON.stringify(setup.app.lines)).to.not.include(secret)
+  })
+
+  it('log in once with one page: a form that is sent again starts no second login', async () => {
+    await setup.browser.logIn('alice', 'right')
+    const { recoveryCodes } = await enrol()
+    setup.browser.cookies.delete(session)
+    const page = await setup.browser.logIn('alice', 'right')
+    const fields = hiddenFieldsOf(page.body)
+    const answer = await setup.browser.post('/oauth/factor', {
+      ...fields,
+      recovery_code: recoveryCodes[0] ?? '',
+    })
+    expect(answer.code).to.equal(303)
+    setup.browser.cookies.delete(session)
+    for (const [recovery_code, words] of [
+      [recoveryCodes[0] ?? '', 'The code is wrong, or was used before.'],
+      [recoveryCodes[1] ?? '', 'This login was completed before: log in again'],
+    ] as const) {
+      const again = await setup.browser.post('/oauth/factor', { ...fields, recovery_code })
+      expect(again.code).to.equal(400)
+      expect(again.body).to.include(words)
+      expect(setup.browser.cookies.has(session)).to.equal(false)
+    }
+  })
+
+  it('are asked for only with the right password, which keeps it secret who has one', async () => {
+    await setup.browser.logIn('alice', 'right')
+    await enrol()
+    const pages = []
+    for (const name of ['alice', 'nonexistent', 'nopassword']) {
+      const browser = createBrowser(setup.app)
+      const { code, body } = await browser.logIn(name, 'wrong')
+      pages.push([code, body.replaceAll(name, '').replace(/name="csrf" value="[^"]*"/, '')])
+    }
+    expect(pages[1]).to.deep.equal(pages[0])
+    expect(pages[2]).to.deep.equal(pages[0])
+  })
+
+  it('count in the lockout of the password, and a locked user gets no further', async () => {
+    await setup.browser.logIn('alice', 'right')
+    const { secret } = await enrol()
+    setup.browser.cookies.delete(session)
+    const fields = hiddenFieldsOf((await setup.browser.logIn('alice', 'right')).body)
+    for (let i = 0; i < 5; i++) await setup.browser.post('/oauth/factor', { ...fields, code: '000000' })
+    const locked = await setup.browser.post('/oauth/factor', { ...fields, code: totpCode(secret, 1) })
+    expect([locked.code, Number(locked.headers['retry-after'])]).to.deep.equal([429, 600])
+    expect(locked.body).to.include('Too many wrong codes. Try again in 10 minutes.')
+    expect((await createBrowser(setup.app).logIn('alice', 'right')).code).to.equal(429)
+    expect(audited('second-factor').at(-1)).to.equal('failure locked')
+  })
+
+  it('belong to the browser that entered the password', async () => {
+    await setup.browser.logIn('alice', 'right')
+    const { secret } = await enrol()
+    setup.browser.cookies.delete(session)
+    const { ticket = '' } = hiddenFieldsOf((await setup.browser.logIn('alice', 'right')).body)
+    const other = createBrowser(setup.app)
+    const { csrf = '' } = hiddenFieldsOf((await other.get('/oauth/login')).body)
+    const form = { csrf, ticket, return_to: '/oauth/session', code: totpCode(secret, 1) }
+    const answer = await other.post('/oauth/factor', form)
+    expect([answer.code, locationOf(answer).pathname]).to.deep.equal([303, '/oauth/login'])
+  })
+
+  it('are asked for once more before they are changed, unless the login used one', async () => {
+    await setup.browser.logIn('alice', 'right')
+    const other = createBrowser(setup.app)
+    await other.logIn('alice', 'right')
+    const { secret } = await enrol()
+    // A login of before.
+    const page = await other.get('/oauth/factors')
+    expect(page.body).to.include('authenticator app shows for')
+    const stolen = await other.post('/oauth/factors', { ...hiddenFieldsOf(page.body), action: 'remove-totp' })
+    expect(stolen.body).to.include('authenticator app shows for')
+    const answer = await other.post('/oauth/factor', {
+      ...hiddenFieldsOf(page.body),
+      code: totpCode(secret, 1),
+    })
+    expect([answer.code, answer.headers.location]).to.deep.equal([303, '/oauth/factors'])
+    const fields = hiddenFieldsOf((await other.get('/oauth/factors')).body)
+    expect((await other.post('/oauth/factors', { ...fields, action: 'remove-totp' })).code).to.equal(303)
+    expect((await other.get('/oauth/factors')).body).to.include('No app is set up.')
+    expect((await createBrowser(setup.app).logIn('alice', 'right')).code).to.equal(303)
+  })
+
+  it('are changed only after a recent login', async () => {
+    await setup.browser.logIn('alice', 'right')
+    const [stored] = setup.app.sessions.values()
+    const claims = { sub: 'alice', uid: 'uid-alice', idp: '', generation: 1, amr: 'pwd' }
+    const now = Date.now
+    Date.now = () => now() - 601_000
+    const old = await setup.app.tools.internalJwts
+      .sign('browser', claims, { lifeSeconds: 14_400, jti: stored?.sid ?? '' })
+      .finally(() => {
+        Date.now = now
+      })
+    setup.browser.cookies.set(session, old)
+    for (const answer of [
+      await setup.browser.get('/oauth/factors'),
+      await setup.browser.post('/oauth/factors', {
+        ...hiddenFieldsOf((await setup.browser.get('/oauth/session')).body),
+        action: 'set-up-totp',
+      }),
+    ])
+      expect(answer.headers.location).to.equal('/oauth/login?return_to=%2Foauth%2Ffactors')
+  })
+
+  describe('that the policy requires', () => {
+    beforeEach(() => {
+      setup.app.requiredGroups.push('dev')
+    })
+
+    it('are set up after the password, and there is no login without', async () => {
+      const page = await setup.browser.logIn('alice', 'right', authorizationPath)
+      expect(page.code).to.equal(200)
+      expect(page.body).to.include('Set up an authenticator app')
+      expect(page.headers['content-security-policy']).to.include("form-action 'self' https://app.test")
+      expect(setup.browser.cookies.has(session)).to.equal(false)
+      const fields = hiddenFieldsOf(page.body)
+      // Neither the ticket alone nor a wrong code leads on.
+      const skipped = await setup.browser.post('/oauth/factor', { ...fields, code: '000000' })
+      expect([skipped.code, setup.browser.cookies.has(session)]).to.deep.equal([400, false])
+      const wrong = await setup.browser.post('/oauth/factor/totp', { ...fields, code: '000000' })
+      expect([wrong.code, secretOf(wrong)]).to.deep.equal([400, secretOf(page)])
+      const code = totpCode(secretOf(page))
+      const codes = await setup.browser.post('/oauth/factor/totp', { ...fields, code })
+      expect(codesOf(codes)).to.have.length(10)
+      expect(setup.browser.cookies.has(session)).to.equal(false)
+      const { id } = await claimsAfter(await setup.browser.post('/oauth/factor', hiddenFieldsOf(codes.body)))
+      expect(id).to.deep.include({ amr: ['pwd', 'otp', 'mfa'], acr: 'mfa' })
+      expect(audited('login')).to.deep.equal(['pending second_factor_to_set_up'])
+      expect(audited('second-factor-enrolment')).to.deep.equal(['failure wrong_code', 'success'])
+    })
+
+    it('cannot be removed, only replaced', async () => {
+      const page = await setup.browser.logIn('alice', 'right', '/oauth/factors')
+      const code = totpCode(secretOf(page))
+      const codes = await setup.browser.post('/oauth/factor/totp', { ...hiddenFieldsOf(page.body), code })
+      await setup.browser.post('/oauth/factor', hiddenFieldsOf(codes.body))
+      const factors = await setup.browser.get('/oauth/factors')
+      expect(factors.body).to.include('can only be replaced').and.not.include('Remove the app')
+      const form = { ...hiddenFieldsOf(factors.body), action: 'remove-totp' }
+      const refused = await setup.browser.post('/oauth/factors', form)
+      expect(refused.code).to.equal(403)
+      expect(refused.body).to.include('This user needs a second factor: replace it instead (access_denied)')
+    })
+
+    it('come after the password that the user must change, and that after the factor', async () => {
+      setup.app.users.set('alice', memoryUser('alice', { mustChangePassword: true }))
+      const page = await setup.browser.logIn('alice', 'right')
+      expect(page.body).to.include('Change your password')
+      const form = { ...hiddenFieldsOf(page.body), new_password: 'Another1', repeat: 'Another1' }
+      const next = await setup.browser.post('/oauth/password', form)
+      expect(next.body).to.include('Set up an authenticator app')
+      expect(setup.browser.cookies.has(session)).to.equal(false)
+    })
+
+    it('end what began without: the login of a browser, and the refresh of a client', async () => {
+      setup.app.requiredGroups.pop()
+      await setup.browser.logIn('alice', 'right')
+      const { refresh_token } = await setup.app.login('alice')
+      expect((await setup.browser.get('/oauth/session')).code).to.equal(200)
+      setup.app.requiredGroups.push('system:authenticated')
+      expect(locationOf(await setup.browser.get('/oauth/session')).pathname).to.equal('/oauth/login')
+      const answer = await setup.app.token({ grant_type: 'refresh_token', refresh_token })
+      expect([answer.code, JSON.parse(answer.body)]).to.deep.equal([
+        400,
+        { error: 'invalid_grant', error_description: 'this user needs a second factor: log in again' },
+      ])
+    })
+  })
+
+  for (const [why, prepare] of [
+    ['that the policy requires', async () => void setup.app.requiredGroups.push('dev')],
+    [
+      'that a user has',
+      async () => {
+        await setup.browser.logIn('alice', 'right')
+        await enrol()
+      },
+    ],
+  ] as const)
+    it(`${why} cannot be carried by the password grant and HTTP Basic, which say so`, async () => {
+      await prepare()
+      const description = 'this user needs a second factor: log in with a browser'
+      const grant = { grant_type: 'password', username: 'alice', ...kapis }
+      const granted = await setup.app.form('/oauth/token', { ...grant, password: 'right' })
+      expect([granted.code, JSON.parse(granted.body)]).to.deep.equal([
+        400,
+        { error: 'invalid_grant', error_description: description },
+      ])
+      const wrong = await setup.app.form('/oauth/token', { ...grant, password: 'wrong' })
+      expect(JSON.parse(wrong.body).error_description).to.equal('incorrect password')
+      const basic = `Basic ${Buffer.from('alice:right').toString('base64')}`
+      const answer = await setup.app.ask('GET', '/oauth/userinfo', { headers: { authorization: basic } })
+      expect(answer.code).to.equal(401)
+      expect(answer.headers['www-authenticate']).to.match(/^Basic /)
+      expect(answer.body).to.include(description)
+      expect(audited('token')).to.deep.equal(['failure second_factor_required', 'failure wrong_password'])
+    })
+
+  describe('for acr_values', () => {
+    it('are asked of the login of the browser (step-up), and not again afterwards', async () => {
+      await setup.browser.logIn('alice', 'right')
+      const { secret } = await enrol()
+      const fresh = createBrowser(setup.app)
+      setup.browser.cookies.clear()
+      // A login with the password alone, as of before the factor was set up.
+      for (const [name, value] of fresh.cookies) setup.browser.cookies.set(name, value)
+      const login = await setup.browser.logIn(
+        'alice',
+        'right',
+        authorizePath({ scope: 'openid', acr_values: 'mfa' }),
+      )
+      expect(login.body).to.include('authenticator app shows for')
+      const answer = await setup.browser.post('/oauth/factor', {
+        ...hiddenFieldsOf(login.body),
+        code: totpCode(secret, 1),
+      })
+      expect((await claimsAfter(answer)).id.acr).to.equal('mfa')
+      const again = await setup.authorize({ acr_values: 'mfa', prompt: 'none' })
+      expect(locationOf(again).searchParams.get('code')).to.be.a('string')
+    })
+
+    it('lead a user without one to set it up, with the login that there is', async () => {
+      await setup.browser.logIn('alice', 'right')
+      const page = await setup.authorize({ scope: 'openid', acr_values: 'urn:unknown mfa' })
+      expect([page.code, page.body]).to.satisfy(
+        ([code, body]: [number, string]) => code === 200 && body.includes('<svg'),
+      )
+      const silent = locationOf(await setup.authorize({ acr_values: 'mfa', prompt: 'none' }))
+      expect([silent.origin + silent.pathname, silent.searchParams.get('error')]).to.deep.equal([
+        redirectUri,
+        'interaction_required',
+      ])
+      const code = totpCode(secretOf(page))
+      const codes = await setup.browser.post('/oauth/factor/totp', { ...hiddenFieldsOf(page.body), code })
+      const done = await setup.browser.post('/oauth/factor', hiddenFieldsOf(codes.body))
+      expect((await claimsAfter(done)).id).to.deep.include({ acr: 'mfa' })
+    })
+
+    it('that are unknown change nothing', async () => {
+      await setup.browser.logIn('alice', 'right')
+      const answer = locationOf(await setup.authorize({ acr_values: '1 2' }))
+      expect(answer.searchParams.get('code')).to.be.a('string')
+    })
+  })
+})

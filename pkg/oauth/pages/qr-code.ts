@@ -1,0 +1,18 @@
+import encodeQR from 'qr'
+import { type Html, html } from '../../httpserver/response/html.ts'
+
+/** Modules of white around the code (ISO/IEC 18004). */
+const border = 4
+
+/** A QR code as inline SVG, black on white in dark mode too: not every camera reads the inverse. */
+export function qrCode(text: string, label: string): Html {
+  const rows = encodeQR(text, 'raw', { ecc: 'medium', border })
+  const size = rows.length
+  const path = rows
+    .flatMap((row, y) => row.flatMap((isDark, x) => (isDark ? `M${x} ${y}h1v1h-1z` : [])))
+    .join('')
+  return html`<svg class="qr" role="img" aria-label="${label}" viewBox="0 0 ${size} ${size}" shape-rendering="crispEdges">
+<rect width="${size}" height="${size}" fill="#fff"/>
+<path fill="#000" d="${path}"/>
+</svg>`
+}

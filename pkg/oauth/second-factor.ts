@@ -1,0 +1,40 @@
+import type { FactorService } from '../iam/factors/factor-service.ts'
+import { hasFactors } from '../iam/factors/factors.ts'
+import type { User } from '../iam/users/user.ts'
+import { type AuthenticationMethods, isMultiFactor } from '../jwt/authentication-methods.ts'
+import { oauthError } from './server/error.ts'
+
+type Factors = Pick<FactorService, 'isRequired' | 'read'>
+
+/**
+ * For logins without a page that could ask for a second factor: the password grant, HTTP Basic.
+ *
+ * @param amr what the identity provider has verified
+ * @throws Status invalid_grant for a user who has a second factor, or needs one; 503
+ */
+export async function assertNoSecondFactor(
+  factors: Factors,
+  user: User,
+  amr: AuthenticationMethods = '',
+): Promise<void> {
+  if (hasFactors(await factors.read(user)) || (factors.isRequired(user) && !isMultiFactor(amr)))
+    throw secondFactorRequired(user, 'this user needs a second factor: log in with a browser')
+}
+
+/**
+ * For logins that began before the policy required a second factor.
+ *
+ * @throws Status invalid_grant
+ */
+export function assertSecondFactor(
+  { isRequired }: Pick<Factors, 'isRequired'>,
+  user: User,
+  amr: AuthenticationMethods,
+): void {
+  if (isRequired(user) && !isMultiFactor(amr))
+    throw secondFactorRequired(user, 'this user needs a second factor: log in again')
+}
+
+function secondFactorRequired({ name: user }: User, description: string) {
+  return oauthError(400, 'invalid_grant', description, { why: 'second_factor_required', user })
+}

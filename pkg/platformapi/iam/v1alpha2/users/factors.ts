@@ -1,0 +1,37 @@
+import { methodNotAllowed } from '../../../../apierrors/status.ts'
+import type { AuthenticatedExchange } from '../../../../apirequest/request-context.ts'
+import { sendJson } from '../../../../httpserver/response/respond.ts'
+import { rightsToSetPassword } from '../../../../iam/users/required-permissions.ts'
+import { toUser } from '../../../../iam/users/user.ts'
+import type { Permit, UserWriter } from '../../../../iam/users/user-writer.ts'
+import { isDryRun } from '../../../write/dry-run.ts'
+
+export type FactorsOptions = {
+  readonly writer: Pick<UserWriter, 'read'>
+  /** Removes all second factors of a user. @throws Status 503 */
+  readonly removeFactors: (user: { readonly name: string; readonly uid: string }) => Promise<void>
+  /** Ends all logins of a user. @throws Status 503 */
+  readonly endLogins: (user: string, why: string) => Promise<void>
+  readonly permitOf: (exchange: AuthenticatedExchange) => Permit
+  readonly audit: (exchange: AuthenticatedExchange, action: string, user: string) => void
+}
+
+/**
+ * DELETE /users/{user}/factors: removes the second factors and recovery codes of a user who has lost
+ * them, and ends all logins of the user. It takes the right to delete users/factors and, as setting
+ * the password does, to impersonate the user and every group that the user is in.
+ */
+export async function deleteFactors(options: FactorsOptions, exchange: AuthenticatedExchange): Promise<void> {
+  const { writer, removeFactors, endLogins, permitOf, audit } = options
+  const { req, res, info } = exchange
+  if (req.method !== 'DELETE') throw methodNotAllowed(['DELETE'])
+  const isTried = isDryRun(exchange)
+  const stored = await writer.read(info.name)
+  await permitOf(exchange)(info.name, rightsToSetPassword(stored))
+  if (!isTried) {
+    await removeFactors(toUser(stored))
+    await endLogins(info.name, 'second factors reset')
+    audit(exchange, 'reset second factors', info.name)
+  }
+  sendJson(res, 200, { message: 'success' })
+}
