@@ -14,7 +14,7 @@ const layers = [
   },
   {
     name: 'domains',
-    packages: ['resourcecache', 'iam', 'logs', 'authn', 'authz', 'audit', 'imageregistry'],
+    packages: ['resourcecache', 'iam', 'logs', 'authn', 'authz', 'audit', 'imageregistry', 'recording'],
     allowSiblings: true,
   },
   { name: 'HTTP surfaces', packages: ['extensionapi', 'platformapi', 'oauth', 'proxy', 'apidocs'] },

@@ -56,6 +56,11 @@ export const commands: Readonly<Record<string, Entry>> = {
     summary: 'check that a Unix socket answers; used by the kubelet',
     load: async () => (await import('./probe.ts')).probe,
   },
+  sessions: {
+    summary: 'recorded sessions of exec and attach: list, get, play',
+    load: async () => (await import('./sessions.ts')).sessions,
+    endsItself: true,
+  },
   token: {
     summary: 'personal access tokens: create, list, delete',
     load: async () => (await import('./token.ts')).token,

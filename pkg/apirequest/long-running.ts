@@ -1,4 +1,3 @@
-import type { QueryParameters } from './query/query-parameters.ts'
 import type { Exchange } from './request-context.ts'
 
 type Asked = Pick<Exchange, 'req' | 'info' | 'query'>
@@ -12,7 +11,9 @@ const tunnels = new Set(['attach', 'exec', 'proxy', 'portforward'])
 export function lastsAtKube({ req, info, query }: Asked): boolean {
   if (!info.isResource) return false
   if (tunnels.has(info.subresource)) return true
-  return req.method === 'GET' && (info.verb === 'watch' || (info.subresource === 'log' && isFollowed(query)))
+  return (
+    req.method === 'GET' && (info.verb === 'watch' || (info.subresource === 'log' && query.isTrue('follow')))
+  )
 }
 
 /**
@@ -24,10 +25,5 @@ export function mayLast(asked: Asked): boolean {
   if (info.prefix === 'api' || info.prefix === 'apis') return lastsAtKube(asked)
   // Under the prefix of the platform, a live tail is selected by a parameter of the log API,
   // whatever its path.
-  return info.isResource && req.method === 'GET' && (info.verb === 'watch' || isFollowed(query))
-}
-
-function isFollowed(query: QueryParameters): boolean {
-  const value = query.first('follow')
-  return value !== null && value !== 'false' && value !== '0'
+  return info.isResource && req.method === 'GET' && (info.verb === 'watch' || query.isTrue('follow'))
 }

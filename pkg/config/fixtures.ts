@@ -56,6 +56,7 @@ export const defaults: Config = {
     opensearch: { url: '', username: '', caFile: '', indexPrefix: 'fluentbit' },
     events: { enabled: true, retentionDays: 7, retentionMegabytes: 1024 },
     auditing: { enabled: true, retentionDays: 7, retentionMegabytes: 1024 },
+    recordings: { policies: [], maxMegabytes: 64, retentionDays: 30, retentionMegabytes: 1024 },
   },
   logLevel: 'info',
   shutdownDelaySeconds: 15,

@@ -7,11 +7,15 @@ import type { LogStore } from './store.ts'
 
 const megabyte = 1024 * 1024
 
-/** Log lines, Kubernetes events and the audit log are separate stores with their own retention. */
+/**
+ * Log lines, Kubernetes events, the audit log and recorded sessions are separate stores with their
+ * own retention.
+ */
 export type LogStreams = {
   readonly lines: LogStore
   readonly events: LogStore
   readonly auditing: LogStore
+  readonly recordings: LogStore
   readonly close: () => Promise<void>
 }
 
@@ -40,7 +44,7 @@ export async function openLogStore(
   }
 }
 
-/** A folder for each store; those of events are inside of the folder of lines. */
+/** A folder for each store; the others are inside of the folder of lines. */
 async function openEmbedded(config: LogsConfig, { logger }: Means): Promise<LogStreams> {
   const { folder, retentionDays, retentionMegabytes, memoryMegabytes, namespaces } = config.embedded
   const { openEmbeddedStores } = await import('./embedded/embedded-store.ts')
@@ -60,6 +64,7 @@ async function openEmbedded(config: LogsConfig, { logger }: Means): Promise<LogS
       },
       events: settingsOf(join(folder, 'events'), config.events),
       auditing: settingsOf(join(folder, 'auditing'), config.auditing),
+      recordings: settingsOf(join(folder, 'recordings'), config.recordings),
     },
     memoryBytes: memoryMegabytes * megabyte,
     report: (message, err, stream) => logger.error({ err, stream }, message),
@@ -89,6 +94,7 @@ async function openOpenSearch(
     lines: open(indexPrefix),
     events: open(`events.${indexPrefix}`, config.events.retentionDays),
     auditing: open(`auditing.${indexPrefix}`, config.auditing.retentionDays),
+    recordings: open(`recordings.${indexPrefix}`, config.recordings.retentionDays),
   }
   return {
     ...stores,

@@ -8,15 +8,16 @@ import {
   ServerResponse,
 } from 'node:http'
 import type { Socket } from 'node:net'
-import { Duplex } from 'node:stream'
+import { Duplex, Transform } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { renderKube } from '../apierrors/render-kube.ts'
+import { unavailable } from '../apierrors/status.ts'
 import { closeServer, portOf } from '../apirequest/fixtures.ts'
 import { toUpgradeListener } from '../apiserver/server/https-server.ts'
 import { createPool, type Dispatcher } from '../http/pool.ts'
 import { createRefusalByBody } from './kube.ts'
-import { forwardUpgrade, joinConnections } from './upgrade.ts'
+import { forwardUpgrade, joinConnections, type OpenTaps } from './upgrade.ts'
 
 describe('forwardUpgrade', function () {
   this.timeout(20_000)
@@ -25,6 +26,7 @@ describe('forwardUpgrade', function () {
   let pool: Dispatcher
   let settled: Promise<unknown>
   let isClosed = false
+  let openTaps: OpenTaps | undefined
   const sockets = new Set<Duplex>()
   const server = createServer((req, res) => void answer(req, res))
   server.on('upgrade', (req, socket, head) => {
@@ -40,6 +42,7 @@ describe('forwardUpgrade', function () {
     const target = {
       ...{ connections: pool, path: '/exec', headers: ['X-Sent', '1'], upstream: 'it' },
       refusalByBody: createRefusalByBody({ refused: () => undefined }),
+      openTaps,
     }
     settled = forwardUpgrade(target, { req, res, upgrade }).catch(error => renderKube(res, error))
   })
@@ -135,6 +138,59 @@ describe('forwardUpgrade', function () {
     const second = await open()
     await once(second.socket?.resume() ?? second.res, 'close')
     await settled
+  })
+
+  describe('through taps', () => {
+    const upper = () =>
+      new Transform({ transform: (chunk, _encoding, done) => done(null, String(chunk).toUpperCase()) })
+    const failing = () => new Transform({ transform: (_chunk, _encoding, done) => done(new Error('full')) })
+    const echo = (_req: IncomingMessage, socket: Duplex) => {
+      socket.write(`${switching}\r\n`)
+      socket.once('data', chunk => socket.end(`got ${chunk}`))
+    }
+    let closed = 0
+    const tap = (fromServer: () => Transform) => {
+      closed = 0
+      openTaps = async () => ({
+        ...{ fromClient: upper(), fromServer: fromServer(), greeting: Buffer.from('hello ') },
+        closed: () => closed++,
+      })
+    }
+    afterEach(() => {
+      openTaps = undefined
+    })
+
+    it('passes both directions, after a greeting', async () => {
+      accept = echo
+      tap(upper)
+      const { socket } = await open()
+      socket?.write('sent')
+      expect(String(Buffer.concat((await socket?.toArray()) ?? []))).to.equal('hello GOT SENT')
+      await settled
+      expect(closed).to.equal(1)
+    })
+
+    it('breaks both connections when one fails', async () => {
+      accept = echo
+      tap(failing)
+      const { socket } = await open()
+      socket?.write('sent')
+      const read = await socket?.toArray().catch(() => [])
+      expect(String(Buffer.concat(read ?? [])).startsWith('hello GOT')).to.equal(false)
+      await settled
+      expect(closed).to.equal(1)
+    })
+
+    it('is an error when they cannot be opened', async () => {
+      const { promise, resolve } = Promise.withResolvers<void>()
+      accept = (_req, socket) => {
+        socket.write(`${switching}\r\n`)
+        socket.resume().once('end', resolve)
+      }
+      openTaps = () => Promise.reject(unavailable('no store'))
+      expect((await get()).code).to.equal(503)
+      await promise
+    })
   })
 
   it('takes more of them than there are connections', async () => {

@@ -10,8 +10,23 @@ import type { KubeConnections } from './kube-connections.ts'
 import { refuseRedirect } from './redirect.ts'
 import { type Outgoing, relay } from './reverse-proxy.ts'
 
+/** Streams that the two directions of an upgraded connection pass through. */
+export type Taps = {
+  readonly fromClient: Duplex
+  readonly fromServer: Duplex
+  /** Sent to the client before anything else. */
+  readonly greeting: Buffer
+  /** Called when both connections have closed. */
+  readonly closed: () => void
+}
+
+/** Opens taps when the upstream server has switched protocols. @throws Status to end the request */
+export type OpenTaps = (lines: HeaderLines) => Promise<Taps>
+
 /** The target of an upgrade. */
-export type UpgradeTarget = Omit<Outgoing, 'isLive' | 'upgrade'>
+export type UpgradeTarget = Omit<Outgoing, 'isLive' | 'upgrade'> & {
+  readonly openTaps?: OpenTaps | undefined
+}
 
 /** kube-apiserver, as the caller. */
 export async function kubeUpgrade(
@@ -46,7 +61,7 @@ export function aggregatedApiUpgrade(
 
 /**
  * Proxies an upgrade (exec, attach, port-forward: WebSocket and SPDY), and then connects the two
- * sockets. The stream is not parsed.
+ * sockets. The stream is not parsed, unless it is recorded.
  *
  * @throws Status 502, 503 or 504 if the upstream server is not responding
  */
@@ -56,21 +71,35 @@ export function forwardUpgrade(
 ): Promise<void> {
   const { req, res, upgrade: early = Buffer.alloc(0) } = exchange
   const { socket } = req
+  const { openTaps, ...outgoing } = target
   const upgrade = {
     protocol: req.headers.upgrade ?? '',
     async join(lines: HeaderLines, peer: Duplex) {
+      const taps = openTaps && (await tapped(openTaps, lines, peer))
       res.detachSocket(socket)
       res.statusCode = 101
       exchange.lasts?.()
       socket.write(toHandshake(lines))
-      if (early.length > 0) peer.write(early)
-      await joinConnections(socket, peer)
+      if (taps !== undefined) socket.write(taps.greeting)
+      if (early.length > 0) (taps?.fromClient ?? peer).write(early)
+      await joinConnections(socket, peer, taps)
+      taps?.closed()
       // Without a socket the response emits no end by itself; access log, metrics and audit wait
       // for it.
       res.emit('close')
     },
   }
-  return relay({ ...target, isLive: true, upgrade }, exchange)
+  return relay({ ...outgoing, isLive: true, upgrade }, exchange)
+}
+
+async function tapped(openTaps: OpenTaps, lines: HeaderLines, peer: Duplex): Promise<Taps> {
+  peer.on('error', () => undefined)
+  try {
+    return await openTaps(lines)
+  } catch (error) {
+    peer.destroy()
+    throw error
+  }
 }
 
 // Time for what one side has not read or sent yet when the other has closed.
@@ -81,16 +110,29 @@ const lingerMs = 30_000
  * is ended after all data is written: the last frames of a WebSocket contain the exit status. An
  * error on one destroys both.
  */
-export async function joinConnections(a: Duplex, b: Duplex): Promise<void> {
-  a.pipe(b).pipe(a)
+export async function joinConnections(
+  a: Duplex,
+  b: Duplex,
+  taps?: Pick<Taps, 'fromClient' | 'fromServer'>,
+): Promise<void> {
+  if (taps === undefined) a.pipe(b).pipe(a)
+  else {
+    a.pipe(taps.fromClient).pipe(b)
+    b.pipe(taps.fromServer).pipe(a)
+    for (const tap of [taps.fromClient, taps.fromServer]) {
+      tap.on('error', () => {
+        a.destroy()
+        b.destroy()
+      })
+    }
+  }
   await Promise.all([follow(a, b), follow(b, a)])
 }
 
 /** Resolves when `from` has closed, and then lets `to` close. */
 function follow(from: Duplex, to: Duplex): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>()
-  from.on('error', () => to.destroy())
-  from.once('close', () => {
+  const ended = () => {
     resolve()
     if (!from.readableEnded) to.destroy()
     if (to.destroyed) return
@@ -99,7 +141,10 @@ function follow(from: Duplex, to: Duplex): Promise<void> {
     to.resume()
     const timer = setTimeout(() => to.destroy(), lingerMs)
     to.once('close', () => clearTimeout(timer))
-  })
+  }
+  from.on('error', () => to.destroy())
+  if (from.closed) ended()
+  else from.once('close', ended)
   return promise
 }
 

@@ -1,9 +1,8 @@
-import { type ChildProcess, spawn } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { request } from 'node:https'
-import { dirname, join, resolve } from 'node:path'
-import { createInterface } from 'node:readline'
+import { join } from 'node:path'
 import { expect } from 'chai'
+import { type ApiserverReplica, startApiserver } from './apiserver-replica.ts'
 import { accessToken, kubectl, kubectlOutput, makeNamespace, tokenOf, uniqueName } from './cluster.ts'
 import { describeAuditEvents } from './event-cases.ts'
 import { eventually } from './http.ts'
@@ -25,7 +24,6 @@ type Event = {
 }
 
 const namespace = uniqueName('audit')
-const program = resolve(import.meta.dirname, '../../cmd/apiserver/main.ts')
 const log = join(scratch, 'audit.log')
 const policy = `
 apiVersion: audit.k8s.io/v1
@@ -43,7 +41,7 @@ rules:
 
 describe('the audit log', function () {
   this.timeout(90_000)
-  let replica: ChildProcess
+  let replica: ApiserverReplica | undefined
   let server: string
   let token: string
 
@@ -54,29 +52,16 @@ describe('the audit log', function () {
     const policyFile = join(scratch, 'audit-policy.yaml')
     writeFileSync(policyFile, policy)
     const own = {
-      KAPIS_LISTEN_PORT: '0',
       KAPIS_AUDIT_PATH: log,
       KAPIS_AUDIT_POLICY_FILE: policyFile,
       KAPIS_LOGS_STORE: 'embedded',
       KAPIS_LOGS_EMBEDDED_FOLDER: join(scratch, 'audit-logs'),
     }
-    const config = join(dirname(setting('KUBECONFIG')), 'kapis.yaml')
-    replica = spawn(process.execPath, [program, '--config', config], {
-      env: { ...process.env, ...own, NODE_NO_WARNINGS: '1' },
-      stdio: ['ignore', 'ignore', 'pipe'],
-    })
-    const lines: string[] = []
-    if (replica.stderr) createInterface(replica.stderr).on('line', line => lines.push(line))
-    await eventually(async () => {
-      const line = lines.find(text => text.includes('"listening"'))
-      if (line === undefined) throw new Error(`it does not listen:\n${lines.join('\n')}`)
-      server = `https://127.0.0.1:${JSON.parse(line).port}`
-      const { code, stderr } = await through('get', '--raw', '/readyz')
-      if (code !== 0) throw new Error(stderr)
-    }, 60_000)
+    replica = await startApiserver({ env: own })
+    server = replica.server
   })
   after(async () => {
-    replica?.kill('SIGTERM')
+    await replica?.stop()
     await kubectl('delete', 'namespace', namespace, '--wait=false')
   })
 
@@ -84,9 +69,9 @@ describe('the audit log', function () {
     return throughAs(token, ...args)
   }
 
-  function throughAs(bearer: string, ...args: readonly string[]): Promise<Ran> {
-    const target = ['--server', server, '--certificate-authority', setting('KAPIS_CA'), '--token', bearer]
-    return run('kubectl', ['--kubeconfig', '/dev/null', ...target, ...args])
+  async function throughAs(bearer: string, ...args: readonly string[]): Promise<Ran> {
+    if (replica === undefined) throw new Error('there is no replica')
+    return replica.kubectl(bearer, ...args)
   }
 
   /** The last event at the end of a request that is looked for. */

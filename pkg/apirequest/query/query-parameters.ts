@@ -67,6 +67,15 @@ export class QueryParameters implements Iterable<readonly [name: string, value: 
     return this.#pairs.find(([given]) => given === name)?.[1] ?? null
   }
 
+  /**
+   * Returns whether kube-apiserver takes a parameter for true: any value but `0` and `false`
+   * (Convert_Slice_string_To_bool).
+   */
+  isTrue(name: string): boolean {
+    const value = this.first(name)?.toLowerCase()
+    return value !== undefined && value !== 'false' && value !== '0'
+  }
+
   getAll(name: string): readonly string[] {
     return this.#pairs.filter(([given]) => given === name).map(([, value]) => value)
   }

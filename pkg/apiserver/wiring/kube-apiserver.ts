@@ -4,6 +4,7 @@ import { createKubeClient, type KubeClient } from '../../kubeclient/client.ts'
 import { loadRestConfig } from '../../kubeclient/config/rest-config.ts'
 import { createKubeProxy, type GonePods } from '../../proxy/kube.ts'
 import { createKubeConnections } from '../../proxy/kube-connections.ts'
+import type { SessionRecording } from '../../proxy/session-recording.ts'
 import { forwardUpgrade, kubeUpgrade } from '../../proxy/upgrade.ts'
 import type { Tracing } from '../../telemetry/tracing/tracing.ts'
 
@@ -12,7 +13,7 @@ export type KubeApiserver = {
   readonly client: KubeClient
   /** As the calling user, on connections of its own. */
   readonly proxy: (gonePods: GonePods) => Handler
-  readonly upgrade: Handler
+  readonly upgrade: (recording: Pick<SessionRecording, 'begin'>) => Handler
   readonly closeProxy: () => void
 }
 
@@ -28,9 +29,11 @@ export function createKubeApiserver(config: Config, tracing: Tracing): KubeApise
   return {
     client: tracing.client(createKubeClient(endpoint), peer),
     proxy: gonePods => tracing.upstream(peer, createKubeProxy(proxied, connections, gonePods)),
-    upgrade: tracing.upstream(peer, async exchange =>
-      forwardUpgrade(await kubeUpgrade(proxied, connections, exchange), exchange),
-    ),
+    upgrade: recording =>
+      tracing.upstream(peer, async exchange => {
+        const openTaps = await recording.begin(exchange)
+        await forwardUpgrade({ ...(await kubeUpgrade(proxied, connections, exchange)), openTaps }, exchange)
+      }),
     closeProxy: () => connections.close(),
   }
 }

@@ -61,18 +61,23 @@ export function createRoutes(parts: {
       ...ownDocuments,
       createOAuthMetricsProxy(forward({ path: '/metrics', errors: 'status' })),
     ],
-    proxy: exchange => iam.servePatchOfOwn(exchange) ?? apis.proxy(exchange),
+    proxy(exchange) {
+      logs.recordings.assertNotBypassed(exchange)
+      return iam.servePatchOfOwn(exchange) ?? apis.proxy(exchange)
+    },
     registry,
     versionInfo: toVersionInfo(build),
     narrowing: new Set([resources.aggregated, subrequests.platform, resources.generic]),
     isNarrowed: exchange => rights.narrowed.of(exchange) !== undefined,
   })
+  const upgradeAtKube = kubeApiserver.upgrade(logs.recordings)
   return {
     ...router,
     async upgrade(exchange) {
       if (router.isProxied(exchange)) {
         assertMayUpgrade(exchange.info, exchange.identity)
-        return kubeApiserver.upgrade(exchange)
+        logs.recordings.assertNotBypassed(exchange)
+        return upgradeAtKube(exchange)
       }
       if (!(await components.upgrade(exchange))) await router.route(exchange)
     },

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { boolean, choice, integer, optionalInteger, requiredText, section, text } from '../option.ts'
+import { recordings } from './recordings.ts'
 
 const days = { default: 7, min: 1, max: 3650 }
 const maxMegabytes = 1_000_000_000
@@ -130,14 +131,20 @@ export const logs = section({
     enabled: 'Whether audit events are stored in the log store too.',
     kept: 'Number of days (UTC) that audit events are kept, including today.',
   }),
-}).refine(
-  ({ store, opensearch: { url } }) =>
-    (store !== 'opensearch' && url === '') || /^https?:\/\/[^/?#@]+\/?$/.test(url),
-  {
-    path: ['opensearch', 'url'],
-    error: 'must be an http(s) URL without user, path or query, such as https://opensearch:9200',
-  },
-)
+  recordings: recordings.prefault({}),
+})
+  .refine(({ store, recordings: { policies } }) => store !== 'none' || policies.length === 0, {
+    path: ['recordings', 'policies'],
+    error: 'requires a log store (logs.store)',
+  })
+  .refine(
+    ({ store, opensearch: { url } }) =>
+      (store !== 'opensearch' && url === '') || /^https?:\/\/[^/?#@]+\/?$/.test(url),
+    {
+      path: ['opensearch', 'url'],
+      error: 'must be an http(s) URL without user, path or query, such as https://opensearch:9200',
+    },
+  )
 
 type Given = z.output<typeof logs>
 

@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import { formatJson } from '../fields.ts'
+import { createNamePattern } from '../name-pattern.ts'
 import type { LogRecord } from '../record.ts'
 
 /** Retention and quota of namespaces. */
@@ -18,7 +19,7 @@ const rememberedNames = 10_000
 export function createRuleFinder<Rule extends { readonly name: string }>(
   rules: readonly Rule[],
 ): (namespace: string) => Rule | undefined {
-  const tests = rules.map(rule => ({ rule, isOf: createNameTest(rule.name) }))
+  const tests = rules.map(rule => ({ rule, isOf: createNamePattern(rule.name) }))
   const known = new LRUCache<string, { readonly rule: Rule | undefined }>({ max: rememberedNames })
   return namespace => {
     const found = known.get(namespace)
@@ -26,23 +27,6 @@ export function createRuleFinder<Rule extends { readonly name: string }>(
     const rule = tests.find(({ isOf }) => isOf(namespace))?.rule
     known.set(namespace, { rule })
     return rule
-  }
-}
-
-/** Takes linear time; a regular expression with several `*` would take polynomial time. */
-function createNameTest(pattern: string): (name: string) => boolean {
-  const [start = '', ...parts] = pattern.split('*')
-  const end = parts.pop()
-  if (end === undefined) return name => name === pattern
-  return name => {
-    if (!name.startsWith(start)) return false
-    let at = start.length
-    for (const part of parts) {
-      const found = name.indexOf(part, at)
-      if (found === -1) return false
-      at = found + part.length
-    }
-    return name.length - end.length >= at && name.endsWith(end)
   }
 }
 

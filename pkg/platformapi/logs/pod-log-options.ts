@@ -51,8 +51,8 @@ export function parsePodLogOptions(query: QueryParameters, pod: string, nowMs: n
   if (causes.length > 0) throw invalidOptions(pod, causes)
   return {
     container: query.first('container') ?? '',
-    previous: flagOf(query, 'previous'),
-    timestamps: flagOf(query, 'timestamps'),
+    previous: query.isTrue('previous'),
+    timestamps: query.isTrue('timestamps'),
     sinceNs: seconds === undefined ? sinceTime : secondsBefore(nowMs, seconds),
     ...{ tailLines, limitBytes, stream },
   }
@@ -101,10 +101,4 @@ function readTime(text: string): bigint | undefined {
     )
   }
   return timeNs
-}
-
-/** Like apimachinery: true unless missing, `false` or `0`. */
-function flagOf(query: QueryParameters, name: string): boolean {
-  const value = query.first(name)?.toLowerCase()
-  return value !== undefined && value !== 'false' && value !== '0'
 }

@@ -80,7 +80,8 @@ export async function createApis(options: ApisOptions): Promise<Apis> {
     isUser: name => access.users.get(name) !== undefined,
   })
   const logs = await createLogs({
-    ...{ client, config, live, secrets, logger, registry, bindings, authorize: access.authorize },
+    ...{ client, config, live, secrets, logger, registry, bindings, clientAddress },
+    authorize: access.authorize,
     watchNamespaces: handler => resources.watch('/api/v1/namespaces', handler),
   })
   const searches = logs.apis.get(`tenant.${groupDomain}/v1alpha2`)

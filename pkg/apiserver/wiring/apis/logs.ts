@@ -8,6 +8,7 @@ import type { RbacIndex } from '../../../authz/rbac/rbac-index.ts'
 import { createNamespaceFinder } from '../../../authz/visibility/accessible-namespaces.ts'
 import { NamespaceIndex } from '../../../authz/visibility/namespace-index.ts'
 import type { Config, Secrets } from '../../../config/config.ts'
+import type { ClientAddress } from '../../../httpserver/request/client-address.ts'
 import type { KubeClient } from '../../../kubeclient/client.ts'
 import { defaultLimits } from '../../../logs/ingest/limits.ts'
 import { createSpaceCheck } from '../../../logs/ingest/space-check.ts'
@@ -15,11 +16,13 @@ import { openLogStore } from '../../../logs/open-store.ts'
 import { createIngest, maxBodies } from '../../../platformapi/logging/v1alpha2/ingest.ts'
 import { readForm } from '../../../platformapi/logging/v1alpha2/read-form.ts'
 import { createLoggingApi } from '../../../platformapi/logging/v1alpha2/serve.ts'
+import { isOfSessionRecordings } from '../../../platformapi/logging/v1alpha2/session-recordings.ts'
 import { asksForPodLog, createGonePodLogs } from '../../../platformapi/logs/gone-pod.ts'
 import { createLogApi } from '../../../platformapi/logs/serve.ts'
 import { createLogsqlApi } from '../../../platformapi/logsql/serve.ts'
 import { createTenantApi, isOfTenantApi } from '../../../platformapi/tenant/v1alpha2/serve.ts'
 import type { GonePods } from '../../../proxy/kube.ts'
+import type { SessionRecording } from '../../../proxy/session-recording.ts'
 import { createTimeSlices } from '../../../scheduling/time-slices.ts'
 import type { Logger } from '../../../telemetry/logger.ts'
 import { counter, type Registry } from '../../../telemetry/metrics.ts'
@@ -27,6 +30,7 @@ import { createFairQueue } from '../../filters/fair-queue.ts'
 import type { Check } from '../../health/probes.ts'
 import { createEventStreams } from './events.ts'
 import { createLogConcurrency } from './log-concurrency.ts'
+import { createSessionRecordings } from './session-recordings.ts'
 
 const version = 'v1alpha2'
 // Shippers log each rejection as an error, so a burst from all nodes waits instead.
@@ -51,6 +55,7 @@ export type Logs = {
   readonly admit: (req: IncomingMessage) => void
   /** Stores an audit event; undefined if audit events are not stored. */
   readonly keepAuditEvent: ((event: string) => void) | undefined
+  readonly recordings: SessionRecording
   /** Logs of pods that kube-apiserver does not know. */
   readonly gonePods: GonePods
   /** Whether ingest is enabled. */
@@ -70,6 +75,7 @@ export type LogsOptions = {
   readonly registry: Registry
   readonly authorize: Authorize
   readonly bindings: RbacIndex
+  readonly clientAddress: ClientAddress
   readonly watchNamespaces: (handler: NamespaceIndex['handler']) => {
     start: () => Promise<void>
     stop: () => void
@@ -78,7 +84,7 @@ export type LogsOptions = {
 
 /** Wires the log store, the authorization of its readers, and the log APIs. */
 export async function createLogs(options: LogsOptions): Promise<Logs> {
-  const { client, config, live, secrets, logger, registry, authorize, bindings } = options
+  const { client, config, live, secrets, logger, registry, authorize, bindings, clientAddress } = options
   const { groupDomain } = config
   const [tenant, logging] = [`tenant.${groupDomain}`, `logging.${groupDomain}`]
   const timeSlices = createTimeSlices()
@@ -88,6 +94,10 @@ export async function createLogs(options: LogsOptions): Promise<Logs> {
   const places = createLogConcurrency()
   const joined = { client, config, live, bindings, namespaces, logger, registry, places }
   const events = streams && createEventStreams({ ...joined, streams })
+  const recordings = createSessionRecordings({
+    ...{ store: streams?.recordings, live, clientAddress, places, logger },
+    created: () => namespaces.created,
+  })
   const closing = new AbortController()
   const ingested = counter(registry, {
     name: 'kapis_logs_ingested_lines_total',
@@ -138,6 +148,7 @@ export async function createLogs(options: LogsOptions): Promise<Logs> {
             logs: async exchange => none(exchange),
             logsql: none,
             ingest: none,
+            recordings: none,
           }),
         ],
       ])
@@ -178,12 +189,16 @@ export async function createLogs(options: LogsOptions): Promise<Logs> {
     })
     return new Map([
       [`${tenant}/${version}`, createTenantApi({ ...events, logs })],
-      [`${logging}/${version}`, createLoggingApi({ groupDomain, logs, logsql, ingest })],
+      [
+        `${logging}/${version}`,
+        createLoggingApi({ groupDomain, logs, logsql, ingest, recordings: recordings.serve ?? none }),
+      ],
     ])
   }
 
   return {
     apis: createFaces(),
+    recordings: recordings.proxied,
     gonePods:
       reading === undefined
         ? { asks: () => false, answer: async () => false }
@@ -196,7 +211,8 @@ export async function createLogs(options: LogsOptions): Promise<Logs> {
     judgesItself({ info, identity }) {
       const { prefix, group, parts } = info
       if (!isPlatformPrefix(prefix) || info.version !== version) return false
-      if (group !== logging && !(group === tenant && isOfTenantApi(parts))) return false
+      if (group === logging ? isOfSessionRecordings(parts) : group !== tenant || !isOfTenantApi(parts))
+        return false
       if (hasNoCredential(identity)) throw unauthorized()
       return true
     },
@@ -209,6 +225,7 @@ export async function createLogs(options: LogsOptions): Promise<Logs> {
     async stop() {
       namespaceWatch.stop()
       await events?.stop()
+      await recordings.stop()
       await streams?.close()
     },
   }

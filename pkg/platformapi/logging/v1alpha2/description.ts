@@ -6,6 +6,7 @@ import {
   ok,
   type Parameter,
   type Paths,
+  query,
   segment,
 } from '../../../openapi/operation.ts'
 import { anyObject, arrayOf, boolean, integer, object, type Schema, text } from '../../../openapi/schema.ts'
@@ -109,12 +110,56 @@ const loki: Operation = {
 
 const container = ['namespace', 'pod', 'container'].map(name => segment(name, `The ${name}.`))
 
+const inNamespace = [segment('namespace', 'The namespace.')]
+
+function listRecordings(parameters: readonly Parameter[] = []): Operation {
+  return {
+    summary: 'Recorded sessions of exec and attach, the newest first',
+    description: 'Requires the permission to list `sessionrecordings` in the group.',
+    parameters: [
+      ...parameters,
+      query('user', 'Of these users, comma-separated.'),
+      query('pod', 'Of these pods.'),
+      query('namespace', 'Of these namespaces.'),
+      query('start_time', 'Begun at or after this time, in Unix seconds.', integer()),
+      query('end_time', 'Begun at or before this time, in Unix seconds.', integer()),
+      query('limit', 'Length of a page, at most 1000.', integer('', { default: 100 })),
+      query('continue', 'The `metadata.continue` of the page before.'),
+    ],
+    answers: { ...ok(anyObject('A SessionRecordingList.')), ...kubeErrors(400, 429, 503, 504) },
+    security: ['bearer', 'clientCertificate'],
+  }
+}
+
+function getRecording(parameters: readonly Parameter[] = []): Operation {
+  return {
+    summary: 'A recorded session as an asciicast (version 2)',
+    description: 'Requires the permission to get `sessionrecordings` in the group.',
+    parameters: [...parameters, segment('name', 'The name of the recording.')],
+    answers: {
+      200: {
+        description: 'The recording.',
+        content: content(
+          ['application/x-asciicast'],
+          text('A JSON object, and a JSON array for each event.'),
+        ),
+      },
+      ...kubeErrors(404, 429, 503, 504),
+    },
+    security: ['bearer', 'clientCertificate'],
+  }
+}
+
 /** `/kapis/logging.<group domain>/v1alpha2`: one row per route. */
 export const loggingPaths = {
   '/cluster': { get: logOperation('Log lines of all pods that the caller has access to') },
   '/namespaces/{namespace}/pods/{pod}/containers/{container}': {
     get: logOperation('Log lines of one container', container),
   },
+  '/sessionrecordings': { get: listRecordings() },
+  '/sessionrecordings/{name}': { get: getRecording() },
+  '/namespaces/{namespace}/sessionrecordings': { get: listRecordings(inNamespace) },
+  '/namespaces/{namespace}/sessionrecordings/{name}': { get: getRecording(inNamespace) },
   '/select/logsql/{endpoint}': { get: logsqlOperation, post: logsqlOperation },
   '/ingest': {
     get: {

@@ -14,6 +14,7 @@ describe('createLoggingApi', () => {
       logs: async ({ res }, place) => sendJson(res, 200, { place: place ?? 'everywhere' }),
       logsql: ({ res }) => sendJson(res, 200, { logsql: true }),
       ingest: ({ res }) => sendJson(res, 200, { ingest: true }),
+      recordings: ({ res, info }) => sendJson(res, 200, { recording: info.name }),
     })
     loopback = await startLoopback(async (req, res) => {
       try {
@@ -38,6 +39,12 @@ describe('createLoggingApi', () => {
     expect(await ask('/cluster')).to.deep.equal({ code: 200, body: { place: 'everywhere' } })
     expect(await ask('/select/logsql/query')).to.deep.equal({ code: 200, body: { logsql: true } })
     expect(await ask('/ingest/_bulk')).to.deep.equal({ code: 200, body: { ingest: true } })
+    for (const path of ['/sessionrecordings', '/namespaces/shop/sessionrecordings'])
+      for (const name of ['', 'one'])
+        expect(await ask(name === '' ? path : `${path}/${name}`)).to.deep.equal({
+          code: 200,
+          body: { recording: name },
+        })
     const operands = [isOneOf('namespace', 'a'), isOneOf('pod', 'b'), isOneOf('container', 'c')]
     expect(await ask('/namespaces/a/pods/b/containers/c')).to.deep.equal({
       code: 200,

@@ -10,14 +10,22 @@ export type LoggingApiOptions = {
   readonly logs: LogApi
   readonly logsql: Handler
   readonly ingest: Handler
+  readonly recordings: Handler
 }
 
 /**
- * `/kapis/logging.<group domain>/v1alpha2`: the log API scoped by path, and ingest.
+ * `/kapis/logging.<group domain>/v1alpha2`: the log API scoped by path, ingest, and recorded
+ * sessions.
  *
  * @throws Status 404; for paths of the platform's version 2 it names what took their place
  */
-export function createLoggingApi({ groupDomain, logs, logsql, ingest }: LoggingApiOptions): Handler {
+export function createLoggingApi({
+  groupDomain,
+  logs,
+  logsql,
+  ingest,
+  recordings,
+}: LoggingApiOptions): Handler {
   const ofContainer: Handler = exchange => {
     const [, namespace = '', , pod = '', , container = ''] = exchange.info.parts
     const place = { namespace, pod, container }
@@ -27,6 +35,10 @@ export function createLoggingApi({ groupDomain, logs, logsql, ingest }: LoggingA
   const routes: Readonly<Record<keyof typeof loggingPaths, Handler>> = {
     '/cluster': exchange => logs(exchange),
     '/namespaces/{namespace}/pods/{pod}/containers/{container}': ofContainer,
+    '/sessionrecordings': recordings,
+    '/sessionrecordings/{name}': recordings,
+    '/namespaces/{namespace}/sessionrecordings': recordings,
+    '/namespaces/{namespace}/sessionrecordings/{name}': recordings,
     '/select/logsql/{endpoint}': logsql,
     '/ingest': ingest,
     '/ingest/_bulk': ingest,

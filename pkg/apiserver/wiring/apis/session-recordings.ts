@@ -1,0 +1,46 @@
+import type { Handler } from '../../../apirequest/request-context.ts'
+import type { Config } from '../../../config/config.ts'
+import type { ClientAddress } from '../../../httpserver/request/client-address.ts'
+import type { LogStore } from '../../../logs/store.ts'
+import { createSessionRecordingApi } from '../../../platformapi/logging/v1alpha2/session-recordings.ts'
+import type { LogConcurrency } from '../../../platformapi/logs/concurrency-limits.ts'
+import { createSessionRecording, type SessionRecording } from '../../../proxy/session-recording.ts'
+import { createPolicies } from '../../../recording/policy.ts'
+import { createRecorder } from '../../../recording/recorder.ts'
+import type { Logger } from '../../../telemetry/logger.ts'
+
+export type SessionRecordings = {
+  readonly proxied: SessionRecording
+  /** Undefined without a log store. */
+  readonly serve: Handler | undefined
+  readonly stop: () => Promise<void>
+}
+
+const none: SessionRecordings = {
+  proxied: { begin: async () => undefined, assertNotBypassed: () => undefined },
+  serve: undefined,
+  stop: async () => undefined,
+}
+
+/** Connects the recordings of exec and attach with the stream that stores them. */
+export function createSessionRecordings(options: {
+  readonly store: LogStore | undefined
+  readonly live: () => Config
+  readonly clientAddress: ClientAddress
+  readonly created: () => ReadonlyMap<string, number>
+  readonly places: LogConcurrency
+  readonly logger: Logger
+}): SessionRecordings {
+  const { store, live, clientAddress, created, places, logger } = options
+  if (store === undefined) return none
+  const settings = () => live().logs.recordings
+  const recorder = createRecorder({ store, maxBytes: () => settings().maxMegabytes * 1024 * 1024 })
+  return {
+    proxied: createSessionRecording({
+      policies: createPolicies(() => settings().policies),
+      ...{ recorder, clientAddress, logger },
+    }),
+    serve: createSessionRecordingApi({ store, created, places, limits: () => live().logs }),
+    stop: recorder.stop,
+  }
+}

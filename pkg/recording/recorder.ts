@@ -1,0 +1,217 @@
+import { Status, unavailable } from '../apierrors/status.ts'
+import { retry } from '../kubeclient/retry.ts'
+import type { LogStore } from '../logs/store.ts'
+import type { AsciicastEvent } from './asciicast.ts'
+import { idOf, type Session, type SessionEnd, toRecord } from './session.ts'
+
+export type RecorderOptions = {
+  readonly store: Pick<LogStore, 'append' | 'check'>
+  /** Maximum output of a session. */
+  readonly maxBytes: () => number
+  /** Time before the first retry; each further one takes twice as long. */
+  readonly retryMs?: number
+}
+
+/** A session while it is recorded. */
+export type Recording = {
+  /**
+   * Adds output of the container.
+   *
+   * @returns when there is room for more
+   * @throws Error if it cannot be recorded, and the session must end
+   */
+  readonly output: (stream: 'stdout' | 'stderr', data: Buffer) => Promise<void>
+  readonly resize: (width: number, height: number) => void
+  /** Resolves when everything is stored. @throws Status */
+  readonly end: () => Promise<void>
+}
+
+export type Recorder = {
+  /** @throws Status 503 if nothing can be recorded now */
+  readonly check: () => Promise<void>
+  /** Resolves when the start is stored. @throws Status */
+  readonly start: (session: Session) => Promise<Recording>
+  /** Resolves when all recordings that have ended are stored. */
+  readonly stop: () => Promise<void>
+}
+
+// The text of one record. Control characters take six characters in JSON.
+const maxRecordChars = 60_000
+const maxEventChars = 8_000
+// Output that waits for the store holds the session back.
+const maxWaitingChars = 512 * 1024
+const gatherMs = 500
+const attempts = 6
+
+/** Stores sessions as asciicasts (version 2), in pieces and while they go on. */
+export function createRecorder({ store, maxBytes, retryMs = 500 }: RecorderOptions): Recorder {
+  const running = new Set<Promise<void>>()
+
+  async function append(...parts: Parameters<typeof toRecord>): Promise<void> {
+    const record = toRecord(...parts)
+    // A store with several writers recognizes a retry by it.
+    const batch = { records: [record], ids: [`${idOf(record)}/${record.timeNs}`] }
+    const { rejected } = await retry(() => store.append(batch), {
+      isRetriable: error => error instanceof Status && (error.code === 429 || error.code >= 500),
+      attempts,
+      delayMs: failed => retryMs * 2 ** (failed - 1),
+    })
+    const [refused] = rejected
+    if (refused !== undefined) throw unavailable(`the log store rejected the recording: ${refused.reason}`)
+  }
+
+  return {
+    async check() {
+      const problem = await store.check()
+      if (problem !== undefined)
+        throw unavailable(
+          'the session must be recorded, and the log store is unavailable',
+          new Error(problem),
+        )
+    },
+    async start(session) {
+      const clock = createClock()
+      await append(session, 'start', JSON.stringify(session), clock.timeNs())
+      return createRecording(session, {
+        clock,
+        maxBytes,
+        append: (part, log) => append(session, part, log, clock.timeNs()),
+        follow(ended) {
+          running.add(ended)
+          void ended.finally(() => running.delete(ended)).catch(() => undefined)
+        },
+      })
+    },
+    async stop() {
+      await Promise.allSettled(running)
+    },
+  }
+}
+
+type Clock = {
+  /** Seconds since the start. */
+  readonly seconds: () => number
+  /** Greater with each call. */
+  readonly timeNs: () => bigint
+}
+
+function createClock(): Clock {
+  const [startedMs, started] = [Date.now(), performance.now()]
+  let last = 0n
+  const seconds = () => (performance.now() - started) / 1_000
+  return {
+    seconds,
+    timeNs() {
+      const now = BigInt(startedMs) * 1_000_000n + BigInt(Math.round(seconds() * 1e9))
+      last = now > last ? now : last + 1n
+      return last
+    },
+  }
+}
+
+type Means = {
+  readonly clock: Clock
+  readonly maxBytes: () => number
+  readonly append: (part: 'output' | 'end', log: string) => Promise<void>
+  readonly follow: (ended: Promise<void>) => void
+}
+
+function createRecording({ startTimestamp }: Session, { clock, maxBytes, append, follow }: Means): Recording {
+  const decoders = { stdout: new TextDecoder(), stderr: new TextDecoder() }
+  let lines: string[] = []
+  let chars = 0
+  let outputBytes = 0
+  let isEnded = false
+  let failure: unknown
+  let timer: NodeJS.Timeout | undefined
+  let storing: Promise<void> | undefined
+
+  function add(event: AsciicastEvent): void {
+    const line = JSON.stringify(event)
+    lines.push(line)
+    chars += line.length + 1
+    timer ??= setTimeout(() => void store().catch(() => undefined), gatherMs)
+  }
+
+  /** Stores what waits, one record after the other. */
+  function store(): Promise<void> {
+    clearTimeout(timer)
+    timer = undefined
+    storing ??= drain().finally(() => {
+      storing = undefined
+    })
+    return storing
+  }
+
+  async function drain(): Promise<void> {
+    while (lines.length > 0) {
+      if (failure !== undefined) throw failure
+      let [count, length] = [0, 0]
+      for (; count < lines.length; count++) {
+        length += (lines[count]?.length ?? 0) + 1
+        if (count > 0 && length > maxRecordChars) break
+      }
+      const text = lines.slice(0, count).join('\n')
+      try {
+        await append('output', text)
+      } catch (error) {
+        failure = error
+        throw error
+      }
+      lines = lines.slice(count)
+      chars -= text.length + 1
+    }
+  }
+
+  async function end(): Promise<void> {
+    isEnded = true
+    for (const decoder of Object.values(decoders)) {
+      const rest = decoder.decode()
+      if (rest !== '') add([clock.seconds(), 'o', rest])
+    }
+    await store()
+    const isOver = outputBytes > maxBytes()
+    const ended: SessionEnd = {
+      endTimestamp: new Date(Date.parse(startTimestamp) + clock.seconds() * 1_000).toISOString(),
+      outputBytes,
+      reason: isOver ? tooLarge : '',
+    }
+    await append('end', JSON.stringify(ended))
+  }
+
+  return {
+    async output(stream, data) {
+      if (failure !== undefined) throw failure
+      // What the closed connection has not passed on.
+      if (isEnded) return
+      outputBytes += data.length
+      const text = decoders[stream].decode(data, { stream: true })
+      const seconds = clock.seconds()
+      for (const piece of piecesOf(text)) add([seconds, 'o', piece])
+      if (outputBytes > maxBytes()) throw new Error(tooLarge)
+      while (chars > maxWaitingChars) await store()
+      if (chars > maxRecordChars) void store().catch(() => undefined)
+    },
+    resize: (width, height) => add([clock.seconds(), 'r', `${width}x${height}`]),
+    end() {
+      const ended = end()
+      follow(ended)
+      return ended
+    },
+  }
+}
+
+/** Pieces of a text that split no character. */
+function piecesOf(text: string): readonly string[] {
+  const pieces: string[] = []
+  for (let at = 0; at < text.length; ) {
+    const next = at + maxEventChars
+    const code = text.charCodeAt(next - 1)
+    const end = code >= 0xd800 && code <= 0xdbff && next < text.length ? next - 1 : next
+    pieces.push(text.slice(at, end))
+    at = end
+  }
+  return pieces
+}
+
+const tooLarge = 'the output exceeds logs.recordings.maxMegabytes'

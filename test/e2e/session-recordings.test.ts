@@ -1,0 +1,237 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { expect } from 'chai'
+import { type ApiserverReplica, startApiserver } from './apiserver-replica.ts'
+import { accessToken, kubectl, kubectlOutput, makeNamespace, tokenOf, uniqueName } from './cluster.ts'
+import { askAs, eventually, groupDomain } from './http.ts'
+import { createPerson } from './kapis.ts'
+import { run, scratch, setting } from './run.ts'
+
+type Item = {
+  readonly metadata: { readonly name: string; readonly namespace: string; readonly creationTimestamp: string }
+  readonly spec: Readonly<Record<string, unknown>>
+  readonly status: Readonly<Record<string, unknown>>
+}
+
+const namespace = uniqueName('recorded')
+const notice = 'This session is recorded (policy recorded).'
+
+describe('session recordings', function () {
+  this.timeout(90_000)
+  const person = createPerson('reviewer')
+  let replica: ApiserverReplica
+  let administrator: string
+  let token: string
+  let path: string
+
+  before(async () => {
+    await makeNamespace(namespace, ['operator', 'reviewer', 'other'])
+    administrator = await accessToken()
+    token = await tokenOf(namespace, 'operator')
+    path = `/kapis/logging.${groupDomain}/v1alpha2/namespaces/${namespace}/sessionrecordings`
+    const given = JSON.parse(readFileSync(join(dirname(setting('KUBECONFIG')), 'kapis.yaml'), 'utf8'))
+    const config = join(scratch, 'recordings.json')
+    const policies = [{ name: 'recorded', namespaces: [namespace] }]
+    const embedded = { ...given.logs?.embedded, folder: join(scratch, 'recordings-logs') }
+    const logs = { ...given.logs, store: 'embedded', embedded, recordings: { policies } }
+    writeFileSync(config, JSON.stringify({ ...given, logs }))
+    replica = await startApiserver({ env: {}, config })
+    const verbs = ['--verb=get,create', '--resource=pods,pods/exec,pods/attach']
+    await kubectlOutput('create', 'role', 'exec', '-n', namespace, ...verbs)
+    for (const [account, role] of [
+      ['operator', '--role=exec'],
+      ['reviewer', '--clusterrole=kapis:session-recordings-reader'],
+    ] as const) {
+      const subject = `--serviceaccount=${namespace}:${account}`
+      await kubectlOutput('create', 'rolebinding', account, '-n', namespace, role, subject)
+    }
+    const pod = { spec: { nodeName: 'worker-1', containers: [{ name: 'web', image: 'web' }] } }
+    await kubectlOutput('run', 'web', '-n', namespace, '--image=web', `--overrides=${JSON.stringify(pod)}`)
+    await kubectlOutput('wait', '-n', namespace, 'pod/web', '--for=condition=Ready', '--timeout=60s')
+  })
+  after(async () => {
+    await replica?.stop()
+    await kubectl('delete', 'namespace', namespace, '--wait=false')
+  })
+
+  async function list(as = administrator): Promise<readonly Item[]> {
+    const answer = await askAs(as, `${replica.server}${path}`)
+    expect(answer.code, answer.body).to.equal(200)
+    return JSON.parse(answer.body).items
+  }
+
+  /** The last session, when it has ended. */
+  async function lastSession(): Promise<Item> {
+    let found: Item | undefined
+    await eventually(async () => {
+      found = (await list())[0]
+      if (found?.status.endTimestamp === undefined) throw new Error('no session has ended')
+    }, 20_000)
+    if (found === undefined) throw new Error('no session')
+    return found
+  }
+
+  async function outputOf({ metadata }: Item): Promise<string> {
+    const { code, body } = await askAs(administrator, `${replica.server}${path}/${metadata.name}`)
+    expect(code, body).to.equal(200)
+    const [header, ...events] = body
+      .trimEnd()
+      .split('\n')
+      .map(line => JSON.parse(line))
+    expect(header).to.include({ version: 2 })
+    return events.flatMap(([, code, data]) => (code === 'o' ? [data] : [])).join('')
+  }
+  const exec = (...command: readonly string[]) =>
+    replica.kubectl(token, 'exec', '-n', namespace, 'web', '--', ...command)
+
+  it('records a command of kubectl, who ran it, and what it wrote', async () => {
+    const { code, stdout, stderr } = await exec('sh', '-c', 'echo out; echo err >&2')
+    expect([code, stdout]).to.deep.equal([0, 'out\n'])
+    expect(stderr.split('\n').slice(0, 2)).to.deep.equal([notice, 'err'])
+    const { metadata, spec, status } = await lastSession()
+    expect(spec).to.deep.include({
+      ...{ pod: 'web', container: 'web', subresource: 'exec', tty: false, policy: 'recorded' },
+      command: ['sh', '-c', 'echo out; echo err >&2'],
+      user: `system:serviceaccount:${namespace}:operator`,
+    })
+    expect(status).to.include({ outputBytes: 8, reason: '' })
+    const text = await outputOf(await lastSession())
+    expect(text.replaceAll('\r', '').split('\n').toSorted()).to.deep.equal(['', 'err', 'out'])
+    expect(metadata.namespace).to.equal(namespace)
+  })
+
+  it('records a terminal with its size', async () => {
+    const { stdout } = await replica.terminal(
+      token,
+      'exec',
+      '-it',
+      '-n',
+      namespace,
+      'web',
+      '--',
+      'sh',
+      '-c',
+      // kwok loses the output of a terminal that ends immediately.
+      'echo typed; sleep 1',
+    )
+    expect(stdout.replaceAll('\r', '')).to.equal(`${notice}\ntyped\n`)
+    const session = await lastSession()
+    expect(session.spec).to.include({ tty: true })
+    expect((await outputOf(session)).replaceAll('\r', '')).to.equal('typed\n')
+  })
+
+  it('loses nothing of a large output', async () => {
+    const lines = 50_000
+    const { code, stdout } = await exec('seq', String(lines))
+    expect([code, stdout.split('\n').length]).to.deep.equal([0, lines + 1])
+    const session = await lastSession()
+    expect(await outputOf(session)).to.equal(stdout)
+    expect(session.status.outputBytes).to.equal(stdout.length)
+  })
+
+  it('passes input on, and does not record it', async () => {
+    const target = [
+      '--server',
+      replica.server,
+      '--certificate-authority',
+      setting('KAPIS_CA'),
+      '--token',
+      token,
+    ]
+    const command = [
+      'exec',
+      '-i',
+      '-n',
+      namespace,
+      'web',
+      '--',
+      'sh',
+      '-c',
+      'read secret; expr length $secret',
+    ]
+    const { stdout } = await run('kubectl', ['--kubeconfig', '/dev/null', ...target, ...command], {
+      stdin: 'hunter22\n',
+    })
+    expect(stdout).to.equal('8\n')
+    expect(await outputOf(await lastSession())).to.equal('8\n')
+  })
+
+  it('is for the session of a caller who acts as the user too', async () => {
+    const user = `system:serviceaccount:${namespace}:operator`
+    const args = ['exec', '--as', user, '-n', namespace, 'web', '--', 'true']
+    expect((await replica.kubectl(administrator, ...args)).code).to.equal(0)
+    const { spec } = await lastSession()
+    expect([spec.user, spec.impersonator === '']).to.deep.equal([user, false])
+  })
+
+  it('refuses clients that use SPDY', async () => {
+    const before = await list()
+    const target = [
+      '--server',
+      replica.server,
+      '--certificate-authority',
+      setting('KAPIS_CA'),
+      '--token',
+      token,
+    ]
+    const args = ['--kubeconfig', '/dev/null', ...target, 'exec', '-n', namespace, 'web', '--', 'true']
+    const { code, stderr } = await run('kubectl', args, {
+      env: { KUBECTL_REMOTE_COMMAND_WEBSOCKETS: 'false' },
+    })
+    expect(code).to.equal(1)
+    expect(stderr).to.include('takes a client that uses WebSocket, such as kubectl 1.31 or later')
+    expect((await list()).length).to.equal(before.length)
+  })
+
+  it('does not record other namespaces, nor sessions that kube-apiserver refuses', async () => {
+    const before = await list()
+    const pods = await kubectlOutput('get', 'pods', '-n', 'default', '-o', 'name')
+    const [pod = ''] = pods.split('\n')
+    const { stderr } = await replica.kubectl(administrator, 'exec', '-n', 'default', pod, '--', 'true')
+    expect(stderr).to.not.include(notice)
+    const other = await tokenOf(namespace, 'other')
+    const refused = await replica.kubectl(other, 'exec', '-n', namespace, 'web', '--', 'true')
+    expect([refused.code, /forbidden/i.test(refused.stderr)]).to.deep.equal([1, true])
+    expect((await list()).length).to.equal(before.length)
+  })
+
+  it('is not bypassed by way of the kubelet', async () => {
+    const run = `/api/v1/nodes/worker-1/proxy/run/${namespace}/web/web?cmd=id`
+    const { code, body } = await askAs(administrator, `${replica.server}${run}`, { method: 'POST' })
+    expect([code, JSON.parse(body).message]).to.deep.equal([
+      403,
+      'sessions of this user are recorded, and commands that the kubelet runs cannot be: use exec of the pod',
+    ])
+  })
+
+  it('is read by those who may', async () => {
+    expect((await list(await tokenOf(namespace, 'reviewer'))).length).to.be.greaterThan(0)
+    const refused = await askAs(token, `${replica.server}${path}`)
+    expect([refused.code, JSON.parse(refused.body).message]).to.deep.equal([
+      403,
+      `sessionrecordings.logging.${groupDomain} is forbidden: User "system:serviceaccount:${namespace}:operator" cannot list resource "sessionrecordings" in API group "logging.${groupDomain}" in the namespace "${namespace}"`,
+    ])
+  })
+
+  it('is listed and played by kapis', async () => {
+    const { metadata } = await (async () => {
+      await exec('echo', 'played')
+      return lastSession()
+    })()
+    const env = { KAPIS_TOKEN: await tokenOf(namespace, 'reviewer'), KAPIS_URL: replica.server }
+    const kapis = (...args: readonly string[]) => person.kapis(['sessions', ...args], { env })
+    const listed = await kapis('list', '-n', namespace)
+    expect([listed.code, listed.stderr]).to.deep.equal([0, ''])
+    expect(listed.stdout.split('\n')[1]).to.match(
+      new RegExp(
+        `^${metadata.name} +${namespace} +web +system:serviceaccount:${namespace}:operator +echo played`,
+      ),
+    )
+    const played = await kapis('play', metadata.name, '-n', namespace, '--speed', '100')
+    expect([played.code, played.stdout.startsWith('played\n')]).to.deep.equal([0, true])
+    expect((await kapis('get', metadata.name, '-n', namespace)).stdout).to.match(/^\{"version":2,/)
+    expect((await kapis('get', 'none', '-n', namespace)).stderr).to.equal(
+      `kapis sessions: failed to read the recording: sessionrecordings.logging.${groupDomain} "none" not found\n`,
+    )
+  })
+})
