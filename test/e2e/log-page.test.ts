@@ -17,9 +17,14 @@ describe('the log page, in a browser', function () {
   let home = ''
   let shipper = ''
 
-  async function send(log: string, pod = 'web-0'): Promise<void> {
+  async function send(log: string, pod = 'web-0', fields: object = {}): Promise<void> {
     const names = { namespace_name: mine, pod_name: pod, container_name: 'web', docker_id: `${mine}-${pod}` }
-    const body = JSON.stringify({ time: new Date().toISOString(), log: `${log}\n`, kubernetes: names })
+    const body = JSON.stringify({
+      time: new Date().toISOString(),
+      log: `${log}\n`,
+      kubernetes: names,
+      ...fields,
+    })
     const path = `/kapis/logging.${groupDomain}/v1alpha2/ingest/jsonlines`
     expect((await askAs(shipper, path, { method: 'POST', body })).code).to.equal(200)
   }
@@ -230,6 +235,7 @@ describe('the log page, in a browser', function () {
     const seen = await page.evaluate(
       "[...document.querySelectorAll('#lines > li')].filter(line => line.getBoundingClientRect().bottom <= innerHeight).length",
     )
+    await keepScreenshot(page, 'logs-lines')
     expect(seen).to.be.at.least(25)
     expect(await page.locator('#lines mark').first().textContent()).to.equal('payment')
     const [, wanted] = await lines(page)
@@ -246,6 +252,47 @@ describe('the log page, in a browser', function () {
       async () => expect(await page.locator('#lines [open] .text').allTextContents()).to.deep.equal([wanted]),
       20_000,
     )
+  })
+
+  it('shows fields in columns and lines as patterns, which narrow the search', async () => {
+    const pod = uniqueName('shapes')
+    const fields = { level: 'error', 'http.status': 503 }
+    for (let i = 0; i < 12; i += 1) await send(`order ${i} failed after ${i * 7} ms`, pod, fields)
+    await send('cart is empty', pod)
+    const { page, problems } = await open(`pods=${pod}`, 'light', 1280)
+    await untilLines(page, texts => expect(texts).to.have.length(13))
+    await page.getByRole('button', { name: 'Show http.status in a column' }).click()
+    const cells = () => page.locator('#lines .column').allTextContents()
+    expect(await cells()).to.deep.equal(['', ...Array.from({ length: 12 }, () => '503')])
+    await page.getByText('Patterns').click()
+    const shapes = () => page.locator('#shapes li').allInnerTexts()
+    await eventually(async () => {
+      const [first = '', second = ''] = await shapes()
+      expect([first, second].map(text => text.split(/\s+/).slice(0, -2).join(' '))).to.deep.equal([
+        '12 order <*> failed after <*> ms',
+        '1 cart is empty',
+      ])
+    }, 20_000)
+    const { searchParams } = new URL(page.url())
+    expect([searchParams.get('column'), searchParams.get('patterns')]).to.deep.equal(['http.status', 'true'])
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme })
+      for (const width of [1280, 360]) {
+        await page.setViewportSize({ width, height: 900 })
+        expect(await page.evaluate('document.documentElement.scrollWidth')).to.equal(width)
+        await keepScreenshot(page, `logs-patterns-${width}-${colorScheme}`)
+      }
+    }
+    await page.setViewportSize({ width: 1280, height: 900 })
+    await page.getByRole('button', { name: 'No lines with the words of order' }).click()
+    await untilLines(page, texts => expect(texts).to.deep.equal(['cart is empty']))
+    await eventually(async () => expect(await shapes()).to.have.length(1), 20_000)
+    await page.reload()
+    await untilLines(page, texts => expect(texts).to.deep.equal(['cart is empty']))
+    expect(await cells()).to.deep.equal([''])
+    await page.getByRole('button', { name: 'Remove the column http.status' }).click()
+    expect(await cells()).to.deep.equal([])
+    expect(problems.filter(text => !text.includes('401'))).to.deep.equal([])
   })
 
   it('fits a screen of 360 pixels, light and dark, and has a name for everything that is typed into', async () => {

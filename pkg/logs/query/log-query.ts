@@ -26,6 +26,7 @@ export type LogQueryParameters = { readonly where: Where } & (
   | { readonly operation: 'follow'; readonly size: number; readonly withCursor: boolean }
   | { readonly operation: 'statistics' }
   | { readonly operation: 'histogram'; readonly interval: Interval }
+  | { readonly operation: 'patterns'; readonly size: number }
   | {
       readonly operation: 'export'
       readonly order: Order
@@ -83,7 +84,9 @@ const known = [
  */
 export function parseLogQuery(query: QueryParameters, warn: Warn): LogQueryParameters {
   const parameters = readParameters(query, known, warn)
-  const operation = parameters.choice('operation', ['query', 'statistics', 'histogram', 'export', 'context'])
+  const operation = parameters.choice('operation', [
+    ...(['query', 'statistics', 'histogram', 'export', 'context', 'patterns'] as const),
+  ])
   const where = readWhere(parameters)
   const order = parameters.choice('sort', ['desc', 'asc'])
   const interval = parseInterval(parameters.text('interval') || '15m')
@@ -99,6 +102,7 @@ export function parseLogQuery(query: QueryParameters, warn: Warn): LogQueryParam
   if (operation === 'export') return { operation, where, order, ...form }
   if (operation === 'context') return { operation, where, ...readAround(parameters), ...neighbours }
   const page = readPage(parameters)
+  if (operation === 'patterns') return { operation, where, size: page.size }
   if (isFollowed) return { operation: 'follow', where, size: page.size, withCursor }
   return { operation, where, order, withCursor, ...page }
 }

@@ -34,8 +34,10 @@ export function withConcurrencyLimits(
       place.leave()
     }
   }
+  const { rows } = store
   return {
     ...store,
+    ...(rows && { rows: (query, limits) => inPlace(() => rows(query, limits)) }),
     query: (query, limits) => inPlace(() => store.query(query, limits)),
     statistics: (filter, limits) => inPlace(() => store.statistics(filter, limits)),
     histogram: (filter, interval, limits) => inPlace(() => store.histogram(filter, interval, limits)),

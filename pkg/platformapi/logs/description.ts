@@ -21,7 +21,9 @@ export const logParameters: readonly Parameter[] = [
   query(
     'operation',
     'The operation.',
-    oneOfTexts(['query', 'statistics', 'histogram', 'export', 'context'], '', { default: 'query' }),
+    oneOfTexts(['query', 'statistics', 'histogram', 'export', 'context', 'patterns'], '', {
+      default: 'query',
+    }),
   ),
   query('namespaces', names('Namespaces')),
   query('namespace_query', 'Comma-separated substrings of names of namespaces, case-sensitive.'),
@@ -43,7 +45,7 @@ export const logParameters: readonly Parameter[] = [
   query('from', 'Records to skip; from + size is at most 10000.', integer('', { minimum: 0, default: 0 })),
   query(
     'size',
-    'Maximum number of records per page.',
+    'Maximum number of records per page, or of patterns.',
     integer('', { minimum: 0, maximum: 10_000, default: 10 }),
   ),
   query('cursor', 'Returns the records after this one, without a limit of depth; context: the record.'),
@@ -92,6 +94,7 @@ const answer: Schema = {
     object({ query: object({ total: integer(), records: arrayOf(record) }, ['records']) }),
     object({ statistics: object({ containers: integer(), logs: integer() }) }),
     object({ histogram: object({ total: integer(), histograms: orNull(arrayOf(bar)) }) }),
+    object({ patterns: arrayOf(object({ pattern: text(), count: integer() })) }),
     object({ context: object({ before: arrayOf(record), after: arrayOf(record) }) }),
   ],
 }

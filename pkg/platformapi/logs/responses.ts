@@ -1,7 +1,10 @@
 import type { LogFilter } from '../../logs/filter/filter.ts'
 import type { Interval } from '../../logs/histogram-interval.ts'
+import { matchAll } from '../../logs/logsql/query.ts'
+import { runQuery } from '../../logs/logsql/run.ts'
 import { tooMuchText } from '../../logs/query/page-parameters.ts'
 import type { Hit, LogQuery, LogStore, QueryLimits } from '../../logs/store.ts'
+import type { TimeSlices } from '../../scheduling/time-slices.ts'
 
 /** A query for a store; without a filter the caller may see nothing. */
 export type Asked = {
@@ -42,4 +45,23 @@ export async function answerHistogram(
   const { total, buckets } = await store.histogram(filter, interval, limits)
   const bars = buckets.map(({ timeMs, count }) => ({ time: timeMs, count }))
   return JSON.stringify({ histogram: { total, [list]: bars.length > 0 ? bars : null } })
+}
+
+// What the pipe holds is bounded by itself.
+const maxPatternBytes = 32 * 1024 * 1024
+
+/** The most frequent forms of matching lines, with their counts. */
+export async function answerPatterns(
+  { filter, ...run }: Asked & { readonly timeSlices: TimeSlices },
+  size: number,
+): Promise<string> {
+  const patterns: { readonly pattern: string; readonly count: number }[] = []
+  if (filter !== undefined) {
+    const query = { filter: matchAll, pipes: [{ kind: 'patterns', from: '_msg', limit: size }] } as const
+    for await (const rows of runQuery({ ...run, filter, maxBytes: maxPatternBytes }, query)) {
+      for (const row of rows)
+        patterns.push({ pattern: row.get('pattern') ?? '', count: Number(row.get('hits')) })
+    }
+  }
+  return JSON.stringify({ patterns })
 }

@@ -8,8 +8,8 @@ import { isOneOf } from '../../logs/filter/expression.ts'
 import { createMemoryStore, record } from '../../logs/fixtures.ts'
 import type { Readable } from '../../logs/query/scope.ts'
 import type { LogStore } from '../../logs/store.ts'
-import { freePlaces } from './fixtures.ts'
-import { createLogApi, type LogApiOptions } from './serve.ts'
+import { freePlaces, freeScans } from './fixtures.ts'
+import { createLogApi, type LogApiOptions, type ScanOptions } from './serve.ts'
 
 const second = 1_000_000_000n
 const at = (seconds: number) => BigInt(seconds) * second
@@ -47,9 +47,10 @@ describe('createLogApi', () => {
   })
   afterEach(() => loopback?.close())
 
-  async function start(readable: Readable, given: Partial<LogApiOptions> = {}) {
+  async function start(readable: Readable, given: Partial<LogApiOptions & ScanOptions> = {}) {
     const api = createLogApi({
       store: createMemoryStore(records),
+      ...freeScans,
       places: freePlaces,
       readable: async () => readable,
       created: () =>
@@ -113,6 +114,10 @@ describe('createLogApi', () => {
     'operation=histogram&pods=none': { histogram: { total: 0, histograms: null } },
     'with_cursor=true&size=1': { query: { total: 4, records: [{ ...four, cursor: 'c3' }] } },
     'cursor=c2&size=1': { query: { total: 4, records: [two] } },
+    'operation=patterns&q=one': { patterns: [{ pattern: 'one', count: 1 }] },
+    'operation=patterns&containers=till': { patterns: [{ pattern: 'three, "quoted"', count: 1 }] },
+    'operation=patterns&size=0': { patterns: [] },
+    'operation=patterns&pods=none': { patterns: [] },
     'operation=context&cursor=c0&namespaces=shop&pods=web-0&containers=web': {
       context: { before: [], after: [] },
     },
@@ -327,6 +332,7 @@ describe('createLogApi', () => {
     const ended = Promise.withResolvers<unknown>()
     const api = createLogApi({
       store,
+      ...freeScans,
       places: freePlaces,
       readable: async () => 'everywhere',
       created: () => new Map(),

@@ -9,12 +9,13 @@ import type { LogFilter } from '../../logs/filter/filter.ts'
 import { type LogQueryParameters, parseLogQuery, type Where } from '../../logs/query/log-query.ts'
 import { type Readable, toFilter } from '../../logs/query/scope.ts'
 import type { LogStore } from '../../logs/store.ts'
+import type { TimeSlices } from '../../scheduling/time-slices.ts'
 import { withAbortOnDisconnect } from './abort-on-disconnect.ts'
-import { type LogConcurrency, withConcurrencyLimits } from './concurrency-limits.ts'
+import { type LogConcurrency, type Place, withConcurrencyLimits } from './concurrency-limits.ts'
 import { sendExport } from './export.ts'
 import { sendFollow } from './follow.ts'
 import { toRecordJson } from './record-json.ts'
-import { type Asked, answerHistogram, answerQuery } from './responses.ts'
+import { type Asked, answerHistogram, answerPatterns, answerQuery } from './responses.ts'
 
 export type LogApiOptions = {
   readonly store: LogStore
@@ -29,6 +30,13 @@ export type LogApiOptions = {
   readonly closing: AbortSignal
 }
 
+/** The dependencies of queries that look at all lines. */
+export type ScanOptions = {
+  readonly timeSlices: TimeSlices
+  /** Takes a place for a query of a user. @throws Status 429 */
+  readonly enter: (user: string, gone: AuthenticatedExchange['res']) => Place | Promise<Place>
+}
+
 export type LogApi = (exchange: AuthenticatedExchange, place?: Expression) => Promise<void>
 
 /**
@@ -37,7 +45,7 @@ export type LogApi = (exchange: AuthenticatedExchange, place?: Expression) => Pr
  *
  * @throws Status 400 that names the parameter, 405, 429, 503, 504
  */
-export function createLogApi(options: LogApiOptions): LogApi {
+export function createLogApi(options: LogApiOptions & ScanOptions): LogApi {
   async function serve(exchange: AuthenticatedExchange, place: Expression | undefined, left: AbortSignal) {
     const { closing, places } = options
     const store = withConcurrencyLimits(options.store, places, exchange)
@@ -54,6 +62,13 @@ export function createLogApi(options: LogApiOptions): LogApi {
         { ...question, filter, limit: exportLimit || Number.POSITIVE_INFINITY },
         limits,
       )
+    }
+    if (question.operation === 'patterns') {
+      const { enter, timeSlices } = options
+      const place = await enter(exchange.identity.username, exchange.res)
+      const asked = { store, filter, limits, timeSlices }
+      const text = await answerPatterns(asked, question.size).finally(place.leave)
+      return sendJsonText(exchange.res, 200, text)
     }
     if (question.operation !== 'follow') {
       return sendJsonText(exchange.res, 200, await answer(question, { store, filter, limits }))
@@ -74,7 +89,7 @@ export function createLogApi(options: LogApiOptions): LogApi {
 }
 
 async function answer(
-  question: Exclude<LogQueryParameters, { readonly operation: 'export' | 'follow' }>,
+  question: Exclude<LogQueryParameters, { readonly operation: 'export' | 'follow' | 'patterns' }>,
   asked: Asked,
 ): Promise<string> {
   const { store, filter, limits } = asked

@@ -10,11 +10,10 @@ import type { Row } from '../../logs/logsql/row.ts'
 import { type Run, runQuery } from '../../logs/logsql/run.ts'
 import { createTurns } from '../../logs/logsql/yield-to-requests.ts'
 import { toFilter } from '../../logs/query/scope.ts'
-import type { TimeSlices } from '../../scheduling/time-slices.ts'
 import { withAbortOnDisconnect } from '../logs/abort-on-disconnect.ts'
 import { withConcurrencyLimits } from '../logs/concurrency-limits.ts'
 import { sendFollow } from '../logs/follow.ts'
-import { type LogApiOptions, same } from '../logs/serve.ts'
+import { type LogApiOptions, type ScanOptions, same } from '../logs/serve.ts'
 import { createRowFormat } from './format-rows.ts'
 import { answerHits } from './hits.ts'
 import {
@@ -36,15 +35,11 @@ import {
   streamLabelOf,
 } from './values.ts'
 
-export type LogsqlOptions = LogApiOptions & {
-  readonly timeSlices: TimeSlices
-  /** The parameters of a URL, and of a form. @throws Status 400, 405, 408, 413, 415 */
-  readonly readForm: (exchange: AuthenticatedExchange) => Promise<QueryParameters>
-  /** Takes a place for a query of a user. @throws Status 429 */
-  readonly enter: (user: string, gone: AuthenticatedExchange['res']) => Place | Promise<Place>
-}
-
-type Place = { readonly leave: () => void }
+export type LogsqlOptions = LogApiOptions &
+  ScanOptions & {
+    /** The parameters of a URL, and of a form. @throws Status 400, 405, 408, 413, 415 */
+    readonly readForm: (exchange: AuthenticatedExchange) => Promise<QueryParameters>
+  }
 
 const maxBytes = 32 * 1024 * 1024
 

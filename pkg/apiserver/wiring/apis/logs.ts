@@ -153,13 +153,14 @@ export async function createLogs(options: LogsOptions): Promise<Logs> {
         ],
       ])
     }
-    const logs = createLogApi(reading)
     const queries = createFairQueue({
       most: () => maxLogsqlQueries,
       waitMs: () => waitForPlaceMs,
-      refuse: () => tooManyRequests('too many LogsQL queries are running; try again', 1),
+      refuse: () => tooManyRequests('too many queries that look at all lines are running; try again', 1),
     })
-    const logsql = createLogsqlApi({ ...reading, timeSlices, readForm, enter: queries.take })
+    const scanning = { ...reading, timeSlices, enter: queries.take }
+    const logs = createLogApi(scanning)
+    const logsql = createLogsqlApi({ ...scanning, readForm })
     // Ingest requires the same permission for every protocol: create `ingest` in the logging group.
     const sending = toResourceInfo({
       prefix: 'kapis',

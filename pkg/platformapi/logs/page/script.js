@@ -20,6 +20,9 @@
   let spanText = ''
   /** Namespaces that are there. */
   let known = []
+  /** The fields that lines show in columns. */
+  let columns = []
+  const mostColumns = 8
 
   // Escape sequences of terminals are taken out; other control characters, and those that turn the direction of text round, are shown.
   const readable = text =>
@@ -155,7 +158,7 @@
     if (pod) line.append(element('i', '', readable(pod)))
     mark(text, readable(log))
     line.append(text)
-    summary.append(where, toLevel(levelOf(record)), line)
+    summary.append(where, toLevel(levelOf(record)), ...columns.map(name => toCell(record, name)), line)
     summary.title = place.join('/')
     details.append(summary)
     // Most lines are never unfolded.
@@ -163,6 +166,51 @@
     if (cursor) details.dataset.cursor = cursor
     item.append(details)
     return item
+  }
+
+  function toCell(record, name) {
+    const value = Object.hasOwn(record.fields ?? {}, name) ? record.fields[name] : record[name]
+    const cell = element('span', 'column', value === undefined ? '' : readable(textOf(value)))
+    cell.dataset.name = name
+    cell.title = `${name}: ${cell.textContent}`
+    return cell
+  }
+
+  /** The heads of the columns; each takes its column away. */
+  function showColumns() {
+    const heads = columns.map(name => {
+      const item = element('li')
+      const button = element('button', 'plain', `${name} ✕`)
+      button.type = 'button'
+      button.setAttribute('aria-label', `Remove the column ${name}`)
+      button.addEventListener('click', () => toggleColumn(name))
+      item.append(button)
+      return item
+    })
+    byId('columns').replaceChildren(...heads)
+    byId('columns').hidden = heads.length === 0
+    byId('records').style.setProperty('--columns', heads.length > 0 ? `repeat(${heads.length}, 8rem)` : '')
+  }
+
+  function toggleColumn(name) {
+    columns = columns.includes(name) ? columns.filter(other => other !== name) : [...columns, name].slice(-mostColumns)
+    showColumns()
+    byId('lines').replaceChildren(...shown.map(toItem))
+    showValues()
+    writeAddress()
+  }
+
+  /** Which field a line shows in a column of its own. */
+  function toColumnButton(name) {
+    const button = element('button', 'plain', 'Column')
+    button.type = 'button'
+    button.setAttribute('aria-pressed', String(columns.includes(name)))
+    button.setAttribute('aria-label', `Show ${readable(name)} in a column`)
+    button.addEventListener('click', () => {
+      toggleColumn(name)
+      for (const one of byId('fields').querySelectorAll('h3 button')) if (one.ariaLabel === button.ariaLabel) one.focus()
+    })
+    return button
   }
 
   function toDetail(record) {
@@ -198,13 +246,17 @@
     const text = textOf(value)
     if (name === 'time' || !/^[a-z_][\w.-]*$/i.test(name) || typeof value === 'object' || text === '' || text.length > 200) return []
     const term = `${name}:"${text.replace(/["\\]/g, '\\$&')}"`
+    return toTermButtons(term, `${name} ${readable(text)}`)
+  }
+
+  function toTermButtons(term, said) {
     return [
       ['Only', 'Only lines with', term],
       ['Not', 'No lines with', `NOT ${term}`],
     ].map(([label, what, added]) => {
       const button = element('button', 'plain', label)
       button.type = 'button'
-      button.setAttribute('aria-label', `${what} ${name} ${readable(text)}`)
+      button.setAttribute('aria-label', `${what} ${said}`)
       button.addEventListener('click', () => narrow(added))
       return button
     })
@@ -299,6 +351,7 @@
     }
     showExport()
     byId('lines').setAttribute('aria-busy', 'true')
+    void showPatterns(asked, signal).catch(report)
     await Promise.all([showLines(asked, signal), showHistogram(asked, signal)]).catch(report)
     byId('lines').setAttribute('aria-busy', 'false')
   }
@@ -318,6 +371,41 @@
     shown.push(...records)
     remember(records)
     showValues()
+  }
+
+  /** All lines are read for it, so it is done only while someone looks. */
+  async function showPatterns(asked, signal) {
+    const [list, note] = [byId('shapes'), byId('patterns-note')]
+    list.replaceChildren()
+    note.textContent = ''
+    if (!byId('patterns').open) return
+    note.textContent = 'Reading all lines of the search …'
+    try {
+      const query = within(asked, { operation: 'patterns', size: 50 })
+      const { patterns } = await (await ask(`/logs/api/records?${query}`, signal)).json()
+      list.append(...patterns.map(toShape))
+      note.textContent = patterns.length === 0 ? 'No lines were found.' : `${patterns.length} patterns, the most frequent first; <*> stands for what differs.`
+    } catch (error) {
+      if (!signal.aborted) note.textContent = ''
+      throw error
+    }
+  }
+
+  function toShape({ pattern, count }) {
+    const item = element('li')
+    const text = element('code')
+    for (const part of readable(pattern).split(/(<\*>)/)) text.append(part === '<*>' ? element('i', '', part) : part)
+    item.append(element('b', '', count.toLocaleString()), text, ...toShapeButtons(pattern))
+    return item
+  }
+
+  /** Lines that have the words of a pattern, each run of them side by side. */
+  function toShapeButtons(pattern) {
+    const runs = pattern.split('<*>').map(part => (part.match(/[\p{L}\p{N}]+/gu) ?? []).join(' ')).filter(Boolean)
+    if (runs.length === 0) return [element('span'), element('span')]
+    const phrases = [...new Set(runs)].slice(0, 20).map(run => `"${run.slice(0, 200)}"`)
+    const term = phrases.length === 1 ? phrases[0] : `(${phrases.join(' ')})`
+    return toTermButtons(term, `the words of ${readable(pattern).slice(0, 200)}`)
   }
 
   function openLinked() {
@@ -358,7 +446,9 @@
         item.append(text, element('b', '', String(lines)), ...toNarrowing(name, value))
         return item
       }))
-      return [element('h3', '', readable(name)), list]
+      const title = element('h3', '', readable(name))
+      title.append(toColumnButton(name))
+      return [title, list]
     })
     byId('fields').replaceChildren(element('p', 'quiet', `Of the ${shown.length} lines below.`), ...lists.flat())
     suggest('namespaces', [...known, ...shown.map(({ namespace }) => namespace)])
@@ -514,6 +604,7 @@
       query.set('size', '20')
       const answer = await ask(`/logs/api/records?${query}`, signal)
       marked = markers()
+      shown = []
       byId('lines').replaceChildren()
       await readLines(answer.body, signal)
       if (!signal.aborted) byId('total').textContent = 'The server ended the live tail. Press Follow to go on.'
@@ -531,7 +622,9 @@
       if (done) return
       const parts = (rest + value).split('\n')
       rest = parts.pop()
-      lines.prepend(...parts.filter(Boolean).map(line => toItem(JSON.parse(line))).reverse())
+      const records = parts.filter(Boolean).map(line => JSON.parse(line)).reverse()
+      lines.prepend(...records.map(toItem))
+      shown = [...records, ...shown].slice(0, mostLines)
       while (lines.children.length > mostLines) lines.lastChild.remove()
     }
   }
@@ -585,6 +678,8 @@
     query.set('range', range.value)
     if (range.value === 'own') for (const { name, value } of [from, to]) if (value) query.set(name, toUtc(value))
     if (byId('wrap').ariaPressed === 'true') query.set('wrap', 'true')
+    for (const name of columns) query.append('column', name)
+    if (byId('patterns').open) query.set('patterns', 'true')
     return query
   }
 
@@ -617,6 +712,9 @@
     if (form.elements.range.selectedIndex < 0) form.elements.range.value = '3600'
     linked = query.get('line') ?? ''
     setWrap(query.get('wrap') === 'true')
+    columns = [...new Set(query.getAll('column'))].slice(0, mostColumns)
+    showColumns()
+    byId('patterns').open = query.get('patterns') === 'true'
     showOwn()
   }
 
@@ -639,6 +737,13 @@
     writeAddress()
   })
   byId('out').addEventListener('click', zoomOut)
+  // Its own click, and not what the address opens, which is part of a search.
+  byId('patterns').querySelector('summary').addEventListener('click', () => {
+    setTimeout(() => {
+      writeAddress()
+      void showPatterns(span(), running.signal).catch(report)
+    })
+  })
   addEventListener('popstate', () => {
     readAddress()
     search({ keepAddress: true })
