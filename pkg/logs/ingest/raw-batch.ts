@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import type { Rejection } from '../store.ts'
 import type { IngestLimits } from './limits.ts'
 import type { Line } from './line/document.ts'
 import type { Note, Notes } from './line/line-changes.ts'
@@ -26,8 +27,11 @@ export type BatchForm =
 
 export type Protocol = BatchForm['protocol']
 
-/** The reasons why lines of a batch are not stored, by index in the batch. */
-export type Problems = ReadonlyMap<number, string>
+/** Why a line is not stored; the cause if it is the store that has refused it. */
+export type Problem = Pick<Rejection, 'reason' | 'cause'>
+
+/** Those of a batch, by index in the batch. */
+export type Problems = ReadonlyMap<number, Problem>
 
 /** Changes of stored lines, by position. */
 export type Changes = ReadonlyMap<number, Notes>

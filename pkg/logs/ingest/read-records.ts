@@ -2,7 +2,7 @@ import type { LogRecord } from '../record.ts'
 import type { AppendResult } from '../store.ts'
 import type { Line } from './line/document.ts'
 import type { Note, Notes } from './line/line-changes.ts'
-import type { Changes, Ingested, Problems, RawBatch } from './raw-batch.ts'
+import type { Changes, Ingested, Problem, Problems, RawBatch } from './raw-batch.ts'
 import { readBatch } from './read-batch.ts'
 
 export type BatchRecords = {
@@ -44,7 +44,7 @@ export type Outcome = {
 
 /** The result for each line of a batch. */
 export function createOutcome(): Outcome {
-  const problems = new Map<number, string>()
+  const problems = new Map<number, Problem>()
   const changes = new Map<number, Notes>()
   const places: number[] = []
   const records: LogRecord[] = []
@@ -52,7 +52,7 @@ export function createOutcome(): Outcome {
   return {
     records,
     add: ({ record, problem, notes }) => {
-      if (record === undefined) problems.set(count, problem)
+      if (record === undefined) problems.set(count, { reason: problem })
       else {
         places.push(count)
         records.push(record)
@@ -65,7 +65,7 @@ export function createOutcome(): Outcome {
       for (const { index, reason, cause } of rejected) {
         if (cause !== undefined) causes[cause] = (causes[cause] ?? 0) + 1
         const place = places[index] ?? index
-        problems.set(place, reason)
+        problems.set(place, cause === undefined ? { reason } : { reason, cause })
         changes.delete(place)
       }
       const changed: Partial<Record<Note, number>> = {}

@@ -1,9 +1,15 @@
 import { randomUUID } from 'node:crypto'
 import type { IngestLimits } from '../limits.ts'
 import type { Notes } from '../line/line-changes.ts'
-import type { BatchReading } from '../raw-batch.ts'
+import type { BatchReading, Problem } from '../raw-batch.ts'
 import { filterOfMember, filterValue, parseFilterPath } from './filter-path.ts'
 import { type BulkItem, parseBulk } from './parse.ts'
+
+// All with status 400, which shippers take for final: they send 429 again for as long as it comes,
+// which would hold up all other lines until midnight. The names are those that Elasticsearch has
+// for a limit that is reached (of shards) and for a time outside of what an index takes.
+const refusals = { quota: 'validation_exception', time: 'timestamp_error' } as const
+const unreadable = 'document_parsing_exception'
 
 type Name = Pick<BulkItem, 'action' | 'index' | 'id'>
 
@@ -57,7 +63,7 @@ function* remember(items: Iterable<BulkItem>, names: Name[]): Generator<BulkItem
 }
 
 /** For large batches this is much of the work, so the common part of most items is built once. */
-function createItemWriter(): (name: Name, problem?: string, changed?: Notes) => string {
+function createItemWriter(): (name: Name, problem?: Problem, changed?: Notes) => string {
   // The document ID of an item without one: unique for the batch and line.
   const prefix = randomUUID()
   let count = 0
@@ -71,7 +77,8 @@ function createItemWriter(): (name: Name, problem?: string, changed?: Notes) => 
       const note = changed === undefined ? '' : `,"changed":${JSON.stringify(changed)}`
       return `${text},"_version":1,"result":"created","status":201${note}}}`
     }
-    const error = JSON.stringify({ type: 'document_parsing_exception', reason: problem })
+    const { reason, cause } = problem
+    const error = JSON.stringify({ type: cause === undefined ? unreadable : refusals[cause], reason })
     return `${text},"status":400,"error":${error}}}`
   }
 }

@@ -14,7 +14,7 @@ export function readJsonLines(body: Buffer, limits: IngestLimits): BatchReading 
     [...problems]
       .sort(([a], [b]) => a - b)
       .slice(0, maxListed)
-      .map(([i, reason]) => ({ line: numbers[i] ?? i + 1, reason }))
+      .map(([i, { reason }]) => ({ line: numbers[i] ?? i + 1, reason }))
   return {
     lines: number(parseJsonLines(body, limits), numbers),
     *answer(problems, changes, isRepeat) {

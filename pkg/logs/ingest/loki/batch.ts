@@ -47,7 +47,7 @@ export function readLoki(body: Buffer, encoding: 'json' | 'protobuf', limits: In
 function refusalOf(problems: Problems, count: number): string | undefined {
   const [first] = [...problems].sort(([a], [b]) => a - b)
   if (first === undefined) return undefined
-  return `${problems.size} of ${count} lines were rejected; line ${first[0] + 1}: ${first[1]}`
+  return `${problems.size} of ${count} lines were rejected; line ${first[0] + 1}: ${first[1].reason}`
 }
 
 function* linesOf(body: Buffer, encoding: 'json' | 'protobuf', limits: IngestLimits): Generator<Line> {

@@ -196,7 +196,9 @@ describe('readLoki', () => {
       defaultLimits,
     )
     expect([...batch.lines]).to.have.length(2)
-    expect(batch.refusal?.(new Map([[1, 'too old']]))).to.equal('1 of 2 lines were rejected; line 2: too old')
+    expect(batch.refusal?.(new Map([[1, { reason: 'too old' }]]))).to.equal(
+      '1 of 2 lines were rejected; line 2: too old',
+    )
     expect(batch.refusal?.(new Map())).to.equal(undefined)
   })
 

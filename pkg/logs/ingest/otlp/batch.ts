@@ -41,7 +41,7 @@ const repeated = 'the same batch was stored before: nothing was stored again'
  */
 function toMessage(problems: Problems, changes: Changes): string {
   const [first] = [...problems].sort(([a], [b]) => a - b)
-  if (first !== undefined) return `record ${first[0] + 1}: ${first[1]}`
+  if (first !== undefined) return `record ${first[0] + 1}: ${first[1].reason}`
   const [changed] = changes
   return changed === undefined
     ? ''
