@@ -15,6 +15,11 @@ export type Entry = {
  * libraries that it does not use.
  */
 export const commands: Readonly<Record<string, Entry>> = {
+  access: {
+    summary: 'time-bound access: request, list, approve, deny, revoke',
+    load: async () => (await import('./access/command.ts')).access,
+    endsItself: true,
+  },
   'can-i': {
     summary: 'check whether a request is allowed, and why',
     load: async () => (await import('./access/can-i.ts')).canI,

@@ -97,9 +97,9 @@ ${serverUsage}  --scope SCOPE          full or read (full)
 }
 
 /** @throws UsageError */
-export function toSeconds(text: string): number {
+export function toSeconds(text: string, option = '--expires-in'): number {
   const [, number, unit = ''] = /^(\d{1,9})([smhd])$/.exec(text) ?? []
   if (number === undefined)
-    throw new UsageError(`invalid --expires-in ${JSON.stringify(text)}: expected a time such as 12h or 30d`)
+    throw new UsageError(`invalid ${option} ${JSON.stringify(text)}: expected a time such as 12h or 30d`)
   return Number(number) * (units[unit] ?? 1)
 }

@@ -1,5 +1,7 @@
 import { expect } from 'chai'
 import { rejectionOf } from '../apierrors/fixtures.ts'
+import type { Identity } from '../apirequest/identity/identity.ts'
+import { noAccess } from '../iam/accessrequests/access-request-store.ts'
 import { received } from './fixtures.ts'
 import { createKapisTokenAuthenticator } from './kapis-token.ts'
 
@@ -17,6 +19,7 @@ describe('createKapisTokenAuthenticator', () => {
     const state = {
       verified: 0,
       isRevoked: false,
+      given: noAccess,
       keys: {},
       user: { name: 'jane', uid: 'u-1', groups: ['dev'], state: 'Active' } as
         | { name: string; uid: string; groups: string[]; state: string }
@@ -33,6 +36,7 @@ describe('createKapisTokenAuthenticator', () => {
       keys: { current: () => state.keys },
       users: { get: () => state.user },
       sessions: { isRevoked: () => state.isRevoked },
+      given: (user, sid) => (user.name === 'jane' && sid === 's-1' ? state.given : noAccess),
       clockSkewSeconds: 10,
     })
     const ask = async () => authenticator.authenticate(await received(['Authorization', 'Bearer ours']))
@@ -83,6 +87,26 @@ describe('createKapisTokenAuthenticator', () => {
       expect(await rejectionOf(ask())).to.include({ code: 401, message: 'Unauthorized' })
     })
   }
+
+  it('has the groups that are given for a time, and ends with them', async () => {
+    const { state, ask, authenticator } = start()
+    const hasEnded = (identity: Identity | null) => identity !== null && authenticator.hasEnded(identity)
+    const before = await ask()
+    const extra = { 'iam.kapis.io/access-request': ['a'] }
+    state.given = { groups: ['ops', 'dev'], extra }
+    const during = await ask()
+    expect(during?.groups).to.deep.equal(['dev', 'ops'])
+    expect(during?.extra).to.include(extra)
+    expect(await ask()).to.equal(during)
+    expect(hasEnded(during)).to.equal(false)
+    state.given = noAccess
+    expect(hasEnded(during)).to.equal(true)
+    expect(hasEnded(before)).to.equal(false)
+    const after = await ask()
+    expect(after?.groups).to.deep.equal(['dev'])
+    expect(after?.extra).to.not.have.property('iam.kapis.io/access-request')
+    expect(state.verified).to.equal(1)
+  })
 
   it('takes a token that does not say the uid, as those of earlier releases', async () => {
     const { state, ask } = start({ ...claims, uid: '' })

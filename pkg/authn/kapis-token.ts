@@ -1,6 +1,7 @@
 import { Status, unauthorized } from '../apierrors/status.ts'
 import { type Identity, identityBytes } from '../apirequest/identity/identity.ts'
 import { createBoundedCache } from '../cache/bounded-cache.ts'
+import { type GivenAccess, noAccess } from '../iam/accessrequests/access-request-store.ts'
 import { isReadOnly } from '../jwt/online-audience.ts'
 import type { Authenticator } from './authenticator.ts'
 import { createBearerReader } from './bearer.ts'
@@ -32,14 +33,27 @@ export type KapisTokenOptions = {
   readonly users: { readonly get: (name: string) => User | undefined }
   readonly sessions: { readonly isRevoked: (sid: string, iat: number) => boolean }
   readonly clockSkewSeconds: number
+  /**
+   * What a user has for a time in a login, in addition to their own groups: the same object until
+   * that changes.
+   */
+  readonly given?: (user: User, sid: string) => GivenAccess
 }
 
-type Verified = { readonly claims: Claims; readonly keys: object; user: User; identity: Identity }
+type Verified = {
+  readonly claims: Claims
+  readonly keys: object
+  user: User
+  given: GivenAccess
+  identity: Identity
+}
+/** What an identity was made of. */
+type Origin = { readonly claims: Claims; readonly given: GivenAccess }
 
 export type KapisTokenAuthenticator = Authenticator & {
   /**
-   * Returns whether the login of a caller with such a token has ended since, or the user was
-   * deleted or disabled.
+   * Returns whether the login of a caller with such a token has ended since, or a group that the
+   * user had for a time, or the user was deleted or disabled.
    */
   readonly hasEnded: (identity: Identity) => boolean
   /** The sid of the login of a caller with such a token; undefined for any other caller. */
@@ -54,7 +68,7 @@ const maxCacheBytes = 32 * 1024 * 1024
  * request, and the groups are the current ones of the user, not those in the token.
  */
 export function createKapisTokenAuthenticator(options: KapisTokenOptions): KapisTokenAuthenticator {
-  const { verifier, keys, users, sessions } = options
+  const { verifier, keys, users, sessions, given: givenTo = () => noAccess } = options
   const verified = createBoundedCache<Verified>({
     maxBytes: maxCacheBytes,
     // Claims, and other data that does not come from the stored user.
@@ -63,25 +77,26 @@ export function createKapisTokenAuthenticator(options: KapisTokenOptions): Kapis
   })
   const readBearer = createBearerReader()
   // Weakly keyed by the credential data, which copies of an identity share.
-  const claimsOf = new WeakMap<Identity['extra'], Claims>()
+  const originOf = new WeakMap<Identity['extra'], Origin>()
 
   async function verify(token: string, key: string): Promise<Identity> {
     // Before the signature is verified: concurrent changes apply to the next request.
     const verifiedWith = keys.current()
     const claims = await verifier.verifyAccess(token)
     const user = findUser(claims)
-    const identity = identify(user, claims)
+    const given = givenTo(user, claims.sid)
+    const identity = identify(user, { claims, given })
     verified.set(
       key,
-      { claims, keys: verifiedWith, user, identity },
+      { claims, keys: verifiedWith, user, given, identity },
       (claims.exp + options.clockSkewSeconds) * 1000 - Date.now(),
     )
     return identity
   }
 
-  function identify(user: User, claims: Claims): Identity {
-    const identity = toIdentity(user, claims)
-    claimsOf.set(identity.extra, claims)
+  function identify(user: User, origin: Origin): Identity {
+    const identity = toIdentity(user, origin)
+    originOf.set(identity.extra, origin)
     return identity
   }
 
@@ -106,19 +121,22 @@ export function createKapisTokenAuthenticator(options: KapisTokenOptions): Kapis
       if (known === undefined || known.keys !== keys.current())
         return verifier.isOurs(token) ? verify(token, key) : null
       const user = findUser(known.claims)
-      if (user !== known.user) {
+      const given = givenTo(user, known.claims.sid)
+      if (user !== known.user || given !== known.given) {
         known.user = user
-        known.identity = identify(user, known.claims)
+        known.given = given
+        known.identity = identify(user, { claims: known.claims, given })
       }
       return known.identity
     },
-    sidOf: ({ extra }) => claimsOf.get(extra)?.sid,
+    sidOf: ({ extra }) => originOf.get(extra)?.claims.sid,
     hasEnded({ extra }) {
-      const claims = claimsOf.get(extra)
-      if (claims === undefined) return false
+      const origin = originOf.get(extra)
+      if (origin === undefined) return false
+      const { claims, given } = origin
       try {
-        findUser(claims)
-        return false
+        const { groups } = givenTo(findUser(claims), claims.sid)
+        return given.groups.some(group => !groups.includes(group))
       } catch (error) {
         // A failed check does not end the login.
         return error instanceof Status && error.code === 401
@@ -127,9 +145,10 @@ export function createKapisTokenAuthenticator(options: KapisTokenOptions): Kapis
   }
 }
 
-function toIdentity(user: User, { jti, scope }: Claims): Identity {
+function toIdentity(user: User, { claims: { jti, scope }, given }: Origin): Identity {
   // The standard key for the credential ID (KEP-4193).
-  const extra = { 'authentication.kubernetes.io/credential-id': [`JTI=${jti}`] }
-  const identity = { username: user.name, uid: user.uid, groups: user.groups, extra }
+  const extra = { 'authentication.kubernetes.io/credential-id': [`JTI=${jti}`], ...given.extra }
+  const groups = given === noAccess ? user.groups : [...new Set([...user.groups, ...given.groups])]
+  const identity = { username: user.name, uid: user.uid, groups, extra }
   return isReadOnly(scope) ? { ...identity, isReadOnly: true } : identity
 }

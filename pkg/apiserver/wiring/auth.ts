@@ -15,6 +15,7 @@ import { type Authorize, createAuthorizer, type Explain } from '../../authz/auth
 import type { NarrowingRole } from '../../authz/narrowing/narrowing-role.ts'
 import type { Config } from '../../config/config.ts'
 import type { ClientAddress } from '../../httpserver/request/client-address.ts'
+import { AccessRequestStore, noAccess } from '../../iam/accessrequests/access-request-store.ts'
 import { isFactorRequired } from '../../iam/factors/factor-policy.ts'
 import { createFactorRegistry } from '../../iam/factors/factor-store.ts'
 import type { PasswordChecker } from '../../iam/passwords/password-check.ts'
@@ -160,7 +161,9 @@ export function createAuth(options: AccessOptions): Auth {
     },
     users: known,
   })
+  const accessRequests = new AccessRequestStore({ client, groupDomain, logger })
   const kapisTokens = createKapisTokenAuthenticator({
+    given: (user, sid) => (sessions.isLogin(sid) ? accessRequests.given(user) : noAccess),
     verifier,
     keys,
     users: known,
@@ -240,10 +243,10 @@ export function createAuth(options: AccessOptions): Auth {
     clientCaPems: () => authentication.current()?.pems ?? [],
     onChange: listener => authentication.onChange(listener),
     start() {
-      for (const part of [authentication, users, sessions, keys]) void part.start()
+      for (const part of [authentication, users, sessions, keys, accessRequests]) void part.start()
     },
     stop() {
-      for (const part of [authentication, users, sessions, keys]) part.stop()
+      for (const part of [authentication, users, sessions, keys, accessRequests]) part.stop()
     },
   }
 }

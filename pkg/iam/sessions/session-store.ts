@@ -103,6 +103,11 @@ export class SessionStore {
     return session.parent !== '' && this.isRevoked(session.parent, session.createdAtMs / 1000, nowMs)
   }
 
+  /** Whether a session is the login of a client, and no token that was made without a user at it. */
+  isLogin(sid: string): boolean {
+    return this.#sessions.get(sid)?.type === ''
+  }
+
   /**
    * Returns whether a token of a session is valid that was signed between two times, in seconds,
    * allowing for clock skew.

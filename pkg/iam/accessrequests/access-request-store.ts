@@ -1,0 +1,131 @@
+import { Status } from '../../apierrors/status.ts'
+import type { KubeClient } from '../../kubeclient/client.ts'
+import { Reflector } from '../../kubeclient/watch/reflector.ts'
+import type { Logger } from '../../telemetry/logger.ts'
+import { type AccessRequest, accessRequestsPath, toAccessRequest } from './access-request.ts'
+
+export type AccessRequestStoreOptions = {
+  readonly client: KubeClient
+  readonly groupDomain: string
+  readonly logger: Logger
+}
+
+/** What a user has for a time. The same object is returned until it changes. */
+export type GivenAccess = {
+  readonly groups: readonly string[]
+  /** Names of the requests, as an extra value of the identity: the audit log says why. */
+  readonly extra: Readonly<Record<string, readonly string[]>>
+}
+
+export const noAccess: GivenAccess = { groups: [], extra: {} }
+
+type Known = { readonly uid: string; readonly untilMs: number; readonly given: GivenAccess }
+
+// A record of what was given; the audit log is the lasting one.
+const keptMs = 7 * 86_400_000
+const collectMs = 3_600_000
+
+/** The requests of users for groups: approved ones count until their time, on every replica. */
+export class AccessRequestStore {
+  readonly #options: AccessRequestStoreOptions
+  readonly #requests = new Map<string, Map<string, AccessRequest>>()
+  /** By user, until a request of the user changes or ends. */
+  readonly #known = new Map<string, Known>()
+  readonly #reflector: Reflector
+  #timer: NodeJS.Timeout | undefined
+
+  constructor(options: AccessRequestStoreOptions) {
+    this.#options = options
+    let isWarned = false
+    this.#reflector = new Reflector({
+      client: options.client,
+      path: accessRequestsPath(options.groupDomain),
+      handler: {
+        replace: items => {
+          this.#requests.clear()
+          this.#known.clear()
+          for (const item of items) this.#put(toAccessRequest(item))
+        },
+        apply: events => {
+          for (const { type, object } of events) {
+            if (type === 'BOOKMARK') continue
+            const request = toAccessRequest(object)
+            if (type === 'DELETED') this.#remove(request)
+            else this.#put(request)
+          }
+        },
+        connected: isConnected => {
+          if (isConnected) isWarned = false
+        },
+        // Without the CustomResourceDefinition it fails again and again.
+        failed: err => {
+          if (!isWarned) options.logger.warn({ err }, 'failed to watch access requests, retrying')
+          isWarned = true
+        },
+      },
+    })
+  }
+
+  start(): Promise<void> {
+    const collect = () =>
+      this.collect().catch(err => this.#options.logger.warn({ err }, 'failed to delete old access requests'))
+    this.#timer = setInterval(collect, collectMs).unref()
+    return this.#reflector.start()
+  }
+
+  stop(): void {
+    clearInterval(this.#timer)
+    this.#reflector.stop()
+  }
+
+  /** The groups that a user has now by approved requests. */
+  given(user: { readonly name: string; readonly uid: string }, nowMs = Date.now()): GivenAccess {
+    const requests = this.#requests.get(user.name)
+    if (requests === undefined) return noAccess
+    const known = this.#known.get(user.name)
+    if (known?.uid === user.uid && nowMs < known.untilMs) return known.given
+    const active = [...requests.values()].filter(
+      ({ userUid, isApproved, expiresAtMs }) => userUid === user.uid && isApproved && nowMs < expiresAtMs,
+    )
+    const given =
+      active.length === 0 ? noAccess : toGiven(active, `iam.${this.#options.groupDomain}/access-request`)
+    const untilMs = Math.min(...active.map(({ expiresAtMs }) => expiresAtMs))
+    this.#known.set(user.name, { uid: user.uid, untilMs, given })
+    return given
+  }
+
+  /** Deletes requests that ended a week ago. Safe to run on every replica. */
+  async collect(nowMs = Date.now()): Promise<void> {
+    const { client, groupDomain } = this.#options
+    const all = [...this.#requests.values()].flatMap(requests => [...requests.values()])
+    for (const { name, expiresAtMs } of all) {
+      if (nowMs < expiresAtMs + keptMs) continue
+      const path = `${accessRequestsPath(groupDomain)}/${encodeURIComponent(name)}`
+      try {
+        await client.call({ method: 'DELETE', path })
+      } catch (error) {
+        if (!(error instanceof Status && error.code === 404)) throw error
+      }
+    }
+  }
+
+  #put(request: AccessRequest): void {
+    const requests = this.#requests.get(request.user) ?? new Map<string, AccessRequest>()
+    this.#requests.set(request.user, requests.set(request.name, request))
+    this.#known.delete(request.user)
+  }
+
+  #remove({ user, name }: AccessRequest): void {
+    const requests = this.#requests.get(user)
+    requests?.delete(name)
+    if (requests?.size === 0) this.#requests.delete(user)
+    this.#known.delete(user)
+  }
+}
+
+function toGiven(active: readonly AccessRequest[], key: string): GivenAccess {
+  return {
+    groups: [...new Set(active.map(({ group }) => group))],
+    extra: { [key]: active.map(({ name }) => name) },
+  }
+}
