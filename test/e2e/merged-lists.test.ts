@@ -67,7 +67,7 @@ describe('a list of several kinds', function () {
         apiVersion: 'v1',
         kind: 'Pod',
         metadata: { name, namespace: home, ownerReferences },
-        spec: { nodeName: 'nowhere', serviceAccountName: 'reader', containers },
+        spec: { serviceAccountName: 'reader', containers },
       })
     reader = await tokenOf(home, 'reader')
     await apply({

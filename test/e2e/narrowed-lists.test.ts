@@ -34,7 +34,7 @@ describe('a list of the whole cluster for one who may list in some namespaces', 
     for (const namespace of [other, third]) await makeNamespace(namespace, [])
     const items = [home, other, third].flatMap(namespace => {
       const metadata = { name: 'x', namespace, labels: { in: prefix } }
-      const spec = { nodeName: 'nowhere', containers: [{ name: 'a', image: 'a' }] }
+      const spec = { containers: [{ name: 'a', image: 'a' }] }
       return [
         { apiVersion: 'v1', kind: 'Pod', metadata, spec },
         { apiVersion: 'v1', kind: 'ConfigMap', metadata },

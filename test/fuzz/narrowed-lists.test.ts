@@ -32,7 +32,8 @@ describe('a narrowed list is the union of the lists of namespaces', function () 
       apiVersion: 'v1',
       kind: 'Pod',
       metadata: { name: `in-${namespace}`, namespace },
-      spec: { nodeName: 'nowhere', containers: [{ name: 'a', image: 'a' }] },
+      // On no node: pods of nodes that do not exist are deleted after some seconds.
+      spec: { containers: [{ name: 'a', image: 'a' }] },
     }))
     await output('kubectl', ['apply', '-f', '-'], { stdin: list(items) })
     // The controller manager makes a ConfigMap in each namespace, a moment later.
