@@ -25,14 +25,17 @@ export function createRights(parts: {
   const { client, groupDomain, logger } = parts
   const bindings = new RbacIndex({ client, logger })
   const reader = bindings.reader()
+  const narrowingRole = createNarrowingRole({
+    reader,
+    group: resourcesGroup(groupDomain),
+    kinds: toAggregatedKinds(groupDomain),
+  })
   return {
     bindings,
     explain: createRefusalExplanation(reader),
-    narrowed: createNarrowedLists({ client, reader, resolution: createRuleResolution(client) }),
-    narrowingRole: createNarrowingRole({
-      reader,
-      group: resourcesGroup(groupDomain),
-      kinds: toAggregatedKinds(groupDomain),
+    narrowed: createNarrowedLists({
+      ...{ client, reader, resolution: createRuleResolution(client), role: narrowingRole },
     }),
+    narrowingRole,
   }
 }

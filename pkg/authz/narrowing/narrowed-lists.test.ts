@@ -66,6 +66,8 @@ function readerOf(...namespaces: readonly string[]) {
   }
 }
 
+/** The role is not bound, or the list is of another group. */
+const unbound = { narrowedBy: (info: RequestInfo) => info }
 const rbacAlone = async () => ({ incomplete: false })
 const withWebhook = async () => ({ incomplete: true })
 
@@ -76,7 +78,12 @@ describe('createNarrowedLists', () => {
     const index = await indexOf(objects)
     try {
       const { client } = clientOf((_, spec) => allowsByRbac(objects, spec))
-      const lists = createNarrowedLists({ client, reader: index.reader(), resolution: rbacAlone })
+      const lists = createNarrowedLists({
+        role: unbound,
+        client,
+        reader: index.reader(),
+        resolution: rbacAlone,
+      })
       const may = (identity: Identity, info: RequestInfo, namespace: string) =>
         allowsByRbac(objects, specOf(identity, info, namespace))
       async function isNarrowedRightly(identity: Identity, info: RequestInfo): Promise<boolean> {
@@ -109,20 +116,30 @@ describe('createNarrowedLists', () => {
 
   it('shows no namespace that kube-apiserver denies, whatever RBAC gives', async () => {
     const { client } = clientOf(({ namespace }) => namespace === 'b')
-    const lists = createNarrowedLists({ client, reader: readerOf('a', 'b').reader, resolution: withWebhook })
+    const lists = createNarrowedLists({
+      role: unbound,
+      client,
+      reader: readerOf('a', 'b').reader,
+      resolution: withWebhook,
+    })
     const exchange = exchangeOf(jane)
     expect(await lists.narrow(exchange, pods, isNamespaced)).to.equal(true)
     expect(exchange.res.getHeader(narrowedHeader)).to.equal('1')
   })
 
   it('narrows nothing to no namespace, and nothing of a kind that is not namespaced', async () => {
-    const none = createNarrowedLists({ ...clientOf(() => false), ...readerOf('a'), resolution: rbacAlone })
+    const none = createNarrowedLists({
+      role: unbound,
+      ...clientOf(() => false),
+      ...readerOf('a'),
+      resolution: rbacAlone,
+    })
     expect(await none.narrow(exchangeOf(jane), pods, isNamespaced)).to.equal(false)
     const yes = clientOf(() => true)
-    const all = createNarrowedLists({ ...yes, ...readerOf('a'), resolution: rbacAlone })
+    const all = createNarrowedLists({ role: unbound, ...yes, ...readerOf('a'), resolution: rbacAlone })
     expect(await all.narrow(exchangeOf(jane), pods, async () => false)).to.equal(false)
     expect(yes.reviews).to.deep.equal([])
-    const everywhere = createNarrowedLists({ ...yes, ...readerOf(''), resolution: rbacAlone })
+    const everywhere = createNarrowedLists({ role: unbound, ...yes, ...readerOf(''), resolution: rbacAlone })
     expect(await everywhere.narrow(exchangeOf(jane), pods, isNamespaced)).to.equal(false)
   })
 
@@ -158,7 +175,7 @@ describe('createNarrowedLists', () => {
     it(`confirms ${what}`, async () => {
       const asked = clientOf(({ namespace }) => namespace !== denied)
       const names = count === 200 ? many : Array.from({ length: count }, (_, i) => `n${i}`)
-      const lists = createNarrowedLists({ ...asked, ...readerOf(...names), resolution })
+      const lists = createNarrowedLists({ role: unbound, ...asked, ...readerOf(...names), resolution })
       for (let i = 0; i < 2; i++) {
         const exchange = exchangeOf(jane)
         await lists.narrow(exchange, pods, isNamespaced)
@@ -169,7 +186,12 @@ describe('createNarrowedLists', () => {
 
   it('hides a namespace once the binding is gone, and notifies watches', async () => {
     const { reader, bind } = readerOf('a', 'b')
-    const lists = createNarrowedLists({ ...clientOf(() => true), reader, resolution: rbacAlone })
+    const lists = createNarrowedLists({
+      role: unbound,
+      ...clientOf(() => true),
+      reader,
+      resolution: rbacAlone,
+    })
     const first = exchangeOf(jane)
     await lists.narrow(first, pods, isNamespaced)
     let changes = 0
@@ -194,7 +216,7 @@ describe('createNarrowedLists', () => {
     const asked = Promise.withResolvers<void>()
     const { client } = clientOf(() => true)
     const slow: KubeClient = { ...client, call: call => asked.promise.then(() => client.call(call)) }
-    const lists = createNarrowedLists({ client: slow, reader, resolution: rbacAlone })
+    const lists = createNarrowedLists({ role: unbound, client: slow, reader, resolution: rbacAlone })
     const exchange = exchangeOf(jane)
     const narrowing = lists.narrow(exchange, pods, isNamespaced)
     // While kube-apiserver is asked.
@@ -219,6 +241,23 @@ describe('createNarrowedLists', () => {
     expect(lists.of(exchange)).to.equal(undefined)
   })
 
+  it('shows a waiting caller no more by a role that lets lists through, which has been bound since', async () => {
+    const { reader, bind } = readerOf('a')
+    const { client } = clientOf(({ resource, namespace }) => resource === 'pods' || namespace !== '')
+    const native = toResourceInfo({ verb: 'list', group: 'apps', resource: 'deployments' })
+    let isBound = false
+    const through = { narrowedBy: (info: RequestInfo) => (isBound ? native : info) }
+    const lists = createNarrowedLists({ client, reader, resolution: rbacAlone, role: through })
+    const exchange = exchangeOf(jane)
+    await lists.narrow(exchange, pods, isNamespaced)
+    const first = lists.of(exchange)
+    isBound = true
+    bind('')
+    expect(first?.rights?.isCurrent()).to.equal(false)
+    const refusal = await rejectionOf(Promise.resolve(first?.rights?.renew()))
+    expect(refusal).to.include({ code: 403 })
+  })
+
   describe('of one who may list in more namespaces than watch', () => {
     const reads = (verbs: readonly string[]) => [{ apiGroups: [''], resources: ['pods'], verbs }]
     async function watchOf(...bindings: readonly KubeObject[]) {
@@ -226,7 +265,12 @@ describe('createNarrowedLists', () => {
       const objects = [...roles, role('watches', reads(['watch'])), ...bindings]
       const index = await indexOf(objects)
       const { client } = clientOf((_, spec) => allowsByRbac(objects, spec))
-      const lists = createNarrowedLists({ client, reader: index.reader(), resolution: rbacAlone })
+      const lists = createNarrowedLists({
+        role: unbound,
+        client,
+        reader: index.reader(),
+        resolution: rbacAlone,
+      })
       const exchange = exchangeOf(jane)
       const isNarrowed = await lists.narrow(exchange, { ...pods, verb: 'watch' }, isNamespaced)
       index.stop()
@@ -267,7 +311,12 @@ describe('createNarrowedLists', () => {
 
   it('knows since which version a caller was shown the same namespaces', async () => {
     const { reader, bind } = readerOf('a')
-    const lists = createNarrowedLists({ ...clientOf(() => true), reader, resolution: rbacAlone })
+    const lists = createNarrowedLists({
+      role: unbound,
+      ...clientOf(() => true),
+      reader,
+      resolution: rbacAlone,
+    })
     const seen = async (info: RequestInfo, identity = jane) => {
       const exchange = exchangeOf(identity)
       await lists.narrow(exchange, info, isNamespaced)

@@ -16,12 +16,15 @@ import type { RuleResolution } from '../review/rule-completeness.ts'
 import { review } from '../subject-access-review.ts'
 import { confirmNamespaces, confirmSample, maxReviews } from '../visibility/confirm-namespaces.ts'
 import { oncePerTurn, toSetKey } from '../visibility/visibility.ts'
+import type { NarrowingRole } from './narrowing-role.ts'
 import { createShownVersions } from './shown-versions.ts'
 
 export type NarrowedListsOptions = {
   readonly client: KubeClient
   readonly reader: Pick<RbacReader, 'bindingsOf' | 'rulesOf' | 'onChange'>
   readonly resolution: () => Promise<RuleResolution>
+  /** The permission by which a list is narrowed: that role alone grants access to nothing. */
+  readonly role: Pick<NarrowingRole, 'narrowedBy'>
 }
 
 export type NarrowedLists = {
@@ -82,7 +85,8 @@ export function isNarrowable(info: RequestInfo, identity: Identity): boolean {
  * bindings say which; a SubjectAccessReview confirms each, or a sample if they are many and
  * kube-apiserver decides by RBAC alone.
  */
-export function createNarrowedLists({ client, reader, resolution }: NarrowedListsOptions): NarrowedLists {
+export function createNarrowedLists(options: NarrowedListsOptions): NarrowedLists {
+  const { client, reader, resolution, role } = options
   const narrowed = new WeakMap<ServerResponse, Visible>()
   // Names of namespaces are shared with the bindings.
   const given = createBoundedCache<Given>({
@@ -185,11 +189,14 @@ export function createNarrowedLists({ client, reader, resolution }: NarrowedList
       rights: {
         isCurrent,
         async renew() {
-          const seen = await show(exchange, asked)
+          // The role may have been bound meanwhile: by it the caller would be allowed to list all.
+          const { attributes, identity } = asked
+          const again = toAsked(role.narrowedBy(attributes, identity), identity)
+          const seen = await show(exchange, again)
           if (seen !== undefined) return seen
-          const rights = givenTo(asked)
-          if (!rights.allNamespaces || !(await find(asked, rights)).isAll)
-            throw forbidden(asked.attributes, asked.identity, '')
+          const rights = givenTo(again)
+          if (!rights.allNamespaces || !(await find(again, rights)).isAll)
+            throw forbidden(attributes, identity, '')
           narrowed.delete(exchange.res)
           exchange.res.removeHeader(narrowedHeader)
           return undefined
