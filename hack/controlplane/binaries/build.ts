@@ -16,7 +16,8 @@ type Source = {
   readonly isTest?: true
 }
 
-const sources: Readonly<Record<BinaryName | TestBinaryName, Source>> = {
+/** The folder of the Go module to build in, from hack/controlplane; the package, and how long it takes. */
+export const sources: Readonly<Record<BinaryName | TestBinaryName, Source>> = {
   etcd: { folder: '.', module: 'go.etcd.io/etcd/server/v3', about: 'about 30 s' },
   'kube-apiserver': { folder: '.', module: 'k8s.io/kubernetes/cmd/kube-apiserver', about: 'about 5 min' },
   kubectl: { folder: '.', module: 'k8s.io/kubernetes/cmd/kubectl', about: 'about 30 s' },
@@ -27,7 +28,7 @@ const sources: Readonly<Record<BinaryName | TestBinaryName, Source>> = {
   },
   kwok: { folder: 'kwok', module: 'sigs.k8s.io/kwok/cmd/kwok', about: 'about 40 s' },
   'kubectl-convert': { folder: '.', module: 'k8s.io/kubernetes/cmd/kubectl-convert', about: 'about 30 s' },
-  'e2e.test': { folder: '../../../test/kubernetes', module: '.', about: 'about 6 min', isTest: true },
+  'e2e.test': { folder: '../../test/kubernetes', module: '.', about: 'about 6 min', isTest: true },
 }
 
 const heartbeatMs = 15_000
