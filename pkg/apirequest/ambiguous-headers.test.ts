@@ -1,15 +1,23 @@
 import { expect } from 'chai'
 import { Status } from '../apierrors/status.ts'
-import { refuseAmbiguousHost, refuseOverrides } from './ambiguous-headers.ts'
+import { refuseAmbiguousHead, refuseOverrides } from './ambiguous-headers.ts'
 
-describe('refuseAmbiguousHost', () => {
+describe('refuseAmbiguousHead', () => {
+  const head = (rawHeaders: string[], httpVersion = '1.1') => ({ rawHeaders, httpVersion })
+
   it('lets one host through, and headers that only look like it', () => {
     for (const rawHeaders of [
       [],
-      ['Host', 'a'],
-      ['host', 'a', 'Hosts', 'b', 'X-Host', 'c', 'Accept', 'host'],
+      ['Host', ''],
+      ['Host', 'kapis.kapis-system.svc:443'],
+      ['Host', '[fd00::1]:9443'],
+      ['Host', 'xn--bcher-kva.example_x'],
+      ['host', 'a', 'Hosts', 'b', 'X-Host', 'c d', 'Accept', 'host'],
+      ['Host', 'a', 'Transfer-Encoding', 'chunked'],
+      ['Host', 'a', 'transfer-encoding', 'Chunked'],
     ])
-      expect(() => refuseAmbiguousHost({ rawHeaders })).to.not.throw()
+      expect(() => refuseAmbiguousHead(head(rawHeaders))).to.not.throw()
+    expect(() => refuseAmbiguousHead(head([], '1.0'))).to.not.throw()
   })
 
   it('refuses a second one, the same or not', () => {
@@ -17,10 +25,44 @@ describe('refuseAmbiguousHost', () => {
       ['Host', 'a', 'Host', 'b'],
       ['Host', 'a', 'Accept', '*/*', 'hOsT', 'a'],
     ])
-      expect(() => refuseAmbiguousHost({ rawHeaders }))
+      expect(() => refuseAmbiguousHead(head(rawHeaders)))
         .to.throw(Status, 'the Host header is given more than once')
         .with.property('code', 400)
   })
+
+  for (const host of [
+    'a b',
+    'a/b',
+    'user@a',
+    'a?b',
+    'a#b',
+    'a\\b',
+    'a|b',
+    '\u00e9',
+    'a"b',
+    '<a>',
+    '{a}',
+    'a^b',
+  ])
+    it(`refuses the host ${JSON.stringify(host)}`, () => {
+      expect(() => refuseAmbiguousHead(head(['Host', host])))
+        .to.throw(Status, 'the Host header is not a host and port')
+        .with.property('code', 400)
+    })
+
+  for (const coding of ['gzip, chunked', 'chunked, chunked', 'identity', 'x', ''])
+    it(`refuses the transfer coding ${JSON.stringify(coding)}`, () => {
+      expect(() => refuseAmbiguousHead(head(['Host', 'a', 'Transfer-Encoding', coding])))
+        .to.throw(Status, `unsupported Transfer-Encoding ${JSON.stringify(coding)}; supported: chunked`)
+        .with.property('code', 501)
+    })
+
+  for (const version of ['0.9', '2.0'])
+    it(`refuses HTTP/${version}`, () => {
+      expect(() => refuseAmbiguousHead(head(['Host', 'a'], version)))
+        .to.throw(Status, `unsupported version HTTP/${version}; supported: HTTP/1.1, HTTP/1.0`)
+        .with.property('code', 505)
+    })
 })
 
 describe('refuseOverrides', () => {

@@ -1,20 +1,45 @@
 import type { IncomingMessage } from 'node:http'
-import { badRequest } from '../apierrors/status.ts'
+import { badRequest, Status } from '../apierrors/status.ts'
+
+// The characters of a host and port (RFC 3986 sections 3.2.2 and 3.2.3), without user information.
+const hostAndPort = /^[\w!$%&'()*+,\-.:;=[\]~]*$/
 
 /**
- * Rejects a request with more than one Host header: two parsers on its path could each use another
- * one (RFC 9112 section 3.2). The HTTP parser already rejects the other framing ambiguities.
+ * Rejects a head that another parser on the path could read differently, and that the HTTP parser
+ * accepts: more than one Host header or an invalid one (RFC 9112 section 3.2), a transfer coding
+ * besides chunked (section 6.1), and a version that is not HTTP/1.
  *
- * @throws Status 400
+ * @throws Status 400, 501, 505
  */
-export function refuseAmbiguousHost({ rawHeaders }: Pick<IncomingMessage, 'rawHeaders'>): void {
-  let isNamed = false
+export function refuseAmbiguousHead({
+  httpVersion,
+  rawHeaders,
+}: Pick<IncomingMessage, 'httpVersion' | 'rawHeaders'>): void {
+  if (httpVersion !== '1.1' && httpVersion !== '1.0')
+    throw new Status(
+      505,
+      'BadRequest',
+      `unsupported version HTTP/${httpVersion}; supported: HTTP/1.1, HTTP/1.0`,
+    )
+  let hosts = 0
   for (let i = 0; i < rawHeaders.length; i += 2) {
     const name = rawHeaders[i] ?? ''
-    if (name.length !== 4 || name.toLowerCase() !== 'host') continue
-    if (isNamed) throw badRequest('the Host header is given more than once')
-    isNamed = true
+    // This runs for every header.
+    if (name.length === 4 && name.toLowerCase() === 'host') checkHost(rawHeaders[i + 1] ?? '', ++hosts)
+    if (name.length === 17 && name.toLowerCase() === 'transfer-encoding') checkCoding(rawHeaders[i + 1] ?? '')
   }
+}
+
+function checkHost(host: string, count: number): void {
+  if (count > 1) throw badRequest('the Host header is given more than once')
+  if (!hostAndPort.test(host)) throw badRequest('the Host header is not a host and port')
+}
+
+function checkCoding(coding: string): void {
+  if (coding.trim().toLowerCase() === 'chunked') return
+  const message = `unsupported Transfer-Encoding ${JSON.stringify(coding)}; supported: chunked`
+  // Where the next request begins is unknown.
+  throw new Status(501, 'BadRequest', message, { headers: { connection: 'close' } })
 }
 
 // CGI and WSGI servers do not distinguish underscores from hyphens in header names.

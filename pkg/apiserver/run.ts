@@ -64,10 +64,12 @@ export async function runApiserver(
     continues: 'privileged',
   })
   const kubeApiserver = createKubeApiserver(config, tracing)
-  const { client } = kubeApiserver
+  const { client, isAnonymousAllowed } = kubeApiserver
   const clientAddress = createClientAddress(() => live().listen.trustedProxies)
   const rights = createRights({ client, groupDomain, logger })
-  const access = createAuth({ client, config, live, logger, registry, group, clientAddress, ...rights })
+  const access = createAuth({
+    ...{ client, isAnonymousAllowed, config, live, logger, registry, group, clientAddress, ...rights },
+  })
   const certificates = createCertificates({ client, config, logger, registry })
   await retryUntilSuccess(() => certificates.start(), { logger, signal })
   if (signal.aborted) return
@@ -175,7 +177,7 @@ export async function runApiserver(
   })
   sessions.destroy()
   for (const part of [certificates, apis, rights.bindings, access]) part.stop()
-  kubeApiserver.closeProxy()
+  kubeApiserver.close()
   await audit.stop()
   await logs.stop()
   await tracing.stop()

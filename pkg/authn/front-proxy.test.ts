@@ -128,6 +128,10 @@ describe('who a certificate says is calling, on a real TLS connection', () => {
       expect((await call(proxyPair, ['X-Remote-User', 'jane', name, 'a\xff'])).proxy, name).to.equal(403)
   })
 
+  it('refuses the name of an extra field that is not UTF-8', async () => {
+    expect((await call(proxyPair, ['X-Remote-User', 'jane', 'X-Remote-Extra-%ff', 'x'])).proxy).to.equal(403)
+  })
+
   it('takes extra keys that are named like members of every object', async () => {
     const { proxy } = await call(proxyPair, ['X-Remote-User', 'jane', 'X-Remote-Extra-constructor', 'x'])
     expect(proxy).to.deep.include({ extra: { constructor: ['x'] } })

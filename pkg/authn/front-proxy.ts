@@ -89,6 +89,7 @@ function readIdentity(req: IncomingMessage, config: AuthenticationConfig): Ident
     const prefix = config.extraHeaderPrefixes.find(candidate => name.startsWith(candidate))
     if (prefix === undefined) continue
     const key = decodeExtraKey(name.slice(prefix.length))
+    if (key === undefined) throw invalidUtf8(`the name of the header ${name}`)
     extra.set(key, [...(extra.get(key) ?? []), ...given.map(value => decode(name, value))])
   }
   return {
@@ -106,6 +107,10 @@ function readIdentity(req: IncomingMessage, config: AuthenticationConfig): Ident
 
 function decode(name: string, value: string): string {
   const text = decodeHeaderText(value)
-  if (text === undefined) throw new Status(403, 'Forbidden', `the header ${name} is not valid UTF-8`)
+  if (text === undefined) throw invalidUtf8(`the header ${name}`)
   return text
+}
+
+function invalidUtf8(what: string): Status {
+  return new Status(403, 'Forbidden', `${what} is not valid UTF-8`)
 }

@@ -87,6 +87,19 @@ describe('impersonate', () => {
       { ...bare, username: 'system:anonymous', groups: ['system:unauthenticated'] },
     ],
     [
+      'the anonymous user in the group of others',
+      [
+        ['Impersonate-User', 'system:anonymous'],
+        ['Impersonate-Group', 'system:authenticated'],
+      ],
+      ['impersonate users system:anonymous', 'impersonate groups system:authenticated'],
+      {
+        ...bare,
+        username: 'system:anonymous',
+        groups: ['system:authenticated', 'system:unauthenticated'],
+      },
+    ],
+    [
       'a name in UTF-8',
       [['Impersonate-User', Buffer.from('Jörg').toString('latin1')]],
       ['impersonate users Jörg'],
@@ -206,6 +219,11 @@ describe('impersonate', () => {
       'bytes that are not UTF-8',
       [['Impersonate-User', 'a\xff']],
       'the header impersonate-user is not valid UTF-8',
+    ],
+    [
+      'the name of an extra field that is not UTF-8',
+      [user, ['Impersonate-Extra-a%C3', 'x']],
+      'the name of the header impersonate-extra-a%c3 is not valid UTF-8',
     ],
     [
       'an unknown header',

@@ -57,6 +57,7 @@ async function actAs(claims: readonly Claim[], asked: Impersonation): Promise<Id
   for (const { name, value } of claims) {
     if (!name.startsWith(extraPrefix)) continue
     const key = decodeExtraKey(name.slice(extraPrefix.length))
+    if (key === undefined) throw badRequest(`the name of the header ${name} is not valid UTF-8`)
     const values = extra.get(key)
     if (values === undefined) extra.set(key, [value])
     else values.push(value)

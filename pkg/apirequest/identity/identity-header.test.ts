@@ -21,6 +21,11 @@ describe('an extra key in a header name', () => {
     expect(decodeExtraKey('Acme.com%2FfoO%41')).to.equal('acme.com/fooA')
     expect(decodeExtraKey('Bad%zz')).to.equal('bad%zz')
   })
+
+  it('is nothing when it is not UTF-8', () => {
+    expect(decodeExtraKey('a%ff')).to.equal(undefined)
+    expect(decodeExtraKey('a%c3%28')).to.equal(undefined)
+  })
 })
 
 describe('text in a header value', () => {

@@ -13,14 +13,15 @@ export function encodeExtraKey(key: string): string {
 
 /**
  * Decodes the key of an extra field from a header name. A name with invalid percent-encoding is
- * returned unchanged, as in kube-apiserver.
+ * returned unchanged, as in kube-apiserver. Returns undefined for invalid UTF-8.
  */
-export function decodeExtraKey(text: string): string {
+export function decodeExtraKey(text: string): string | undefined {
   const lower = text.toLowerCase()
+  if (/%(?![0-9a-f]{2})/.test(lower)) return lower
   try {
     return decodeURIComponent(lower)
   } catch {
-    return lower
+    return undefined
   }
 }
 

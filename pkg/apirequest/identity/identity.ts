@@ -51,18 +51,16 @@ export function hasNoCredential(identity: Identity): boolean {
 }
 
 /**
- * Adds system:authenticated or system:unauthenticated unless one of them is present, like the
- * authentication and impersonation filters of kube-apiserver. The aggregator calls as
+ * Adds system:authenticated unless it or system:unauthenticated is present, and to the anonymous
+ * user system:unauthenticated, like the authentication and impersonation filters of kube-apiserver. The aggregator calls as
  * `system:aggregator` without groups: without this addition its discovery requests would be
  * forbidden.
  */
 export function withAuthenticatedGroup(identity: Identity): Identity {
   const { groups } = identity
-  if (groups.includes(authenticatedGroup) || groups.includes(unauthenticatedGroup)) return identity
-  return {
-    ...identity,
-    groups: [...groups, isAnonymous(identity) ? unauthenticatedGroup : authenticatedGroup],
-  }
+  const missing = isAnonymous(identity) ? unauthenticatedGroup : authenticatedGroup
+  if (groups.includes(missing) || groups.includes(unauthenticatedGroup)) return identity
+  return { ...identity, groups: [...groups, missing] }
 }
 
 const dnsLabel = '[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?'

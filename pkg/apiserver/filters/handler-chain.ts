@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { toStatus } from '../../apierrors/status.ts'
-import { refuseAmbiguousHost } from '../../apirequest/ambiguous-headers.ts'
+import { refuseAmbiguousHead } from '../../apirequest/ambiguous-headers.ts'
 import type { Identity } from '../../apirequest/identity/identity.ts'
 import type { AuthenticatedExchange, Exchange, Handler } from '../../apirequest/request-context.ts'
 import { createLineReader, type RequestLine, unreadableLine } from '../../apirequest/request-line.ts'
@@ -128,11 +128,11 @@ async function handle(
     return begun
   }
   try {
+    refuseAmbiguousHead(req)
     // OPTIONS * concerns the server and not a resource (RFC 9110 section 9.3.7). Go's net/http also
     // answers it before any handler.
     if (req.method === 'OPTIONS' && req.url === '*')
       return void res.writeHead(200, { 'content-length': '0' }).end()
-    refuseAmbiguousHost(req)
     exchange = toExchange(options.readLine(req.method ?? 'GET', req.url ?? '/'), req, res, id)
     const { path } = exchange.info
     const isPublic = options.publicRoutes.handles(path)

@@ -24,6 +24,17 @@ export function respondToClientErrors(server: Server | HttpsServer): void {
     const answering = [...(begun.get(socket) ?? [])].find(res => res.socket === socket)
     answer(error, socket, answering)
   })
+  // Without a listener Node.js closes the connection without a response.
+  server.on('connect', (_req, socket) => {
+    if (begun.get(socket)?.size || !socket.writable) socket.destroy()
+    else endInStages(socket, toText(noTunnel))
+  })
+}
+
+const noTunnel = {
+  code: 405,
+  reason: 'Method Not Allowed',
+  message: 'the server does not allow this method on the requested resource',
 }
 
 function answer(error: Error, socket: Duplex, answering: ServerResponse | undefined): void {
@@ -39,8 +50,16 @@ function answer(error: Error, socket: Duplex, answering: ServerResponse | undefi
     socket.destroy()
     return
   }
-  const { code, reason, message } = describe(error)
-  const body = `${JSON.stringify(toKubeStatus(new Status(code, 'BadRequest', message)))}\n`
+  const text = toText(describe(error))
+  if (answering !== undefined || !isParseError(error)) socket.end(text, () => socket.destroy())
+  else endInStages(socket, text)
+}
+
+type Problem = { readonly code: number; readonly reason: string; readonly message: string }
+
+function toText({ code, reason, message }: Problem): string {
+  const kubeReason = code === 405 ? 'MethodNotAllowed' : 'BadRequest'
+  const body = `${JSON.stringify(toKubeStatus(new Status(code, kubeReason, message)))}\n`
   const head = [
     `HTTP/1.1 ${code} ${reason}`,
     'Content-Type: application/json',
@@ -48,15 +67,13 @@ function answer(error: Error, socket: Duplex, answering: ServerResponse | undefi
     'Cache-Control: no-cache, private',
     'Connection: close',
   ]
-  const text = `${head.join('\r\n')}\r\n\r\n${body}`
-  if (answering !== undefined || !isParseError(error)) socket.end(text, () => socket.destroy())
-  else endInStages(socket, text)
+  return `${head.join('\r\n')}\r\n\r\n${body}`
 }
 
 /**
  * Reads and discards what the client still sends for a while: closing the connection would reset
  * it, and the client would lose the response (RFC 9112 section 9.6). Only used after the parser has
- * failed permanently, so none of it can become a request.
+ * failed permanently or is detached (CONNECT), so none of it can become a request.
  */
 function endInStages(socket: Duplex, text: string): void {
   const timer = setTimeout(() => socket.destroy(), lingerMs)
@@ -69,7 +86,7 @@ function isParseError(error: Error): boolean {
   return codeOf(error).startsWith('HPE_')
 }
 
-function describe(error: Error): { code: number; reason: string; message: string } {
+function describe(error: Error): Problem {
   const code = codeOf(error)
   if (code === 'HPE_INVALID_METHOD' && isRequestLine(error))
     return { code: 501, reason: 'Not Implemented', message: 'unknown method' }

@@ -86,6 +86,8 @@ describe('createTlsFront', () => {
     ['FROB /livez HTTP/1.1', /^HTTP\/1\.1 501 Not Implemented\r\n[\s\S]*"message":"unknown method"/],
     ['FR(B /livez HTTP/1.1', /^HTTP\/1\.1 400 Bad Request\r\n/],
     ['no request at all', /^HTTP\/1\.1 400 Bad Request\r\n/],
+    ['CONNECT a:443 HTTP/1.1', /^HTTP\/1\.1 405 Method Not Allowed\r\n[\s\S]*"reason":"MethodNotAllowed"/],
+    ['CONNECT /version HTTP/1.1', /^HTTP\/1\.1 405 Method Not Allowed\r\n/],
   ]
   for (const [line, expected] of broken) {
     it(`answers ${line}`, async () => {

@@ -2,6 +2,7 @@ import { unavailable } from '../../apierrors/status.ts'
 import type { Identity } from '../../apirequest/identity/identity.ts'
 import type { AuthenticatedExchange } from '../../apirequest/request-context.ts'
 import { platformPrefixes, type RequestInfo, toResourceInfo } from '../../apirequest/request-info.ts'
+import { withAnonymousCheck } from '../../authn/anonymous.ts'
 import { AuthenticationConfigSource } from '../../authn/authentication-config.ts'
 import { type Authenticated, createUnion } from '../../authn/authenticator.ts'
 import { createBasicAuthenticator } from '../../authn/basic.ts'
@@ -79,6 +80,8 @@ type RequestOf = (exchange: AuthenticatedExchange) => Promise<RequestInfo> | Req
 
 export type AccessOptions = {
   readonly client: KubeClient
+  /** Whether kube-apiserver accepts requests without a credential. @throws Status 503 */
+  readonly isAnonymousAllowed: () => Promise<boolean>
   readonly config: Config
   /** The options that are followed. */
   readonly live: () => Config
@@ -170,7 +173,7 @@ export function createAuth(options: AccessOptions): Auth {
     sessions,
     clockSkewSeconds,
   })
-  const union = createUnion(
+  const credentials = createUnion(
     [
       createFrontProxyAuthenticator(() => authentication.current()),
       createClientCertificateAuthenticator(() => authentication.current()),
@@ -180,6 +183,7 @@ export function createAuth(options: AccessOptions): Auth {
     ],
     byTwo((method, result) => attempts({ method, result })),
   )
+  const union = withAnonymousCheck(credentials, options.isAnonymousAllowed)
 
   const authorize = createAuthorizer({
     client,

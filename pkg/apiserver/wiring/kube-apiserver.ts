@@ -1,7 +1,8 @@
 import type { Handler } from '../../apirequest/request-context.ts'
+import { createAnonymousCheck } from '../../authn/anonymous.ts'
 import type { Config } from '../../config/config.ts'
 import { createKubeClient, type KubeClient } from '../../kubeclient/client.ts'
-import { loadRestConfig } from '../../kubeclient/config/rest-config.ts'
+import { loadRestConfig, withoutCredential } from '../../kubeclient/config/rest-config.ts'
 import { createKubeProxy, type GonePods } from '../../proxy/kube.ts'
 import { createKubeConnections } from '../../proxy/kube-connections.ts'
 import type { SessionRecording } from '../../proxy/session-recording.ts'
@@ -11,10 +12,13 @@ import type { Tracing } from '../../telemetry/tracing/tracing.ts'
 export type KubeApiserver = {
   /** As kapis-apiserver itself. */
   readonly client: KubeClient
+  /** Whether requests without a credential are accepted. @throws Status 503 */
+  readonly isAnonymousAllowed: () => Promise<boolean>
   /** As the calling user, on connections of its own. */
   readonly proxy: (gonePods: GonePods) => Handler
   readonly upgrade: (recording: Pick<SessionRecording, 'begin'>) => Handler
-  readonly closeProxy: () => void
+  /** Closes all connections but those of `client`. */
+  readonly close: () => void
 }
 
 // Each watch and terminal through the proxy holds a connection; short requests share the others.
@@ -23,17 +27,22 @@ const maxProxied = { short: 640, long: 4_096 }
 /** Wires the client of kube-apiserver, and the proxy to it. */
 export function createKubeApiserver(config: Config, tracing: Tracing): KubeApiserver {
   const endpoint = loadRestConfig(config.kubernetes.kubeconfig)
+  const stranger = createKubeClient(withoutCredential(endpoint))
   const peer = { name: 'kube-apiserver', url: endpoint.url }
   const proxied = loadRestConfig(config.kubernetes.kubeconfig)
   const connections = createKubeConnections(proxied, maxProxied)
   return {
     client: tracing.client(createKubeClient(endpoint), peer),
+    isAnonymousAllowed: createAnonymousCheck(stranger),
     proxy: gonePods => tracing.upstream(peer, createKubeProxy(proxied, connections, gonePods)),
     upgrade: recording =>
       tracing.upstream(peer, async exchange => {
         const openTaps = await recording.begin(exchange)
         await forwardUpgrade({ ...(await kubeUpgrade(proxied, connections, exchange)), openTaps }, exchange)
       }),
-    closeProxy: () => connections.close(),
+    close() {
+      connections.close()
+      stranger.close()
+    },
   }
 }

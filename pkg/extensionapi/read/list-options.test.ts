@@ -64,6 +64,7 @@ describe('parseListOptions', () => {
       'n1',
       { fields: [{ ...named('n2'), operator: '!=' }, named('n1')] },
     ],
+    ['limit=-1', 'list', '', { limit: 0 }],
     ['labelSelector=a=b', 'list', '', { labels: [{ key: 'a', operator: 'in', values: ['b'] }] }],
   ]
   for (const [query, verb, name, expected] of valid) {
@@ -87,7 +88,7 @@ describe('parseListOptions', () => {
     ['resourceVersion=+5', version(' 5')],
     ['resourceVersion=18446744073709551616', version('18446744073709551616')],
     ['resourceVersion=99999999999999999999999', version('99999999999999999999999')],
-    ['limit=-1', whole('limit', '-1')],
+    ['limit=--1', whole('limit', '--1')],
     ['limit=ten', whole('limit', 'ten')],
     ['limit=1.5', whole('limit', '1.5')],
     ['limit=99999999999999999999', whole('limit', '99999999999999999999')],

@@ -29,7 +29,7 @@ export type ListOptions = VersionQuery & {
   readonly columns: ListRestriction | undefined
   /** Empty without a shardSelector. */
   readonly shards: readonly ShardRange[]
-  /** 0 means no limit. */
+  /** 0 means no limit, as every negative limit of a request. */
   readonly limit: number
   readonly continueToken: string
   readonly allowWatchBookmarks: boolean
@@ -70,7 +70,7 @@ export function parseListOptions(
     fields: [...fields, ...named],
     columns: columns.length === 0 ? undefined : restrictToColumns(kind, columns),
     shards: query.shards,
-    limit: integer(query, 'limit'),
+    limit: Math.max(0, integer(query, 'limit', /^-?\d{1,15}$/)),
     continueToken: query.get('continue') ?? '',
     allowWatchBookmarks: boolean(query, 'allowWatchBookmarks') ?? false,
     sendInitialEvents,
@@ -128,10 +128,10 @@ function contradicts(name: string, field: string, operator: '=' | '!=', value: s
   return field === 'metadata.name' && (value === name) !== (operator === '=')
 }
 
-function integer(query: QueryParameters, name: string): number {
+function integer(query: QueryParameters, name: string, allowed = /^\d{1,15}$/): number {
   const text = query.get(name) ?? ''
   if (text === '') return 0
-  if (/^\d{1,15}$/.test(text)) return Number(text)
+  if (allowed.test(text)) return Number(text)
   throw badRequest(`${name} must be a whole number of at least 0, not ${JSON.stringify(text)}`)
 }
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { withClocks } from '../../apierrors/clock-fixtures.ts'
-import { loadRestConfig } from './rest-config.ts'
+import { loadRestConfig, withoutCredential } from './rest-config.ts'
 
 describe('loadRestConfig', () => {
   const folder = mkdtempSync(join(tmpdir(), 'kapis-endpoint-'))
@@ -34,6 +34,21 @@ describe('loadRestConfig', () => {
       headers: ['Authorization', 'Bearer secret-token'],
     })
     expect(await endpoint.access()).to.equal(access)
+  })
+
+  it('is without a credential where that is wanted', async () => {
+    const certificate = { 'client-certificate-data': btoa('cert'), 'client-key-data': btoa('key') }
+    for (const user of [{ token: 'secret-token' }, { username: 'a', password: 'b' }, certificate]) {
+      const endpoint = loadRestConfig(kubeconfig('https://10.0.0.1:6443', 'c', user))
+      const { url, access } = withoutCredential(endpoint)
+      const found = await access()
+      expect([url.origin, found]).to.deep.equal([
+        'https://10.0.0.1:6443',
+        { tls: { rejectUnauthorized: false }, headers: [] },
+      ])
+      // A pool is made for each object.
+      expect((await access()).tls).to.equal(found.tls)
+    }
   })
 
   it('reads a credential that was refused again, once a second at most', async () => {

@@ -62,6 +62,22 @@ export function loadRestConfig(kubeconfig: string): RestConfig {
   }
 }
 
+/** The same server, without the credential. */
+export function withoutCredential({ url, access }: RestConfig): RestConfig {
+  let known: { readonly tls: TlsOptions; readonly access: Access } | undefined
+  return {
+    url,
+    async access() {
+      const { tls } = await access()
+      if (known?.tls === tls) return known.access
+      const { cert: _cert, key: _key, passphrase: _passphrase, pfx: _pfx, ...rest } = tls
+      known = { tls, access: { tls: rest, headers: [] } }
+      return known.access
+    },
+    refused: () => undefined,
+  }
+}
+
 function toTls({
   ca,
   cert,

@@ -1,0 +1,53 @@
+import type { IncomingMessage } from 'node:http'
+import { Status, unauthorized, unavailable } from '../apierrors/status.ts'
+import { createSharedResult } from '../cache/shared-result.ts'
+import type { KubeClient } from '../kubeclient/client.ts'
+import type { Authenticated } from './authenticator.ts'
+
+const keepMs = 10_000
+const failedForMs = 1_000
+// No path of kube-apiserver, and so in no list of paths that alone may be requested anonymously
+// (AuthenticationConfiguration, anonymous.conditions).
+const path = '/kapis'
+
+/**
+ * Returns whether kube-apiserver accepts requests without a credential (`--anonymous-auth`). The
+ * returned function throws a Status 503 if it is not responding.
+ *
+ * @param client without the credential of Kapis
+ */
+export function createAnonymousCheck(client: Pick<KubeClient, 'call'>): () => Promise<boolean> {
+  async function ask(): Promise<boolean> {
+    try {
+      await client.call({ path, timeoutMs: 5_000 })
+    } catch (error) {
+      if (!(error instanceof Status) || error.code >= 500)
+        throw unavailable('kube-apiserver is not responding', error)
+      return error.code !== 401
+    }
+    return true
+  }
+  return createSharedResult(ask, { keepMs, failedForMs })
+}
+
+type Authenticate = (req: IncomingMessage) => Promise<Authenticated> | Authenticated
+
+/**
+ * Refuses anonymous callers where kube-apiserver refuses them: impersonation and access reviews
+ * would let them act as system:anonymous with whatever RBAC grants to it. The returned function
+ * throws a Status as `authenticate` does, and 401 or 503 for anonymous callers.
+ */
+export function withAnonymousCheck(
+  authenticate: Authenticate,
+  isAllowed: () => Promise<boolean>,
+): Authenticate {
+  async function check(found: Authenticated): Promise<Authenticated> {
+    if (await isAllowed()) return found
+    throw unauthorized()
+  }
+  const admit = (found: Authenticated) => (found.method === 'anonymous' ? check(found) : found)
+  return req => {
+    const found = authenticate(req)
+    return found instanceof Promise ? found.then(admit) : admit(found)
+  }
+}
