@@ -6,8 +6,8 @@ const hostAndPort = /^[\w!$%&'()*+,\-.:;=[\]~]*$/
 
 /**
  * Rejects a head that another parser on the path could read differently, and that the HTTP parser
- * accepts: more than one Host header or an invalid one (RFC 9112 section 3.2), a transfer coding
- * besides chunked (section 6.1), and a version that is not HTTP/1.
+ * accepts: more than one Host header or an invalid one (RFC 9112 section 3.2), a transfer
+ * coding other than chunked (section 6.1), and a version that is not HTTP/1.
  *
  * @throws Status 400, 501, 505
  */
