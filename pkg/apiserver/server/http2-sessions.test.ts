@@ -145,6 +145,12 @@ describe('HTTP/2', () => {
     })
   }
 
+  it('answers CONNECT, which asks for a tunnel', async () => {
+    const { headers, text } = await ask({ ':method': 'CONNECT', ':authority': 'a:443' })
+    expect([headers[':status'], JSON.parse(text).reason]).to.deep.equal([405, 'MethodNotAllowed'])
+    expect((await ask({ ':path': '/' })).text).to.equal('ok')
+  })
+
   for (const [method, code] of [
     ['HEAD', 200],
     ['GET', 204],

@@ -8,7 +8,7 @@ import type {
 import type { Duplex } from 'node:stream'
 import type { TLSSocket } from 'node:tls'
 import { toKubeStatus } from '../../apierrors/render-kube.ts'
-import { badRequest } from '../../apierrors/status.ts'
+import { badRequest, methodNotAllowed, type Status } from '../../apierrors/status.ts'
 import { http } from '../../httpserver/node-http.ts'
 import { carriedBy } from '../../httpserver/tls-socket.ts'
 import { createHttpListener, type RequestListener, type ServerLimits } from './https-server.ts'
@@ -73,9 +73,14 @@ export function createHttp2Sessions(listener: RequestListener, limits: ServerLim
 
   function serve(stream: ServerHttp2Stream, head: Head, socket: TLSSocket): void {
     stream.on('error', () => stream.destroy())
+    // Node.js would wait for a tunnel (RFC 9113 section 8.5).
+    if (head.headers[':method'] === 'CONNECT') {
+      refuse(stream, methodNotAllowed([]))
+      return
+    }
     const blank = nameOfBlank(head.rawHeaders)
     if (blank !== undefined) {
-      refuse(stream, `the header ${blank} begins or ends with a space or a tab`)
+      refuse(stream, badRequest(`the header ${blank} begins or ends with a space or a tab`))
       return
     }
     const [near, far] = MemoryConnection.pair()
@@ -85,7 +90,7 @@ export function createHttp2Sessions(listener: RequestListener, limits: ServerLim
       forward(stream, head, near)
     } catch {
       near.destroy()
-      refuse(stream, 'failed to read the request')
+      refuse(stream, badRequest('failed to read the request'))
     }
   }
 
@@ -176,8 +181,12 @@ function toResponseHeaders({ statusCode, rawHeaders }: IncomingMessage): Outgoin
   return { ':status': statusCode, ...Object.fromEntries(single) }
 }
 
-function refuse(stream: ServerHttp2Stream, message: string): void {
+function refuse(stream: ServerHttp2Stream, status: Status): void {
   if (stream.destroyed || stream.headersSent) return
-  stream.respond({ ':status': 400, 'content-type': 'application/json', 'cache-control': 'no-cache, private' })
-  stream.end(`${JSON.stringify(toKubeStatus(badRequest(message)))}\n`)
+  stream.respond({
+    ':status': status.code,
+    'content-type': 'application/json',
+    'cache-control': 'no-cache, private',
+  })
+  stream.end(`${JSON.stringify(toKubeStatus(status))}\n`)
 }
