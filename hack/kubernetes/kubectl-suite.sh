@@ -16,6 +16,9 @@ CONTEXT=test
 KUBE_TEMP=$(mktemp -d)
 HOME=${KUBE_TEMP}
 unset KUBECONFIG
+# The suite reads the certificate of its own kube-apiserver from there.
+export TMPDIR=${KUBE_TEMP}
+cp "${KUBE_CA}" "${KUBE_TEMP}/apiserver.crt"
 trap 'stop-proxy; rm -rf "${KUBE_TEMP}"' EXIT
 kube::util::ensure-gnu-sed
 kubectl config set-credentials test-admin --token "${TOKEN}"
