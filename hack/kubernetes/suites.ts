@@ -34,9 +34,10 @@ const sources = [
 ]
 
 // The suite deletes all namespaces, and with them the Service of Kapis: no namespace could then be
-// finalized, since the resources of an APIService without a Service are unknown.
+// finalized, since the resources of an APIService without a Service are unknown. It expects the
+// command to fail, since the namespace default cannot be deleted.
 const deleteAllNamespaces = 'kubectl delete namespace -n my-namespace --all'
-const deleteOneNamespace = 'kubectl delete namespace -n my-namespace my-namespace'
+const deleteOneNamespace = 'kubectl delete namespace -n my-namespace my-namespace default'
 
 /** kubectl's command suite. @returns its groups */
 export async function runKubectlSuite(workplace: Workplace, server: Server, what = ''): Promise<Results> {
