@@ -212,6 +212,8 @@ describe('the wire of /oauth, for browsers and those who send them', function ()
           sub: user.username,
           aud: app.name,
           nonce: good.nonce,
+          amr: ['pwd'],
+          acr: 'sfa',
           name: 'Au Thor',
           preferred_username: user.username,
           locale: 'en',
@@ -313,8 +315,10 @@ describe('the wire of /oauth, for browsers and those who send them', function ()
       revocation_endpoint_auth_signing_alg_values_supported: signed,
       introspection_endpoint_auth_methods_supported: proven,
       introspection_endpoint_auth_signing_alg_values_supported: signed,
+      acr_values_supported: ['sfa', 'mfa'],
       claims_supported: [
         ...['iss', 'sub', 'aud', 'iat', 'exp', 'jti', 'sid', 'auth_time', 'nonce', 'at_hash', 'groups'],
+        ...['amr', 'acr'],
         ...['name', 'email', 'email_verified', 'locale', 'preferred_username'],
       ],
     }

@@ -100,7 +100,7 @@ describe('a code', function () {
     expect([answer.code, rest]).to.deep.equal([200, { token_type: 'Bearer', expires_in: 7200, scope: '' }])
   })
 
-  const shown = { sub: user.username }
+  const shown = { sub: user.username, amr: ['pwd'], acr: 'sfa' }
   const profile = { name: 'Co Ded', preferred_username: user.username, groups: ['e2e-code'] }
   const email = { email: `${user.username}@e2e.test`, email_verified: true }
   const rows: readonly [string, string, string, object, string][] = [

@@ -55,7 +55,7 @@ describe('a login of a device', function () {
     ])
     expect(answer.headers).to.include({ 'cache-control': 'no-store', pragma: 'no-cache' })
     const iss = await issuerUrl()
-    const { iat, exp, jti, sid, ...claims } = claimsOf(access_token)
+    const { iat, exp, jti, sid, auth_time, ...claims } = claimsOf(access_token)
     expect(claims).to.deep.equal({
       iss,
       sub: user.username,
@@ -65,8 +65,11 @@ describe('a login of a device', function () {
       scope: 'openid email',
       uid: await uidOfUser(user.username),
       groups: ['e2e-device'],
+      amr: ['pwd'],
+      acr: 'sfa',
       token_type: 'access_token',
     })
+    expect(auth_time).to.equal(claimsOf(id_token).auth_time)
     expect(claimsOf(refresh_token)).to.deep.include({ sid, aud: [iss], token_type: 'refresh_token' })
     expect(claimsOf(id_token)).to.deep.include({
       sid,

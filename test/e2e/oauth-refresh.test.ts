@@ -60,6 +60,9 @@ describe('a refresh token', function () {
       aud: [setting('KAPIS_GROUP_DOMAIN')],
       uid: await uidOfUser(user.username),
       groups: ['e2e-refresh'],
+      auth_time: claimsOf(first.access_token).auth_time,
+      amr: ['pwd'],
+      acr: 'sfa',
       token_type: 'access_token',
       seconds: 7200,
     })
