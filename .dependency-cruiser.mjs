@@ -41,7 +41,7 @@ const owners = {
   re2js: ['logs'],
   snappy: ['logs'],
   undici: ['http'],
-  ws: ['httpserver'],
+  ws: ['httpserver', 'http'],
   zod: ['config'],
   yaml: ['yaml'],
 }

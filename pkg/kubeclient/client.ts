@@ -123,7 +123,7 @@ async function readBody(body: Readable): Promise<Buffer> {
 }
 
 /** The error of kube-apiserver as a Status with its code and reason. */
-function toStatus(code: number, body: Buffer): Status {
+export function toStatus(code: number, body: Buffer): Status {
   const { message, reason, details } = readStatus(body) ?? {}
   const extras = details === undefined ? {} : { details }
   return new Status(code, reason ?? 'InternalError', message ?? body.toString('utf8', 0, 200), extras)

@@ -12,7 +12,6 @@ const instead: Readonly<Record<string, string>> = {
   network: 'network topology is not part of Kapis: use NetworkPolicies of networking.k8s.io/v1',
   gateway: 'gateways are not part of Kapis: use the Gateway API or an Ingress controller',
   cluster: 'multiple clusters are not part of Kapis: install Kapis in each',
-  terminal: 'the terminal is not part of Kapis: use exec of the pod at /api/v1',
 }
 
 /**

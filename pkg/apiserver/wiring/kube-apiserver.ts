@@ -3,6 +3,7 @@ import { createAnonymousCheck } from '../../authn/anonymous.ts'
 import type { Config } from '../../config/config.ts'
 import { createKubeClient, type KubeClient } from '../../kubeclient/client.ts'
 import { loadRestConfig, withoutCredential } from '../../kubeclient/config/rest-config.ts'
+import { createOpenChannels, type OpenChannels } from '../../kubeclient/exec.ts'
 import { createKubeProxy, type GonePods } from '../../proxy/kube.ts'
 import { createKubeConnections } from '../../proxy/kube-connections.ts'
 import type { SessionRecording } from '../../proxy/session-recording.ts'
@@ -17,6 +18,8 @@ export type KubeApiserver = {
   /** As the calling user, on connections of its own. */
   readonly proxy: (gonePods: GonePods) => Handler
   readonly upgrade: (recording: Pick<SessionRecording, 'begin'>) => Handler
+  /** Exec of pods, for a terminal; nothing is impersonated. */
+  readonly openChannels: OpenChannels
   /** Closes all connections but those of `client`. */
   readonly close: () => void
 }
@@ -40,6 +43,7 @@ export function createKubeApiserver(config: Config, tracing: Tracing): KubeApise
         const openTaps = await recording.begin(exchange)
         await forwardUpgrade({ ...(await kubeUpgrade(proxied, connections, exchange)), openTaps }, exchange)
       }),
+    openChannels: createOpenChannels(proxied),
     close() {
       connections.close()
       stranger.close()

@@ -18,21 +18,25 @@ export type RequestAuthorization = {
 /** Wires the authorization of requests with the APIs that they are for. */
 export function createRequestAuthorization(parts: {
   readonly access: Pick<Auth, 'authorize'>
-  readonly apis: Pick<Apis, 'resources' | 'logs' | 'tenant' | 'iam' | 'components'>
+  readonly apis: Pick<
+    Apis,
+    'resources' | 'logs' | 'tenant' | 'iam' | 'terminal' | 'operations' | 'components'
+  >
   readonly subrequests: Pick<Subrequests, 'judgesItself'>
   readonly router: Pick<Router, 'isProxied' | 'narrows'>
   readonly rights: Pick<Rights, 'narrowed'>
   readonly live: () => Config
 }): RequestAuthorization {
   const { access, apis, subrequests, router, rights, live } = parts
-  const { resources, logs, tenant, iam, components } = apis
+  const { resources, logs, tenant, iam, terminal, operations, components } = apis
 
   function attributesOf(exchange: AuthenticatedExchange) {
     const { info } = exchange
     if (router.isProxied(exchange)) return info
     // A request for a kind of another group is authorized as that kind, which the resource cache
     // selects.
-    const native = tenant.attributesOf(exchange) ?? resources.attributesOf(exchange)
+    const native =
+      tenant.attributesOf(exchange) ?? terminal.attributesOf(exchange) ?? resources.attributesOf(exchange)
     if (native !== undefined) return native
     const isSelecting = resources.selects(info) && !components.serves(info.group, info.version)
     return isSelecting ? info : withoutSelectors(info)
@@ -41,7 +45,8 @@ export function createRequestAuthorization(parts: {
   const authorize = createAuthorizeRequest({
     isProxied: router.isProxied,
     isOwn: exchange => iam.isOwn(exchange) || resources.isOwn(exchange),
-    judgesItself: exchange => [logs, tenant, iam, subrequests].some(part => part.judgesItself(exchange)),
+    judgesItself: exchange =>
+      [logs, tenant, iam, operations, subrequests].some(part => part.judgesItself(exchange)),
     attributesOf,
     authorize: access.authorize,
     narrow: (exchange, attributes) =>

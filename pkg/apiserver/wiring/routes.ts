@@ -37,7 +37,7 @@ export function createRoutes(parts: {
 }): Routes {
   const { apis, subrequests, kubeApiserver, config, build, logger, registry, rights, forward, ownDocuments } =
     parts
-  const { resources, logs, tenant, iam, components } = apis
+  const { resources, logs, tenant, iam, terminal, operations, components } = apis
   const { groupDomain } = config
   const group = resourcesGroup(groupDomain)
   const router = createRouter({
@@ -51,6 +51,8 @@ export function createRoutes(parts: {
       [`iam.${groupDomain}/${iamVersion}`, iam.serve],
       [`tenant.${groupDomain}/v1alpha2`, tenant.v1alpha2],
       [`tenant.${groupDomain}/v1alpha3`, tenant.v1alpha3],
+      [`terminal.${groupDomain}/v1alpha2`, terminal.serve],
+      [`operations.${groupDomain}/v1alpha2`, operations.serve],
     ]),
     aggregatedApi: components.find,
     generic: resources.generic,

@@ -26,7 +26,17 @@ export type RunningAggregatedApis = {
 
 const retryMs = 10_000
 /** Groups of the platform: another component must not be able to replace them. */
-const ownGroups = ['resources', 'iam', 'tenant', 'logging', 'config', 'extensions', 'oauth']
+const ownGroups = [
+  'resources',
+  'iam',
+  'tenant',
+  'logging',
+  'config',
+  'extensions',
+  'oauth',
+  'terminal',
+  'operations',
+]
 
 /**
  * Wires the APIs of other components, and the front-proxy certificate with which Kapis

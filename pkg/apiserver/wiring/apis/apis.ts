@@ -3,7 +3,9 @@ import type { ServingCertificates } from '../../../certs/serving-certificates.ts
 import type { Config, Secrets } from '../../../config/config.ts'
 import type { ClientAddress } from '../../../httpserver/request/client-address.ts'
 import { withServiceAccountErrors } from '../../../kubeclient/errors/service-account-errors.ts'
+import { createOperations, type Operations } from '../../../platformapi/operations/v1alpha2/serve.ts'
 import type { CollectList } from '../../../platformapi/subrequests/subrequest.ts'
+import { createTerminal, type Terminal } from '../../../platformapi/terminal/v1alpha2/serve.ts'
 import { withAuditOfWrites } from '../../../platformapi/write/audited-calls.ts'
 import type { GonePods } from '../../../proxy/kube.ts'
 import type { WatchBroadcaster } from '../../../resourcecache/watch/watch-broadcaster.ts'
@@ -16,7 +18,7 @@ import type { KubeApiserver } from '../kube-apiserver.ts'
 import type { Rights } from '../rbac.ts'
 import { createAccessReviews } from './access-reviews.ts'
 import { createAggregatedApis, type RunningAggregatedApis } from './aggregated-apis.ts'
-import { createCallAs } from './caller-client.ts'
+import { createCallAs, createOpenExec } from './caller-client.ts'
 import { createIam, type Iam } from './iam.ts'
 import { createLogs, type Logs } from './logs.ts'
 import { createResources, type Resources } from './resources.ts'
@@ -29,6 +31,8 @@ export type Apis = {
   readonly logs: Logs
   readonly tenant: Tenant
   readonly iam: Iam
+  readonly terminal: Terminal
+  readonly operations: Operations
   readonly components: RunningAggregatedApis
   readonly checks: readonly Check[]
   /** Starts everything except the resource cache, which reports when it has synced. */
@@ -101,9 +105,11 @@ export async function createApis(options: ApisOptions): Promise<Apis> {
     list: resources.items,
     rest: resources.generic,
   })
+  const terminal = createTerminal({ groupDomain, openExec: createOpenExec(kubeApiserver.openChannels, logs.recordings) })
+  const operations = createOperations({ groupDomain, callAs })
   const components = createAggregatedApis({ client, config, logger, tracing })
   return {
-    ...{ proxy, resources, logs, tenant, iam, components },
+    ...{ proxy, resources, logs, tenant, iam, terminal, operations, components },
     checks: [...resources.checks, ...access.checks],
     start() {
       for (const part of [components, iam, logs]) part.start()

@@ -3,8 +3,11 @@ import { passWarning } from '../../../httpserver/response/warning.ts'
 import type { KubeClient } from '../../../kubeclient/client.ts'
 import { readText } from '../../../kubeclient/client.ts'
 import { isNotYetReady } from '../../../kubeclient/errors/service-account-errors.ts'
+import type { OpenChannels } from '../../../kubeclient/exec.ts'
+import type { OpenExec } from '../../../platformapi/terminal/v1alpha2/serve.ts'
 import type { CallAs } from '../../../platformapi/write/as-caller.ts'
 import { toImpersonation } from '../../../proxy/identity-headers.ts'
+import type { SessionRecording } from '../../../proxy/session-recording.ts'
 
 /** A client that calls kube-apiserver as the caller of a request, and passes on warnings. */
 export function createCallAs(client: KubeClient): CallAs {
@@ -17,13 +20,38 @@ export function createCallAs(client: KubeClient): CallAs {
         code = status
         if (warning !== undefined) passWarning(res, warning)
       },
-    }).catch((error: unknown) => {
-      throw isAboutKapis(error)
-        ? unavailable('the Kapis service account is not allowed to impersonate the caller', error)
-        : error
-    })
+    }).catch(throwOwn)
     return { code, text }
   }
+}
+
+/**
+ * Runs commands in containers as the caller of a request.
+ *
+ * @returns a function that throws Status 403 for a session that a policy records: terminals are not
+ *   recorded
+ */
+export function createOpenExec(
+  openChannels: OpenChannels,
+  recording: Pick<SessionRecording, 'begin'>,
+): OpenExec {
+  return async (exchange, path, events) => {
+    if ((await recording.begin(exchange)) !== undefined)
+      throw new Status(
+        403,
+        'Forbidden',
+        'the session is recorded, which terminals of consoles cannot be: use kubectl exec',
+      )
+    const headers = [...toImpersonation(exchange.identity), 'Audit-Id', exchange.id]
+    return openChannels({ path, headers }, events).catch(throwOwn)
+  }
+}
+
+/** @throws Status 503 where kube-apiserver has refused Kapis, and not its caller */
+function throwOwn(error: unknown): never {
+  throw isAboutKapis(error)
+    ? unavailable('the Kapis service account is not allowed to impersonate the caller', error)
+    : error
 }
 
 /** Whether kube-apiserver has refused Kapis, and not its caller. */

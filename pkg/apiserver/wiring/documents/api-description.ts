@@ -6,10 +6,12 @@ import { groupPaths } from '../../../platformapi/iam/v1alpha2/groups/groups-desc
 import { rolePaths } from '../../../platformapi/iam/v1alpha2/roles/roles-description.ts'
 import { iamPaths } from '../../../platformapi/iam/v1alpha2/users/description.ts'
 import { loggingPaths } from '../../../platformapi/logging/v1alpha2/description.ts'
+import { operationPaths } from '../../../platformapi/operations/v1alpha2/description.ts'
 import { publicPaths } from '../../../platformapi/public/description.ts'
 import { oldResourcePaths } from '../../../platformapi/resources/v1alpha2/description.ts'
 import { resourcePaths } from '../../../platformapi/resources/v1alpha3/description.ts'
 import { tenantPaths } from '../../../platformapi/tenant/v1alpha2/description.ts'
+import { terminalPaths } from '../../../platformapi/terminal/v1alpha2/description.ts'
 import { templatePaths, workspacePaths } from '../../../platformapi/workspaces/description.ts'
 
 /**
@@ -24,6 +26,8 @@ export function describeApi(groupDomain: string): readonly DescribedSection[] {
   const tenant = key('tenant', 'v1alpha2')
   const workspaces = key('tenant', 'v1alpha3')
   const logging = key('logging', 'v1alpha2')
+  const terminal = key('terminal', 'v1alpha2')
+  const operations = key('operations', 'v1alpha2')
   const sections: readonly Section[] = [
     {
       key: resources,
@@ -52,6 +56,8 @@ export function describeApi(groupDomain: string): readonly DescribedSection[] {
       title: 'Logs of a container, and ingest',
       description: 'Ingest of log lines by log shippers.',
     },
+    { key: terminal, title: 'Terminals', description: 'Terminals in containers, for consoles.' },
+    { key: operations, title: 'Operations', description: 'Jobs that are run again.' },
     {
       key: key('config', 'v1alpha2'),
       title: 'Configuration',
@@ -81,6 +87,8 @@ export function describeApi(groupDomain: string): readonly DescribedSection[] {
     ...under(`/${tenant}`, workspacePaths),
     ...under(`/${workspaces}`, templatePaths),
     ...under(`/${logging}`, loggingPaths),
+    ...under(`/${terminal}`, terminalPaths),
+    ...under(`/${operations}`, operationPaths),
     ...publicPaths(groupDomain),
     ...anyPaths,
     ...oauthPaths(groupDomain),

@@ -1,0 +1,45 @@
+import { unavailable } from '../apierrors/status.ts'
+import {
+  connectWebSocket,
+  UpgradeRefused,
+  type WebSocketConnection,
+  type WebSocketEvents,
+} from '../http/web-socket-client.ts'
+import { toStatus } from './client.ts'
+import type { RestConfig } from './config/rest-config.ts'
+
+/** Opens exec, attach or port-forward of a pod as a WebSocket, with a channel in each first byte. */
+export type OpenChannels = (
+  call: {
+    /** Path and query as sent. */
+    readonly path: string
+    /** Further headers: name, value, name, value. */
+    readonly headers: readonly string[]
+  },
+  events: WebSocketEvents,
+) => Promise<WebSocketConnection>
+
+const protocols = ['v5.channel.k8s.io', 'v4.channel.k8s.io']
+// Of kube-apiserver to the kubelet: 30 s.
+const timeoutMs = 35_000
+const maxMessageBytes = 1024 * 1024
+
+/** @throws Status of kube-apiserver, or 503 if it is not responding */
+export function createOpenChannels(endpoint: RestConfig): OpenChannels {
+  const base = endpoint.url.pathname.replace(/\/$/, '')
+  return async ({ path, headers }, events) => {
+    const { tls, headers: credential } = await endpoint.access()
+    const target = {
+      url: new URL(base + path, endpoint.url),
+      ...{ tls, protocols, timeoutMs, maxMessageBytes },
+      headers: [...credential, 'User-Agent', 'kapis', ...headers],
+    }
+    try {
+      return await connectWebSocket(target, events)
+    } catch (error) {
+      if (!(error instanceof UpgradeRefused)) throw unavailable('kube-apiserver is not responding', error)
+      if (error.code === 401) endpoint.refused()
+      throw toStatus(error.code, error.body)
+    }
+  }
+}

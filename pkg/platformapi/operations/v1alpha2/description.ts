@@ -1,0 +1,20 @@
+import { callers, kubeErrors } from '../../../openapi/kube-errors.ts'
+import { type Paths, requiredQuery, segment, success } from '../../../openapi/operation.ts'
+import { oneOfTexts } from '../../../openapi/schema.ts'
+
+/** Operations on jobs, below `/kapis/operations.<group domain>/v1alpha2`. */
+export const operationPaths = {
+  '/namespaces/{namespace}/jobs/{job}': {
+    post: {
+      summary: 'Runs a Job again: deletes it and creates it again, as the caller',
+      parameters: [
+        segment('namespace', 'The name of the namespace.'),
+        segment('job', 'The name of the Job.'),
+        requiredQuery('action', 'What to do.', oneOfTexts(['rerun'])),
+        requiredQuery('resourceVersion', 'The version of the Job; 409 if it has another one.'),
+      ],
+      answers: { ...success, ...kubeErrors(404, 409, 422) },
+      security: callers,
+    },
+  },
+} satisfies Paths

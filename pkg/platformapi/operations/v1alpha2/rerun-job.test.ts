@@ -1,0 +1,143 @@
+import { expect } from 'chai'
+import { renderKube } from '../../../apierrors/render-kube.ts'
+import { Status } from '../../../apierrors/status.ts'
+import { type Loopback, startLoopback, toExchange } from '../../../apirequest/fixtures.ts'
+import { createOperations } from './serve.ts'
+
+const jobs = '/apis/batch/v1/namespaces/shop/jobs'
+const run = { 'controller-uid': 'u1', 'batch.kubernetes.io/controller-uid': 'u1', 'job-name': 'import' }
+const stored = {
+  apiVersion: 'batch/v1',
+  kind: 'Job',
+  metadata: {
+    ...{ name: 'import', namespace: 'shop', uid: 'u1', resourceVersion: '7', generation: 1 },
+    creationTimestamp: '2031-01-01T00:00:00Z',
+    labels: { app: 'shop', ...run },
+    annotations: { revisions: '{"1":{"status":"running"}}' },
+    ownerReferences: [{ kind: 'CronJob', name: 'nightly', uid: 'u2' }],
+  },
+  spec: {
+    parallelism: 2,
+    selector: { matchLabels: { 'controller-uid': 'u1' } },
+    template: { metadata: { labels: { app: 'shop', ...run } }, spec: { containers: [] } },
+  },
+  status: { succeeded: 1 },
+}
+const again = {
+  apiVersion: 'batch/v1',
+  kind: 'Job',
+  metadata: {
+    ...{ name: 'import', namespace: 'shop', ownerReferences: stored.metadata.ownerReferences },
+    labels: { app: 'shop' },
+    annotations: { revisions: '{"1":{"status":"unfinished"}}' },
+  },
+  spec: { parallelism: 2, template: { metadata: { labels: { app: 'shop' } }, spec: { containers: [] } } },
+}
+const manual = { manualSelector: true, selector: { matchLabels: { app: 'shop' } } }
+
+describe('POST …/jobs/{job}?action=rerun', () => {
+  let loopback: Loopback
+  let calls: { method: string; path: string; body?: unknown }[] = []
+  let job: object = stored
+  /** The writes that kube-apiserver refuses, by their number. */
+  let refusals = new Map<number, Status>()
+
+  before(async () => {
+    const operations = createOperations({
+      groupDomain: 'kapis.io',
+      async callAs(_exchange, { method = 'GET', path, body }) {
+        if (method === 'GET') return { code: 200, text: JSON.stringify(job) }
+        calls.push({ method, path, body: JSON.parse(JSON.stringify(body)) })
+        const refusal = refusals.get(calls.length)
+        if (refusal !== undefined) throw refusal
+        return { code: 201, text: '{}' }
+      },
+    })
+    loopback = await startLoopback(async (req, res) => {
+      try {
+        await operations.serve(toExchange(req, res))
+      } catch (error) {
+        renderKube(res, error)
+      }
+    })
+  })
+  after(() => loopback.close())
+  beforeEach(() => {
+    calls = []
+    job = stored
+    refusals = new Map()
+  })
+
+  const post = async (query: string, path = 'namespaces/shop/jobs/import', method = 'POST') => {
+    const url = `http://127.0.0.1:${loopback.port}/kapis/operations.kapis.io/v1alpha2/${path}${query}`
+    const response = await fetch(url, { method })
+    const { message } = (await response.json()) as { message: string }
+    return [response.status, message]
+  }
+  const rerun = '?action=rerun&resourceVersion=7'
+
+  it('tries to create the Job, deletes it and creates it, without what its run has left', async () => {
+    expect(await post(rerun)).to.deep.equal([200, 'success'])
+    const { name: _, ...metadata } = again.metadata
+    expect(calls).to.deep.equal([
+      {
+        ...{ method: 'POST', path: `${jobs}?dryRun=All` },
+        body: { ...again, metadata: { ...metadata, generateName: 'rerun-' } },
+      },
+      {
+        ...{ method: 'DELETE', path: `${jobs}/import` },
+        body: {
+          ...{ apiVersion: 'v1', kind: 'DeleteOptions', propagationPolicy: 'Background' },
+          preconditions: { uid: 'u1', resourceVersion: '7' },
+        },
+      },
+      { method: 'POST', path: jobs, body: again },
+    ])
+  })
+
+  it('keeps a selector that the user has chosen', async () => {
+    job = { ...stored, spec: { ...stored.spec, ...manual } }
+    await post(rerun)
+    expect(calls[2]).to.have.deep.nested.property('body.spec.selector', manual.selector)
+    expect(calls[2]).to.have.deep.nested.property(
+      'body.spec.template.metadata.labels',
+      stored.spec.template.metadata.labels,
+    )
+  })
+
+  it('deletes no Job that cannot be created', async () => {
+    refusals.set(1, new Status(403, 'Forbidden', 'exceeded quota'))
+    expect(await post(rerun)).to.deep.equal([403, 'exceeded quota'])
+    expect(calls).to.have.lengthOf(1)
+  })
+
+  it('waits for the end of the old one', async () => {
+    refusals.set(3, new Status(409, 'AlreadyExists', 'object is being deleted'))
+    expect(await post(rerun)).to.deep.equal([200, 'success'])
+    expect(calls.map(({ method }) => method)).to.deep.equal(['POST', 'DELETE', 'POST', 'POST'])
+  })
+
+  it('says what was done when the creation fails after all', async () => {
+    refusals.set(3, new Status(500, 'InternalError', 'etcd'))
+    expect(await post(rerun)).to.deep.equal([500, 'etcd: the Job was deleted, and not created again'])
+  })
+
+  const conflict =
+    'Operation cannot be fulfilled on jobs.batch "import": the object has been modified; please apply your changes to the latest version and try again'
+  const refused: readonly (readonly [query: string, code: number, message: string])[] = [
+    ['', 400, 'invalid action "": expected rerun'],
+    ['?action=stop&resourceVersion=7', 400, 'invalid action "stop": expected rerun'],
+    ['?action=rerun', 400, 'resourceVersion is required: that of the Job'],
+    ['?action=rerun&resourceVersion=6', 409, conflict],
+  ]
+  for (const [query, code, message] of refused)
+    it(`${query || 'no query'} is ${code}`, async () => {
+      expect(await post(query)).to.deep.equal([code, message])
+      expect(calls).to.deep.equal([])
+    })
+
+  it('serves nothing else', async () => {
+    expect((await post('', 'namespaces/shop/jobs'))[0]).to.equal(404)
+    expect((await post(rerun, undefined, 'PUT'))[0]).to.equal(405)
+  })
+})

@@ -1,0 +1,103 @@
+import { badRequest, Status, toStatus } from '../../../apierrors/status.ts'
+import type { AuthenticatedExchange } from '../../../apirequest/request-context.ts'
+import { type KubeObject, membersOf, parseObject, textOf } from '../../../kubeclient/object/object.ts'
+import { isConflict, retry } from '../../../kubeclient/retry.ts'
+import type { CallAs } from '../../write/as-caller.ts'
+
+/** Labels that the job controller gives to the Pods of one Job. */
+const ownLabels = [
+  'controller-uid',
+  'job-name',
+  'batch.kubernetes.io/controller-uid',
+  'batch.kubernetes.io/job-name',
+]
+
+/**
+ * Runs a Job again: deletes it and creates it again, as the caller. The creation is tried first by a
+ * dry run with another name, so that a Job that cannot be created is not deleted.
+ *
+ * @throws Status 400, 409 for another resourceVersion, and those of kube-apiserver
+ */
+export async function rerunJob(
+  callAs: CallAs,
+  exchange: AuthenticatedExchange,
+  { namespace, name }: { readonly namespace: string; readonly name: string },
+): Promise<void> {
+  const resourceVersion = exchange.query.get('resourceVersion') ?? ''
+  if (resourceVersion === '') throw badRequest('resourceVersion is required: that of the Job')
+  const jobs = `/apis/batch/v1/namespaces/${encodeURIComponent(namespace)}/jobs`
+  const path = `${jobs}/${encodeURIComponent(name)}`
+  const job = parseObject(JSON.parse((await callAs(exchange, { path })).text))
+  if (job.metadata.resourceVersion !== resourceVersion) throw changed(name)
+  const again = withoutRun(job)
+  const tried = { ...again, metadata: { ...again.metadata, name: undefined, generateName: 'rerun-' } }
+  await callAs(exchange, { method: 'POST', path: `${jobs}?dryRun=All`, body: tried })
+  const { uid } = job.metadata
+  await callAs(exchange, {
+    method: 'DELETE',
+    path,
+    body: {
+      ...{ apiVersion: 'v1', kind: 'DeleteOptions', propagationPolicy: 'Background' },
+      preconditions: { uid, resourceVersion },
+    },
+  })
+  try {
+    // A finalizer may keep the old one for a moment.
+    await retry(() => callAs(exchange, { method: 'POST', path: jobs, body: again }), {
+      isRetriable: isConflict,
+      attempts: 5,
+      delayMs: failed => 200 * failed,
+    })
+  } catch (error) {
+    const { code, reason, message } = toStatus(error)
+    throw new Status(code, reason, `${message}: the Job was deleted, and not created again`, { cause: error })
+  }
+}
+
+/** The Job as it was created, without what its run has left. */
+function withoutRun({ apiVersion, kind, metadata, spec }: KubeObject) {
+  const { name, namespace, labels, annotations, ownerReferences } = metadata
+  const { selector, template, ...rest } = membersOf(spec)
+  const { metadata: podMetadata, ...pod } = membersOf(template)
+  const revisions = annotations?.revisions
+  return {
+    ...{ apiVersion, kind },
+    metadata: {
+      ...{ name, namespace, ownerReferences, labels: withoutOwn(membersOf(labels)) },
+      annotations: {
+        ...annotations,
+        // Consoles of KubeSphere keep the earlier runs there.
+        ...(revisions !== undefined && { revisions: revisions.replaceAll('running', 'unfinished') }),
+      },
+    },
+    spec: {
+      ...rest,
+      ...(rest.manualSelector === true && { selector }),
+      template: {
+        ...pod,
+        metadata: {
+          ...membersOf(podMetadata),
+          labels:
+            rest.manualSelector === true
+              ? membersOf(membersOf(podMetadata).labels)
+              : withoutOwn(membersOf(membersOf(podMetadata).labels)),
+        },
+      },
+    },
+  }
+}
+
+function withoutOwn(labels: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(
+    Object.entries(labels)
+      .filter(([label]) => !ownLabels.includes(label))
+      .map(([label, value]) => [label, textOf(value)]),
+  )
+}
+
+/** 409 in the words of kube-apiserver. */
+function changed(name: string): Status {
+  const why = 'the object has been modified; please apply your changes to the latest version and try again'
+  const message = `Operation cannot be fulfilled on jobs.batch ${JSON.stringify(name)}: ${why}`
+  return new Status(409, 'Conflict', message, { details: { name, group: 'batch', kind: 'jobs' } })
+}

@@ -1,0 +1,22 @@
+import { callers, kubeErrors } from '../../../openapi/kube-errors.ts'
+import { type Paths, query, segment } from '../../../openapi/operation.ts'
+import { oneOfTexts } from '../../../openapi/schema.ts'
+
+/** Terminals, below `/kapis/terminal.<group domain>/v1alpha2`. */
+export const terminalPaths = {
+  '/namespaces/{namespace}/pods/{pod}/exec': {
+    get: {
+      summary: 'Opens a terminal in a container, as a WebSocket',
+      description:
+        'Messages are {"Op":"stdin","Data":text} and {"Op":"resize","Cols":number,"Rows":number} to it, and {"Op":"stdout","Data":text} and {"Op":"toast","Data":text} from it. It takes the right to create pods/exec.',
+      parameters: [
+        segment('namespace', 'The name of the namespace.'),
+        segment('pod', 'The name of the pod.'),
+        query('container', 'The first container without it.'),
+        query('shell', 'Without it the first that the container has.', oneOfTexts(['bash', 'sh'])),
+      ],
+      answers: { 101: { description: 'The WebSocket is open.' }, ...kubeErrors(404) },
+      security: callers,
+    },
+  },
+} satisfies Paths

@@ -1,0 +1,90 @@
+import { badRequest, methodNotAllowed, unknownResource } from '../../../apierrors/status.ts'
+import type { AuthenticatedExchange, Handler } from '../../../apirequest/request-context.ts'
+import { isPlatformPrefix, type RequestInfo, toResourceInfo } from '../../../apirequest/request-info.ts'
+import { assertMayUpgrade } from '../../../authz/token-scope.ts'
+import type { WebSocketConnection, WebSocketEvents } from '../../../http/web-socket-client.ts'
+import { isWebSocket, readHandshake } from '../../../httpserver/websocket/handshake.ts'
+import { openWebSocket } from '../../../httpserver/websocket/web-socket.ts'
+import { findRoute } from '../../../openapi/route.ts'
+import { startSession } from './session.ts'
+
+/**
+ * Runs a command in a container, as the caller of an exchange for exec of the pod.
+ *
+ * @param path with its query, as kube-apiserver takes it
+ * @throws Status of kube-apiserver
+ */
+export type OpenExec = (
+  exchange: AuthenticatedExchange,
+  path: string,
+  events: WebSocketEvents,
+) => Promise<WebSocketConnection>
+
+export type Terminal = {
+  readonly serve: Handler
+  /** What a terminal is authorized as: exec of the pod. Undefined for any other request. */
+  readonly attributesOf: (exchange: AuthenticatedExchange) => RequestInfo | undefined
+}
+
+const shells = ['bash', 'sh']
+const nodeTerminals =
+  'terminals of nodes are not part of Kapis: use `kubectl debug node/<name> -it --image=busybox`'
+
+const execPath = '/namespaces/{namespace}/pods/{pod}/exec'
+
+/**
+ * Serves `GET /kapis/terminal.<group domain>/v1alpha2/namespaces/{namespace}/pods/{pod}/exec`: a
+ * WebSocket in the messages of KubeSphere 3.4, over exec of the pod as the caller.
+ *
+ * @throws Status 400, 404, 405, and those of kube-apiserver
+ */
+export function createTerminal(options: {
+  readonly groupDomain: string
+  readonly openExec: OpenExec
+}): Terminal {
+  const { groupDomain, openExec } = options
+
+  function attributesOf({ info }: AuthenticatedExchange): RequestInfo | undefined {
+    const { prefix, group, version, parts } = info
+    const isHere = isPlatformPrefix(prefix) && group === `terminal.${groupDomain}` && version === 'v1alpha2'
+    if (!isHere || findRoute([execPath], parts) === undefined) return undefined
+    const [, namespace = '', , name = ''] = parts
+    return toResourceInfo({ verb: 'create', resource: 'pods', subresource: 'exec', namespace, name })
+  }
+
+  async function serve(exchange: AuthenticatedExchange): Promise<void> {
+    const { req, res, query, upgrade: head, lasts } = exchange
+    const info = attributesOf(exchange)
+    if (info === undefined)
+      throw unknownResource(exchange.info.parts[0] === 'nodes' ? nodeTerminals : undefined)
+    if (req.method !== 'GET') throw methodNotAllowed(['GET'])
+    const shell = query.get('shell') ?? ''
+    if (shell !== '' && !shells.includes(shell))
+      throw badRequest(`invalid shell ${JSON.stringify(shell)}: expected ${shells.join(' or ')}`)
+    if (head === undefined || !isWebSocket(req)) throw badRequest('a terminal is a WebSocket: open one')
+    const protocol = readHandshake(req)
+    assertMayUpgrade(info, exchange.identity)
+    const container = query.get('container') ?? ''
+    const session = await startSession(
+      (shell === '' ? shells : [shell]).map(command => {
+        const path = toExecPath(info, { container, command })
+        return (events: WebSocketEvents) => openExec({ ...exchange, info }, path, events)
+      }),
+    )
+    lasts?.()
+    const out = openWebSocket({ req, res }, { protocol, head, receive: session.receive })
+    session.attach(out)
+    await new Promise(resolve => out.once('close', resolve))
+  }
+
+  return { serve, attributesOf }
+}
+
+function toExecPath(
+  { namespace, name }: RequestInfo,
+  { container, command }: { readonly container: string; readonly command: string },
+): string {
+  const query = new URLSearchParams({ stdin: 'true', stdout: 'true', tty: 'true', command })
+  if (container !== '') query.set('container', container)
+  return `/api/v1/namespaces/${encodeURIComponent(namespace)}/pods/${encodeURIComponent(name)}/exec?${query}`
+}

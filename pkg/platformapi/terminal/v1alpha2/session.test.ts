@@ -1,0 +1,136 @@
+import { PassThrough } from 'node:stream'
+import { setImmediate as turn } from 'node:timers/promises'
+import { expect } from 'chai'
+import { Status } from '../../../apierrors/status.ts'
+import type { WebSocketEvents } from '../../../http/web-socket-client.ts'
+import { startSession } from './session.ts'
+
+type Shell = { readonly events: WebSocketEvents; readonly sent: string[]; readonly did: string[] }
+
+/** A terminal with shells that do what a test says. */
+async function start(count: number, { refused = -1, highWaterMark = 1_000 } = {}) {
+  const shells: Shell[] = []
+  const session = await startSession(
+    Array.from({ length: count }, (_, index) => async (events: WebSocketEvents) => {
+      if (index === refused) throw new Status(403, 'Forbidden', 'no exec')
+      const shell: Shell = { events, sent: [], did: [] }
+      shells.push(shell)
+      return {
+        send: async data => void shell.sent.push(`${data[0]} ${data.subarray(1)}`),
+        pause: () => void shell.did.push('pause'),
+        resume: () => void shell.did.push('resume'),
+        close: () => void shell.did.push('close'),
+      }
+    }),
+  )
+  const out = new PassThrough({ highWaterMark })
+  const say = (index: number, channel: number, body: string | Buffer) =>
+    shells[index]?.events.message(Buffer.concat([Buffer.from([channel]), Buffer.from(body)]))
+  const end = async (index: number, status?: object) => {
+    if (status !== undefined) say(index, 3, JSON.stringify({ kind: 'Status', ...status }))
+    shells[index]?.events.closed()
+    await turn()
+  }
+  const read = () => {
+    const text: string = out.read()?.toString() ?? ''
+    return text
+      .split('\n')
+      .filter(line => line !== '')
+      .map(line => JSON.parse(line))
+  }
+  return { session, shells, out, say, end, read, attach: () => session.attach(out) }
+}
+
+const missing = { status: 'Failure', reason: 'InternalError', message: '"bash": executable file not found' }
+const exited = { status: 'Failure', reason: 'NonZeroExitCode', message: 'exit code 1' }
+
+describe('startSession', () => {
+  it('sends input and sizes to the shell, and its output to the client', async () => {
+    const { session, shells, say, read, attach } = await start(1)
+    say(0, 1, 'early ')
+    attach()
+    await session.receive('{"Op":"resize","Cols":80,"Rows":24}')
+    await session.receive('{"Op":"stdin","Data":"ls\\n"}')
+    say(0, 1, 'a\r\n')
+    expect(shells[0]?.sent).to.deep.equal(['4 {"Width":80,"Height":24}', '0 ls\n'])
+    expect(read()).to.deep.equal([
+      { Op: 'stdout', Data: 'early ' },
+      { Op: 'stdout', Data: 'a\r\n' },
+    ])
+  })
+
+  it('keeps characters whole that arrive in parts', async () => {
+    const { say, read, attach } = await start(1)
+    attach()
+    const bytes = Buffer.from('é')
+    say(0, 1, bytes.subarray(0, 1))
+    say(0, 1, bytes.subarray(1))
+    expect(read()).to.deep.equal([{ Op: 'stdout', Data: 'é' }])
+  })
+
+  it('tries the next shell, with the size of the terminal, where the container lacks one', async () => {
+    const { session, shells, out, say, end, read, attach } = await start(2)
+    attach()
+    await session.receive('{"Op":"resize","Cols":80,"Rows":24}')
+    await end(0, missing)
+    say(1, 1, '$ ')
+    expect(shells[1]?.sent).to.deep.equal(['4 {"Width":80,"Height":24}'])
+    expect(read()).to.deep.equal([{ Op: 'stdout', Data: '$ ' }])
+    await end(1, { status: 'Success' })
+    expect([shells.length, out.writableEnded, read()]).to.deep.equal([2, true, []])
+  })
+
+  it('says why no shell runs', async () => {
+    const { out, end, read, attach } = await start(1)
+    attach()
+    await end(0, missing)
+    expect(read()).to.deep.equal([{ Op: 'toast', Data: missing.message }])
+    expect(out.writableEnded).to.equal(true)
+  })
+
+  it('says why the next one cannot be started', async () => {
+    const { end, read, attach } = await start(2, { refused: 1 })
+    attach()
+    await end(0, missing)
+    expect(read()).to.deep.equal([{ Op: 'toast', Data: 'no exec' }])
+  })
+
+  it('starts no other shell after one that was used, whatever its exit code', async () => {
+    const { session, shells, out, end, read, attach } = await start(2)
+    attach()
+    await session.receive('{"Op":"stdin","Data":"exit 1\\n"}')
+    await end(0, exited)
+    expect([shells.length, read(), out.writableEnded]).to.deep.equal([1, [], true])
+  })
+
+  it('waits for the client to read', async () => {
+    const { shells, say, read, attach } = await start(1, { highWaterMark: 10 })
+    attach()
+    say(0, 1, 'more than the client takes')
+    expect(shells[0]?.did).to.deep.equal(['pause'])
+    read()
+    await turn()
+    expect(shells[0]?.did).to.deep.equal(['pause', 'resume'])
+  })
+
+  it('ends the shell with its client', async () => {
+    const { shells, out, attach } = await start(1)
+    attach()
+    out.destroy()
+    await turn()
+    expect(shells[0]?.did).to.deep.equal(['close'])
+  })
+
+  it('tells of a message that it does not know', async () => {
+    const { session, shells, read, attach } = await start(1)
+    attach()
+    await session.receive('ls')
+    expect(read()).to.have.nested.property('[0].Op', 'toast')
+    expect(shells[0]?.sent).to.deep.equal([])
+  })
+
+  it('fails where the first shell is refused', async () => {
+    const error = await start(1, { refused: 0 }).catch((failure: unknown) => failure)
+    expect(error).to.be.instanceOf(Status).with.property('code', 403)
+  })
+})

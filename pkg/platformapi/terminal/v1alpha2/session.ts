@@ -1,0 +1,119 @@
+import type { Writable } from 'node:stream'
+import { StringDecoder } from 'node:string_decoder'
+import { toStatus } from '../../../apierrors/status.ts'
+import type { WebSocketConnection, WebSocketEvents } from '../../../http/web-socket-client.ts'
+import { readStatus } from '../../../kubeclient/errors/parse-status.ts'
+import { formatTerminalOutput, parseTerminalInput } from './message.ts'
+
+/** The first byte of a message of exec (k8s.io/kubelet remotecommand). */
+const channels = { stdin: 0, stdout: 1, stderr: 2, status: 3, resize: 4 } as const
+
+/** Runs one of the shells; the next one if it cannot be started. @throws Status */
+export type StartShell = (events: WebSocketEvents) => Promise<WebSocketConnection>
+
+export type TerminalSession = {
+  /** Handles a message of the client. */
+  readonly receive: (message: string) => Promise<void>
+  /** Connects the client, once it has been answered. */
+  readonly attach: (out: Writable) => void
+}
+
+/**
+ * Runs a shell for a terminal. A shell that ends with a failure before anything was typed is one that
+ * the container does not have: the next one is tried.
+ *
+ * @param shells at least one; the first is started before the client is answered
+ * @throws Status of kube-apiserver for the first shell
+ */
+export async function startSession([first, ...others]: readonly StartShell[]): Promise<TerminalSession> {
+  const left = [...others]
+  const decoder = new StringDecoder('utf8')
+  const opened = Promise.withResolvers<Writable>()
+  let out: Writable | undefined
+  /** What the shell has said before the client was answered. */
+  let early = ''
+  let shell: WebSocketConnection | undefined
+  let isTyped = false
+  let failure: Failure | undefined
+  let size: Buffer | undefined
+
+  function write(line: string): void {
+    if (out === undefined) early += line
+    else if (!out.destroyed && !out.writableEnded && !out.write(line)) shell?.pause()
+  }
+
+  async function next(start: StartShell): Promise<void> {
+    failure = undefined
+    shell = await start(events)
+    if (out?.destroyed === true) shell.close()
+    else if (size !== undefined) await shell.send(size)
+  }
+
+  const events: WebSocketEvents = {
+    message(data) {
+      const body = data.subarray(1)
+      if (data[0] === channels.stdout || data[0] === channels.stderr) {
+        const text = decoder.write(body)
+        if (text !== '') write(formatTerminalOutput('stdout', text))
+      } else if (data[0] === channels.status) failure = failureOf(body)
+    },
+    closed() {
+      void end().catch(() => out?.destroy())
+    },
+  }
+
+  async function end(): Promise<void> {
+    await opened.promise
+    const start = failure === undefined || isTyped ? undefined : left.shift()
+    try {
+      if (start !== undefined) return await next(start)
+    } catch (error) {
+      failure = { message: toStatus(error).message, isExitCode: false }
+    }
+    // The exit code of a shell in use says nothing of the terminal.
+    if (failure !== undefined && !(failure.isExitCode && isTyped))
+      write(formatTerminalOutput('toast', failure.message))
+    out?.end()
+  }
+
+  if (first === undefined) throw new Error('a terminal needs a shell')
+  await next(first)
+
+  return {
+    async receive(text) {
+      try {
+        const input = parseTerminalInput(text)
+        if (input.op === 'stdin') {
+          isTyped = true
+          await shell?.send(toMessage(channels.stdin, input.data))
+          return
+        }
+        size = toMessage(channels.resize, JSON.stringify({ Width: input.columns, Height: input.rows }))
+        await shell?.send(size)
+      } catch (error) {
+        write(formatTerminalOutput('toast', toStatus(error).message))
+      }
+    },
+    attach(stream) {
+      out = stream
+      stream.once('close', () => shell?.close())
+      stream.on('error', () => undefined)
+      // A client that reads nothing holds up only its own shell.
+      stream.on('drain', () => shell?.resume())
+      if (early !== '') write(early)
+      opened.resolve(stream)
+    },
+  }
+}
+
+function toMessage(channel: number, text: string): Buffer {
+  return Buffer.concat([Buffer.from([channel]), Buffer.from(text)])
+}
+
+type Failure = { readonly message: string; readonly isExitCode: boolean }
+
+/** @returns undefined for success */
+function failureOf(body: Buffer): Failure | undefined {
+  const { message = '', reason } = readStatus(body) ?? {}
+  return message === '' ? undefined : { message, isExitCode: String(reason) === 'NonZeroExitCode' }
+}
