@@ -44,6 +44,9 @@ function start(bound: readonly string[], mayList = false) {
   let answer: (asked: unknown) => boolean = () => mayList
   const clusterListeners: (() => void)[] = []
   const listeners = new Set<() => void>()
+  /** Workspaces that a ClusterRoleBinding names. */
+  let recorded: readonly string[] = []
+  const recordListeners = new Set<() => void>()
   const asked: unknown[] = []
   const client: KubeClient = {
     call: async ({ body }) => {
@@ -70,6 +73,26 @@ function start(bound: readonly string[], mayList = false) {
         return () => listeners.delete(listener)
       },
     },
+    reader: {
+      bindingsOf: () => [
+        { namespace: '', name: 'record', role: 'record', subjects: [] },
+        { namespace: 'a', name: 'inside', role: 'w8', subjects: [] },
+      ],
+      rulesOf: role => [
+        {
+          ...{ apiGroups: ['tenant.kapis.io'], resources: ['workspaces'], verbs: ['get', 'member'] },
+          ...{ resourceNames: role === 'record' ? recorded : [role], nonResourceURLs: [] },
+        },
+        {
+          ...{ apiGroups: [''], resources: ['pods'], verbs: ['get'] },
+          ...{ resourceNames: ['w9'], nonResourceURLs: [] },
+        },
+      ],
+      onChange: listener => {
+        recordListeners.add(listener)
+        return () => recordListeners.delete(listener)
+      },
+    },
     onClusterChange: listener => clusterListeners.push(listener),
     namespaces: async () => store,
   })
@@ -81,7 +104,11 @@ function start(bound: readonly string[], mayList = false) {
     namespaces = names
     for (const listener of listeners) listener()
   }
-  return { find, asked, bind, changeCluster, store, listeners }
+  const record = (...names: readonly string[]) => {
+    recorded = names
+    for (const listener of recordListeners) listener()
+  }
+  return { find, asked, bind, record, changeCluster, store, listeners }
 }
 
 const list = (resource: string) => ({ verb: 'list', resource, name: '' })
@@ -193,6 +220,25 @@ describe('createVisibility', () => {
     expect(shown()).to.deep.equal(['w3', 'w4'])
     expect(notified).to.equal(2)
     stop?.()
+  })
+
+  it('shows the workspaces that a ClusterRoleBinding lets the caller get by name', async () => {
+    const { find, record } = start(['a'])
+    record('w3')
+    const visible = await find(list('workspaces'), jane)
+    const shown = () => ['w1', 'w2', 'w3', 'w4', 'w8', 'w9'].filter(name => visible?.has(workspace(name)))
+    expect(shown()).to.deep.equal(['w1', 'w3'])
+    expect(visible?.rights?.isCurrent()).to.equal(true)
+    expect((await find(list('namespaces'), jane))?.has(namespace('w3'))).to.equal(false)
+    const notified = Promise.withResolvers<void>()
+    const stop = visible?.onChange(notified.resolve)
+    record('w4')
+    await notified.promise
+    expect(shown()).to.deep.equal(['w1', 'w4'])
+    stop?.()
+    record()
+    expect(visible?.rights?.isCurrent()).to.equal(false)
+    expect((await find(list('workspaces'), jane))?.key).to.not.equal(visible?.key)
   })
 
   it('shows one that is asked for by name to anyone who has the right to it, and to no list', async () => {

@@ -5,13 +5,15 @@ import type { Visible } from '../../resourcecache/list/object-visibility.ts'
 import type { Entry } from '../../resourcecache/store/cached-object.ts'
 import type { ObjectStore } from '../../resourcecache/store/store.ts'
 import { createTurnQueue } from '../../scheduling/turn-queue.ts'
-import type { GrantIndex } from '../rbac/rbac-index.ts'
+import type { GrantIndex, RbacReader } from '../rbac/rbac-index.ts'
+import { hasGroup, hasResource, hasVerb } from '../review/rule.ts'
 import { type Asked, type ClusterVisibilityOptions, createClusterVisibility } from './cluster-visibility.ts'
 import { type All, everything, untilAll } from './visibility-watch.ts'
 
 export type VisibilityOptions = ClusterVisibilityOptions & {
   /** Role bindings that grant any permission. */
   readonly index: GrantIndex
+  readonly reader: Pick<RbacReader, 'bindingsOf' | 'rulesOf' | 'onChange'>
   /**
    * All namespaces with their workspaces.
    *
@@ -30,16 +32,18 @@ export type FindVisible = (asked: Asked, identity: Identity) => Promise<Visible 
 /**
  * Visibility of namespaces and workspaces in lists, which RBAC cannot express: a caller who may
  * list all sees all; everyone else sees the namespaces in which a role binding grants them any
- * permission, the workspaces of these, and workspaces that they manage. A single one is also
+ * permission, the workspaces of these, workspaces that they manage, and those that
+ * ClusterRoleBindings let them get by name, as the records of members do. A single one is also
  * visible to callers with the requested permission on it.
  *
  * @throws Status 503 if kube-apiserver is not responding
  */
 export function createVisibility(options: VisibilityOptions): FindVisible {
-  const { index, namespaces } = options
+  const { index, reader, namespaces } = options
   const seesAll = createClusterVisibility(options)
   const changes = { count: 0 }
   index.onChange(() => changes.count++)
+  reader.onChange(() => changes.count++)
 
   async function find(asked: Asked, identity: Identity): Promise<Visible | undefined> {
     const { verb, resource, name } = asked
@@ -61,7 +65,7 @@ export function createVisibility(options: VisibilityOptions): FindVisible {
     const visible =
       resource === 'namespaces'
         ? visibleNamespaces(options, changes, identity)
-        : visibleWorkspaces(await namespaces(), visibleNamespaces(options, changes, identity), identity)
+        : visibleWorkspaces(options, changes, identity, await namespaces())
     const seen = verb === 'watch' ? untilAll(visible, all, { isAll, has }) : visible
     return { ...seen, rights: { isCurrent: visible.isCurrent, renew: () => find(asked, identity) } }
   }
@@ -122,18 +126,29 @@ function visibleNamespaces(
   }
 }
 
-function visibleWorkspaces(namespaces: ObjectStore, visible: Given, identity: Identity): Given {
-  const find = () =>
-    new Set([...namespaces.entries()].filter(visible.has).map(({ fields }) => fields.values.workspace ?? ''))
+function visibleWorkspaces(
+  options: VisibilityOptions,
+  changes: { readonly count: number },
+  identity: Identity,
+  namespaces: ObjectStore,
+): Given {
+  const visible = visibleNamespaces(options, changes, identity)
+  const find = () => {
+    const within = [...namespaces.entries()].filter(visible.has)
+    const named = namedWorkspaces(options, identity)
+    return new Set([...within.map(({ fields }) => fields.values.workspace ?? ''), ...named])
+  }
   let names = find()
   let seenVersion = namespaces.version
+  let seenCount = changes.count
   return {
     isCurrent() {
       if (!visible.isCurrent()) return false
-      if (seenVersion === namespaces.version) return true
+      if (seenVersion === namespaces.version && seenCount === changes.count) return true
       const found = find()
       if (!isSame(found, names)) return false
       seenVersion = namespaces.version
+      seenCount = changes.count
       return true
     },
     key: toSetKey(`workspaces ${identity.username}`, names),
@@ -146,12 +161,31 @@ function visibleWorkspaces(namespaces: ObjectStore, visible: Given, identity: Id
       const stops = [
         visible.onChange(renew),
         namespaces.subscribe({ changed: oncePerTurn(renew), reset: renew }),
+        options.reader.onChange(
+          oncePerTurn(() => {
+            if (!isSame(find(), names)) renew()
+          }),
+        ),
       ]
       return () => {
         for (const stop of stops) stop()
       }
     },
   }
+}
+
+/** The workspaces that ClusterRoleBindings let a caller get by their names. */
+function namedWorkspaces(
+  { reader, groupDomain }: Pick<VisibilityOptions, 'reader' | 'groupDomain'>,
+  identity: Identity,
+): readonly string[] {
+  const asked = { verb: 'get', group: `tenant.${groupDomain}`, resource: 'workspaces', subresource: '' }
+  const attributes = { ...asked, isResource: true, name: '', namespace: '' } as const
+  const roles = reader.bindingsOf(identity).flatMap(({ namespace, role }) => (namespace === '' ? role : []))
+  return roles
+    .flatMap(role => reader.rulesOf(role) ?? [])
+    .filter(rule => hasVerb(rule, attributes) && hasGroup(rule, attributes) && hasResource(rule, attributes))
+    .flatMap(({ resourceNames }) => resourceNames)
 }
 
 function isSame(one: ReadonlySet<string>, other: ReadonlySet<string>): boolean {

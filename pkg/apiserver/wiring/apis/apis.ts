@@ -71,6 +71,7 @@ export async function createApis(options: ApisOptions): Promise<Apis> {
   const resources = createResources({
     ...{ client, config, live, logger, registry, broadcaster, proxy },
     grants: bindings.of('any'),
+    reader: bindings.reader(),
     narrowedTo: narrowed.of,
     collect: options.collect,
     onClusterChange: listener => bindings.onClusterChange(listener),

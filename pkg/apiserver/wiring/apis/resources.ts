@@ -3,7 +3,7 @@ import type { Identity } from '../../../apirequest/identity/identity.ts'
 import type { AuthenticatedExchange, Handler } from '../../../apirequest/request-context.ts'
 import type { RequestInfo } from '../../../apirequest/request-info.ts'
 import type { NarrowedLists } from '../../../authz/narrowing/narrowed-lists.ts'
-import type { GrantIndex } from '../../../authz/rbac/rbac-index.ts'
+import type { GrantIndex, RbacReader } from '../../../authz/rbac/rbac-index.ts'
 import { createVisibility } from '../../../authz/visibility/visibility.ts'
 import type { Config } from '../../../config/config.ts'
 import { accessKinds } from '../../../extensionapi/access/access-kinds.ts'
@@ -97,6 +97,7 @@ export type ResourcesOptions = {
   readonly broadcaster: WatchBroadcaster
   /** The namespaces in which role bindings grant any permission. */
   readonly grants: GrantIndex
+  readonly reader: RbacReader
   /** Calls back when a cluster-wide grant may have changed. */
   readonly onClusterChange: (listener: () => void) => void
   /** What the caller of a narrowed list may see; undefined for all other requests. */
@@ -147,6 +148,7 @@ export function createResources(options: ResourcesOptions): Resources {
     client,
     groupDomain,
     index: grants,
+    reader: options.reader,
     onClusterChange,
     namespaces: () => followed('namespaces'),
   })
