@@ -151,3 +151,42 @@ describe('parseTarget', () => {
     })
   }
 })
+
+describe('a path in a cluster', () => {
+  const here: readonly (readonly [target: string, rawPath: string, rawQuery?: string])[] = [
+    [
+      '/kapis/clusters/host/iam.kapis.io/v1alpha2/users?limit=1',
+      '/kapis/iam.kapis.io/v1alpha2/users',
+      'limit=1',
+    ],
+    ['/api/clusters/host/v1/pods', '/api/v1/pods'],
+    ['/apis/clusters/host/apps/v1/deployments', '/apis/apps/v1/deployments'],
+    ['/clusters/host/kapis/iam.kapis.io/v1alpha2/users', '/kapis/iam.kapis.io/v1alpha2/users'],
+    ['/clusters/host/api?x', '/api', 'x'],
+    ['/kapis/clusters/host', '/kapis'],
+    // It is taken away once.
+    ['/kapis/clusters/host/clusters/other/v1', '/kapis/clusters/other/v1'],
+    // Not an API, or not the segment.
+    ['/clusters/host/oauth/token', '/clusters/host/oauth/token'],
+    ['/clusters/other', '/clusters/other'],
+    ['/kapis/clusters', '/kapis/clusters'],
+    ['/kapis/%63lusters/host/v1', '/kapis/%63lusters/host/v1'],
+    ['/kapis/x/v1/clusters/host', '/kapis/x/v1/clusters/host'],
+  ]
+  for (const [target, rawPath, rawQuery = ''] of here)
+    it(`${target} is ${rawPath}`, () => expect(parseTarget(target)).to.include({ rawPath, rawQuery }))
+
+  for (const target of ['/kapis/clusters/other/v1/x', '/clusters/%68ost/api/v1', '/api/clusters/HOST?x'])
+    it(`${target} is 404`, () => {
+      const error = refusalOf(() => parseTarget(target))
+      expect(error).to.include({ code: 404, reason: 'NotFound' })
+      expect(error)
+        .to.have.property('message')
+        .that.matches(/^unknown cluster "[^"]+"; supported: host, which is this one$/)
+    })
+
+  it('is checked like any other path', () => {
+    expect(() => parseTarget('/api/clusters/host/v1/../x')).to.throw('relative segment')
+    expect(() => parseTarget('/api/clusters/host//v1')).to.throw('empty segment')
+  })
+})

@@ -1,4 +1,4 @@
-import { badRequest } from '../apierrors/status.ts'
+import { badRequest, Status } from '../apierrors/status.ts'
 
 /** The request target, split and decoded once. */
 export type Target = { readonly path: string; readonly rawPath: string; readonly rawQuery: string }
@@ -10,16 +10,22 @@ const belowProxy = /^\/api\/v1\/(?:namespaces\/[^/]+\/(?:pods|services)|nodes)\/
 // RFC 9112 section 3.2.2. A URL with user information is refused.
 const absoluteForm = /^https?:\/\/[^/?#@]+(?=[/?]|$)/i
 
+/** A cluster in a path of KubeSphere 3.4, after the prefix; or before it, as in later releases. */
+const inCluster =
+  /^(\/(?:kapis|kapi|apis|api))\/clusters\/([^/?]+)(?=[/?]|$)|^\/clusters\/([^/?]+)(?=\/(?:kapis|kapi|apis|api)(?:[/?]|$))/
+/** The name of this cluster, as in KubeSphere. */
+const thisCluster = 'host'
+
 /**
- * Splits the request target. Rejects paths that two parsers could read differently instead of
+ * Splits the request target. A path in the cluster `host` is the path without it. Rejects paths that two parsers could read differently instead of
  * normalizing them: the authorizer and the handler must see the same path (RFC 3986 section 6.2.2).
  * Below a proxy subresource of kube-apiserver any path is passed on unchanged.
  *
  * @param url `req.url`: origin-form or absolute-form (RFC 9112 section 3.2)
- * @throws Status 400
+ * @throws Status 400, 404 for a path in another cluster
  */
 export function parseTarget(target: string): Target {
-  const url = toOriginForm(target)
+  const url = toThisCluster(toOriginForm(target))
   if (!url.startsWith('/')) throw badRequest('the request target must be an absolute path')
   // RFC 3986 section 2: non-ASCII characters must be percent-encoded, and clients do not send
   // fragments.
@@ -38,6 +44,16 @@ function toOriginForm(target: string): string {
   if (origin === undefined) return target
   const rest = target.slice(origin.length)
   return rest.startsWith('/') ? rest : `/${rest}`
+}
+
+/** @throws Status 404 */
+function toThisCluster(url: string): string {
+  const [all, prefix = '', first = '', second = ''] = inCluster.exec(url) ?? []
+  if (all === undefined) return url
+  const cluster = first || second
+  if (cluster === thisCluster) return prefix + url.slice(all.length)
+  const message = `unknown cluster ${JSON.stringify(cluster.slice(0, 64))}; supported: ${thisCluster}, which is this one`
+  throw new Status(404, 'NotFound', message)
 }
 
 /** @throws Status 400 for a path that could be read in two ways */
