@@ -54,7 +54,7 @@ describe('connectWebSocket', () => {
     await connection.send(Buffer.from('after the end'))
   })
 
-  it('tells when an open connection has closed', async () => {
+  it('reports when an open connection has closed', async () => {
     const { promise, resolve } = Promise.withResolvers<void>()
     await connect('/short', { closed: resolve })
     await promise

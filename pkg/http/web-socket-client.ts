@@ -3,7 +3,7 @@ import { WebSocket } from 'ws'
 import type { TlsOptions } from './pool.ts'
 
 export type WebSocketConnection = {
-  /** Resolves when the data is written; at once after the connection has closed. */
+  /** Resolves when the data is written, or the connection has closed. */
   readonly send: (data: Buffer) => Promise<void>
   /** No more messages are read until `resume`. */
   readonly pause: () => void

@@ -121,7 +121,7 @@ describe('startSession', () => {
     expect(shells[0]?.did).to.deep.equal(['close'])
   })
 
-  it('tells of a message that it does not know', async () => {
+  it('reports a message that it does not know', async () => {
     const { session, shells, read, attach } = await start(1)
     attach()
     await session.receive('ls')
