@@ -106,7 +106,10 @@ export async function createApis(options: ApisOptions): Promise<Apis> {
     list: resources.items,
     rest: resources.generic,
   })
-  const terminal = createTerminal({ groupDomain, openExec: createOpenExec(kubeApiserver.openChannels, logs.recordings) })
+  const terminal = createTerminal({
+    groupDomain,
+    openExec: createOpenExec(kubeApiserver.openChannels, logs.recordings),
+  })
   const operations = createOperations({ groupDomain, callAs })
   const components = createAggregatedApis({ client, config, logger, tracing })
   return {
