@@ -219,6 +219,10 @@ const invalid: readonly [document: object | string, problem: string][] = [
   ['{', 'not valid JSON'],
   ['[]', 'not a JSON object'],
   ['null', 'not a JSON object'],
+  ['NaN', 'not a JSON object'],
+  ['{"a":NaNs}', 'not valid JSON'],
+  ['{"a":1.NaN}', 'not valid JSON'],
+  ['{"a":NaN', 'not valid JSON'],
 ]
 
 describe('parseDocument', () => {
@@ -228,6 +232,24 @@ describe('parseDocument', () => {
   for (const [what, document, record] of valid) {
     it(`takes ${what}`, () =>
       expect(parseDocument(textOf(document), defaultLimits)).to.deep.equal({ record }))
+  }
+
+  it('keeps NaN and Infinity as texts, as json.dumps of Python writes them', () => {
+    const text = `{"time":"${time}","log":"NaN, \\"Infinity","a":NaN,"b":[ -Infinity,Infinity],"c":{"NaN":NaN},"n":1}`
+    expect(parseDocument(text, defaultLimits).record).to.deep.equal(
+      lineOf({
+        log: 'NaN, "Infinity',
+        fields: { a: 'NaN', b: ['-Infinity', 'Infinity'], 'c.NaN': 'NaN', n: 1 },
+      }),
+    )
+  })
+
+  for (const tail of ['"', '\\"', '\\', '{"a":']) {
+    it(`reads invalid JSON with many ${JSON.stringify(tail)} in linear time`, () => {
+      const started = performance.now()
+      const { problem } = parseDocument(`{"a":NaN,"b":"${tail.repeat(200_000)}`, defaultLimits)
+      expect([problem, performance.now() - started < 1_000]).to.deep.equal(['not valid JSON', true])
+    })
   }
 
   it('takes a time that is a number next to what is nested too deep, and says so', () => {

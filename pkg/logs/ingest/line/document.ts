@@ -29,12 +29,27 @@ type Document = Readonly<Record<string, unknown>>
  * @param text the JSON text of the document
  */
 export function parseDocument(text: string, limits: IngestLimits): Line {
-  let document: unknown
   try {
-    document = parseBounded(text, limits)
+    return toLine(text, parseBounded(text, limits), limits)
   } catch (error) {
-    return { problem: error instanceof TooManyValues ? error.message : 'not valid JSON' }
+    if (error instanceof TooManyValues) return { problem: error.message }
+    if (!(error instanceof SyntaxError)) throw error
+    const quoted = quoteNonNumbers(text)
+    return quoted === text ? { problem: 'not valid JSON' } : parseDocument(quoted, limits)
   }
+}
+
+const stringOrNonNumber = /"[^"\\]*(?:\\.[^"\\]*)*(?:"|\\?$)|(?<![\w.])-?(?:NaN|Infinity)(?![\w.])/gs
+
+/**
+ * Quotes NaN and Infinity, which JSON does not have, and which json.dumps of Python writes. It takes
+ * linear time, whatever the text.
+ */
+function quoteNonNumbers(text: string): string {
+  return text.replace(stringOrNonNumber, found => (found.startsWith('"') ? found : `"${found}"`))
+}
+
+function toLine(text: string, document: unknown, limits: IngestLimits): Line {
   if (!isRecord(document)) return { problem: 'not a JSON object' }
   const notes = createNotes()
   const time = chooseTime(document, text, limits) ?? { timeNs: arrivalTime(notes) }
