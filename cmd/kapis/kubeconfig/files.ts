@@ -1,5 +1,5 @@
-import { existsSync, readFileSync } from 'node:fs'
-import { homedir } from 'node:os'
+import { existsSync, readFileSync, statSync } from 'node:fs'
+import { devNull, homedir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { readSource } from '../../../pkg/yaml/edit/source.ts'
 import { child, field, type Value } from '../../../pkg/yaml/edit/value.ts'
@@ -72,6 +72,10 @@ function load(path: string, bytes: Buffer): KubeconfigFile {
 }
 
 function readIfExists(path: string): Buffer | undefined {
+  // A pipe without a writer would be waited for, and /dev/zero be read without an end.
+  const stats = statSync(path, { throwIfNoEntry: false })
+  if (stats !== undefined && !stats.isFile() && !stats.isDirectory() && path !== devNull)
+    throw new Error(`failed to read the kubeconfig: ${path} is not a regular file`)
   try {
     return readFileSync(path)
   } catch (error) {
