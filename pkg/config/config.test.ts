@@ -101,6 +101,10 @@ describe('parseConfig', () => {
         },
         events: { enabled: false, retentionDays: 2, retentionMegabytes: 16 },
         auditing: { enabled: false, retentionDays: 90, retentionMegabytes: 200 },
+        recordings: {
+          policies: [{ name: 'shop', namespaces: ['shop-*'], users: ['jane'], groups: ['dev'] }],
+          ...{ maxMegabytes: 1, retentionDays: 2, retentionMegabytes: 16 },
+        },
       },
       logLevel: 'debug',
       shutdownDelaySeconds: 300,
@@ -182,6 +186,10 @@ describe('parseConfig', () => {
         },
         events: { enabled: false, retentionDays: 2, retentionMegabytes: 16 },
         auditing: { enabled: false, retentionDays: 90, retentionMegabytes: 200 },
+        recordings: {
+          policies: [{ name: 'shop', namespaces: ['shop-*'], users: ['jane'], groups: ['dev'] }],
+          ...{ maxMegabytes: 1, retentionDays: 2, retentionMegabytes: 16 },
+        },
       },
       logLevel: 'debug',
       shutdownDelaySeconds: 300,

@@ -21,6 +21,8 @@ describe('reloadedPaths', () => {
       'accessLog',
       'logs.queryTimeoutSeconds',
       'logs.exportLimit',
+      'logs.recordings.policies',
+      'logs.recordings.maxMegabytes',
       'logLevel',
       'shutdownDelaySeconds',
     ])

@@ -19,6 +19,24 @@ export type OpenChannels = (
   events: WebSocketEvents,
 ) => Promise<WebSocketConnection>
 
+/** The first byte of each message (k8s.io/apimachinery/pkg/util/remotecommand). */
+export const channels = { stdin: 0, stdout: 1, stderr: 2, error: 3, resize: 4 } as const
+
+export type ExecTarget = {
+  readonly namespace: string
+  readonly pod: string
+  /** '' for the default container of the pod. */
+  readonly container: string
+  readonly command: string
+}
+
+/** The path and query for a command on a terminal. */
+export function terminalPath({ namespace, pod, container, command }: ExecTarget): string {
+  const query = new URLSearchParams({ stdin: 'true', stdout: 'true', tty: 'true', command })
+  if (container !== '') query.set('container', container)
+  return `/api/v1/namespaces/${encodeURIComponent(namespace)}/pods/${encodeURIComponent(pod)}/exec?${query}`
+}
+
 const protocols = ['v5.channel.k8s.io', 'v4.channel.k8s.io']
 // Of kube-apiserver to the kubelet: 30 s.
 const timeoutMs = 35_000

@@ -4,6 +4,7 @@ import type { Ingested, RawBatch } from './ingest/raw-batch.ts'
 import type { Filter, RowPipe } from './logsql/query.ts'
 import type { Row } from './logsql/row.ts'
 import type { LogRecord } from './record.ts'
+import type { Rejection } from './rejection.ts'
 
 /** By time; records with the same time in order of arrival (reversed for `desc`). */
 export type Order = 'asc' | 'desc'
@@ -82,15 +83,6 @@ export type LogBatch = {
    * the embedded store has a single writer, which knows its records.
    */
   readonly ids?: readonly string[]
-}
-
-/** A line that is not stored. */
-export type Rejection = {
-  /** In the batch. */
-  readonly index: number
-  readonly reason: string
-  /** For metrics. */
-  readonly cause?: 'time' | 'quota'
 }
 
 export type AppendResult = {

@@ -1,11 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import { Status } from '../apierrors/status.ts'
 import type { AuthenticatedExchange } from '../apirequest/request-context.ts'
+import type { WebSocketConnection, WebSocketEvents } from '../http/web-socket-client.ts'
 import type { ClientAddress } from '../httpserver/request/client-address.ts'
 import { createWebSocketTap } from '../httpserver/web-socket-tap.ts'
+import { channels, type ExecTarget } from '../kubeclient/exec.ts'
+import { openRecorded } from '../recording/open-recorded.ts'
 import type { Policies } from '../recording/policy.ts'
 import type { Recorder, Recording } from '../recording/recorder.ts'
-import { type ChannelCodec, channelCodec, channels, parseTerminalSize } from '../recording/remote-command.ts'
+import { type ChannelCodec, channelCodec, parseTerminalSize } from '../recording/remote-command.ts'
 import type { Session } from '../recording/session.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import type { HeaderLines } from './headers.ts'
@@ -25,6 +28,19 @@ export type SessionRecording = {
    * @throws Status 403 if its protocol cannot be, 503 if the log store is not available
    */
   readonly begin: (exchange: AuthenticatedExchange) => Promise<OpenTaps | undefined>
+  /**
+   * Opens a terminal in a container, and records it if a policy selects it.
+   *
+   * @throws Status
+   */
+  readonly openExec: (
+    exchange: AuthenticatedExchange,
+    target: ExecTarget,
+    connection: {
+      readonly open: (events: WebSocketEvents) => Promise<WebSocketConnection>
+      readonly events: WebSocketEvents
+    },
+  ) => Promise<WebSocketConnection>
   /**
    * Refuses what runs commands in containers by the kubelet itself, past the recording.
    *
@@ -57,6 +73,19 @@ export function createSessionRecording(options: SessionRecordingOptions): Sessio
       await recorder.check()
       return lines => openTaps(options, exchange, policy, lines)
     },
+    async openExec(exchange, target, { open, events }) {
+      const policy = policies.find(usersOf(exchange), target.namespace)
+      if (policy === undefined) return open(events)
+      await recorder.check()
+      const { command, ...place } = target
+      const of = { ...place, subresource: 'exec', command: [command], tty: true }
+      const session = toSession(exchange, of, policy, options.clientAddress(exchange.req))
+      return openRecorded({
+        ...{ open, events, notice: `${noticeOf(policy)}\r\n` },
+        start: () => startRecording(options, session),
+        failed: error => reportEnd(options, session, error),
+      })
+    },
     assertNotBypassed(exchange) {
       const { info, req, upgrade } = exchange
       if (info.resource !== 'nodes' || info.subresource !== 'proxy') return
@@ -70,7 +99,7 @@ export function createSessionRecording(options: SessionRecordingOptions): Sessio
 }
 
 async function openTaps(
-  { recorder, clientAddress, logger }: SessionRecordingOptions,
+  options: SessionRecordingOptions,
   exchange: AuthenticatedExchange,
   policy: string,
   lines: HeaderLines,
@@ -82,12 +111,15 @@ async function openTaps(
       'ServiceUnavailable',
       'kube-apiserver has chosen a protocol that cannot be recorded',
     )
-  const session = toSession(exchange, policy, clientAddress(exchange.req))
-  const recording = await recorder.start(session)
-  logger.info(
-    { recording: session.id, user: session.user, policy, auditID: session.auditID },
-    'session recorded',
-  )
+  const { info, query, req } = exchange
+  const of = {
+    ...{ namespace: info.namespace, pod: info.name, subresource: info.subresource },
+    container: query.first('container') ?? '',
+    command: query.getAll('command'),
+    tty: query.isTrue('tty'),
+  }
+  const session = toSession(exchange, of, policy, options.clientAddress(req))
+  const recording = await startRecording(options, session)
   return {
     greeting: greetingOf(exchange, session, codec),
     fromClient: createWebSocketTap({
@@ -99,11 +131,27 @@ async function openTaps(
       receive: message => readOutput(codec, recording, message),
     }),
     closed() {
-      recording
-        .end()
-        .catch(err => logger.error({ err, recording: session.id }, 'failed to store the end of a recording'))
+      recording.end().catch(error => reportEnd(options, session, error))
     },
   }
+}
+
+async function startRecording(
+  { recorder, logger }: SessionRecordingOptions,
+  session: Session,
+): Promise<Recording> {
+  const recording = await recorder.start(session)
+  const { id, user, policy, auditID } = session
+  logger.info({ recording: id, user, policy, auditID }, 'session recorded')
+  return recording
+}
+
+function reportEnd({ logger }: SessionRecordingOptions, { id }: Session, err: unknown): void {
+  logger.error({ err, recording: id }, 'failed to store the end of a recording')
+}
+
+function noticeOf(policy: string): string {
+  return `This session is recorded (policy ${policy}).`
 }
 
 function readOutput(codec: ChannelCodec, recording: Recording, message: Buffer): Promise<void> | undefined {
@@ -121,21 +169,22 @@ function readResize(codec: ChannelCodec, recording: Recording, message: Buffer):
 
 /** Announces the recording on a stream that the caller reads. */
 function greetingOf({ query }: AuthenticatedExchange, { policy, tty }: Session, codec: ChannelCodec): Buffer {
-  const text = `This session is recorded (policy ${policy}).`
+  const text = noticeOf(policy)
   if (tty) return codec.encode(channels.stdout, `${text}\r\n`)
   return query.isTrue('stderr') ? codec.encode(channels.stderr, `${text}\n`) : Buffer.alloc(0)
 }
 
-function toSession(exchange: AuthenticatedExchange, policy: string, sourceIP: string): Session {
-  const { info, identity, impersonator, query, id } = exchange
+type Target = Pick<Session, 'namespace' | 'pod' | 'container' | 'subresource' | 'command' | 'tty'>
+
+function toSession(
+  { identity, impersonator, id }: AuthenticatedExchange,
+  target: Target,
+  policy: string,
+  sourceIP: string,
+): Session {
   return {
     id: randomUUID(),
-    namespace: info.namespace,
-    pod: info.name,
-    container: query.first('container') ?? '',
-    subresource: info.subresource,
-    command: query.getAll('command'),
-    tty: query.isTrue('tty'),
+    ...target,
     user: identity.username,
     groups: identity.groups,
     impersonator: impersonator?.username ?? '',

@@ -1,6 +1,3 @@
-/** The streams of exec and attach (k8s.io/apimachinery/pkg/util/remotecommand). */
-export const channels = { stdin: 0, stdout: 1, stderr: 2, error: 3, resize: 4, close: 255 } as const
-
 export type ChannelMessage = { readonly channel: number; readonly data: Buffer }
 
 export type ChannelCodec = {

@@ -81,7 +81,7 @@ export function itAnswersQuestions({ mine, ask, query }: LogScene): void {
 
   const refused: Readonly<Record<string, string>> = {
     'operation=delete':
-      'operation must be one of query, statistics, histogram, export, context, not "delete"',
+      'operation must be one of query, statistics, histogram, export, context, patterns, not "delete"',
     'start_time=1589644842608':
       'start_time must be a Unix timestamp in whole seconds (milliseconds and finer are not accepted), not "1589644842608"',
     'end_time=yesterday': 'end_time must be a whole number of seconds since 1970, not "yesterday"',

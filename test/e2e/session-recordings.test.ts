@@ -1,6 +1,8 @@
+import { once } from 'node:events'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { expect } from 'chai'
+import { WebSocket } from 'ws'
 import { type ApiserverReplica, startApiserver } from './apiserver-replica.ts'
 import { accessToken, kubectl, kubectlOutput, makeNamespace, tokenOf, uniqueName } from './cluster.ts'
 import { askAs, eventually, groupDomain } from './http.ts'
@@ -211,6 +213,29 @@ describe('session recordings', function () {
       403,
       `sessionrecordings.logging.${groupDomain} is forbidden: User "system:serviceaccount:${namespace}:operator" cannot list resource "sessionrecordings" in API group "logging.${groupDomain}" in the namespace "${namespace}"`,
     ])
+  })
+
+  it('records terminals of consoles', async () => {
+    const url = `${replica.server.replace(/^http/, 'ws')}/kapis/terminal.${groupDomain}/v1alpha2/namespaces/${namespace}/pods/web/exec?shell=sh`
+    const webSocket = new WebSocket(url, {
+      ca: readFileSync(setting('KAPIS_CA')),
+      headers: { authorization: `Bearer ${token}` },
+    })
+    let output = ''
+    webSocket.on('message', data => {
+      const { Op, Data } = JSON.parse(String(data))
+      if (Op === 'stdout') output += Data
+    })
+    await once(webSocket, 'open')
+    webSocket.send(JSON.stringify({ Op: 'resize', Cols: 100, Rows: 30 }))
+    webSocket.send(JSON.stringify({ Op: 'stdin', Data: 'echo $((6 * 7))\n' }))
+    await eventually(async () => expect(output).to.contain('42'), 10_000)
+    webSocket.send(JSON.stringify({ Op: 'stdin', Data: 'exit\n' }))
+    await once(webSocket, 'close')
+    expect(output.startsWith(`${notice}\r\n`)).to.equal(true)
+    const session = await lastSession()
+    expect(session.spec).to.deep.include({ command: ['sh'], tty: true, pod: 'web' })
+    expect(`${notice}\r\n${await outputOf(session)}`).to.equal(output)
   })
 
   it('is listed and played by kapis', async () => {

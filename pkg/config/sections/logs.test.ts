@@ -37,6 +37,21 @@ describe('logs', () => {
       'must be a whole number from 1 to 3650, not 0',
     ],
     [
+      { recordings: { policies: [{ name: 'all' }] } },
+      'logs.recordings.policies',
+      'requires a log store (logs.store)',
+    ],
+    [
+      { store: 'embedded', recordings: { policies: [{ namespaces: ['shop'] }] } },
+      'logs.recordings.policies[0].name',
+      'is required',
+    ],
+    [
+      { store: 'embedded', recordings: { policies: [{ name: 'a', namespaces: ['Shop'] }] } },
+      'logs.recordings.policies[0].namespaces[0]',
+      'must be a name of a namespace, with * for any characters',
+    ],
+    [
       { opensearch: { indexPrefix: 'A*' } },
       'logs.opensearch.indexPrefix',
       'must be lower-case letters, digits, - and _, not "A*"',

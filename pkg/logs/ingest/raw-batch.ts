@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { Rejection } from '../store.ts'
+import type { Rejection } from '../rejection.ts'
 import type { IngestLimits } from './limits.ts'
 import type { Line } from './line/document.ts'
 import type { Note, Notes } from './line/line-changes.ts'

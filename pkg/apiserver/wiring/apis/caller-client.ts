@@ -1,9 +1,10 @@
 import { Status, unavailable } from '../../../apierrors/status.ts'
+import type { WebSocketEvents } from '../../../http/web-socket-client.ts'
 import { passWarning } from '../../../httpserver/response/warning.ts'
 import type { KubeClient } from '../../../kubeclient/client.ts'
 import { readText } from '../../../kubeclient/client.ts'
 import { isNotYetReady } from '../../../kubeclient/errors/service-account-errors.ts'
-import type { OpenChannels } from '../../../kubeclient/exec.ts'
+import { type OpenChannels, terminalPath } from '../../../kubeclient/exec.ts'
 import type { OpenExec } from '../../../platformapi/terminal/v1alpha2/serve.ts'
 import type { CallAs } from '../../../platformapi/write/as-caller.ts'
 import { toImpersonation } from '../../../proxy/identity-headers.ts'
@@ -25,25 +26,16 @@ export function createCallAs(client: KubeClient): CallAs {
   }
 }
 
-/**
- * Runs commands in containers as the caller of a request.
- *
- * @returns a function that throws Status 403 for a session that a policy records: terminals are not
- *   recorded
- */
+/** Runs commands in containers as the caller of a request, and records those that a policy selects. */
 export function createOpenExec(
   openChannels: OpenChannels,
-  recording: Pick<SessionRecording, 'begin'>,
+  recording: Pick<SessionRecording, 'openExec'>,
 ): OpenExec {
-  return async (exchange, path, events) => {
-    if ((await recording.begin(exchange)) !== undefined)
-      throw new Status(
-        403,
-        'Forbidden',
-        'the session is recorded, which terminals of consoles cannot be: use kubectl exec',
-      )
+  return (exchange, target, events) => {
     const headers = [...toImpersonation(exchange.identity), 'Audit-Id', exchange.id]
-    return openChannels({ path, headers }, events).catch(throwOwn)
+    const open = (opened: WebSocketEvents) =>
+      openChannels({ path: terminalPath(target), headers }, opened).catch(throwOwn)
+    return recording.openExec(exchange, target, { open, events })
   }
 }
 

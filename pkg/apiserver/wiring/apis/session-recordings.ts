@@ -17,7 +17,11 @@ export type SessionRecordings = {
 }
 
 const none: SessionRecordings = {
-  proxied: { begin: async () => undefined, assertNotBypassed: () => undefined },
+  proxied: {
+    begin: async () => undefined,
+    openExec: (_exchange, _target, { open, events }) => open(events),
+    assertNotBypassed: () => undefined,
+  },
   serve: undefined,
   stop: async () => undefined,
 }

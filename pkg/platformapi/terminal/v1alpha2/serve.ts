@@ -5,18 +5,18 @@ import { assertMayUpgrade } from '../../../authz/token-scope.ts'
 import type { WebSocketConnection, WebSocketEvents } from '../../../http/web-socket-client.ts'
 import { isWebSocket, readHandshake } from '../../../httpserver/websocket/handshake.ts'
 import { openWebSocket } from '../../../httpserver/websocket/web-socket.ts'
+import type { ExecTarget } from '../../../kubeclient/exec.ts'
 import { findRoute } from '../../../openapi/route.ts'
 import { startSession } from './session.ts'
 
 /**
  * Runs a command in a container, as the caller of an exchange for exec of the pod.
  *
- * @param path with its query, as kube-apiserver takes it
  * @throws Status of kube-apiserver
  */
 export type OpenExec = (
   exchange: AuthenticatedExchange,
-  path: string,
+  target: ExecTarget,
   events: WebSocketEvents,
 ) => Promise<WebSocketConnection>
 
@@ -67,8 +67,8 @@ export function createTerminal(options: {
     const container = query.get('container') ?? ''
     const session = await startSession(
       (shell === '' ? shells : [shell]).map(command => {
-        const path = toExecPath(info, { container, command })
-        return (events: WebSocketEvents) => openExec({ ...exchange, info }, path, events)
+        const target = { namespace: info.namespace, pod: info.name, container, command }
+        return (events: WebSocketEvents) => openExec(exchange, target, events)
       }),
     )
     lasts?.()
@@ -78,13 +78,4 @@ export function createTerminal(options: {
   }
 
   return { serve, attributesOf }
-}
-
-function toExecPath(
-  { namespace, name }: RequestInfo,
-  { container, command }: { readonly container: string; readonly command: string },
-): string {
-  const query = new URLSearchParams({ stdin: 'true', stdout: 'true', tty: 'true', command })
-  if (container !== '') query.set('container', container)
-  return `/api/v1/namespaces/${encodeURIComponent(namespace)}/pods/${encodeURIComponent(name)}/exec?${query}`
 }

@@ -3,10 +3,8 @@ import { StringDecoder } from 'node:string_decoder'
 import { toStatus } from '../../../apierrors/status.ts'
 import type { WebSocketConnection, WebSocketEvents } from '../../../http/web-socket-client.ts'
 import { readStatus } from '../../../kubeclient/errors/parse-status.ts'
+import { channels } from '../../../kubeclient/exec.ts'
 import { formatTerminalOutput, parseTerminalInput } from './message.ts'
-
-/** The first byte of a message of exec (k8s.io/kubelet remotecommand). */
-const channels = { stdin: 0, stdout: 1, stderr: 2, status: 3, resize: 4 } as const
 
 /** Runs one of the shells; the next one if it cannot be started. @throws Status */
 export type StartShell = (events: WebSocketEvents) => Promise<WebSocketConnection>
@@ -55,7 +53,7 @@ export async function startSession([first, ...others]: readonly StartShell[]): P
       if (data[0] === channels.stdout || data[0] === channels.stderr) {
         const text = decoder.write(body)
         if (text !== '') write(formatTerminalOutput('stdout', text))
-      } else if (data[0] === channels.status) failure = failureOf(body)
+      } else if (data[0] === channels.error) failure = failureOf(body)
     },
     closed() {
       void end().catch(() => out?.destroy())

@@ -1,0 +1,91 @@
+import type { WebSocketConnection, WebSocketEvents } from '../http/web-socket-client.ts'
+import { channels } from '../kubeclient/exec.ts'
+import type { Recording } from './recorder.ts'
+import { parseTerminalSize } from './remote-command.ts'
+
+type Recorded = {
+  /** Opens exec of a pod. */
+  readonly open: (events: WebSocketEvents) => Promise<WebSocketConnection>
+  /** Starts the recording of an open connection. */
+  readonly start: () => Promise<Recording>
+  readonly events: WebSocketEvents
+  /** The first output that the client reads. */
+  readonly notice: string
+  /** Called when the end of the recording cannot be stored. */
+  readonly failed: (error: unknown) => void
+}
+
+/**
+ * Opens exec of a pod and records it. A message is passed on when it is recorded; the connection is
+ * closed if it cannot be.
+ *
+ * @throws Status
+ */
+export async function openRecorded({
+  open,
+  start,
+  events,
+  notice,
+  failed,
+}: Recorded): Promise<WebSocketConnection> {
+  const started = Promise.withResolvers<Recording>()
+  let connection: WebSocketConnection | undefined
+  /** Whether the receiver has paused the connection. */
+  let isPaused = false
+  let waiting = 0
+  let last: Promise<void> = started.promise.then(() =>
+    events.message(Buffer.concat([Buffer.of(channels.stdout), Buffer.from(notice)])),
+  )
+  last.catch(() => undefined)
+
+  async function pass(data: Buffer): Promise<void> {
+    const recording = await started.promise
+    if (data[0] === channels.stdout) await recording.output('stdout', data.subarray(1))
+    if (data[0] === channels.stderr) await recording.output('stderr', data.subarray(1))
+    events.message(data)
+  }
+
+  const opened = await open({
+    message(data) {
+      if (waiting++ === 0) connection?.pause()
+      last = last
+        .then(() => pass(data))
+        .finally(() => {
+          if (--waiting === 0 && !isPaused) connection?.resume()
+        })
+      last.catch(() => connection?.close())
+    },
+    async closed() {
+      const recording = await started.promise.catch(() => undefined)
+      if (recording === undefined) return
+      await last.catch(() => undefined)
+      events.closed()
+      await recording.end().catch(failed)
+    },
+  })
+  connection = opened
+  try {
+    started.resolve(await start())
+  } catch (error) {
+    started.reject(error)
+    opened.close()
+    throw error
+  }
+  const recording = await started.promise
+  return {
+    send(data) {
+      const size = data[0] === channels.resize ? parseTerminalSize(data.subarray(1)) : undefined
+      if (size !== undefined) recording.resize(size.width, size.height)
+      return opened.send(data)
+    },
+    pause() {
+      isPaused = true
+      opened.pause()
+    },
+    resume() {
+      isPaused = false
+      if (waiting === 0) opened.resume()
+    },
+    close: opened.close,
+  }
+}
