@@ -103,12 +103,12 @@ describe('kapis user', function () {
     [
       ['user'],
       2,
-      'missing action; supported: create, list, get, disable, enable, unlock, set-password, delete',
+      'missing action; supported: create, list, get, disable, enable, unlock, set-password, reset-factors, delete',
     ],
     [
       ['user', 'frob'],
       2,
-      'unknown action "frob"; supported: create, list, get, disable, enable, unlock, set-password, delete',
+      'unknown action "frob"; supported: create, list, get, disable, enable, unlock, set-password, reset-factors, delete',
     ],
     [['user', 'get'], 2, 'get needs one NAME'],
     [['user', 'list', 'x'], 2, 'list takes no NAME'],

@@ -34,7 +34,7 @@ export function platformKinds(groupDomain: string): readonly PlatformKind[] {
     ...all(`tenant.${groupDomain}`, false, 'WorkspaceTemplate'),
     ...all(`cluster.${groupDomain}`, false, 'Cluster'),
     ...all(`notification.${groupDomain}`, false, 'NotificationManager Config Receiver Router Silence'),
-    ...all(iam.group, false, 'GlobalRole GlobalRoleBinding Group'),
+    ...all(iam.group, false, 'GlobalRole GlobalRoleBinding'),
     {
       ...iam,
       kind: 'WorkspaceRole',

@@ -45,8 +45,10 @@ describe('a login by password', function () {
       const answer = await login(typed, user.password)
       const { access_token, refresh_token, ...rest } = JSON.parse(answer.body)
       expect([answer.code, rest]).to.deep.equal([200, { token_type: 'Bearer', expires_in: 7200 }])
-      const { iat, exp, jti, sid, ...claims } = claimsOf(access_token)
+      const { iat, exp, jti, sid, auth_time, ...claims } = claimsOf(access_token)
+      expect(Number(auth_time)).to.be.within(Number(iat) - 5, Number(iat))
       expect(claims).to.deep.equal({
+        ...{ acr: 'sfa', amr: ['pwd'] },
         iss: await issuerUrl(),
         sub: user.username,
         username: user.username,

@@ -40,9 +40,11 @@ describe('tokens, through kapis-apiserver', function () {
     expect(answer.headers).to.include({ 'cache-control': 'no-store', pragma: 'no-cache' })
     const { access_token, refresh_token, ...rest } = JSON.parse(answer.body)
     expect(rest).to.deep.equal({ token_type: 'Bearer', expires_in: 7200 })
-    const { exp, iat, jti, sid, iss, ...claims } = claimsOf(access_token)
+    const { exp, iat, jti, sid, iss, auth_time, ...claims } = claimsOf(access_token)
+    expect(Number(auth_time)).to.be.within(Number(iat) - 5, Number(iat))
     expect(Number(exp) - Number(iat)).to.equal(7200)
     expect(claims).to.deep.equal({
+      ...{ acr: 'sfa', amr: ['pwd'] },
       sub: admin.username,
       username: admin.username,
       aud: [setting('KAPIS_GROUP_DOMAIN')],

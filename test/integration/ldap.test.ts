@@ -85,6 +85,7 @@ describe('LDAP, against slapd', function () {
     uid: 'alice',
     username: 'alice',
     email: 'alice@example.com',
+    amr: 'pwd',
     displayName: 'Alice Ä',
     groups: undefined,
   }

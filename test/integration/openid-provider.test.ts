@@ -93,6 +93,7 @@ describe('an OpenID provider that lies', function () {
       uid: 'u1',
       username: 'ann',
       email: '',
+      amr: '',
       displayName: '',
       groups: undefined,
     })

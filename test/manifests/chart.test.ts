@@ -156,7 +156,7 @@ describe('charts/kapis', function () {
     // deletion of the kind, it may fail because the storage is not ready, and is only retried
     // minutes later.
     const kinds = (await output(definitions)).split('\n').filter(name => name.endsWith('.chart.example.org'))
-    expect(kinds).to.have.length(6)
+    expect(kinds).to.have.length(8)
     for (const kind of kinds) await output(['get', kind.replace(/^[^/]+[/]/, '')])
     await succeed(['uninstall', 'kapis', ...namespace, '--wait'])
     await output(['delete', 'namespace', 'kapis-chart', '--timeout=200s'])
