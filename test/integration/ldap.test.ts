@@ -104,7 +104,8 @@ describe('LDAP, against slapd', function () {
   })
 
   it('finds an account again without a password, and reports that it is gone', async () => {
-    expect(await provider().find?.('alice', never)).to.deep.equal(alice)
+    const { amr, ...known } = alice
+    expect(await provider().find?.('alice', never)).to.deep.equal(known)
     expect(await provider().find?.('nonexistent', never)).to.equal(undefined)
   })
 
