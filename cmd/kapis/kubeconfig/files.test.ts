@@ -25,7 +25,7 @@ describe('loadKubeconfig', () => {
       )
   })
 
-  it('names a folder and a file that is no kubeconfig', () => {
+  it('names a folder, and a file that kubectl cannot load', () => {
     expect(() => loadKubeconfig([folder])).to.throw('failed to read the kubeconfig: EISDIR')
     const file = join(folder, 'broken')
     writeFileSync(file, '{')
