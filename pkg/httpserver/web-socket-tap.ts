@@ -17,7 +17,12 @@ export type TapOptions = {
 export function createWebSocketTap({ sender, maxMessageBytes, receive }: TapOptions): Transform {
   const receiver = new Receiver({ isServer: sender === 'client', maxPayload: maxMessageBytes })
   let handled: (Promise<void> | undefined)[] = []
-  receiver.on('message', (message: Buffer) => handled.push(receive(message)))
+  receiver.on('message', (message: Buffer) => {
+    const handling = receive(message)
+    // An invalid frame after it ends the stream without waiting.
+    handling?.catch(() => undefined)
+    handled.push(handling)
+  })
   const tap = new Transform({
     transform(chunk: Buffer, _encoding, done) {
       handled = []

@@ -50,9 +50,9 @@ export type SessionRecording = {
 }
 
 const recorded = new Set(['exec', 'attach'])
-// kube-apiserver sends at most 32 KiB; a message of the client is only read for the size of its
-// terminal.
-const maxMessageBytes = 32 * 1024 * 1024
+// kube-apiserver sends at most 32 KiB; clients may send input in larger messages.
+const maxMessageBytes = 1024 * 1024
+const maxInputBytes = 1024 * 1024
 
 /** Records the sessions that a policy selects. */
 export function createSessionRecording(options: SessionRecordingOptions): SessionRecording {
@@ -123,8 +123,8 @@ async function openTaps(
   return {
     greeting: greetingOf(exchange, session, codec),
     fromClient: createWebSocketTap({
-      ...{ sender: 'client', maxMessageBytes },
-      receive: message => void readResize(codec, recording, message),
+      ...{ sender: 'client', maxMessageBytes: maxInputBytes },
+      receive: message => readResize(codec, recording, message),
     }),
     fromServer: createWebSocketTap({
       ...{ sender: 'server', maxMessageBytes },
@@ -161,10 +161,10 @@ function readOutput(codec: ChannelCodec, recording: Recording, message: Buffer):
   return channel === channels.stderr ? recording.output('stderr', data) : undefined
 }
 
-function readResize(codec: ChannelCodec, recording: Recording, message: Buffer): void {
+function readResize(codec: ChannelCodec, recording: Recording, message: Buffer): Promise<void> | undefined {
   const { channel, data } = codec.decode(message) ?? {}
   const size = channel === channels.resize && data !== undefined ? parseTerminalSize(data) : undefined
-  if (size !== undefined) recording.resize(size.width, size.height)
+  return size && recording.resize(size.width, size.height)
 }
 
 /** Announces the recording on a stream that the caller reads. */

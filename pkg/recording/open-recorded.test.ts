@@ -15,7 +15,7 @@ describe('openRecorded', () => {
       await gate
       calls.push(`${stream} ${data}`)
     },
-    resize: (width, height) => calls.push(`size ${width}x${height}`),
+    resize: async (width, height) => void calls.push(`size ${width}x${height}`),
     end: async () => void calls.push('end'),
   }
   const open = async (start: () => Promise<Recording> = async () => recording) =>
@@ -103,6 +103,7 @@ describe('openRecorded', () => {
     upstream?.closed()
     await turn()
     expect(error).to.equal('Status: full')
-    expect(calls.filter(call => call !== 'resume')).to.deep.equal(['close', 'close'])
+    expect(calls.filter(call => call === 'close')).to.have.length(2)
+    expect(calls.some(call => call.startsWith('passed'))).to.equal(false)
   })
 })

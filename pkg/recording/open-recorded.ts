@@ -64,6 +64,8 @@ export async function openRecorded({
     },
   })
   connection = opened
+  // What came with the handshake is not recorded yet.
+  if (waiting > 0) opened.pause()
   try {
     started.resolve(await start())
   } catch (error) {
@@ -73,10 +75,14 @@ export async function openRecorded({
   }
   const recording = await started.promise
   return {
-    send(data) {
+    async send(data) {
       const size = data[0] === channels.resize ? parseTerminalSize(data.subarray(1)) : undefined
-      if (size !== undefined) recording.resize(size.width, size.height)
-      return opened.send(data)
+      try {
+        if (size !== undefined) await recording.resize(size.width, size.height)
+      } catch {
+        return opened.close()
+      }
+      await opened.send(data)
     },
     pause() {
       isPaused = true

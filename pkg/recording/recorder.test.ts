@@ -31,7 +31,8 @@ describe('createRecorder', function () {
     const recording = await recorder().start(session())
     expect(store.records.map(part)).to.deep.equal(['start'])
     expect(JSON.parse(store.records[0]?.log ?? '')).to.deep.equal(session())
-    recording.resize(120, 40)
+    await recording.resize(120, 40)
+    await recording.resize(120, 40)
     await recording.output('stdout', Buffer.from('hello '))
     await recording.output('stderr', Buffer.from('world'))
     await recording.end()
@@ -100,6 +101,15 @@ describe('createRecorder', function () {
     expect(JSON.parse(store.records.at(-1)?.log ?? '').reason).to.equal(
       'the output exceeds logs.recordings.maxMegabytes',
     )
+  })
+
+  it('ends a session whose terminal changes its size without an end', async () => {
+    const recording = await recorder().start(session())
+    let last = ''
+    for (let i = 0; i <= 10_000 && last === ''; i++)
+      last = await recording.resize(100 + (i % 2), 30).then(() => '', String)
+    expect(last).to.equal('Error: the size of the terminal has changed too often')
+    await recording.end()
   })
 
   it('starts nothing that cannot be stored', async () => {

@@ -21,7 +21,8 @@ export type Recording = {
    * @throws Error if it cannot be recorded, and the session must end
    */
   readonly output: (stream: 'stdout' | 'stderr', data: Buffer) => Promise<void>
-  readonly resize: (width: number, height: number) => void
+  /** Adds a new size of the terminal. @throws Error as `output` does */
+  readonly resize: (width: number, height: number) => Promise<void>
   /** Resolves when everything is stored. @throws Status */
   readonly end: () => Promise<void>
 }
@@ -41,6 +42,8 @@ const maxEventChars = 8_000
 // Output that waits for the store holds the session back.
 const maxWaitingChars = 512 * 1024
 const gatherMs = 500
+// A window that is dragged for hours; each is an event that the client causes.
+const maxSizes = 10_000
 const attempts = 6
 
 /** Stores sessions as asciicasts (version 2), in pieces and while they go on. */
@@ -121,6 +124,8 @@ function createRecording({ startTimestamp }: Session, { clock, maxBytes, append,
   let lines: string[] = []
   let chars = 0
   let outputBytes = 0
+  let size = ''
+  let sizes = 0
   let isEnded = false
   let failure: unknown
   let timer: NodeJS.Timeout | undefined
@@ -192,7 +197,14 @@ function createRecording({ startTimestamp }: Session, { clock, maxBytes, append,
       while (chars > maxWaitingChars) await store()
       if (chars > maxRecordChars) void store().catch(() => undefined)
     },
-    resize: (width, height) => add([clock.seconds(), 'r', `${width}x${height}`]),
+    async resize(width, height) {
+      if (failure !== undefined) throw failure
+      const next = `${width}x${height}`
+      if (isEnded || next === size) return
+      size = next
+      if (++sizes > maxSizes) throw new Error(tooManySizes)
+      add([clock.seconds(), 'r', next])
+    },
     end() {
       const ended = end()
       follow(ended)
@@ -214,4 +226,5 @@ function piecesOf(text: string): readonly string[] {
   return pieces
 }
 
+const tooManySizes = 'the size of the terminal has changed too often'
 const tooLarge = 'the output exceeds logs.recordings.maxMegabytes'

@@ -5,7 +5,8 @@ import { type Check, error, type Finding, type Installation, openPort, read, war
 const discovery = '/oauth/.well-known/openid-configuration'
 
 /**
- * Checks kapis-oauth behind kapis-apiserver, and that both and kube-apiserver use the same issuer.
+ * Checks that kapis-oauth responds through kapis-apiserver, and that both use the same issuer as
+ * kube-apiserver.
  */
 export const listener: Check = {
   name: 'token-listener',
@@ -46,8 +47,8 @@ async function answerProblems(installation: Installation): Promise<readonly Find
 }
 
 /**
- * Explains why kube-apiserver rejects a token, by a TokenReview: its configuration cannot be read
- * from outside.
+ * Explains by a TokenReview why kube-apiserver rejects a token. The configuration of kube-apiserver
+ * cannot be read from outside.
  */
 async function tokenProblems({ client, token, config }: Installation): Promise<readonly Finding[]> {
   if (token === '') return []

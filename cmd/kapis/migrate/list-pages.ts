@@ -11,12 +11,12 @@ import {
 /**
  * Pages of a list; none where the resource does not exist.
  *
- * @param isBad called with the name of an item that is not an object, which is left out
+ * @param onInvalid called with the name of each item that is not an object; it is left out
  */
 export async function list(
   client: KubeClient,
   path: string,
-  isBad: (name: string) => void,
+  onInvalid: (name: string) => void,
 ): Promise<readonly KubeObject[]> {
   const found: KubeObject[] = []
   let next = ''
@@ -25,7 +25,7 @@ export async function list(
     const page = await client.call({ path: `${path}?limit=500${query}` }).catch(noneOf404)
     if (page === undefined) return found
     if (!isRecord(page) || !Array.isArray(page.items)) throw new Error(`${path} is not a list`)
-    found.push(...page.items.flatMap(item => parse(item, isBad)))
+    found.push(...page.items.flatMap(item => parse(item, onInvalid)))
     next = textOf(membersOf(page.metadata).continue)
   } while (next !== '')
   return found
@@ -36,11 +36,11 @@ function noneOf404(error: unknown): undefined {
   throw error
 }
 
-function parse(item: unknown, isBad: (name: string) => void): readonly KubeObject[] {
+function parse(item: unknown, onInvalid: (name: string) => void): readonly KubeObject[] {
   try {
     return [parseObject(item)]
   } catch {
-    isBad(textOf(membersOf(membersOf(item).metadata).name) || '(without a name)')
+    onInvalid(textOf(membersOf(membersOf(item).metadata).name) || '(without a name)')
     return []
   }
 }

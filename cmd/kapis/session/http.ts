@@ -24,7 +24,7 @@ export class Connection {
     this.#io = io
   }
 
-  /** @param path of the server, with its query */
+  /** @param path path and query on the server */
   async send(path: string, request: HttpRequest = {}): Promise<HttpResponse> {
     const { url } = this.server
     this.#client ??= this.#connect()

@@ -1,4 +1,4 @@
-/** Makes text of a server safe for a terminal, by removing control characters. */
+/** Replaces control characters by spaces, so that text of a server is safe for a terminal. */
 export function printable(text: string): string {
   return text.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, ' ')
 }

@@ -37,7 +37,7 @@ function contentProblem(text: string): string | undefined {
   return /\p{Cc}/u.test(text) ? 'must not contain control characters' : undefined
 }
 
-/** Keys are percent-encoded where a header name would not preserve them. */
+/** A key may have any characters: those that a header name cannot carry are percent-encoded. */
 function keyProblem(key: string): string | undefined {
   if (key === '') return 'must not be empty'
   return key.isWellFormed() ? undefined : 'must be valid Unicode'

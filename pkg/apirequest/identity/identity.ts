@@ -51,10 +51,10 @@ export function hasNoCredential(identity: Identity): boolean {
 }
 
 /**
- * Adds system:authenticated unless it or system:unauthenticated is present, and to the anonymous
- * user system:unauthenticated, like the authentication and impersonation filters of kube-apiserver. The aggregator calls as
- * `system:aggregator` without groups: without this addition its discovery requests would be
- * forbidden.
+ * Adds system:unauthenticated to the anonymous user, and system:authenticated to any other user
+ * that has neither group, as the authentication and impersonation filters of kube-apiserver do. The
+ * aggregator calls as `system:aggregator` without groups: without this addition its discovery
+ * requests would be forbidden.
  */
 export function withAuthenticatedGroup(identity: Identity): Identity {
   const { groups } = identity

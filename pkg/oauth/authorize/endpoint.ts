@@ -1,4 +1,6 @@
 import type { Request, RequestHandler, Response } from 'express'
+import { hasFactors } from '../../iam/factors/factors.ts'
+import { freshLoginMs } from '../../iam/sessions/fresh-login.ts'
 import { missingContextClass } from '../../jwt/authentication-methods.ts'
 import type { IdTokenHint } from '../../jwt/verify.ts'
 import { continueLogin } from '../browser/continue-login.ts'
@@ -112,9 +114,15 @@ async function decide(
     throw oauthError(400, 'login_required', 'the user who logged in is not the one of the id_token_hint')
   if (missingContextClass(request.acrValues, login.amr) !== undefined) {
     if (isSilent) throw oauthError(400, 'interaction_required', 'a second factor is needed for acr_values')
-    const { provider, amr } = login
+    const isOld = Date.now() - login.authTime * 1000 > freshLoginMs
+    // To set up a factor takes a login of the last minutes.
+    if (isOld && !hasFactors(await options.tools.factors.read(login.user))) {
+      exchange.res.set('cache-control', 'no-store').redirect(302, toLogin(asked, hint))
+      return
+    }
+    const { provider, amr, authTime } = login
     const idToken = readIdToken(exchange.req)
-    const progress = { user: login.user, provider, amr, idToken, returnTo: toPath(asked.params) }
+    const progress = { user: login.user, provider, amr, authTime, idToken, returnTo: toPath(asked.params) }
     return continueLogin(options, exchange, newProgress(progress), event)
   }
   if (await needsConsent(options.tools, target.client, { ...request, user })) {

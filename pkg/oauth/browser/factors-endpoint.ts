@@ -83,7 +83,7 @@ export function createFactorsChange(options: BrowserOptions): RequestHandler {
 
 /**
  * Returns a login of the last ten minutes that has used a second factor, if the user has one:
- * otherwise a browser that was left alone, or a stolen password, could replace it.
+ * otherwise someone at an unattended browser, or with a stolen password, could replace the factor.
  *
  * @returns undefined after another page was sent
  */
@@ -103,6 +103,6 @@ async function requireRecentLogin(
 }
 
 /** The login of the browser, with a second factor to come. */
-function toProgress(req: Request, { user, provider, amr }: BrowserLogin) {
-  return newProgress({ user, provider, amr, idToken: readIdToken(req), returnTo: factorsPath })
+function toProgress(req: Request, { user, provider, amr, authTime }: BrowserLogin) {
+  return newProgress({ user, provider, amr, authTime, idToken: readIdToken(req), returnTo: factorsPath })
 }

@@ -10,6 +10,8 @@ export type LoginProgress = {
   /** '' for a local password. */
   readonly provider: string
   readonly amr: AuthenticationMethods
+  /** When the user logged in, in seconds since the epoch; now if it is left out. */
+  readonly authTime?: number | undefined
   /** Of the provider: stored in the browser until the logout (see upstream-logout.ts). */
   readonly idToken?: string | undefined
   readonly returnTo: string
@@ -33,11 +35,12 @@ export function newProgress(done: Omit<LoginProgress, 'sid'>): LoginProgress {
  */
 export function issueProgressTicket(
   { internalJwts }: Pick<GrantTools, 'internalJwts'>,
-  { user, provider, amr, idToken = '', sid, totpSecret = '' }: LoginProgress,
+  { user, provider, amr, authTime, idToken = '', sid, totpSecret = '' }: LoginProgress,
   csrf: string,
 ): Promise<string> {
   const { name: sub, uid, credential } = user
-  const claims = { sub, uid, credential, idp: provider, amr, id_token: idToken, totp: totpSecret }
+  const time = authTime === undefined ? {} : { auth_time: authTime }
+  const claims = { sub, uid, credential, idp: provider, amr, ...time, id_token: idToken, totp: totpSecret }
   return internalJwts.sign(
     'login-progress',
     { ...claims, browser: digestOf(csrf) },
@@ -59,6 +62,7 @@ export async function readProgressTicket(
   const text = (name: string) => (typeof claims[name] === 'string' ? claims[name] : '')
   return {
     ...{ user, returnTo, sid: claims.jti, provider: text('idp'), amr: text('amr') },
+    authTime: typeof claims.auth_time === 'number' ? claims.auth_time : undefined,
     idToken: text('id_token') || undefined,
     totpSecret: text('totp') || undefined,
   }

@@ -1,7 +1,9 @@
 import type { RequestHandler } from 'express'
 import { Status } from '../../apierrors/status.ts'
+import { hasFactors } from '../../iam/factors/factors.ts'
 import type { User } from '../../iam/users/user.ts'
 import { passwordProblem } from '../../iam/users/user-validation.ts'
+import { hasOwnFactor } from '../../jwt/authentication-methods.ts'
 import { withErrorPage } from '../pages/error-page.ts'
 import type { TokenEvent } from '../server/audit.ts'
 import { oauthError } from '../server/error.ts'
@@ -9,7 +11,7 @@ import { readForm } from '../server/form.ts'
 import { continueLogin } from './continue-login.ts'
 import { csrfField, requireOwnForm } from './csrf.ts'
 import type { BrowserOptions } from './dependencies.ts'
-import { readProgressTicket } from './login-progress.ts'
+import { type LoginProgress, readProgressTicket } from './login-progress.ts'
 import { sendPasswordPage } from './password-form.ts'
 import { readReturnTo, toLoginPath } from './return-to.ts'
 
@@ -33,6 +35,8 @@ export function createPasswordChange(options: BrowserOptions): RequestHandler {
       }
       const { user } = progress
       event.user = user.name
+      if (!(await isPasswordStep(options, progress)))
+        return continueLogin(options, { req, res }, progress, event)
       const password = form.get('new_password') ?? ''
       const problem = await findProblem(options, user, { password, repeat: form.get('repeat') })
       if (problem !== undefined) {
@@ -47,6 +51,16 @@ export function createPasswordChange(options: BrowserOptions): RequestHandler {
       throw error
     }
   })
+}
+
+/**
+ * Whether the login has come to the page for a new password: the ticket of another step must not set
+ * one.
+ */
+async function isPasswordStep({ tools }: BrowserOptions, progress: LoginProgress): Promise<boolean> {
+  const { user, provider, amr } = progress
+  if (provider !== '' || !user.mustChangePassword) return false
+  return hasOwnFactor(amr) || !hasFactors(await tools.factors.read(user))
 }
 
 async function findProblem(

@@ -141,6 +141,20 @@ describe('second factors', () => {
     expect(audited('second-factor').at(-1)).to.equal('failure locked')
   })
 
+  it('set no password by a ticket of another step', async () => {
+    await setup.browser.logIn('alice', 'right')
+    await enrol()
+    setup.browser.cookies.delete(session)
+    const before = setup.app.users.get('alice')?.credential
+    const asked = await setup.browser.logIn('alice', 'right', authorizationPath)
+    const fields = { ...hiddenFieldsOf(asked.body), new_password: 'Another-Pass1', repeat: 'Another-Pass1' }
+    const answer = await setup.browser.post('/oauth/password', fields)
+    expect([answer.code, answer.body.includes('name="code"')]).to.deep.equal([200, true])
+    expect(setup.app.users.get('alice')?.credential).to.equal(before)
+    const again = await setup.browser.logIn('alice', 'right', authorizationPath)
+    expect(again.body.includes('name="code"')).to.equal(true)
+  })
+
   it('belong to the browser that entered the password', async () => {
     await setup.browser.logIn('alice', 'right')
     const { secret } = await enrol()

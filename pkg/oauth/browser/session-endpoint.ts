@@ -32,7 +32,7 @@ ${hiddenFields({ csrf })}
   })
 }
 
-/** POST /oauth/session: the browser session ends, with the logins of clients that were made in it. */
+/** POST /oauth/session ends the browser session, and the logins of clients that began in it. */
 export function createSessionEnd({ tools, issuer, audit, productName }: BrowserOptions): RequestHandler {
   return withErrorPage(productName, async (req, res) => {
     const event: TokenEvent = { endpoint: 'logout' }

@@ -42,12 +42,13 @@ export async function readBrowserLogin(
   const value = readCookie(req, loginCookie)
   const claims = value === undefined ? undefined : await tools.internalJwts.verify('browser', value)
   if (claims === undefined) return undefined
-  const { jti: sid, iat: authTime, uid, idp, generation } = claims
+  const { jti: sid, iat, auth_time, uid, idp, generation } = claims
+  const authTime = typeof auth_time === 'number' ? auth_time : iat
   const user = tools.users.get(String(claims.sub))
   if (user === undefined || user.uid !== uid || user.state === 'Disabled') return undefined
   // The cached user may be older than the change of the password.
   const isStale = user.generation < Number(generation)
-  if ((user.mustChangePassword && !isStale) || tools.sessions.isRevoked(sid, authTime)) return undefined
+  if ((user.mustChangePassword && !isStale) || tools.sessions.isRevoked(sid, iat)) return undefined
   const amr = typeof claims.amr === 'string' ? claims.amr : ''
   if (tools.factors.isRequired(user) && !isMultiFactor(amr)) return undefined
   return { user, sid, authTime, amr, provider: String(idp) }
@@ -63,7 +64,7 @@ export async function readBrowserLogin(
 async function beginBrowserLogin(
   tools: Tools,
   { req, res }: { req: IncomingMessage; res: Response },
-  { user, provider, amr, idToken, sid }: LoginProgress,
+  { user, provider, amr, authTime, idToken, sid }: LoginProgress,
 ): Promise<void> {
   assertPasswordIsOwn(user)
   const earlier = await readBrowserSession(tools, req)
@@ -83,7 +84,7 @@ async function beginBrowserLogin(
     provider,
     clientId: '',
     scope: '',
-    authenticatedAtMs: nowMs,
+    authenticatedAtMs: authTime === undefined ? nowMs : authTime * 1000,
     amr,
     refreshId: '',
     parent: '',
@@ -95,7 +96,8 @@ async function beginBrowserLogin(
     ended: '',
   })
   if (!tools.multipleLogin()) await endOtherLogins(tools.sessions, session)
-  const claims = { sub: user.name, uid: user.uid, idp: provider, generation: user.generation, amr }
+  const time = authTime === undefined ? {} : { auth_time: authTime }
+  const claims = { sub: user.name, uid: user.uid, idp: provider, generation: user.generation, amr, ...time }
   const value = await tools.internalJwts.sign('browser', claims, { lifeSeconds, jti: sid })
   // Without Max-Age: it ends with the browser, or when the login expires.
   setCookie(res, loginCookie, value)

@@ -27,11 +27,11 @@ export function createTokenReview({ tools, audit }: EndpointOptions): RequestHan
     const { apiVersion, token, audiences } = readReview(req)
     const standing = await validateAccessToken(tools, token)
     const isFor = (audience: string) => standing?.claims.aud.includes(audience)
-    // The session is checked here, so a token with the online audience is valid for the plain
-    // audience.
+    // The session has been checked, so a token for the online audience is also valid for the plain
+    // one (jwt/online-audience.ts).
     const wanted = audiences.filter(audience => isFor(audience) || isFor(onlineAudience(audience)))
     const isMeant = audiences.length === 0 || wanted.length > 0
-    // The caller cannot enforce the scope of a read-only token.
+    // kube-apiserver cannot enforce a read-only scope, so such a token is rejected.
     const isWhole = standing !== undefined && !isReadOnly(standing.claims.scope)
     const status =
       !isWhole || !isMeant

@@ -7,8 +7,8 @@ import { itemsOf, membersOf, textOf } from '../../kubeclient/object/object.ts'
 export type PrinterColumn = { readonly name: string; readonly path: PrinterPath }
 
 /**
- * Where its value is: a path, or a path to a list, and one in the first item of it that has a
- * value, as `.status.conditions[?(@.type=="Ready")].status`.
+ * The path to the value; or the path to a list, the condition that selects an item, and the path
+ * within that item, as `.status.conditions[?(@.type=="Ready")].status`.
  */
 export type PrinterPath = {
   readonly before: Steps

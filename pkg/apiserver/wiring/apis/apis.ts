@@ -67,7 +67,11 @@ export async function createApis(options: ApisOptions): Promise<Apis> {
     asks: exchange => logs.gonePods.asks(exchange),
     answer: exchange => logs.gonePods.answer(exchange),
   }
-  const proxy = kubeApiserver.proxy(gonePods)
+  const toKube = kubeApiserver.proxy(gonePods)
+  const proxy: typeof toKube = exchange => {
+    logs.recordings.assertNotBypassed(exchange)
+    return toKube(exchange)
+  }
   const resources = createResources({
     ...{ client, config, live, logger, registry, broadcaster, proxy },
     grants: bindings.of('any'),

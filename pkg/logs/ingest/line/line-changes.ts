@@ -8,7 +8,7 @@ export type Note =
   | 'label_shortened'
   | 'field_omitted'
   | 'field_shortened'
-  // A value is nested too deeply, and is replaced by a note.
+  // A value is nested too deeply; a placeholder text replaces it.
   | 'nested_too_deep'
 export type Notes = readonly Note[]
 

@@ -8,7 +8,7 @@ const nsPerMs = 1_000_000
 /** Whether a line can have this time: after 1970, and not further ahead of now than the limit. */
 export function isLineTime(timeNs: bigint | undefined, { aheadDays }: IngestLimits): timeNs is bigint {
   if (timeNs === undefined || timeNs < 0n || timeNs > maxTimeNs) return false
-  // As a number, whose precision of a quarter of a microsecond suffices: this runs for each line.
+  // Compared as a number, because this runs for each line; its precision of 0.25 µs suffices.
   return Number(timeNs) <= (Date.now() + aheadDays * dayMs) * nsPerMs
 }
 

@@ -79,6 +79,8 @@ describe('createSessionRecordingApi', () => {
     ['?pod=web-0&namespace=shop', ['one']],
     ['?start_time=1795780805&end_time=1795780815', ['two']],
     ['?limit=1', ['three']],
+    // It is authorized as a list, and must not show what a session wrote.
+    ['?fieldSelector=metadata.name%3Done', ['three', 'two', 'one']],
   ] as const) {
     it(`selects by ${query || 'nothing'}`, async () =>
       expect(await names(`/sessionrecordings${query}`)).to.deep.equal(expected))
@@ -119,6 +121,7 @@ describe('createSessionRecordingApi', () => {
     ['/sessionrecordings/none', 404, 'sessionrecordings.logging.kapis.io "none" not found'],
     ['/sessionrecordings?limit=x', 400, 'limit must be a whole number from 0 to 1000, not "x"'],
     ['/sessionrecordings?limit=1001', 400, 'limit must be a whole number from 0 to 1000, not "1001"'],
+    ['/sessionrecordings?watch=true', 400, 'recordings cannot be watched'],
     ['/sessionrecordings?user=a&user=b', 400, 'user is given more than once'],
   ] as const) {
     it(`answers ${path} with ${code}`, async () => {

@@ -1,4 +1,4 @@
-import { methodNotAllowed, notFound } from '../../../apierrors/status.ts'
+import { badRequest, methodNotAllowed, notFound } from '../../../apierrors/status.ts'
 import type { AuthenticatedExchange, Handler } from '../../../apirequest/request-context.ts'
 import { createPacedWriter, sendJson } from '../../../httpserver/response/respond.ts'
 import { addWarning } from '../../../httpserver/response/warning.ts'
@@ -41,12 +41,14 @@ export function createSessionRecordingApi(options: SessionRecordingApiOptions): 
   return async exchange => {
     const { req, info } = exchange
     if (req.method !== 'GET' && req.method !== 'HEAD') throw methodNotAllowed(['GET', 'HEAD'])
+    if (info.verb === 'watch') throw badRequest('recordings cannot be watched')
     const store = withConcurrencyLimits(options.store, options.places, exchange)
     const timeoutMs = options.limits().queryTimeoutSeconds * 1000
     await withAbortOnDisconnect(exchange, async signal => {
       const scope = scopeOf(exchange, options.created)
       const asked = { store, scope, limits: { timeoutMs, signal } }
-      if (info.name === '') await sendList(exchange, asked)
+      // A field selector gives a list a name, which is authorized as a list.
+      if (info.namedBy !== 'path') await sendList(exchange, asked)
       else await sendCast(exchange, asked)
     })
   }

@@ -26,7 +26,8 @@ export type PlatformRoles = {
   /** @throws Status 403 for callers who may not list bindings, 503 */
   readonly requireRead: (exchange: AuthenticatedExchange) => Promise<void>
   /**
-   * Checks that the caller may replace the platform role that a user has by name.
+   * Checks that the caller may replace the platform role that a binding gives the user directly, and
+   * not through a group.
    *
    * @returns a function that writes the bindings as the caller
    * @throws Status 403, 422 for an unknown role, 503

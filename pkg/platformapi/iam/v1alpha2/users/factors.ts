@@ -18,8 +18,8 @@ export type FactorsOptions = {
 
 /**
  * DELETE /users/{user}/factors: removes the second factors and recovery codes of a user who has lost
- * them, and ends all logins of the user. It takes the right to delete users/factors and, as setting
- * the password does, to impersonate the user and every group that the user is in.
+ * them, and ends all logins of the user. It requires the permission to delete users/factors and,
+ * like setting the password, to impersonate the user and each group of the user.
  */
 export async function deleteFactors(options: FactorsOptions, exchange: AuthenticatedExchange): Promise<void> {
   const { writer, removeFactors, endLogins, permitOf, audit } = options

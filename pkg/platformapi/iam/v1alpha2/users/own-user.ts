@@ -34,7 +34,7 @@ export function toOwnDraft(before: KubeObject, draft: UserDraft, groupDomain: st
 }
 
 /**
- * @throws the error; if kube-apiserver has refused the caller, it names the fields that users may
+ * @throws the given error; a 403 of kube-apiserver is reworded to list the fields that users may
  * change themselves
  */
 export function withOwnRights(error: unknown): never {
