@@ -201,12 +201,14 @@ describe('session recordings', function () {
   })
 
   it('is not bypassed by way of the kubelet', async () => {
-    const run = `/api/v1/nodes/worker-1/proxy/run/${namespace}/web/web?cmd=id`
-    const { code, body } = await askAs(administrator, `${replica.server}${run}`, { method: 'POST' })
-    expect([code, JSON.parse(body).message]).to.deep.equal([
-      403,
-      'sessions of this user are recorded, and commands that the kubelet runs cannot be: use exec of the pod',
-    ])
+    for (const prefix of ['/api', '/kapi', '/clusters/host/kapi']) {
+      const path = `${prefix}/v1/nodes/worker-1/proxy/run/${namespace}/web/web?cmd=id`
+      const { code, body } = await askAs(administrator, `${replica.server}${path}`, { method: 'POST' })
+      expect([code, JSON.parse(body).message]).to.deep.equal([
+        403,
+        'sessions of this user are recorded, and commands that the kubelet runs cannot be: use exec of the pod',
+      ])
+    }
   })
 
   it('is read by those who may', async () => {
