@@ -5,10 +5,10 @@ import { hasOwnFactor, isMultiFactor, missingContextClass } from '../../jwt/auth
 import type { TokenEvent } from '../server/audit.ts'
 import { oauthError } from '../server/error.ts'
 import type { BrowserOptions } from './dependencies.ts'
-import { sendFactorPage, sendTotpPage } from './factor-forms.ts'
 import type { LoginProgress } from './login-progress.ts'
 import { readAuthorizationRequest } from './login-proof.ts'
 import { sendPasswordPage } from './password-form.ts'
+import { sendFactorPage, sendTotpPage } from './second-factor/forms.ts'
 import { logBrowserIn } from './session.ts'
 
 type PendingStep = 'second_factor_required' | 'password_to_change' | 'second_factor_to_set_up'

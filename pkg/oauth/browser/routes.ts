@@ -6,11 +6,11 @@ import { createDevicePages } from '../device/page-endpoint.ts'
 import { pageAssets } from '../pages/page.ts'
 import { oauthError } from '../server/error.ts'
 import type { BrowserOptions } from './dependencies.ts'
-import { createFactorCheck, createTotpEnrolment } from './factor-endpoint.ts'
-import { createFactorsChange, createFactorsPage } from './factors-endpoint.ts'
 import { createLogin, createLoginPage } from './login-endpoint.ts'
 import { createPasswordChange } from './password-endpoint.ts'
 import { createLinking, createRegistration } from './registration-endpoint.ts'
+import { createFactorsChange, createFactorsPage } from './second-factor/settings-endpoint.ts'
+import { createFactorCheck, createTotpEnrolment } from './second-factor/step-endpoint.ts'
 import { createLoggedOutPage, createSessionEnd, createSessionPage } from './session-endpoint.ts'
 
 type Methods = { readonly get?: RequestHandler; readonly post?: RequestHandler }

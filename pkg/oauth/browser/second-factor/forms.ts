@@ -1,13 +1,13 @@
 import type { Request, Response } from 'express'
-import type { Html } from '../../httpserver/response/html.ts'
-import { newTotpSecret, toTotpUri } from '../../iam/factors/totp.ts'
-import { type FactorPage, factorPage } from '../pages/factor-page.ts'
-import { sendPage } from '../pages/page.ts'
-import { recoveryCodesPage, totpPage } from '../pages/totp-page.ts'
-import { formTargetsOf } from './csp-form-targets.ts'
-import { issueCsrfToken } from './csrf.ts'
-import type { BrowserOptions } from './dependencies.ts'
-import { issueProgressTicket, type LoginProgress } from './login-progress.ts'
+import type { Html } from '../../../httpserver/response/html.ts'
+import { newTotpSecret, toTotpUri } from '../../../iam/factors/totp.ts'
+import { type FactorPage, factorPage } from '../../pages/factor-page.ts'
+import { sendPage } from '../../pages/page.ts'
+import { recoveryCodesPage, totpPage } from '../../pages/totp-page.ts'
+import { formTargetsOf } from '../csp-form-targets.ts'
+import { issueCsrfToken } from '../csrf.ts'
+import type { BrowserOptions } from '../dependencies.ts'
+import { issueProgressTicket, type LoginProgress } from '../login-progress.ts'
 
 type Exchange = { readonly req: Request; readonly res: Response }
 type Problem = Pick<FactorPage, 'error'> & { readonly code: number }

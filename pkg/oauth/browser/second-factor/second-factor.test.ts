@@ -1,16 +1,16 @@
 import { expect } from 'chai'
-import { totpCode } from '../../iam/factors/fixtures.ts'
+import { totpCode } from '../../../iam/factors/fixtures.ts'
 import {
   type Authorization,
   authorizePath,
   decode,
   redirectUri,
   startAuthorization,
-} from '../authorize/fixtures.ts'
-import { kapis } from '../fixtures.ts'
-import { memoryUser } from '../memory-fixtures.ts'
-import type { Answer } from '../request-fixtures.ts'
-import { createBrowser, hiddenFieldsOf, locationOf } from './fixtures.ts'
+} from '../../authorize/fixtures.ts'
+import { kapis } from '../../fixtures.ts'
+import { memoryUser } from '../../memory-fixtures.ts'
+import type { Answer } from '../../request-fixtures.ts'
+import { createBrowser, hiddenFieldsOf, locationOf } from '../fixtures.ts'
 
 const session = '__Host-kapis-session'
 const authorizationPath = authorizePath({ scope: 'openid' })
