@@ -32,6 +32,7 @@ describe('createSessionRecording', () => {
       recorder: createRecorder({ store: { ...store, check: async () => problem }, maxBytes: () => 1_000 }),
       clientAddress: () => '10.1.2.3',
       logger: createLogger({ program: 'test', level: 'error' }),
+      failed: () => undefined,
     })
 
   /** Handles a request in another process' place. */

@@ -3,7 +3,7 @@ import { Status } from '../apierrors/status.ts'
 import type { AuthenticatedExchange } from '../apirequest/request-context.ts'
 import type { WebSocketConnection, WebSocketEvents } from '../http/web-socket-client.ts'
 import type { ClientAddress } from '../httpserver/request/client-address.ts'
-import { createWebSocketTap } from '../httpserver/web-socket-tap.ts'
+import { createWebSocketTap } from '../httpserver/websocket/tap.ts'
 import { channels, type ExecTarget } from '../kubeclient/exec.ts'
 import { openRecorded } from '../recording/open-recorded.ts'
 import type { Policies } from '../recording/policy.ts'
@@ -19,6 +19,8 @@ export type SessionRecordingOptions = {
   readonly recorder: Recorder
   readonly clientAddress: ClientAddress
   readonly logger: Logger
+  /** Called when the end of a recording cannot be stored. */
+  readonly failed: () => void
 }
 
 export type SessionRecording = {
@@ -52,7 +54,6 @@ export type SessionRecording = {
 const recorded = new Set(['exec', 'attach'])
 // kube-apiserver sends at most 32 KiB; clients may send input in larger messages.
 const maxMessageBytes = 1024 * 1024
-const maxInputBytes = 1024 * 1024
 
 /** Records the sessions that a policy selects. */
 export function createSessionRecording(options: SessionRecordingOptions): SessionRecording {
@@ -123,7 +124,7 @@ async function openTaps(
   return {
     greeting: greetingOf(exchange, session, codec),
     fromClient: createWebSocketTap({
-      ...{ sender: 'client', maxMessageBytes: maxInputBytes },
+      ...{ sender: 'client', maxMessageBytes },
       receive: message => readResize(codec, recording, message),
     }),
     fromServer: createWebSocketTap({
@@ -142,11 +143,12 @@ async function startRecording(
 ): Promise<Recording> {
   const recording = await recorder.start(session)
   const { id, user, policy, auditID } = session
-  logger.info({ recording: id, user, policy, auditID }, 'session recorded')
+  logger.info({ recording: id, user, policy, auditID }, 'session recording started')
   return recording
 }
 
-function reportEnd({ logger }: SessionRecordingOptions, { id }: Session, err: unknown): void {
+function reportEnd({ logger, failed }: SessionRecordingOptions, { id }: Session, err: unknown): void {
+  failed()
   logger.error({ err, recording: id }, 'failed to store the end of a recording')
 }
 

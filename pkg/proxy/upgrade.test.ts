@@ -8,7 +8,7 @@ import {
   ServerResponse,
 } from 'node:http'
 import type { Socket } from 'node:net'
-import { Duplex, Transform } from 'node:stream'
+import { Duplex, PassThrough, Transform } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { renderKube } from '../apierrors/render-kube.ts'
@@ -168,6 +168,29 @@ describe('forwardUpgrade', function () {
       expect(String(Buffer.concat((await socket?.toArray()) ?? []))).to.equal('hello GOT SENT')
       await settled
       expect(closed).to.equal(1)
+    })
+
+    it('lose nothing for a client that reads slowly and still sends, and end with it', async () => {
+      const sent = Buffer.alloc(4 * 1024 * 1024, 'x')
+      accept = (_req, socket) => {
+        socket.resume()
+        socket.write(`${switching}\r\n`)
+        socket.end(sent)
+      }
+      tap(() => new PassThrough())
+      const { socket } = await open()
+      socket?.pause()
+      const part = Buffer.alloc(64 * 1024, 'y')
+      for (let i = 0; i < 20; i++) {
+        socket?.write(part)
+        await sleep(20)
+      }
+      const began = performance.now()
+      const read = Buffer.concat((await socket?.toArray()) ?? [])
+      expect(read.length).to.equal('hello '.length + sent.length)
+      socket?.end()
+      await settled
+      expect(performance.now() - began).to.be.below(10_000)
     })
 
     it('breaks both connections when one fails', async () => {

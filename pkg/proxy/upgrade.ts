@@ -125,6 +125,9 @@ export async function joinConnections(
         b.destroy()
       })
     }
+    // What nobody reads any more still has to be read and discarded; see follow.
+    a.once('close', () => taps.fromServer.resume())
+    b.once('close', () => taps.fromClient.resume())
   }
   await Promise.all([follow(a, b), follow(b, a)])
 }

@@ -110,6 +110,28 @@ describe('createRecorder', function () {
       last = await recording.resize(100 + (i % 2), 30).then(() => '', String)
     expect(last).to.equal('Error: the size of the terminal has changed too often')
     await recording.end()
+    expect(JSON.parse(store.records.at(-1)?.log ?? '').reason).to.equal(
+      'the size of the terminal has changed too often',
+    )
+  })
+
+  it('keeps a byte order mark', async () => {
+    const recording = await recorder().start(session())
+    await recording.output('stdout', Buffer.from('\ufeffa'))
+    await recording.end()
+    expect(textOf(store.records)).to.equal('\ufeffa')
+  })
+
+  it('shortens a command and groups that are too long, and says so', async () => {
+    const groups = Array.from({ length: 5_000 }, (_, i) => `group-${i}`)
+    await recorder().start(session({ command: ['x'.repeat(60_000)], groups }))
+    const stored = JSON.parse(store.records[0]?.log ?? '')
+    expect([stored.command[0].length, stored.groups.length, stored.isShortened]).to.deep.equal([
+      8_001,
+      100,
+      true,
+    ])
+    expect(store.records[0]?.log.length).to.be.at.most(60_000)
   })
 
   it('starts nothing that cannot be stored', async () => {
@@ -169,12 +191,21 @@ describe('createRecorder', function () {
     expect(textOf(store.records).length).to.equal(100 * 32 * 1024)
   })
 
-  it('stops when all that has ended is stored', async () => {
+  it('ends all recordings when it stops, each once', async () => {
     const all = recorder()
     const recording = await all.start(session())
     await recording.output('stdout', Buffer.from('last'))
     void recording.end()
     await all.stop()
     expect(store.records.map(part)).to.deep.equal(['start', 'output', 'end'])
+    const open = await all.start(session({ id: 'two' }))
+    await open.output('stdout', Buffer.from('open'))
+    await all.stop()
+    expect(store.records.slice(3).map(part)).to.deep.equal(['start', 'output', 'end'])
+    expect(await open.output('stdout', Buffer.from('late')).catch(String)).to.equal(
+      'Error: the recording has ended',
+    )
+    await open.end()
+    expect(store.records.length).to.equal(6)
   })
 })

@@ -32,7 +32,7 @@ export type Recorder = {
   readonly check: () => Promise<void>
   /** Resolves when the start is stored. @throws Status */
   readonly start: (session: Session) => Promise<Recording>
-  /** Resolves when all recordings that have ended are stored. */
+  /** Ends all recordings, and resolves when they are stored. */
   readonly stop: () => Promise<void>
 }
 
@@ -48,7 +48,7 @@ const attempts = 6
 
 /** Stores sessions as asciicasts (version 2), in pieces and while they go on. */
 export function createRecorder({ store, maxBytes, retryMs = 500 }: RecorderOptions): Recorder {
-  const running = new Set<Promise<void>>()
+  const open = new Set<Recording>()
 
   async function append(...parts: Parameters<typeof toRecord>): Promise<void> {
     const record = toRecord(...parts)
@@ -74,21 +74,29 @@ export function createRecorder({ store, maxBytes, retryMs = 500 }: RecorderOptio
     },
     async start(session) {
       const clock = createClock()
-      await append(session, 'start', JSON.stringify(session), clock.timeNs())
-      return createRecording(session, {
+      await append(session, 'start', formatSession(session), clock.timeNs())
+      const recording = createRecording(session, {
         clock,
         maxBytes,
         append: (part, log) => append(session, part, log, clock.timeNs()),
-        follow(ended) {
-          running.add(ended)
-          void ended.finally(() => running.delete(ended)).catch(() => undefined)
-        },
+        closed: () => open.delete(recording),
       })
+      open.add(recording)
+      return recording
     },
     async stop() {
-      await Promise.allSettled(running)
+      await Promise.allSettled([...open].map(recording => recording.end()))
     },
   }
+}
+
+/** Without what is too long for a record: callers choose commands, and may have thousands of groups. */
+function formatSession(session: Session): string {
+  const whole = JSON.stringify(session)
+  if (whole.length <= maxRecordChars) return whole
+  const { groups, command } = session
+  const cut = command.join(' ').slice(0, maxEventChars)
+  return JSON.stringify({ ...session, groups: groups.slice(0, 100), command: [`${cut}…`], isShortened: true })
 }
 
 type Clock = {
@@ -116,17 +124,21 @@ type Means = {
   readonly clock: Clock
   readonly maxBytes: () => number
   readonly append: (part: 'output' | 'end', log: string) => Promise<void>
-  readonly follow: (ended: Promise<void>) => void
+  /** Called when the end is stored, or cannot be. */
+  readonly closed: () => void
 }
 
-function createRecording({ startTimestamp }: Session, { clock, maxBytes, append, follow }: Means): Recording {
-  const decoders = { stdout: new TextDecoder(), stderr: new TextDecoder() }
+function createRecording({ startTimestamp }: Session, { clock, maxBytes, append, closed }: Means): Recording {
+  // A byte order mark is output like any other.
+  const newDecoder = () => new TextDecoder('utf-8', { ignoreBOM: true })
+  const decoders = { stdout: newDecoder(), stderr: newDecoder() }
   let lines: string[] = []
   let chars = 0
   let outputBytes = 0
   let size = ''
   let sizes = 0
-  let isEnded = false
+  let ended: Promise<void> | undefined
+  let reason = ''
   let failure: unknown
   let timer: NodeJS.Timeout | undefined
   let storing: Promise<void> | undefined
@@ -168,46 +180,48 @@ function createRecording({ startTimestamp }: Session, { clock, maxBytes, append,
     }
   }
 
-  async function end(): Promise<void> {
-    isEnded = true
+  function assertOpen(): void {
+    if (failure !== undefined) throw failure
+    if (ended !== undefined) throw new Error('the recording has ended')
+  }
+
+  /** Adds why the session is ended to the recording. @returns the error for the connection */
+  function refuse(why: string): Error {
+    reason = why
+    return new Error(why)
+  }
+
+  async function storeEnd(): Promise<void> {
     for (const decoder of Object.values(decoders)) {
       const rest = decoder.decode()
       if (rest !== '') add([clock.seconds(), 'o', rest])
     }
     await store()
-    const isOver = outputBytes > maxBytes()
-    const ended: SessionEnd = {
-      endTimestamp: new Date(Date.parse(startTimestamp) + clock.seconds() * 1_000).toISOString(),
-      outputBytes,
-      reason: isOver ? tooLarge : '',
-    }
-    await append('end', JSON.stringify(ended))
+    const endTimestamp = new Date(Date.parse(startTimestamp) + clock.seconds() * 1_000).toISOString()
+    await append('end', JSON.stringify({ endTimestamp, outputBytes, reason } satisfies SessionEnd))
   }
 
   return {
     async output(stream, data) {
-      if (failure !== undefined) throw failure
-      // What the closed connection has not passed on.
-      if (isEnded) return
+      assertOpen()
       outputBytes += data.length
       const text = decoders[stream].decode(data, { stream: true })
       const seconds = clock.seconds()
       for (const piece of piecesOf(text)) add([seconds, 'o', piece])
-      if (outputBytes > maxBytes()) throw new Error(tooLarge)
+      if (outputBytes > maxBytes()) throw refuse(tooLarge)
       while (chars > maxWaitingChars) await store()
       if (chars > maxRecordChars) void store().catch(() => undefined)
     },
     async resize(width, height) {
-      if (failure !== undefined) throw failure
+      assertOpen()
       const next = `${width}x${height}`
-      if (isEnded || next === size) return
+      if (next === size) return
       size = next
-      if (++sizes > maxSizes) throw new Error(tooManySizes)
+      if (++sizes > maxSizes) throw refuse(tooManySizes)
       add([clock.seconds(), 'r', next])
     },
     end() {
-      const ended = end()
-      follow(ended)
+      ended ??= storeEnd().finally(closed)
       return ended
     },
   }

@@ -95,7 +95,7 @@ export async function createLogs(options: LogsOptions): Promise<Logs> {
   const joined = { client, config, live, bindings, namespaces, logger, registry, places }
   const events = streams && createEventStreams({ ...joined, streams })
   const recordings = createSessionRecordings({
-    ...{ store: streams?.recordings, live, clientAddress, places, logger },
+    ...{ store: streams?.recordings, live, clientAddress, places, logger, registry },
     created: () => namespaces.created,
   })
   const closing = new AbortController()

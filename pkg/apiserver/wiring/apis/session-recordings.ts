@@ -8,6 +8,7 @@ import { createSessionRecording, type SessionRecording } from '../../../proxy/se
 import { createPolicies } from '../../../recording/policy.ts'
 import { createRecorder } from '../../../recording/recorder.ts'
 import type { Logger } from '../../../telemetry/logger.ts'
+import { counter, type Registry } from '../../../telemetry/metrics.ts'
 
 export type SessionRecordings = {
   readonly proxied: SessionRecording
@@ -34,15 +35,21 @@ export function createSessionRecordings(options: {
   readonly created: () => ReadonlyMap<string, number>
   readonly places: LogConcurrency
   readonly logger: Logger
+  readonly registry: Registry
 }): SessionRecordings {
-  const { store, live, clientAddress, created, places, logger } = options
+  const { store, live, clientAddress, created, places, logger, registry } = options
   if (store === undefined) return none
   const settings = () => live().logs.recordings
+  const failures = counter(registry, {
+    name: 'kapis_session_recording_failures_total',
+    help: 'Recordings of sessions that could not be stored to their end. The sessions were ended.',
+  })
   const recorder = createRecorder({ store, maxBytes: () => settings().maxMegabytes * 1024 * 1024 })
   return {
     proxied: createSessionRecording({
       policies: createPolicies(() => settings().policies),
       ...{ recorder, clientAddress, logger },
+      failed: () => failures.inc(),
     }),
     serve: createSessionRecordingApi({ store, created, places, limits: () => live().logs }),
     stop: recorder.stop,

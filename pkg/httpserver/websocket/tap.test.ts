@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { createWebSocketTap } from './web-socket-tap.ts'
+import { createWebSocketTap } from './tap.ts'
 
 /** A frame with a payload shorter than 126 bytes. */
 function frame(payload: string, { head = 0x82, mask = '' } = {}): Buffer {
@@ -23,6 +23,10 @@ async function pass(sender: 'client' | 'server', chunks: readonly Buffer[], maxM
   const passed = await ended
   return { messages, passed: Array.isArray(passed) ? Buffer.concat(passed) : passed }
 }
+
+const manyFragments = Array.from({ length: 2_000 }, (_, i) =>
+  frame('', { head: i === 0 ? 0x02 : 0x00, mask: 'abcd' }),
+)
 
 describe('createWebSocketTap', () => {
   it('passes everything on unchanged, and reads its messages', async () => {
@@ -54,6 +58,7 @@ describe('createWebSocketTap', () => {
     ['an unmasked frame of a client', frame('one')],
     ['a reserved opcode', frame('one', { head: 0x83, mask: 'abcd' })],
     ['compression', frame('one', { head: 0xc2, mask: 'abcd' })],
+    ['a message in too many fragments', Buffer.concat(manyFragments)],
     ['a message that is too large', frame('x'.repeat(101), { mask: 'abcd' })],
   ] as const) {
     it(`fails for ${what}`, async () => {

@@ -10,12 +10,16 @@ export type TapOptions = {
   readonly receive: (message: Buffer) => Promise<void> | undefined
 }
 
+// Of one message: each takes memory of its own, however small it is.
+const [maxFragments, maxBufferedChunks] = [1_000, 16_384]
+
 /**
  * Creates a stream that passes one direction of a WebSocket connection on unchanged, and reads its
  * messages (RFC 6455). It fails for what is not a valid frame, and if `receive` does.
  */
 export function createWebSocketTap({ sender, maxMessageBytes, receive }: TapOptions): Transform {
-  const receiver = new Receiver({ isServer: sender === 'client', maxPayload: maxMessageBytes })
+  const limits = { maxPayload: maxMessageBytes, maxFragments, maxBufferedChunks }
+  const receiver = new Receiver({ isServer: sender === 'client', ...limits })
   let handled: (Promise<void> | undefined)[] = []
   receiver.on('message', (message: Buffer) => {
     const handling = receive(message)
