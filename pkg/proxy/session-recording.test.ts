@@ -114,7 +114,7 @@ describe('createSessionRecording', () => {
       const { code, text } = await begin(exec, { upgrade })
       expect([code, text]).to.deep.equal([
         403,
-        'the session is recorded (policy "shop"), which takes a client that uses WebSocket, such as kubectl 1.31 or later',
+        'the session is recorded (policy "shop"), which requires a client that uses WebSocket, such as kubectl 1.31 or later',
       ])
     })
   }

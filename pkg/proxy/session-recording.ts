@@ -68,7 +68,7 @@ export function createSessionRecording(options: SessionRecordingOptions): Sessio
       if (policy === undefined) return undefined
       if (req.headers.upgrade?.toLowerCase() !== 'websocket') {
         throw forbidden(
-          `the session is recorded (policy ${JSON.stringify(policy)}), which takes a client that uses WebSocket, such as kubectl 1.31 or later`,
+          `the session is recorded (policy ${JSON.stringify(policy)}), which requires a client that uses WebSocket, such as kubectl 1.31 or later`,
         )
       }
       await recorder.check()

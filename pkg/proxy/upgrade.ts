@@ -125,7 +125,7 @@ export async function joinConnections(
         b.destroy()
       })
     }
-    // What nobody reads any more still has to be read and discarded; see follow.
+    // Data for a closed connection still has to be read and discarded; see follow.
     a.once('close', () => taps.fromServer.resume())
     b.once('close', () => taps.fromClient.resume())
   }

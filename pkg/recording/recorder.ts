@@ -109,7 +109,7 @@ type Clock = {
 function createClock(): Clock {
   const [startedMs, started] = [Date.now(), performance.now()]
   let last = 0n
-  const seconds = () => (performance.now() - started) / 1_000
+  const seconds = () => Math.round((performance.now() - started) * 1_000) / 1e6
   return {
     seconds,
     timeNs() {

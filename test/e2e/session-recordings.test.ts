@@ -184,7 +184,7 @@ describe('session recordings', function () {
       env: { KUBECTL_REMOTE_COMMAND_WEBSOCKETS: 'false' },
     })
     expect(code).to.equal(1)
-    expect(stderr).to.include('takes a client that uses WebSocket, such as kubectl 1.31 or later')
+    expect(stderr).to.include('requires a client that uses WebSocket, such as kubectl 1.31 or later')
     expect((await list()).length).to.equal(before.length)
   })
 
