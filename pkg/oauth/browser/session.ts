@@ -68,8 +68,6 @@ async function beginBrowserLogin(
 ): Promise<void> {
   assertPasswordIsOwn(user)
   const earlier = await readBrowserSession(tools, req)
-  if (earlier !== undefined)
-    await endLogin(tools.sessions, earlier, 'replaced by another login in the same browser')
   const { refreshTokenSeconds, loginMaxAgeSeconds } = tools.lifetimes
   const lifeSeconds = Math.min(refreshTokenSeconds, loginMaxAgeSeconds)
   const nowMs = Date.now()
@@ -95,6 +93,9 @@ async function beginBrowserLogin(
     expiresAtMs: nowMs + lifeSeconds * 1000,
     ended: '',
   })
+  // After that: a form that is sent again (409) must not log out the user who is logged in now.
+  if (earlier !== undefined)
+    await endLogin(tools.sessions, earlier, 'replaced by another login in the same browser')
   if (!tools.multipleLogin()) await endOtherLogins(tools.sessions, session)
   const time = authTime === undefined ? {} : { auth_time: authTime }
   const claims = { sub: user.name, uid: user.uid, idp: provider, generation: user.generation, amr, ...time }

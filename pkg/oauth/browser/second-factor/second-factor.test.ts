@@ -115,6 +115,20 @@ describe('second factors', () => {
     }
   })
 
+  it('leave the login of the next user of the browser alone when an old form is sent again', async () => {
+    await setup.browser.logIn('alice', 'right')
+    const { recoveryCodes } = await enrol()
+    setup.browser.cookies.delete(session)
+    const fields = hiddenFieldsOf((await setup.browser.logIn('alice', 'right')).body)
+    const answerWith = (recovery_code = '') =>
+      setup.browser.post('/oauth/factor', { ...fields, recovery_code })
+    expect((await answerWith(recoveryCodes[0])).code).to.equal(303)
+    setup.app.users.set('bob', memoryUser('bob'))
+    await setup.browser.logIn('bob', 'right')
+    expect((await answerWith(recoveryCodes[1])).body).to.include('This login was completed before')
+    expect((await setup.browser.get('/oauth/session')).body).to.include('You are <strong>bob</strong>')
+  })
+
   it('are asked for only with the right password, which keeps it secret who has one', async () => {
     await setup.browser.logIn('alice', 'right')
     await enrol()
