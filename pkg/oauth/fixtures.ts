@@ -84,17 +84,18 @@ export async function startApp() {
     locked: () => undefined,
   })
   const requiredGroups: string[] = []
+  const factors = createFactorService({
+    ...{ passwords, hasher },
+    store: memoryFactorStore(),
+    requiredGroups: () => requiredGroups,
+  })
   const tools: GrantTools & { multipleLogin: () => boolean } = {
     multipleLogin: () => true,
     users: known,
     sessions,
     recordLogin: () => undefined,
     passwords,
-    factors: createFactorService({
-      ...{ passwords, hasher },
-      store: memoryFactorStore(),
-      requiredGroups: () => requiredGroups,
-    }),
+    factors,
     providers: {
       store: { get: name => providers.get(name), all: () => providers.values() },
       ...memoryLinking(users),
@@ -104,7 +105,7 @@ export async function startApp() {
     verifier,
     internalJwts: createInternalJwts({ issuer, keys }),
     subjectTokens: createSubjectTokens(
-      { users: known, sessions, verifier },
+      { users: known, sessions, verifier, factors },
       { ...workloads, issuer, audience, clockSkewSeconds: 10 },
     ),
     devices: memoryDevices(),

@@ -4,6 +4,7 @@ import type { Source } from '../iam/sessions/client-info.ts'
 import { endOtherLogins } from '../iam/sessions/revoke-session.ts'
 import type { User } from '../iam/users/user.ts'
 import type { AuthenticationMethods } from '../jwt/authentication-methods.ts'
+import { assertSecondFactor } from './second-factor.ts'
 import type { Granted, GrantTools } from './tokens/grant.ts'
 import { issueIdToken } from './tokens/id-token.ts'
 import { lifetimesOf } from './tokens/lifetimes.ts'
@@ -32,10 +33,12 @@ export type Login = {
 /**
  * Starts a login: its session and the first tokens.
  *
- * @throws Status invalid_scope; 409 if a session with that sid exists
+ * @throws Status invalid_grant for a user who needs a second factor since, invalid_scope; 409 if a
+ * session with that sid exists
  */
 export async function beginLogin(tools: GrantTools, login: Login): Promise<Granted> {
   const { user, client, provider, amr, source, requestedScope, sid = randomUUID() } = login
+  assertSecondFactor(tools.factors, user, amr)
   const nowMs = Date.now()
   const { nonce, authTime } = login.browser ?? { nonce: '', authTime: Math.floor(nowMs / 1000) }
   const scope = login.scope?.granted ?? grantScope(requestedScope, client)

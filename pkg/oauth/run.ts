@@ -141,7 +141,7 @@ function createApp(
     () => undefined,
   )
   const { assertions, subjectTokens } = createWorkloadIdentity(client, config.oauth, {
-    ...{ users, sessions, verifier },
+    ...{ users, sessions, verifier, factors },
   })
   return createOAuthApp({
     ...{ groupDomain: config.groupDomain, issuer, productName, assertions, registry: clients },

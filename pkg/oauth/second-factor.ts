@@ -4,7 +4,8 @@ import type { User } from '../iam/users/user.ts'
 import { type AuthenticationMethods, isMultiFactor } from '../jwt/authentication-methods.ts'
 import { oauthError } from './server/error.ts'
 
-type Factors = Pick<FactorService, 'isRequired' | 'read'>
+type Policy = Pick<FactorService, 'isRequired'>
+type Factors = Policy & Pick<FactorService, 'read'>
 
 /**
  * For logins without a page that could ask for a second factor: the password grant, HTTP Basic.
@@ -17,7 +18,7 @@ export async function assertNoSecondFactor(
   user: User,
   amr: AuthenticationMethods = '',
 ): Promise<void> {
-  if (hasFactors(await factors.read(user)) || (factors.isRequired(user) && !isMultiFactor(amr)))
+  if (hasFactors(await factors.read(user)) || lacksSecondFactor(factors, user, amr))
     throw secondFactorRequired(user, 'this user needs a second factor: log in with a browser')
 }
 
@@ -26,13 +27,18 @@ export async function assertNoSecondFactor(
  *
  * @throws Status invalid_grant
  */
-export function assertSecondFactor(
-  { isRequired }: Pick<Factors, 'isRequired'>,
-  user: User,
-  amr: AuthenticationMethods,
-): void {
-  if (isRequired(user) && !isMultiFactor(amr))
+export function assertSecondFactor(factors: Policy, user: User, amr: AuthenticationMethods): void {
+  if (lacksSecondFactor(factors, user, amr))
     throw secondFactorRequired(user, 'this user needs a second factor: log in again')
+}
+
+/** Whether the policy requires a second factor of the user that a login has not used. */
+export function lacksSecondFactor(
+  { isRequired }: Policy,
+  user: Pick<User, 'groups'>,
+  amr: AuthenticationMethods,
+): boolean {
+  return isRequired(user) && !isMultiFactor(amr)
 }
 
 function secondFactorRequired({ name: user }: User, description: string) {

@@ -1,7 +1,8 @@
 import type { Request, Response } from 'express'
 import { Status } from '../../apierrors/status.ts'
 import { hasFactors } from '../../iam/factors/factors.ts'
-import { hasOwnFactor, isMultiFactor, missingContextClass } from '../../jwt/authentication-methods.ts'
+import { hasOwnFactor, missingContextClass } from '../../jwt/authentication-methods.ts'
+import { lacksSecondFactor } from '../second-factor.ts'
 import type { TokenEvent } from '../server/audit.ts'
 import { oauthError } from '../server/error.ts'
 import type { BrowserOptions } from './dependencies.ts'
@@ -51,7 +52,7 @@ async function sendNextStep(
     await sendPasswordPage(options, exchange, progress)
     return 'password_to_change'
   }
-  if (isWanted || (factors.isRequired(user) && !isMultiFactor(amr))) {
+  if (isWanted || lacksSecondFactor(factors, user, amr)) {
     await sendTotpPage(options, exchange, progress)
     return 'second_factor_to_set_up'
   }

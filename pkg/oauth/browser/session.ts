@@ -4,8 +4,9 @@ import { type Cookie, clearCookie, readCookie, setCookie } from '../../httpserve
 import { endBrowserSession, endLogin, endOtherLogins } from '../../iam/sessions/revoke-session.ts'
 import type { Session } from '../../iam/sessions/session.ts'
 import type { User } from '../../iam/users/user.ts'
-import { type AuthenticationMethods, isMultiFactor } from '../../jwt/authentication-methods.ts'
+import type { AuthenticationMethods } from '../../jwt/authentication-methods.ts'
 import { assertPasswordIsOwn } from '../check-user-state.ts'
+import { lacksSecondFactor } from '../second-factor.ts'
 import { sourceOf } from '../server/client-info.ts'
 import type { GrantTools } from '../tokens/grant.ts'
 import { keepIdToken } from './id-token-cookie.ts'
@@ -50,7 +51,7 @@ export async function readBrowserLogin(
   const isStale = user.generation < Number(generation)
   if ((user.mustChangePassword && !isStale) || tools.sessions.isRevoked(sid, iat)) return undefined
   const amr = typeof claims.amr === 'string' ? claims.amr : ''
-  if (tools.factors.isRequired(user) && !isMultiFactor(amr)) return undefined
+  if (lacksSecondFactor(tools.factors, user, amr)) return undefined
   return { user, sid, authTime, amr, provider: String(idp) }
 }
 

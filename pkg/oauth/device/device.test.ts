@@ -97,6 +97,16 @@ describe('the device authorization grant', () => {
     ])
   })
 
+  it('is refused to a user who needs a second factor since', async () => {
+    const { device_code, user_code } = await device()
+    await decide(user_code, 'allow')
+    app.requiredGroups.push('dev')
+    expect(errorOf(await poll(device_code))).to.deep.equal([
+      400,
+      { error: 'invalid_grant', error_description: 'this user needs a second factor: log in again' },
+    ])
+  })
+
   it('creates one login for two concurrent polls', async () => {
     const { device_code, user_code } = await device()
     await decide(user_code, 'allow')

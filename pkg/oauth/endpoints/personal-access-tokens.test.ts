@@ -131,6 +131,27 @@ describe(path, () => {
     expect(JSON.parse((await ask('GET')).body).items).to.have.length(1)
   })
 
+  it('is neither made nor ended with a login without the second factor that the policy requires', async () => {
+    const { id } = await create({ name: 'a' })
+    app.requiredGroups.push('dev')
+    try {
+      const refused = [
+        403,
+        { error: 'access_denied', error_description: 'this user needs a second factor: log in again' },
+      ]
+      expect(parsed(await ask('POST', { name: 'b' }))).to.deep.equal(refused)
+      expect(parsed(await ask('DELETE', undefined, { at: `${path}/${id}` }))).to.deep.equal(refused)
+      expect(JSON.parse((await ask('GET')).body).items).to.have.length(1)
+      const { sid } = await app.tools.verifier.verifyAccess(token)
+      const session = app.sessions.get(sid)
+      if (session === undefined) throw new Error('no session')
+      app.sessions.set(sid, { ...session, amr: 'pwd otp mfa' })
+      await create({ name: 'b' })
+    } finally {
+      app.requiredGroups.pop()
+    }
+  })
+
   it('is not created by a login that has ended, even before the watch reports it', async () => {
     const { sid } = await app.tools.verifier.verifyAccess(token)
     const session = app.sessions.get(sid)

@@ -5,7 +5,7 @@ import { loginRequired } from '../login-required.ts'
 import type { TokenEvent } from '../server/audit.ts'
 import { oauthError } from '../server/error.ts'
 import { withAudit } from '../server/with-audit.ts'
-import { requireCallerLogin, requireOwnPassword } from '../tokens/caller-login.ts'
+import { requireCallerLogin, requireCompleteLogin } from '../tokens/caller-login.ts'
 import { issueAccessToken } from '../tokens/issue-access-token.ts'
 import { readCaller, type ValidToken } from '../tokens/token-validation.ts'
 import type { EndpointOptions } from './dependencies.ts'
@@ -24,8 +24,8 @@ export type PersonalAccessTokens = {
 /**
  * Personal access tokens for scripts: long-lived, named, and with all permissions of their owner or
  * read-only. They are sessions, so they end with their user and are checked for each request. Only
- * a login can create one, after the user has changed a password that an administrator set: a leaked
- * token must not be able to create a successor. They end like the login that created them, when the
+ * a login can create one, with nothing left to do for the user (a password to change, a second
+ * factor): a leaked token must not be able to create a successor. They end like the login that created them, when the
  * password changes or the identity provider revokes the login.
  */
 export function createPersonalAccessTokens({ tools, audit }: EndpointOptions): PersonalAccessTokens {
@@ -44,7 +44,7 @@ export function createPersonalAccessTokens({ tools, audit }: EndpointOptions): P
   return {
     create: withAudit(audit, endpoint, async (req, res, event) => {
       const caller = await requireLogin(req, event)
-      requireOwnPassword(caller)
+      requireCompleteLogin(tools, caller)
       const { user, claims, login } = caller
       const { name, scope, lifeSeconds } = readTokenRequest(req)
       if ((await listOwn(user.name)).length >= maxTokens)
@@ -75,7 +75,7 @@ export function createPersonalAccessTokens({ tools, audit }: EndpointOptions): P
 
     remove: withAudit(audit, endpoint, async (req, res, event) => {
       const caller = await requireLogin(req, event)
-      requireOwnPassword(caller)
+      requireCompleteLogin(tools, caller)
       const { user } = caller
       const session = await tools.sessions.read(String(req.params.id))
       if (session === undefined || session.user !== user.name || !isGood(session))

@@ -177,6 +177,12 @@ describe('authorizationCodeGrant', () => {
       expect(invalid(await setup.exchange(other))).to.equal('authenticated user does not exist')
     })
 
+    it('starts no login of a user who needs a second factor since', async () => {
+      const code = await setup.codeOf()
+      setup.app.requiredGroups.push('dev')
+      expect(invalid(await setup.exchange(code))).to.equal('this user needs a second factor: log in again')
+    })
+
     it('goes to a native app on whatever port it has, with PKCE', async () => {
       await setup.browser.logIn('alice', 'right')
       const uri = 'http://127.0.0.1:51004/cb'

@@ -64,6 +64,26 @@ describe('token exchange', () => {
     )
   })
 
+  it('takes no token of a login without the second factor that the policy requires', async () => {
+    const { access_token: own } = await setup.app.login('alice')
+    const { sid } = await setup.app.tools.verifier.verifyAccess(own)
+    const session = setup.app.sessions.get(sid)
+    if (session === undefined) throw new Error('no session')
+    setup.app.requiredGroups.push('dev')
+    try {
+      expect(await exchange(own)).to.deep.equal({
+        code: 400,
+        body: { error: 'invalid_grant', error_description: 'this user needs a second factor: log in again' },
+      })
+      for (const changes of [{ amr: 'pwd otp mfa' }, { type: 'PersonalAccessToken', amr: '' }] as const) {
+        setup.app.sessions.set(sid, { ...session, ...changes })
+        expect((await exchange(own)).code).to.equal(200)
+      }
+    } finally {
+      setup.app.requiredGroups.pop()
+    }
+  })
+
   it('issues a token for another audience, which Kapis rejects', async () => {
     const { access_token: own } = await setup.app.login('alice')
     const { body } = await exchange(own, { audience: 'https://wiki.example.org' })

@@ -1,6 +1,7 @@
 import { Status } from '../../apierrors/status.ts'
 import type { Session } from '../../iam/sessions/session.ts'
 import { loginRequired } from '../login-required.ts'
+import { lacksSecondFactor } from '../second-factor.ts'
 import { Refusal } from '../server/error.ts'
 import type { GrantTools } from './grant.ts'
 import type { ValidToken } from './token-validation.ts'
@@ -25,13 +26,21 @@ export async function requireCallerLogin(
 }
 
 /**
+ * Requires that the user has nothing left to do: the login may be older than the policy.
+ *
  * @throws Status 403 access_denied for a user who has not changed a password that an administrator
- * set
+ * set, or needs a second factor that the login has not used
  */
-export function requireOwnPassword({ user }: ValidToken): void {
-  if (!user.mustChangePassword) return
-  const message = 'the password of this user was set by an administrator: change it first'
-  throw denied(message, 'password_to_change', user.name)
+export function requireCompleteLogin(
+  { factors }: Pick<GrantTools, 'factors'>,
+  { user, login }: ValidToken & { readonly login: Pick<Session, 'amr'> },
+): void {
+  if (user.mustChangePassword) {
+    const message = 'the password of this user was set by an administrator: change it first'
+    throw denied(message, 'password_to_change', user.name)
+  }
+  if (lacksSecondFactor(factors, user, login.amr))
+    throw denied('this user needs a second factor: log in again', 'second_factor_required', user.name)
 }
 
 function denied(message: string, why: string, user: string): Status {

@@ -1,8 +1,10 @@
 import type { Status } from '../../apierrors/status.ts'
 import type { ExchangePolicy } from '../../config/sections/token-exchange.ts'
+import type { FactorService } from '../../iam/factors/factor-service.ts'
 import type { Session } from '../../iam/sessions/session.ts'
 import type { User } from '../../iam/users/user.ts'
 import { assertPasswordIsOwn, assertUserEnabled } from '../check-user-state.ts'
+import { assertSecondFactor } from '../second-factor.ts'
 import { oauthError } from '../server/error.ts'
 import { printable } from '../server/form.ts'
 import type { ExchangeableToken, SubjectTokens } from './exchangeable-token.ts'
@@ -16,6 +18,7 @@ export type SubjectTokenOptions = ForeignTokenOptions & {
 
 type Tools = TokenJudge & {
   readonly sessions: { readonly read: (sid: string) => Promise<Session | undefined> }
+  readonly factors: Pick<FactorService, 'isRequired'>
 }
 
 /**
@@ -34,6 +37,7 @@ export function createSubjectTokens(
     if (session === undefined || session.ended !== '') throw invalid('the login has ended')
     if (session.type === 'TokenExchange') throw invalid('an exchanged token cannot be exchanged again')
     assertPasswordIsOwn(user)
+    if (session.type === '') assertSecondFactor(tools.factors, user, session.amr)
     const policy = own.find(each => each.source === 'User' && isFor(each, user.name))
     if (policy === undefined) throw noPolicy(user.name)
     return { policy, user, subject: user.name, login: session, expiresAt: claims.exp, scope: claims.scope }
