@@ -19,10 +19,14 @@ export function createScriptedCollection(initial: readonly KubeObject[]) {
   let items = initial
   let watch: IncomingMessage | undefined
   const deleted: string[] = []
+  const deleteOptions: unknown[] = []
   const list = () => ({ kind: 'List', apiVersion: 'v1', metadata: { resourceVersion: '1' }, items })
   const client: KubeClient = {
-    async call({ method = 'GET', path }) {
-      if (method === 'DELETE') deleted.push(path)
+    async call({ method = 'GET', path, body }) {
+      if (method === 'DELETE') {
+        deleted.push(path)
+        deleteOptions.push(body)
+      }
       return list()
     },
     async stream({ path }) {
@@ -41,6 +45,8 @@ export function createScriptedCollection(initial: readonly KubeObject[]) {
     client,
     /** Paths that were deleted. */
     deleted,
+    /** The bodies of these deletions. */
+    deleteOptions,
     isWatched: () => watch !== undefined,
     emit: (event: WatchEvent) => push(event),
     /** Ends the watch with 410; the next list returns `next`. */

@@ -16,7 +16,7 @@ function request(spec: object, status: object = {}): KubeObject {
 describe('toAccessRequest', () => {
   it('counts the time from when the request was made', () => {
     expect(toAccessRequest(request({}, { state: 'Approved', by: 'joe' }))).to.deep.equal({
-      ...{ name: 'a', user: 'jane', userUid: 'u-1', group: 'ops', isApproved: true },
+      ...{ name: 'a', uid: 'r', user: 'jane', userUid: 'u-1', group: 'ops', isApproved: true },
       expiresAtMs: madeMs + 60_000,
     })
   })
@@ -27,6 +27,8 @@ describe('toAccessRequest', () => {
     ['a revoked one', request({}, { state: 'Revoked' }), false, 60],
     ['one for a group of Kubernetes', request({ group: 'system:masters' }, { state: 'Approved' }), false, 60],
     ['one for no group', request({ group: '' }, { state: 'Approved' }), false, 60],
+    ['one for a group with a blank at its end', request({ group: 'ops ' }, { state: 'Approved' }), false, 60],
+    ['one for an invisible group', request({ group: 'op\u200bs' }, { state: 'Approved' }), false, 60],
     ['one of a year', request({ seconds: 31_536_000 }, { state: 'Approved' }), true, 43_200],
     ['one of no time', request({ seconds: '60' }, { state: 'Approved' }), true, 0],
   ]
@@ -87,10 +89,14 @@ describe('AccessRequestStore', () => {
   })
 
   it('deletes what ended a week ago', async () => {
-    const { deleted } = await follow([request({})])
+    const { deleted, deleteOptions } = await follow([request({})])
     await store.collect(madeMs + 60_000)
     expect(deleted).to.deep.equal([])
     await store.collect(madeMs + 60_000 + 7 * 86_400_000)
     expect(deleted).to.deep.equal(['/apis/iam.kapis.io/v1alpha2/accessrequests/a'])
+    // Not a request of that name which the user has made since.
+    expect(deleteOptions).to.deep.equal([
+      { apiVersion: 'v1', kind: 'DeleteOptions', preconditions: { uid: 'r' } },
+    ])
   })
 })

@@ -94,17 +94,21 @@ export class AccessRequestStore {
     return given
   }
 
-  /** Deletes requests that ended a week ago. Safe to run on every replica. */
+  /**
+   * Deletes requests that ended a week ago. Safe to run on every replica: a new request of the same
+   * name stays.
+   */
   async collect(nowMs = Date.now()): Promise<void> {
     const { client, groupDomain } = this.#options
     const all = [...this.#requests.values()].flatMap(requests => [...requests.values()])
-    for (const { name, expiresAtMs } of all) {
+    for (const { name, uid, expiresAtMs } of all) {
       if (nowMs < expiresAtMs + keptMs) continue
       const path = `${accessRequestsPath(groupDomain)}/${encodeURIComponent(name)}`
+      const body = { apiVersion: 'v1', kind: 'DeleteOptions', preconditions: { uid } }
       try {
-        await client.call({ method: 'DELETE', path })
+        await client.call({ method: 'DELETE', path, body })
       } catch (error) {
-        if (!(error instanceof Status && error.code === 404)) throw error
+        if (!(error instanceof Status && (error.code === 404 || error.code === 409))) throw error
       }
     }
   }

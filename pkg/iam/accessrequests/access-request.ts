@@ -1,9 +1,11 @@
 import { type KubeObject, membersOf, textOf } from '../../kubeclient/object/object.ts'
 import { iamVersion } from '../users/user.ts'
+import { groupProblem } from '../users/user-validation.ts'
 
 /** A request of a user to have a group until a time: an `AccessRequest` of iam.<group domain>. */
 export type AccessRequest = {
   readonly name: string
+  readonly uid: string
   readonly user: string
   readonly userUid: string
   readonly group: string
@@ -26,10 +28,11 @@ export function toAccessRequest({ metadata, spec, status }: KubeObject): AccessR
   const name = textOf(group)
   return {
     name: metadata.name,
+    uid: metadata.uid,
     user: textOf(user),
     userUid: textOf(userUid),
     group: name,
-    isApproved: membersOf(status).state === 'Approved' && name !== '' && !name.startsWith('system:'),
+    isApproved: membersOf(status).state === 'Approved' && groupProblem(name) === undefined,
     expiresAtMs: (Date.parse(metadata.creationTimestamp) || 0) + lasts * 1000,
   }
 }
