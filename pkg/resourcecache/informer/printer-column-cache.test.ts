@@ -28,6 +28,22 @@ describe('createPrinterColumns', () => {
     ])
   })
 
+  it('shares a read among concurrent requests, and is bounded by the size of the definitions', async () => {
+    let count = 0
+    const additionalPrinterColumns = [{ name: 'A'.repeat(1024 * 1024), jsonPath: '.a' }]
+    const columns = createPrinterColumns({
+      async call() {
+        count++
+        return { spec: { versions: [{ name: 'v1', additionalPrinterColumns }] } }
+      },
+    })
+    await Promise.all([columns(widgets), columns(widgets)])
+    expect(count).to.equal(1)
+    // Too large to be kept.
+    await columns(widgets)
+    expect(count).to.equal(2)
+  })
+
   it('knows kinds without a definition, and asks again after a failure', async () => {
     const answers = [new Status(500, 'InternalError', 'no'), new Status(404, 'NotFound', 'none')]
     const columns = createPrinterColumns({

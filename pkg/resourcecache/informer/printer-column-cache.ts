@@ -1,8 +1,11 @@
 import { Status, unavailable } from '../../apierrors/status.ts'
 import { createBoundedCache } from '../../cache/bounded-cache.ts'
+import { createSingleFlight } from '../../cache/single-flight.ts'
 import type { KubeClient } from '../../kubeclient/client.ts'
 import type { Kind } from '../kind.ts'
 import { type PrinterColumn, readPrinterColumns } from '../list/printer-columns.ts'
+
+type Columns = { readonly columns: readonly PrinterColumn[] | undefined }
 
 const maxBytes = 4 * 1024 * 1024
 const keptMs = 10_000
@@ -16,31 +19,31 @@ const keptMs = 10_000
 export function createPrinterColumns(
   client: Pick<KubeClient, 'call'>,
 ): (kind: Kind) => Promise<readonly PrinterColumn[] | undefined> {
-  const cache = createBoundedCache<Promise<readonly PrinterColumn[] | undefined>>({
+  const cache = createBoundedCache<Columns>({
     maxBytes,
-    sizeOf: () => 8 * 1024,
+    // The author of a definition decides how many there are.
+    sizeOf: ({ columns = [] }) => 4 * JSON.stringify(columns).length,
   })
+  const share = createSingleFlight<Columns>()
 
-  async function read({ plural, source }: Kind): Promise<readonly PrinterColumn[] | undefined> {
+  async function read({ plural, source }: Kind): Promise<Columns> {
     const path = `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${plural}.${source.group}`
     try {
-      return readPrinterColumns(await client.call({ path }), source.version)
+      return { columns: readPrinterColumns(await client.call({ path }), source.version) }
     } catch (error) {
-      if (error instanceof Status && error.code === 404) return undefined
+      if (error instanceof Status && error.code === 404) return { columns: undefined }
       throw unavailable(`the columns of ${plural} cannot be read; retry later`)
     }
   }
 
-  return kind => {
+  return async kind => {
     // The core group has no custom resources.
-    if (kind.source.group === '') return Promise.resolve(undefined)
+    if (kind.source.group === '') return undefined
     const key = kind.source.path
     const known = cache.get(key)
-    if (known !== undefined) return known
-    const made = read(kind)
-    cache.set(key, made, keptMs)
-    // A failure is not kept.
-    made.catch(() => cache.delete(key))
-    return made
+    if (known !== undefined) return known.columns
+    const found = await share(key, () => read(kind))
+    cache.set(key, found, keptMs)
+    return found.columns
   }
 }

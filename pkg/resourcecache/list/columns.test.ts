@@ -17,7 +17,12 @@ const definition = {
           { name: 'Size', type: 'integer', jsonPath: '.spec.size' },
           { name: 'Ready', type: 'string', jsonPath: '.status.conditions[?(@.type=="Ready")].status' },
           { name: 'Zone', type: 'string', jsonPath: ".metadata.labels['example.com/zone']" },
+          { name: 'Synced', type: 'string', jsonPath: ".status.conditions[?( @.type == 'Synced' )].status" },
           { name: 'Strange', type: 'string', jsonPath: '.spec..all' },
+          { name: 'Two', type: 'string', jsonPath: '.a[?(@.b=="c")].d[?(@.e=="f")]' },
+          { name: 'Greater', type: 'string', jsonPath: '.a[?(@.b>3)].c' },
+          { name: 'Unclosed', type: 'string', jsonPath: '.a[?(@.b=="c"' },
+          { name: 'Long', type: 'string', jsonPath: '.a'.repeat(513) },
         ],
       },
     ],
@@ -74,6 +79,7 @@ describe('columnSelector', () => {
     ['Size!=3', false],
     ['ready=True', true],
     ['Ready=Unknown', false],
+    ['Synced=Unknown', true],
     ['Zone=a\\,b', true],
     ['Name=w', true],
   ]
@@ -96,11 +102,32 @@ describe('columnSelector', () => {
       ).to.equal(isMatch)
   })
 
+  it('reads a hostile definition in linear time', () => {
+    const jsonPath = `.a${'[?(@ '.repeat(3_000)}${' '.repeat(3_000)}`
+    const hostile = {
+      spec: { versions: [{ name: 'v1', additionalPrinterColumns: [{ name: 'A', jsonPath }] }] },
+    }
+    const since = performance.now()
+    expect(readPrinterColumns(hostile, 'v1')).to.deep.equal([])
+    expect(performance.now() - since).to.be.below(1_000)
+  })
+
+  it('reads the first hundred columns of a definition', () => {
+    const additionalPrinterColumns = Array.from({ length: 101 }, (_, i) => ({
+      name: `C${i}`,
+      jsonPath: '.a',
+    }))
+    const wide = { spec: { versions: [{ name: 'v1', additionalPrinterColumns }] } }
+    expect(readPrinterColumns(wide, 'v1').map(({ name }) => name)).to.deep.equal(
+      Array.from({ length: 100 }, (_, i) => `C${i}`),
+    )
+  })
+
   it('names the columns that there are', () => {
     const refuse = (kind: typeof widgets, given?: typeof printer) =>
       expect(() => restrictToColumns(kind, parseFieldSelector('Colour=red'), given))
     refuse(widgets, printer).to.throw(
-      'unknown column "Colour" of widgets; supported: Name, Size, Ready, Zone',
+      'unknown column "Colour" of widgets; supported: Name, Size, Ready, Zone, Synced',
     )
     refuse(widgets).to.throw('unknown column "Colour" of widgets; supported: Name, Age')
   })
@@ -115,7 +142,9 @@ describe('columnSelector', () => {
   it('is ignored with a warning where the platform does not know a column', async () => {
     const query = parseListQuery(new QueryParameters('columnSelector=Size%3D3,Colour%3Dred'))
     const { restriction, warning } = await toColumnRestriction(widgets, query, async () => printer)
-    expect(warning).to.equal('ignored unknown column "Colour" of widgets; supported: Name, Size, Ready, Zone')
+    expect(warning).to.equal(
+      'ignored unknown column "Colour" of widgets; supported: Name, Size, Ready, Zone, Synced',
+    )
     expect(restriction?.matches(widget)).to.equal(true)
   })
 })

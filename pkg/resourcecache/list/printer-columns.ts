@@ -15,17 +15,21 @@ export type PrinterPath = {
   readonly item?: { readonly path: Steps; readonly value: string; readonly after: Steps }
 }
 
-const filtered = /^(.*?)\[\?\(\s*@(.+?)\s*==\s*(?:"([^"\\]*)"|'([^'\\]*)')\s*\)\](.*)$/s
+// More than in any real definition: what is read for a request must not be the author's choice.
+const maxColumns = 100
+const maxPathLength = 1024
+const quoted = /^(?:"([^"\\]*)"|'([^'\\]*)')$/
 
 /**
- * The columns that a CustomResourceDefinition gives a version. One whose path Kapis cannot read is
- * left out.
+ * The columns that a CustomResourceDefinition gives a version, at most the first hundred. One whose
+ * path Kapis cannot read is left out.
  */
 export function readPrinterColumns(definition: unknown, version: string): readonly PrinterColumn[] {
   const found = itemsOf(membersOf(membersOf(definition).spec).versions)
     .map(membersOf)
     .find(({ name }) => name === version)
   return itemsOf(found?.additionalPrinterColumns)
+    .slice(0, maxColumns)
     .map(membersOf)
     .flatMap(({ name, jsonPath }) => {
       const path = parsePrinterPath(textOf(jsonPath))
@@ -34,21 +38,30 @@ export function readPrinterColumns(definition: unknown, version: string): readon
 }
 
 function parsePrinterPath(text: string): PrinterPath | undefined {
+  if (text.length > maxPathLength) return undefined
   try {
-    const match = filtered.exec(text)
-    if (match === null) return { before: parseJsonPath(text, 'jsonPath') }
-    const [, before = '', path = '', double, single, after = ''] = match
-    return {
-      before: parseJsonPath(before, 'jsonPath'),
-      item: {
-        path: parseJsonPath(path, 'jsonPath'),
-        value: double ?? single ?? '',
-        after: after === '' ? [] : parseJsonPath(after, 'jsonPath'),
-      },
-    }
+    const start = text.indexOf('[?(')
+    if (start < 0) return { before: parseJsonPath(text, 'jsonPath') }
+    const end = text.lastIndexOf(')]')
+    const condition = parseCondition(text.slice(start + 3, Math.max(end, 0)))
+    const after = text.slice(end + 2)
+    return (
+      condition && {
+        before: parseJsonPath(text.slice(0, start), 'jsonPath'),
+        item: { ...condition, after: after === '' ? [] : parseJsonPath(after, 'jsonPath') },
+      }
+    )
   } catch {
     return undefined
   }
+}
+
+/** Parses `@.type=="Ready"`, without a regular expression that backtracks over untrusted text. */
+function parseCondition(text: string): { readonly path: Steps; readonly value: string } | undefined {
+  const [left = '', ...right] = text.trim().split('==')
+  const match = quoted.exec(right.join('==').trim())
+  if (match === null || !left.startsWith('@')) return undefined
+  return { path: parseJsonPath(left.slice(1).trim(), 'jsonPath'), value: match[1] ?? match[2] ?? '' }
 }
 
 /** @param source the value at the path before the item, as JSON */
