@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http'
 import { expect } from 'chai'
 import { renderKube } from '../../apierrors/render-kube.ts'
 import { Status } from '../../apierrors/status.ts'
@@ -46,6 +47,27 @@ describe('createCounts', () => {
     expect(secrets.status).to.include({ kind: 'Status', code: 403, message: 'secrets is forbidden' })
     expect(nodes.status).to.include({ code: 500 })
     expect(JSON.stringify(nodes)).to.not.contain('a fault of the server')
+  })
+
+  it('counts no further kinds for a response that the deadline has ended', async () => {
+    let asked = 0
+    const ended = Promise.withResolvers<void>()
+    let outer: ServerResponse | undefined
+    const counts = createCounts({
+      root,
+      readLine: createLineReader(),
+      serveList() {
+        asked++
+        outer?.end('{}')
+      },
+    })
+    loopback = await startLoopback((req, res) => {
+      outer = res
+      ended.resolve(counts(toExchange(req, res)) ?? undefined)
+    })
+    await loopback.get(`${root}/counts?kinds=pods,services,nodes`)
+    await ended.promise
+    expect(asked).to.equal(1)
   })
 
   it('counts in a namespace, by default what can be in one', async () => {

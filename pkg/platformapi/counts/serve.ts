@@ -2,7 +2,7 @@ import { toKubeStatus } from '../../apierrors/render-kube.ts'
 import { methodNotAllowed, toStatus } from '../../apierrors/status.ts'
 import type { AuthenticatedExchange, Handler } from '../../apirequest/request-context.ts'
 import { HookedResponse } from '../../httpserver/hooked-message.ts'
-import { sendJson } from '../../httpserver/response/respond.ts'
+import { isOver, sendJson } from '../../httpserver/response/respond.ts'
 import { isRecord } from '../../kubeclient/object/object.ts'
 import { parseKinds, parseNamespace, type SubrequestTools, toSubrequest } from '../subrequests/subrequest.ts'
 
@@ -69,10 +69,10 @@ export function createCounts({ root, readLine, serveList }: CountsOptions): Hand
     // One after the other, so that a request with many counts gets no more resources than one with
     // a single count.
     for (const kind of kinds) {
-      if (res.destroyed) return
+      if (isOver(res)) return
       items.push(await count(exchange, kind, namespace))
     }
-    sendJson(res, 200, { items, totalItems: items.length })
+    if (!isOver(res)) sendJson(res, 200, { items, totalItems: items.length })
   }
 }
 

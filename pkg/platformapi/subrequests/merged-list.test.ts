@@ -101,6 +101,26 @@ describe('createMergedList', () => {
     expect(asked).to.have.length(4)
   })
 
+  it('lists no further kinds for a response that the deadline has ended', async () => {
+    let asked = 0
+    const ended = Promise.withResolvers<void>()
+    const serve = createMergedList({
+      root,
+      timeSlices: createUserTimeSlices(),
+      async collect({ res }) {
+        asked++
+        res.end('{}')
+        throw new Status(503, 'ServiceUnavailable', 'later')
+      },
+    })
+    loopback = await startLoopback((req, res) => {
+      ended.resolve(serve(toExchange(req, res)) ?? undefined)
+    })
+    await loopback.get(`${root}/resources?kinds=pods,services,nodes`)
+    await ended.promise
+    expect(asked).to.equal(1)
+  })
+
   const refused: readonly [query: string, message: string][] = [
     ['', 'kinds is required: plurals joined by commas, such as pods,services'],
     ['?kinds=pods,Pods', 'invalid kinds: "Pods" is not a plural such as pods'],

@@ -3,6 +3,7 @@ import { badRequest, expired, methodNotAllowed, toStatus } from '../../apierrors
 import { type ListQuery, parseListQuery } from '../../apirequest/query/list-query.ts'
 import type { AuthenticatedExchange, Handler } from '../../apirequest/request-context.ts'
 import { requirementsOf } from '../../apirequest/selector/selector.ts'
+import { isOver } from '../../httpserver/response/respond.ts'
 import { passWarning } from '../../httpserver/response/warning.ts'
 import { listPage } from '../../resourcecache/list/list.ts'
 import type { Form } from '../../resourcecache/list/list-body.ts'
@@ -59,11 +60,12 @@ export function createMergedList({ root, collect, timeSlices }: MergedListOption
       const parts: (Part | Refusal)[] = []
       // One after the other, so that one request uses no more resources at a time than many.
       for (const { kind, url } of urls) {
-        if (res.destroyed) return
+        if (isOver(res)) return
         parts.push(await collectKind(exchange, kind, url))
       }
       const lists = parts.filter(part => 'list' in part)
       const merged = await mergeLists(lists, listQuery, slices)
+      if (isOver(res)) return
       if (!lists.every(({ list }) => isCurrent(list.visible))) {
         if (round === maxRounds) throw expired(changedSight)
         continue

@@ -27,11 +27,8 @@ describe('restrictToOwner', () => {
   /** An exchange as a request below a namespace has it. */
   async function exchangeOf(path: string): Promise<AuthenticatedExchange> {
     const { promise, resolve } = Promise.withResolvers<AuthenticatedExchange>()
-    loopback = await startLoopback((req, res) => {
-      resolve(toExchange(req, res))
-      res.end()
-    })
-    await loopback.get(path)
+    loopback = await startLoopback((req, res) => resolve(toExchange(req, res)))
+    loopback.get(path).catch(() => undefined)
     return promise
   }
 
@@ -45,7 +42,7 @@ describe('restrictToOwner', () => {
     Application: [],
   }
 
-  async function find(uid: string, seniority: number, hidden: readonly string[] = []) {
+  async function find(uid: string, seniority: number, hidden: readonly string[] = [], isEnded = false) {
     const asked: string[] = []
     const entries = [
       entry('pod', owned('pod', ['ReplicaSet', 'uid-rs'])),
@@ -62,8 +59,9 @@ describe('restrictToOwner', () => {
           const source = { group, version: 'v1', path: `/apis/${group}/v1/${plural}` }
           return { ...entry('a').served.kind, plural, kind, namespaced: true, source }
         },
-        async collect({ req }, url) {
+        async collect({ req, res }, url) {
           asked.push(url)
+          if (isEnded) res.destroy()
           const [kind = ''] = Object.keys(kinds).filter(name => url.endsWith(`/${name.toLowerCase()}s`))
           if (hidden.includes(kind)) throw new Status(403, 'Forbidden', `${kind} is forbidden`)
           const items = (kinds[kind] ?? []).map(([name, ...owners]) => node(name, owned(name, ...owners)))
@@ -101,6 +99,10 @@ describe('restrictToOwner', () => {
       '/kapis/apps/v1/namespaces/shop/deployments',
       '/kapis/apps/v1/namespaces/shop/applications',
     ])
+  })
+
+  it('lists no further kinds for a client that is gone', async () => {
+    expect((await find('uid-loop', 4, [], true)).asked).to.have.length(1)
   })
 
   it('says which owners the caller may not list', async () => {

@@ -1,5 +1,6 @@
 import { toStatus } from '../../apierrors/status.ts'
 import type { AuthenticatedExchange } from '../../apirequest/request-context.ts'
+import { isOver } from '../../httpserver/response/respond.ts'
 import type { Kind } from '../../resourcecache/kind.ts'
 import { type ListRestriction, toListPredicate } from '../../resourcecache/list/list-predicate.ts'
 import type { Entry } from '../../resourcecache/store/cached-object.ts'
@@ -66,6 +67,7 @@ export async function restrictToOwner(
       warnings.push(`owners of ${found.length - kinds.length} more kinds are not looked at`)
     level = []
     for (const reference of kinds) {
+      if (isOver(exchange.res)) break
       seen.add(reference)
       const entries = await collectKind(reference)
       for (const { meta } of entries) owners.set(meta.uid, ownersOf(meta))

@@ -39,7 +39,14 @@ export type CollectList = (exchange: AuthenticatedExchange, url: string) => Prom
 export function createCollectList({ readLine, serveList }: SubrequestTools): CollectList {
   return async (exchange, url) => {
     const res = new ListCollector(exchange.req)
-    await serveList(toSubrequest(exchange, readLine('GET', url), res))
+    // A list that is itself made of lists stops when the response of the whole request is over.
+    const end = () => void res.destroy()
+    exchange.res.once('close', end)
+    try {
+      await serveList(toSubrequest(exchange, readLine('GET', url), res))
+    } finally {
+      exchange.res.off('close', end)
+    }
     if (res.collected === undefined)
       throw badRequest(`${url.split('?')[0]} cannot be a part of a list of several kinds`)
     return { list: res.collected, headers: res }
