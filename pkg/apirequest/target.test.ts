@@ -163,11 +163,15 @@ describe('a path in a cluster', () => {
     ['/apis/clusters/host/apps/v1/deployments', '/apis/apps/v1/deployments'],
     ['/clusters/host/kapis/iam.kapis.io/v1alpha2/users', '/kapis/iam.kapis.io/v1alpha2/users'],
     ['/clusters/host/api?x', '/api', 'x'],
+    ['/clusters/host/openapi/v3/apis/apps/v1', '/openapi/v3/apis/apps/v1'],
+    ['/clusters/host/version?timeout=32s', '/version', 'timeout=32s'],
     ['/kapis/clusters/host', '/kapis'],
     // It is taken away once.
     ['/kapis/clusters/host/clusters/other/v1', '/kapis/clusters/other/v1'],
     // Not an API, or not the segment.
     ['/clusters/host/oauth/token', '/clusters/host/oauth/token'],
+    ['/clusters/host/versions', '/clusters/host/versions'],
+    ['/clusters/host/clusters/host/api', '/clusters/host/clusters/host/api'],
     ['/clusters/other', '/clusters/other'],
     ['/kapis/clusters', '/kapis/clusters'],
     ['/kapis/%63lusters/host/v1', '/kapis/%63lusters/host/v1'],

@@ -10,16 +10,20 @@ const belowProxy = /^\/api\/v1\/(?:namespaces\/[^/]+\/(?:pods|services)|nodes)\/
 // RFC 9112 section 3.2.2. A URL with user information is refused.
 const absoluteForm = /^https?:\/\/[^/?#@]+(?=[/?]|$)/i
 
-/** A cluster in a path of KubeSphere 3.4, after the prefix; or before it, as in later releases. */
+/**
+ * A cluster in a path of KubeSphere 3.4, after the prefix; or before it, as in later releases, where
+ * kubectl also asks for the version and OpenAPI documents.
+ */
 const inCluster =
-  /^(\/(?:kapis|kapi|apis|api))\/clusters\/([^/?]+)(?=[/?]|$)|^\/clusters\/([^/?]+)(?=\/(?:kapis|kapi|apis|api)(?:[/?]|$))/
+  /^(\/(?:kapis|kapi|apis|api))\/clusters\/([^/?]+)(?=[/?]|$)|^\/clusters\/([^/?]+)(?=\/(?:kapis|kapi|apis|api|openapi|version)(?:[/?]|$))/
 /** The name of this cluster, as in KubeSphere. */
 const thisCluster = 'host'
 
 /**
- * Splits the request target. A path in the cluster `host` is the path without it. Rejects paths that two parsers could read differently instead of
- * normalizing them: the authorizer and the handler must see the same path (RFC 3986 section 6.2.2).
- * Below a proxy subresource of kube-apiserver any path is passed on unchanged.
+ * Splits the request target. A path in the cluster `host` is the path without it. Rejects paths
+ * that two parsers could read differently instead of normalizing them: the authorizer and the
+ * handler must see the same path (RFC 3986 section 6.2.2). Below a proxy subresource of
+ * kube-apiserver any path is passed on unchanged.
  *
  * @param url `req.url`: origin-form or absolute-form (RFC 9112 section 3.2)
  * @throws Status 400, 404 for a path in another cluster
