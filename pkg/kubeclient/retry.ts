@@ -51,10 +51,15 @@ export async function retryOnConflict<T>(work: () => Promise<T>, busy?: string):
   }
 }
 
+/** Returns whether kube-apiserver is overloaded or not responding. */
+export function isTransient(error: unknown): boolean {
+  return error instanceof Status && (error.code >= 500 || error.code === 429)
+}
+
 /** Tries a request up to three times while kube-apiserver is overloaded or not responding. */
 export function retryTransient<T>(work: () => Promise<T>): Promise<T> {
   return retry(work, {
-    isRetriable: error => error instanceof Status && (error.code >= 500 || error.code === 429),
+    isRetriable: isTransient,
     attempts: 3,
     delayMs: failed => 250 * failed,
   })

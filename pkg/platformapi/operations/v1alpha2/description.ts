@@ -1,5 +1,5 @@
 import { callers, kubeErrors } from '../../../openapi/kube-errors.ts'
-import { type Paths, requiredQuery, segment, success } from '../../../openapi/operation.ts'
+import { type Paths, query, requiredQuery, segment, success } from '../../../openapi/operation.ts'
 import { oneOfTexts } from '../../../openapi/schema.ts'
 
 /** Operations on jobs, below `/kapis/operations.<group domain>/v1alpha2`. */
@@ -12,6 +12,7 @@ export const operationPaths = {
         segment('job', 'The name of the Job.'),
         requiredQuery('action', 'What to do.', oneOfTexts(['rerun'])),
         requiredQuery('resourceVersion', 'The version of the Job; 409 if it has another one.'),
+        query('dryRun', 'All: everything is checked and nothing is kept.', oneOfTexts(['All'])),
       ],
       answers: { ...success, ...kubeErrors(404, 409, 422) },
       security: callers,

@@ -2,6 +2,7 @@ import { expect } from 'chai'
 import { renderKube } from '../../../apierrors/render-kube.ts'
 import { Status } from '../../../apierrors/status.ts'
 import { type Loopback, startLoopback, toExchange } from '../../../apirequest/fixtures.ts'
+import { itemsOf, membersOf } from '../../../kubeclient/object/object.ts'
 import { createOperations } from './serve.ts'
 
 const jobs = '/apis/batch/v1/namespaces/shop/jobs'
@@ -39,6 +40,8 @@ describe('POST …/jobs/{job}?action=rerun', () => {
   let loopback: Loopback
   let calls: { method: string; path: string; body?: unknown }[] = []
   let job: object = stored
+  /** The Job of the name after it was deleted. */
+  let now: object = stored
   /** The writes that kube-apiserver refuses, by their number. */
   let refusals = new Map<number, Status>()
 
@@ -46,7 +49,7 @@ describe('POST …/jobs/{job}?action=rerun', () => {
     const operations = createOperations({
       groupDomain: 'kapis.io',
       async callAs(_exchange, { method = 'GET', path, body }) {
-        if (method === 'GET') return { code: 200, text: JSON.stringify(job) }
+        if (method === 'GET') return { code: 200, text: JSON.stringify(calls.length === 0 ? job : now) }
         calls.push({ method, path, body: JSON.parse(JSON.stringify(body)) })
         const refusal = refusals.get(calls.length)
         if (refusal !== undefined) throw refusal
@@ -65,14 +68,16 @@ describe('POST …/jobs/{job}?action=rerun', () => {
   beforeEach(() => {
     calls = []
     job = stored
+    now = stored
     refusals = new Map()
   })
 
   const post = async (query: string, path = 'namespaces/shop/jobs/import', method = 'POST') => {
     const url = `http://127.0.0.1:${loopback.port}/kapis/operations.kapis.io/v1alpha2/${path}${query}`
     const response = await fetch(url, { method })
-    const { message } = (await response.json()) as { message: string }
-    return [response.status, message]
+    const body: unknown = await response.json()
+    const { message, details } = membersOf(body)
+    return [response.status, message, ...(details === undefined ? [] : [details])]
   }
   const rerun = '?action=rerun&resourceVersion=7'
 
@@ -117,9 +122,38 @@ describe('POST …/jobs/{job}?action=rerun', () => {
     expect(calls.map(({ method }) => method)).to.deep.equal(['POST', 'DELETE', 'POST', 'POST'])
   })
 
-  it('says what was done when the creation fails after all', async () => {
-    refusals.set(3, new Status(500, 'InternalError', 'etcd'))
-    expect(await post(rerun)).to.deep.equal([500, 'etcd: the Job was deleted, and not created again'])
+  it('creates it although kube-apiserver does not respond for a moment', async () => {
+    refusals.set(3, new Status(503, 'ServiceUnavailable', 'kube-apiserver is not responding'))
+    expect(await post(rerun)).to.deep.equal([200, 'success'])
+    expect(calls.at(-1)).to.deep.equal({ method: 'POST', path: jobs, body: again })
+  })
+
+  it('takes a Job that an attempt without a response has created', async () => {
+    now = { ...stored, metadata: { ...stored.metadata, uid: 'u3' } }
+    refusals.set(3, new Status(504, 'Timeout', 'timeout'))
+    refusals.set(4, new Status(409, 'AlreadyExists', 'jobs.batch "import" already exists'))
+    expect(await post(rerun)).to.deep.equal([200, 'success'])
+    expect(calls).to.have.lengthOf(4)
+  })
+
+  it('hands back the Job when the creation fails after all', async () => {
+    refusals.set(3, new Status(403, 'Forbidden', 'no'))
+    const [code, message, details] = await post(rerun)
+    expect([code, message]).to.deep.equal([
+      403,
+      'no: the Job was deleted, and not created again: details.causes has it as JSON',
+    ])
+    const [cause] = itemsOf(membersOf(details).causes).map(membersOf)
+    expect([cause?.reason, JSON.parse(String(cause?.message))]).to.deep.equal(['Deleted', again])
+  })
+
+  it('deletes nothing in a dry run', async () => {
+    expect(await post(`${rerun}&dryRun=All`)).to.deep.equal([200, 'success'])
+    expect(calls).to.have.lengthOf(2)
+    expect(calls[0]).to.include({ method: 'POST', path: `${jobs}?dryRun=All` })
+    expect(calls[1])
+      .to.deep.include({ method: 'DELETE' })
+      .and.have.deep.nested.property('body.dryRun', ['All'])
   })
 
   const conflict =
@@ -129,10 +163,11 @@ describe('POST …/jobs/{job}?action=rerun', () => {
     ['?action=stop&resourceVersion=7', 400, 'invalid action "stop": expected rerun'],
     ['?action=rerun', 400, 'resourceVersion is required: that of the Job'],
     ['?action=rerun&resourceVersion=6', 409, conflict],
+    ['?action=rerun&resourceVersion=7&dryRun=x', 400, 'dryRun must be All, not "x"'],
   ]
   for (const [query, code, message] of refused)
     it(`${query || 'no query'} is ${code}`, async () => {
-      expect(await post(query)).to.deep.equal([code, message])
+      expect((await post(query)).slice(0, 2)).to.deep.equal([code, message])
       expect(calls).to.deep.equal([])
     })
 

@@ -1,8 +1,9 @@
 import { badRequest, Status, toStatus } from '../../../apierrors/status.ts'
 import type { AuthenticatedExchange } from '../../../apirequest/request-context.ts'
 import { type KubeObject, membersOf, parseObject, textOf } from '../../../kubeclient/object/object.ts'
-import { isConflict, retry } from '../../../kubeclient/retry.ts'
+import { isConflict, isTransient, retry } from '../../../kubeclient/retry.ts'
 import type { CallAs } from '../../write/as-caller.ts'
+import { isDryRun } from '../../write/dry-run.ts'
 
 /** Labels that the job controller gives to the Pods of one Job. */
 const ownLabels = [
@@ -14,20 +15,24 @@ const ownLabels = [
 
 /**
  * Runs a Job again: deletes it and creates it again, as the caller. The creation is tried first by a
- * dry run with another name, so that a Job that cannot be created is not deleted.
+ * dry run with another name, so that a Job that cannot be created is not deleted. With `dryRun=All`
+ * nothing else is done.
  *
- * @throws Status 400, 409 for another resourceVersion, and those of kube-apiserver
+ * @throws Status 400, 409 for another resourceVersion, and those of kube-apiserver; if the creation
+ *   fails after the deletion, `details.causes` has the Job as JSON
  */
 export async function rerunJob(
   callAs: CallAs,
   exchange: AuthenticatedExchange,
   { namespace, name }: { readonly namespace: string; readonly name: string },
 ): Promise<void> {
+  const isTried = isDryRun(exchange)
   const resourceVersion = exchange.query.get('resourceVersion') ?? ''
   if (resourceVersion === '') throw badRequest('resourceVersion is required: that of the Job')
   const jobs = `/apis/batch/v1/namespaces/${encodeURIComponent(namespace)}/jobs`
   const path = `${jobs}/${encodeURIComponent(name)}`
-  const job = parseObject(JSON.parse((await callAs(exchange, { path })).text))
+  const read = async () => parseObject(JSON.parse((await callAs(exchange, { path })).text))
+  const job = await read()
   if (job.metadata.resourceVersion !== resourceVersion) throw changed(name)
   const again = withoutRun(job)
   const tried = { ...again, metadata: { ...again.metadata, name: undefined, generateName: 'rerun-' } }
@@ -38,20 +43,43 @@ export async function rerunJob(
     path,
     body: {
       ...{ apiVersion: 'v1', kind: 'DeleteOptions', propagationPolicy: 'Background' },
+      ...(isTried && { dryRun: ['All'] }),
       preconditions: { uid, resourceVersion },
     },
   })
+  if (isTried) return
+
+  const isCreated = async () => (await read()).metadata.uid !== uid
+  async function create(): Promise<void> {
+    try {
+      await callAs(exchange, { method: 'POST', path: jobs, body: again })
+    } catch (error) {
+      // An attempt whose response was lost, or a controller, may have created it.
+      if (!isConflict(error) || !(await isCreated().catch(() => false))) throw error
+    }
+  }
   try {
     // A finalizer may keep the old one for a moment.
-    await retry(() => callAs(exchange, { method: 'POST', path: jobs, body: again }), {
-      isRetriable: isConflict,
-      attempts: 5,
-      delayMs: failed => 200 * failed,
+    await retry(create, {
+      isRetriable: error => isConflict(error) || isTransient(error),
+      attempts: 6,
+      delayMs: failed => 200 * 2 ** (failed - 1),
     })
   } catch (error) {
-    const { code, reason, message } = toStatus(error)
-    throw new Status(code, reason, `${message}: the Job was deleted, and not created again`, { cause: error })
+    throw notCreated(toStatus(error), again)
   }
+}
+
+/** The Job is nowhere else any more. */
+function notCreated(failure: Status, job: object): Status {
+  const { code, reason, message, details, headers } = failure
+  const cause = { reason: 'Deleted', message: JSON.stringify(job), field: '' }
+  const what = 'the Job was deleted, and not created again: details.causes has it as JSON'
+  return new Status(code, reason, `${message}: ${what}`, {
+    details: { ...details, causes: [...(details?.causes ?? []), cause] },
+    headers,
+    cause: failure,
+  })
 }
 
 /** The Job as it was created, without what its run has left. */
