@@ -1,13 +1,19 @@
 import { expect } from 'chai'
 import { notFound } from '../../../../apierrors/status.ts'
 import { itemsOf, membersOf } from '../../../../kubeclient/object/object.ts'
-import { groupDomain, native } from '../roles/fixtures.ts'
+import { groupDomain, native, object, storeOf } from '../roles/fixtures.ts'
 import { createScopeReader } from '../roles/scope-reader.ts'
 import { itHides, itRefuses, serveRoleRoutes } from '../roles/served-fixtures.ts'
 import { createGroupRoutes } from './group-routes.ts'
 
 const changes: object[] = []
 const left: object[] = []
+
+const crowd = storeOf(
+  'users',
+  Array.from({ length: 1026 }, (_, i) => object('User', `user${i}`, { spec: { groups: ['ops'] } })),
+)
+let isCrowded = false
 
 const served = serveRoleRoutes(tools =>
   createGroupRoutes(
@@ -20,7 +26,10 @@ const served = serveRoleRoutes(tools =>
       },
       leaveBindings: async (_exchange, subject) => void left.push(subject),
     },
-    createScopeReader(tools),
+    createScopeReader({
+      ...tools,
+      latest: async plural => (plural === 'users' && isCrowded ? crowd : tools.latest(plural)),
+    }),
   ),
 )
 const { calls, get, names, write } = served
@@ -45,6 +54,7 @@ describe('createGroupRoutes', () => {
   beforeEach(() => {
     changes.splice(0)
     left.splice(0)
+    isCrowded = false
   })
 
   it('shows the groups of a workspace, and no others', async () => {
@@ -78,21 +88,56 @@ describe('createGroupRoutes', () => {
     ])
   })
 
+  const deletion = (dryRun?: object) => {
+    const body = { kind: 'DeleteOptions', apiVersion: 'v1', preconditions: { uid: 'u-dev' }, ...dryRun }
+    return { method: 'DELETE', path: `${path}/dev`, body }
+  }
+  const tried = deletion({ dryRun: ['All'] })
+
   it('takes its members and bindings away with a group', async () => {
     expect(await write('DELETE', `${blue}/groups/dev`)).to.deep.equal({
       code: 200,
       body: { message: 'success' },
     })
-    const body = { kind: 'DeleteOptions', apiVersion: 'v1', preconditions: { uid: 'u-dev' } }
-    expect(calls).to.deep.equal([{ method: 'DELETE', path: `${path}/dev`, body }])
+    expect(calls).to.deep.equal([tried, deletion()])
     expect(changes).to.deep.equal([{ user: 'joe', group: 'dev', isMember: false }])
     expect(left).to.deep.equal([{ kind: 'Group', name: 'dev' }])
   })
 
   it('changes nothing else in a dry run', async () => {
     await write('DELETE', `${blue}/groups/dev?dryRun=All`)
-    expect(calls).to.have.deep.nested.property('[0].body.dryRun', ['All'])
+    expect(calls).to.deep.equal([tried])
     expect([...changes, ...left]).to.deep.equal([])
+  })
+
+  it('keeps the members of a group that the caller may not delete', async () => {
+    served.refuseAfter(0)
+    expect(await write('DELETE', `${blue}/groups/dev`)).to.include({ code: 403 })
+    expect([...changes, ...left]).to.deep.equal([])
+  })
+
+  it('shows callers who may not list users no members of a deleted group', async () => {
+    served.denied.add('users')
+    const [dev, unused] = [
+      await served.send('DELETE', `${blue}/groups/dev`),
+      await served.send('DELETE', '/workspaces/empty/groups/unused'),
+    ]
+    const warning = '299 - "users may still have the group in spec.groups: you may not list users"'
+    for (const response of [dev, unused])
+      expect([response.status, response.headers.get('warning')]).to.deep.equal([200, warning])
+    expect(changes).to.deep.equal([])
+  })
+
+  it('keeps a group with more members than a request may write', async () => {
+    isCrowded = true
+    const response = await served.send('DELETE', '/workspaces/empty/groups/ops')
+    expect(await response.json()).to.deep.include({
+      code: 409,
+      reason: 'Conflict',
+      message: 'the group "ops" has 2 more members: delete it again to go on',
+    })
+    expect(changes).to.have.lengthOf(1024)
+    expect(calls).to.have.lengthOf(1)
   })
 
   it('shows spec.groups of users as GroupBindings', async () => {

@@ -1,4 +1,4 @@
-import { badRequest, methodNotAllowed, Status, toStatus } from '../../../../apierrors/status.ts'
+import { badRequest, methodNotAllowed, Status } from '../../../../apierrors/status.ts'
 import type { AuthenticatedExchange } from '../../../../apirequest/request-context.ts'
 import { isOver, sendJson, sendJsonText } from '../../../../httpserver/response/respond.ts'
 import { addWarning } from '../../../../httpserver/response/warning.ts'
@@ -63,8 +63,13 @@ export function createGroupHandlers(tools: GroupTools, groups: WorkspaceGroups, 
     sendJsonText(exchange.res, made.code, made.text)
   }
 
-  /** Users of a deleted group would be members of the next one of its name. */
+  /** @throws Status 409 if there are more members than one request may write */
   async function removeMembers(exchange: AuthenticatedExchange, group: string): Promise<void> {
+    // How many members a group has is for those who may list users.
+    if (!(await places.mayList(exchange, iam, 'users'))) {
+      addWarning(exchange.res, 'users may still have the group in spec.groups: you may not list users')
+      return
+    }
     const members = [...(await places.latest('users')).entries()].filter(entry =>
       groupsOf(entry.parsed()).includes(group),
     )
@@ -72,23 +77,39 @@ export function createGroupHandlers(tools: GroupTools, groups: WorkspaceGroups, 
       write: ({ name: user }) => changeGroups(exchange, { user, group, isMember: false }),
       isOver: () => isOver(exchange.res),
     })
-    const count = failed.length + Math.max(0, members.length - mostWrites)
-    if (count > 0) addWarning(exchange.res, `${count} users still have the group in spec.groups`)
+    const left = members.length - mostWrites
+    if (left > 0) throw stillHasMembers(group, left + failed.length)
+    if (failed.length > 0)
+      addWarning(exchange.res, `${failed.length} users still have the group in spec.groups`)
   }
 
+  function stillHasMembers(name: string, count: number): Status {
+    const message = `the group ${JSON.stringify(name)} has ${count} more members: delete it again to go on`
+    return new Status(409, 'Conflict', message, { details: { name, group: iam, kind: 'groups' } })
+  }
+
+  /**
+   * Members and bindings go first: users of a deleted group would be members of the next one of its
+   * name, and a group that remains, after a failure or the deadline, can be deleted again.
+   */
   async function remove(exchange: AuthenticatedExchange, { name, meta: { uid } }: Entry): Promise<void> {
     const given = (await readDeleteOptions(exchange.req)) ?? { options: {}, isDryRun: false }
     const isTried = isDryRun(exchange) || given.isDryRun
     // The group whose workspace was looked at, and no later one of the name.
     const preconditions = { uid, ...membersOf(given.options.preconditions) }
-    const body = toDeleteBody(exchange, { ...given, options: { ...given.options, preconditions } })
-    await callAs(exchange, { method: 'DELETE', path: `${path}/${encodeURIComponent(name)}`, ...body })
+    const options = { ...given.options, preconditions }
+    const deletion = (how: { readonly isDryRun: boolean }) =>
+      callAs(exchange, {
+        method: 'DELETE',
+        path: `${path}/${encodeURIComponent(name)}`,
+        ...toDeleteBody(exchange, { options, ...how }),
+      })
+    await deletion({ isDryRun: true })
     if (!isTried) {
-      // The group is deleted, so a failure is a warning.
-      await removeMembers(exchange, name).catch((error: unknown) =>
-        addWarning(exchange.res, `users may still have the group: ${toStatus(error).message}`),
-      )
+      await removeMembers(exchange, name)
       await leaveBindings(exchange, { kind: 'Group', name })
+      if (isOver(exchange.res)) return
+      await deletion({ isDryRun: false })
     }
     sendJson(exchange.res, 200, { message: 'success' })
   }

@@ -87,7 +87,7 @@ export const objects: Readonly<Record<string, readonly KubeObject[]>> = {
   ],
   groups: [
     object('Group', 'dev', {}, { ...label('blue'), generateName: 'dev' }),
-    object('Group', 'ops', {}, label('empty')),
+    ...['ops', 'unused'].map(name => object('Group', name, {}, label('empty'))),
   ],
   workspaces: ['blue', 'empty'].map(workspaceOf),
   users: ['joe', 'ann'].map(name => ({
