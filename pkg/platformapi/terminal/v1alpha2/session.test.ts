@@ -80,6 +80,25 @@ describe('startSession', () => {
     expect([shells.length, out.writableEnded, read()]).to.deep.equal([2, true, []])
   })
 
+  it('sends what was typed before to the next shell', async () => {
+    const { session, shells, end, attach } = await start(2)
+    attach()
+    await session.receive('{"Op":"stdin","Data":"l"}')
+    await session.receive('{"Op":"stdin","Data":"s\\n"}')
+    await end(0, missing)
+    await session.receive('{"Op":"stdin","Data":"id\\n"}')
+    expect(shells[1]?.sent).to.deep.equal(['0 ls\n', '0 id\n'])
+  })
+
+  it('keeps a bound of what was typed', async () => {
+    const { session, shells, end, read, attach } = await start(2, { highWaterMark: 100_000 })
+    attach()
+    for (let i = 0; i < 2; i++)
+      await session.receive(JSON.stringify({ Op: 'stdin', Data: 'x'.repeat(40_000) }))
+    await end(0, missing)
+    expect([shells.length, read()]).to.deep.equal([1, [{ Op: 'toast', Data: missing.message }]])
+  })
+
   it('says why no shell runs', async () => {
     const { out, end, read, attach } = await start(1)
     attach()
@@ -96,9 +115,11 @@ describe('startSession', () => {
   })
 
   it('starts no other shell after one that was used, whatever its exit code', async () => {
-    const { session, shells, out, end, read, attach } = await start(2)
+    const { session, shells, out, say, end, read, attach } = await start(2)
     attach()
     await session.receive('{"Op":"stdin","Data":"exit 1\\n"}')
+    say(0, 1, 'exit 1')
+    read()
     await end(0, exited)
     expect([shells.length, read(), out.writableEnded]).to.deep.equal([1, [], true])
   })

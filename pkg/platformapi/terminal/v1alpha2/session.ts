@@ -16,9 +16,11 @@ export type TerminalSession = {
   readonly attach: (out: Writable) => void
 }
 
+const maxTypedLength = 64 * 1024
+
 /**
- * Runs a shell for a terminal. A shell that ends with a failure before anything was typed is one that
- * the container does not have: the next one is tried.
+ * Runs a shell for a terminal. A shell that ends with a failure before it has answered anything that
+ * was typed is one that the container does not have: the next one is tried, with what was typed.
  *
  * @param shells at least one; the first is started before the client is answered
  * @throws Status of kube-apiserver for the first shell
@@ -32,6 +34,9 @@ export async function startSession([first, ...others]: readonly StartShell[]): P
   let early = ''
   let shell: WebSocketConnection | undefined
   let isTyped = false
+  let hasOutput = false
+  /** What was typed before any output, while there are other shells. */
+  let typed = ''
   let failure: Failure | undefined
   let size: Buffer | undefined
 
@@ -42,15 +47,26 @@ export async function startSession([first, ...others]: readonly StartShell[]): P
 
   async function next(start: StartShell): Promise<void> {
     failure = undefined
-    shell = await start(events)
-    if (out?.destroyed === true) shell.close()
-    else if (size !== undefined) await shell.send(size)
+    hasOutput = false
+    const started = await start(events)
+    shell = started
+    if (out?.destroyed === true) return started.close()
+    const before = [...(size ? [size] : []), ...(typed === '' ? [] : [toMessage(channels.stdin, typed)])]
+    await Promise.all(before.map(message => started.send(message)))
+  }
+
+  function keep(text: string): void {
+    isTyped = true
+    if (hasOutput || left.length === 0) return
+    typed += text
+    if (typed.length > maxTypedLength) left.splice(0)
   }
 
   const events: WebSocketEvents = {
     message(data) {
       const body = data.subarray(1)
       if (data[0] === channels.stdout || data[0] === channels.stderr) {
+        hasOutput = true
         const text = decoder.write(body)
         if (text !== '') write(formatTerminalOutput('stdout', text))
       } else if (data[0] === channels.error) failure = failureOf(body)
@@ -62,7 +78,7 @@ export async function startSession([first, ...others]: readonly StartShell[]): P
 
   async function end(): Promise<void> {
     await opened.promise
-    const start = failure === undefined || isTyped ? undefined : left.shift()
+    const start = failure === undefined || (isTyped && hasOutput) ? undefined : left.shift()
     try {
       if (start !== undefined) return await next(start)
     } catch (error) {
@@ -82,7 +98,7 @@ export async function startSession([first, ...others]: readonly StartShell[]): P
       try {
         const input = parseTerminalInput(text)
         if (input.op === 'stdin') {
-          isTyped = true
+          keep(input.data)
           await shell?.send(toMessage(channels.stdin, input.data))
           return
         }
