@@ -234,6 +234,18 @@ describe('createChain', () => {
     expect(a.headers['audit-id']).to.not.equal(b.headers['audit-id'])
   })
 
+  it('counts the end of a connection once that was upgraded after its end', async () => {
+    const { get, metrics } = await start({
+      route: ({ res }) => {
+        res.once('close', () => res.emit('close'))
+        res.end('whole')
+      },
+    })
+    await get('/api/v1/nodes')
+    await sleep(20)
+    expect(metrics).to.deep.equal(['started', 'finished list 200'])
+  })
+
   it('counts every request once, those that cannot be read as well', async () => {
     const { get, metrics, close } = await start()
     await get('/api/v1/nodes')

@@ -101,7 +101,8 @@ async function handle(
   let exchange: Exchange | undefined
   let user: string | undefined
   let impersonatedUser: string | undefined
-  res.on('close', () => {
+  // A WebSocket emits it again for a client that had disconnected before.
+  res.once('close', () => {
     isOver = true
     const seconds = (performance.now() - startedAt) / 1000
     options.metrics.finished(exchange?.info, res.statusCode, seconds)
