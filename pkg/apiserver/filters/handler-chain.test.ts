@@ -34,7 +34,8 @@ describe('createChain', () => {
       logger: createLogger({ program: 'test', level: 'debug', destination }),
       metrics: {
         started: () => metrics.push('started'),
-        finished: (info, code) => metrics.push(`finished ${info?.verb} ${code}`),
+        finished: (info, code, seconds) =>
+          metrics.push(`finished ${info?.verb} ${code}${seconds === undefined ? ' long-running' : ''}`),
       },
       accessLog: () => false,
       auditor: noAuditor,
@@ -232,6 +233,18 @@ describe('createChain', () => {
     const { get } = await start()
     const [a, b] = [await get('/x'), await get('/x')]
     expect(a.headers['audit-id']).to.not.equal(b.headers['audit-id'])
+  })
+
+  it('does not time a response that lasts', async () => {
+    const { get, metrics } = await start({
+      route: ({ res, lasts }) => {
+        lasts?.()
+        res.end('whole')
+      },
+    })
+    await get('/api/v1/nodes/n')
+    await sleep(20)
+    expect(metrics).to.deep.equal(['started', 'finished get 200 long-running'])
   })
 
   it('counts the end of a connection once that was upgraded after its end', async () => {

@@ -94,6 +94,7 @@ async function handle(
   options.metrics.started()
   const atEnd: (() => void)[] = []
   let isOver = false
+  let isLasting = false
   // The client may be gone before the last cleanup is registered.
   const onFinish = (end: () => void) => void (isOver ? end() : atEnd.push(end))
   const slowClient = options.slowClients.follow(req, res)
@@ -105,7 +106,7 @@ async function handle(
   res.once('close', () => {
     isOver = true
     const seconds = (performance.now() - startedAt) / 1000
-    options.metrics.finished(exchange?.info, res.statusCode, seconds)
+    options.metrics.finished(exchange?.info, res.statusCode, isLasting ? undefined : seconds)
     for (const end of atEnd) end()
     // Checked first: at ten thousand requests per second, even creating an unused log record is
     // measurable.
@@ -162,7 +163,10 @@ async function handle(
       acting = { ...authenticated, identity: impersonated, impersonator: caller.identity }
     }
     if (head !== undefined) acting = { ...acting, upgrade: head }
-    const scope = { onFinish, allowed, slowClient, caller: caller.identity }
+    const lasted = () => {
+      isLasting = true
+    }
+    const scope = { onFinish, allowed, lasted, slowClient, caller: caller.identity }
     await serveAuthenticated(options, acting, scope)
   } catch (error) {
     // A request line that cannot be parsed is audited too.

@@ -61,8 +61,10 @@ describe('createRequestMetrics', () => {
     expect(await lines('apiserver_request_total')).to.have.length(1)
   })
 
-  it('times what has an end, and no watch', async () => {
-    const { note, lines } = create()
+  it('times what has an end, and no watch, terminal or followed log', async () => {
+    const { metrics, note, lines } = create()
+    metrics.started()
+    metrics.finished(parseRequestInfo('GET', `${g}/nodes/n1`), 101, undefined)
     note('GET', `${g}/nodes?watch=1`)
     expect(await lines('apiserver_request_duration_seconds_count')).to.deep.equal([])
     note('GET', `${g}/nodes`)

@@ -4,8 +4,11 @@ import { gauge, histogram, type Registry } from '../../telemetry/metrics.ts'
 
 export type RequestMetrics = {
   readonly started: () => void
-  /** @param info undefined when not even the request line could be read */
-  readonly finished: (info: RequestInfo | undefined, code: number, seconds: number) => void
+  /**
+   * @param info undefined when not even the request line could be read
+   * @param seconds undefined for a long-running request: its duration says nothing about latency
+   */
+  readonly finished: (info: RequestInfo | undefined, code: number, seconds: number | undefined) => void
 }
 
 const buckets = [
@@ -36,7 +39,7 @@ export function createRequestMetrics(
   const total = tally(registry, { name: 'apiserver_request_total', help: 'Requests completed.', labels })
   const duration = histogram(registry, {
     name: 'apiserver_request_duration_seconds',
-    help: 'Duration of requests in seconds, without watches.',
+    help: 'Duration of requests in seconds, without long-running ones.',
     labels: labels.slice(0, -1),
     buckets,
   })
@@ -75,8 +78,7 @@ export function createRequestMetrics(
       inFlight--
       const row = rowOf(info, code)
       row.total.inc()
-      // The duration of a watch says nothing about latency.
-      if (info?.verb !== 'watch') row.duration.observe(seconds)
+      if (seconds !== undefined && info?.verb !== 'watch') row.duration.observe(seconds)
     },
   }
 }

@@ -24,6 +24,8 @@ export type ServeOptions = {
 export type RequestScope = {
   readonly onFinish: (end: () => void) => void
   readonly allowed: () => void
+  /** Called when the response turns out to be long-running. */
+  readonly lasted: () => void
   readonly slowClient: TrackedRequest
   /** The authenticated caller, also while it impersonates another user. */
   readonly caller: Identity
@@ -33,7 +35,7 @@ export type RequestScope = {
 export async function serveAuthenticated(
   options: ServeOptions,
   given: AuthenticatedExchange,
-  { onFinish, allowed, slowClient, caller }: RequestScope,
+  { onFinish, allowed, lasted, slowClient, caller }: RequestScope,
 ): Promise<void> {
   const { res } = given
   const asksToLast = mayLast(given)
@@ -58,6 +60,7 @@ export async function serveAuthenticated(
   }
   function lasts(): void {
     isLasting = true
+    lasted()
     stopDeadline?.()
     slowClient.stop()
     seat?.longRunning()
