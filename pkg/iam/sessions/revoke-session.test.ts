@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { rejectionOf } from '../../apierrors/fixtures.ts'
-import { endBrowserSession, endLogin, endOtherLogins } from './revoke-session.ts'
+import { endBrowserSession, endLogin, endLoginsWithoutFactor, endOtherLogins } from './revoke-session.ts'
 import type { Session } from './session.ts'
 
 const login: Session = {
@@ -130,5 +130,38 @@ describe('endBrowserSession', () => {
     const sessions = store([browser, { ...login, browserSid: 'b2' }], 5)
     expect(await rejectionOf(endBrowserSession(sessions, browser, 'logout'))).to.include({ code: 503 })
     expect(sessions.endOf('b2')).to.equal('')
+  })
+})
+
+describe('endLoginsWithoutFactor', () => {
+  const browser: Session = { ...login, sid: 'b2', type: 'Browser', browserSid: 'b1', amr: 'pwd' }
+  const why = 'a second factor was set up'
+  const rows: readonly [string, Partial<Session>, string][] = [
+    ['a login with the password alone', { amr: 'pwd' }, why],
+    ['a login of an earlier release', {}, why],
+    ['a login at a provider with two factors of its own', { amr: 'mfa', provider: 'corp' }, why],
+    ['another browser', { type: 'Browser', amr: 'pwd' }, why],
+    ['a login with a factor', { amr: 'pwd otp mfa' }, ''],
+    ['a login of the same browser', { browserSid: 'b2', amr: 'pwd' }, ''],
+    ['an earlier session of the same browser', { sid: 'b1', type: 'Browser', amr: 'pwd' }, ''],
+    ['a personal access token', { type: 'PersonalAccessToken' }, ''],
+    ['an exchanged token, which ends with its login', { type: 'TokenExchange' }, ''],
+    ['a login that has ended', { ended: 'logout' }, 'logout'],
+    ['a login of another user', { user: 'bob' }, ''],
+  ]
+  for (const [what, changes, ended] of rows) {
+    it(`leaves ${what} ${ended === '' ? 'as it is' : `ended: ${ended}`}`, async () => {
+      const other = { ...login, ...changes }
+      const sessions = store([browser, other])
+      await endLoginsWithoutFactor(sessions, 'alice', 'b2')
+      expect(sessions.endOf(other.sid)).to.equal(ended)
+      expect(sessions.endOf('b2')).to.equal('')
+    })
+  }
+
+  it('spares no browser when the user was not logged in in it', async () => {
+    const sessions = store([browser])
+    await endLoginsWithoutFactor(sessions, 'alice', undefined)
+    expect(sessions.endOf('b2')).to.equal(why)
   })
 })

@@ -1,4 +1,5 @@
 import { unavailable } from '../../apierrors/status.ts'
+import { hasOwnFactor } from '../../jwt/authentication-methods.ts'
 import { isLater } from '../../kubeclient/object/resource-version.ts'
 import type { Session, SessionType } from './session.ts'
 
@@ -41,20 +42,49 @@ export async function endBrowserSession(
   browser: Session,
   why: string,
 ): Promise<void> {
-  const first = browser.browserSid || browser.sid
   for (let attempt = 0; attempt < attempts; attempt++) {
     const all = await sessions.list(browser.user)
-    const inRow = all.filter(({ type, browserSid }) => type === 'Browser' && browserSid === first)
-    const sids = new Set([first, ...inRow.map(({ sid }) => sid)])
-    const open = all.filter(
-      ({ sid, browserSid, ended }) => ended === '' && (sids.has(sid) || sids.has(browserSid)),
-    )
+    const sids = sidsOfRow(all, browser)
+    const open = all.filter(session => session.ended === '' && isOfRow(sids, session))
     // A client may have redeemed a code meanwhile.
     if (open.length === 0) return
     for (const session of open.toSorted((a, b) => Number(sids.has(a.sid)) - Number(sids.has(b.sid))))
       await endLogin(sessions, session, why)
   }
   throw unavailable('the login is being updated concurrently; try again')
+}
+
+/** The browser sessions of a row, from the first on (see Session). */
+function sidsOfRow(all: readonly Session[], browser: Session): ReadonlySet<string> {
+  const first = browser.browserSid || browser.sid
+  const inRow = all.filter(({ type, browserSid }) => type === 'Browser' && browserSid === first)
+  return new Set([first, ...inRow.map(({ sid }) => sid)])
+}
+
+function isOfRow(sids: ReadonlySet<string>, { sid, browserSid }: Session): boolean {
+  return sids.has(sid) || sids.has(browserSid)
+}
+
+/**
+ * Ends the logins of a user that have used no second factor, after one was set up: someone else may
+ * have the password. Those of the browser in which it was set up go on.
+ *
+ * @param browserSid the browser session; undefined if there is none yet
+ * @throws Status 503
+ */
+export async function endLoginsWithoutFactor(
+  sessions: ListedSessions,
+  user: string,
+  browserSid: string | undefined,
+): Promise<void> {
+  const all = await sessions.list(user)
+  const browser = all.find(({ sid }) => sid === browserSid)
+  const own = browser === undefined ? new Set<string>() : sidsOfRow(all, browser)
+  for (const session of all) {
+    const isLogin = session.type === '' || session.type === 'Browser'
+    if (isLogin && session.ended === '' && !hasOwnFactor(session.amr) && !isOfRow(own, session))
+      await endLogin(sessions, session, 'a second factor was set up')
+  }
 }
 
 /**

@@ -6,6 +6,7 @@ import {
   decode,
   redirectUri,
   startAuthorization,
+  web,
 } from '../../authorize/fixtures.ts'
 import { kapis } from '../../fixtures.ts'
 import { memoryUser } from '../../memory-fixtures.ts'
@@ -31,8 +32,8 @@ describe('second factors', () => {
   })
   afterEach(() => setup.app.close())
 
-  /** Sets up an app for alice, who is logged in. */
-  async function enrol(browser = setup.browser) {
+  /** Sets up an app for alice, who is logged in; the login goes on when she has stored the codes. */
+  async function setUpApp(browser = setup.browser) {
     const page = await browser.get('/oauth/factors')
     const setUp = await browser.post('/oauth/factors', {
       ...hiddenFieldsOf(page.body),
@@ -43,9 +44,14 @@ describe('second factors', () => {
       ...hiddenFieldsOf(setUp.body),
       code: totpCode(secret),
     })
-    const done = await browser.post('/oauth/factor', hiddenFieldsOf(codes.body))
+    return { secret, recoveryCodes: codesOf(codes), fields: hiddenFieldsOf(codes.body) }
+  }
+
+  async function enrol() {
+    const { fields, ...app } = await setUpApp()
+    const done = await setup.browser.post('/oauth/factor', fields)
     expect([done.code, done.headers.location]).to.deep.equal([303, '/oauth/factors'])
-    return { secret, recoveryCodes: codesOf(codes) }
+    return app
   }
 
   /** The audit lines of an endpoint, as `outcome reason`. */
@@ -182,11 +188,10 @@ describe('second factors', () => {
   })
 
   it('are asked for once more before they are changed, unless the login used one', async () => {
-    await setup.browser.logIn('alice', 'right')
     const other = createBrowser(setup.app)
     await other.logIn('alice', 'right')
-    const { secret } = await enrol()
-    // A login of before.
+    const { secret } = await setUpApp(other)
+    // The login of before: its user has closed the page with the codes.
     const page = await other.get('/oauth/factors')
     expect(page.body).to.include('authenticator app shows for')
     const stolen = await other.post('/oauth/factors', { ...hiddenFieldsOf(page.body), action: 'remove-totp' })
@@ -200,6 +205,24 @@ describe('second factors', () => {
     expect((await other.post('/oauth/factors', { ...fields, action: 'remove-totp' })).code).to.equal(303)
     expect((await other.get('/oauth/factors')).body).to.include('No app is set up.')
     expect((await createBrowser(setup.app).logIn('alice', 'right')).code).to.equal(303)
+  })
+
+  it('end other logins that used none when they are set up, and no login of the same browser', async () => {
+    const other = createBrowser(setup.app)
+    await other.logIn('alice', 'right')
+    const { refresh_token } = await setup.app.login('alice')
+    const code = await setup.codeOf({ scope: 'openid' })
+    const here = JSON.parse((await setup.exchange(code)).body)
+    await enrol()
+    expect(locationOf(await other.get('/oauth/session')).pathname).to.equal('/oauth/login')
+    expect((await setup.browser.get('/oauth/session')).code).to.equal(200)
+    const answer = await setup.app.token({ grant_type: 'refresh_token', refresh_token })
+    expect([answer.code, JSON.parse(answer.body)]).to.deep.equal([
+      400,
+      { error: 'invalid_grant', error_description: 'the login has ended' },
+    ])
+    const own = { grant_type: 'refresh_token', refresh_token: here.refresh_token, ...web }
+    expect((await setup.app.token(own)).code).to.equal(200)
   })
 
   it('are changed only after a recent login', async () => {

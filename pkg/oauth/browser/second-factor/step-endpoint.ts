@@ -1,5 +1,6 @@
 import type { Request, RequestHandler, Response } from 'express'
 import type { PasswordVerdict } from '../../../iam/passwords/password-check.ts'
+import { endLoginsWithoutFactor } from '../../../iam/sessions/revoke-session.ts'
 import { hasOwnFactor, withFactor } from '../../../jwt/authentication-methods.ts'
 import { withErrorPage } from '../../pages/error-page.ts'
 import type { TokenEvent } from '../../server/audit.ts'
@@ -12,6 +13,7 @@ import type { BrowserOptions } from '../dependencies.ts'
 import { explainLock } from '../login-failure.ts'
 import { type LoginProgress, readProgressTicket } from '../login-progress.ts'
 import { readReturnTo, toLoginPath } from '../return-to.ts'
+import { readBrowserLogin } from '../session.ts'
 import { sendFactorPage, sendRecoveryCodes, sendTotpPage } from './forms.ts'
 
 type Exchange = { readonly req: Request; readonly res: Response }
@@ -65,6 +67,8 @@ export function createTotpEnrolment(options: BrowserOptions): RequestHandler {
       const error = 'Wrong code. Check the clock of the device, and enter the code that it shows now.'
       return sendTotpPage(options, exchange, progress, error)
     }
+    const current = await readBrowserLogin(tools, req)
+    await endLoginsWithoutFactor(tools.sessions, user.name, current?.sid)
     audit.succeeded(req, event)
     const proven = { ...progress, amr: withFactor(progress.amr, ['otp']) }
     const codes = 'recoveryCodes' in stored ? stored.recoveryCodes : []
