@@ -2,8 +2,10 @@ import { expect } from 'chai'
 import {
   hasOwnFactor,
   isMultiFactor,
+  loginClaims,
   methodClaims,
   missingContextClass,
+  readLoginClaims,
   withFactor,
 } from './authentication-methods.ts'
 
@@ -19,6 +21,28 @@ describe('authentication methods', () => {
       expect([isMultiFactor(methods), hasOwnFactor(methods)]).to.deep.equal([isMulti, isOwn])
     })
   }
+
+  for (const [what, login, claims] of [
+    ['of no login', undefined, {}],
+    ['of an unknown time', { amr: 'pwd', authTime: 0 }, {}],
+    ['of unknown methods', { amr: '', authTime: 7 }, { auth_time: 7 }],
+    [
+      'of two factors',
+      { amr: 'pwd otp mfa', authTime: 7 },
+      { auth_time: 7, amr: ['pwd', 'otp', 'mfa'], acr: 'mfa' },
+    ],
+  ] as const) {
+    it(`${what} are the claims of a token, and are read from them`, () => {
+      expect(loginClaims(login)).to.deep.equal(claims)
+      expect(readLoginClaims(claims)).to.deep.equal(Object.keys(claims).length === 0 ? undefined : login)
+    })
+  }
+
+  it('are not read from claims of another shape', () => {
+    expect(readLoginClaims({ auth_time: '7', amr: ['pwd'] })).to.equal(undefined)
+    expect(readLoginClaims({ auth_time: 7, amr: 'pwd' })).to.deep.equal({ authTime: 7, amr: '' })
+    expect(readLoginClaims({ auth_time: 7, amr: [1, 'pwd'] })).to.deep.equal({ authTime: 7, amr: 'pwd' })
+  })
 
   it('have a second factor added once, and mfa last', () => {
     expect(withFactor('pwd', ['otp'])).to.equal('pwd otp mfa')

@@ -60,6 +60,32 @@ export function methodClaims(methods: AuthenticationMethods) {
   return acr === undefined ? {} : { amr: list(methods), acr }
 }
 
+/** How the user of a token has logged in, and when (seconds since the epoch). */
+export type TokenLogin = { readonly amr: AuthenticationMethods; readonly authTime: number }
+
+/**
+ * The claims of a token for servers that require a recent login or a second factor (RFC 9068 section
+ * 2.2.1, RFC 9470 section 6).
+ *
+ * @param login undefined for a token without one
+ */
+export function loginClaims(login: TokenLogin | undefined) {
+  return login === undefined || login.authTime === 0
+    ? {}
+    : { auth_time: login.authTime, ...methodClaims(login.amr) }
+}
+
+/** Reads `loginClaims` of a verified token. */
+export function readLoginClaims({ auth_time: authTime, amr }: Claims): TokenLogin | undefined {
+  if (typeof authTime !== 'number') return undefined
+  return {
+    authTime,
+    amr: Array.isArray(amr) ? amr.filter(method => typeof method === 'string').join(' ') : '',
+  }
+}
+
+type Claims = Readonly<Record<string, unknown>>
+
 function list(methods: AuthenticationMethods): readonly string[] {
   return methods.split(' ').filter(method => method !== '')
 }

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { type AuthenticationMethods, methodClaims } from './authentication-methods.ts'
+import { loginClaims, type TokenLogin } from './authentication-methods.ts'
 import { type IdTokenOptions, type IdTokenSubject, signIdToken } from './id-token.ts'
 import type { KeySource } from './key-source.ts'
 import { isReadOnly, onlineAudience } from './online-audience.ts'
@@ -22,8 +22,7 @@ export type TokenSubject = {
   readonly isLive?: boolean
   /** The audience of another service; Kapis does not accept such tokens. */
   readonly audience?: string
-  /** How the user has authenticated, and when (seconds since the epoch), if there was a login. */
-  readonly login?: { readonly amr: AuthenticationMethods; readonly authTime: number }
+  readonly login?: TokenLogin
   /** Whether an administrator has set the password. */
   readonly mustChangePassword?: boolean
 }
@@ -84,7 +83,7 @@ export function createTokenIssuer(options: {
       token_type: `${kind}_token`,
       username: subject.username,
       ...(kind === 'access' && subject.mustChangePassword ? { extra: { uninitialized: ['true'] } } : {}),
-      ...(kind === 'access' ? { ...whoFor(subject), ...authenticationOf(subject) } : {}),
+      ...(kind === 'access' ? { ...whoFor(subject), ...loginClaims(subject.login) } : {}),
       iss: issuer,
       sub: subject.username,
       aud: toAudience(kind, subject),
@@ -110,11 +109,4 @@ export function createTokenIssuer(options: {
  */
 function whoFor({ uid, groups }: TokenSubject) {
   return { uid, groups: groups.filter(group => !isReservedName(group)) }
-}
-
-/** RFC 9068 section 2.2.1: for servers that require a recent login or a second factor (RFC 9470). */
-function authenticationOf({ login }: TokenSubject) {
-  return login === undefined || login.authTime === 0
-    ? {}
-    : { auth_time: login.authTime, ...methodClaims(login.amr) }
 }

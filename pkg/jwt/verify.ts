@@ -1,5 +1,6 @@
 import { type JWTPayload, type JWTVerifyOptions, jwtVerify } from 'jose'
 import { Status, unauthorized } from '../apierrors/status.ts'
+import { readLoginClaims, type TokenLogin } from './authentication-methods.ts'
 import type { KeySource } from './key-source.ts'
 import { isReadOnly, onlineAudience } from './online-audience.ts'
 import { isReservedName } from './reserved-name.ts'
@@ -16,6 +17,7 @@ export type TokenClaims = {
   readonly clientId: string
   readonly scope: string
   readonly aud: readonly string[]
+  readonly login?: TokenLogin
 }
 
 /** The login that an ID token (id_token_hint) refers to. */
@@ -146,7 +148,10 @@ function toClaims(payload: JWTPayload): TokenClaims {
   if (typeof exp !== 'number' || typeof iat !== 'number') throw new Error('exp or iat cannot be used')
   if (typeof clientId !== 'string' || typeof scope !== 'string' || typeof uid !== 'string')
     throw new Error('client_id, scope or uid cannot be used')
-  return { sub, uid, sid, jti, exp, iat, clientId, scope, aud: typeof aud === 'string' ? [aud] : aud }
+  const audience = typeof aud === 'string' ? [aud] : aud
+  const login = readLoginClaims(payload)
+  const claims = { sub, uid, sid, jti, exp, iat, clientId, scope, aud: audience }
+  return login === undefined ? claims : { ...claims, login }
 }
 
 function readIssuer(token: string): unknown {

@@ -91,8 +91,16 @@ const introspection: Schema = object(
     iat: integer(),
     exp: integer(),
     jti: text(),
+    auth_time: integer(
+      'When the user logged in (RFC 9470 section 6.2), like acr and amr for access tokens of a login.',
+    ),
+    acr: text('`sfa`: one factor, `mfa`: two.'),
+    amr: arrayOf(text()),
   },
-  ['token_type', 'scope', 'client_id', 'username', 'sub', 'iss', 'aud', 'iat', 'exp', 'jti'],
+  [
+    ...['token_type', 'scope', 'client_id', 'username', 'sub', 'iss', 'aud', 'iat', 'exp', 'jti'],
+    ...['auth_time', 'acr', 'amr'],
+  ],
 )
 
 const person = object(

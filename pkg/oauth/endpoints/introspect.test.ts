@@ -27,7 +27,12 @@ describe('POST /oauth/introspect', () => {
 
   it('returns the claims of an access token', async () => {
     const answer = await introspect({ token: tokens.access_token, token_type_hint: 'access_token' })
-    const { iat, exp, jti } = await app.tools.verifier.verifyAccess(tokens.access_token)
+    const { iat, exp, jti, sid } = await app.tools.verifier.verifyAccess(tokens.access_token)
+    const login = {
+      acr: 'sfa',
+      amr: ['pwd'],
+      auth_time: (app.sessions.get(sid)?.authenticatedAtMs ?? 0) / 1000,
+    }
     expect(answer.code).to.equal(200)
     expect(answer.headers['cache-control']).to.equal('no-store')
     expect(JSON.parse(answer.body)).to.deep.equal({
@@ -42,6 +47,17 @@ describe('POST /oauth/introspect', () => {
       iat,
       exp,
       jti,
+      ...login,
+    })
+  })
+
+  it('returns how and when the user of a login with two factors has logged in (RFC 9470)', async () => {
+    const subject = { username: 'alice', uid: 'uid-alice', groups: [], clientId: 'kapis', scope: '' }
+    const { sid } = await app.tools.verifier.verifyAccess(tokens.access_token)
+    const login = { amr: 'pwd otp mfa', authTime: 1_790_000_000 }
+    const { token } = await app.tools.issuer.access({ ...subject, sid, login }, 60)
+    expect(JSON.parse((await introspect({ token })).body)).to.deep.include({
+      ...{ active: true, acr: 'mfa', amr: ['pwd', 'otp', 'mfa'], auth_time: 1_790_000_000 },
     })
   })
 
@@ -87,8 +103,10 @@ describe('POST /oauth/introspect', () => {
 
   it('shows a token for another audience only to its client and that audience', async () => {
     const { token } = await issueFor('other', 'kapis')
-    const seen = await introspect({ token })
-    expect(JSON.parse(seen.body)).to.include({ active: true, client_id: 'kapis', scope: 'read' })
+    const seen = JSON.parse((await introspect({ token })).body)
+    expect(seen).to.include({ active: true, client_id: 'kapis', scope: 'read' })
+    // There was no login of a user.
+    expect(seen).to.not.have.any.keys('acr', 'amr', 'auth_time')
     const other = { client_id: 'other', client_secret: 's' }
     expect(JSON.parse((await introspect({ ...other, token })).body)).to.deep.include({
       ...{ active: true, client_id: 'kapis', aud: ['other'] },

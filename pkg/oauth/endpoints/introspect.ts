@@ -1,5 +1,6 @@
 import type { RequestHandler } from 'express'
 import type { ClientConfig } from '../../config/sections/client.ts'
+import { loginClaims } from '../../jwt/authentication-methods.ts'
 import { oauthError } from '../server/error.ts'
 import { readForm, requireParameter } from '../server/form.ts'
 import { withAudit } from '../server/with-audit.ts'
@@ -15,6 +16,7 @@ import type { EndpointOptions } from './dependencies.ts'
  * POST /oauth/introspect (RFC 7662), for confidential clients. A client sees its own tokens and the
  * access tokens with its name as audience, a trusted client all access tokens for Kapis; any other
  * token is reported as inactive (section 2.2), so that no server accepts a token meant for another.
+ * The login of the token is in `auth_time`, `acr` and `amr` (RFC 9470 section 6.2).
  */
 export function createIntrospection({
   issuer,
@@ -46,6 +48,7 @@ export function createIntrospection({
     iat: claims.iat,
     exp: claims.exp,
     jti: claims.jti,
+    ...loginClaims(claims.login),
   })
 
   return withAudit(audit, 'introspect', async (req, res, event) => {
