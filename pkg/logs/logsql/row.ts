@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { createHash, randomUUID } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import { type FieldValue, formatJson } from '../fields.ts'
 import type { LogRecord } from '../record.ts'
@@ -12,11 +12,14 @@ export const streamLabels = ['container', 'namespace', 'pod'] as const
 
 const reserved = /^(?:_msg|_time|_stream|_stream_id|namespace|pod|container|host|docker_id|labels\..*)$/s
 
+// Pipes drop empty rows. No query and no line can name this field, so that none can remove it.
+const notEmpty = randomUUID()
+
 /**
  * The fields of a record: `_time`, `_msg`, `_stream`, `_stream_id`, its origin, `labels.*`, and its
  * own fields. An own field with the name of another one is `fields.<name>`. A list is JSON.
  *
- * @param wanted only these, and `_stream_id`, so that no row is empty
+ * @param wanted only these, and one that keeps the row from being empty
  */
 export function toRow(record: LogRecord, wanted?: ReadonlySet<string>): Row {
   const row: Row = new Map()
@@ -24,10 +27,13 @@ export function toRow(record: LogRecord, wanted?: ReadonlySet<string>): Row {
     if (value !== '' && (wanted === undefined || wanted.has(name))) row.set(name, value)
   }
   const { namespace, pod, container, host, dockerId, labels, fields } = record
-  const stream = streamOf(record)
+  if (wanted !== undefined) row.set(notEmpty, '1')
   if (wanted === undefined || wanted.has('_time')) row.set('_time', formatTime(record.timeNs))
-  row.set('_stream_id', stream.id)
-  set('_stream', stream.name)
+  if (wanted === undefined || wanted.has('_stream') || wanted.has('_stream_id')) {
+    const stream = streamOf(record)
+    set('_stream_id', stream.id)
+    set('_stream', stream.name)
+  }
   set('_msg', record.log)
   set('namespace', namespace)
   set('pod', pod)
