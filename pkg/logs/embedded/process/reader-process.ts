@@ -49,7 +49,10 @@ await serveParent<ReaderSettings, Message>(async ({ folders, cacheBytes, windowL
       case 'query':
         return yield* search.page(partitions, request.query)
       case 'rows':
-        return yield* searchRows(asked => search.page(store.partitions(), asked), request.query)
+        return yield* searchRows(
+          (asked, maxChars) => search.page(store.partitions(), asked, maxChars),
+          request.query,
+        )
       case 'statistics':
         return yield* search.statistics(partitions, request.filter)
       case 'histogram':

@@ -41,7 +41,12 @@ export type Arrived = {
 }
 
 export type Search = {
-  readonly page: (partitions: readonly PartitionReader[], asked: LogQuery) => Work<QueryResult>
+  /** @param maxChars of the lines and fields of the page together */
+  readonly page: (
+    partitions: readonly PartitionReader[],
+    asked: LogQuery,
+    maxChars?: number,
+  ) => Work<QueryResult>
   readonly histogram: (
     partitions: readonly PartitionReader[],
     filter: LogFilter,
@@ -65,7 +70,8 @@ export type Search = {
  */
 export function createSearch(results: LRUCache<string, object>, windowLines?: number): Search {
   return {
-    page: (partitions, asked) => searchPage(results, partsOf(partitions, asked.filter, windowLines), asked),
+    page: (partitions, asked, maxChars = maxPageChars) =>
+      searchPage(results, partsOf(partitions, asked.filter, windowLines), asked, maxChars),
     histogram: (partitions, filter, interval) =>
       searchHistogram(results, partsOf(partitions, filter, windowLines), interval),
     statistics: (partitions, filter) => searchStatistics(results, partsOf(partitions, filter, windowLines)),
@@ -141,6 +147,7 @@ function* searchPage(
   results: Results,
   searched: Work<readonly Part[]>,
   { order, size, start, withTotal }: LogQuery,
+  maxChars: number,
 ): Work<QueryResult> {
   const skipped = 'from' in start ? start.from : 0
   const wanted: Wanted = {
@@ -158,17 +165,17 @@ function* searchPage(
     const last = places[wanted.count - 1]
     const isBeyond = wanted.count === 0 || (last !== undefined && compare(last, beginOf(part)) < 0)
     if (isBeyond && !withTotal) break
-    if (!isBeyond) places = yield* withConcurrencyLimits(results, places, part, wanted)
+    if (!isBeyond) places = yield* mergePlaces(results, places, part, wanted)
     yield
   }
   const found = places.slice(skipped)
-  const read = firstWithin(found, maxPageChars)
+  const read = firstWithin(found, maxChars)
   const hits = yield* readHits(read)
   return { total: withTotal ? total : undefined, hits, isCut: read.length < found.length }
 }
 
 /** Merges the first positions with those of a window. */
-function* withConcurrencyLimits(
+function* mergePlaces(
   results: Results,
   places: readonly Place[],
   part: Part,

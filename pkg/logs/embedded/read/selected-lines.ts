@@ -1,3 +1,4 @@
+import { ownText } from '../../logsql/copy-text.ts'
 import type { LogRecord } from '../../record.ts'
 import type { Hit } from '../../store.ts'
 import { listBits } from '../partition/bitmap.ts'
@@ -111,7 +112,9 @@ export function* readHits(places: readonly Place[]): Work<readonly Hit[]> {
 function recordAt(open: OpenBlock, { partition, day, time, index }: Place): LogRecord {
   const stream = partition.streams[open.columns.streams[index] ?? 0]
   if (stream === undefined) throw new RangeError(`partition ${partition.id} has a line of an unknown stream`)
-  const record = { timeNs: toTimeNs(day, time), log: lineText(open, index), ...stream }
+  // Otherwise a page of one line of each of many blocks would hold all texts of these blocks.
+  const log = ownText(lineText(open, index))
+  const record = { timeNs: toTimeNs(day, time), log, ...stream }
   const fields = lineFields(open, index)
   return fields === undefined ? record : { ...record, fields }
 }
