@@ -78,3 +78,13 @@ function toExact(_name: string, value: unknown, context?: { readonly source?: st
   const source = context?.source ?? ''
   return integer.test(source) ? BigInt(source) : value
 }
+
+const stringOrNonNumber = /"[^"\\]*(?:\\.[^"\\]*)*(?:"|\\?$)|(?<![\w.])-?(?:NaN|Infinity)(?![\w.])/gs
+
+/**
+ * Quotes NaN and Infinity, which JSON does not have, and which json.dumps of Python writes. It takes
+ * linear time, whatever the text.
+ */
+export function quoteNonNumbers(text: string): string {
+  return text.replace(stringOrNonNumber, found => (found.startsWith('"') ? found : `"${found}"`))
+}

@@ -61,6 +61,14 @@ describe('runQuery', () => {
     expect(await rows('* | patterns from pod | filter hits:>2')).to.deep.equal([pod])
   })
 
+  it('unpacks NaN and Infinity, which JSON does not have, as VictoriaLogs unpacks NaN', async () => {
+    const logs = ['{"a":NaN,"b":{"c":-Infinity}}', '{"a":"NaN, \\"Infinity"}', '{"a":NaN', '{"a":NaNs}']
+    const store = createMemoryStore(logs.map(log => record({ log })))
+    const unpacked = [{ a: 'NaN', 'b.c': '-Infinity' }, { a: 'NaN, "Infinity' }].map(toComparable)
+    const found = await rowsOf(store, '* | unpack_json | fields a, b.c')
+    expect(found.sort()).to.deep.equal(unpacked.sort())
+  })
+
   it('leaves to the store what it can say, and looks at the rest', () => {
     const planOf = (query: string) => {
       const { filter, test } = planQuery(everything, parseLogsql(query, nowNs))

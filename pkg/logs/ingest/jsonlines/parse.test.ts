@@ -46,6 +46,10 @@ describe('parseJsonLines', () => {
       [1, 'a'],
       [2, 'not valid JSON'],
     ],
+    [`[{"log":"NaN,","a":[NaN,-Infinity]},${line('b')}]`]: [
+      [1, 'NaN,'],
+      [2, 'b'],
+    ],
     '["': [[1, 'not valid JSON']],
     '[}': [[1, 'not valid JSON']],
   }

@@ -1,4 +1,5 @@
 import { isRecord } from '../../../kubeclient/object/object.ts'
+import { quoteNonNumbers } from '../../fields.ts'
 import type { LogRecord } from '../../record.ts'
 import { parseBounded, TooManyValues } from '../body/bounded-json.ts'
 import type { IngestLimits } from '../limits.ts'
@@ -37,16 +38,6 @@ export function parseDocument(text: string, limits: IngestLimits): Line {
     const quoted = quoteNonNumbers(text)
     return quoted === text ? { problem: 'not valid JSON' } : parseDocument(quoted, limits)
   }
-}
-
-const stringOrNonNumber = /"[^"\\]*(?:\\.[^"\\]*)*(?:"|\\?$)|(?<![\w.])-?(?:NaN|Infinity)(?![\w.])/gs
-
-/**
- * Quotes NaN and Infinity, which JSON does not have, and which json.dumps of Python writes. It takes
- * linear time, whatever the text.
- */
-function quoteNonNumbers(text: string): string {
-  return text.replace(stringOrNonNumber, found => (found.startsWith('"') ? found : `"${found}"`))
 }
 
 function toLine(text: string, document: unknown, limits: IngestLimits): Line {

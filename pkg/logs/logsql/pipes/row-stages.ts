@@ -1,4 +1,4 @@
-import { formatJson, parseExactJson } from '../../fields.ts'
+import { formatJson, parseExactJson, quoteNonNumbers } from '../../fields.ts'
 import { ownText } from '../copy-text.ts'
 import { createRowTest } from '../match-row.ts'
 import { evaluate } from '../math.ts'
@@ -100,14 +100,19 @@ const maxName = 1024
 function readJson(text: string, preserved: ReadonlySet<string>): ReadonlyMap<string, string> {
   const found = new Map<string, string>()
   if (!text.trimStart().startsWith('{')) return found
-  let parsed: unknown
-  try {
-    parsed = parseExactJson(text)
-  } catch {
-    return found
-  }
-  flatten(parsed, '', 0, { found, preserved })
+  const parsed = parseObject(text)
+  if (parsed !== undefined) flatten(parsed, '', 0, { found, preserved })
   return found
+}
+
+/** @returns undefined for invalid JSON */
+function parseObject(text: string): unknown {
+  try {
+    return parseExactJson(text)
+  } catch {
+    const quoted = quoteNonNumbers(text)
+    return quoted === text ? undefined : parseObject(quoted)
+  }
 }
 
 function flatten(
