@@ -11,6 +11,7 @@
   const wentToLogIn = 'went-to-log-in'
   let cursor = ''
   let running = new AbortController()
+  let counting = new AbortController()
   let isFollowing = false
   /** The cursor of the line that the address leads to. */
   let linked = ''
@@ -374,7 +375,11 @@
   }
 
   /** All lines are read for it, so it is done only while someone looks. */
-  async function showPatterns(asked, signal) {
+  async function showPatterns(asked, searching) {
+    counting.abort()
+    counting = new AbortController()
+    const current = counting
+    const signal = AbortSignal.any([searching, current.signal])
     const [list, note] = [byId('shapes'), byId('patterns-note')]
     list.replaceChildren()
     note.textContent = ''
@@ -386,7 +391,7 @@
       list.append(...patterns.map(toShape))
       note.textContent = patterns.length === 0 ? 'No lines were found.' : `${patterns.length} patterns, the most frequent first; <*> stands for what differs.`
     } catch (error) {
-      if (!signal.aborted) note.textContent = ''
+      if (counting === current) note.textContent = ''
       throw error
     }
   }
