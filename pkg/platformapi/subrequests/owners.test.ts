@@ -19,6 +19,7 @@ const owned = (name: string, ...owners: readonly Owner[]) => ({
   },
 })
 const slices = createTimeSlices()
+const among = (count: number) => Array.from({ length: count }, (_, i) => i)
 
 describe('restrictToOwner', () => {
   let loopback: Loopback | undefined
@@ -38,6 +39,18 @@ describe('restrictToOwner', () => {
       ['old', ['Deployment', 'uid-d']],
       ['loop', ['ReplicaSet', 'uid-loop']],
     ],
+    // Each of a layer is owned by all of the layer above: 80 to the power of 3 paths.
+    Layer: [1, 2, 3].flatMap(layer =>
+      among(80).map(
+        i =>
+          [
+            `l${layer}-${i}`,
+            ...(layer === 1
+              ? [['Layer', 'uid-top'] as const]
+              : among(80).map(j => ['Layer', `uid-l${layer - 1}-${j}`] as const)),
+          ] as const,
+      ),
+    ),
     Deployment: [['d', ['Application', 'uid-app']]],
     Application: [],
   }
@@ -49,6 +62,7 @@ describe('restrictToOwner', () => {
       entry('direct', owned('direct', ['Deployment', 'uid-d'])),
       entry('other', owned('other', ['ReplicaSet', 'uid-loop'])),
       entry('alone'),
+      entry('many', owned('many', ['Layer', 'uid-l3-0'])),
     ]
     const exchange = await exchangeOf('/kapis/resources.kapis.io/v1alpha3/namespaces/shop/pods')
     const { restriction, warnings } = await restrictToOwner(
@@ -92,11 +106,17 @@ describe('restrictToOwner', () => {
       expect(found.warnings).to.deep.equal([])
     })
 
+  it('counts an object once, by however many paths an owner has it', async () => {
+    const { names } = await find('uid-top', 4)
+    expect(names).to.deep.equal(['many'])
+  })
+
   it('lists each kind of owners once, in the namespace of the request', async () => {
     const { asked } = await find('uid-loop', 4)
     expect(asked).to.deep.equal([
       '/kapis/apps/v1/namespaces/shop/replicasets',
       '/kapis/apps/v1/namespaces/shop/deployments',
+      '/kapis/apps/v1/namespaces/shop/layers',
       '/kapis/apps/v1/namespaces/shop/applications',
     ])
   })

@@ -1,11 +1,11 @@
 import { toStatus } from '../../apierrors/status.ts'
 import type { AuthenticatedExchange } from '../../apirequest/request-context.ts'
+import { toCacheKey } from '../../cache/bounded-cache.ts'
 import { isOver } from '../../httpserver/response/respond.ts'
 import type { Kind } from '../../resourcecache/kind.ts'
 import { type ListRestriction, toListPredicate } from '../../resourcecache/list/list-predicate.ts'
 import type { Entry } from '../../resourcecache/store/cached-object.ts'
 import type { TimeSlices } from '../../scheduling/time-slices.ts'
-import type { CollectedList } from './list-collector.ts'
 import type { CollectList } from './subrequest.ts'
 
 export type OwnerTools = {
@@ -17,8 +17,8 @@ export type OwnerTools = {
 // An owner that does not exist can be named by anyone who may write an object.
 const maxKinds = 16
 
-/** Owners of an object in between, by uid. */
-type Owners = Map<string, readonly string[]>
+/** The uids of the objects in between that an owner has, by its uid. */
+type Children = Map<string, string[]>
 
 /**
  * Restricts a list to the objects that an owner (by uid) has through at most `seniority` owners in
@@ -39,10 +39,11 @@ export async function restrictToOwner(
 ): Promise<{ readonly restriction: ListRestriction; readonly warnings: readonly string[] }> {
   const { uid, seniority, timeSlices } = list
   const seen = new Set<string>()
-  const owners: Owners = new Map()
+  const children: Children = new Map()
   const warnings: string[] = []
 
-  async function collectKind(reference: string): Promise<readonly Entry[]> {
+  /** @returns the kinds of the owners of what is listed */
+  async function collectKind(reference: string): Promise<Iterable<string>> {
     const [apiVersion = '', name = ''] = reference.split(' ')
     const group = apiVersion.includes('/') ? (apiVersion.split('/')[0] ?? '') : ''
     const kind = await findByKind(group, name)
@@ -51,33 +52,32 @@ export async function restrictToOwner(
       return []
     }
     try {
-      const { list: found } = await collect(exchange, toPath(exchange, kind))
-      return await entriesOfList(found, timeSlices)
+      const { store, request } = (await collect(exchange, toPath(exchange, kind))).list
+      const { matches, namespaces } = toListPredicate(store.served.kind, request)
+      return await readOwners(store.within(namespaces), { matches, timeSlices, children })
     } catch (error) {
       warnings.push(`owners of kind ${name} are not looked at: ${toStatus(error).message}`)
       return []
     }
   }
 
-  let level: readonly Entry[] = await inSlices(list.entries, timeSlices, list.matches)
-  for (let depth = 0; depth < seniority && level.length > 0; depth++) {
-    const found = kindsOfOwners(level).filter(reference => !seen.has(reference))
+  let level = new Set(await readOwners(list.entries, list))
+  for (let depth = 0; depth < seniority && level.size > 0; depth++) {
+    const found = [...level].filter(reference => !seen.has(reference))
     const kinds = found.slice(0, Math.max(maxKinds - seen.size, 0))
     if (kinds.length < found.length)
       warnings.push(`owners of ${found.length - kinds.length} more kinds are not looked at`)
-    level = []
+    level = new Set()
     for (const reference of kinds) {
       if (isOver(exchange.res)) break
       seen.add(reference)
-      const entries = await collectKind(reference)
-      for (const { meta } of entries) owners.set(meta.uid, ownersOf(meta))
-      level = [...level, ...entries]
+      for (const owner of await collectKind(reference)) level.add(owner)
     }
   }
-  const descendants = descendantsOf(uid, owners, seniority)
+  const descendants = descendantsOf(uid, children, seniority)
   return {
     restriction: {
-      key: `owners ${JSON.stringify([...descendants].sort())}`,
+      key: `owners ${toCacheKey(JSON.stringify([...descendants]))}`,
       matches: ({ meta }) => ownersOf(meta).some(owner => descendants.has(owner)),
     },
     warnings,
@@ -85,26 +85,19 @@ export async function restrictToOwner(
 }
 
 /** An owner, and what it has through others; a circle of owners ends the search. */
-function descendantsOf(uid: string, owners: Owners, seniority: number): ReadonlySet<string> {
+function descendantsOf(uid: string, children: Children, seniority: number): ReadonlySet<string> {
   const found = new Set([uid])
-  for (let step = 0; step < seniority; step++) {
-    const next = [...owners].filter(([own, of]) => !found.has(own) && of.some(owner => found.has(owner)))
-    if (next.length === 0) break
-    for (const [own] of next) found.add(own)
+  let last = [uid]
+  for (let step = 0; step < seniority && last.length > 0; step++) {
+    const next = new Set(last.flatMap(owner => children.get(owner) ?? []))
+    last = [...next].filter(child => !found.has(child))
+    for (const child of last) found.add(child)
   }
   return found
 }
 
 function ownersOf({ ownerReferences = [] }: Entry['meta']): readonly string[] {
   return ownerReferences.map(owner => owner.uid)
-}
-
-/** The kinds of the owners of some objects, as `apps/v1 ReplicaSet`. */
-function kindsOfOwners(entries: readonly Entry[]): readonly string[] {
-  const kinds = new Set<string>()
-  for (const { meta } of entries)
-    for (const { apiVersion = '', kind } of meta.ownerReferences ?? []) kinds.add(`${apiVersion} ${kind}`)
-  return [...kinds]
 }
 
 /** The list of a kind in the namespaces of a request. */
@@ -114,23 +107,38 @@ function toPath({ info }: AuthenticatedExchange, { source, plural, namespaced }:
   return `${prefix}/${source.version}${scope}/${plural}`
 }
 
-async function entriesOfList({ store, request }: CollectedList, timeSlices: TimeSlices) {
-  const { matches, namespaces } = toListPredicate(store.served.kind, request)
-  return inSlices(store.within(namespaces), timeSlices, matches)
-}
-
-async function inSlices(
+/**
+ * Reads the owners of the objects that match, in time slices.
+ *
+ * @param children takes the objects, by owner
+ * @returns the kinds of the owners, as `apps/v1 ReplicaSet`
+ */
+async function readOwners(
   entries: Iterable<Entry>,
-  timeSlices: TimeSlices,
-  matches: (entry: Entry) => boolean,
-): Promise<readonly Entry[]> {
-  const found: Entry[] = []
+  {
+    matches,
+    timeSlices,
+    children,
+  }: {
+    readonly matches: (entry: Entry) => boolean
+    readonly timeSlices: TimeSlices
+    readonly children?: Children
+  },
+): Promise<Iterable<string>> {
+  const kinds = new Set<string>()
   let since = performance.now()
   for (const entry of [...entries]) {
-    if ((entry.meta.ownerReferences ?? []).length > 0 && matches(entry)) found.push(entry)
+    const { uid, ownerReferences = [] } = entry.meta
+    if (ownerReferences.length > 0 && matches(entry))
+      for (const owner of ownerReferences) {
+        kinds.add(`${owner.apiVersion ?? ''} ${owner.kind}`)
+        const known = children?.get(owner.uid)
+        if (known === undefined) children?.set(owner.uid, [uid])
+        else known.push(uid)
+      }
     if (performance.now() - since < timeSlices.sliceMs) continue
     await timeSlices.next()
     since = performance.now()
   }
-  return found
+  return kinds
 }
