@@ -161,7 +161,7 @@ describe('kapis-oauth', function () {
 
   describe('POST /oauth/introspect', () => {
     it('returns the claims of a token, and nothing of one that has ended', async () => {
-      const { jti, iat, exp } = claimsOf(tokens.access_token)
+      const { jti, iat, exp, auth_time, acr, amr } = claimsOf(tokens.access_token)
       const ask = () => form('/oauth/introspect', { ...credentials, token: tokens.access_token })
       expect(parsed(await ask())).to.deep.equal([
         200,
@@ -176,6 +176,9 @@ describe('kapis-oauth', function () {
           iat,
           exp,
           jti,
+          auth_time,
+          acr,
+          amr,
         },
       ])
       await form('/oauth/revoke', { ...credentials, token: tokens.access_token })
