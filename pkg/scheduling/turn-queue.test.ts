@@ -1,9 +1,28 @@
 import { expect } from 'chai'
 import { createTurnQueue } from './turn-queue.ts'
 
+function noFailure(error: unknown): void {
+  throw new Error('no task is expected to fail', { cause: error })
+}
+
 describe('createTurnQueue', () => {
+  it('reports a task that throws, and runs the others', async () => {
+    const failures: unknown[] = []
+    const queue = createTurnQueue(error => void failures.push(error))
+    const done: number[] = []
+    const broken = new Error('broken')
+    queue.add(() => done.push(1))
+    queue.add(() => {
+      throw broken
+    })
+    queue.add(() => done.push(2))
+    await new Promise(resolve => setTimeout(resolve, 20))
+    expect(done).to.deep.equal([1, 2])
+    expect(failures).to.deep.equal([broken])
+  })
+
   it('runs in order, with turns between', async () => {
-    const queue = createTurnQueue()
+    const queue = createTurnQueue(noFailure)
     const done: number[] = []
     for (let i = 0; i < 100; i++)
       queue.add(() => {

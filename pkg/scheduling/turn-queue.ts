@@ -7,7 +7,8 @@ export type TurnQueue = { readonly add: (work: () => void) => void }
 // A longer time slice would noticeably delay other requests.
 const sliceMs = 4
 
-export function createTurnQueue(): TurnQueue {
+/** @param failed called with the error of a task: it must not stop the others, nor the program */
+export function createTurnQueue(failed: (error: unknown) => void): TurnQueue {
   let due: (() => void)[] = []
   let next = 0
   let isRunning = false
@@ -25,10 +26,7 @@ export function createTurnQueue(): TurnQueue {
       try {
         work()
       } catch (error) {
-        // A task that throws must not stop the others.
-        queueMicrotask(() => {
-          throw error
-        })
+        failed(error)
       }
     } while (performance.now() - since < sliceMs)
     setImmediate(run)

@@ -6,6 +6,7 @@ import { createRefusalExplanation } from '../../authz/review/explain-refusal.ts'
 import { createRuleResolution } from '../../authz/review/rule-completeness.ts'
 import type { KubeClient } from '../../kubeclient/client.ts'
 import { resourcesGroup, toAggregatedKinds } from '../../resourcecache/kinds.ts'
+import { createTurnQueue, type TurnQueue } from '../../scheduling/turn-queue.ts'
 import type { Logger } from '../../telemetry/logger.ts'
 
 /** Everything that is computed from the roles and bindings of kube-apiserver. */
@@ -14,6 +15,8 @@ export type Rights = {
   readonly explain: Explain
   readonly narrowed: NarrowedLists
   readonly narrowingRole: NarrowingRole
+  /** Checks the permissions of watches after a change. */
+  readonly turns: TurnQueue
 }
 
 /** Wires the index of roles and bindings. */
@@ -25,6 +28,7 @@ export function createRights(parts: {
   const { client, groupDomain, logger } = parts
   const bindings = new RbacIndex({ client, logger })
   const reader = bindings.reader()
+  const turns = createTurnQueue(err => logger.error({ err }, 'failed to check the permissions of a watch'))
   const narrowingRole = createNarrowingRole({
     reader,
     group: resourcesGroup(groupDomain),
@@ -34,8 +38,9 @@ export function createRights(parts: {
     bindings,
     explain: createRefusalExplanation(reader),
     narrowed: createNarrowedLists({
-      ...{ client, reader, resolution: createRuleResolution(client), role: narrowingRole },
+      ...{ client, reader, resolution: createRuleResolution(client), role: narrowingRole, turns },
     }),
     narrowingRole,
+    turns,
   }
 }

@@ -11,6 +11,7 @@ import type { KubeClient } from '../../kubeclient/client.ts'
 import { until } from '../../kubeclient/fixtures.ts'
 import { itemsOf, type KubeObject, membersOf, textOf } from '../../kubeclient/object/object.ts'
 import { createRandom } from '../../resourcecache/fixtures.ts'
+import { createTurnQueue } from '../../scheduling/turn-queue.ts'
 import type { Binding, RbacReader } from '../rbac/rbac-index.ts'
 import { binding, groupOf, indexOf, role, user } from '../review/fixtures.ts'
 import { parseRules } from '../review/rule.ts'
@@ -41,6 +42,9 @@ function exchangeOf(identity: Identity): AuthenticatedExchange {
 }
 
 const isNamespaced = async () => true
+const turns = createTurnQueue(error => {
+  throw error
+})
 const pods = toResourceInfo({ verb: 'list', resource: 'pods' })
 
 /** Bindings of jane to a role that lists pods, which a test can change. */
@@ -79,6 +83,7 @@ describe('createNarrowedLists', () => {
     try {
       const { client } = clientOf((_, spec) => allowsByRbac(objects, spec))
       const lists = createNarrowedLists({
+        turns,
         role: unbound,
         client,
         reader: index.reader(),
@@ -117,6 +122,7 @@ describe('createNarrowedLists', () => {
   it('shows no namespace that kube-apiserver denies, whatever RBAC gives', async () => {
     const { client } = clientOf(({ namespace }) => namespace === 'b')
     const lists = createNarrowedLists({
+      turns,
       role: unbound,
       client,
       reader: readerOf('a', 'b').reader,
@@ -129,6 +135,7 @@ describe('createNarrowedLists', () => {
 
   it('narrows nothing to no namespace, and nothing of a kind that is not namespaced', async () => {
     const none = createNarrowedLists({
+      turns,
       role: unbound,
       ...clientOf(() => false),
       ...readerOf('a'),
@@ -136,10 +143,16 @@ describe('createNarrowedLists', () => {
     })
     expect(await none.narrow(exchangeOf(jane), pods, isNamespaced)).to.equal(false)
     const yes = clientOf(() => true)
-    const all = createNarrowedLists({ role: unbound, ...yes, ...readerOf('a'), resolution: rbacAlone })
+    const all = createNarrowedLists({ turns, role: unbound, ...yes, ...readerOf('a'), resolution: rbacAlone })
     expect(await all.narrow(exchangeOf(jane), pods, async () => false)).to.equal(false)
     expect(yes.reviews).to.deep.equal([])
-    const everywhere = createNarrowedLists({ role: unbound, ...yes, ...readerOf(''), resolution: rbacAlone })
+    const everywhere = createNarrowedLists({
+      turns,
+      role: unbound,
+      ...yes,
+      ...readerOf(''),
+      resolution: rbacAlone,
+    })
     expect(await everywhere.narrow(exchangeOf(jane), pods, isNamespaced)).to.equal(false)
   })
 
@@ -175,7 +188,7 @@ describe('createNarrowedLists', () => {
     it(`confirms ${what}`, async () => {
       const asked = clientOf(({ namespace }) => namespace !== denied)
       const names = count === 200 ? many : Array.from({ length: count }, (_, i) => `n${i}`)
-      const lists = createNarrowedLists({ role: unbound, ...asked, ...readerOf(...names), resolution })
+      const lists = createNarrowedLists({ turns, role: unbound, ...asked, ...readerOf(...names), resolution })
       for (let i = 0; i < 2; i++) {
         const exchange = exchangeOf(jane)
         await lists.narrow(exchange, pods, isNamespaced)
@@ -187,6 +200,7 @@ describe('createNarrowedLists', () => {
   it('hides a namespace once the binding is gone, and notifies watches', async () => {
     const { reader, bind } = readerOf('a', 'b')
     const lists = createNarrowedLists({
+      turns,
       role: unbound,
       ...clientOf(() => true),
       reader,
@@ -216,7 +230,7 @@ describe('createNarrowedLists', () => {
     const asked = Promise.withResolvers<void>()
     const { client } = clientOf(() => true)
     const slow: KubeClient = { ...client, call: call => asked.promise.then(() => client.call(call)) }
-    const lists = createNarrowedLists({ role: unbound, client: slow, reader, resolution: rbacAlone })
+    const lists = createNarrowedLists({ turns, role: unbound, client: slow, reader, resolution: rbacAlone })
     const exchange = exchangeOf(jane)
     const narrowing = lists.narrow(exchange, pods, isNamespaced)
     // While kube-apiserver is asked.
@@ -247,7 +261,7 @@ describe('createNarrowedLists', () => {
     const native = toResourceInfo({ verb: 'list', group: 'apps', resource: 'deployments' })
     let isBound = false
     const through = { narrowedBy: (info: RequestInfo) => (isBound ? native : info) }
-    const lists = createNarrowedLists({ client, reader, resolution: rbacAlone, role: through })
+    const lists = createNarrowedLists({ turns, client, reader, resolution: rbacAlone, role: through })
     const exchange = exchangeOf(jane)
     await lists.narrow(exchange, pods, isNamespaced)
     const first = lists.of(exchange)
@@ -266,6 +280,7 @@ describe('createNarrowedLists', () => {
       const index = await indexOf(objects)
       const { client } = clientOf((_, spec) => allowsByRbac(objects, spec))
       const lists = createNarrowedLists({
+        turns,
         role: unbound,
         client,
         reader: index.reader(),
@@ -312,6 +327,7 @@ describe('createNarrowedLists', () => {
   it('knows since which version a caller was shown the same namespaces', async () => {
     const { reader, bind } = readerOf('a')
     const lists = createNarrowedLists({
+      turns,
       role: unbound,
       ...clientOf(() => true),
       reader,

@@ -7,6 +7,7 @@ import { createBoundedCache } from '../../cache/bounded-cache.ts'
 import { createSingleFlight } from '../../cache/single-flight.ts'
 import type { KubeClient } from '../../kubeclient/client.ts'
 import type { Visible } from '../../resourcecache/list/object-visibility.ts'
+import type { TurnQueue } from '../../scheduling/turn-queue.ts'
 import { toReviewSpec } from '../attributes.ts'
 import { createIdentityKey } from '../authorizer.ts'
 import { forbidden } from '../forbidden.ts'
@@ -25,6 +26,8 @@ export type NarrowedListsOptions = {
   readonly resolution: () => Promise<RuleResolution>
   /** The permission by which a list is narrowed: that role alone grants access to nothing. */
   readonly role: Pick<NarrowingRole, 'narrowedBy'>
+  /** A thousand watches may have to check their permissions after one change. */
+  readonly turns: TurnQueue
 }
 
 export type NarrowedLists = {
@@ -86,7 +89,7 @@ export function isNarrowable(info: RequestInfo, identity: Identity): boolean {
  * kube-apiserver decides by RBAC alone.
  */
 export function createNarrowedLists(options: NarrowedListsOptions): NarrowedLists {
-  const { client, reader, resolution, role } = options
+  const { client, reader, resolution, role, turns } = options
   const narrowed = new WeakMap<ServerResponse, Visible>()
   // Names of namespaces are shared with the bindings.
   const given = createBoundedCache<Given>({
@@ -204,7 +207,7 @@ export function createNarrowedLists(options: NarrowedListsOptions): NarrowedList
       },
       onChange(listener) {
         let isStopped = false
-        const look = oncePerTurn(() => {
+        const look = oncePerTurn(turns, () => {
           if (!isStopped && !isCurrent()) listener()
         })
         const lookAgain = async () => {

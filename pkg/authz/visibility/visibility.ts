@@ -4,7 +4,7 @@ import type { Identity } from '../../apirequest/identity/identity.ts'
 import type { Visible } from '../../resourcecache/list/object-visibility.ts'
 import type { Entry } from '../../resourcecache/store/cached-object.ts'
 import type { ObjectStore } from '../../resourcecache/store/store.ts'
-import { createTurnQueue } from '../../scheduling/turn-queue.ts'
+import type { TurnQueue } from '../../scheduling/turn-queue.ts'
 import type { GrantIndex, RbacReader } from '../rbac/rbac-index.ts'
 import { hasGroup, hasResource, hasVerb } from '../review/rule.ts'
 import { type Asked, type ClusterVisibilityOptions, createClusterVisibility } from './cluster-visibility.ts'
@@ -20,6 +20,8 @@ export type VisibilityOptions = ClusterVisibilityOptions & {
    * @throws Status 503
    */
   readonly namespaces: () => Promise<ObjectStore>
+  /** A thousand watches may have to check their permissions after one change. */
+  readonly turns: TurnQueue
 }
 
 /**
@@ -98,7 +100,7 @@ type Given = Omit<Visible, 'rights'> & { readonly isCurrent: () => boolean }
  * @param changes number of changes since the start: while it is unchanged, nothing is checked again
  */
 function visibleNamespaces(
-  { index }: Pick<VisibilityOptions, 'index'>,
+  { index, turns }: Pick<VisibilityOptions, 'index' | 'turns'>,
   changes: { readonly count: number },
   identity: Identity,
 ): Given {
@@ -117,7 +119,7 @@ function visibleNamespaces(
     has: entry => names.has(entry.name),
     onChange: listener =>
       index.onChange(
-        oncePerTurn(() => {
+        oncePerTurn(turns, () => {
           seenCount = changes.count
           names = find()
           listener()
@@ -160,9 +162,9 @@ function visibleWorkspaces(
       }
       const stops = [
         visible.onChange(renew),
-        namespaces.subscribe({ changed: oncePerTurn(renew), reset: renew }),
+        namespaces.subscribe({ changed: oncePerTurn(options.turns, renew), reset: renew }),
         options.reader.onChange(
-          oncePerTurn(() => {
+          oncePerTurn(options.turns, () => {
             if (!isSame(find(), names)) renew()
           }),
         ),
@@ -199,16 +201,13 @@ export function toSetKey(what: string, names: Iterable<string>): string {
     .digest('base64url')
 }
 
-// A thousand watches may have to look at their rights after one change.
-const queue = createTurnQueue()
-
 /** Many bindings may change together, as when a namespace is emptied. */
-export function oncePerTurn(work: () => void): () => void {
+export function oncePerTurn(turns: TurnQueue, work: () => void): () => void {
   let isDue = false
   return () => {
     if (isDue) return
     isDue = true
-    queue.add(() => {
+    turns.add(() => {
       isDue = false
       work()
     })

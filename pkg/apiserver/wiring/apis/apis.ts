@@ -76,6 +76,7 @@ export async function createApis(options: ApisOptions): Promise<Apis> {
     ...{ client, config, live, logger, registry, broadcaster, proxy },
     grants: bindings.of('any'),
     reader: bindings.reader(),
+    turns: rights.turns,
     narrowedTo: narrowed.of,
     collect: options.collect,
     onClusterChange: listener => bindings.onClusterChange(listener),

@@ -32,6 +32,7 @@ import { listUncached } from '../../../resourcecache/list/uncached-list.ts'
 import type { ObjectStore } from '../../../resourcecache/store/store.ts'
 import type { WatchBroadcaster } from '../../../resourcecache/watch/watch-broadcaster.ts'
 import { createUserTimeSlices, type UserTimeSlices } from '../../../scheduling/time-slices.ts'
+import type { TurnQueue } from '../../../scheduling/turn-queue.ts'
 import type { Logger } from '../../../telemetry/logger.ts'
 import type { Registry } from '../../../telemetry/metrics.ts'
 import type { Check } from '../../health/probes.ts'
@@ -98,6 +99,7 @@ export type ResourcesOptions = {
   /** The namespaces in which role bindings grant any permission. */
   readonly grants: GrantIndex
   readonly reader: RbacReader
+  readonly turns: TurnQueue
   /** Calls back when a cluster-wide grant may have changed. */
   readonly onClusterChange: (listener: () => void) => void
   /** What the caller of a narrowed list may see; undefined for all other requests. */
@@ -149,6 +151,7 @@ export function createResources(options: ResourcesOptions): Resources {
     groupDomain,
     index: grants,
     reader: options.reader,
+    turns: options.turns,
     onClusterChange,
     namespaces: () => followed('namespaces'),
   })
