@@ -38,7 +38,7 @@ describe('dispatch', () => {
       [['probe'], 'kapis probe: --socket is needed\nRun `kapis help probe` for its usage.\n'],
       [
         ['manifests', '--overlay', 'none'],
-        'kapis manifests: --overlay none: must be one of default, ha, kubesphere, monitoring, opensearch\nRun `kapis help manifests` for its usage.\n',
+        'kapis manifests: unknown --overlay "none"; supported: default, ha, kubesphere, monitoring, opensearch\nRun `kapis help manifests` for its usage.\n',
       ],
     ]
     for (const [words, err] of cases) expect(await kapis(...words)).to.deep.equal({ code: 2, out: '', err })

@@ -1,7 +1,7 @@
 import { InterruptedError, type Io, UsageError } from './command.ts'
 import { commands, type Entry } from './commands.ts'
 import { complete } from './completion/complete.ts'
-import { optionsOf } from './options.ts'
+import { optionsOf } from './usage-options.ts'
 
 // The exit code of a shell for a command that was ended by a signal.
 const exitCodes: Readonly<Record<string, number>> = { SIGINT: 130, SIGTERM: 143 }

@@ -2,12 +2,12 @@ import { parseArgs } from 'node:util'
 import { itemsOf } from './access/review.ts'
 import { type Command, UsageError } from './command.ts'
 import { loginNames } from './login/names.ts'
-import { assertOutput } from './options.ts'
 import { parseJson } from './session/http.ts'
 import { connectPlatform, findGroupDomain, type Platform } from './session/platform-client.ts'
 import { serverOptions, serverUsage } from './session/server-address.ts'
 import { toTable } from './session/table.ts'
 import { playCast } from './sessions/play.ts'
+import { assertOutput } from './usage-options.ts'
 
 const actions = ['list', 'get', 'play']
 const maxPage = 1_000

@@ -1,11 +1,11 @@
 import { parseArgs } from 'node:util'
 import { type Command, UsageError } from './command.ts'
 import { loginNames } from './login/names.ts'
-import { assertOutput } from './options.ts'
 import { parseJson } from './session/http.ts'
 import { connectPlatform } from './session/platform-client.ts'
 import { serverOptions, serverUsage } from './session/server-address.ts'
 import { toTable } from './session/table.ts'
+import { assertOutput } from './usage-options.ts'
 
 const actions = ['create', 'list', 'delete']
 const path = '/oauth/personal-access-tokens'

@@ -1,11 +1,11 @@
 import { parseArgs } from 'node:util'
 import type { Command } from './command.ts'
 import { loginNames } from './login/names.ts'
-import { assertOutput } from './options.ts'
 import { parseJson } from './session/http.ts'
 import { connectPlatform } from './session/platform-client.ts'
 import { printable } from './session/printable.ts'
 import { serverOptions, serverUsage } from './session/server-address.ts'
+import { assertOutput } from './usage-options.ts'
 
 export const whoami: Command = {
   usage: `[OPTION]…

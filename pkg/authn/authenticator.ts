@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import { Status, unauthorized } from '../apierrors/status.ts'
 import type { Identity } from '../apirequest/identity/identity.ts'
 import { anonymous, withAuthenticatedGroup } from '../apirequest/identity/identity.ts'
-import { identityProblem } from '../apirequest/identity/identity-text.ts'
+import { identityProblem } from '../apirequest/identity/identity-problem.ts'
 
 /**
  * Authenticates a request: null if it has no credential of this kind.

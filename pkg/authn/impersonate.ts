@@ -7,7 +7,7 @@ import {
   withAuthenticatedGroup,
 } from '../apirequest/identity/identity.ts'
 import { decodeExtraKey, decodeHeaderText } from '../apirequest/identity/identity-header.ts'
-import { identityProblem } from '../apirequest/identity/identity-text.ts'
+import { identityProblem } from '../apirequest/identity/identity-problem.ts'
 import { type RequestInfo, toResourceInfo } from '../apirequest/request-info.ts'
 import {
   type Claimed,

@@ -1,4 +1,4 @@
-import { type Fields, fieldValues, formatJson } from './fields.ts'
+import { type Fields, fieldValues, formatJson } from './field-values.ts'
 
 /** A log line of a container. Unknown fields are ''. */
 export type LogRecord = {

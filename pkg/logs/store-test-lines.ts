@@ -1,4 +1,4 @@
-import type { Fields } from './fields.ts'
+import type { Fields } from './field-values.ts'
 import type { LogRecord } from './record.ts'
 
 export const words = [

@@ -6,7 +6,7 @@ import {
   unauthenticatedGroup,
 } from '../apirequest/identity/identity.ts'
 import { encodeExtraKey, encodeHeaderText } from '../apirequest/identity/identity-header.ts'
-import { identityProblem } from '../apirequest/identity/identity-text.ts'
+import { identityProblem } from '../apirequest/identity/identity-problem.ts'
 import type { HeaderLines } from './headers.ts'
 
 type Names = {

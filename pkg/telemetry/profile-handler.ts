@@ -46,6 +46,8 @@ function readSeconds(query: Pick<URLSearchParams, 'get'>): number {
   const given = query.get('seconds') ?? String(seconds.default)
   const value = Number(given)
   if (!/^\d{1,3}$/.test(given) || value < 1 || value > seconds.max)
-    throw badRequest(`seconds: must be a whole number from 1 to ${seconds.max}`)
+    throw badRequest(
+      `invalid seconds ${JSON.stringify(given)}: expected a whole number from 1 to ${seconds.max}`,
+    )
   return value
 }

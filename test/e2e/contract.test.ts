@@ -19,7 +19,7 @@ const namespace = uniqueName('contract')
 const text = 'text/plain; charset=utf-8'
 const checks = [
   ...['ping', 'informer-sync', 'authentication-config', 'users', 'apiservice-registration'],
-  ...['token-listener', 'credential', 'logs'],
+  ...['oauth-server', 'credential', 'logs'],
 ]
 
 describe('what operators rely on', function () {

@@ -68,7 +68,7 @@ describe('/debug/profile', function () {
       const { code, body } = await ask(`/debug/profile/${program}cpu?seconds=${seconds}`, admin)
       expect([code, JSON.parse(body).message]).to.deep.equal([
         400,
-        'seconds: must be a whole number from 1 to 60',
+        `invalid seconds "${seconds}": expected a whole number from 1 to 60`,
       ])
     }
     expect((await ask('/debug/profile/block', admin)).code).to.equal(404)

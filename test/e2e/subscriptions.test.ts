@@ -152,7 +152,7 @@ describe('several watches over one connection', function () {
       400,
       'invalid id: expected 1 to 64 letters, digits or any of _ . : / -',
     ],
-    [{ type: 'LIST', id: 'x', path: '/' }, 400, 'unknown type; supported: SUBSCRIBE, UNSUBSCRIBE'],
+    [{ type: 'LIST', id: 'x', path: '/' }, 400, 'unknown type "LIST"; supported: SUBSCRIBE, UNSUBSCRIBE'],
     [
       subscribe('x', 'kapi/v1/pods'),
       400,
@@ -177,7 +177,7 @@ describe('several watches over one connection', function () {
     ],
     [subscribe('x', '/kapi/v1/nothing?watch=true'), 404, 'resource "nothing" is not served in /v1'],
     [subscribe('x', '/kapi/v1/pods?watch=true&resourceVersion=y'), 400, 'Invalid value: "y"'],
-    [{ type: 'UNSUBSCRIBE', id: 'x' }, 400, 'no subscription has the id "x"'],
+    [{ type: 'UNSUBSCRIBE', id: 'x' }, 400, 'unknown id "x": this connection has no such subscription'],
   ]
   for (const [message, code, text] of refused)
     it(`rejects ${JSON.stringify(message)}`, async () => {

@@ -206,7 +206,7 @@ describe('kapis doctor', function () {
     await names(
       [
         [
-          'token-listener',
+          'oauth-server',
           /issued by https:\/\/old\.example\.org\/oauth, but the configuration says/,
           /log in again/,
         ],
@@ -282,7 +282,7 @@ describe('kapis doctor', function () {
     const pid = pod?.pids.get('oauth') ?? 0
     process.kill(pid, 'SIGSTOP')
     process.kill(pid, 'SIGKILL')
-    await names([['token-listener', /kapis-oauth is not responding: 50/, /logs deployment\/kapis -c oauth/]])
+    await names([['oauth-server', /kapis-oauth is not responding: 50/, /logs deployment\/kapis -c oauth/]])
   })
 
   describe('without a Pod that could fix anything', () => {
@@ -302,13 +302,13 @@ describe('kapis doctor', function () {
         const fix = /open their port 10250 to the control plane \(firewall,/
         const reached = await names([
           ['apiservice', /FailedDiscoveryCheck: .*(timeout|deadline)/, fix],
-          ['token-listener', /kapis-apiserver is not responding: (timed out after 5 s|.*timeout)/, fix],
+          ['oauth-server', /kapis-apiserver is not responding: (timed out after 5 s|.*timeout)/, fix],
         ])
         expect(findingsOf(reached, 'service')).to.deep.equal([])
         await names(
           [
             [
-              'token-listener',
+              'oauth-server',
               /kapis-apiserver is not responding: timed out after 5 s/,
               /a firewall blocks https:/,
             ],

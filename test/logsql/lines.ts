@@ -1,4 +1,4 @@
-import type { Fields } from '../../pkg/logs/fields.ts'
+import type { Fields } from '../../pkg/logs/field-values.ts'
 import type { LogRecord } from '../../pkg/logs/record.ts'
 import { createRandom, type Random } from './random.ts'
 

@@ -2,10 +2,10 @@ import { randomBytes } from 'node:crypto'
 import { parseArgs } from 'node:util'
 import { type Command, UsageError } from '../command.ts'
 import { loginNames } from '../login/names.ts'
-import { assertOutput } from '../options.ts'
 import { connectPlatform, findGroupDomain } from '../session/platform-client.ts'
 import { serverOptions, serverUsage } from '../session/server-address.ts'
 import { toSeconds } from '../token.ts'
+import { assertOutput } from '../usage-options.ts'
 import { type AccessCall, type Decision, decide, listRequests, requestAccess } from './requests.ts'
 
 const decisions: Readonly<Record<string, Decision>> = {

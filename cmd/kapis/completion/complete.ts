@@ -1,6 +1,6 @@
 import type { Command, Io } from '../command.ts'
 import { commands } from '../commands.ts'
-import { type Option, optionsOf } from '../options.ts'
+import { type Option, optionsOf } from '../usage-options.ts'
 
 // Asks the script to complete file names.
 const files = ':files\n'

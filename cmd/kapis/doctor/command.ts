@@ -3,18 +3,19 @@ import { createKubeClient } from '../../../pkg/kubeclient/client.ts'
 import { loadRestConfig } from '../../../pkg/kubeclient/config/rest-config.ts'
 import { type Command, UsageError } from '../command.ts'
 import { findKubeconfig } from '../find-kubeconfig.ts'
+import { assertOutput } from '../usage-options.ts'
 import { admission } from './admission.ts'
 import { apiService } from './api-service.ts'
-import { authentication } from './authentication.ts'
 import { certificates } from './certificates.ts'
 import { type Check, type Installation, warning } from './check.ts'
 import { readConfiguration } from './configuration.ts'
 import { customResources } from './custom-resources.ts'
 import { environment } from './environment.ts'
-import { listener } from './oauth-server.ts'
+import { oauthServer } from './oauth-server.ts'
 import { passwords } from './passwords.ts'
 import { permissions } from './permissions.ts'
 import { isHealthy, type Report, toJson, toText } from './report.ts'
+import { requestheaderCa } from './requestheader-ca.ts'
 import { service } from './service.ts'
 
 /** In the order of diagnosis: earlier findings are often the cause of later ones. */
@@ -24,11 +25,11 @@ const checks: readonly Check[] = [
   customResources,
   permissions,
   admission,
-  authentication,
+  requestheaderCa,
   certificates,
   passwords,
   apiService,
-  listener,
+  oauthServer,
 ]
 
 export const doctor: Command = {
@@ -65,10 +66,9 @@ Needs permission to read the namespace of Kapis, including its Secrets.
         output: { type: 'string', short: 'o', default: 'text' },
       },
     })
-    if (values.output !== 'text' && values.output !== 'json')
-      throw new UsageError(`--output ${values.output}: must be text or json`)
+    assertOutput(values.output)
     if (values.url !== '' && !/^https:\/\/[^/]+\/?$/.test(values.url))
-      throw new UsageError(`--url ${values.url}: must be https://host[:port]`)
+      throw new UsageError(`invalid --url ${JSON.stringify(values.url)}: expected https://host[:port]`)
     const client = createKubeClient(loadRestConfig(values.kubeconfig ?? findKubeconfig(io)))
     try {
       const { namespace } = values

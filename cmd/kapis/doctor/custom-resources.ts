@@ -1,4 +1,4 @@
-import { hasCredential } from '../../../pkg/iam/users/user-schema.ts'
+import { hasCredential } from '../../../pkg/iam/users/check-user-crd.ts'
 import { itemsOf, membersOf } from '../../../pkg/kubeclient/object/object.ts'
 import { apply, type Check, error, read } from './check.ts'
 import { readManifests } from './manifest-objects.ts'

@@ -8,8 +8,8 @@ const discovery = '/oauth/.well-known/openid-configuration'
  * Checks that kapis-oauth responds through kapis-apiserver, and that both use the same issuer as
  * kube-apiserver.
  */
-export const listener: Check = {
-  name: 'token-listener',
+export const oauthServer: Check = {
+  name: 'oauth-server',
   examine: async installation => [
     ...(await answerProblems(installation)),
     ...(await tokenProblems(installation)),

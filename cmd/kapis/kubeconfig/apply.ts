@@ -3,8 +3,8 @@ import type { Change } from '../../../pkg/yaml/edit/value.ts'
 import type { Io } from '../command.ts'
 import { withFileLock } from '../session/file-lock.ts'
 import { decode } from './encoding.ts'
-import type { Plan } from './entries.ts'
 import { type Kubeconfig, loadKubeconfig } from './files.ts'
+import type { Plan } from './plan-changes.ts'
 import { assertWritable, replaceFile } from './replace-file.ts'
 
 /** Finds the changes of the merged kubeconfig. @throws Error if one is not possible */

@@ -1,7 +1,7 @@
 import type { Io } from '../command.ts'
 import { applyChanges } from '../kubeconfig/apply.ts'
-import { planRemoval } from '../kubeconfig/entries.ts'
 import { kubeconfigFiles } from '../kubeconfig/files.ts'
+import { planRemoval } from '../kubeconfig/plan-changes.ts'
 import { findTarget, type ServerValues } from '../session/find-login.ts'
 import { removeLogin } from '../session/login-store.ts'
 import { endLogin } from '../session/revoke-login.ts'

@@ -1,7 +1,7 @@
 import type { Io } from '../command.ts'
 import { applyChanges } from '../kubeconfig/apply.ts'
-import { planUse } from '../kubeconfig/entries.ts'
 import { kubeconfigFiles, loadKubeconfig } from '../kubeconfig/files.ts'
+import { planUse } from '../kubeconfig/plan-changes.ts'
 import { findTarget, type ServerValues } from '../session/find-login.ts'
 import { writeCurrent } from '../session/login-store.ts'
 import type { KubeconfigValues } from './options.ts'

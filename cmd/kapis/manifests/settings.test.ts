@@ -41,7 +41,7 @@ describe('parseManifestSettings', () => {
   for (const [option, value, is] of invalid) {
     it(`refuses --${option} ${JSON.stringify(value)}`, () => {
       expect(() => parseManifestSettings([`--${option}`, value])).to.throw(
-        `--${option} ${value}: must be ${is}`,
+        `invalid --${option} ${JSON.stringify(value)}: expected ${is}`,
       )
     })
   }

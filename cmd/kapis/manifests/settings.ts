@@ -31,7 +31,9 @@ export function parseManifestSettings(args: readonly string[]): ManifestSettings
   })
   const overlay = overlays.find(name => name === values.overlay)
   if (overlay === undefined)
-    throw new UsageError(`--overlay ${values.overlay}: must be one of ${overlays.join(', ')}`)
+    throw new UsageError(
+      `unknown --overlay ${JSON.stringify(values.overlay)}; supported: ${overlays.join(', ')}`,
+    )
   check('group-domain', values['group-domain'], subdomain, 'a DNS subdomain such as example.io')
   check('namespace', values.namespace, label, 'a namespace name')
   check('image', values.image, image, 'name[:tag][@sha256:digest]')
@@ -46,5 +48,6 @@ export function parseManifestSettings(args: readonly string[]): ManifestSettings
 }
 
 function check(option: string, value: string | undefined, pattern: RegExp, is: string): void {
-  if (value !== undefined && !pattern.test(value)) throw new UsageError(`--${option} ${value}: must be ${is}`)
+  if (value !== undefined && !pattern.test(value))
+    throw new UsageError(`invalid --${option} ${JSON.stringify(value)}: expected ${is}`)
 }

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { assertCertificates } from '../../../pkg/http/ca-certificates.ts'
 import { isLoopback } from '../../../pkg/http/proxy-environment.ts'
 import { type Io, UsageError } from '../command.ts'
-import { assertNotEmpty } from '../options.ts'
+import { assertNotEmpty } from '../usage-options.ts'
 import { type LoginKey, listLogins, readCurrent, type StoredLogin } from './login-store.ts'
 import type { Server } from './server-address.ts'
 

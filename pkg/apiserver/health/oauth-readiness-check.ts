@@ -27,7 +27,7 @@ export function checkOAuthReadiness({
     isAwaited = false
   })
   return {
-    name: 'token-listener',
+    name: 'oauth-server',
     problem: () => (isAwaited ? `kapis-oauth does not listen on ${socket} yet` : undefined),
   }
 }

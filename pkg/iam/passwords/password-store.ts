@@ -5,8 +5,8 @@ import { readSecret, secretsPath } from '../../kubeclient/object/secret.ts'
 import { retryOnConflict } from '../../kubeclient/retry.ts'
 import { byName, Informer } from '../../kubeclient/watch/informer.ts'
 import type { Logger } from '../../telemetry/logger.ts'
+import { createSchemaCheck } from '../users/check-user-crd.ts'
 import { isPasswordHash, toCredential, type User } from '../users/user.ts'
-import { createSchemaCheck } from '../users/user-schema.ts'
 import { ownerUidOf, writeUserSecret } from '../users/user-secret.ts'
 
 export type PasswordStoreOptions = {

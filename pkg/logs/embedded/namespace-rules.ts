@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import { formatJson } from '../fields.ts'
+import { formatJson } from '../field-values.ts'
 import { createNamePattern } from '../name-pattern.ts'
 import type { LogRecord } from '../record.ts'
 

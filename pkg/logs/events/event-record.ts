@@ -1,4 +1,4 @@
-import type { Fields } from '../fields.ts'
+import type { Fields } from '../field-values.ts'
 import { anyOf, type Expression, isOneOf, match } from '../filter/expression.ts'
 
 /** The searchable values of an event, by name: a text, or a list of them. */

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { Rejection } from '../rejection.ts'
 import type { IngestLimits } from './limits.ts'
 import type { Line } from './line/document.ts'
-import type { Note, Notes } from './line/line-changes.ts'
+import type { Note, Notes } from './line/line-notes.ts'
 
 /** A batch as its sender wrote it, decompressed. */
 export type RawBatch = { readonly body: Buffer; readonly limits: IngestLimits } & BatchForm

@@ -1,7 +1,7 @@
 import type { LogRecord } from '../record.ts'
 import type { AppendResult } from '../store.ts'
 import type { Line } from './line/document.ts'
-import type { Note, Notes } from './line/line-changes.ts'
+import type { Note, Notes } from './line/line-notes.ts'
 import type { Changes, Ingested, Problem, Problems, RawBatch } from './raw-batch.ts'
 import { readBatch } from './read-batch.ts'
 

@@ -11,7 +11,7 @@ import type { ProxyFor } from '../../http/proxy-environment.ts'
 import { BodyTooLargeError, readBody } from '../../http/read-body.ts'
 import { isRecord } from '../../kubeclient/object/object.ts'
 import { createConcurrencyLimiter } from '../../scheduling/concurrency-limiter.ts'
-import { parseExactJson } from '../fields.ts'
+import { parseExactJson } from '../field-values.ts'
 import { createTransport, type SearchCredentials, type SearchEngine, type Transport } from './transport.ts'
 
 export type SearchCall = {

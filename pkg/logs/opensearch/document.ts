@@ -1,5 +1,5 @@
 import { isRecord } from '../../kubeclient/object/object.ts'
-import { type FieldScalar, type Fields, fieldValues, formatJson } from '../fields.ts'
+import { type FieldScalar, type Fields, fieldValues, formatJson } from '../field-values.ts'
 import { parseTimestamp } from '../ingest/line/timestamp.ts'
 import type { LogRecord } from '../record.ts'
 import { formatTime } from '../rfc3339.ts'

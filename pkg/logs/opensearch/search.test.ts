@@ -57,7 +57,7 @@ describe('queryRecords', () => {
     const { search } = createEngine(['a'.repeat(1000)], 100)
     expect(await rejectionOf(queryRecords(search, query, limits))).to.include({
       code: 503,
-      message: 'a record of the log store is too large',
+      message: 'failed to read a log record: it exceeds the size limit of responses',
     })
   })
 })

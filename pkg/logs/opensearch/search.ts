@@ -110,7 +110,8 @@ async function queryPart(search: Search, query: LogQuery, limits: QueryLimits): 
     }
   } catch (error) {
     if (!(error instanceof BodyTooLargeError)) throw error
-    if (first <= 1) throw unavailable('a record of the log store is too large', error)
+    if (first <= 1)
+      throw unavailable('failed to read a log record: it exceeds the size limit of responses', error)
     return queryPart(search, { ...query, size: Math.ceil(first / 10) }, limits)
   }
 }

@@ -1,5 +1,5 @@
 import { withMembers } from '../../json/members.ts'
-import { type Fields, formatJson } from '../../logs/fields.ts'
+import { type Fields, formatJson } from '../../logs/field-values.ts'
 import type { LogRecord } from '../../logs/record.ts'
 import { formatTime } from '../../logs/rfc3339.ts'
 import type { Hit } from '../../logs/store.ts'

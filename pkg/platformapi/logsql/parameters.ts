@@ -166,7 +166,9 @@ function parseObject(text: string): object {
 }
 
 function invalidExtra(): Error {
-  return badRequest('invalid extra_filters: expected filters, or a JSON object of names and texts')
+  return badRequest(
+    'invalid extra_filters: expected LogsQL filters, or a JSON object of field names and values',
+  )
 }
 
 /** step and offset. @throws Status 400 */

@@ -107,7 +107,8 @@ export function createConnection(
 
   function unsubscribe(id: string): void {
     const subscription = open.get(id)
-    if (subscription === undefined) throw badRequest(`no subscription has the id ${JSON.stringify(id)}`)
+    if (subscription === undefined)
+      throw badRequest(`unknown id ${JSON.stringify(id)}: this connection has no such subscription`)
     subscription.end()
   }
 

@@ -28,10 +28,13 @@ describe('parseSubscriptionMessage', () => {
     [JSON.stringify({ type: 'SUBSCRIBE', id: 7, path }), wrongId],
     ['{"type":"SUBSCRIBE","id":"a"}', wrongPath],
     ['{"type":"SUBSCRIBE","id":"a","path":"https://example.com/"}', wrongPath],
-    ['{"type":"subscribe","id":"a","path":"/"}', 'unknown type; supported: SUBSCRIBE, UNSUBSCRIBE'],
+    [
+      '{"type":"subscribe","id":"a","path":"/"}',
+      'unknown type "subscribe"; supported: SUBSCRIBE, UNSUBSCRIBE',
+    ],
     [
       '{"id":"a","__proto__":{"type":"SUBSCRIBE"},"path":"/"}',
-      'unknown type; supported: SUBSCRIBE, UNSUBSCRIBE',
+      'unknown type ""; supported: SUBSCRIBE, UNSUBSCRIBE',
     ],
   ]
   for (const [text, message] of invalid)

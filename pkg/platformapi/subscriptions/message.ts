@@ -50,7 +50,8 @@ function readMessage(message: unknown): SubscriptionMessage {
   if (typeof id !== 'string' || !idForm.test(id))
     throw badRequest('invalid id: expected 1 to 64 letters, digits or any of _ . : / -')
   if (type === 'UNSUBSCRIBE') return { type, id }
-  if (type !== 'SUBSCRIBE') throw badRequest('unknown type; supported: SUBSCRIBE, UNSUBSCRIBE')
+  if (type !== 'SUBSCRIBE')
+    throw badRequest(`unknown type ${JSON.stringify(type ?? '')}; supported: SUBSCRIBE, UNSUBSCRIBE`)
   if (typeof path !== 'string' || !path.startsWith('/'))
     throw badRequest('invalid path: expected a path with watch=true, such as /kapi/v1/pods?watch=true')
   return { type, id, path }

@@ -3,7 +3,7 @@ import { decorateNamespace } from '../kinds/namespaces.ts'
 import { decorateNode } from '../kinds/nodes.ts'
 import { decorateClaim } from '../kinds/storage.ts'
 import type { Decorate } from '../store/store.ts'
-import { createUsageIndex } from './pod-usage.ts'
+import { createPodRequestIndex } from './pod-request-totals.ts'
 import { createPvcUsageIndex } from './pvc-usage-index.ts'
 
 export type ComputedAnnotations = {
@@ -29,8 +29,8 @@ export function createComputedAnnotations(
   groupDomain: string,
   changed: (kind: string, keys: Iterable<string> | 'all') => void,
 ): ComputedAnnotations {
-  const usage = createUsageIndex(keys => changed(nodes, keys))
-  const used = createUsageIndex(
+  const usage = createPodRequestIndex(keys => changed(nodes, keys))
+  const used = createPodRequestIndex(
     keys => changed(namespaces, keys),
     pod => pod.metadata.namespace ?? '',
   )

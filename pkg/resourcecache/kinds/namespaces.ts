@@ -1,5 +1,5 @@
 import { membersOf, textOf } from '../../kubeclient/object/object.ts'
-import type { PodUsage } from '../decorate/pod-usage.ts'
+import type { PodRequestTotals } from '../decorate/pod-request-totals.ts'
 import { formatQuantity } from '../decorate/quantity.ts'
 import { column, type Decoration, integerColumn, type KindOptions } from '../kind.ts'
 import { exact } from '../list/filters.ts'
@@ -27,6 +27,6 @@ export const namespaces = (groupDomain: string): KindOptions => ({
   filters: { status: exact('phase'), workspace: exact('workspace') },
 })
 
-export function decorateNamespace({ pods, cpuRequests, memoryRequests }: PodUsage): Decoration {
+export function decorateNamespace({ pods, cpuRequests, memoryRequests }: PodRequestTotals): Decoration {
   return { annotations: {}, cells: [pods, formatQuantity(cpuRequests), formatQuantity(memoryRequests)] }
 }

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { refusalOf } from '../../apierrors/fixtures.ts'
-import { noUsage, type PodUsage } from '../decorate/pod-usage.ts'
+import { noRequests, type PodRequestTotals } from '../decorate/pod-request-totals.ts'
 import { parseQuantity } from '../decorate/quantity.ts'
 import { type NodeOptions, node } from '../fixtures.ts'
 import { decorateNode, nodes } from './nodes.ts'
@@ -156,7 +156,7 @@ describe('nodes', () => {
 })
 
 describe('decorateNode', () => {
-  const usage: PodUsage = {
+  const usage: PodRequestTotals = {
     pods: 3,
     cpuRequests: parseQuantity('650m'),
     cpuLimits: parseQuantity('6'),
@@ -184,7 +184,7 @@ describe('decorateNode', () => {
   })
 
   it('says 0 of a node without pods, and of one that offers nothing', () => {
-    const { annotations, cells } = decorateNode(nodes.toFields(node('n1')), noUsage, 'kapis.io')
+    const { annotations, cells } = decorateNode(nodes.toFields(node('n1')), noRequests, 'kapis.io')
     expect(new Set(Object.values(annotations))).to.deep.equal(new Set(['0', '0%']))
     expect(cells).to.deep.equal(['0/?', '0/?', '0/?'])
   })

@@ -1,5 +1,5 @@
 import { itemsOf, type KubeObject, membersOf, textOf } from '../../kubeclient/object/object.ts'
-import type { PodUsage } from '../decorate/pod-usage.ts'
+import type { PodRequestTotals } from '../decorate/pod-request-totals.ts'
 import { formatQuantity, parseQuantity, percent, type Quantity } from '../decorate/quantity.ts'
 import { type Column, column, type Decoration, type IndexedFields, type Kind } from '../kind.ts'
 import { oneOf } from '../list/filters.ts'
@@ -36,7 +36,11 @@ export const nodes: Kind = {
 }
 
 /** The eight request and limit annotations, and the cells of the last three columns. */
-export function decorateNode(fields: IndexedFields, usage: PodUsage, groupDomain: string): Decoration {
+export function decorateNode(
+  fields: IndexedFields,
+  usage: PodRequestTotals,
+  groupDomain: string,
+): Decoration {
   const cpu = parseQuantity(fields.values.cpu)
   const memory = parseQuantity(fields.values.memory)
   const key = (name: string) => `node.${groupDomain}/${name}`

@@ -95,7 +95,7 @@ export async function createApis(options: ApisOptions): Promise<Apis> {
     watchNamespaces: handler => resources.watch('/api/v1/namespaces', handler),
   })
   const searches = logs.apis.get(`tenant.${groupDomain}/v1alpha2`)
-  if (searches === undefined) throw new Error('the tenant group has no searches')
+  if (searches === undefined) throw new Error('missing log queries of the tenant API group')
   const callAs = withAuditOfWrites(createCallAs(client), { logger, clientAddress })
   const tenant = createTenant({
     ...{ groupDomain, callAs, searches },

@@ -1,4 +1,4 @@
-import { fieldValues } from '../../fields.ts'
+import { fieldValues } from '../../field-values.ts'
 import { fold, wordsOf } from '../../filter/words.ts'
 import type { LogRecord } from '../../record.ts'
 

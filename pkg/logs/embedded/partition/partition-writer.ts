@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs'
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite'
-import { formatJson } from '../../fields.ts'
+import { formatJson } from '../../field-values.ts'
 import type { LogRecord } from '../../record.ts'
 import {
   type Block,

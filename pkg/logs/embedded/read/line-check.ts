@@ -1,4 +1,4 @@
-import { type Fields, fieldValues, parseFields } from '../../fields.ts'
+import { type Fields, fieldValues, parseFields } from '../../field-values.ts'
 import type { Expression, Test } from '../../filter/expression.ts'
 import { createTest } from '../../filter/matcher.ts'
 import { fold } from '../../filter/words.ts'

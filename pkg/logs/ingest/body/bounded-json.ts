@@ -1,5 +1,5 @@
 import { skipString } from '../../../json/scan.ts'
-import { parseExactJson } from '../../fields.ts'
+import { parseExactJson } from '../../field-values.ts'
 import type { IngestLimits } from '../limits.ts'
 
 /** The text has too many values, which would take many times its memory. */

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { IngestLimits } from '../limits.ts'
-import type { Notes } from '../line/line-changes.ts'
+import type { Notes } from '../line/line-notes.ts'
 import type { BatchReading, Problem } from '../raw-batch.ts'
 import { filterOfMember, filterValue, parseFilterPath } from './filter-path.ts'
 import { type BulkItem, parseBulk } from './parse.ts'

@@ -1,5 +1,5 @@
-import type { FieldScalar, FieldValue } from '../../fields.ts'
-import { shorten } from './line-changes.ts'
+import type { FieldScalar, FieldValue } from '../../field-values.ts'
+import { shorten } from './line-notes.ts'
 
 /** Truncates a value to a number of bytes; `note` is called if that removes something. */
 export function shortenValue(value: FieldValue, bytes: number, note: () => void): FieldValue {

@@ -1,6 +1,6 @@
-import { type FieldScalar, type FieldValue, formatJson, isScalar } from '../../fields.ts'
+import { type FieldScalar, type FieldValue, formatJson, isScalar } from '../../field-values.ts'
 import type { IngestLimits } from '../limits.ts'
-import type { LineNotes } from './line-changes.ts'
+import type { LineNotes } from './line-notes.ts'
 import { isOriginName } from './origin-names.ts'
 
 /** All values of a line, flattened to names with dots. Lists belong to the map. */

@@ -1,9 +1,9 @@
-import type { Fields, FieldValue } from '../../fields.ts'
+import type { Fields, FieldValue } from '../../field-values.ts'
 import type { LogRecord } from '../../record.ts'
 import type { IngestLimits } from '../limits.ts'
 import { bytesOf, shortenValue } from './field-value.ts'
 import { type Flat, firstOf, takeOut } from './flatten.ts'
-import { type LineNotes, type Notes, shorten } from './line-changes.ts'
+import { type LineNotes, type Notes, shorten } from './line-notes.ts'
 import { takeOrigin } from './origin.ts'
 import { labelPrefixes } from './origin-names.ts'
 

@@ -1,6 +1,6 @@
 import { maxTimeNs } from '../../record.ts'
 import type { IngestLimits } from '../limits.ts'
-import type { LineNotes } from './line-changes.ts'
+import type { LineNotes } from './line-notes.ts'
 
 const dayMs = 86_400_000
 const nsPerMs = 1_000_000

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { defaultLimits } from '../limits.ts'
 import { type Flat, flatten } from './flatten.ts'
-import { createNotes } from './line-changes.ts'
+import { createNotes } from './line-notes.ts'
 import { toRecord } from './line-record.ts'
 import { createSharing } from './shared-fields.ts'
 

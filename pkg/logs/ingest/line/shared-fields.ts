@@ -1,7 +1,7 @@
 import type { IngestLimits } from '../limits.ts'
 import { bytesOf, shortenValue } from './field-value.ts'
 import { type Flat, firstOf, put } from './flatten.ts'
-import type { LineNotes } from './line-changes.ts'
+import type { LineNotes } from './line-notes.ts'
 import { fileNames, isLabelName, isOriginName, meanings } from './origin-names.ts'
 
 /** Adds shared data to a line; its own origin takes precedence. */

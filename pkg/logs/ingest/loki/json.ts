@@ -22,7 +22,7 @@ export function* readPushJson(body: Buffer, limits: IngestLimits): Generator<Lok
     throw badRequest('the body is not valid JSON')
   }
   const streams = isRecord(parsed) ? parsed.streams : undefined
-  if (!Array.isArray(streams)) throw badRequest('streams: must be a list of objects')
+  if (!Array.isArray(streams)) throw badRequest('invalid streams: expected a list of objects')
   for (const stream of streams) yield toStream(stream)
 }
 

@@ -204,7 +204,7 @@ describe('readLoki', () => {
 
   const invalid: readonly (readonly ['json' | 'protobuf', string, string])[] = [
     ['json', '{', 'the body is not valid JSON'],
-    ['json', '[]', 'streams: must be a list of objects'],
+    ['json', '[]', 'invalid streams: expected a list of objects'],
     ['protobuf', '{"streams":[]}', 'the body is not a PushRequest: wire type 3 is not known'],
   ]
   for (const [encoding, body, message] of invalid) {

@@ -4,7 +4,7 @@ import { parseBounded, TooManyValues } from '../body/bounded-json.ts'
 import { upTo } from '../body/limit-parts.ts'
 import type { IngestLimits } from '../limits.ts'
 import { tooDeep } from '../line/flatten.ts'
-import { createNotes, type LineNotes } from '../line/line-changes.ts'
+import { createNotes, type LineNotes } from '../line/line-notes.ts'
 import {
   type AnyMap,
   type AnyValue,

@@ -1,4 +1,4 @@
-import { createNotes, type LineNotes } from '../line/line-changes.ts'
+import { createNotes, type LineNotes } from '../line/line-notes.ts'
 
 /** opentelemetry.proto.common.v1.AnyValue as its value. */
 export type AnyValue = string | number | boolean | bigint | null | readonly AnyValue[] | AnyMap

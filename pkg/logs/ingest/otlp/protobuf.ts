@@ -10,7 +10,7 @@ import {
 import { upTo } from '../body/limit-parts.ts'
 import type { IngestLimits } from '../limits.ts'
 import { tooDeep } from '../line/flatten.ts'
-import { createNotes, type LineNotes, type Notes } from '../line/line-changes.ts'
+import { createNotes, type LineNotes, type Notes } from '../line/line-notes.ts'
 import {
   type AnyMap,
   type AnyValue,

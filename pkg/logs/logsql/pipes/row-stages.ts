@@ -1,4 +1,4 @@
-import { formatJson, parseExactJson, quoteNonNumbers } from '../../fields.ts'
+import { formatJson, parseExactJson, quoteNonNumbers } from '../../field-values.ts'
 import { ownText } from '../copy-text.ts'
 import { createRowTest } from '../match-row.ts'
 import { evaluate } from '../math.ts'

@@ -104,7 +104,7 @@ function parseMemberships(body: unknown): readonly Membership[] {
     const { userName, groupName, ...unknown } = isRecord(each) ? each : {}
     const isText = (value: unknown): value is string => typeof value === 'string' && value !== ''
     if (!isText(userName) || !isText(groupName) || Object.keys(unknown).length > 0)
-      throw badRequest('a member must be {"userName": …, "groupName": …}')
+      throw badRequest('invalid member: expected {"userName": "NAME", "groupName": "GROUP"}')
     return { userName, groupName }
   })
 }

@@ -210,7 +210,7 @@ describe('createGroupRoutes', () => {
     expect(calls.at(-1)).to.deep.equal({ method: 'DELETE', path: `${native}/namespaces/b2/rolebindings/x` })
   })
 
-  const members = 'a member must be {"userName": …, "groupName": …}'
+  const members = 'invalid member: expected {"userName": "NAME", "groupName": "GROUP"}'
   const binding = 'a binding must have roleRef.name, and one subject with kind and name'
   itRefuses(served, [
     ['POST', `${blue}/groups`, { metadata: { generateName: 'dev' } }, 409, 'the workspace has a group "dev"'],

@@ -213,13 +213,19 @@ describe('createMemberHandlers', () => {
 
   const refused: readonly RefusedWrite[] = [
     ['POST', '/clustermembers', {}, 400, 'the body must be a list of 1 to 256 members'],
-    ['POST', '/clustermembers', [{ username: 'a' }], 400, 'a member must be {"username": …, "roleRef": …}'],
+    [
+      'POST',
+      '/clustermembers',
+      [{ username: 'a' }],
+      400,
+      'invalid member: expected {"username": "NAME", "roleRef": "ROLE"}',
+    ],
     [
       'POST',
       '/clustermembers',
       [member('system:admin', 'own')],
       400,
-      'invalid username "system:admin": it is one of kube-apiserver\'s own',
+      'invalid username "system:admin": names that begin with system: belong to Kubernetes',
     ],
     [
       'POST',

@@ -34,12 +34,14 @@ export function parseMember(body: unknown): Member {
   const { username, roleRef, ...unknown } = membersOf(body)
   const isText = (value: unknown): value is string => typeof value === 'string' && value !== ''
   if (!isRecord(body) || !isText(username) || !isText(roleRef))
-    throw badRequest('a member must be {"username": …, "roleRef": …}')
+    throw badRequest('invalid member: expected {"username": "NAME", "roleRef": "ROLE"}')
   const [other] = Object.keys(unknown)
   if (other !== undefined)
     throw badRequest(`unknown member ${JSON.stringify(other)}; supported: username, roleRef`)
   if (username.startsWith('system:'))
-    throw badRequest(`invalid username ${JSON.stringify(username)}: it is one of kube-apiserver's own`)
+    throw badRequest(
+      `invalid username ${JSON.stringify(username)}: names that begin with system: belong to Kubernetes`,
+    )
   return { username, roleRef }
 }
 

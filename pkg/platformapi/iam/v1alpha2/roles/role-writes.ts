@@ -6,9 +6,9 @@ import { isRecord, itemsOf, membersOf } from '../../../../kubeclient/object/obje
 import { type CallAs, withQueryOf } from '../../../write/as-caller.ts'
 import { readDeleteOptions, toDeleteBody } from '../../../write/delete-options.ts'
 import { readJson, typeOf } from '../../../write/json-body.ts'
+import { roleKinds } from './list-roles.ts'
 import { type Place, scopeLabel } from './role-bindings.ts'
 import { aggregate, areAmong, templatesIn } from './role-templates.ts'
-import { roleKinds } from './roles.ts'
 
 export type RoleWriteTools = {
   readonly groupDomain: string

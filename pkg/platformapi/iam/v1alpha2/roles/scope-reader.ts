@@ -4,6 +4,7 @@ import { parseRequestInfo, type RequestInfo } from '../../../../apirequest/reque
 import type { KubeObject } from '../../../../kubeclient/object/object.ts'
 import type { KindOptions } from '../../../../resourcecache/kind.ts'
 import type { ObjectStore } from '../../../../resourcecache/store/store.ts'
+import { listRoles, type PlacedRole } from './list-roles.ts'
 import { isRecordRole, recordedFor } from './member-record-role.ts'
 import { type RecordedMember, recordsOf } from './member-records.ts'
 import {
@@ -17,7 +18,6 @@ import {
   scopeLabel,
 } from './role-bindings.ts'
 import { type Preset, presetsOf } from './role-presets.ts'
-import { listRoles, type PlacedRole } from './roles.ts'
 
 /** A right on objects of RBAC, at a place. */
 export type ScopedPermission = {

@@ -11,7 +11,7 @@ import { type CallAs, withQueryOf } from '../../../write/as-caller.ts'
 import { isDryRun } from '../../../write/dry-run.ts'
 import { readJson, typeOf } from '../../../write/json-body.ts'
 import { mergePatch } from './merge-patch.ts'
-import { ownMembers, toOwnDraft, withOwnRights } from './own-user.ts'
+import { ownMembers, toOwnDraft, withOwnRights } from './own-fields.ts'
 import { toAnswer } from './users.ts'
 
 const jsonPatchType = 'application/json-patch+json'

@@ -20,7 +20,7 @@ import {
 } from '../roles/platform-roles.ts'
 import type { Subject } from '../roles/role-bindings.ts'
 import { mergePatch } from './merge-patch.ts'
-import { toOwnDraft, withOwnRights } from './own-user.ts'
+import { toOwnDraft, withOwnRights } from './own-fields.ts'
 import { toUserText } from './user-response.ts'
 
 export type UsersOptions = {

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import type { Identity } from './identity.ts'
-import { identityProblem, identityTextProblem } from './identity-text.ts'
+import { identityProblem, identityTextProblem } from './identity-problem.ts'
 
 const jane: Identity = { username: 'jane', uid: '', groups: [], extra: {} }
 

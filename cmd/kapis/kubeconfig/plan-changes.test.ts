@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { expect } from 'chai'
 import { applyChanges, checkChanges } from './apply.ts'
-import { type ContextSettings, planContext, planRemoval, planUse } from './entries.ts'
 import { kubeconfigFiles } from './files.ts'
+import { type ContextSettings, planContext, planRemoval, planUse } from './plan-changes.ts'
 
 const platform = 'https://kapis.test'
 const settings: ContextSettings = {

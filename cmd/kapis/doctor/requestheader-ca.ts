@@ -8,8 +8,8 @@ const path = '/api/v1/namespaces/kube-system/configmaps/extension-apiserver-auth
  * Checks what kube-apiserver publishes for extension API servers: without it, aggregated requests
  * cannot be authenticated.
  */
-export const authentication: Check = {
-  name: 'authentication',
+export const requestheaderCa: Check = {
+  name: 'requestheader-ca',
   async examine({ client, nowMs }) {
     const found = await read(client, path)
     if (found === undefined) {

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import type { KubeObject } from '../../kubeclient/object/object.ts'
 import { bookmark, createRandom, event } from '../fixtures.ts'
-import { createUsageIndex, noUsage } from './pod-usage.ts'
+import { createPodRequestIndex, noRequests } from './pod-request-totals.ts'
 import { formatQuantity } from './quantity.ts'
 
 type PodOptions = {
@@ -23,7 +23,7 @@ function pod(name: string, nodeName: string | undefined, options: PodOptions = {
 
 function createRecorder() {
   const notified: string[][] = []
-  const index = createUsageIndex(nodes => notified.push([...nodes].sort()))
+  const index = createPodRequestIndex(nodes => notified.push([...nodes].sort()))
   const read = (node: string) => {
     const { pods, cpuRequests, memoryLimits } = index.of(node)
     return `${pods} ${formatQuantity(cpuRequests)} ${formatQuantity(memoryLimits)}`
@@ -31,12 +31,12 @@ function createRecorder() {
   return { ...index, notified, read }
 }
 
-describe('createUsageIndex', () => {
+describe('createPodRequestIndex', () => {
   it('knows nothing of a node without pods', () => {
     const { of, handler, notified } = createRecorder()
-    expect(of('n1')).to.equal(noUsage)
+    expect(of('n1')).to.equal(noRequests)
     handler.replace([])
-    expect(of('n1')).to.equal(noUsage)
+    expect(of('n1')).to.equal(noRequests)
     expect(notified.flat()).to.deep.equal([])
   })
 
@@ -77,7 +77,7 @@ describe('createUsageIndex', () => {
       const { of, handler, notified } = createRecorder()
       handler.replace([pod('a', 'n1')])
       handler.apply([event(type, pod('a', 'n1', type === 'MODIFIED' ? { phase: 'Succeeded' } : {}))])
-      expect(of('n1')).to.equal(noUsage)
+      expect(of('n1')).to.equal(noRequests)
       expect(notified).to.deep.equal([['n1'], ['n1']])
     })
   }
@@ -119,7 +119,7 @@ describe('createUsageIndex', () => {
     const { of, handler, notified, read } = createRecorder()
     handler.replace([pod('a', 'n1'), pod('b', 'n2')])
     handler.replace([pod('b', 'n2', { cpu: '3' })])
-    expect(of('n1')).to.equal(noUsage)
+    expect(of('n1')).to.equal(noRequests)
     expect(read('n2')).to.equal('1 3 64Mi')
     expect(notified.at(-1)).to.deep.equal(['n1', 'n2'])
   })

@@ -5,7 +5,7 @@ import { type PodRequests, toPodRequests } from './pod-requests.ts'
 import { add, type Quantity, subtract, zero } from './quantity.ts'
 
 /** The sum of requests of the pods of a node or namespace. */
-export type PodUsage = {
+export type PodRequestTotals = {
   readonly pods: number
   readonly cpuRequests: Quantity
   readonly cpuLimits: Quantity
@@ -13,7 +13,7 @@ export type PodUsage = {
   readonly memoryLimits: Quantity
 }
 
-export const noUsage: PodUsage = Object.freeze({
+export const noRequests: PodRequestTotals = Object.freeze({
   pods: 0,
   cpuRequests: zero,
   cpuLimits: zero,
@@ -23,8 +23,8 @@ export const noUsage: PodUsage = Object.freeze({
 
 const amounts = ['cpuRequests', 'cpuLimits', 'memoryRequests', 'memoryLimits'] as const
 
-export type UsageIndex = {
-  readonly of: (place: string) => PodUsage
+export type PodRequestIndex = {
+  readonly of: (place: string) => PodRequestTotals
   readonly handler: KindWatchOptions['handler']
 }
 
@@ -34,12 +34,12 @@ export type UsageIndex = {
  * @param changed called with the places whose sums changed, once per batch of events
  * @param placeOf the key to sum by; the node by default
  */
-export function createUsageIndex(
+export function createPodRequestIndex(
   changed: (places: ReadonlySet<string>) => void,
   placeOf: (pod: KubeObject, requests: PodRequests) => string = (_pod, { node }) => node,
-): UsageIndex {
+): PodRequestIndex {
   const pods = new Map<string, Placed>()
-  const usage = new Map<string, PodUsage>()
+  const usage = new Map<string, PodRequestTotals>()
 
   function set(pod: KubeObject, requests: PodRequests | undefined, touched: Set<string>): void {
     const key = `${pod.metadata.namespace}/${pod.metadata.name}`
@@ -60,7 +60,7 @@ export function createUsageIndex(
   }
 
   return {
-    of: place => usage.get(place) ?? noUsage,
+    of: place => usage.get(place) ?? noRequests,
     handler: {
       replace(items) {
         const touched = new Set(usage.keys())
@@ -83,8 +83,8 @@ export function createUsageIndex(
 
 type Placed = PodRequests & { readonly place: string }
 
-function shift(usage: Map<string, PodUsage>, pod: Placed, sign: 1 | -1): void {
-  const now = usage.get(pod.place) ?? noUsage
+function shift(usage: Map<string, PodRequestTotals>, pod: Placed, sign: 1 | -1): void {
+  const now = usage.get(pod.place) ?? noRequests
   const move = sign === 1 ? add : subtract
   const pods = now.pods + sign
   if (pods === 0) {

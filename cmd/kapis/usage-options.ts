@@ -31,11 +31,11 @@ export function assertNotEmpty(values: Readonly<Record<string, unknown>>): void 
 }
 
 /**
- * Rejects an unsupported format of --output; '' is text for humans.
+ * Rejects an unsupported format of --output; '' and `text` are text for humans.
  *
  * @throws UsageError
  */
 export function assertOutput(value: string): void {
-  if (value !== '' && value !== 'json')
-    throw new UsageError(`invalid --output ${JSON.stringify(value)}; supported: json`)
+  if (value !== '' && value !== 'text' && value !== 'json')
+    throw new UsageError(`invalid --output ${JSON.stringify(value)}; supported: text, json`)
 }

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { formatJson, parseFields } from './fields.ts'
+import { formatJson, parseFields } from './field-values.ts'
 
 describe('parseFields', () => {
   it('reads what formatJson makes of fields', () => {

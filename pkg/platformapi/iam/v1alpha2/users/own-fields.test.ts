@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { parseUserDraft } from '../../../../iam/users/parse-user.ts'
 import { mergePatch } from './merge-patch.ts'
-import { toOwnDraft } from './own-user.ts'
+import { toOwnDraft } from './own-fields.ts'
 
 const groupDomain = 'kapis.io'
 const before = {
