@@ -1,19 +1,13 @@
 import { setImmediate } from 'node:timers/promises'
-import { setFlagsFromString } from 'node:v8'
-import { runInNewContext } from 'node:vm'
 import { expect } from 'chai'
+import { collectGarbage } from '../../telemetry/collect-garbage.ts'
 import { parseLogsql } from './parse/parse.ts'
 import { createPipeline } from './pipes/pipeline.ts'
 import { ended } from './pipes/stage.ts'
 import type { Row } from './row.ts'
 
-setFlagsFromString('--expose-gc')
-const collectGarbage: unknown = runInNewContext('gc')
-
-function heapUsed(): number {
-  if (typeof collectGarbage !== 'function') throw new Error('missing gc')
-  collectGarbage()
-  collectGarbage()
+async function heapUsed(): Promise<number> {
+  await collectGarbage()
   return process.memoryUsage().heapUsed
 }
 
@@ -30,11 +24,11 @@ async function measure(query: string, count: number, make: (i: number) => Row) {
   const first = createPipeline(parseLogsql(query, 0n).pipes, last, budget)
   // Until the pipeline of the last test is gone.
   await setImmediate()
-  const before = heapUsed()
+  const before = await heapUsed()
   for (let i = 0; i < count; i++) first.push(make(i))
-  let used = heapUsed()
+  let used = await heapUsed()
   let steps = 0
-  for (const _ of first.end()) if (++steps % count === 0) used = Math.max(used, heapUsed())
+  for (const _ of first.end()) if (++steps % count === 0) used = Math.max(used, await heapUsed())
   return { used: used - before, counted }
 }
 
