@@ -2,8 +2,8 @@ import type { User } from '../iam/users/user.ts'
 import { oauthError } from './server/error.ts'
 
 /**
- * Checks the user of a new or existing login. Locked users keep their logins, since otherwise
- * anyone could end them by guessing; the lockout prevents new logins by password.
+ * Asserts that the user of a login is not disabled. Locked users keep their logins: otherwise
+ * anyone could end them by guessing passwords. The lockout only prevents new logins by password.
  *
  * @throws Status invalid_grant for a disabled user
  */
@@ -13,7 +13,7 @@ export function assertUserEnabled(user: User): void {
 }
 
 /**
- * For flows without a password prompt, which cannot show the change-password page.
+ * Rejects users who must change their password, for flows that cannot show the page for it.
  *
  * @throws Status invalid_grant for a user who must change the password first
  */

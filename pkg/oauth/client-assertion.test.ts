@@ -116,7 +116,7 @@ describe('client_assertion', () => {
     for (const more of [{ client_secret: 's' }, { client_assertion_type: 'x' }, { client_assertion: '' }]) {
       expect(await ask(await sign(), more)).to.deep.equal([400, 'invalid_request'])
     }
-    // A client with a secret has no key.
+    // A client with a secret has no key, so it cannot authenticate by an assertion.
     expect(await ask(await sign({ iss: 'kapis', sub: 'kapis' }))).to.deep.equal([401, 'invalid_client'])
   })
 })

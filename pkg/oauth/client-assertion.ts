@@ -8,7 +8,10 @@ import type { Form } from './server/form.ts'
 import { createUsedAssertions, type UsedAssertions } from './used-assertions.ts'
 
 export type ClientAssertions = {
-  /** @throws Status 503 if it cannot be checked, 429 if too many others are still valid */
+  /**
+   * Reports whether the assertion authenticates the client. @throws Status 503 if it cannot be
+   * checked, 429 if the client has too many other valid assertions
+   */
   readonly isRight: (client: ClientConfig, assertion: string) => Promise<boolean>
 }
 
@@ -16,21 +19,26 @@ export type ClientAssertionOptions = {
   readonly issuer: string
   readonly clockSkewSeconds: number
   readonly fetch: KeySetFetch
-  /** The user name of a service account's token for an audience. @throws Status */
+  /**
+   * Reviews a token for an audience, and returns the user name of its service account; undefined if
+   * the token is invalid. @throws Status
+   */
   readonly reviewServiceAccount: (token: string, audience: string) => Promise<string | undefined>
   readonly used?: UsedAssertions
 }
 
 const assertionType = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer'
 const keysWithinMs = 5_000
-// A client signs one for each request; a longer lifetime would require remembering it for longer.
+// A client signs an assertion for each request; assertions with a longer lifetime would have to be
+// remembered for longer.
 const maxLifeSeconds = 3_600
 const maxJti = 256
 
 /**
- * Reads the client assertion of a request (RFC 7521 section 4.2).
+ * Returns the client assertion of a request (RFC 7521 section 4.2) and the client ID that it
+ * claims.
  *
- * @returns undefined without one; `id` is the client ID that it claims
+ * @returns undefined without an assertion
  * @throws Status invalid_request
  */
 export function readAssertion(form: Form): { readonly token: string; readonly id: string } | undefined {
@@ -45,8 +53,9 @@ export function readAssertion(form: Form): { readonly token: string; readonly id
 }
 
 /**
- * Checks client assertions: `private_key_jwt` (RFC 7523, OpenID Connect Core section 9), each valid
- * once for each replica, and tokens of service accounts for the audience of the issuer.
+ * Checks client assertions. A JWT of the client (`private_key_jwt`, RFC 7523, OpenID Connect Core
+ * section 9) is valid once for each replica. A token of a service account must have the issuer as
+ * audience.
  */
 export function createClientAssertions({
   issuer,
@@ -84,7 +93,7 @@ export function createClientAssertions({
     const nowSeconds = Date.now() / 1000
     if (sub !== client.name || typeof jti !== 'string' || jti === '' || jti.length > maxJti) return false
     if (exp > nowSeconds + maxLifeSeconds + clockSkewSeconds) return false
-    // jose rounds the time down.
+    // jose rounds the current time down, so exp is rounded up.
     const untilMs = (Math.ceil(exp) + clockSkewSeconds) * 1000
     const use = used.use(client.name, jti, untilMs)
     if (use === 'full') throw tooManyAssertions()
@@ -99,7 +108,7 @@ export function createClientAssertions({
 
   return {
     async isRight(client, token) {
-      // A client that signs for itself is its own issuer.
+      // The issuer of an assertion that a client signs itself is the client.
       if (readUnverified(token)?.iss !== client.name) return isServiceAccount(client, token)
       try {
         return await isSigned(client, token)

@@ -23,19 +23,19 @@ type Credential = {
   readonly byBasic: boolean
 }
 
-/** @throws Status invalid_client, also 429 with Retry-After; invalid_request; 503 */
+/** @throws Status invalid_client, or 429 with Retry-After; invalid_request; 503 */
 export type AuthenticateClient = (req: IncomingMessage, form: Form) => Promise<ClientConfig>
 
-// Per client and address. An operator notices a changed secret earlier, and guessing at this rate
-// is hopeless.
+// Tries per client and address. An operator notices a changed secret earlier, and guessing a secret
+// at this rate is hopeless.
 const guesses = { maxTries: 30, durationSeconds: 60 }
 
 /**
- * Authenticates the client of a token request: by a secret (RFC 6749 section 2.3.1) in HTTP Basic
- * or the form, or by a signed assertion (RFC 7523), and by only one of them. A public client only
- * sends its client_id. A bearer token is ignored, since consoles send their refresh token as one.
- * Wrong credentials are counted per client and address, so that an attacker locks out only their
- * own address; each replica counts for itself.
+ * Authenticates the client of a token request, by exactly one method: a secret (RFC 6749 section
+ * 2.3.1) in HTTP Basic or the form, or a signed assertion (RFC 7523). A public client only sends
+ * its client_id. Bearer tokens are ignored, since consoles send their refresh token as one.
+ * Failures are counted per client and address, so that an attacker only locks out their own
+ * address. Each replica counts separately.
  */
 export function createClientAuthentication(
   registry: ClientRegistry,
@@ -44,7 +44,7 @@ export function createClientAuthentication(
   const lockout = createLockout({ rules: { user: guesses, address: guesses } })
   return async (req, form) => {
     const [authorization, ...more] = req.headersDistinct.authorization ?? []
-    // With two headers, it would depend on the parser which one counts.
+    // With two Authorization headers, proxies and servers might use different ones.
     if (more.length > 0)
       throw oauthError(400, 'invalid_request', 'the header Authorization is given more than once')
     const { id, secret, assertion, byBasic } = readCredential(form, authorization)
@@ -96,8 +96,8 @@ function tooManyMethods(): Status {
 }
 
 /**
- * RFC 6749 section 5.2: a client that sent an Authorization header gets a challenge with the
- * scheme.
+ * Returns the error for a failed client authentication. A client that sent an Authorization header
+ * gets a challenge with its scheme (RFC 6749 section 5.2).
  */
 function invalidClient(description: string, why: string, byBasic: boolean): Status {
   const headers: Record<string, string> = byBasic ? { 'www-authenticate': basicChallenge } : {}
@@ -113,8 +113,8 @@ function parseBasic(authorization: string): { id: string; secret: string | undef
 }
 
 /**
- * Both parts are form-encoded before they are joined (RFC 6749 section 2.3.1); invalid encoding is
- * used unchanged.
+ * Decodes one part of HTTP Basic credentials, which clients form-encode (RFC 6749 section 2.3.1).
+ * Text with invalid encoding is returned unchanged.
  */
 function formDecode(text: string): string {
   try {
@@ -124,7 +124,7 @@ function formDecode(text: string): string {
   }
 }
 
-/** Compares digests, so that timing reveals neither content nor length. */
+/** Compares digests, so that the duration reveals neither content nor length. */
 function isEqual(a: string, b: string): boolean {
   const digest = (text: string) => createHash('sha256').update(text).digest()
   return timingSafeEqual(digest(a), digest(b))

@@ -35,8 +35,8 @@ const testClients: readonly RegisteredClient[] = [
 ]
 
 /**
- * The app of kapis-oauth on a free loopback port, with users and logins in memory. The password of
- * a user is the hash itself.
+ * Starts the app of kapis-oauth on a free loopback port, with users and logins in memory. The
+ * password hash of a user is the password itself.
  */
 export async function startApp() {
   const keys = await memoryKeys()
@@ -78,7 +78,7 @@ export async function startApp() {
     toKeys: createLoginKeys(() => Buffer.from('secret')),
     maxTries: rule.maxTries,
     maxTriesPerAddress: 1000,
-    // With one replica, only the lockout decides.
+    // With one replica, only the lockout counts failures.
     failed: async () => ({ ofName: 0, ofAddress: 0 }),
     counts: { countOf: async () => 0, countFrom: async () => 0 },
     locked: () => undefined,
@@ -168,14 +168,14 @@ export async function startApp() {
     requiredGroups,
     tools,
     /**
-     * Builds a form for the token endpoint; the client is `kapis` unless the form or a header names
+     * Sends a form to the token endpoint; the client is `kapis` unless the form or a header names
      * another.
      */
     token(fields: Readonly<Record<string, string>>, headers: Record<string, string> = {}) {
       const client = 'client_id' in fields || 'authorization' in headers ? {} : kapis
       return form('/oauth/token', { ...client, ...fields }, headers)
     },
-    /** A login with the right password. */
+    /** Logs a user in with the correct password. */
     async login(username: string, more: Readonly<Record<string, string>> = {}): Promise<TestTokens> {
       const fields = { grant_type: 'password', username, password: 'right', ...kapis, ...more }
       const answer = await form('/oauth/token', fields)
@@ -186,7 +186,7 @@ export async function startApp() {
   }
 }
 
-/** The client of most tests, as it authenticates by form. */
+/** The credentials of the client of most tests, for the form. */
 export const kapis = { client_id: 'kapis', client_secret: 'kapis' }
 
 export type TestTokens = { readonly access_token: string; readonly refresh_token: string }

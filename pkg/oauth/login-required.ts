@@ -1,7 +1,10 @@
 import { Status } from '../apierrors/status.ts'
 import { Refusal } from './server/error.ts'
 
-/** RFC 6750 section 3: without a credential the challenge has no error code. */
+/**
+ * Returns a 401 whose challenge has no error code, for a request without a credential (RFC 6750
+ * section 3).
+ */
 export function loginRequired(): Status {
   return new Status(401, 'login_required', '', {
     headers: { 'www-authenticate': 'Bearer realm="kapis"' },

@@ -10,7 +10,10 @@ import { issueIdToken } from './tokens/id-token.ts'
 import { lifetimesOf } from './tokens/lifetimes.ts'
 import { grantScope } from './tokens/scope.ts'
 
-/** The scope granted in an earlier request; '' if that requested none. */
+/**
+ * The scope of an earlier request: what was granted, and whether the client requested a scope at
+ * all.
+ */
 export type GrantedScope = { readonly granted: string; readonly isAsked: boolean }
 
 export type Login = {
@@ -20,21 +23,23 @@ export type Login = {
   readonly provider: string
   readonly amr: AuthenticationMethods
   readonly source: Source
-  /** The scope that the request names; undefined when it names none. */
+  /** The scope that the token request names; undefined without one. */
   readonly requestedScope?: string | undefined
-  /** The scope granted before the token request, and whether the client had requested one. */
+  /**
+   * The scope granted before the token request; defaults to the granted part of `requestedScope`.
+   */
   readonly scope?: GrantedScope
-  /** The sid of a login that can be started only once: a second attempt gets a conflict. */
+  /** The sid of a login that may start only once: a second attempt fails with a conflict. */
   readonly sid?: string
-  /** The browser session that the login comes from; without sid it does not end with it. */
+  /** The browser session of the login. The login ends with it if `sid` is set. */
   readonly browser?: { readonly nonce: string; readonly authTime: number; readonly sid?: string }
 }
 
 /**
- * Starts a login: its session and the first tokens.
+ * Starts a login: creates its session and the first tokens.
  *
- * @throws Status invalid_grant for a user who needs a second factor since, invalid_scope; 409 if a
- * session with that sid exists
+ * @throws Status invalid_grant if the policy requires a second factor that the login has not used;
+ * invalid_scope; 409 if a session with that sid exists
  */
 export async function beginLogin(tools: GrantTools, login: Login): Promise<Granted> {
   const { user, client, provider, amr, source, requestedScope, sid = randomUUID() } = login
@@ -50,7 +55,8 @@ export async function beginLogin(tools: GrantTools, login: Login): Promise<Grant
     tools.issuer.access({ ...subject, login: { amr, authTime } }, accessTokenSeconds),
     canRefresh ? tools.issuer.refresh(subject, refreshTokenSeconds) : undefined,
   ])
-  // Stored before the response: a token of an unknown login could never be revoked.
+  // The session is stored before the response: otherwise a token might exist that cannot be
+  // revoked.
   const session = await tools.sessions.create({
     sid,
     type: '',
@@ -66,7 +72,8 @@ export async function beginLogin(tools: GrantTools, login: Login): Promise<Grant
     amr,
     refreshId: refresh?.jti ?? '',
     parent: '',
-    // A client without openid gets no sid, and has no part in the session (OpenID Connect Core).
+    // A client without openid gets no sid, so its login does not belong to the browser session
+    // (OpenID Connect Core).
     browserSid: scope.split(' ').includes('openid') ? (login.browser?.sid ?? '') : '',
     previousRefreshId: '',
     rotatedAtMs: nowMs,
@@ -94,9 +101,9 @@ export async function beginLogin(tools: GrantTools, login: Login): Promise<Grant
 }
 
 /**
- * RFC 6749 section 5.1: scope is only required in the response if it differs from the requested
- * one. If that was in another request it is always included, unless none was requested: an empty
- * scope is not valid (section 3.3).
+ * Returns the scope member of the response. RFC 6749 section 5.1 requires it if the scope differs
+ * from the requested one. If the scope was requested earlier, the response always includes it,
+ * unless no scope was requested: an empty scope is not valid (section 3.3).
  */
 function saidScope({ scope: before, requestedScope }: Login, scope: string) {
   const isKnown =

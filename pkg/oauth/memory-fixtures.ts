@@ -62,7 +62,7 @@ export function memoryClient(name: string, changes: Partial<ClientConfig> = {}):
   return { ...defaultClient, name, ...changes }
 }
 
-/** Accounts of identity providers that are known by the name of a user. */
+/** Links accounts of identity providers to users in memory, by the uid of the account. */
 export function memoryLinking(users: Map<string, User>): AccountLinking {
   return {
     async admit(config, identity) {

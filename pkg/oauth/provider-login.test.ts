@@ -18,7 +18,7 @@ function provider(name: string, client: ProviderClient): Provider {
   return { config, client }
 }
 
-/** A directory in which the password of each user is the name, with some users for error cases. */
+/** A directory in which the password of each user is the user name, with some users for errors. */
 const directory: ProviderClient = {
   kind: 'password',
   async authenticate({ username, password }, _signal, found) {
@@ -236,9 +236,9 @@ describe('logins at identity providers', () => {
     for (let i = 0; i < 6; i++)
       codes.push((await post('ldap', { ...client, username: 'Guess', password: 'x' })).code)
     expect(codes).to.deep.equal([400, 400, 400, 400, 400, 429])
-    // The name as entered, since there is no user for it.
+    // The log has the name as entered, since no user has this name.
     expect(lastLine()).to.include({ reason: 'locked', provider: 'ldap', user: 'Guess' })
-    // The directory takes names in any case; one of ours with that name is another one.
+    // The directory ignores the case of names, but the local user of that name is a different user.
     const other = await post('ldap', { ...client, username: 'guess', password: 'guess' })
     expect(other.code).to.equal(429)
     expect(Number(other.headers['retry-after'])).to.be.within(590, 600)
@@ -283,7 +283,7 @@ describe('logins at identity providers', () => {
     const { searchParams } = new URL(String(start.headers.location))
     const callback = `/oauth/callback/sso?code=alice&state=${searchParams.get('state')}`
     expect((await createBrowser(app).get(callback)).code).to.equal(400)
-    // The ticket would be redeemed, and could not be used again.
+    // A HEAD request must not use up the code and the state.
     const peek = await browser.head(callback)
     expect([peek.code, peek.headers.allow]).to.deep.equal([405, 'GET'])
     const back = await browser.get(callback)

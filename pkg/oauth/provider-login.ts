@@ -22,14 +22,16 @@ export type ProviderTools = AccountLinking & {
     readonly get: (name: string) => Provider | undefined
     readonly all: () => Iterable<Provider>
   }
-  /** Called with errors of the provider, which its administrator has to fix. */
+  /** Called with errors that the administrator of the provider has to fix. */
   readonly failed: (provider: string, error: unknown) => void
 }
 
 /**
+ * Returns a usable identity provider.
+ *
  * @param code 404 if the path contains the name, 400 for a parameter of the token endpoint (RFC
  * 6749 section 5.2)
- * @throws Status for a provider that does not exist, is disabled or has an invalid configuration
+ * @throws Status if the provider does not exist, is disabled or has an invalid configuration
  */
 export function requireProvider({ store }: ProviderTools, name: string, code: 400 | 404 = 404): Provider {
   const provider = store.get(name)
@@ -43,8 +45,8 @@ export function requireProvider({ store }: ProviderTools, name: string, code: 40
 type LoginTools = { readonly providers: ProviderTools; readonly passwords: Pick<PasswordChecker, 'begin'> }
 
 /**
- * Authenticates name and password at a provider and returns the linked user. An account without a
- * user is rejected, since there is no page to register on.
+ * Authenticates user name and password at a provider and returns the linked user. An account
+ * without a user is rejected, since programs cannot show a registration page.
  *
  * @throws Status invalid_grant, 429 with Retry-After, 503 if the provider is not responding
  */
@@ -52,7 +54,10 @@ export async function logInAtProvider(tools: LoginTools, name: string, login: Pr
   return requireUser(tools.providers, await meetAtProvider(tools, name, login))
 }
 
-/** The same, if a registration page can be shown. */
+/**
+ * Like `logInAtProvider`, for browsers: an account without a user is returned, for the registration
+ * page.
+ */
 export async function meetAtProvider(
   tools: LoginTools,
   name: string,
@@ -79,7 +84,7 @@ export async function meetAtProvider(
   }
 }
 
-/** @throws Status invalid_grant for a newcomer */
+/** Returns the user of an account. @throws Status invalid_grant for an account without a user */
 export function requireUser(tools: ProviderTools, { user, registration }: LinkedAccount): User {
   if (user !== undefined) return user
   throw toOAuthError(tools, registration.config.name, toRefusal(registration))
@@ -90,7 +95,7 @@ export function toOAuthError({ failed }: ProviderTools, provider: string, error:
   if (!(error instanceof Status)) return error
   const { code, message, headers, cause } = error
   const user = refusedUser(error)
-  // Errors of Kapis itself, which are not about passwords.
+  // Errors of Kapis itself, which have nothing to do with the password.
   if (error.reason === 'slow_down') return error
   if (code === 429)
     return oauthError(429, 'invalid_grant', message, { headers, why: 'locked', user, provider })

@@ -9,7 +9,7 @@ export type Answer = {
 
 type Headers = Readonly<Record<string, string>>
 
-/** Requests to a listening server. */
+/** Returns functions that send requests to a listening server. */
 export function createRequests(server: Server) {
   const { port } = server.address() as AddressInfo
 

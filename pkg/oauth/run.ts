@@ -32,7 +32,7 @@ export async function runOAuth(
   parts: { config: Config; secrets: Secrets; reloads: Reloads; logger: Logger; version: string },
   signal: AbortSignal,
 ): Promise<void> {
-  // Reports an invalid certificate at the start, and not with the first connection.
+  // Reports an invalid certificate at startup instead of with the first connection.
   readProxyEnvironment(process.env)
   const { config, logger } = parts
   const { issuer, socket } = config.oauth
@@ -82,8 +82,8 @@ export async function runOAuth(
     .then(keepUpOrTryAgain)
   const upkeep = setInterval(
     keepUpOrTryAgain,
-    // Often enough that no key is rotated late, and with jitter, so that replicas do not do it
-    // together.
+    // Often enough that no key is rotated late, and with jitter, so that replicas do not run it
+    // simultaneously.
     Math.min(maxUpkeepEveryMs, (signing.publishAheadSeconds * 1_000) / 4) * (0.8 + Math.random() * 0.4),
   )
 
@@ -108,7 +108,7 @@ function createClients({ config, client, logger }: Dependencies, { clientSecrets
   })
 }
 
-/** The server of the endpoints, made of the parts. */
+/** Creates the app of the endpoints from its parts. */
 function createApp(
   { config, reloads, logger, client, metricsRegistry }: Dependencies,
   parts: {

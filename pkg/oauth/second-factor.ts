@@ -8,9 +8,10 @@ type Policy = Pick<FactorService, 'isRequired'>
 type Factors = Policy & Pick<FactorService, 'read'>
 
 /**
- * For logins without a page that could ask for a second factor: the password grant, HTTP Basic.
+ * Rejects users with a second factor, for logins without a page for its code: the password grant
+ * and HTTP Basic.
  *
- * @param amr what the identity provider has verified
+ * @param amr the methods that the identity provider has verified
  * @throws Status invalid_grant for a user who has a second factor, or needs one; 503
  */
 export async function assertNoSecondFactor(
@@ -23,7 +24,8 @@ export async function assertNoSecondFactor(
 }
 
 /**
- * For logins that began before the policy required a second factor.
+ * Rejects a login without a second factor if the policy requires one: the login may be older than
+ * the policy.
  *
  * @throws Status invalid_grant
  */
@@ -32,7 +34,7 @@ export function assertSecondFactor(factors: Policy, user: User, amr: Authenticat
     throw secondFactorRequired(user, 'this user needs a second factor: log in again')
 }
 
-/** Whether the policy requires a second factor of the user that a login has not used. */
+/** Reports whether the policy requires a second factor that the login has not used. */
 export function lacksSecondFactor(
   { isRequired }: Policy,
   user: Pick<User, 'groups'>,

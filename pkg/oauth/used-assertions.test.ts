@@ -13,7 +13,7 @@ describe('createUsedAssertions', () => {
     expect(used.use('a', 'x', 2_000_000)).to.equal('new')
     expect(used.use('b', 'x', 2_000_000)).to.equal('new')
     expect(used.use('a', 'x', 2_000_000)).to.equal('used')
-    // No way to write one client and ID so that they are those of another.
+    // Different pairs of client and ID have different keys, also with quotes and commas in them.
     expect(used.use('a","x', '', 2_000_000)).to.equal('new')
   })
 

@@ -2,34 +2,33 @@ import { hash } from 'node:crypto'
 
 export type UsedAssertions = {
   /**
-   * Records that a client has used an ID. The result is `full` if all remembered IDs of the client
-   * are still needed: forgetting one would allow its reuse.
+   * Records that a client has used an ID. Returns `full` if all remembered IDs of the client are
+   * still valid: forgetting one would allow its reuse.
    *
-   * @param untilMs when the assertion ends, by the clock of the system
+   * @param untilMs when the assertion expires, in milliseconds since the epoch
    */
   readonly use: (client: string, id: string, untilMs: number) => 'new' | 'used' | 'full'
 }
 
 type Used = { readonly ids: Map<string, number>; nextEndMs: number }
 
-// Each takes some hundred bytes. Assertions are used immediately, and libraries let them expire
-// after a minute.
+// An entry takes some hundred bytes. Clients use assertions immediately, and libraries let them
+// expire after a minute.
 const maxPerClient = 20_000
 const sweepEveryMs = 60_000
 
 /**
- * Remembers the `jti` of client assertions for as long as they are valid (RFC 7523 section 3),
- * separately for each client, so that none can displace the IDs of another. The end is an absolute
- * time, so it is compared with the clock that the assertion is verified by, and not with a
- * monotonic one, which would forget IDs of assertions that become valid again when the clock is set
- * back.
+ * Remembers the `jti` of client assertions while they are valid (RFC 7523 section 3), separately
+ * for each client, so that no client can displace the IDs of another. Expiry is compared with the
+ * system clock, which also verifies the assertions. A monotonic clock would forget IDs of
+ * assertions that become valid again when the system clock is set back.
  */
 export function createUsedAssertions({ max = maxPerClient, now = Date.now } = {}): UsedAssertions {
   const clients = new Map<string, Used>()
   let sweptAtMs = now()
 
   function sweep(nowMs: number): void {
-    // Also after the clock was set back.
+    // The absolute difference, so that it also sweeps after the clock was set back.
     if (Math.abs(nowMs - sweptAtMs) < sweepEveryMs) return
     sweptAtMs = nowMs
     for (const [client, used] of clients) {
@@ -46,7 +45,7 @@ export function createUsedAssertions({ max = maxPerClient, now = Date.now } = {}
         ids: new Map<string, number>(),
         nextEndMs: Number.POSITIVE_INFINITY,
       }
-      // IDs are text of the client, of any length.
+      // Hashed: the client chooses the ID, which may have any length.
       const key = hash('sha256', id, 'base64url')
       const knownUntilMs = used.ids.get(key)
       if (knownUntilMs !== undefined && knownUntilMs > nowMs) return 'used'

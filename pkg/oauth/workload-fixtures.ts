@@ -1,7 +1,7 @@
 import { createLocalJWKSet, exportJWK, generateKeyPair, type JWTPayload, SignJWT } from 'jose'
 import type { ExchangePolicy } from '../config/sections/token-exchange.ts'
 
-/** An issuer of a CI system, a client's key and service accounts, all in memory. */
+/** Creates an issuer of a CI system, the key of a client, and service accounts, all in memory. */
 export async function memoryWorkloads() {
   const { publicKey, privateKey } = await generateKeyPair('RS256', { extractable: true })
   const jwks = { keys: [{ ...(await exportJWK(publicKey)), kty: 'RSA' as const }] }

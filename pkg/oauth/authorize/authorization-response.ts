@@ -4,9 +4,9 @@ import { isOAuthReason } from '../server/error.ts'
 import type { Target } from './request.ts'
 
 /**
- * Redirects the browser back to the client with the unchanged state, and iss to identify the issuer
- * (RFC 9207, mix-up attacks). A POST is answered with 303, so that browsers do not resend the form
- * (RFC 9700 section 4.12).
+ * Redirects the browser back to the client with the unchanged state. The parameter iss identifies
+ * the issuer (RFC 9207, mix-up attacks). The status for a POST is 303, so that browsers do not
+ * resend the form (RFC 9700 section 4.12).
  */
 export function sendBack(
   { req, res }: { req: Request; res: Response },
@@ -15,7 +15,7 @@ export function sendBack(
 ): void {
   const query = new URLSearchParams({ ...answer, ...(state === undefined ? {} : { state }) })
   res.set({ 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' })
-  // Appended as text: a URL parser would normalize the registered URI.
+  // Parameters are appended as text: a URL parser would normalize the registered URI.
   res.status(req.method === 'GET' ? 302 : 303)
   res.set('location', `${redirectUri}${redirectUri.includes('?') ? '&' : '?'}${query}`).end()
 }

@@ -3,12 +3,12 @@ import type { AuthenticationMethods } from '../../jwt/authentication-methods.ts'
 import type { InternalJwts } from '../../jwt/internal-jwt.ts'
 import type { GrantedScope } from '../login.ts'
 
-/** The data that an authorization code is bound to; a code is valid for one login. */
+/** The data that an authorization code is bound to. A code starts at most one login. */
 export type CodeGrant = {
   readonly user: string
   readonly userUid: string
   readonly clientId: string
-  /** As in the request; '' if it was not given. */
+  /** The redirect_uri of the request; '' if the request had none. */
   readonly redirectUri: string
   readonly scope: GrantedScope
   readonly challenge: string
@@ -17,11 +17,14 @@ export type CodeGrant = {
   readonly authTime: number
   readonly amr: AuthenticationMethods
   readonly provider: string
-  /** The browser session: the code becomes invalid when it ends. */
+  /** The sid of the browser session. The code becomes invalid when that session ends. */
   readonly browserSid: string
 }
 
-/** `sid` names the login that the code creates: a second use gets a conflict on any replica. */
+/**
+ * A verified code. `sid` is the ID of the login that the code starts: if the code is used twice,
+ * creating the second session fails with a conflict, on any replica.
+ */
 export type ReadCode = Omit<CodeGrant, 'redirectUri'> & {
   readonly sid: string
   readonly redirectHash: string
@@ -69,7 +72,7 @@ export async function readCode(internalJwts: InternalJwts, code: string): Promis
   }
 }
 
-/** The code is part of a URL: a hash keeps it short. */
+/** Hashes a redirect URI for the code: the code is part of a URL and should be short. */
 export function hashRedirectUri(uri: string): string {
   return createHash('sha256').update(uri).digest('base64url')
 }

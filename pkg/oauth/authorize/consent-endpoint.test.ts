@@ -35,7 +35,7 @@ describe('a client with grantMethod prompt', () => {
       client_secret: 's',
     })
     expect(answer.code).to.equal(200)
-    // Remembered for as long as that login lasts, and for no more than was allowed.
+    // The consent lasts as long as the login, and only covers the scopes that were allowed.
     expect(locationOf(await open()).searchParams.has('code')).to.equal(true)
     expect((await open({ ...asked, scope: 'openid email profile' })).code).to.equal(200)
     expect((await open({ ...asked, prompt: 'consent' })).code).to.equal(200)
@@ -71,7 +71,7 @@ describe('a client with grantMethod prompt', () => {
       const { pathname, searchParams } = locationOf(await setup.browser.post('/oauth/consent', skipped))
       expect([pathname, searchParams.get('prompt')]).to.deep.equal(['/oauth/authorize', 'login'])
     }
-    // The same user, logged in again since.
+    // The same user, in a new login.
     await setup.browser.logIn('alice', 'right')
     const later = await setup.browser.post('/oauth/consent', { ...fields, decision: 'allow' })
     expect(locationOf(later).pathname).to.equal('/oauth/authorize')

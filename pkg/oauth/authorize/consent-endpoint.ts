@@ -21,8 +21,9 @@ type Exchange = { readonly req: Request; readonly res: Response }
 
 /**
  * Shows the consent page. Its form contains the whole authorization request, which is validated
- * again when it is submitted, with a proof that the page was shown for this request and login: a
- * form of another request would skip a login that the client requires (prompt=login, max_age).
+ * again when the form is submitted. The form also contains a proof that the page was shown for this
+ * request and login: otherwise a form of another request could skip a login that the client
+ * requires (prompt=login, max_age).
  */
 export async function sendConsentPage(
   { productName, tools }: BrowserOptions,
@@ -45,7 +46,7 @@ export async function sendConsentPage(
   sendPage(res, { product: productName, title: `Allow ${target.client.name}?`, body, formTargets })
 }
 
-/** POST /oauth/consent: the decision. */
+/** POST /oauth/consent: the decision of the user. */
 export function createConsent(options: BrowserOptions): RequestHandler {
   const { registry, tools, issuer, audit, productName } = options
   return withErrorPage(productName, async (req, res) => {
@@ -57,7 +58,7 @@ export function createConsent(options: BrowserOptions): RequestHandler {
       const target = findTarget(registry, params)
       event.client = target.client.name
       const login = await readBrowserLogin(tools, req)
-      // Another user who has logged in since must be asked first.
+      // Another user may have logged in since the page was shown, and must be asked first.
       if (login === undefined || login.user.name !== form.get('username')) {
         audit.refused(req, event, 'login_required')
         return res.redirect(303, toLoginPath(toPath(params)))

@@ -3,9 +3,9 @@ import type { GrantTools } from '../tokens/grant.ts'
 import type { AuthorizeRequest } from './request.ts'
 
 /**
- * Returns whether the user must be asked for consent. After a consent they are not asked again
- * while they have a login at this client. For a public client they are always asked, since its
- * identity cannot be verified (RFC 6749 section 10.2).
+ * Reports whether the user must be asked for consent. A consent is valid while the user has a login
+ * at this client. Users of a public client are always asked, since its identity cannot be verified
+ * (RFC 6749 section 10.2).
  */
 export async function needsConsent(
   { sessions }: Pick<GrantTools, 'sessions'>,

@@ -1,7 +1,7 @@
 /**
- * Returns a redirect URI as a CSP form-action source, which browsers also apply to redirects after
- * a form. It is the origin where CSP can express it (it cannot express IPv6 addresses), otherwise
- * the scheme.
+ * Returns the CSP form-action source of a redirect URI, since browsers also apply form-action to
+ * redirects after a form. The source is the origin, or the scheme where CSP cannot express the
+ * origin (IPv6 addresses).
  */
 export function toFormTarget(redirectUri: string): string {
   const { protocol, origin, hostname } = new URL(redirectUri)

@@ -354,7 +354,7 @@ describe('/oauth/authorize', () => {
       const [, href = ''] = /<a class="button" href="([^"]+)">Continue as alice</.exec(body) ?? []
       const chosen = href.replaceAll('&amp;', '&')
       expect(outcome(await setup.browser.get(chosen))).to.equal('code')
-      // Selecting an account does not authenticate.
+      // Selecting an account proves no authentication.
       const proof = new URL(chosen, issuer).searchParams.get('login_proof') ?? ''
       for (const params of [{ prompt: 'login' }, { prompt: 'login select_account' }]) {
         const path = `${authorizePath(params)}&login_proof=${proof}`

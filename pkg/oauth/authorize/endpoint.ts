@@ -25,7 +25,7 @@ type Asked = {
   readonly target: Target
   readonly request: AuthorizeRequest
   readonly params: Form
-  /** Proof that the login page was answered for this request. */
+  /** Proof that the user has completed the login page for this request. */
   readonly proof: string | undefined
 }
 
@@ -58,9 +58,10 @@ export function createAuthorize(options: BrowserOptions): RequestHandler {
 }
 
 /**
- * Returns the request to continue with after the login.
+ * Returns the path and query of the authorization request, where the browser continues after the
+ * login.
  *
- * @throws Status invalid_request if it is too long
+ * @throws Status invalid_request if the request is too long
  */
 function toPath(params: Form): string {
   const path = `/oauth/authorize?${new URLSearchParams([...params])}`
@@ -69,7 +70,10 @@ function toPath(params: Form): string {
   throw oauthError(400, 'invalid_request', what, { why: 'request_too_long' })
 }
 
-/** From here on errors are the client's, and go back to it (RFC 6749 section 4.1.2.1). */
+/**
+ * Answers a request whose client and redirect URI are valid: errors are sent to the client from
+ * here on (RFC 6749 section 4.1.2.1).
+ */
 async function answer(
   options: BrowserOptions,
   exchange: Exchange,
@@ -80,8 +84,7 @@ async function answer(
   try {
     for (const problem of problems.values()) throw problem
     const path = toPath(params)
-    // A cross-site POST has no session cookie (SameSite), so it is redirected to a GET, which has
-    // it.
+    // A cross-site POST has no session cookie (SameSite); the GET after this redirect has it.
     if (exchange.req.method === 'POST') return exchange.res.redirect(303, path)
     const request = readAuthorizeRequest(params, target.client)
     await decide(options, exchange, { ...asked, request }, event)
@@ -115,7 +118,7 @@ async function decide(
   if (missingContextClass(request.acrValues, login.amr) !== undefined) {
     if (isSilent) throw oauthError(400, 'interaction_required', 'a second factor is needed for acr_values')
     const isOld = Date.now() - login.authTime * 1000 > freshLoginMs
-    // To set up a factor takes a login of the last minutes.
+    // A user without a second factor sets one up next, which requires a recent login.
     if (isOld && !hasFactors(await options.tools.factors.read(login.user))) {
       exchange.res.set('cache-control', 'no-store').redirect(302, toLogin(asked, hint))
       return
@@ -135,8 +138,8 @@ async function decide(
 }
 
 /**
- * Returns the user that the client expects. A hint that cannot be verified is ignored, unless it is
- * required to identify the user (OpenID Connect Core section 3.1.2.1).
+ * Returns the user that the client expects. A hint that cannot be verified is ignored, except with
+ * prompt=none, where it must identify the user (OpenID Connect Core section 3.1.2.1).
  *
  * @throws Status login_required
  */
@@ -152,8 +155,9 @@ async function readHint(
 }
 
 /**
- * Returns the login of the browser; undefined if the user must log in first. After a login for this
- * request, prompt and max_age are satisfied, so that it does not loop.
+ * Returns the login of the browser; undefined if the user must log in first. A login for this
+ * request satisfies prompt and max_age; otherwise the browser would be sent to the login page
+ * forever.
  */
 async function findLogin(
   { tools }: BrowserOptions,
@@ -172,7 +176,7 @@ async function findLogin(
   return prompts.has('login') || isTooOld || isOther || isToChoose ? undefined : login
 }
 
-/** The login page, which returns to the whole request. */
+/** Returns a link to the login page that continues with this authorization request. */
 function toLogin({ params }: Asked, hint: IdTokenHint | undefined): string {
   const username = params.get('login_hint') ?? hint?.sub
   return toLoginPath(toPath(params), username === undefined ? {} : { login_hint: username.slice(0, 254) })

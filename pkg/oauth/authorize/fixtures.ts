@@ -13,7 +13,7 @@ export const web = { client_id: 'web', client_secret: 's' }
 
 export type Params = Readonly<Record<string, string | undefined>>
 
-/** @param params changes to a valid request of the client `web`; undefined removes one */
+/** @param params changes to a valid request of the client `web`; undefined removes a parameter */
 export function authorizePath(params: Params = {}): string {
   const defaults = { client_id: 'web', redirect_uri: redirectUri, response_type: 'code', state }
   const given = Object.entries({ ...defaults, ...params }).flatMap(([name, value]) =>
@@ -27,7 +27,7 @@ export function decode(jwt: string) {
   return JSON.parse(Buffer.from(jwt.split('.')[1] ?? '', 'base64url').toString('utf8'))
 }
 
-/** The app with clients for the authorization endpoint, and a browser. */
+/** Starts the app with clients for the authorization endpoint, and a browser. */
 export async function startAuthorization() {
   const app = await startApp()
   const browser = createBrowser(app)

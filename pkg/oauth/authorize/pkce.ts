@@ -21,7 +21,7 @@ export function readChallenge(params: Form, { isRequired }: { isRequired: boolea
     if (method !== undefined) throw invalid('code_challenge_method requires code_challenge')
     return ''
   }
-  // RFC 7636 section 4.3: without a method it is plain.
+  // RFC 7636 section 4.3: the default method is plain.
   if (method !== 'S256') throw invalid('the parameter code_challenge_method must be S256')
   if (!challengeSyntax.test(challenge))
     throw invalid('the parameter code_challenge must be a SHA-256 in base64url')
@@ -29,8 +29,9 @@ export function readChallenge(params: Form, { isRequired }: { isRequired: boolea
 }
 
 /**
- * Returns whether the code verifier matches. A verifier without a challenge is rejected too: the
- * challenge was removed from the request by an attacker (RFC 9700 section 4.8.2).
+ * Reports whether the code verifier matches the challenge. A verifier without a challenge is
+ * rejected too: an attacker may have removed the challenge from the request (RFC 9700 section
+ * 4.8.2).
  */
 export function isVerified(challenge: string, verifier: string | undefined): boolean {
   if (challenge === '' || verifier === undefined) return challenge === '' && verifier === undefined

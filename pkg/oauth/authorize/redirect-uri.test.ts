@@ -44,8 +44,8 @@ describe('chooseRedirectUri', () => {
     [native, 'http://127.0.0.1:/cb'],
     [native, 'http://127.0.0.2:51004/cb'],
     [native, 'https://127.0.0.1:51004/cb'],
-    // A name may be resolved by someone else (RFC 8252 section 8.3), so it is only accepted if it
-    // is registered.
+    // The host name localhost may resolve to another address (RFC 8252 section 8.3), so it must be
+    // registered.
     [{ public: true, redirectURIs: ['http://127.0.0.1/cb'] }, 'http://localhost:51004/cb'],
     [{ public: true, redirectURIs: ['http://localhost/cb'] }, 'http://127.0.0.1:51004/cb'],
     [{ public: false, redirectURIs: ['http://localhost/cb'] }, 'http://localhost:51004/cb'],

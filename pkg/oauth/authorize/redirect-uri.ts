@@ -1,13 +1,14 @@
 import type { ClientConfig } from '../../config/sections/client.ts'
 import { oauthError } from '../server/error.ts'
 
-// Matched as text: two parsers that read a URI differently would send the code to different places.
+// Redirect URIs are matched as text: two URL parsers that disagree could send the code to different
+// hosts.
 const loopback = /^http:\/\/(127\.0\.0\.1|\[::1\]|localhost)(?::\d{1,5})?(\/[^\s#\\@]*)?$/
 
 /**
- * Validates the redirect URI: it must equal a registered one (RFC 9700 section 2.1), except for the
- * port of a loopback address, which native apps choose at run time (RFC 8252 section 7.3). The same
- * applies to a registered `localhost`, although section 8.3 advises against it.
+ * Validates the redirect URI: it must equal a registered URI (RFC 9700 section 2.1). Only the port
+ * of a loopback address may differ, which native apps choose at run time (RFC 8252 section 7.3).
+ * The same applies to a registered `localhost`, although section 8.3 advises against it.
  *
  * @param given undefined if the request has none; then the client must have registered exactly one
  * @throws Status invalid_request, which must be shown here and not sent to a redirect URI
@@ -29,7 +30,7 @@ export function chooseRedirectUri(
   throw oauthError(400, 'invalid_request', 'redirect URL is not allowed', { why: 'wrong_redirect_uri' })
 }
 
-/** Whether two URIs on the loopback interface differ by their port at most. */
+/** Reports whether two loopback URIs are equal except for the port. */
 export function isSameExceptPort(registered: string, given: string): boolean {
   const [, host, rest] = loopback.exec(registered) ?? []
   const [, givenHost, givenRest] = loopback.exec(given) ?? []

@@ -12,7 +12,7 @@ import { chooseRedirectUri } from './redirect-uri.ts'
 export type Target = {
   readonly client: ClientConfig
   readonly redirectUri: string
-  /** As in the request; '' if it was not given. */
+  /** The redirect_uri of the request; '' if the request has none. */
   readonly givenRedirectUri: string
   readonly state: string | undefined
 }
@@ -29,7 +29,9 @@ export type AuthorizeRequest = {
   readonly prompts: ReadonlySet<string>
   readonly maxAgeSeconds: number | undefined
   readonly idTokenHint: string | undefined
-  /** The accepted context classes, separated by spaces. */
+  /**
+   * The authentication context classes that the client accepts (acr_values), separated by spaces.
+   */
   readonly acrValues: string | undefined
 }
 
@@ -53,7 +55,8 @@ export function findTarget(registry: ClientRegistry, params: Form): Target {
 }
 
 /**
- * A state that is too long to be returned is omitted; the error says that the request is too long.
+ * Returns the state. A state that is too long for a response is omitted; the error then says that
+ * the request is too long.
  */
 function readState(params: Form): string | undefined {
   const state = params.get('state')
@@ -61,10 +64,10 @@ function readState(params: Form): string | undefined {
 }
 
 const knownPrompts = new Set(['none', 'login', 'consent', 'select_account'])
-// It is stored in the code, which is in a URL, and in the ID token.
+// The nonce is stored in the code, which is part of a URL, and in the ID token.
 const maxNonce = 512
 
-/** @throws Status, to be sent back to the client */
+/** @throws Status, to be sent to the client */
 export function readAuthorizeRequest(params: Form, client: ClientConfig): AuthorizeRequest {
   const responseType = params.get('response_type')
   if (responseType === undefined) throw invalid('the parameter response_type is required')

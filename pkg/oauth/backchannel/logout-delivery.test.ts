@@ -108,7 +108,7 @@ describe('createLogoutDelivery', () => {
       delivery.send(session())
       await settled(outcomes, 1)
       expect(outcomes).to.deep.equal([outcome])
-      // Each attempt has a new token.
+      // Each attempt sends a new token.
       expect(posts).to.deep.equal(responses.map((_, i) => `${uri} token-${i + 1} alice sid-1 app ES256`))
       expect(logged()).to.deep.equal(
         logs.map(([msg, reason]) => ({ msg, client: 'app', sid: 'sid-1', reason })),

@@ -16,15 +16,17 @@ export type LogoutDeliveryOptions = {
   readonly post: PostLogoutToken
   readonly metrics: BackchannelMetrics
   readonly logger: Logger
-  /** How long to wait before the next attempt, after this many have failed. */
+  /** Returns the pause before the next attempt in milliseconds, after `failed` failed attempts. */
   readonly delayMs?: (failed: number) => number
   readonly limits?: Partial<typeof defaultLimits>
 }
 
 export type LogoutDelivery = {
-  /** Sends a logout token to the client of a login that has ended. Returns immediately, never throws. */
+  /**
+   * Sends a logout token to the client of an ended login. Returns immediately, and never throws.
+   */
   readonly send: (session: Session) => void
-  /** Drops pending tokens, and waits for the requests in progress. */
+  /** Drops pending tokens, and waits for requests in progress. */
   readonly stop: () => Promise<void>
 }
 
@@ -32,8 +34,8 @@ type Queue = { readonly limiter: ConcurrencyLimiter; pending: number }
 type Receiver = { readonly uri: string; readonly alg: ClientConfig['idTokenSigningAlg'] }
 
 /**
- * The limits per client keep one that does not respond from delaying the others for long, or
- * displacing their tokens. A pending token takes some 3 KB.
+ * The limits per client keep an unresponsive client from delaying or displacing the tokens of other
+ * clients. A pending token takes some 3 KB.
  */
 const defaultLimits = { atOnce: 32, atOncePerClient: 4, pending: 20_000, pendingPerClient: 5_000 }
 const attempts = 4
@@ -50,8 +52,8 @@ class RefusedError extends Error {
 
 /**
  * Sends logout tokens to clients with a `backchannelLogoutURI` (OpenID Connect Back-Channel Logout
- * 1.0) for logins with ID tokens. Best effort, as the specification has it: a few attempts within
- * a minute, none after a restart.
+ * 1.0) for logins with ID tokens. Delivery is best effort, as in the specification: a few attempts
+ * within a minute, and none after a restart.
  */
 export function createLogoutDelivery(options: LogoutDeliveryOptions): LogoutDelivery {
   const { registry, sign, post, metrics, logger, delayMs = failed => 1_000 * 4 ** (failed - 1) } = options
@@ -62,7 +64,8 @@ export function createLogoutDelivery(options: LogoutDeliveryOptions): LogoutDeli
   const queues = new Map<string, Queue>()
 
   function inTurn(queue: Queue, work: () => Promise<void>): Promise<void> {
-    // Checked here: thousands of listeners of one signal would take seconds to add.
+    // Each delivery checks the signal here: thousands of listeners of one signal would take seconds
+    // to add.
     const unlessStopping = async () => {
       stopping.signal.throwIfAborted()
       await work()
@@ -71,8 +74,8 @@ export function createLogoutDelivery(options: LogoutDeliveryOptions): LogoutDeli
   }
 
   async function attempt({ sid, user: username, clientId }: Session, { uri, alg }: Receiver): Promise<void> {
-    // Each attempt has a new token: the wait may be longer than its life, and a client that
-    // remembers the jti would refuse the same one.
+    // Each attempt has a new token: the wait may exceed the lifetime of a token, and a client that
+    // remembers the jti would reject the same token.
     const token = await sign({ username, sid, clientId }, alg)
     const status = await post(uri, token)
     if (status !== 200 && status !== 204) throw new RefusedError(status)
@@ -124,7 +127,10 @@ export function createLogoutDelivery(options: LogoutDeliveryOptions): LogoutDeli
   }
 }
 
-/** Only a login with ID tokens has a client that knows its sid. */
+/**
+ * Returns where to send the logout token; undefined for a login without ID tokens, whose client
+ * does not know the sid.
+ */
 function receiverOf(
   { type, scope, clientId }: Session,
   registry: Pick<ClientRegistry, 'find'>,
@@ -135,12 +141,12 @@ function receiverOf(
   return client === undefined || uri === undefined ? undefined : { uri, alg: client.idTokenSigningAlg }
 }
 
-/** Without the URI and the token. */
+/** Describes an error without the URI and the token. */
 function reasonOf(error: unknown): string {
   return describeFailure(error).message
 }
 
-/** A redirect or a client error is final. */
+/** Reports whether a retry may help: redirects and client errors are final. */
 function isTransient(error: unknown): boolean {
   return !(error instanceof RefusedError) || error.status >= 500 || error.status === 429
 }

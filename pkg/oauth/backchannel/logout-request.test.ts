@@ -74,7 +74,7 @@ describe('createPostLogoutToken', () => {
       more()
     })
     expect(await createPostLogoutToken()(uri, 't')).to.equal(200)
-    // What the buffers of both ends hold.
+    // Only what fits into the socket buffers of both ends was sent.
     expect(sent).to.be.below(32 * 1024 * 1024)
   })
 

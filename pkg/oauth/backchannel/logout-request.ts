@@ -1,15 +1,20 @@
 import { createAgent } from '../../http/pool.ts'
 import type { ProxyFor } from '../../http/proxy-environment.ts'
 
-/** Posts a logout token. @returns the status of the response @throws Error without a response */
+/**
+ * Posts a logout token and returns the status of the response.
+ *
+ * @throws Error without a response
+ */
 export type PostLogoutToken = (uri: string, token: string) => Promise<number>
 
-// The body is discarded; beyond this size the connection is closed instead of reused.
+// The body is discarded; the connection of a larger body is closed instead of reused.
 const maxBodyBytes = 16 * 1024
 
 /**
  * Posts logout tokens (OpenID Connect Back-Channel Logout 1.0 section 2.5), through the proxies of
- * the environment. Redirects are not followed: the token is only for the configured URI.
+ * the environment variables. Redirects are not followed, since the token is only for the configured
+ * URI.
  */
 export function createPostLogoutToken({
   timeoutMs = 5_000,

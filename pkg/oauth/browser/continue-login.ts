@@ -15,9 +15,10 @@ import { logBrowserIn } from './session.ts'
 type PendingStep = 'second_factor_required' | 'password_to_change' | 'second_factor_to_set_up'
 
 /**
- * The one way to a browser session: sends the page of the next step of a login, or logs the browser
- * in when nothing is left. A second factor is needed by a user who has one, by the policy, and for
- * the `acr_values` of the client. A user who needs one and has none sets it up here, after the password.
+ * Sends the page of the next step of a login, or logs the browser in if no step is left. No other
+ * function starts browser sessions. A second factor is required from users who have one, by the
+ * policy, and by the `acr_values` of the client. A user who needs a factor but has none sets it up
+ * here, after the password.
  */
 export async function continueLogin(
   options: BrowserOptions,
@@ -43,7 +44,7 @@ async function sendNextStep(
   const hasOne = hasFactors(await factors.read(user))
   const acrValues = readAuthorizationRequest(returnTo)?.get('acr_values')
   const isWanted = missingContextClass(acrValues, amr) !== undefined
-  // A provider may vouch for a second factor, but not in place of the user's own.
+  // A provider may have verified a second factor, but that does not replace the user's own.
   if (hasOne && !hasOwnFactor(amr)) {
     await sendFactorPage(options, exchange, progress)
     return 'second_factor_required'
@@ -60,7 +61,10 @@ async function sendNextStep(
   return undefined
 }
 
-/** A form that is sent again must not start another login for the next user of the browser. */
+/**
+ * A form that is sent twice must not log in its user again: another user may use the browser by
+ * now.
+ */
 function toContinuedBefore(error: unknown): never {
   if (!(error instanceof Status && error.reason === 'AlreadyExists')) throw error
   throw oauthError(400, 'invalid_request', 'this login was completed before: log in again', {

@@ -10,12 +10,12 @@ const syntax = /^[A-Za-z0-9_-]{43}$/
 export const csrfField = 'csrf'
 
 /**
- * Returns the CSRF token for a form: the browser sends it in the form and in a cookie, and other
+ * Returns the CSRF token for a form. The browser sends it both in the form and in a cookie; other
  * sites know neither.
  */
 export function issueCsrfToken(req: IncomingMessage, res: Response): string {
   const known = readCookie(req, cookie)
-  // The same in all tabs, so that opening a page does not invalidate the others.
+  // All tabs share one token, so that opening a page does not invalidate the forms of other tabs.
   if (known !== undefined && syntax.test(known)) return known
   const token = randomBytes(32).toString('base64url')
   setCookie(res, cookie, token)
@@ -23,8 +23,8 @@ export function issueCsrfToken(req: IncomingMessage, res: Response): string {
 }
 
 /**
- * Returns whether a form was submitted by a page of Kapis, by the token and by the Origin or
- * Referer header.
+ * Requires that a form was submitted by a page of Kapis. Checks the CSRF token and the headers
+ * Origin and Sec-Fetch-Site.
  *
  * @param issuer its origin is accepted too, since a proxy may change the Host header
  * @throws Status invalid_request, 403
@@ -50,7 +50,7 @@ function isFromHere({ headers }: IncomingMessage, issuer: string): boolean {
   const site = headers['sec-fetch-site']
   if (site !== undefined && site !== 'same-origin') return false
   const { origin } = headers
-  // All current browsers send it with a form; clients without it have at least proved the token.
+  // All current browsers send Origin with a form; other clients have at least proved the token.
   if (origin === undefined) return true
   if (!URL.canParse(origin)) return false
   const { host, protocol } = new URL(origin)

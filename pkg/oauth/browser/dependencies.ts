@@ -7,7 +7,7 @@ export type BrowserOptions = EndpointOptions & {
   /** The product name on the pages. */
   readonly productName: string
   readonly hasher: PasswordHasher
-  /** Undefined for a user without a password. @throws Status 503 */
+  /** Returns the password hash; undefined for a user without a password. @throws Status 503 */
   readonly hashOf: (user: User) => Promise<string | undefined>
   /**
    * Sets the password that a user has chosen.

@@ -12,7 +12,7 @@ function unescapeHtml(text: string): string {
   return text.replace(/&(lt|gt|quot|#39|amp);/g, (_, name: string) => entities[name] ?? '')
 }
 
-/** Stores cookies like a browser, and follows no redirects. */
+/** Creates a client that stores cookies like a browser, and does not follow redirects. */
 export function createBrowser(app: Pick<TestApp, 'ask'>) {
   const cookies = new Map<string, string>()
   async function send(method: string, path: string, body?: string, more: Record<string, string> = {}) {
@@ -33,7 +33,7 @@ export function createBrowser(app: Pick<TestApp, 'ask'>) {
     head: (path: string) => send('HEAD', path),
     post: (path: string, form: Readonly<Record<string, string>>, headers?: Record<string, string>) =>
       send('POST', path, String(new URLSearchParams(form)), headers),
-    /** Opens the login page, fills it in and sends it. */
+    /** Opens the login page and submits its form. */
     async logIn(username: string, password: string, returnTo = '/oauth/session'): Promise<Answer> {
       const page = await browser.get(`/oauth/login?${new URLSearchParams({ return_to: returnTo })}`)
       return browser.post('/oauth/login', { ...hiddenFieldsOf(page.body), username, password })

@@ -5,8 +5,8 @@ import { type Cookie, clearCookie, fitsInCookie, readCookie, setCookie } from '.
 const cookie: Cookie = { name: '__Host-kapis-upstream-login', sameSite: 'Lax' }
 
 /**
- * Stores the ID token of the identity provider in a cookie of its user, to send it as id_token_hint
- * at a logout. Kapis does not accept it as a credential. If it is too long it is not stored, and
+ * Stores the ID token of the identity provider in a cookie, to send it as id_token_hint at a
+ * logout. Kapis does not accept it as a credential. A token that is too long is not stored: then
  * the provider asks the user for confirmation.
  */
 export function keepIdToken(

@@ -175,7 +175,7 @@ describe('the login page', () => {
     await browser.logIn('alice', 'right')
     const page = await browser.get('/oauth/session')
     expect((await browser.post('/oauth/session', {})).code).to.equal(403)
-    // A link from another site shows a confirmation first.
+    // A link from another site leads to a confirmation.
     expect((await browser.get('/oauth/logout')).body).to.include('Log out?')
     expect((await browser.get('/oauth/session')).code).to.equal(200)
     const answer = await browser.post('/oauth/session', hiddenFieldsOf(page.body))
@@ -217,7 +217,7 @@ describe('the login page', () => {
       const done = await browser.post('/oauth/password', { ...fields, ...chosen })
       expect([done.code, done.headers.location]).to.deep.equal([303, '/oauth/device'])
       expect((await browser.get('/oauth/session')).code).to.equal(200)
-      // The ticket was for the old password.
+      // The ticket is invalid, since the password has changed.
       const replayed = await browser.post('/oauth/password', { ...fields, ...chosen })
       expect(locationOf(replayed).pathname).to.equal('/oauth/login')
       expect(app.lines.findLast(({ audit }) => audit === 'password')).to.include({

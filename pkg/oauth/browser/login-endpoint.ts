@@ -39,7 +39,7 @@ export function createLoginPage(options: BrowserOptions): RequestHandler {
   })
 }
 
-/** The login to continue with if the client only requires that the user selects an account. */
+/** Returns the current login if the client only requires that the user selects an account. */
 async function findChoice(
   { tools }: BrowserOptions,
   req: Request,
@@ -54,7 +54,7 @@ async function findChoice(
   return { username: user.name, href }
 }
 
-/** POST /oauth/login: name and password, checked by Kapis or an identity provider. */
+/** POST /oauth/login: user name and password, checked by Kapis or an identity provider. */
 export function createLogin(options: BrowserOptions): RequestHandler {
   const { issuer, audit, productName } = options
   return withErrorPage(productName, async (req, res) => {

@@ -1,6 +1,6 @@
 import type { Status } from '../../apierrors/status.ts'
 
-/** Returns whether the login page can show a login error. */
+/** Reports whether the login page can show an error. */
 export function isWrongLogin({ reason }: Status): boolean {
   return reason === 'invalid_grant' || reason === 'temporarily_unavailable'
 }
@@ -19,7 +19,7 @@ export function explainWrongLogin(
   if (error.code >= 500)
     return `${provider?.displayName ?? 'The login'} is not available. Try again in a moment.`
   if (error.message === 'account is not active') return 'This account is not active. Ask an administrator.'
-  // The password was correct, so the user may see what else is wrong.
+  // The identity provider accepted the password, so the user may see other problems of the account.
   if (provider !== undefined && error.message !== 'incorrect password')
     return `${error.message.charAt(0).toUpperCase()}${error.message.slice(1)}.`
   return 'The user name or the password is wrong.'

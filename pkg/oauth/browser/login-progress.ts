@@ -4,18 +4,23 @@ import type { AuthenticationMethods } from '../../jwt/authentication-methods.ts'
 import { assertUserEnabled } from '../check-user-state.ts'
 import type { GrantTools } from '../tokens/grant.ts'
 
-/** A user who has authenticated, but may have more to do before the browser is logged in. */
+/** An authenticated user whose login may have further steps. */
 export type LoginProgress = {
   readonly user: User
-  /** '' for a local password. */
+  /** The name of the identity provider; '' for a local password. */
   readonly provider: string
   readonly amr: AuthenticationMethods
-  /** When the user logged in, in seconds since the epoch; now if it is left out. */
+  /** When the user logged in, in seconds since the epoch; defaults to now. */
   readonly authTime?: number | undefined
-  /** Of the provider: stored in the browser until the logout (see upstream-logout.ts). */
+  /**
+   * The ID token of the provider, stored in the browser until the logout (see upstream-logout.ts).
+   */
   readonly idToken?: string | undefined
   readonly returnTo: string
-  /** The sid of the browser session: the steps of one login lead to one session. */
+  /**
+   * The sid of the browser session, fixed by the first step: all steps of a login lead to one
+   * session.
+   */
   readonly sid: string
   /** The secret of an authenticator app that is being set up. */
   readonly totpSecret?: string | undefined
@@ -28,8 +33,8 @@ export function newProgress(done: Omit<LoginProgress, 'sid'>): LoginProgress {
 }
 
 /**
- * The progress of a login while its user fills in the next page: signed, in a hidden field of the
- * form, for this browser and for ten minutes. It becomes invalid when the password changes.
+ * Issues a ticket with the progress of a login, for a hidden field of the next form. It is signed,
+ * and valid for ten minutes in this browser. It becomes invalid when the password changes.
  *
  * @param csrf the CSRF token of the browser
  */
@@ -48,7 +53,7 @@ export function issueProgressTicket(
   )
 }
 
-/** @returns undefined for a ticket that is invalid, expired, or of another browser */
+/** @returns undefined if the ticket is invalid or expired, or belongs to another browser */
 export async function readProgressTicket(
   { internalJwts, users }: Pick<GrantTools, 'internalJwts' | 'users'>,
   { ticket, csrf, returnTo }: { readonly ticket: string; readonly csrf: string; readonly returnTo: string },

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { InternalJwts } from '../../jwt/internal-jwt.ts'
 import { type Form, parseQuery } from '../server/form.ts'
 
-/** The parameter of an authorization request that proves that its login page was answered. */
+/** The parameter of an authorization request with the proof that its login page was completed. */
 export const proofParameter = 'login_proof'
 
 /**
@@ -11,8 +11,8 @@ export const proofParameter = 'login_proof'
  */
 export type ProofKind = 'login' | 'choice' | 'consent'
 
-// A login continues with its request immediately; the others are on pages that the user must read
-// first.
+// A login continues with its request immediately; users take time to read the pages of the other
+// kinds.
 const lifeSeconds: Readonly<Record<ProofKind, number>> = { login: 120, choice: 600, consent: 600 }
 
 const kinds = ['login', 'choice', 'consent'] as const satisfies readonly ProofKind[]
@@ -20,9 +20,9 @@ const kinds = ['login', 'choice', 'consent'] as const satisfies readonly ProofKi
 type Proven = { readonly kind: ProofKind; readonly sid: string }
 
 /**
- * Adds a proof to an authorization request that its login page was answered. The request keeps
- * `prompt` and `max_age`, so without the proof (valid for this request and login) it would lead to
- * the login page again (OpenID Connect Core section 3.1.2.3). Other paths are returned unchanged.
+ * Adds a proof to an authorization request that its login page was completed, for this request and
+ * login. Without the proof, `prompt` and `max_age` of the request would lead to the login page
+ * again (OpenID Connect Core section 3.1.2.3). Other paths are returned unchanged.
  */
 export async function withLoginProof(
   internalJwts: InternalJwts,
@@ -44,7 +44,7 @@ export function issueLoginProof(
 }
 
 /**
- * @returns what was proven for the login `sid` and the request; undefined if the proof is invalid
+ * @returns the kind of a proof for the login `sid` and the request; undefined if it is invalid
  */
 export async function readLoginProof(
   internalJwts: InternalJwts,
@@ -68,12 +68,12 @@ export function readAuthorizationRequest(returnTo: string): Form | undefined {
     params.delete(proofParameter)
     return params
   } catch {
-    // The authorization endpoint reports the error.
+    // The authorization endpoint reports the invalid request.
     return undefined
   }
 }
 
-/** A digest of the parsed parameters, so that their encoding in the path does not matter. */
+/** Returns a digest of the parsed parameters, which does not depend on their encoding. */
 function digestOf(params: Form): string {
   return createHash('sha256')
     .update(String(new URLSearchParams([...params])))

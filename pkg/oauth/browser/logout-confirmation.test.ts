@@ -9,7 +9,7 @@ const isPage = (body: string) => body.includes('<title>Log out? ')
 describe('a logout that a client asks for in a browser', () => {
   let setup: Authorization
   let hint: string
-  /** Of bob's login at the client. */
+  /** The ID token of bob's login at the client. */
   let hintOfBob: string
   beforeEach(async () => {
     setup = await startAuthorization()
@@ -25,7 +25,7 @@ describe('a logout that a client asks for in a browser', () => {
   })
   afterEach(() => setup.app.close())
 
-  /** Logs the browser in as the user, who then has a login at the client too. */
+  /** Logs the user in to the browser and the client, and returns the ID token. */
   async function idTokenOf(username: string): Promise<string> {
     await setup.browser.logIn(username, 'right')
     const { id_token } = JSON.parse((await setup.exchange(await setup.codeOf({ scope: 'openid' }))).body)

@@ -20,18 +20,18 @@ const lifeSeconds = 600
 
 /** A logout request of a client after verification. */
 export type LogoutRequest = {
-  /** User and login of the id_token_hint; '' without one. */
+  /** The user and login of the id_token_hint; '' without a hint. */
   readonly user: string
   readonly sid: string
-  /** '' for an unknown client. */
+  /** The name of the client; '' for an unknown client. */
   readonly clientName: string
-  /** Redirect URI with the state of the client; '' for our own page. */
+  /** The redirect URI with the state of the client; '' for the logout page of Kapis. */
   readonly target: string
 }
 
 type Exchange = { readonly req: Request; readonly res: Response }
 
-/** A link to the confirmation of a logout, for ten minutes. */
+/** Returns a link to the confirmation page of a logout, valid for ten minutes. */
 export async function toConfirmationPath(
   internalJwts: InternalJwts,
   request: LogoutRequest,
@@ -41,8 +41,8 @@ export async function toConfirmationPath(
 }
 
 /**
- * Ends the browser session and the login of the hint. The user is asked for confirmation unless the
- * hint is theirs (OpenID Connect RP-Initiated Logout 1.0 section 2).
+ * Ends the browser session and the login of the hint. Asks the user for confirmation unless the
+ * hint is for the same user (OpenID Connect RP-Initiated Logout 1.0 section 2).
  *
  * @returns whether the user is asked
  */
@@ -59,7 +59,8 @@ export async function logOutOrAsk(
 }
 
 /**
- * GET /oauth/logout/confirm: a cross-site POST is redirected here, since it has no session cookie.
+ * GET /oauth/logout/confirm: the target of the redirect for cross-site POST requests, which have no
+ * session cookie.
  */
 export function createLogoutConfirmation(options: BrowserOptions): RequestHandler {
   const { tools, audit, productName } = options
@@ -89,7 +90,7 @@ export function createLogoutDecision(options: BrowserOptions): RequestHandler {
       const request = await requireTicket(tools.internalJwts, form.get('ticket'))
       noteRequest(event, request)
       const login = await readBrowserLogin(tools, req)
-      // Another user who has logged in since must be asked first.
+      // Another user may have logged in since the page was shown, and must be asked first.
       if (login !== undefined && login.user.name !== form.get('username')) {
         audit.pending(req, event, 'confirmation_required')
         return sendConfirmationPage(options, { req, res }, { login, request })
@@ -111,7 +112,7 @@ export function createLogoutDecision(options: BrowserOptions): RequestHandler {
 
 /**
  * Ends the given logins and the browser session of the same user, and redirects the browser.
- * Programs without a redirect URI get JSON.
+ * Clients other than browsers get JSON if the request has no redirect URI.
  */
 export async function logOut(
   { tools, issuer }: Pick<BrowserOptions, 'tools' | 'issuer'>,
@@ -135,12 +136,12 @@ export async function logOut(
   sendOn(res, upstream ?? own ?? '/oauth/logged-out')
 }
 
-/** Returns whether the request has no session cookie because it is cross-site. */
+/** Reports whether the request has no session cookie because it is cross-site. */
 export function isWithoutLoginCookie(req: Request): boolean {
   return readCookie(req, loginCookie) === undefined
 }
 
-/** Appended as text: a URL parser would normalize the registered URI. */
+/** Redirects to a URI as text: a URL parser would normalize the registered URI. */
 function sendOn(res: Response, location: string): void {
   res.set({ 'cache-control': 'no-store', pragma: 'no-cache', location })
   res.status(res.req.method === 'GET' ? 302 : 303).end()

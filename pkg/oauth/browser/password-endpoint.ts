@@ -54,8 +54,8 @@ export function createPasswordChange(options: BrowserOptions): RequestHandler {
 }
 
 /**
- * Whether the login has come to the page for a new password: the ticket of another step must not set
- * one.
+ * Reports whether the login has reached the page for a new password: the ticket of another step
+ * must not set a password.
  */
 async function isPasswordStep({ tools }: BrowserOptions, progress: LoginProgress): Promise<boolean> {
   const { user, provider, amr } = progress

@@ -6,7 +6,7 @@ import { issueCsrfToken } from './csrf.ts'
 import type { BrowserOptions } from './dependencies.ts'
 import { issueProgressTicket, type LoginProgress } from './login-progress.ts'
 
-/** The page for a user whose password an administrator has set, after it was entered. */
+/** Sends the page on which a user replaces a password that an administrator has set. */
 export async function sendPasswordPage(
   { tools, registry, productName }: BrowserOptions,
   { req, res }: { readonly req: Request; readonly res: Response },

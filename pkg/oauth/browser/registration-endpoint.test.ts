@@ -5,7 +5,7 @@ import { startApp, type TestApp } from '../fixtures.ts'
 import { memoryUser } from '../memory-fixtures.ts'
 import { createBrowser, hiddenFieldsOf, locationOf } from './fixtures.ts'
 
-/** Every user's password is their user name. */
+/** A directory in which the password of each user is the user name. */
 const directory: ProviderClient = {
   kind: 'password',
   authenticate: async ({ username }) => ({
@@ -38,7 +38,7 @@ describe('pages for newcomers of an identity provider', () => {
   })
   afterEach(() => app.close())
 
-  /** Opens the page in a new browser. */
+  /** Opens the registration page in a new browser. */
   async function arrive(name: string, browser = createBrowser(app)) {
     const login = await browser.get('/oauth/login?provider=corp&return_to=/oauth/device')
     const answer = await browser.post('/oauth/login', {
@@ -68,7 +68,7 @@ describe('pages for newcomers of an identity provider', () => {
       provider: 'corp',
       outcome: 'success',
     })
-    // The form is useless for anyone who finds it.
+    // The submitted form is invalid now: it is useless to an attacker who finds it.
     const again = await browser.post('/oauth/register', { ...fields, username: 'other' })
     expect(again.code).to.equal(400)
     expect(app.users.has('other')).to.equal(false)
@@ -125,7 +125,7 @@ describe('pages for newcomers of an identity provider', () => {
     const link = await browser.post('/oauth/link', { ...fields, username: 'given', password: 'right' })
     expect([link.code, app.users.has('uid-of-zoe')]).to.deep.equal([400, false])
     expect(link.body).to.include(message)
-    // Linked by an administrator.
+    // An administrator links the account to a user.
     app.users.set('uid-of-zoe', given)
     const { answer } = await arrive('zoe', browser)
     expect(answer.code).to.equal(400)

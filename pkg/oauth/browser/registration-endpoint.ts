@@ -36,7 +36,7 @@ type Shown = {
 }
 type Settle = (exchange: Exchange, registration: PendingRegistration, form: Form) => Promise<User>
 
-/** The page for an authenticated account without a user. */
+/** Shows the registration page to an authenticated account without a user. */
 export async function sendRegistrationPage(
   { tools, registry, productName }: BrowserOptions,
   { req, res }: Exchange,
@@ -66,8 +66,9 @@ export async function sendRegistrationPage(
 }
 
 /**
- * POST /oauth/register: the user name that a newcomer has chosen. The response reveals whether a
- * name is taken, so the attempts of an account are limited: it could otherwise enumerate the users.
+ * POST /oauth/register: the user name that a new user has chosen. The response reveals whether the
+ * name exists, so each account has a limited number of attempts: it could otherwise enumerate the
+ * users.
  */
 export function createRegistration(options: BrowserOptions): RequestHandler {
   const lockout = createLockout({ rules: { user: perAccount, address: perAccount } })
@@ -105,13 +106,16 @@ export function createLinking(options: BrowserOptions): RequestHandler {
     const user = requireValidPassword(await tools.passwords.check(attempt))
     assertUserEnabled(user)
     assertPasswordIsOwn(user)
-    // The provider could vouch for the second factor afterwards.
+    // Linking is refused for users with a second factor: later logins by the provider might skip
+    // it.
     await assertNoSecondFactor(tools.factors, user)
     return tools.providers.link(registration, user)
   })
 }
 
-/** A form of a new account: after it has created or linked a user, the browser is logged in. */
+/**
+ * Handles a form of a new account: `settle` creates or links a user, then the browser is logged in.
+ */
 function createSettlement(
   options: BrowserOptions,
   wants: PendingRegistration['wants'],

@@ -6,8 +6,8 @@ import type { ProviderTools } from '../provider-login.ts'
 const lifeSeconds = 600
 
 /**
- * The account data of the provider while a new user fills in the registration page: signed, in a
- * hidden field of the form. It becomes invalid once the account has a user.
+ * Issues a ticket with the account data of the provider, for a hidden field of the registration
+ * page. It is signed, and becomes invalid once the account has a user.
  */
 export function issueRegistrationTicket(
   internalJwts: InternalJwts,
@@ -20,7 +20,8 @@ export function issueRegistrationTicket(
 }
 
 /**
- * @returns undefined if the ticket is invalid, or the provider no longer allows what was offered
+ * @returns undefined if the ticket is invalid, or the provider no longer allows registration or
+ * linking
  */
 export async function readRegistrationTicket(
   { internalJwts, providers }: { readonly internalJwts: InternalJwts; readonly providers: ProviderTools },

@@ -1,7 +1,7 @@
-/** The page of the second factors. */
+/** The path of the page that lists the second factors. */
 export const factorsPath = '/oauth/factors'
 
-/** The pages that a login may continue with. */
+/** The paths that a login may continue with. */
 const destinations: ReadonlySet<string> = new Set([
   '/oauth/authorize',
   '/oauth/device',
@@ -12,15 +12,15 @@ const destinations: ReadonlySet<string> = new Set([
 export const defaultReturnTo = '/oauth/session'
 
 /**
- * Maximum length of an authorization request. Percent-encoded in the link to the login page it may
- * be three times as long.
+ * Maximum length of an authorization request. Percent-encoding in the link to the login page may
+ * triple the length.
  */
 export const maxReturnTo = 8 * 1024
 
 /**
- * Validates where to continue after a login: only local paths, since otherwise a link to the login
- * page could lead to another site (open redirect). Any other value becomes the page that shows the
- * session.
+ * Returns the path to continue with after a login. Only local paths are valid: otherwise a link to
+ * the login page could lead to another site (open redirect). Any other value is replaced by the
+ * path of the session page.
  */
 export function readReturnTo(given: string | undefined): string {
   // Browsers treat \ as /, and remove tabs and line breaks before they parse a URL.
@@ -31,7 +31,7 @@ export function readReturnTo(given: string | undefined): string {
   return query.length === 0 ? path : `${path}?${query.join('?')}`
 }
 
-/** A link to the login page that returns to `returnTo`. */
+/** Returns a link to the login page that continues with `returnTo`. */
 export function toLoginPath(returnTo: string, more: Readonly<Record<string, string>> = {}): string {
   return `/oauth/login?${new URLSearchParams({ return_to: returnTo, ...more })}`
 }

@@ -15,7 +15,7 @@ import { createLoggedOutPage, createSessionEnd, createSessionPage } from './sess
 
 type Methods = { readonly get?: RequestHandler; readonly post?: RequestHandler }
 
-/** The pages, and the authorization endpoint that leads to them. */
+/** Creates the routes of the pages and of the authorization endpoint. */
 export function createBrowserRoutes(
   options: BrowserOptions,
   before: readonly RequestHandler[],

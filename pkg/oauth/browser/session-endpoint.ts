@@ -32,7 +32,7 @@ ${hiddenFields({ csrf })}
   })
 }
 
-/** POST /oauth/session ends the browser session, and the logins of clients that began in it. */
+/** POST /oauth/session: ends the browser session, and the logins at clients that began in it. */
 export function createSessionEnd({ tools, issuer, audit, productName }: BrowserOptions): RequestHandler {
   return withErrorPage(productName, async (req, res) => {
     const event: TokenEvent = { endpoint: 'logout' }
@@ -51,8 +51,8 @@ export function createSessionEnd({ tools, issuer, audit, productName }: BrowserO
 }
 
 /**
- * GET /oauth/logged-out: the end of a logout without a page of the client, and the redirect URI
- * after a logout at an identity provider.
+ * GET /oauth/logged-out: the page after a logout without a redirect URI of a client. Identity
+ * providers also redirect here after a logout.
  */
 export function createLoggedOutPage({ tools, productName: product }: BrowserOptions): RequestHandler {
   return withErrorPage(product, async (req, res) => {

@@ -22,7 +22,7 @@ export type BrowserLogin = {
   /** When the user authenticated, in seconds since the epoch. */
   readonly authTime: number
   readonly amr: AuthenticationMethods
-  /** '' for a password of ours. */
+  /** The name of the identity provider; '' for a local password. */
   readonly provider: string
 }
 
@@ -32,9 +32,9 @@ type Tools = Pick<
 >
 
 /**
- * Returns the valid login of the browser's cookie. It is a LoginSession like any other, so it ends
- * with all of them. Users who must change their password first do not count as logged in, nor do
- * those who need a second factor since.
+ * Returns the valid login of the session cookie. The login is a LoginSession, and ends when that is
+ * revoked. A user who must change the password does not count as logged in, nor does one for whom
+ * the policy requires a second factor that the login has not used.
  */
 export async function readBrowserLogin(
   tools: Tools,
@@ -47,7 +47,7 @@ export async function readBrowserLogin(
   const authTime = typeof auth_time === 'number' ? auth_time : iat
   const user = tools.users.get(String(claims.sub))
   if (user === undefined || user.uid !== uid || user.state === 'Disabled') return undefined
-  // The cached user may be older than the change of the password.
+  // The cached user may be older than the password change of this login.
   const isStale = user.generation < Number(generation)
   if ((user.mustChangePassword && !isStale) || tools.sessions.isRevoked(sid, iat)) return undefined
   const amr = typeof claims.amr === 'string' ? claims.amr : ''
@@ -60,7 +60,7 @@ export async function readBrowserLogin(
  * the cookie gets a new value (session fixation).
  *
  * @throws Status invalid_grant for a user who must change the password first; 409 if the login was
- * continued before
+ * completed before
  */
 async function beginBrowserLogin(
   tools: Tools,
@@ -87,21 +87,22 @@ async function beginBrowserLogin(
     amr,
     refreshId: '',
     parent: '',
-    // A user who proves their identity again is still in the same session for clients.
+    // For clients, a user who authenticates again is still in the same session.
     browserSid: earlier?.userUid === user.uid ? earlier.browserSid || earlier.sid : '',
     previousRefreshId: '',
     rotatedAtMs: nowMs,
     expiresAtMs: nowMs + lifeSeconds * 1000,
     ended: '',
   })
-  // After that: a form that is sent again (409) must not log out the user who is logged in now.
+  // The earlier session ends only now: a form that is sent twice (409) must not log out the current
+  // user.
   if (earlier !== undefined)
     await endLogin(tools.sessions, earlier, 'replaced by another login in the same browser')
   if (!tools.multipleLogin()) await endOtherLogins(tools.sessions, session)
   const time = authTime === undefined ? {} : { auth_time: authTime }
   const claims = { sub: user.name, uid: user.uid, idp: provider, generation: user.generation, amr, ...time }
   const value = await tools.internalJwts.sign('browser', claims, { lifeSeconds, jti: sid })
-  // Without Max-Age: it ends with the browser, or when the login expires.
+  // The cookie has no Max-Age: it ends with the browser, or when the login expires.
   setCookie(res, loginCookie, value)
   keepIdToken({ req, res }, idToken)
   tools.recordLogin({ user, provider, source: sourceOf(req) })
@@ -109,7 +110,8 @@ async function beginBrowserLogin(
 
 /**
  * Starts a browser session and redirects to `returnTo`, with a proof that the user has
- * authenticated for it. Only for continue-login.ts, which knows what else a user has to do.
+ * authenticated for it. Only continue-login.ts may call this, since it checks the other steps of a
+ * login.
  */
 export async function logBrowserIn(
   tools: Tools,
@@ -123,10 +125,10 @@ export async function logBrowserIn(
 }
 
 /**
- * Logs the user of the browser out: the browser session ends, and the logins of clients that were
- * made in it (OpenID Connect Back-Channel Logout 1.0 section 2.7).
+ * Logs the user of the browser out: ends the browser session, and the logins at clients that began
+ * in it (OpenID Connect Back-Channel Logout 1.0 section 2.7).
  *
- * @returns the login that has ended, if there was one
+ * @returns the ended login; undefined if the user was not logged in
  */
 export async function endBrowserLogin(
   tools: Tools,

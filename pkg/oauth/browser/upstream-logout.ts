@@ -10,8 +10,8 @@ const lifeSeconds = 600
 type Tools = Pick<GrantTools, 'providers' | 'internalJwts'>
 
 /**
- * How to log a browser out at the provider of its login; undefined without a provider, or if it is
- * not configured.
+ * Returns the function that builds the logout URL of an identity provider; undefined for a local
+ * login, or if the provider has no logout configured.
  */
 export function findLogoutUrl({ providers }: Tools, provider: string): RedirectProvider['logoutUrl'] {
   const client = provider === '' ? undefined : providers.store.get(provider)?.client
@@ -19,9 +19,9 @@ export function findLogoutUrl({ providers }: Tools, provider: string): RedirectP
 }
 
 /**
- * Redirects a browser after its logout to the identity provider, to log out there too (OpenID
- * Connect RP-Initiated Logout). The provider redirects back to the logged-out page, which continues
- * to `target`, a validated URI of the client: the state is signed.
+ * Returns the URL that logs a browser out at its identity provider too (OpenID Connect RP-Initiated
+ * Logout); undefined if the provider has none. The provider redirects back to the logged-out page,
+ * which continues to `target`, a validated URI of the client. A signed state carries the target.
  */
 export async function toUpstreamLogout(
   { tools, issuer, req }: { readonly tools: Tools; readonly issuer: string; readonly req: Request },
@@ -34,7 +34,7 @@ export async function toUpstreamLogout(
   return logoutUrl({ returnUri: `${endpointBase(issuer)}/logged-out`, state, idToken: readIdToken(req) }).href
 }
 
-/** Returns where a browser continues after a logout at the provider; undefined if nowhere. */
+/** Returns the `target` of a signed state; undefined if the state is invalid or has none. */
 export async function readLogoutTarget({ internalJwts }: Tools, state: string): Promise<string | undefined> {
   const target = (await internalJwts.verify('provider-logout', state))?.target
   return typeof target === 'string' && target !== '' ? target : undefined

@@ -20,8 +20,8 @@ const meanings: Readonly<Record<number, string>> = {
   503: 'A dependency is not available; retry after the seconds in Retry-After.',
 }
 
-// A bad bearer, and a path that two parsers could read differently, are refused in Kubernetes'
-// words on every path, before the endpoint is reached.
+// Every path can respond with these errors as a Kubernetes Status, before the request reaches its
+// endpoint: for an invalid bearer token, or a path that two parsers could read differently.
 const everywhere = [400, 401, 500, 503]
 
 function toAnswer(code: number, contentTypes: 'json' | 'page'): Answer {
@@ -34,12 +34,14 @@ function toAnswer(code: number, contentTypes: 'json' | 'page'): Answer {
   }
 }
 
-/** The error responses of an endpoint for programs; `codes` are additional ones. */
+/**
+ * Describes the error responses of an endpoint for programs; `codes` are additional status codes.
+ */
 export function oauthErrors(...codes: readonly number[]): Readonly<Record<string, Answer>> {
   return Object.fromEntries([...everywhere, ...codes].map(code => [code, toAnswer(code, 'json')]))
 }
 
-/** The error responses of a page, as HTML. */
+/** Describes the error responses of a page, as HTML; `codes` are additional status codes. */
 export function pageErrors(...codes: readonly number[]): Readonly<Record<string, Answer>> {
   return Object.fromEntries([...everywhere, ...codes].map(code => [code, toAnswer(code, 'page')]))
 }

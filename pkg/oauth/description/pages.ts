@@ -26,7 +26,7 @@ function pageOperation(summary: string, parameters: readonly Parameter[] = []): 
   }
 }
 
-/** A form of a page of Kapis, with the CSRF token of the page. */
+/** Describes the submission of a form of a page, which contains the CSRF token of the page. */
 function formOperation(summary: string, fields: Readonly<Record<string, Schema>>): Operation {
   return {
     summary,
@@ -83,7 +83,7 @@ const logout: Operation = {
   security: ['bearer', 'browser', 'none'],
 }
 
-/** The pages, and the endpoints that lead to them. */
+/** The paths of the pages, and of the endpoints that lead to them. */
 export const pagePaths: Paths = {
   '/oauth/authorize': {
     get: pageOperation('The authorization endpoint (RFC 6749 section 4.1.1)', authorizeParameters),

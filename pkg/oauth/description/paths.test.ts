@@ -9,7 +9,7 @@ type Layer = {
   readonly handle?: { readonly stack?: readonly Layer[] }
 }
 
-/** Every path that express has a route for, in the words of OpenAPI. */
+/** Returns every path with a route in express, in OpenAPI syntax. */
 function walk(stack: readonly Layer[]): readonly string[] {
   const paths = stack.flatMap(({ route, handle }) => {
     const own = route === undefined ? [] : [route.path].flat()
@@ -18,7 +18,7 @@ function walk(stack: readonly Layer[]): readonly string[] {
   return [...new Set(paths.map(path => path.replaceAll(/:(\w+)/g, '{$1}')))]
 }
 
-// Endpoints that kapis-apiserver does not forward, or only requests itself.
+// Endpoints that kapis-apiserver does not forward to clients.
 const inside = ['/livez', '/healthz', '/metrics', ...profileKinds.map(kind => listenerProfilePrefix + kind)]
 const described = oauthPaths('kapis.io')
 

@@ -4,7 +4,7 @@ import { pagePaths } from './pages.ts'
 import { personalAccessTokenPaths } from './personal-access-tokens.ts'
 import { tokenPaths } from './tokens.ts'
 
-/** A row for each route of kapis-oauth that kapis-apiserver forwards. */
+/** Describes each route of kapis-oauth that kapis-apiserver forwards. */
 export function oauthPaths(groupDomain: string): Paths {
   return { ...documentPaths(groupDomain), ...tokenPaths, ...personalAccessTokenPaths, ...pagePaths }
 }

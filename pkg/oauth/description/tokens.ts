@@ -131,7 +131,7 @@ const device = object({
   interval: integer('Seconds between two polls.'),
 })
 
-/** Endpoints for programs. */
+/** The paths of the endpoints for programs. */
 export const tokenPaths: Paths = {
   '/oauth/token': {
     post: {

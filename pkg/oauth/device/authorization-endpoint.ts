@@ -15,8 +15,8 @@ import { pollIntervalSeconds } from './poll-rate-limit.ts'
 import { newUserCode, toDeviceName } from './user-code.ts'
 
 const lifeSeconds = 600
-// Each is an object in kube-apiserver until it expires, and a public client can create them without
-// authentication.
+// Each device is an object in kube-apiserver until it expires, and public clients can create
+// devices without authentication.
 const perAddress = { maxTries: 60, durationSeconds: lifeSeconds }
 
 /**
@@ -41,7 +41,7 @@ export function createDeviceAuthorization({
     })
   }
 
-  /** @returns a user code; a collision is unlikely but possible */
+  /** @returns a new user code; retries if the code is already in use */
   async function create(clientId: string, scope: string): Promise<string> {
     return retryOnConflict(async () => {
       const userCode = newUserCode()
@@ -61,7 +61,8 @@ export function createDeviceAuthorization({
     const scope = grantScope(form.get('scope'), client)
     await limit(`address:${sourceNetwork(sourceOf(req).address)}`)
     const userCode = await create(client.name, scope)
-    // The object outlives the code, so that an expired code is distinguished from an unknown one.
+    // The device code outlives its object, so that an expired code is distinguished from an unknown
+    // one.
     const claims = { client_id: client.name, scope_asked: Number(form.has('scope')) }
     const options = { lifeSeconds: 2 * lifeSeconds, jti: toDeviceName(userCode) }
     const deviceCode = await tools.internalJwts.sign('device', claims, options)

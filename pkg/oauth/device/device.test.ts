@@ -29,7 +29,7 @@ describe('the device authorization grant', () => {
     return JSON.parse((await begin(fields)).body) as { device_code: string; user_code: string }
   }
 
-  /** Types the code, and decides. */
+  /** Enters the user code, then the decision. */
   async function decide(userCode: string, decision: string) {
     if (!browser.cookies.has('__Host-kapis-session')) await browser.logIn('alice', 'right')
     const entry = await browser.get(`/oauth/device?user_code=${encodeURIComponent(userCode)}`)

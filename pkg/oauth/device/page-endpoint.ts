@@ -23,7 +23,7 @@ const perAddress = { maxTries: 50, durationSeconds: 600 }
 
 type Exchange = { readonly req: Request; readonly res: Response }
 
-/** The page for the codes of devices. */
+/** Creates the handlers of the page for user codes. */
 export function createDevicePages(options: BrowserOptions): {
   readonly show: RequestHandler
   readonly decide: RequestHandler
@@ -33,8 +33,8 @@ export function createDevicePages(options: BrowserOptions): {
 }
 
 /**
- * GET /oauth/device (RFC 8628 section 3.3), for logged-in users. A user code in the link is not
- * asked for again; the page shows it for comparison (section 3.3.1).
+ * GET /oauth/device (RFC 8628 section 3.3): shows the page for user codes to logged-in users. If
+ * the link contains the code, the user does not enter it, but compares it (section 3.3.1).
  */
 function createShow(
   { tools, audit, productName: product }: BrowserOptions,
@@ -68,7 +68,7 @@ function createShow(
 type Typed = { readonly req: Request; readonly login: BrowserLogin; readonly typed: string }
 
 /**
- * Returns the device of a user code.
+ * Returns the device that waits with a user code.
  *
  * @throws Status 429 after too many unknown codes
  */
@@ -103,7 +103,7 @@ async function findDevice(
 function createDecision(options: BrowserOptions, lockout: Lockout): RequestHandler {
   const { tools, issuer, audit, productName: product } = options
 
-  /** @returns why the device is not logged in; undefined when it is */
+  /** @returns the reason why the device was not logged in; undefined if it was */
   async function decide(
     { req, res }: Exchange,
     { device, login, decision }: { device: DeviceAuthorization; login: BrowserLogin; decision: string },
@@ -146,7 +146,7 @@ function createDecision(options: BrowserOptions, lockout: Lockout): RequestHandl
       }
       event.client = device.clientId
       const decision = form.get('decision')
-      // Another user who has logged in since must be asked first.
+      // Another user may have logged in since the page was shown, and must be asked first.
       if (decision === undefined || form.get('username') !== login.user.name) {
         audit.pending(req, event, 'consent_required')
         const userCode = readUserCode(typed) ?? ''

@@ -1,13 +1,13 @@
 import { createBoundedCache } from '../../cache/bounded-cache.ts'
 
-/** The responses to polls. */
+/** The interval that clients are asked to poll at, in the response of device authorization. */
 export const pollIntervalSeconds = 5
 
 const maxCacheBytes = 4 * 1024 * 1024
 
 /**
- * Limits how often a device may poll (RFC 8628 section 3.5). Each replica counts for itself: a
- * device that polls several is not slowed down, but gains nothing.
+ * Limits how often a device may poll (RFC 8628 section 3.5). Each replica counts separately: a
+ * device that polls several replicas is not slowed down, but gains nothing.
  */
 export function createPollRateLimit(now: () => number = Date.now): (name: string) => boolean {
   const polls = createBoundedCache<{ lastMs: number; intervalMs: number }>({
@@ -17,7 +17,9 @@ export function createPollRateLimit(now: () => number = Date.now): (name: string
   // Tolerance for timers of the device and network delays.
   const toleranceMs = 500
 
-  /** @returns false when it is too soon; from then on it has to wait five seconds longer */
+  /**
+   * @returns false if the poll is too early; each early poll extends the interval by five seconds
+   */
   return name => {
     const poll = polls.get(name)
     const nowMs = now()

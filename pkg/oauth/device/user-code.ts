@@ -1,19 +1,19 @@
 import { createHash, randomInt } from 'node:crypto'
 
-// RFC 8628 section 6.1: without vowels, to avoid words. 20^8 is 34 bits, valid for ten minutes and
-// few attempts.
+// RFC 8628 section 6.1: without vowels, to avoid words. 20^8 is about 34 bits, enough for ten
+// minutes and few attempts.
 const letters = 'BCDFGHJKLMNPQRSTVWXZ'
 const length = 8
 
-/** A code for people to type, such as WDJB-MJHT. */
+/** Returns a new random code for people to type, such as WDJB-MJHT. */
 export function newUserCode(): string {
   const code = Array.from({ length }, () => letters[randomInt(letters.length)]).join('')
   return toShown(code)
 }
 
 /**
- * Normalizes an entered code: case, spaces and dashes do not matter. Undefined if it cannot be a
- * code.
+ * Normalizes an entered code: case, spaces and dashes do not matter. Returns undefined if it is not
+ * a possible code.
  */
 export function readUserCode(typed: string): string | undefined {
   const code = typed.toUpperCase().replace(/[\s-]/g, '')
@@ -24,7 +24,7 @@ function toShown(code: string): string {
   return `${code.slice(0, length / 2)}-${code.slice(length / 2)}`
 }
 
-/** The name under which it is stored, which does not reveal the code. */
+/** Returns the object name of a device: a hash, which does not reveal the user code. */
 export function toDeviceName(userCode: string): string {
   return createHash('sha256').update(`device ${userCode}`).digest('hex').slice(0, 40)
 }

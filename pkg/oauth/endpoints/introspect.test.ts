@@ -92,7 +92,7 @@ describe('POST /oauth/introspect', () => {
     await expectInactive({ ...other, token: tokens.refresh_token })
   })
 
-  /** An access token as it comes out of an exchange for another service. */
+  /** Returns an access token of a token exchange for another audience. */
   async function issueFor(audience: string, clientId: string) {
     const { issued, session } = await issueAccessToken(app.tools, {
       user: memoryUser('alice'),
@@ -105,13 +105,13 @@ describe('POST /oauth/introspect', () => {
     const { token } = await issueFor('other', 'kapis')
     const seen = JSON.parse((await introspect({ token })).body)
     expect(seen).to.include({ active: true, client_id: 'kapis', scope: 'read' })
-    // There was no login of a user.
+    // No user has logged in for this token.
     expect(seen).to.not.have.any.keys('acr', 'amr', 'auth_time')
     const other = { client_id: 'other', client_secret: 's' }
     expect(JSON.parse((await introspect({ ...other, token })).body)).to.deep.include({
       ...{ active: true, client_id: 'kapis', aud: ['other'] },
     })
-    // A trusted client takes tokens for Kapis, and might not look at the audience.
+    // A trusted client accepts tokens for Kapis, and might not check the audience.
     await expectInactive({ client_id: 'trusted', client_secret: 's', token })
   })
 

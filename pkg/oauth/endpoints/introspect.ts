@@ -14,9 +14,9 @@ import type { EndpointOptions } from './dependencies.ts'
 
 /**
  * POST /oauth/introspect (RFC 7662), for confidential clients. A client sees its own tokens and the
- * access tokens with its name as audience, a trusted client all access tokens for Kapis; any other
- * token is reported as inactive (section 2.2), so that no server accepts a token meant for another.
- * The login of the token is in `auth_time`, `acr` and `amr` (RFC 9470 section 6.2).
+ * access tokens with its name as audience; a trusted client sees all access tokens for Kapis. Other
+ * tokens are reported as inactive (section 2.2), so that no server accepts a token meant for
+ * another. `auth_time`, `acr` and `amr` describe the login (RFC 9470 section 6.2).
  */
 export function createIntrospection({
   issuer,

@@ -25,15 +25,17 @@ type Presented = {
 }
 
 /**
- * GET and POST /oauth/logout. Ends the login of the bearer token, and with `all=true` all logins of
- * its user (a personal access token only ends itself). Or a client redirects the browser here with
- * id_token_hint (OpenID Connect RP-Initiated Logout 1.0). With neither, the user is asked whether
- * to end the browser session.
+ * GET and POST /oauth/logout. A request with a bearer token ends the login of the token, and with
+ * `all=true` all logins of its user; a personal access token only ends itself. A browser redirected
+ * by a client sends id_token_hint (OpenID Connect RP-Initiated Logout 1.0). A browser without a
+ * hint gets a page that asks whether to end the browser session.
  */
 export function createLogout(options: BrowserOptions): RequestHandler {
   const { registry, tools, audit, productName } = options
 
-  /** Validates the redirect URI first: an invalid request must not end a login. */
+  /**
+   * Returns the valid redirect URI. Called first, since an invalid request must not end a login.
+   */
   function findTarget(form: Form, clientId: string | undefined): string {
     const uri = form.get('post_logout_redirect_uri')
     if (uri === undefined) return ''
@@ -66,7 +68,7 @@ export function createLogout(options: BrowserOptions): RequestHandler {
   }
 
   async function endEvery({ caller }: Presented): Promise<void> {
-    // Clients pass hints around, so a hint only ends the login that it names.
+    // Clients pass hints to other programs, so a hint only ends the login that it identifies.
     if (caller === undefined) throw invalid(needsLogin)
     await requireCallerLogin(tools, caller, needsLogin)
     for (const session of await tools.sessions.list(caller.user.name))
@@ -74,7 +76,7 @@ export function createLogout(options: BrowserOptions): RequestHandler {
         await endLogin(tools.sessions, session, 'all logins ended by the user')
   }
 
-  /** The registered name of a client; an unknown client_id is not shown. */
+  /** Returns the registered name of a client; '' for an unknown client_id, which is never shown. */
   function toClientName(clientId: string | undefined): string {
     return (clientId === undefined ? undefined : registry.find(clientId))?.client.name ?? ''
   }
@@ -95,7 +97,7 @@ export function createLogout(options: BrowserOptions): RequestHandler {
       return false
     }
     if (req.method === 'POST' && takesHtml(req) && isWithoutLoginCookie(req)) {
-      // A cross-site POST has no cookie (SameSite), so it is redirected to a GET.
+      // A cross-site POST has no session cookie (SameSite); the GET after this redirect has it.
       res.set('cache-control', 'no-store')
       res.redirect(303, await toConfirmationPath(tools.internalJwts, hinted))
       return false

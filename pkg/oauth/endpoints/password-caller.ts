@@ -10,16 +10,17 @@ import { Refusal } from '../server/error.ts'
 import type { GrantTools } from '../tokens/grant.ts'
 import { goneSignal } from '../tokens/token-endpoint.ts'
 
-/** The user of the password. There is no token, and so no claims of one. */
+/** The user who authenticated by password. There is no token, and so there are no claims. */
 export type PasswordCaller = { readonly user: User; readonly claims?: undefined }
 
 /**
- * Authenticates a caller with the password of a user (RFC 7617), with the checks and locks of the
- * password grant. It starts no login. Only requests with Basic get a Basic challenge: browsers
- * would otherwise show their own login dialog, and send the password with every later request.
+ * Authenticates a caller by the password of a user (RFC 7617), with the checks and locks of the
+ * password grant. It starts no login. Only requests with Basic get a Basic challenge: otherwise
+ * browsers would show their own login dialog, and send the password with every later request.
  *
  * @returns undefined for a request without Basic
- * @throws Status 401, the same for a wrong password and an unknown user; 429 with Retry-After, 503
+ * @throws Status 401 with the same message for a wrong password and an unknown user; 429 with
+ * Retry-After; 503
  */
 export async function readPasswordCaller(
   tools: Pick<GrantTools, 'passwords' | 'factors'>,

@@ -9,8 +9,8 @@ import { goneSignal } from '../tokens/token-endpoint.ts'
 import type { EndpointOptions } from './dependencies.ts'
 
 /**
- * POST /oauth/login/{idp}: the password grant on the path of KubeSphere 3.4, with the provider in
- * the path. Unlike there the client must authenticate, by form or HTTP Basic: otherwise anyone
+ * POST /oauth/login/{idp}: the password grant of KubeSphere 3.4, with the identity provider in the
+ * path. Unlike in KubeSphere, the client must authenticate, by form or HTTP Basic: otherwise anyone
  * could try passwords of the directory.
  */
 export function createPasswordLogin({ authenticateClient, tools, audit }: EndpointOptions): RequestHandler {
@@ -25,7 +25,7 @@ export function createPasswordLogin({ authenticateClient, tools, audit }: Endpoi
     if (form.has('provider') && form.get('provider') !== idp)
       throw oauthError(400, 'invalid_request', 'the parameter provider must match the path')
     form.set('provider', idp)
-    // Any other text in the path is not repeated.
+    // Only a known provider is logged: other text in the path may be anything.
     requireProvider(tools.providers, idp)
     event.provider = idp
     const { user, answer } = await passwordGrant.handle(tools, {

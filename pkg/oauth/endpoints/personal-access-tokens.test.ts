@@ -49,7 +49,8 @@ describe(path, () => {
       for (const time of [createdAt, expiresAt]) expect(time).to.match(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/)
       const { exp, iat, jti, ...claims } = await app.tools.verifier.verifyAccess(made)
       expect(exp - iat).to.equal(seconds)
-      // Not what kube-apiserver accepts by itself: it would not learn that the token was ended.
+      // The audience is not the one of kube-apiserver, which would accept the token after it was
+      // revoked.
       expect(claims).to.deep.equal({
         sub: 'alice',
         uid: 'uid-alice',

@@ -22,11 +22,12 @@ export type PersonalAccessTokens = {
 }
 
 /**
- * Personal access tokens for scripts: long-lived, named, and with all permissions of their owner or
- * read-only. They are sessions, so they end with their user and are checked for each request. Only
- * a login can create one, with nothing left to do for the user (a password to change, a second
- * factor): a leaked token must not be able to create a successor. They end like the login that created them, when the
- * password changes or the identity provider revokes the login.
+ * Creates the endpoints for personal access tokens: named, long-lived tokens for scripts, read-only
+ * or with all permissions of their owner. Each is a session: it is checked for each request, and
+ * ends with its user, with a password change, or when the identity provider revokes the login.
+ *
+ * Only a login without a pending step (a password change, a second factor) can create one: a leaked
+ * token must not be able to create a successor.
  */
 export function createPersonalAccessTokens({ tools, audit }: EndpointOptions): PersonalAccessTokens {
   async function requireLogin(req: Request, event: TokenEvent): Promise<ValidToken & { login: Session }> {
@@ -101,7 +102,7 @@ function describe({ sid, displayName, scope, createdAtMs, expiresAtMs }: Session
   }
 }
 
-/** Like kube-apiserver: times without a fraction of a second. */
+/** Formats a time like kube-apiserver, without a fraction of a second. */
 function toTime(ms: number): string {
   return new Date(ms).toISOString().replace(/\.\d+Z$/, 'Z')
 }

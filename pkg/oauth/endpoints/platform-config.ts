@@ -10,7 +10,7 @@ export type PlatformConfigOptions = {
   readonly lifetimes: Lifetimes
 }
 
-/** The path from which login pages of the platform read their settings. */
+/** Returns the path from which login pages of the platform read their settings. */
 export function platformConfigPath(groupDomain: string): string {
   return `/kapis/config.${groupDomain}/v1alpha2/configs/oauth`
 }
@@ -18,9 +18,9 @@ export function platformConfigPath(groupDomain: string): string {
 const nanoseconds = 1_000_000_000
 
 /**
- * Public settings for login pages, in the format of the platform API with durations in nanoseconds.
- * Of an identity provider it contains only what a browser sees anyway; KubeSphere 3.4 published the
- * whole configuration except for fields with secret-like names.
+ * Serves public settings for login pages, in the format of the platform API with durations in
+ * nanoseconds. Of an identity provider it contains only what browsers see anyway. KubeSphere 3.4
+ * published the whole configuration except for fields with secret-like names.
  */
 export function createPlatformConfig(options: PlatformConfigOptions): RequestHandler {
   const { issuer, clients, providers, lifetimes } = options

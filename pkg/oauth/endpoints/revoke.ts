@@ -9,9 +9,9 @@ import type { GrantTools } from '../tokens/grant.ts'
 import type { EndpointOptions } from './dependencies.ts'
 
 /**
- * POST /oauth/revoke (RFC 7009). Revoking either token of a login ends the login. Unknown, expired
- * and revoked tokens get the same response as valid ones (section 2.2); one of another client is
- * refused and stays (section 2.1), even if this client is its audience.
+ * POST /oauth/revoke (RFC 7009). Revoking the access or refresh token of a login ends the login.
+ * Unknown, expired and revoked tokens get the same response as valid ones (section 2.2). The token
+ * of another client is refused and stays valid (section 2.1), even if this client is its audience.
  */
 export function createRevocation({ authenticateClient, tools, audit }: EndpointOptions): RequestHandler {
   return withAudit(audit, 'revoke', async (req, res, event) => {
@@ -34,7 +34,10 @@ export function createRevocation({ authenticateClient, tools, audit }: EndpointO
   })
 }
 
-/** token_type_hint is not needed: the token contains its type. */
+/**
+ * Returns the claims of an access or refresh token. token_type_hint is not needed: the token
+ * contains its type.
+ */
 async function readClaims({ verifier }: GrantTools, token: string): Promise<TokenClaims | undefined> {
   for (const verify of [verifier.verifyIssued, verifier.verifyRefresh]) {
     try {

@@ -19,16 +19,16 @@ const versions = ['authentication.k8s.io/v1', 'authentication.k8s.io/v1beta1']
 
 /**
  * POST /oauth/authenticate: the token authentication webhook of a kube-apiserver (TokenReview). An
- * invalid token gets 200 with `authenticated: false`; an error would mean that the token could not
- * be checked. Errors are Kubernetes Status objects.
+ * invalid token gets 200 with `authenticated: false`; an error means that the token could not be
+ * checked. Errors are Kubernetes Status objects.
  */
 export function createTokenReview({ tools, audit }: EndpointOptions): RequestHandler {
   const handler = withAudit(audit, 'authenticate', async (req, res, event) => {
     const { apiVersion, token, audiences } = readReview(req)
     const standing = await validateAccessToken(tools, token)
     const isFor = (audience: string) => standing?.claims.aud.includes(audience)
-    // The session has been checked, so a token for the online audience is also valid for the plain
-    // one (jwt/online-audience.ts).
+    // The session has been checked, so a token for the online audience is valid for the plain one
+    // too (jwt/online-audience.ts).
     const wanted = audiences.filter(audience => isFor(audience) || isFor(onlineAudience(audience)))
     const isMeant = audiences.length === 0 || wanted.length > 0
     // kube-apiserver cannot enforce a read-only scope, so such a token is rejected.

@@ -12,9 +12,9 @@ import type { EndpointOptions } from './dependencies.ts'
 import { readPasswordCaller } from './password-caller.ts'
 
 /**
- * GET and POST /oauth/userinfo (OpenID Connect Core section 5.3), with the access token as bearer
- * or in the form of a POST (RFC 6750 section 2.2), or with HTTP Basic. A login with scope openid
- * gets the claims of its scope (section 5.4), any other one those of KubeSphere 3.4.
+ * GET and POST /oauth/userinfo (OpenID Connect Core section 5.3). The access token is a bearer
+ * token, or in the form of a POST (RFC 6750 section 2.2); HTTP Basic works too. A login with scope
+ * openid gets the claims of its scope (section 5.4), other logins those of KubeSphere 3.4.
  */
 export function createUserinfo({ tools, audit }: EndpointOptions): RequestHandler {
   return withAudit(audit, 'userinfo', async (req, res, event) => {
@@ -35,10 +35,10 @@ export function createUserinfo({ tools, audit }: EndpointOptions): RequestHandle
 }
 
 /**
- * Returns the caller of the token in the form; undefined without one. A token in the URL would be
- * logged and is not supported (RFC 9700 section 4.3.2).
+ * Returns the caller of the access token in the form; undefined without a token. Tokens in the URL
+ * are not supported, since URLs are logged (RFC 9700 section 4.3.2).
  *
- * @throws Status 400 for a token in both places (RFC 6750 section 2), 401 for an invalid one
+ * @throws Status 400 for a token in both places (RFC 6750 section 2), 401 for an invalid token
  */
 async function readFormCaller(tools: GrantTools, req: Request): Promise<ValidToken | undefined> {
   const { authorization, 'content-type': contentType } = req.headers

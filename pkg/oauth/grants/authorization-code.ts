@@ -50,7 +50,7 @@ async function exchange(tools: GrantTools, request: GrantRequest, code: ReadCode
     })
   } catch (error) {
     if (!(error instanceof Status && error.code === 409)) throw error
-    // RFC 6749 section 4.1.2: two parties have the code, and it is unknown which one is the client.
+    // RFC 6749 section 4.1.2: two parties have the code, and either may be the attacker.
     const session = await tools.sessions.read(code.sid)
     if (session !== undefined) await endLogin(tools.sessions, session, 'authorization code used twice')
     throw invalid('the code was used before; the login has ended', 'code_reused', code)

@@ -6,8 +6,8 @@ import { lifetimesOf } from '../tokens/lifetimes.ts'
 import { grantScope } from '../tokens/scope.ts'
 
 /**
- * The client credentials grant (RFC 6749 section 4.4): the client acts as the User of its
- * registration. There is no refresh token, since the client can request another access token.
+ * The client credentials grant (RFC 6749 section 4.4): the client acts as the User that its
+ * registration names. There is no refresh token, since the client can request another access token.
  */
 export const clientCredentialsGrant: Grant = {
   grantType: 'client_credentials',

@@ -8,7 +8,7 @@ import type { Grant, Granted, GrantRequest, GrantTools } from '../tokens/grant.t
 
 export const deviceCodeGrantType = 'urn:ietf:params:oauth:grant-type:device_code'
 
-/** RFC 8628 section 3.4: the device polls until the user has decided. */
+/** The device code grant (RFC 8628 section 3.4): the device polls until the user has decided. */
 export const deviceCodeGrant: Grant = {
   grantType: deviceCodeGrantType,
   async handle(tools, request) {
@@ -25,7 +25,8 @@ export const deviceCodeGrant: Grant = {
     try {
       return await settle(tools, request, { ...device, isScopeAsked: claims.scope_asked === 1 })
     } finally {
-      // If it cannot be deleted, it allows no second login, and is collected later.
+      // If the deletion fails, the device allows no second login, and the garbage collection
+      // deletes it.
       await tools.devices.remove(device.name).catch(() => undefined)
     }
   },
@@ -58,7 +59,7 @@ async function exchange(
     const browser = { nonce: '', authTime }
     return await beginLogin(tools, { user, client, provider, amr, source, scope, sid, browser })
   } catch (error) {
-    // Two concurrent polls.
+    // A concurrent poll has started the login.
     if (error instanceof Status && error.code === 409)
       throw invalid('the device code was used before', 'device_code_reused', user.name)
     throw error

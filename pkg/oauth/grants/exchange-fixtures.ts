@@ -24,7 +24,10 @@ export const ofAccount: ExchangePolicy = {
 }
 const ofUser: ExchangePolicy = { ...usual, source: 'User', audiences: [audience, 'https://wiki.example.org'] }
 
-/** The app for the tests of a suite, with the client `ci` and a policy for each source of tokens. */
+/**
+ * Starts the app for the tests of a suite, with the client `ci` and a policy for each source of
+ * tokens.
+ */
 export function useExchange() {
   let app: TestApp
   before(async () => {
@@ -40,7 +43,7 @@ export function useExchange() {
     app.clients.set('ci', { client, secret: undefined })
   })
   return {
-    /** Available in tests. */
+    /** Only available while a test runs. */
     get app() {
       return app
     },

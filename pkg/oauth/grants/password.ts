@@ -8,13 +8,13 @@ import type { Grant } from '../tokens/grant.ts'
 import { grantScope } from '../tokens/scope.ts'
 
 /**
- * The password grant (RFC 6749 section 4.3) with user name or e-mail address. With `provider`, that
- * identity provider checks the password.
+ * The password grant (RFC 6749 section 4.3) with user name or e-mail address. The identity provider
+ * `provider` checks the password if the form names one.
  */
 export const passwordGrant: Grant = {
   grantType: 'password',
   async handle(tools, { client, form, source, signal }) {
-    // A malformed request is rejected before it costs a hash.
+    // Validated first: a malformed request should not cost a password hash.
     grantScope(form.get('scope'), client)
     const username = requireParameter(form, 'username')
     const password = requireParameter(form, 'password')

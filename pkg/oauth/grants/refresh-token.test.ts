@@ -24,7 +24,7 @@ describe('refresh_token', () => {
     return JSON.parse(answer.body)
   }
   const sidOf = async (token: string) => (await app.tools.verifier.verifyRefresh(token)).sid
-  /** Lets time pass for a login: its last refresh was that long ago. */
+  /** Moves the last refresh of a login `ms` milliseconds into the past. */
   async function age(token: string, ms: number): Promise<void> {
     const session = app.sessions.get(await sidOf(token))
     if (session) app.sessions.set(session.sid, { ...session, rotatedAtMs: session.rotatedAtMs - ms })
@@ -180,7 +180,7 @@ describe('refresh_token', () => {
     const { access_token, refresh_token: next } = JSON.parse(narrowed.body)
     expect(await app.tools.verifier.verifyAccess(access_token)).to.include({ scope: 'openid' })
     expect(await app.tools.verifier.verifyRefresh(next)).to.include({ scope: 'openid email' })
-    // Nothing would be left of the scope, and a token without one has every claim.
+    // The narrowed scope would be empty, and a token with an empty scope has every claim.
     expect(JSON.parse((await refresh(next, { scope: 'unknown' })).body).error).to.equal('invalid_scope')
     expect(JSON.parse((await refresh(next, { scope: 'openid profile' })).body)).to.deep.equal({
       error: 'invalid_scope',

@@ -30,8 +30,8 @@ export const refreshTokenGrant: Grant = {
     const user = tools.users.get(claims.sub)
     if (user === undefined) throw invalid('authenticated user does not exist', 'unknown_user')
     assertUserEnabled(user)
-    // With concurrent requests to two replicas, the second one gets a conflict, reads the session
-    // again and decides again.
+    // Of concurrent requests to two replicas, the second gets a conflict, reads the session again
+    // and decides again.
     for (let attempt = 0; attempt < attempts; attempt++) {
       const session = await tools.sessions.read(claims.sid)
       if (session === undefined || session.ended !== '' || isLeftBehind(session, user))
@@ -81,7 +81,7 @@ async function refresh(
     tools.issuer.refresh(
       { ...subject, scope: session.scope },
       lifetimes.refreshTokenSeconds,
-      // A retry gets the token of the lost response.
+      // A retry gets the refresh token of the lost response.
       isRetry ? session.refreshId : undefined,
     ),
   ])
@@ -98,7 +98,8 @@ async function refresh(
     token_type: 'Bearer',
     refresh_token: next.token,
     expires_in: lifetimes.accessTokenSeconds,
-    // OpenID Connect Core section 12.2: of the same login, at the same time, and without its nonce.
+    // OpenID Connect Core section 12.2: an ID token with the login and auth_time of the first,
+    // without its nonce.
     ...(await issueIdToken(tools, {
       ...{ user, client, sid, scope, nonce: '', authTime, amr },
       accessToken: access.token,

@@ -50,7 +50,8 @@ describe('the policy of a token exchange', () => {
     setup.app.workloads.policies.splice(0, 3, { ...ofCi, name: 'oidc', issuer: cluster }, ofAccount)
     expect((await exchange(token)).code).to.equal(200)
     expect(setup.app.lines.findLast(({ audit }) => audit === 'token')?.policy).to.equal('deploy')
-    // The first might be the one that decides.
+    // A policy that cannot be checked might be the one that matches, so later policies must not
+    // decide.
     setup.app.workloads.state.isDown = true
     expect((await exchange(token)).code).to.equal(503)
   })

@@ -15,7 +15,7 @@ describe('token exchange', () => {
       { issued_token_type: type('access_token'), token_type: 'Bearer', expires_in: 300 },
     ])
     const { sub, uid, scope, aud, sid } = await setup.app.tools.verifier.verifyAccess(token)
-    // Only where the session is looked at for each request.
+    // The audience is only accepted where each request checks the session.
     expect([sub, uid, scope, aud]).to.deep.equal(['robot', 'uid-robot', '', [`${audience}:live`]])
     const session = setup.app.sessions.get(sid)
     expect(session).to.include({ type: 'TokenExchange', displayName: 'deploy', parent: '' })

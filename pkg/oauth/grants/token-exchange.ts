@@ -13,9 +13,9 @@ const subjectTypes = [accessToken, jwt, idToken]
 const requestedTypes = [accessToken, jwt]
 
 /**
- * Token exchange (RFC 8693): a token of a service account, of another issuer or of a user for an
- * access token of Kapis with less scope, audience and life. A policy of the configuration decides
- * which tokens clients may exchange, and for which user.
+ * Token exchange (RFC 8693): exchanges a token of a service account, another issuer or a user for
+ * an access token of Kapis with less scope, audience and lifetime. A policy of the configuration
+ * decides which tokens clients may exchange, and for which user.
  */
 export const tokenExchangeGrant: Grant = {
   grantType: 'urn:ietf:params:oauth:grant-type:token-exchange',

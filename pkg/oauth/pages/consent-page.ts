@@ -19,7 +19,7 @@ const meanings: ReadonlyMap<string, string> = new Map([
   ['email', 'see your e-mail address'],
 ])
 
-/** Shows what a client would be allowed, with buttons to decide. */
+/** Renders the page that asks the user whether a client may get the requested scopes. */
 export function consentPage(page: ConsentPage): Html {
   const { csrf, username, clientName, scope, target, action, fields } = page
   const granted = scope.split(' ').flatMap(name => meanings.get(name) ?? [])

@@ -17,8 +17,8 @@ ${hiddenFields({ csrf })}
 }
 
 /**
- * Another person may have sent the link for their own device, so the page says explicitly what
- * happens.
+ * Renders the page that asks whether a device may log in. Another person may have sent the link for
+ * their own device, so the page states exactly what will happen.
  */
 export function devicePage(page: {
   csrf: string

@@ -5,12 +5,12 @@ import { errorNote, sendPage } from './page.ts'
 
 type Exchange = { readonly req: Request; readonly res: Response }
 
-/** The links of an error page. */
+/** Renders the links of an error page. */
 export type ErrorPageLink = (exchange: Exchange) => Promise<Html> | Html
 
 /**
- * Renders errors as a page for requests that accept HTML. Internal errors are left to the error
- * handler of the app, which logs them.
+ * Renders errors as a page for requests that accept HTML. 401 and server errors are left to the
+ * error handler of the app, which logs the latter.
  */
 export function withErrorPage(
   product: string,
@@ -28,7 +28,7 @@ export function withErrorPage(
   }
 }
 
-/** The page for an error of the caller. */
+/** Sends the page for an error of the caller. */
 export async function sendErrorPage(
   exchange: Exchange,
   { product, error, wayOn = toOwnSession }: { product: string; error: Status; wayOn?: ErrorPageLink },
@@ -44,7 +44,7 @@ function toOwnSession(): Html {
 <a class="button second" href="/oauth/session">Go to your login</a>`
 }
 
-/** The page for a server error: the request may or may not have had an effect. */
+/** Sends the page for a server error: the request may or may not have had an effect. */
 export function sendServerErrorPage(res: Response, product: string, status: Status): Status {
   const text = status.code === 503 ? 'Logging in is temporarily unavailable.' : 'Internal error.'
   const body = html`${errorNote(text)}
@@ -55,12 +55,15 @@ export function sendServerErrorPage(res: Response, product: string, status: Stat
   return status
 }
 
-/** Programs accept anything; browsers list HTML explicitly. */
+/**
+ * Reports whether the client is a browser: browsers list HTML in Accept, other programs accept
+ * anything.
+ */
 export function takesHtml(req: Request): boolean {
   return (req.headers.accept ?? '').includes('text/html')
 }
 
-/** A message that begins with a parameter name (`id_token_hint is …`) is not capitalized. */
+/** Capitalizes a message, unless it begins with a parameter name (`id_token_hint is …`). */
 function sentence(text: string): string {
   return /^[a-z]+_/.test(text) ? text : text.charAt(0).toUpperCase() + text.slice(1)
 }

@@ -4,13 +4,13 @@ import { errorNote, hiddenFields } from './page.ts'
 export type FactorPage = {
   readonly csrf: string
   readonly returnTo: string
-  /** Proof that the password was entered a moment ago. */
+  /** The progress ticket: proof that the password was just entered. */
   readonly ticket: string
   readonly username: string
   readonly error: string | undefined
 }
 
-/** Asks for the code of an authenticator app, or a recovery code. */
+/** Renders the page that asks for a code of the authenticator app, or for a recovery code. */
 export function factorPage({ csrf, returnTo, ticket, username, error }: FactorPage): Html {
   const describedBy = error === undefined ? undefined : html` aria-describedby="error"`
   const fields = hiddenFields({ csrf, return_to: returnTo, ticket })

@@ -5,12 +5,12 @@ export type FactorsPage = {
   readonly csrf: string
   readonly username: string
   readonly hasTotp: boolean
-  /** Whether the policy keeps the user from removing the last factor. */
+  /** Whether the policy requires a second factor, so that the user cannot remove the last one. */
   readonly isRequired: boolean
   readonly recoveryCodes: number
 }
 
-/** The second factors of a user, with buttons to change them. */
+/** Renders the second factors of a user, with buttons to change them. */
 export function factorsPage({ csrf, username, hasTotp, isRequired, recoveryCodes }: FactorsPage): Html {
   return html`<p>Second factors of <strong>${username}</strong>, asked for after the password.</p>
 <h2>Authenticator app</h2>

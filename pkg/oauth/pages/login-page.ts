@@ -15,12 +15,12 @@ export type LoginPage = {
   readonly buttons: readonly LoginButton[]
   /** The current login, if the client asks for an account selection. */
   readonly current: CurrentLogin | undefined
-  /** The name entered before, or suggested by the client. */
+  /** The user name entered before, or suggested by the client. */
   readonly username: string
   readonly error: string | undefined
 }
 
-/** The password form, and the other ways to log in. */
+/** Renders the password form and buttons for the other ways to log in. */
 export function loginPage(page: LoginPage): Html {
   const { csrf, returnTo, provider, buttons, current, username, error } = page
   const describedBy = error === undefined ? undefined : html` aria-describedby="error"`

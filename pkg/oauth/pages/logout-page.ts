@@ -11,7 +11,10 @@ export type LogoutPage = {
   readonly ticket: string
 }
 
-/** Asks the user to confirm a logout (OpenID Connect RP-Initiated Logout 1.0 section 2). */
+/**
+ * Renders the page that asks the user to confirm a logout (OpenID Connect RP-Initiated Logout 1.0
+ * section 2).
+ */
 export function logoutPage({ csrf, username, clientName, action, ticket }: LogoutPage): Html {
   const asked =
     clientName === ''

@@ -12,15 +12,15 @@ export type Page = {
   readonly product: string
   readonly body: Html
   readonly code?: number
-  /** Additional targets of forms (CSP form-action also covers redirects). */
+  /** Additional form targets for the CSP, whose form-action also applies to redirects. */
   readonly formTargets?: readonly string[]
-  /** Whether the page has password fields, which a script can show. */
+  /** Whether the page has password fields; then it loads the script that shows them. */
   readonly asksForPassword?: boolean
 }
 
 /**
- * Writes a page with a CSP that only allows style sheet and scripts of Kapis and no frames, and
- * without caching.
+ * Writes a page that is not cached. Its CSP only allows style sheets and scripts of Kapis, and no
+ * frames.
  */
 export function sendPage(res: Response, page: Page): void {
   const { code = 200, formTargets = [], asksForPassword = false } = page
@@ -63,7 +63,7 @@ ${body}
 `.text
 }
 
-/** GET of the files that pages link to; their addresses change with them. */
+/** Routes of the files that pages link to; the URL of a file changes with its content. */
 export const pageAssets: readonly { readonly path: string; readonly handler: RequestHandler }[] = [
   style,
   showPassword,
@@ -72,7 +72,7 @@ export const pageAssets: readonly { readonly path: string; readonly handler: Req
   handler: (req, res) => sendDocument({ req, res }, document, headers),
 }))
 
-/** The error of the last submission; screen readers announce it immediately. */
+/** Renders the error of the last submission; screen readers announce it immediately. */
 export function errorNote(message: string | undefined): Html | undefined {
   return message === undefined ? undefined : html`<p class="error" role="alert" id="error">${message}</p>`
 }

@@ -4,16 +4,16 @@ import { errorNote, hiddenFields } from './page.ts'
 export type PasswordPage = {
   readonly csrf: string
   readonly returnTo: string
-  /** Proof that the old password was entered a moment ago. */
+  /** The progress ticket: proof that the old password was just entered. */
   readonly ticket: string
   readonly username: string
   readonly error: string | undefined
 }
 
-/** The rule of passwordProblem. */
+/** Describes the rule that `passwordProblem` checks. */
 const passwordRule = '8 to 64 characters, including a lower-case letter, an upper-case letter and a digit'
 
-/** For a user whose password an administrator has set. */
+/** Renders the page on which a user replaces a password that an administrator has set. */
 export function passwordPage({ csrf, returnTo, ticket, username, error }: PasswordPage): Html {
   const describedBy = html` aria-describedby="rule${error === undefined ? '' : ' error'}"`
   return html`${errorNote(error)}

@@ -1,10 +1,13 @@
 import encodeQR from 'qr'
 import { type Html, html } from '../../httpserver/response/html.ts'
 
-/** Modules of white around the code (ISO/IEC 18004). */
+/** Width of the white border of the code, in modules (ISO/IEC 18004). */
 const border = 4
 
-/** A QR code as inline SVG, black on white in dark mode too: not every camera reads the inverse. */
+/**
+ * Renders a QR code as inline SVG. It is black on white in dark mode too, since not every camera
+ * reads inverted codes.
+ */
 export function qrCode(text: string, label: string): Html {
   const rows = encodeQR(text, 'raw', { ecc: 'medium', border })
   const size = rows.length

@@ -4,7 +4,7 @@ import { errorNote, hiddenFields } from './page.ts'
 export type RegistrationPage = {
   readonly csrf: string
   readonly returnTo: string
-  /** The account data of the provider. */
+  /** The registration ticket with the account data of the provider. */
   readonly ticket: string
   readonly providerName: string
   /** The account name at the provider. */
@@ -17,7 +17,7 @@ export type RegistrationPage = {
 
 const nameRule = 'Lower-case letters, digits, “-” and “.”; 63 characters at most. It cannot be changed later.'
 
-/** For the first login of an account that gets a new user. */
+/** Renders the page for the first login of an account, which creates a user. */
 export function registrationPage(page: RegistrationPage): Html {
   const { csrf, returnTo, ticket, providerName, account, email, username, error } = page
   const describedBy = html` aria-describedby="rule${error === undefined ? '' : ' error'}"`
@@ -34,7 +34,7 @@ ${hiddenFields({ csrf, return_to: returnTo, ticket })}
 ${wayBack(returnTo)}`
 }
 
-/** For an account that may be linked to an existing user with its password. */
+/** Renders the page that links an account to an existing user, after the password of that user. */
 export function linkPage(page: RegistrationPage): Html {
   const { csrf, returnTo, ticket, providerName, account, username, error } = page
   const describedBy = error === undefined ? undefined : html` aria-describedby="error"`

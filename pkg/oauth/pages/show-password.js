@@ -1,4 +1,5 @@
-// A button next to each password field that shows what was typed. Without this script there are the fields alone.
+// Adds a button to each password field that shows the typed text. Without JavaScript the page only
+// has the fields.
 for (const input of document.querySelectorAll('input[type=password]')) {
   const label = input.labels?.[0]
   const button = document.createElement('button')
@@ -17,6 +18,6 @@ for (const input of document.querySelectorAll('input[type=password]')) {
   show(false)
   input.after(button)
   button.addEventListener('click', () => show(input.type === 'password'))
-  // Browsers keep what was typed into a text field.
+  // Hidden before the form is sent: browsers store the input of text fields.
   input.form?.addEventListener('submit', () => show(false))
 }

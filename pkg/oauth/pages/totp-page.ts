@@ -5,13 +5,13 @@ import { qrCode } from './qr-code.ts'
 type Fields = { readonly csrf: string; readonly returnTo: string; readonly ticket: string }
 
 export type TotpPage = Fields & {
-  /** The `otpauth` URI, and the secret of it in Base32. */
+  /** The `otpauth` URI, and the secret in it as Base32. */
   readonly uri: string
   readonly secret: string
   readonly error: string | undefined
 }
 
-/** Sets up an authenticator app. */
+/** Renders the page that sets up an authenticator app. */
 export function totpPage({ csrf, returnTo, ticket, uri, secret, error }: TotpPage): Html {
   const describedBy = error === undefined ? undefined : html` aria-describedby="error"`
   return html`${errorNote(error)}
@@ -30,7 +30,7 @@ ${hiddenFields({ csrf, return_to: returnTo, ticket })}
 </form>`
 }
 
-/** Shows new recovery codes, the only time. */
+/** Renders new recovery codes, which are only shown once. */
 export function recoveryCodesPage({
   csrf,
   returnTo,

@@ -50,7 +50,7 @@ describe('GET /oauth/callback/{idp}', () => {
       internalJwts.sign(purpose, { ...claims, ...more }, { lifeSeconds })
     const ask = (value: string) =>
       app.ask('GET', `/oauth/callback/sso?code=x&state=${state}`, { headers: { cookie: `${name}=${value}` } })
-    // Errors are specific: this login continues, and only the user is rejected.
+    // The error is specific, since the provider has authenticated the user.
     expect(JSON.parse((await ask(await sign('provider-login', 600))).body)).to.include({
       error_description:
         'the password of this user was set by an administrator: log in with it and change it first',

@@ -20,14 +20,16 @@ import { type LoginFlowState, withLoginErrorPage } from './error-page.ts'
 import { type LoginState, takeState } from './login-state.ts'
 
 /**
- * GET /oauth/callback/{idp}: completes a login at an identity provider. The browser continues where
- * it was, logged in, or gets tokens for the client that started the login. The browser must be the
- * one that started the login, by its state cookie. Consoles of KubeSphere 3.4 that let the provider
- * redirect to themselves and pass on only the code are not supported: such a code may come from an
- * attacker (login CSRF), and neither PKCE nor a nonce could be checked. A console that wants its
- * own redirect URI proxies `/oauth/login/{idp}` and `/oauth/callback/{idp}` including cookies, and
- * is set as redirectURL; others use the authorization endpoint. The client does not authenticate
- * here: the tokens are for the user of the browser, and refreshing them requires the client secret.
+ * GET /oauth/callback/{idp}: completes a login at an identity provider. The browser continues at
+ * `return_to`, logged in, or gets tokens for the client that started the login. The state cookie
+ * proves that the same browser started the login. The client does not authenticate here: the tokens
+ * are for the user of the browser, and a refresh requires the client secret.
+ *
+ * In KubeSphere 3.4 the provider may redirect to a console, which passes on only the code. This is
+ * not supported: such a code may come from an attacker (login CSRF), and neither PKCE nor a nonce
+ * could be checked. A console with its own redirect URI proxies `/oauth/login/{idp}` and
+ * `/oauth/callback/{idp}` including cookies, and is set as redirectURL. Other consoles use the
+ * authorization endpoint.
  */
 export function createCallback(options: BrowserOptions): RequestHandler {
   const { registry, tools, audit, productName } = options
@@ -37,7 +39,7 @@ export function createCallback(options: BrowserOptions): RequestHandler {
     event: TokenEvent,
   ): Promise<void> {
     const idp = String(req.params.idp)
-    // Any other text in the path is not repeated.
+    // Only a known provider is logged: other text in the path may be anything.
     if (tools.providers.store.get(idp) !== undefined) event.provider = idp
     const given = readParameters(req).get('state') ?? ''
     const state = await takeState(tools.internalJwts, { req, res }, given)

@@ -5,12 +5,12 @@ import { toLoginPath } from '../browser/return-to.ts'
 import { takesHtml } from '../pages/error-page.ts'
 import { errorNote, sendPage } from '../pages/page.ts'
 
-/** Where the login would continue, as far as known. */
+/** The path where the login would continue; the initial value applies until the state is known. */
 export type LoginFlowState = { returnTo: string }
 
 /**
- * Renders a failed login with a link back to the login page. A provider that is not responding is
- * shown too: it is not an internal error, and already logged.
+ * Renders a failed login with a link back to the login page. An unresponsive provider is also
+ * shown, since it is not an internal error and is already logged.
  */
 export function withLoginErrorPage(
   product: string,

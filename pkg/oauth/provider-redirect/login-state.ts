@@ -11,9 +11,9 @@ import { oauthError } from '../server/error.ts'
 export type LoginState = {
   readonly provider: string
   readonly transaction: Transaction
-  /** The page to continue with; '' if the response is tokens. */
+  /** The path to continue with; '' if the response contains tokens. */
   readonly returnTo: string
-  /** The client that the tokens are for; '' without any. */
+  /** The client that gets the tokens; '' if the response contains none. */
   readonly clientId: string
   readonly scope: string
 }
@@ -29,8 +29,8 @@ export function newTransaction(redirectUri: string): Transaction {
  * Stores the state in a signed cookie of the browser, for ten minutes. Only this browser can
  * complete the login: a callback with the code of an attacker finds no state in the browser of a
  * victim (login CSRF, RFC 6749 section 10.12, RFC 9700 section 4.7). Each login has its own cookie,
- * so that two windows do not interfere. SameSite is Lax, since the provider redirects back from
- * another site.
+ * so that two windows do not interfere. SameSite is Lax, since the provider redirects from another
+ * site.
  *
  * @throws Status invalid_request if the state is too large for a cookie
  */
@@ -59,7 +59,7 @@ export async function keepState(internalJwts: InternalJwts, res: Response, state
 }
 
 /**
- * Returns and deletes the state that a callback refers to. Undefined if this browser has none (any
+ * Returns and deletes the state of a callback; undefined if this browser does not have it (any
  * more).
  */
 export async function takeState(
@@ -74,7 +74,7 @@ export async function takeState(
   const claims = await internalJwts.verify('provider-login', value)
   if (claims === undefined) return undefined
   const text = (key: string) => (typeof claims[key] === 'string' ? claims[key] : '')
-  // The cookie name contains it too, but only the signed value counts.
+  // The cookie name contains a hash of the state too, but only the signed value is trusted.
   if (text('state') !== given) return undefined
   return {
     provider: text('idp'),

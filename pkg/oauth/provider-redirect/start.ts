@@ -16,8 +16,8 @@ import { type LoginFlowState, withLoginErrorPage } from './error-page.ts'
 import { keepState, type LoginState, newTransaction } from './login-state.ts'
 
 /**
- * GET /oauth/login/{idp}: redirects the browser to the provider. With `return_to` the browser
- * continues there after the login; without it, the client of `client_id` gets tokens for `scope`.
+ * GET /oauth/login/{idp}: redirects the browser to the provider. With `return_to`, the browser
+ * continues there after the login. Otherwise the client `client_id` gets tokens for `scope`.
  */
 export function createRedirectStart(options: BrowserOptions): RequestHandler {
   const { tools, audit, productName, issuer } = options
@@ -28,7 +28,7 @@ export function createRedirectStart(options: BrowserOptions): RequestHandler {
     event: TokenEvent,
   ): Promise<void> {
     const idp = String(req.params.idp)
-    // Any other text in the path is not repeated.
+    // Only a known provider is logged: other text in the path may be anything.
     if (tools.providers.store.get(idp) !== undefined) event.provider = idp
     const params = readParameters(req)
     loginFlow.returnTo = params.get('return_to') ?? ''
@@ -57,8 +57,8 @@ export function createRedirectStart(options: BrowserOptions): RequestHandler {
 }
 
 /**
- * prompt and max_age of the authorization request are passed on, since the provider may have an
- * older login.
+ * Returns prompt and max_age of the authorization request for the provider, which may have an older
+ * login of the user.
  */
 function toPrompt(returnTo: string): UpstreamPrompt | undefined {
   const params = readAuthorizationRequest(returnTo)

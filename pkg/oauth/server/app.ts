@@ -49,7 +49,7 @@ export type AppOptions = Pick<BrowserOptions, 'productName' | 'hasher' | 'hashOf
   readonly metricsRegistry: Registry
 }
 
-// A token that is too long is reported as an invalid token, not as a request that is too large.
+// The limit is well above that of a token, so that a token that is too long is reported as invalid.
 const reviewLimit = '1mb'
 
 function discoveryPaths(issuer: string): string[] {
@@ -64,7 +64,7 @@ function discoveryPaths(issuer: string): string[] {
   ]
 }
 
-/** Endpoints that clients call themselves, not by a redirect of the browser. */
+/** Endpoints that clients call directly, without a redirect of the browser. */
 const clientEndpoints = ['/oauth/token', '/oauth/revoke', '/oauth/introspect', '/oauth/device_authorization']
 
 /** The routes of kapis-oauth. */
@@ -82,7 +82,8 @@ export function createOAuthApp(given: AppOptions): Express {
   app.set('query parser', 'simple')
   app.use(withSafetyHeaders)
 
-  // Alive if it responds: a restart does not help a process that waits for kube-apiserver.
+  // A process that responds is alive: restarting it does not help while it waits for
+  // kube-apiserver.
   app.get('/livez', (_req, res) => void res.type('text').send('ok'))
   app.get('/healthz', (_req, res) => {
     const isWell = isReady()
@@ -139,8 +140,8 @@ export function createOAuthApp(given: AppOptions): Express {
     .get(createLogoutConfirmation(options))
     .post(form, createLogoutDecision(options))
     .all(refuseMethod('GET, POST'))
-  // Express routes HEAD to GET handlers, but HEAD must not end, start or redeem anything (RFC 9110
-  // section 9.2.1).
+  // Express routes HEAD to GET handlers, but HEAD must not have their effects (RFC 9110 section
+  // 9.2.1).
   app.head('/oauth/login/:idp', refuseMethod('GET, POST'))
   app.head('/oauth/callback/:idp', refuseMethod('GET'))
   app.post('/oauth/login/:idp', requireReady(isReady), form, createPasswordLogin(options))
@@ -191,7 +192,7 @@ const withSafetyHeaders: RequestHandler = (_req, res, next) => {
   next()
 }
 
-/** Before the first list of users, every password would seem wrong. */
+/** Responds with 503 until the users are loaded: until then every password would seem wrong. */
 function requireReady(isReady: () => boolean): RequestHandler {
   return (_req, _res, next) => {
     if (isReady()) return next()

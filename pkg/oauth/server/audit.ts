@@ -7,18 +7,18 @@ import type { OAuthMetrics } from './metrics.ts'
 
 /** Data of a request for the audit log; never a credential. */
 export type TokenEvent = {
-  /** 'token' by default. */
+  /** Defaults to 'token'. */
   endpoint?: string
   client?: string
   grant?: string
   user?: string | undefined
   provider?: string | undefined
-  /** Of an exchanged token. */
+  /** The subject of an exchanged token. */
   subject?: string | undefined
   policy?: string | undefined
-  /** Of a change of second factors. */
+  /** The requested change of second factors. */
   action?: string
-  /** The login that it is about. */
+  /** The login that the request concerns. */
   sid?: string
 }
 
@@ -28,13 +28,13 @@ export type TokenAudit = {
   readonly succeeded: (req: Request, event: TokenEvent) => void
   readonly failed: (req: Request, event: TokenEvent, error: unknown) => void
   /**
-   * The same for a page that throws nothing.
+   * Like `failed`, for a page that does not throw.
    *
    * @param reason one of a fixed set of words
    */
   readonly refused: (req: Request, event: TokenEvent, reason: string) => void
   /**
-   * The credential is valid, but the user must do something else first.
+   * Logs that the credential is valid, but the user must complete another step first.
    *
    * @param reason one of a fixed set of words
    */

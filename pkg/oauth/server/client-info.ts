@@ -1,12 +1,12 @@
 import type { IncomingMessage } from 'node:http'
 import type { Source } from '../../iam/sessions/client-info.ts'
 
-// Login records store it; more is not needed to recognize a browser.
+// Login records store the User-Agent header; this length is enough to recognize a browser.
 const maxUserAgent = 256
 
 /**
- * The client address. kapis-apiserver replaces X-Forwarded-For by the verified address, and only
- * kapis-apiserver can connect to this socket.
+ * Returns the client address. kapis-apiserver replaces X-Forwarded-For by the verified address, and
+ * only kapis-apiserver can connect to this socket.
  */
 export function sourceOf(req: IncomingMessage): Source {
   const address = req.headers['x-forwarded-for']

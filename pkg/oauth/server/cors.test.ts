@@ -6,7 +6,7 @@ const allowed = [
   'https://spa.test',
   'https://listed.test:8443',
   'http://localhost:5173',
-  // Ports of the loopback interface are the system's.
+  // The operating system chooses the ports of native apps on the loopback interface.
   'http://localhost:5174',
   'http://127.0.0.1:40001',
   'http://[::1]:40001',

@@ -5,7 +5,7 @@ import type { ClientRegistry } from '../client.ts'
 
 // How long browsers may cache a preflight response, in seconds.
 const anyOriginMaxAge = 86_400
-// A client may be changed or removed.
+// Shorter, since the origins of a client may be changed or removed.
 const clientOriginMaxAge = 600
 
 /** CORS for public documents: any page may read them, without credentials. */
@@ -19,8 +19,8 @@ export const allowAnyOrigin: RequestHandler = (req, res, next) => {
 
 /**
  * CORS for endpoints that browser-based clients call: pages of a client may read the responses.
- * Cookies are not included, so a page gains nothing over a request from a server. The authorization
- * endpoint and the pages have no CORS (RFC 9700 section 2.6).
+ * Cookies are not sent, so a page can do no more than any server. The authorization endpoint and
+ * the pages have no CORS (RFC 9700 section 2.6).
  */
 export function allowClientOrigins(registry: ClientRegistry, methods: string): RequestHandler {
   return (req, res, next) => {
@@ -38,8 +38,8 @@ export function allowClientOrigins(registry: ClientRegistry, methods: string): R
 }
 
 /**
- * Returns whether an origin belongs to a client: a listed origin, or for public clients that of a
- * redirect URI, with any port where the authorization endpoint allows any.
+ * Reports whether an origin belongs to a client: an allowed origin, or for public clients the
+ * origin of a redirect URI. The port may differ where the authorization endpoint allows any port.
  */
 function isOriginOf(
   { public: isPublic, allowedOrigins, redirectURIs }: ClientConfig,
@@ -47,7 +47,7 @@ function isOriginOf(
 ): boolean {
   if (allowedOrigins.includes(origin)) return true
   const origins = isPublic ? redirectURIs.map(uri => new URL(uri).origin) : []
-  // The origin of a native app's own scheme is `null`, as is that of any sandboxed frame.
+  // The origin of a custom URI scheme is `null`, which is also the origin of every sandboxed frame.
   return origin !== 'null' && origins.some(own => own === origin || isSameExceptPort(own, origin))
 }
 

@@ -30,7 +30,7 @@ export function toDiscovery(issuer: string): object {
     prompt_values_supported: ['none', 'login', 'consent', 'select_account'],
     authorization_response_iss_parameter_supported: true,
     request_parameter_supported: false,
-    // The specification assumes support by default.
+    // Clients assume support without this member (OpenID Connect Discovery section 3).
     request_uri_parameter_supported: false,
     scopes_supported: supportedScopes,
     grant_types_supported: grants.map(({ grantType }) => grantType),

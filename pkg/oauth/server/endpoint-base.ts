@@ -1,6 +1,6 @@
 /**
- * Returns the prefix of endpoint URLs. Some platforms use the bare host as issuer; the endpoints
- * are below /oauth in any case.
+ * Returns the URL prefix of the endpoints. It ends in /oauth even if the issuer is a bare host, as
+ * on some platforms.
  */
 export function endpointBase(issuer: string): string {
   return issuer.endsWith('/oauth') ? issuer : `${issuer}/oauth`

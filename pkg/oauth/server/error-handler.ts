@@ -4,12 +4,12 @@ import type { Logger } from '../../telemetry/logger.ts'
 import { sendErrorPage, sendServerErrorPage, takesHtml } from '../pages/error-page.ts'
 import { oauthError, renderOAuth, toOAuth } from './error.ts'
 
-// A token that is too long is reported as an invalid token, not as a request that is too large.
+// The limit is well above that of a token, so that a token that is too long is reported as invalid.
 export const formLimit = '256kb'
 
 /**
- * The error handler of the OAuth server: writes errors as JSON or as a page, and logs internal
- * ones. Bearer endpoints always get JSON.
+ * Creates the error handler of the OAuth server. It writes errors as JSON or as a page, and logs
+ * internal errors. Bearer endpoints always get JSON.
  */
 export function toErrorHandler(logger: Logger, productName: string): ErrorRequestHandler {
   async function write({ req, res }: { req: Request; res: Response }, thrown: unknown): Promise<Status> {
@@ -29,7 +29,7 @@ export function toErrorHandler(logger: Logger, productName: string): ErrorReques
   }
 }
 
-/** The parser of express throws errors with their own status. */
+/** Converts errors of the body parser of express, which have a status of their own. */
 function fromBodyParser(error: unknown): unknown {
   if (!(error instanceof Error) || error instanceof Status) return error
   const type = 'type' in error ? error.type : undefined
@@ -45,7 +45,7 @@ function fromBodyParser(error: unknown): unknown {
   }
   if (type === 'request.aborted' || type === 'request.size.invalid')
     return oauthError(400, 'invalid_request', 'the body is incomplete')
-  // Invalid compressed data, an error without a type.
+  // The parser reports invalid compressed data without a type.
   if ('status' in error && error.status === 400)
     return oauthError(400, 'invalid_request', 'failed to read the body')
   return error

@@ -3,13 +3,13 @@ import { renderKube } from '../../apierrors/render-kube.ts'
 import { type OAuthReason, Status } from '../../apierrors/status.ts'
 
 /**
- * Reason code of a rejected request, for audit and metrics; the message for the caller contains
+ * The reason code of a rejected request, for audit and metrics. The message for the caller contains
  * less.
  */
 export class Refusal extends Error {
-  /** An existing user; any other entered name may be a password, and is not logged. */
+  /** The name of an existing user. Any other entered name may be a password, and is not logged. */
   readonly user: string | undefined
-  /** The identity provider that it came from. */
+  /** The identity provider of the login. */
   readonly provider: string | undefined
 
   constructor(why: string, { user, provider, cause }: About = {}) {
@@ -23,7 +23,7 @@ export class Refusal extends Error {
 type About = {
   readonly user?: string | undefined
   readonly provider?: string
-  /** Only for the log. */
+  /** The underlying error, only for the log. */
   readonly cause?: unknown
 }
 
@@ -33,9 +33,9 @@ type OAuthErrorExtras = About & {
 }
 
 /**
- * An error of the token endpoint (RFC 6749 section 5.2).
+ * Creates an error of the token endpoint (RFC 6749 section 5.2).
  *
- * @param description for people; '' leaves it out
+ * @param description for people; '' omits it
  */
 export function oauthError(
   code: number,
@@ -68,14 +68,15 @@ export const oauthReasons: ReadonlySet<string> = new Set<OAuthReason>([
   'invalid_target',
 ])
 
-/** Returns whether a reason is an OAuth error code, which clients may see. */
+/** Reports whether a reason is an OAuth error code, which clients may see. */
 export function isOAuthReason(reason: string): boolean {
   return oauthReasons.has(reason)
 }
 
-/** Writes a thrown value as an OAuth error; internal errors are opaque. */
+/** Writes a thrown value as an OAuth error, without details of internal errors. */
 export function renderOAuth(res: Response, error: unknown): Status {
-  // An invalid bearer token gets a Kubernetes Status on every path of the platform, here too.
+  // An invalid bearer token gets a Kubernetes Status on every path of the platform, including OAuth
+  // paths.
   if (error instanceof Status && error.reason === 'Unauthorized') return renderKube(res, error)
   const status = toOAuth(error)
   const description = status.message === '' ? {} : { error_description: status.message }
@@ -84,7 +85,7 @@ export function renderOAuth(res: Response, error: unknown): Status {
   return status
 }
 
-/** Converts a thrown value to what the caller may see. */
+/** Converts a thrown value to an error that the caller may see. */
 export function toOAuth(error: unknown): Status {
   const isMeant =
     error instanceof Status && (oauthReasons.has(error.reason) || error.reason === 'Unauthorized')

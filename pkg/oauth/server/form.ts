@@ -2,22 +2,22 @@ import type { Request } from 'express'
 import type { Status } from '../../apierrors/status.ts'
 import { oauthError } from './error.ts'
 
-/** Parameters of a form, each given once; several values of `resource` are joined by spaces. */
+/** Parameters of a form. Only `resource` may be repeated: its values are joined by spaces. */
 export type Form = ReadonlyMap<string, string>
 
 /**
- * The parsed parameters, and the problems by parameter name ('' for a name that cannot be parsed).
+ * The valid parameters, and the errors by parameter name ('' for a name that cannot be decoded).
  */
 export type ReadParameters = { readonly form: Form; readonly problems: ReadonlyMap<string, Status> }
 
-/** RFC 8707 section 2: its values are URIs, which have no spaces. */
+/** RFC 8707 section 2: the values are URIs, which contain no spaces. */
 const repeatable: ReadonlySet<string> = new Set(['resource'])
 
 const mediaType = 'application/x-www-form-urlencoded'
 
 /**
  * Parses the body that express has read as text. Parameters must be in the body: in the URL they
- * would be logged (RFC 6749 section 2.3.1). A repeated parameter is rejected, since two readers
+ * would be logged (RFC 6749 section 2.3.1). A repeated parameter is rejected, since two parsers
  * could use different values (section 3.2). An empty parameter counts as missing.
  */
 export function readForm(req: Request): Form {
@@ -26,16 +26,16 @@ export function readForm(req: Request): Form {
 }
 
 /**
- * For endpoints that browsers are redirected to (OpenID Connect): parses the query, and the
- * optional form of a POST.
+ * Parses the query and the optional form of a POST, for endpoints that browsers are redirected to
+ * (OpenID Connect).
  */
 export function readParameters(req: Request): Form {
   return requireSound(readEachParameter(req))
 }
 
 /**
- * Like the function above, for an endpoint that reports problems itself. An invalid parameter is
- * not in the form.
+ * Like `readParameters`, but returns errors instead of throwing. An invalid parameter is not in the
+ * form.
  */
 export function readEachParameter(req: Request): ReadParameters {
   const question = req.originalUrl.indexOf('?')
@@ -53,7 +53,7 @@ function assertForm(req: Request): void {
   })
 }
 
-/** Parses a stored query. */
+/** Parses the query of a stored path. */
 export function parseQuery(query: string): Form {
   return requireSound(parseParameters(query, 'query'))
 }
@@ -92,7 +92,7 @@ function readPairs(text: string) {
 }
 
 /**
- * Strict, unlike URLSearchParams: a password with a bare % must not silently become another one.
+ * Decodes strictly, unlike URLSearchParams: a password with a bare % must not be changed silently.
  */
 function decode(text: string): string | undefined {
   try {
@@ -103,14 +103,14 @@ function decode(text: string): string | undefined {
 }
 
 /**
- * Makes text of the caller safe for error_description: RFC 6749 allows printable ASCII without
- * quotes and backslashes.
+ * Replaces characters that error_description must not contain: RFC 6749 allows printable ASCII
+ * without quotes and backslashes.
  */
 export function printable(text: string): string {
   return text.slice(0, 64).replace(/[^\x20-\x21\x23-\x5b\x5d-\x7e]/g, '?')
 }
 
-/** @throws Status invalid_request if it is missing (RFC 6749 section 5.2) */
+/** @throws Status invalid_request if the parameter is missing (RFC 6749 section 5.2) */
 export function requireParameter(form: Form, name: string): string {
   const value = form.get(name)
   if (value === undefined) throw oauthError(400, 'invalid_request', `the parameter ${name} is required`)

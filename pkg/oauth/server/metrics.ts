@@ -1,7 +1,7 @@
 import { counter, type Registry } from '../../telemetry/metrics.ts'
 
 export type OAuthMetrics = {
-  /** @param grant a known name; undefined if the request failed earlier */
+  /** @param grant a known name; undefined if the request failed before its grant was known */
   readonly outcome: (grant: string | undefined, outcome: string) => void
 }
 

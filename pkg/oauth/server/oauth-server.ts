@@ -34,7 +34,7 @@ export async function listenOnSocket(
       // kapis-apiserver adds headers to requests that were within the limit, so the limit here must
       // be higher.
       maxHeaderSize: (headerKilobytes + frontKilobytes) * 1024,
-      // A form is a few kilobytes. A slow upload would hold a connection of kapis-apiserver.
+      // A form has a few kilobytes. A slower upload would occupy a connection of kapis-apiserver.
       requestTimeout: formWithinMs,
       connectionsCheckingInterval: formWithinMs / 5,
     },
@@ -50,12 +50,12 @@ export async function listenOnSocket(
   return server
 }
 
-/** Waits for requests in progress, up to a limit. */
+/** Waits for requests in progress for up to ten seconds, then closes all connections. */
 export async function closeServer(server: Server): Promise<void> {
   const closed = new Promise<void>(resolve => server.close(() => resolve()))
   server.closeIdleConnections()
   const hurry = new AbortController()
-  // Connections that become idle only now are not closed automatically.
+  // close() does not close connections that become idle later.
   const timer = setInterval(() => server.closeIdleConnections(), 100)
   const deadline = sleep(stopWithinMs, undefined, { signal: hurry.signal })
     .then(() => server.closeAllConnections())

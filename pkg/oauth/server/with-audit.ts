@@ -1,7 +1,7 @@
 import type { Request, RequestHandler, Response } from 'express'
 import type { TokenAudit, TokenEvent } from './audit.ts'
 
-/** Wraps a handler so that every result is logged under the name of its endpoint. */
+/** Wraps a handler: logs the result of each request under the name of its endpoint. */
 export function withAudit(
   audit: TokenAudit,
   endpoint: string,

@@ -7,10 +7,10 @@ import type { GrantTools } from './grant.ts'
 import type { ValidToken } from './token-validation.ts'
 
 /**
- * Requires the token of a login, for operations that personal access tokens must not perform: they
- * may be leaked or read-only.
+ * Requires the token of a login, for operations that a personal access token must not perform,
+ * since it may be leaked or read-only.
  *
- * @param message for other tokens
+ * @param message the error message for other tokens
  * @throws Status 401 if the login has ended, 403 access_denied for another token
  */
 export async function requireCallerLogin(
@@ -20,13 +20,13 @@ export async function requireCallerLogin(
 ): Promise<Session> {
   const session = await sessions.read(claims.sid)
   if (session?.type !== '') throw denied(message, 'not_a_login', user.name)
-  // Read from kube-apiserver, since the watch may not have delivered the end yet.
+  // The session is read from kube-apiserver, since the watch may not have delivered its end yet.
   if (session.ended !== '') throw loginRequired()
   return session
 }
 
 /**
- * Requires that the user has nothing left to do: the login may be older than the policy.
+ * Requires that the login has no pending step: the policy may be newer than the login.
  *
  * @throws Status 403 access_denied for a user who has not changed a password that an administrator
  * set, or needs a second factor that the login has not used

@@ -7,7 +7,10 @@ export type ForeignTokenOptions = {
   readonly issuer: string
   readonly clockSkewSeconds: number
   readonly issuerKeys: (issuer: string) => Promise<ReturnType<typeof remoteKeys>>
-  /** The user name of a service account's token for an audience. @throws Status */
+  /**
+   * Reviews a token for an audience, and returns the user name of its service account; undefined if
+   * the token is invalid. @throws Status
+   */
   readonly reviewServiceAccount: (token: string, audience: string) => Promise<string | undefined>
 }
 
@@ -20,17 +23,20 @@ export type VerifiedToken = {
 
 export type ForeignToken = {
   /**
-   * The verified subject and claims of the token if the policy matches its source, issuer and
-   * audience; undefined otherwise. Each source verifies it once for an audience.
+   * Returns the verified subject and claims if the policy matches the source, issuer and audience
+   * of the token; undefined otherwise. Verifies the token once per source and audience.
    *
-   * @throws Status 503 if it cannot be verified
+   * @throws Status 503 if the token cannot be verified
    */
   readonly verifiedFor: (policy: ExchangePolicy) => Promise<VerifiedToken | undefined>
-  /** Why no policy matches the token. */
+  /** Returns the reason why no policy matches the token. */
   readonly problem: () => string
 }
 
-/** A token of a service account or of another issuer, verified as the policies ask for it. */
+/**
+ * Creates a lazily verified token of a service account or of another issuer: the policies determine
+ * the audience.
+ */
 export function createForeignToken(
   token: string,
   { issuer, clockSkewSeconds, issuerKeys, reviewServiceAccount }: ForeignTokenOptions,
@@ -54,7 +60,7 @@ export function createForeignToken(
   async function review(audience: string): Promise<VerifiedToken | undefined> {
     problems.isReviewed = true
     const subject = await reviewServiceAccount(token, audience)
-    // kube-apiserver has verified the token.
+    // The unverified claim can be used, since kube-apiserver has verified the token.
     const expiresAt = unverified?.exp ?? Number.POSITIVE_INFINITY
     return subject === undefined ? undefined : { subject, expiresAt, claims: {} }
   }

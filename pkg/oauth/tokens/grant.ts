@@ -14,22 +14,22 @@ import type { Form } from '../server/form.ts'
 import type { SubjectTokens } from './exchangeable-token.ts'
 import type { Lifetimes } from './lifetimes.ts'
 
-/** RFC 6749 section 5.1. */
+/** The response of the token endpoint (RFC 6749 section 5.1). */
 export type TokenResponse = {
   readonly access_token: string
   readonly token_type: 'Bearer'
-  /** Not for a grant that its client can simply repeat. */
+  /** Absent if the client can repeat the grant. */
   readonly refresh_token?: string
   readonly expires_in: number
-  /** OpenID Connect Core section 3.1.3.3. */
+  /** The ID token (OpenID Connect Core section 3.1.3.3). */
   readonly id_token?: string
-  /** RFC 8693 section 2.2.1. */
+  /** The type of an exchanged token (RFC 8693 section 2.2.1). */
   readonly issued_token_type?: string
   /** Only set if it differs from the requested scope. */
   readonly scope?: string
 }
 
-/** Dependencies of grants; the server connects them with users and logins. */
+/** Dependencies of grants. */
 export type GrantTools = {
   readonly users: {
     readonly find: (login: string) => User | undefined
@@ -40,7 +40,7 @@ export type GrantTools = {
     readonly read: (sid: string) => Promise<Session | undefined>
     readonly list: (user: string) => Promise<readonly Session[]>
     readonly update: (session: Session) => Promise<boolean>
-    /** From the watch: fast, but slightly delayed. */
+    /** Reads the cache of the watch: fast, but slightly delayed. */
     readonly isRevoked: (sid: string, issuedAtSeconds: number) => boolean
   }
   readonly recordLogin: (login: LoggedIn) => void
@@ -51,12 +51,12 @@ export type GrantTools = {
   readonly verifier: TokenVerifier
   readonly internalJwts: InternalJwts
   readonly subjectTokens: SubjectTokens
-  /** Whether a user may have several logins; otherwise a new one ends the others. */
+  /** Whether a user may have several logins. If not, a new login ends the others. */
   readonly multipleLogin: () => boolean
   readonly devices: Pick<DeviceStore, 'create' | 'read' | 'update' | 'remove'>
-  /** Returns whether a device polls slowly enough. */
+  /** Reports whether a device respects the polling interval. */
   readonly isPollInTime: (device: string) => boolean
-  /** Of clients that do not name their own. */
+  /** Token lifetimes for clients without lifetimes of their own. */
   readonly lifetimes: Lifetimes
 }
 
@@ -64,7 +64,7 @@ export type GrantRequest = {
   readonly client: ClientConfig
   readonly form: Form
   readonly source: Source
-  /** Aborted when the client closed the connection. */
+  /** Aborts when the client closes the connection. */
   readonly signal: AbortSignal
 }
 
@@ -80,7 +80,7 @@ export type Granted = {
 
 /** A grant type and its handler. */
 export type Grant = {
-  /** The grant_type, also in the list of allowed grants of a client. */
+  /** The grant_type parameter, and the name in the grantTypes of a client. */
   readonly grantType: GrantType
   /** An alias of grant_type for compatibility. */
   readonly alias?: string

@@ -30,7 +30,7 @@ describe('the ID token of a token response', () => {
     const first = tokensOf(await setup.exchange(code))
     const { nonce, jti, ...claims } = decode(first.id_token ?? '')
     expect([nonce, claims.iss, claims.sub, claims.aud]).to.deep.equal(['n', issuer, 'alice', 'web'])
-    // Makes the login one hour old.
+    // Moves the time of the login one hour into the past.
     const session = setup.app.sessions.get(claims.sid)
     if (session === undefined) throw new Error('no session')
     const authenticatedAtMs = session.authenticatedAtMs - 3_600_000

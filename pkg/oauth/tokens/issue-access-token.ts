@@ -10,21 +10,21 @@ export type AccessTokenRequest = {
   readonly scope: string
   readonly lifeSeconds: number
   readonly displayName?: string
-  /** By default that of Kapis. */
+  /** Defaults to the audience of Kapis. */
   readonly audience?: string
   readonly isLive?: boolean
   /**
-   * The login that creates the token: the token also ends when the password or the identity
+   * The login that creates the token. The token also ends when a password change or the identity
    * provider ends this login.
    */
   readonly login?: Pick<Session, 'userGeneration' | 'credential' | 'provider'>
-  /** The sid of a login with which the token ends. */
+  /** The sid of a login; the token ends with this login. */
   readonly parent?: string
 }
 
 /**
- * Issues an access token without a refresh token. It has its own session, so that it can be revoked
- * like a login.
+ * Issues an access token without a refresh token. The token has its own session, so that it can be
+ * revoked.
  */
 export async function issueAccessToken(
   tools: Pick<GrantTools, 'issuer' | 'sessions'>,

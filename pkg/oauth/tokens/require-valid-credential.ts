@@ -3,15 +3,15 @@ import type { Request, RequestHandler } from 'express'
 import { isBasic } from '../../authn/basic-credential.ts'
 
 export type AuthorizationCheck = {
-  /** The caller's identity; anonymous without a credential. @throws Status 401, 503 */
+  /** Returns the identity of the caller; anonymous without a credential. @throws Status 401, 503 */
   readonly authenticate: (req: IncomingMessage) => Promise<unknown> | unknown
 }
 
 /**
- * For endpoints that require authentication: an invalid credential is rejected and never treated as
- * missing. Other endpoints ignore credentials that they do not need, since consoles may still send
- * the token of another issuer: documents are public, clients authenticate themselves, and browsers
- * have cookies.
+ * Rejects invalid credentials, for endpoints that require authentication: an invalid credential is
+ * never treated as missing. Other endpoints ignore credentials that they do not need, since
+ * consoles may still send the token of another issuer. Those serve public documents, authenticate
+ * clients, or use cookies.
  */
 export function requireValidCredential({ authenticate }: AuthorizationCheck): RequestHandler {
   return async (req, _res, next) => {
@@ -22,8 +22,8 @@ export function requireValidCredential({ authenticate }: AuthorizationCheck): Re
 }
 
 /**
- * Whether the endpoint also accepts the password of a user by HTTP Basic, for programs that only
- * read. OpenID Connect defines the POST form for the access token.
+ * Reports whether the endpoint also accepts a password by HTTP Basic, for programs that only read.
+ * A POST has the access token in its form, as OpenID Connect defines it.
  */
 function takesPassword({ baseUrl, method }: Request): boolean {
   return baseUrl === '/oauth/userinfo' && (method === 'GET' || method === 'HEAD')

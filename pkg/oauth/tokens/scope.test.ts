@@ -114,7 +114,7 @@ describe('a login with the scope read', () => {
       const redirect = locationOf(await app.ask('GET', authorizePath({ client_id: 'ci', scope })))
       expect(Object.fromEntries(redirect.searchParams)).to.include(refused)
       expect(app.sessions.size).to.equal(before)
-      // The refresh token is still good.
+      // The refresh token is still valid.
       expect((await app.token({ grant_type: 'refresh_token', refresh_token })).code).to.equal(200)
     })
   }

@@ -2,8 +2,8 @@ import { isReadOnly, readScope } from '../../jwt/online-audience.ts'
 import { oauthError } from '../server/error.ts'
 
 /**
- * The supported scopes; others are not granted. `offline_access` is not one: refresh tokens depend
- * on the registration of the client, and no login ends with the browser session.
+ * The supported scopes; others are not granted. `offline_access` is not supported: the registration
+ * of a client decides on refresh tokens, and logins do not end with the browser session.
  */
 export const supportedScopes: readonly string[] = ['openid', 'profile', 'email']
 
@@ -14,10 +14,10 @@ const maxLength = 1024
 type Restricted = { readonly scopeRestrictions: readonly string[] }
 
 /**
- * Returns the granted part of a requested scope. `read` restricts a token, so it must not be
- * ignored like an unknown scope: the client would get a token with all permissions of its user.
+ * Returns the granted part of a requested scope. `read` is rejected instead of ignored, since it
+ * restricts a token: the client would get a token with all permissions of its user.
  *
- * @throws Status invalid_scope if it is malformed, or includes `read`
+ * @throws Status invalid_scope if the scope is malformed or includes `read`
  */
 export function grantScope(requested: string | undefined, client: Restricted): string {
   const scopes = parseScope(requested)
@@ -33,7 +33,7 @@ export function grantScope(requested: string | undefined, client: Restricted): s
   return scopes.filter(isGranted).join(' ')
 }
 
-/** @throws Status invalid_scope if it is malformed */
+/** Splits a scope. @throws Status invalid_scope if it is malformed */
 function parseScope(requested: string | undefined): readonly string[] {
   if (requested === undefined) return []
   if (requested.length > maxLength || !syntax.test(requested))
@@ -42,11 +42,11 @@ function parseScope(requested: string | undefined): readonly string[] {
 }
 
 /**
- * The scope of an exchanged token: read-only if the client requests it, or if it must be, and of
- * the scopes of OpenID Connect no more than a token of Kapis had.
+ * Returns the scope of an exchanged token. It is read-only if the client requests `read`, or if
+ * `mustBeRead` is true. Its OpenID Connect scopes are limited to those of a subject token of Kapis.
  *
- * @param granted of the exchanged token; undefined if it is not of Kapis
- * @throws Status invalid_scope if it is malformed, or exceeds what was granted
+ * @param granted the scope of the subject token; undefined for a token of another issuer
+ * @throws Status invalid_scope if the scope is malformed, or exceeds `granted`
  */
 export function exchangeScope(
   requested: string | undefined,
@@ -72,8 +72,9 @@ function ofOpenId(scope: string): string {
 }
 
 /**
- * The scope of a further access token of a login: no more than the login was granted (RFC 6749
- * section 6). A token without a scope has every claim, so a scope is never narrowed to an empty one.
+ * Returns the scope of a further access token of a login, limited to the scope of the login (RFC
+ * 6749 section 6). A scope is never narrowed to an empty one, since a token without a scope has
+ * every claim.
  *
  * @throws Status invalid_scope
  */

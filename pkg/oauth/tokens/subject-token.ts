@@ -47,7 +47,8 @@ export function createSubjectTokens(
     const foreign = createForeignToken(token, options)
     let known: string | undefined
     for (const policy of own) {
-      // An earlier policy that cannot be checked might be the one that decides.
+      // If a policy cannot be checked, this throws: the policy might match, so later policies must
+      // not decide.
       const verified = await foreign.verifiedFor(policy)
       if (verified === undefined) continue
       const { subject, expiresAt, claims } = verified
@@ -88,7 +89,10 @@ function hasClaims({ claims: wanted }: ExchangePolicy, claims: Readonly<Record<s
   })
 }
 
-/** RFC 8693 section 2.2.2: also for a token that the policy does not accept. */
+/**
+ * The error for a subject token that is invalid or not accepted by a policy (RFC 8693 section
+ * 2.2.2).
+ */
 function invalid(description: string): Status {
   return oauthError(400, 'invalid_request', description, { why: 'invalid_subject_token' })
 }

@@ -99,7 +99,7 @@ describe('POST /oauth/token', () => {
       }
       expect(await guess('kapis', '198.51.100.2', 'kapis')).to.include({ code: 200 })
       expect(await guess('a:b c', '198.51.100.1', 'p%+ä')).to.include({ code: 200 })
-      // An IPv6 network counts as one customer.
+      // An IPv6 /64 network counts as one client address.
       for (let i = 0; i < 30; i++) await guess('kapis', `2001:db8::${i}`)
       expect(await guess('kapis', '2001:db8::ffff', 'kapis')).to.include({ code: 429 })
     })

@@ -13,7 +13,7 @@ import { readForm, requireParameter } from '../server/form.ts'
 import type { Grant, Granted, GrantTools } from './grant.ts'
 import { assertResources } from './resource-indicator.ts'
 
-/** The grants of the token endpoint; to add one, add a file and its name here. */
+/** The grants of the token endpoint. */
 export const grants: readonly Grant[] = [
   authorizationCodeGrant,
   passwordGrant,
@@ -62,11 +62,13 @@ export function createTokenEndpoint({ authenticateClient, tools, audit }: TokenE
   }
 }
 
-/** Aborts when the client disconnects, so that its password is not hashed in vain. */
+/**
+ * Returns a signal that aborts when the client disconnects, so that no password is hashed in vain.
+ */
 export function goneSignal(res: Response): AbortSignal {
   const gone = new AbortController()
   res.once('close', () => {
-    // After the response nothing listens to the signal.
+    // 'close' also follows a complete response, which must not abort.
     if (!res.writableFinished)
       gone.abort(oauthError(400, 'invalid_request', 'the client closed the connection'))
   })

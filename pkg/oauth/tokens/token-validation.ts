@@ -10,23 +10,27 @@ export type ValidToken = { readonly claims: TokenClaims; readonly user: User }
 
 export type TokenJudge = Pick<GrantTools, 'verifier' | 'users' | 'sessions'>
 
-/** @returns undefined for an invalid token, for whatever reason */
+/**
+ * Validates an access token for Kapis. @returns undefined if the token is invalid for any reason
+ */
 export function validateAccessToken(tools: TokenJudge, token: string): Promise<ValidToken | undefined> {
   return judge(tools, () => tools.verifier.verifyAccess(token))
 }
 
 /**
- * The same for an access token of any audience: for introspection, never as a credential.
+ * Validates an access token for any audience: for introspection, never as a credential.
  *
- * @returns undefined for an invalid token, for whatever reason
+ * @returns undefined if the token is invalid for any reason
  */
 export function validateIssuedToken(tools: TokenJudge, token: string): Promise<ValidToken | undefined> {
   return judge(tools, () => tools.verifier.verifyIssued(token))
 }
 
 /**
- * The same for a refresh token, which is valid while it is the newest of its login. Reads the
- * session from kube-apiserver.
+ * Validates a refresh token, which must be the newest of its login. Reads the session from
+ * kube-apiserver.
+ *
+ * @returns undefined if the token is invalid for any reason
  */
 export async function validateRefreshToken(
   tools: TokenJudge,
@@ -39,14 +43,18 @@ export async function validateRefreshToken(
 }
 
 /**
- * Returns the caller of an access token in the Authorization header; undefined without a valid one.
+ * Returns the caller of the access token in the Authorization header; undefined without a valid
+ * token.
  */
 export async function readCaller(tools: TokenJudge, req: IncomingMessage): Promise<ValidToken | undefined> {
   const token = findBearer(req)
   return token === null ? undefined : validateAccessToken(tools, token)
 }
 
-/** Where a token is required, other credentials in the header have been rejected before. */
+/**
+ * Returns the bearer token. Other credentials are ignored: requireValidCredential has rejected them
+ * where a token is required.
+ */
 function findBearer(req: IncomingMessage): string | null {
   try {
     return readBearer(req)

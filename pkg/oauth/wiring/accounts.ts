@@ -15,7 +15,7 @@ import type { Dependencies } from './dependencies.ts'
 
 export type Accounts = Awaited<ReturnType<typeof createAccounts>>
 
-/** Users, their passwords and their logins. */
+/** Creates the stores and services of users, passwords and logins. */
 export async function createAccounts(
   { config, logger, client, metricsRegistry }: Dependencies,
   onSessionEnd: (session: Session) => void,
@@ -61,17 +61,20 @@ export async function createAccounts(
     factorStore: createFactorStore({ client, groupDomain, namespace }),
     changePassword: createOwnPasswordWriter({ groupDomain, write }),
     watching: [users, sessions, store, passwords],
-    /** What must exist before the first login. */
+    /** Creates the objects that the first login requires. */
     async prepare() {
       await store.requireSchema()
       await ensureFirstAdministrator({ client, groupDomain, namespace, hasher, store, logger })
     },
-    /** Ends the logins of users who have changed, and moves passwords. */
+    /**
+     * Ends the logins of changed users, and moves passwords from User objects to the password
+     * store.
+     */
     async reconcile() {
       await mover.sweep()
       await keeper.checkAll(name => users.get(name))
     },
-    /** Removes what is over. */
+    /** Removes ended sessions and old login failures. */
     async collect() {
       await sessions.collect()
       await passwords.keepUp()

@@ -9,7 +9,7 @@ import { createRegistry, type Registry } from '../../telemetry/metrics.ts'
 import { startTracing } from '../../telemetry/tracing/start.ts'
 import type { Tracing } from '../../telemetry/tracing/tracing.ts'
 
-/** What the parts of kapis-oauth share. */
+/** Dependencies that the parts of kapis-oauth share. */
 export type Dependencies = {
   readonly config: Config
   readonly reloads: Reloads
@@ -19,7 +19,7 @@ export type Dependencies = {
   readonly tracing: Tracing
 }
 
-/** A part that follows kube-apiserver by a watch. */
+/** A part with a watch of kube-apiserver. */
 export type Watching = {
   readonly isReady: boolean
   readonly start: () => Promise<void>
@@ -41,7 +41,8 @@ export async function createDependencies(parts: {
     version,
     logger,
     registry: metricsRegistry,
-    // Only kapis-apiserver can connect to the socket, and it has decided about the trace.
+    // Trusts the trace context of every caller: only kapis-apiserver can connect to the socket, and
+    // it has decided whether to trace.
     continues: 'everybody',
   })
   const endpoint = loadRestConfig(config.kubernetes.kubeconfig)

@@ -11,7 +11,7 @@ import type { ProviderTools } from '../provider-login.ts'
 import type { Accounts } from './accounts.ts'
 import type { Dependencies } from './dependencies.ts'
 
-/** The identity providers, and the users and groups that come from them. */
+/** Creates the store of identity providers, and the services that link their users and groups. */
 export function createIdentityProviders(
   { config, logger, client, metricsRegistry }: Dependencies,
   { users, sessions }: Pick<Accounts, 'users' | 'sessions'>,
@@ -46,7 +46,7 @@ export function createIdentityProviders(
   return {
     store,
     tools,
-    /** Ends the logins of providers that have changed. */
+    /** Ends the logins of changed providers. */
     reconcile: () => keeper.check(),
     reconcileGroups: (signal: AbortSignal) => groupKeeper.sweep(signal),
   }

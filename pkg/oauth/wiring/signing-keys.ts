@@ -7,11 +7,11 @@ import { publishAhead } from '../../jwt/rotation.ts'
 import { createTokenVerifier } from '../../jwt/verify.ts'
 import type { Dependencies } from './dependencies.ts'
 
-// kube-apiserver fetches the keys again for an unknown key ID only if the cached ones expire within
-// 30 seconds, so this makes it fetch new keys immediately.
+// kube-apiserver only fetches the keys again for an unknown key ID if its cached keys expire within
+// 30 seconds. With this maximum age, it fetches new keys immediately.
 const maxKeysAgeSeconds = 30
 
-/** The signing keys, and what signs and verifies with them. */
+/** Creates the signing keys, and the services that sign and verify with them. */
 export function createSigningKeys(
   { config, logger, client }: Dependencies,
   sessions: Pick<SessionStore, 'isReady' | 'hasTokenOf' | 'hasIdTokenOf'>,
@@ -25,7 +25,7 @@ export function createSigningKeys(
     logger,
     rotateAfterSeconds: keyRotationSeconds,
     tokenSeconds: refreshTokenSeconds + clockSkewSeconds,
-    // Before the first list, it is unknown which tokens are in use.
+    // Before sessions are listed, it is unknown which tokens are in use, so all keys are kept.
     isNeeded: (from, until) => !sessions.isReady || sessions.hasTokenOf(from, until),
     isRemembered: (from, until) => !sessions.isReady || sessions.hasIdTokenOf(from, until),
     onAsked: () =>
@@ -34,7 +34,7 @@ export function createSigningKeys(
   return {
     keys,
     publishAheadSeconds,
-    // A client that caches the keys for this long still knows a new key before it signs.
+    // With this maximum age, clients fetch a new key before it signs.
     maxAgeSeconds: Math.min(maxKeysAgeSeconds, publishAheadSeconds),
     verifier: createTokenVerifier({ issuer, audience, clockSkewSeconds, keys }),
     issuer: createTokenIssuer({ issuer, audience, keys }),

@@ -11,7 +11,7 @@ import type { SubjectTokens } from '../tokens/exchangeable-token.ts'
 import { createSubjectTokens } from '../tokens/subject-token.ts'
 import type { TokenJudge } from '../tokens/token-validation.ts'
 
-// Anyone can invent tokens, and each causes a request to kube-apiserver.
+// Anyone can invent tokens, and each causes a request to kube-apiserver, so reviews are limited.
 const maxReviews = { atOnce: 16, waiting: 256 }
 
 /**

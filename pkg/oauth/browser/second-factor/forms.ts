@@ -12,7 +12,7 @@ import { issueProgressTicket, type LoginProgress } from '../login-progress.ts'
 type Exchange = { readonly req: Request; readonly res: Response }
 type Problem = Pick<FactorPage, 'error'> & { readonly code: number }
 
-/** Asks for the second factor of a user. */
+/** Sends the page that asks the user for the second factor. */
 export function sendFactorPage(
   options: BrowserOptions,
   exchange: Exchange,
@@ -26,7 +26,10 @@ export function sendFactorPage(
   })
 }
 
-/** Sets up an authenticator app, with a new secret unless the same is shown again. */
+/**
+ * Sends the page that sets up an authenticator app. It has a new secret unless the page is shown
+ * again after an error.
+ */
 export function sendTotpPage(
   options: BrowserOptions,
   exchange: Exchange,
@@ -47,7 +50,9 @@ export function sendTotpPage(
   )
 }
 
-/** Shows new recovery codes, once; the login continues when the user has stored them. */
+/**
+ * Shows new recovery codes once. The login continues when the user confirms that they are stored.
+ */
 export function sendRecoveryCodes(
   options: BrowserOptions,
   exchange: Exchange,

@@ -16,7 +16,7 @@ import { createBrowser, hiddenFieldsOf, locationOf } from '../fixtures.ts'
 const session = '__Host-kapis-session'
 const authorizationPath = authorizePath({ scope: 'openid' })
 
-/** The secret on the page that sets up an app. */
+/** Returns the secret on the page that sets up an app. */
 function secretOf({ body }: Answer): string {
   return /secret=([A-Z2-7]{32})/.exec(body)?.[1] ?? ''
 }
@@ -32,7 +32,9 @@ describe('second factors', () => {
   })
   afterEach(() => setup.app.close())
 
-  /** Sets up an app for alice, who is logged in; the login goes on when she has stored the codes. */
+  /**
+   * Sets up an app for alice, who is logged in. Her login continues when she has stored the codes.
+   */
   async function setUpApp(browser = setup.browser) {
     const page = await browser.get('/oauth/factors')
     const setUp = await browser.post('/oauth/factors', {
@@ -191,7 +193,7 @@ describe('second factors', () => {
     const other = createBrowser(setup.app)
     await other.logIn('alice', 'right')
     const { secret } = await setUpApp(other)
-    // The login of before: its user has closed the page with the codes.
+    // The earlier login: its user has closed the page with the codes.
     const page = await other.get('/oauth/factors')
     expect(page.body).to.include('authenticator app shows for')
     const stolen = await other.post('/oauth/factors', { ...hiddenFieldsOf(page.body), action: 'remove-totp' })
@@ -259,7 +261,7 @@ describe('second factors', () => {
       expect(page.headers['content-security-policy']).to.include("form-action 'self' https://app.test")
       expect(setup.browser.cookies.has(session)).to.equal(false)
       const fields = hiddenFieldsOf(page.body)
-      // Neither the ticket alone nor a wrong code leads on.
+      // A ticket without a code, or with a wrong code, does not continue the login.
       const skipped = await setup.browser.post('/oauth/factor', { ...fields, code: '000000' })
       expect([skipped.code, setup.browser.cookies.has(session)]).to.deep.equal([400, false])
       const wrong = await setup.browser.post('/oauth/factor/totp', { ...fields, code: '000000' })
@@ -347,7 +349,7 @@ describe('second factors', () => {
       const { secret } = await enrol()
       const fresh = createBrowser(setup.app)
       setup.browser.cookies.clear()
-      // A login with the password alone, as of before the factor was set up.
+      // A login by password only, as from before the factor was set up.
       for (const [name, value] of fresh.cookies) setup.browser.cookies.set(name, value)
       const login = await setup.browser.logIn(
         'alice',

@@ -18,7 +18,7 @@ import { sendFactorPage, sendRecoveryCodes, sendTotpPage } from './forms.ts'
 
 type Exchange = { readonly req: Request; readonly res: Response }
 
-/** GET /oauth/factors: the second factors of the user. */
+/** GET /oauth/factors: shows the second factors of the user. */
 export function createFactorsPage(options: BrowserOptions): RequestHandler {
   const { productName: product, tools } = options
   return withErrorPage(product, async (req, res) => {
@@ -36,7 +36,7 @@ export function createFactorsPage(options: BrowserOptions): RequestHandler {
   })
 }
 
-/** POST /oauth/factors: sets up, replaces or removes a factor, or makes new recovery codes. */
+/** POST /oauth/factors: sets up, replaces or removes a factor, or creates new recovery codes. */
 export function createFactorsChange(options: BrowserOptions): RequestHandler {
   const { productName, issuer, audit, tools } = options
 
@@ -82,8 +82,9 @@ export function createFactorsChange(options: BrowserOptions): RequestHandler {
 }
 
 /**
- * Returns a login of the last ten minutes that has used a second factor, if the user has one:
- * otherwise someone at an unattended browser, or with a stolen password, could replace the factor.
+ * Returns a login of the last ten minutes, which must have used the second factor if the user has
+ * one. Otherwise someone at an unattended browser, or with a stolen password, could replace the
+ * factor.
  *
  * @returns undefined after another page was sent
  */
@@ -102,7 +103,7 @@ async function requireRecentLogin(
   return undefined
 }
 
-/** The login of the browser, with a second factor to come. */
+/** Returns the login of the browser as a login whose next step is a second factor. */
 function toProgress(req: Request, { user, provider, amr, authTime }: BrowserLogin) {
   return newProgress({ user, provider, amr, authTime, idToken: readIdToken(req), returnTo: factorsPath })
 }

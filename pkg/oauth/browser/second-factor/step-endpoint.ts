@@ -24,7 +24,7 @@ type Step = { readonly progress: LoginProgress; readonly form: Form; readonly ev
 export function createFactorCheck(options: BrowserOptions): RequestHandler {
   const { tools, audit } = options
   return createStep(options, 'second-factor', async ({ req, res }, { progress, form, event }) => {
-    // The page of the recovery codes, after the factor was set up.
+    // The form of the page with recovery codes: the login has set up and proven its factor.
     if (hasOwnFactor(progress.amr)) return continueLogin(options, { req, res }, progress, event)
     const { user } = progress
     const attempt = { user, source: sourceOf(req), signal: goneSignal(res) }
@@ -45,7 +45,10 @@ export function createFactorCheck(options: BrowserOptions): RequestHandler {
   })
 }
 
-/** POST /oauth/factor/totp: the first code of a new authenticator app, which proves its secret. */
+/**
+ * POST /oauth/factor/totp: the first code of a new authenticator app, which proves that the app has
+ * the secret.
+ */
 export function createTotpEnrolment(options: BrowserOptions): RequestHandler {
   const { tools, audit } = options
   return createStep(options, 'second-factor-enrolment', async (exchange, { progress, form, event }) => {
@@ -58,7 +61,8 @@ export function createTotpEnrolment(options: BrowserOptions): RequestHandler {
         ? ({ outcome: 'refused' } as const)
         : await tools.factors.addTotp(user, { secret, code: form.get('code') ?? '', mayReplace })
     if (outcome === 'refused') {
-      // Another browser has set one up in the meantime: it is asked for.
+      // The user has set up a factor in another browser in the meantime: the next page asks for its
+      // code.
       audit.refused(req, event, 'second_factor_required')
       return continueLogin(options, exchange, progress, { endpoint: 'second-factor' })
     }
@@ -77,7 +81,7 @@ export function createTotpEnrolment(options: BrowserOptions): RequestHandler {
   })
 }
 
-/** A form of a login that has begun. */
+/** Handles the form of one step of a login. */
 function createStep(options: BrowserOptions, endpoint: string, take: Take): RequestHandler {
   const { tools, issuer, audit, productName } = options
   return withErrorPage(productName, async (req, res) => {
