@@ -88,7 +88,8 @@ const unbound: KubeObject = {
   metadata: { name: '', uid: '', resourceVersion: '0', creationTimestamp: '1970-01-01T00:00:00Z' },
 }
 
-function toRole(groupDomain: string, place: Place, source: KubeObject): KubeObject {
+/** A native role in the format of KubeSphere. */
+export function toRole(groupDomain: string, place: Place, source: KubeObject): KubeObject {
   const { scope, namespace, workspace } = place
   const { kind, isNative } = roleKinds[scope]
   const { managedFields: _, namespace: __, ...metadata } = source.metadata

@@ -1,5 +1,6 @@
 import { expect } from 'chai'
-import { native, rbac } from './fixtures.ts'
+import { membersOf } from '../../../../kubeclient/object/object.ts'
+import { native, object, rbac } from './fixtures.ts'
 import {
   type HiddenWrite,
   itHides,
@@ -71,8 +72,50 @@ describe('writeRole', () => {
     it(`${method} ${path} ${JSON.stringify(body)} is written as the caller`, async () => {
       const answer = await write(method, path, body)
       expect(calls).to.deep.equal(expected)
-      // The fields of a role that kube-apiserver returns.
-      expect(answer).to.deep.equal({ code: 200, body: method === 'DELETE' ? { message: 'success' } : {} })
+      const { kind, apiVersion } = membersOf(answer.body)
+      const shown = path.startsWith('/globalroles')
+        ? { kind: 'GlobalRole', apiVersion: 'iam.kapis.io/v1alpha2' }
+        : { kind: 'Role', apiVersion: `${rbac}/v1` }
+      expect(answer.code).to.equal(200)
+      if (method === 'DELETE') expect(answer.body).to.deep.equal({ message: 'success' })
+      else expect({ kind, apiVersion }).to.deep.equal(shown)
+    })
+
+  it('answers with the role as it is read', async () => {
+    const annotations = { 'iam.kapis.io/aggregation-roles': '[]' }
+    const sent = { kind: 'WorkspaceRole', metadata: { name: 'blue-w', annotations }, rules }
+    expect(await write('POST', '/workspaces/blue/workspaceroles', sent)).to.deep.equal({
+      code: 200,
+      body: {
+        kind: 'WorkspaceRole',
+        apiVersion: 'iam.kapis.io/v1alpha2',
+        metadata: {
+          ...object('', 'blue-w').metadata,
+          annotations,
+          labels: { 'kapis.io/workspace': 'blue' },
+        },
+        rules,
+      },
+    })
+  })
+
+  const failed: readonly (readonly [path: string, named: string, group: string])[] = [
+    ['/globalroles', 'globalroles', 'iam.kapis.io'],
+    ['/workspaces/blue/workspaceroles', 'workspaceroles', 'iam.kapis.io'],
+    ['/clusterroles', 'clusterroles', rbac],
+    ['/namespaces/b1/roles', 'roles', rbac],
+  ]
+  for (const [path, named, group] of failed)
+    it(`POST ${path} names ${named} in an error of kube-apiserver`, async () => {
+      const { code, body } = await write('POST', path, { metadata: { name: 'taken' } })
+      expect({ code, body }).to.deep.equal({
+        code: 409,
+        body: {
+          ...{ kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure' },
+          message: `${named}.${group} "taken" already exists`,
+          ...{ reason: 'AlreadyExists', details: { name: 'taken', group, kind: named }, code: 409 },
+        },
+      })
     })
 
   const refused: readonly RefusedWrite[] = [

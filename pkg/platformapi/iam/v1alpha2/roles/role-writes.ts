@@ -1,12 +1,12 @@
-import { badRequest, methodNotAllowed, notFound } from '../../../../apierrors/status.ts'
+import { badRequest, methodNotAllowed, notFound, Status } from '../../../../apierrors/status.ts'
 import type { AuthenticatedExchange } from '../../../../apirequest/request-context.ts'
-import { sendJson, sendJsonText } from '../../../../httpserver/response/respond.ts'
+import { sendJson } from '../../../../httpserver/response/respond.ts'
 import { addWarning } from '../../../../httpserver/response/warning.ts'
-import { isRecord, itemsOf, membersOf } from '../../../../kubeclient/object/object.ts'
+import { isRecord, itemsOf, membersOf, parseObject } from '../../../../kubeclient/object/object.ts'
 import { type CallAs, withQueryOf } from '../../../write/as-caller.ts'
 import { readDeleteOptions, toDeleteBody } from '../../../write/delete-options.ts'
 import { readJson, typeOf } from '../../../write/json-body.ts'
-import { roleKinds } from './list-roles.ts'
+import { roleKinds, toRole } from './list-roles.ts'
 import { type Place, scopeLabel } from './role-bindings.ts'
 import { aggregate, areAmong, templatesIn } from './role-templates.ts'
 
@@ -58,7 +58,8 @@ export async function writeRole(
       throw notFound({ group: `iam.${groupDomain}`, resource: roleKinds[scope].plural }, name)
   }
   if (method === 'DELETE') {
-    await callAs(exchange, { method, path, ...toDeleteBody(exchange, await readDeleteOptions(req)) })
+    const call = { method, path, ...toDeleteBody(exchange, await readDeleteOptions(req)) } as const
+    await callAs(exchange, call).catch(asShown(groupDomain, place))
     return sendJson(res, 200, { message: 'success' })
   }
   const isPatch = method === 'PATCH'
@@ -69,8 +70,30 @@ export async function writeRole(
   )
   const body = isPatch ? toPatch(sent) : toNative(sent, { groupDomain, place, name })
   const contentType = isPatch ? { contentType: typeOf(req) } : {}
-  const { code, text } = await callAs(exchange, { method: toMethod(method), path, body, ...contentType })
-  sendJsonText(res, code, text)
+  const call = { method: toMethod(method), path, body, ...contentType }
+  const { code, text } = await callAs(exchange, call).catch(asShown(groupDomain, place))
+  sendJson(res, code, toRole(groupDomain, place, parseObject(JSON.parse(text))))
+}
+
+/**
+ * Errors about the object itself name the kind that the caller has sent. Those about permissions
+ * keep the native kind, which RBAC knows.
+ */
+function asShown(groupDomain: string, { scope }: Place): (error: unknown) => never {
+  const { kind, plural, isNative } = roleKinds[scope]
+  return error => {
+    if (isNative || !(error instanceof Status) || ![404, 409, 422].includes(error.code)) throw error
+    const { code, reason, message, details = {}, headers } = error
+    const named = { clusterroles: plural, ClusterRole: kind }[details.kind ?? '']
+    if (named === undefined) throw error
+    const group = `iam.${groupDomain}`
+    const text = message.replace(`${details.kind}.${details.group} `, () => `${named}.${group} `)
+    throw new Status(code, reason, text, {
+      details: { ...details, group, kind: named },
+      headers,
+      cause: error,
+    })
+  }
 }
 
 const verbs = { PUT: 'update', PATCH: 'patch', DELETE: 'delete', POST: 'update' } as const

@@ -6,7 +6,7 @@ import type { Handler } from '../../../../apirequest/request-context.ts'
 import { toUser, type User } from '../../../../iam/users/user.ts'
 import { type KubeObject, membersOf } from '../../../../kubeclient/object/object.ts'
 import { routeOf } from '../../../../openapi/route.ts'
-import { binding, groupDomain, object, storeOf } from './fixtures.ts'
+import { binding, groupDomain, object, rbac, storeOf } from './fixtures.ts'
 import { createRoleRoutes, type RoleTools } from './role-routes.ts'
 
 export const base = '/kapis/iam.kapis.io/v1alpha2'
@@ -110,6 +110,21 @@ const stored = new Map<string, User>(
 
 export const member = (username: string, roleRef: string) => ({ username, roleRef })
 
+/** A role as kube-apiserver returns it; the name `taken` is that of another one. */
+function answerRole({ path, body }: { readonly path: string; readonly body?: unknown }) {
+  const { metadata, rules = [] } = membersOf(body)
+  const name = String(membersOf(metadata).name ?? path.split('/').at(-1))
+  const kind = path.includes('/clusterroles') ? 'ClusterRole' : 'Role'
+  if (name === 'taken') {
+    const plural = `${kind.toLowerCase()}s`
+    const details = { name, group: rbac, kind: plural }
+    throw new Status(409, 'AlreadyExists', `${plural}.${rbac} "taken" already exists`, { details })
+  }
+  const managedFields = [{ manager: 'kapis' }]
+  const text = JSON.stringify(object(kind, name, { rules }, { ...membersOf(metadata), managedFields }))
+  return { code: 200, text }
+}
+
 /** Serves roles and members of these objects while the tests of a `describe` run. */
 export function serveRoleRoutes(
   toRoutes: (tools: RoleTools) => Readonly<Record<string, Handler>> = createRoleRoutes,
@@ -134,6 +149,7 @@ export function serveRoleRoutes(
         const workspace = /\/workspaces\/(\w+)$/.exec(call.path)?.[1]
         if (workspace === 'none') throw new Status(404, 'NotFound', 'workspaces "none" not found')
         if (workspace !== undefined) return { code: 200, text: JSON.stringify(workspaceOf(workspace)) }
+        if (/\/(clusterroles|roles)\b/.test(call.path) && call.method !== 'DELETE') return answerRole(call)
         const name = /bindings\/(\w+)/.exec(call.path)?.[1]
         const found = [...(objects.rolebindings ?? []), ...(objects.clusterrolebindings ?? [])].find(
           each => each.metadata.name === name,
