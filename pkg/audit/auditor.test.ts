@@ -16,7 +16,7 @@ describe('createAuditor', () => {
   const events = (): Event[] => lines.map(line => JSON.parse(line))
   afterEach(() => loopback?.close())
 
-  /** A server that calls the auditor like the handler chain. */
+  /** Starts a server that calls the auditor in the order of the handler chain. */
   async function start(
     policy: string,
     serve: (record: AuditRecord, req: IncomingMessage, res: ServerResponse) => unknown,
@@ -39,7 +39,7 @@ describe('createAuditor', () => {
   const serveAs =
     (serve: (req: IncomingMessage, res: ServerResponse) => unknown) =>
     async (record: AuditRecord, req: IncomingMessage, res: ServerResponse) => {
-      // Like the handler chain: authentication takes a while, and the body arrives in the meantime.
+      // As in the handler chain, authentication takes a while and the body arrives in the meantime.
       await new Promise(resolve => setTimeout(resolve, 20))
       record.identified(toExchange(req, res), undefined)
       record.allowed()
@@ -112,7 +112,7 @@ describe('createAuditor', () => {
     const { get } = await start(
       whole,
       serveAs((_req, res) => {
-        // Like the proxy: bytes as latin1.
+        // The proxy writes bytes as latin1 strings, too.
         const bytes = Buffer.from('{"data":"Zoë"}').toString('latin1')
         res.write(bytes.slice(0, 12), 'latin1')
         res.end(bytes.slice(12), 'latin1')

@@ -9,9 +9,9 @@ import type { Policy, Stage } from './policy.ts'
 import { evaluatePolicy, type PolicyDecision } from './policy-evaluator.ts'
 import { cappedLevel } from './redact.ts'
 
-/** The audit record of a request; each stage is reported once, when it happens. */
+/** Receives the progress of one request. Each method is called once, when its stage is reached. */
 export type AuditRecord = {
-  /** @param impersonated the user that the caller acts as */
+  /** @param impersonated the user that the caller impersonates */
   readonly identified: (exchange: AuthenticatedExchange, impersonated: Identity | undefined) => void
   readonly allowed: () => void
   readonly failed: (error: unknown) => void
@@ -26,9 +26,10 @@ export type AuditorOptions = {
 
 export type Auditor = {
   /**
-   * Begins an audit event. Must be called in the event-loop turn in which the request arrived.
+   * Starts the record of a request. Must be called in the event-loop turn in which the request
+   * arrived.
    *
-   * @throws Status 503 if the log is full
+   * @throws Status 503 if the log is full and `whenFull` is refuse
    */
   readonly begin: (exchange: Exchange) => AuditRecord
 }
@@ -40,12 +41,15 @@ const ignored: AuditRecord = {
   completed: () => undefined,
 }
 
-/** An auditor that does nothing, if the audit log is disabled. */
+/** The auditor of a server without an audit log: records nothing. */
 export const noAuditor: Auditor = { begin: () => ignored }
 
 const writingMethods = new Set(['POST', 'PUT', 'PATCH', 'DELETE'])
 
-/** Creates Events of audit.k8s.io/v1 according to the policy, including rejected requests. */
+/**
+ * Creates an auditor that writes Events of audit.k8s.io/v1 according to the policy, also for
+ * rejected requests.
+ */
 export function createAuditor({ policy, sink, whenFull }: AuditorOptions): Auditor {
   const wantsBodies = policy.rules.some(({ level }) => level === 'Request' || level === 'RequestResponse')
   return {
@@ -53,8 +57,8 @@ export function createAuditor({ policy, sink, whenFull }: AuditorOptions): Audit
       if (whenFull === 'refuse' && sink.isFull) throw unavailable('failed to write the audit log')
       const { req, res, info } = exchange
       const receivedAt = new Date()
-      // Read before anything is awaited: the connection of an aggregated request may serve another
-      // request later.
+      // Read before the first await: kube-apiserver reuses its connections, so the socket may later
+      // belong to another request.
       const sourceIPs = [req.socket.remoteAddress ?? '']
       const requestBody =
         wantsBodies && writingMethods.has(req.method ?? '') ? captureRequest(req) : undefined
@@ -114,7 +118,8 @@ export function createAuditor({ policy, sink, whenFull }: AuditorOptions): Audit
 }
 
 /**
- * kube-apiserver sends the client address in this header; from any other caller it is not trusted.
+ * Returns the client addresses of X-Forwarded-For, at most 16. Only for requests of kube-apiserver:
+ * other callers can send any value.
  */
 function forwardedFor(header: string | string[] | undefined): readonly string[] {
   return String(header ?? '')

@@ -4,17 +4,18 @@ import { compactJson, itemTexts, memberText, withMembers, withoutMember } from '
 import { isRecord } from '../kubeclient/object/object.ts'
 
 /**
- * The request body as sent, on one line, since JSON.parse would round numbers; undefined if it is
- * not a JSON object, is compressed, or is too large.
+ * A copy of a body. `json` returns its source text on one line, because JSON.parse would round
+ * large numbers. Returns undefined if the body is not a JSON object, is compressed, or is too
+ * large.
  */
 export type Capture = { readonly json: () => string | undefined }
 
-// Of larger bodies only the size is recorded: an audit log is not a backup.
+// Larger bodies are not recorded: they would fill memory and the audit log.
 const maxBytes = 256 * 1024
 
 /**
- * Copies the body of a request while a handler reads it. Must be called in the first event-loop
- * turn of the request.
+ * Copies the body of a request while a handler reads it. Must be called in the event-loop turn in
+ * which the request arrived.
  */
 export function captureRequest(req: IncomingMessage): Capture {
   const kept = createKeeper(() => req.headers)
@@ -22,7 +23,7 @@ export function captureRequest(req: IncomingMessage): Capture {
   return kept
 }
 
-/** The same for the response body. */
+/** Copies the body of a response while a handler writes it. */
 export function captureResponse(res: ServerResponse): Capture {
   const kept = createKeeper(() => res.getHeaders())
   hooksOf(res).onChunk(kept.add)
@@ -50,7 +51,7 @@ function createKeeper(headers: () => Readonly<Record<string, unknown>>) {
   }
 }
 
-/** An object, or a list of them, without metadata.managedFields. */
+/** Returns an object, or a list of objects, without metadata.managedFields. */
 export function withoutManagedFields(json: string): string {
   const items = itemTexts(memberText(json, 'items'))
   const own = withoutMember(json, ['metadata', 'managedFields'])

@@ -4,7 +4,7 @@ import type { Exchange } from '../apirequest/request-context.ts'
 import type { Level, Stage } from './policy.ts'
 import { redactedUri } from './redact.ts'
 
-/** The data of a request at the time of an event. */
+/** The data of a request at one audit stage. */
 export type AuditedRequest = {
   readonly exchange: Exchange
   readonly level: Level
@@ -12,18 +12,20 @@ export type AuditedRequest = {
   readonly at: Date
   readonly stage: Stage
   readonly identity: Identity | undefined
-  /** The user that the caller acts as. */
+  /** The user that the caller impersonates. */
   readonly impersonated: Identity | undefined
   readonly sourceIPs: readonly string[]
   readonly code: number | undefined
   readonly failure: Status | undefined
-  /** Bodies as JSON, on one line. */
+  /** JSON text on one line. */
   readonly requestObject?: string | undefined
   readonly responseObject?: string | undefined
   readonly annotations: Readonly<Record<string, string>>
 }
 
-/** An Event of audit.k8s.io/v1 as a line of JSON, with the members in kube-apiserver's order. */
+/**
+ * Returns an Event of audit.k8s.io/v1 as a line of JSON, with the fields in kube-apiserver's order.
+ */
 export function toEvent(audited: AuditedRequest): string {
   const { exchange, identity, impersonated, code, annotations } = audited
   const { req, info, id, isSubrequest, rawPath, rawQuery } = exchange
@@ -40,7 +42,7 @@ export function toEvent(audited: AuditedRequest): string {
     user: identity === undefined ? {} : toUserInfo(identity),
     ...(impersonated === undefined ? {} : { impersonatedUser: toUserInfo(impersonated) }),
     sourceIPs: audited.sourceIPs,
-    // A caller who sends a megabyte here must not fill the log.
+    // Truncated: clients choose the header, and long values would fill the audit log.
     ...(userAgent === undefined ? {} : { userAgent: userAgent.slice(0, 1_024) }),
     ...(info.isResource ? { objectRef: toReference(exchange) } : {}),
     ...(code === undefined ? {} : { responseStatus: toResponseStatus(code, audited.failure) }),
@@ -81,7 +83,8 @@ function toResponseStatus(code: number, failure: Status | undefined): object {
 }
 
 /**
- * metav1.MicroTime: RFC 3339 with six digits. The clock has milliseconds; the other digits are 0.
+ * Formats a metav1.MicroTime: RFC 3339 with six fractional digits. Date has milliseconds, so the
+ * last three digits are 0.
  */
 function toMicroTime(date: Date): string {
   return date.toISOString().replace('Z', '000Z')

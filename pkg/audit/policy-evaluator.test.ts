@@ -5,8 +5,8 @@ import { parsePolicy } from './policy.ts'
 import { evaluatePolicy } from './policy-evaluator.ts'
 
 /**
- * Returns the level that a single rule with level Request gives to a request; None if it does not
- * match.
+ * Returns the level of a request under a policy with one rule: Request if the rule matches,
+ * otherwise None.
  */
 function levelOf(rule: string, method: string, path: string): string {
   return evaluatePolicy(policyOf(rule), parseRequestInfo(method, path), jane).level

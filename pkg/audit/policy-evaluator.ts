@@ -9,7 +9,8 @@ export type PolicyDecision = {
 }
 
 /**
- * Returns the audit level of a request: that of the first matching rule, otherwise None.
+ * Returns the decision of the first rule that matches the request, or level None if no rule
+ * matches.
  *
  * @param identity undefined if authentication failed
  */

@@ -1,7 +1,7 @@
 import { isRecord } from '../kubeclient/object/object.ts'
 import { parseYaml } from '../yaml/read.ts'
 
-/** Audit levels, from nothing to everything. */
+/** Audit levels, in ascending order of detail. */
 export const levels = ['None', 'Metadata', 'Request', 'RequestResponse'] as const
 export type Level = (typeof levels)[number]
 
@@ -14,7 +14,7 @@ export type GroupResources = {
   readonly resourceNames: readonly string[]
 }
 
-/** A rule of audit.k8s.io/v1 Policy; an empty list matches everything. */
+/** A rule of an audit.k8s.io/v1 Policy. An empty list matches everything. */
 export type PolicyRule = {
   readonly level: Level
   readonly users: readonly string[]
@@ -32,7 +32,7 @@ export type Policy = {
   readonly omitStages: readonly Stage[]
 }
 
-/** The default policy: metadata of all requests but discovery and health checks. */
+/** The default policy: records the metadata of all requests except discovery and health checks. */
 export const defaultPolicy = `
 apiVersion: audit.k8s.io/v1
 kind: Policy
@@ -46,7 +46,7 @@ rules:
 
 /**
  * Parses an audit policy like kube-apiserver, except that unknown fields are errors: a rule with a
- * misspelt field would match too much.
+ * misspelt field would match more requests than meant.
  *
  * @throws Error with all problems, each with its path
  */

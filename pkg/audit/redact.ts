@@ -1,8 +1,7 @@
 import type { RequestInfo } from '../apirequest/request-info.ts'
 import type { Level } from './policy.ts'
 
-// Resources whose bodies contain credentials, in every API group: kinds of kube-apiserver and of
-// Kapis.
+// Resources of Kubernetes and Kapis whose bodies contain credentials, regardless of the API group.
 const secretResources = new Set([
   'secrets',
   'tokenreviews',
@@ -26,15 +25,16 @@ const secretParameters = new Set([
   ...['password', 'client_secret', 'client_assertion', 'assertion', 'state', 'nonce', 'ticket'],
 ])
 
-/** Returns the level, lowered to Metadata if a body may contain a password, a key or a token. */
+/** Lowers the level to Metadata if a body may contain a password, a key or a token. */
 export function cappedLevel(level: Level, info: RequestInfo): Level {
   if (level !== 'Request' && level !== 'RequestResponse') return level
   const isSecret = secretResources.has(info.resource) || secretSubresources.has(info.subresource)
-  // A form of kapis-oauth, or an unknown path.
+  // Non-resource requests include the login forms of kapis-oauth and paths that Kapis does not
+  // know.
   return isSecret || !info.isResource ? 'Metadata' : level
 }
 
-/** Returns path and query without the values of parameters that contain credentials. */
+/** Returns a request URI in which the values of query parameters with credentials are redacted. */
 export function redactedUri(url: string): string {
   const mark = url.indexOf('?')
   if (mark < 0) return url

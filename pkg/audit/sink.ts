@@ -5,24 +5,25 @@ import { makeFolders } from '../files/make-folders.ts'
 import type { Logger } from '../telemetry/logger.ts'
 
 export type SinkOptions = {
-  /** A file, or '-' for standard output. */
+  /** Path of a file, or '-' for standard output. */
   readonly path: string
   readonly maxBytes: number
   readonly maxBackups: number
   readonly bufferEvents: number
   readonly logger: Logger
-  /** Called with the number of lost events. */
+  /** Called with the number of events that were dropped. */
   readonly lost: (count: number) => void
 }
 
 const retryMs = 1_000
-// Events with bodies are up to half a megabyte, so a limit of events alone would not limit memory.
+// Limits the length of buffered events in characters. A limit on their number would not bound
+// memory: an event with bodies can have half a megabyte.
 const maxWaitingLength = 64 * 1024 * 1024
 
 /**
- * The audit log: JSON lines, written in batches by one writer. Requests do not wait for the disk;
- * events that the disk cannot take are buffered up to a limit, and counted as lost beyond it. A
- * file that is too large is renamed with a timestamp, and a limited number of those is kept.
+ * The audit log: JSON lines, written in batches. Requests do not wait for the disk. Events are
+ * buffered up to a limit; beyond the limit they are dropped and counted. A file that reaches
+ * `maxBytes` is renamed with a timestamp; the newest `maxBackups` files are kept.
  */
 export class AuditSink {
   readonly #options: SinkOptions
@@ -40,7 +41,7 @@ export class AuditSink {
   /**
    * Opens the file.
    *
-   * @throws Error if it is not writable, so that the program does not run without its audit log
+   * @throws Error if the file is not writable: the program must not run without its audit log
    */
   async start(): Promise<void> {
     if (this.#options.path !== '-') await this.#open()
@@ -50,7 +51,7 @@ export class AuditSink {
     return this.#waiting.length >= this.#options.bufferEvents || this.#waitingLength >= maxWaitingLength
   }
 
-  /** @param event as a line of JSON */
+  /** @param event JSON text on one line */
   write(event: string): void {
     if (this.isFull || this.#isClosed) {
       this.#options.lost(1)
@@ -63,7 +64,7 @@ export class AuditSink {
     })
   }
 
-  /** Writes the buffered events. */
+  /** Writes the buffered events and closes the file. Later events are dropped. */
   async stop(): Promise<void> {
     this.#isClosed = true
     await this.#writing
@@ -72,7 +73,7 @@ export class AuditSink {
   }
 
   async #drain(): Promise<void> {
-    // Events of the same turn are written together.
+    // Collects the events of one event-loop turn in one batch.
     await new Promise(setImmediate)
     while (this.#waiting.length > 0) {
       const batch = this.#waiting
@@ -87,7 +88,8 @@ export class AuditSink {
           this.#options.lost(batch.length)
           return
         }
-        // Buffered events are written later, in order; those beyond the limit are lost.
+        // The batch is retried before newer events, so the order is kept. Events beyond the limit
+        // are dropped.
         this.#waiting = [...batch, ...this.#waiting]
         const over = this.#waiting.length - this.#options.bufferEvents
         if (over > 0) {
@@ -113,7 +115,7 @@ export class AuditSink {
   async #open(): Promise<void> {
     const { path } = this.#options
     makeFolders(dirname(path))
-    // The file contains names and addresses of users.
+    // Readable by the owner only: the file contains names and addresses of users.
     const file = createWriteStream(path, { flags: 'a', mode: 0o600 })
     await new Promise<void>((resolve, reject) => {
       file.once('open', () => resolve())

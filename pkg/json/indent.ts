@@ -1,11 +1,12 @@
 import { firstIn, nextIn, skipBlank, skipString, skipValue, valueAfter } from './scan.ts'
 
-// The cost of indentation grows with the square of the depth; deeper values stay on one line.
+// Values deeper than this are not indented: the size of the indentation grows with the square of
+// the depth.
 const maxDepth = 64
 
 /**
- * Indents JSON like JSON.stringify with two spaces. The source text of strings and numbers is
- * preserved.
+ * Indents JSON by two spaces per level, like JSON.stringify. Strings and numbers keep their source
+ * text.
  *
  * @param margin prefix of all lines but the first
  */
@@ -17,7 +18,7 @@ export function indentJson(json: string, margin = ''): string {
 
 type Place = { readonly out: string[]; readonly margin: string; readonly depth: number }
 
-/** @returns the position after the value */
+/** Writes the indented value at `start`. Returns the position after the value. */
 function write(json: string, start: number, { out, margin, depth }: Place): number {
   const open = json[start]
   const isObject = open === '{'
@@ -46,7 +47,7 @@ function write(json: string, start: number, { out, margin, depth }: Place): numb
   return skipBlank(json, end) + 1
 }
 
-/** Returns a scalar unchanged, and an empty container without spaces inside. */
+/** Returns a scalar unchanged, and an empty container as `{}` or `[]`. */
 function withoutBlank(json: string, start: number, end: number): string {
   const first = json[start]
   return first === '{' ? '{}' : first === '[' ? '[]' : json.slice(start, end)

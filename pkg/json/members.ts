@@ -1,15 +1,18 @@
 import { decodeString, firstIn, nextIn, skipBlank, skipString, skipValue, valueAfter } from './scan.ts'
 
-/** A member of an object, by its positions in the source text. */
+/** A field of an object: its name and its positions in the source text. */
 export type Member = {
   readonly name: string
-  /** Position of its key. */
+  /** Position of the key's opening quote. */
   readonly start: number
   readonly valueStart: number
   readonly end: number
 }
 
-/** Iterates the fields of an object in order; nothing if it is not an object. Names may repeat. */
+/**
+ * Returns the fields of an object in source order, duplicate names included. Returns an empty list
+ * if the value is not an object.
+ */
 export function membersIn(json: string): readonly Member[] {
   const members: Member[] = []
   const open = skipBlank(json, 0)
@@ -24,7 +27,9 @@ export function membersIn(json: string): readonly Member[] {
   return members
 }
 
-/** The items of an array, as source text; none when it is not an array. */
+/**
+ * Returns the source text of each item of an array, or an empty list if the value is not an array.
+ */
 export function itemTexts(json: string): readonly string[] {
   const items: string[] = []
   const open = skipBlank(json, 0)
@@ -38,8 +43,8 @@ export function itemTexts(json: string): readonly string[] {
 }
 
 /**
- * Returns the source text of a field of an object, or ''. If the name repeats the last one counts,
- * as in JSON.parse.
+ * Returns the source text of a field's value, or '' if the object lacks the field. Of duplicate
+ * names the last counts, as in JSON.parse.
  */
 export function memberText(json: string, name: string): string {
   const found = membersIn(json).findLast(member => member.name === name)
@@ -47,8 +52,8 @@ export function memberText(json: string, name: string): string {
 }
 
 /**
- * Sets fields of an object given as source text; undefined removes a field. Other fields keep their
- * source text and place; new ones are appended.
+ * Sets fields of an object; an undefined value removes the field. Other fields keep their source
+ * text and position; new fields are appended.
  *
  * @param values source text of each value
  */
@@ -69,8 +74,8 @@ export function withMembers(json: string, values: ReadonlyMap<string, string | u
 }
 
 /**
- * Removes the field at a path of names, wherever it occurs; returns the text unchanged if there is
- * none.
+ * Removes the field at a path of names, duplicates included. Returns the text unchanged if the
+ * object lacks the first name.
  */
 export function withoutMember(json: string, path: readonly string[]): string {
   const [name, ...rest] = path
@@ -88,7 +93,7 @@ export function withoutMember(json: string, path: readonly string[]): string {
   return `{${parts.join(',')}}`
 }
 
-/** JSON without blanks between its tokens. */
+/** Returns JSON without white space between its tokens. */
 export function compactJson(json: string): string {
   const parts: string[] = []
   let from = 0

@@ -1,14 +1,14 @@
 import { decodeString, firstIn, nextIn, skipBlank, skipString, skipValue, valueAfter } from './scan.ts'
 
 /**
- * JSON.parse that returns integers beyond the precision of a number as bigint. It recurses, so
- * depth must be limited.
+ * Like JSON.parse, but returns integers beyond Number.MAX_SAFE_INTEGER as bigint. Recurses:
+ * untrusted input needs a depth limit first (`parseJson`).
  *
  * @throws SyntaxError
  */
 export function parseExactly(json: string): unknown {
   const value: unknown = JSON.parse(json)
-  // Fewer digits are exact anyway.
+  // Integers of at most 15 digits are exact as numbers.
   return /\d{16}/.test(json) ? read(json, skipBlank(json, 0)).value : value
 }
 

@@ -1,6 +1,9 @@
 import { skipString } from './scan.ts'
 
-/** The message is safe to return to the sender: it contains none of the text. */
+/**
+ * Nesting deeper than the limit. The message contains no input, so it may be returned to the
+ * client.
+ */
 export class JsonTooDeep extends SyntaxError {
   constructor(maxDepth: number) {
     super(`the JSON is nested deeper than ${maxDepth} levels`)
@@ -8,10 +11,11 @@ export class JsonTooDeep extends SyntaxError {
 }
 
 /**
- * JSON.parse for untrusted input with a limit of depth, since code that processes the value may
- * recurse.
+ * JSON.parse for untrusted input. Limits the nesting depth, because callers process the value
+ * recursively.
  *
- * @throws SyntaxError for invalid JSON, JsonTooDeep
+ * @throws SyntaxError for invalid JSON
+ * @throws JsonTooDeep
  */
 export function parseJson(text: string, maxDepth = 100): unknown {
   const value: unknown = JSON.parse(text)
@@ -21,7 +25,7 @@ export function parseJson(text: string, maxDepth = 100): unknown {
 
 /** @param text valid JSON */
 function isDeeper(text: string, maxDepth: number): boolean {
-  // Most texts have fewer brackets than the limit, and need no further check.
+  // A text with at most `maxDepth` opening brackets, like most, cannot be deeper: no scan needed.
   if (!hasMore(text, maxDepth)) return false
   let depth = 0
   for (let i = 0; i < text.length; i++) {

@@ -1,11 +1,11 @@
 import { eachChild, skipBlank, skipValue } from './scan.ts'
 
-/** Field names and list indexes from the outermost inward; '*' is any field or item. */
+/** A path: field names and array indexes, outermost first. '*' matches any field or item. */
 export type Steps = readonly (string | number)[]
 
 /**
- * Returns the source text of the first value at each path, or undefined. Nothing is parsed, so
- * numbers of any size stay exact; the text is scanned once for all paths.
+ * Returns the source text of the first value at each path, or undefined if there is none. Values
+ * are not parsed, so numbers keep all digits. One scan serves all paths.
  */
 export function findPaths(json: string, paths: readonly Steps[]): readonly (string | undefined)[] {
   const all = toLevel(
@@ -20,11 +20,11 @@ export function findPaths(json: string, paths: readonly Steps[]): readonly (stri
 }
 
 type Range = { readonly start: number; readonly end: number }
-/** By the places of the paths. */
+/** Found ranges by the index of their path. */
 type Found = ReadonlyMap<number, Range>
 type Path = { readonly place: number; readonly steps: Steps }
 
-/** The remaining paths after a step to a value. */
+/** Paths that lead through one value, grouped by their next step. */
 type Level = {
   /** Paths that end at the value. */
   readonly ended: readonly Path[]
@@ -32,7 +32,7 @@ type Level = {
   readonly named: ReadonlyMap<string | number, readonly Path[]>
   /** Paths that continue to any child. */
   readonly anywhere: readonly Path[]
-  /** Paths for children without their own name. */
+  /** Level of children that are not in `named`. */
   readonly next: Level | undefined
   readonly depth: number
 }
@@ -53,7 +53,9 @@ function toLevel(paths: readonly Path[], depth: number): Level {
   return { ended, named, anywhere, next, depth }
 }
 
-/** @returns the position after the value at `at`, and the results of the paths in it */
+/**
+ * Scans the value at `at`. Returns the position after the value, and the ranges found in the value.
+ */
 function scan(json: string, at: number, level: Level): { readonly end: number; readonly found: Found } {
   const { ended, named, depth } = level
   let { anywhere, next } = level
@@ -73,7 +75,7 @@ function scan(json: string, at: number, level: Level): { readonly end: number; r
           const child = wanted === undefined ? next : toLevel([...wanted, ...anywhere], depth + 1)
           if (child === undefined) return skipValue(json, valueStart)
           const inner = scan(json, valueStart, child)
-          // If a name repeats, the last one counts, as in JSON.parse.
+          // Of duplicate names the last counts, as in JSON.parse.
           take(wanted ?? [], inner.found)
           if (inner.found.size > 0 && anywhere.length > 0) {
             take(anywhere, inner.found)

@@ -1,5 +1,5 @@
 /**
- * Positions in JSON text (RFC 8259). Values are located without parsing, so their source text is
+ * Scanner of JSON text (RFC 8259) that returns positions instead of values. Source text is thereby
  * preserved: numbers of any size, escapes, key order and duplicate keys. The text must be valid
  * JSON.
  */
@@ -29,7 +29,10 @@ export function skipString(text: string, at: number): number {
   return end < 0 ? text.length : end + 1
 }
 
-/** Returns the position after the value at `at`. Uses no recursion. */
+/**
+ * Returns the position after the value at `at`. Not recursive, so deep nesting cannot overflow the
+ * stack.
+ */
 export function skipValue(text: string, at: number): number {
   const first = text.charCodeAt(at)
   if (first === quote) return skipString(text, at)
@@ -53,8 +56,8 @@ export function skipValue(text: string, at: number): number {
 }
 
 /**
- * Returns the position of the first key or item of a container, or -1 if it is empty. `at` is the
- * position of its opening bracket.
+ * Returns the position of the first key or item of a container, or -1 if the container is empty.
+ * `at` is the position of the opening bracket.
  */
 export function firstIn(text: string, at: number): number {
   const i = skipBlank(text, at + 1)
@@ -63,30 +66,29 @@ export function firstIn(text: string, at: number): number {
 }
 
 /**
- * Returns the position of the next key or item after a value that ended at `at`, or -1 after the
- * last.
+ * Returns the position of the key or item after a value that ended at `at`, or -1 after the last.
  */
 export function nextIn(text: string, at: number): number {
   const i = skipBlank(text, at)
   return text.charCodeAt(i) === comma ? skipBlank(text, i + 1) : -1
 }
 
-/** The position of the value of a key that ended at `at`. */
+/** Returns the position of the value whose key ended at `at`. */
 export function valueAfter(text: string, at: number): number {
   return skipBlank(text, skipBlank(text, at) + 1)
 }
 
-/** A member of an object or an item of an array, by its positions. */
+/** A field of an object or an item of an array. */
 export type Child = {
-  /** Its name, or its place from 0 on. */
+  /** The name of the field, or the index of the item. */
   readonly step: string | number
-  /** Position of its key, or of the item itself. */
+  /** Position of the key, or of the item itself. */
   readonly start: number
   readonly valueStart: number
 }
 
 /**
- * Visits the fields or items of the value at `at`; none of a scalar.
+ * Visits the fields or items of the value at `at`. A scalar has none.
  *
  * @param visit returns the position after the value of the child
  * @returns the position after the whole value
@@ -105,13 +107,13 @@ export function eachChild(text: string, at: number, visit: (child: Child) => num
   return skipBlank(text, end) + 1
 }
 
-/** Returns the string whose source text is from `start` to `end`, including quotes. */
+/** Returns the string whose source text, quotes included, is from `start` to `end`. */
 export function decodeString(text: string, start: number, end: number): string {
   const inner = text.slice(start + 1, end - 1)
   return inner.includes('\\') ? String(JSON.parse(text.slice(start, end))) : inner
 }
 
-/** An odd number of backslashes before a quote makes it part of the string. */
+/** Reports whether the quote at `at` is escaped: an odd number of backslashes precedes it. */
 function isEscaped(text: string, at: number): boolean {
   let i = at - 1
   while (text.charCodeAt(i) === backslash) i--

@@ -1,5 +1,5 @@
 /**
- * JSON.stringify that preserves integers of any size (bigint) and negative zero.
+ * Like JSON.stringify, but preserves integers of any size (bigint) and negative zero.
  *
  * @throws RangeError for NaN and infinities, which JSON cannot express
  */

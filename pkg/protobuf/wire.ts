@@ -1,12 +1,12 @@
 /**
- * One field of a protobuf message: a varint or fixed number, or the bytes of a string, of bytes or
- * of a message.
+ * A field of a protobuf message. Varints and fixed-width numbers have a `value`; strings, byte
+ * strings and embedded messages have `bytes`.
  */
 export type Field =
   | { readonly number: number; readonly value: bigint; readonly bytes?: never }
   | { readonly number: number; readonly bytes: Buffer; readonly value?: never }
 
-/** An encoding error; the caller reports it to its client. */
+/** A message that is not valid protobuf. */
 export class WireError extends Error {}
 
 /**
@@ -29,7 +29,7 @@ export function* readFields(message: Buffer): Generator<Field> {
     throw new WireError('a number is longer than ten bytes')
   }
 
-  /** Tags and lengths: small numbers, without the cost of big ones. */
+  /** Reads a tag or a length. Most are one byte, which needs no bigint arithmetic. */
   function small(): number {
     const byte = message[at]
     if (byte !== undefined && byte < 0x80) {
@@ -57,7 +57,7 @@ export function* readFields(message: Buffer): Generator<Field> {
   }
 }
 
-/** The fields of a message up to the first that cannot be read. */
+/** Iterates the fields of a message; stops without an error at the first that is malformed. */
 export function* readValidFields(message: Buffer): Generator<Field> {
   try {
     yield* readFields(message)
@@ -66,19 +66,23 @@ export function* readValidFields(message: Buffer): Generator<Field> {
   }
 }
 
-/** The bytes of a string, of bytes or of a message. @throws WireError for a number */
+/**
+ * Returns the bytes of a string, byte string or embedded message.
+ *
+ * @throws WireError if the field is a number
+ */
 export function bytesOf({ number, bytes }: Field): Buffer {
   if (bytes === undefined) throw new WireError(`field ${number} has the wrong wire type`)
   return bytes
 }
 
-/** @throws WireError for bytes */
+/** @throws WireError if the field is not a number */
 export function numberOf({ number, value }: Field): bigint {
   if (value === undefined) throw new WireError(`field ${number} has the wrong wire type`)
   return value
 }
 
-/** A varint's bytes; for answers. */
+/** Encodes a non-negative integer as a varint. */
 export function writeVarint(value: number): Buffer {
   const bytes: number[] = []
   let rest = value
