@@ -2,15 +2,15 @@ import { textOf } from '../kubeclient/object/object.ts'
 import type { LogRecord } from '../logs/record.ts'
 import { readMembers } from './session.ts'
 
-/** An event: seconds since the start, `o` for output or `r` for the size of the terminal, and its text. */
+/** An asciicast event: seconds since the start, code (`o` output, `r` resize) and text. */
 export type AsciicastEvent = readonly [seconds: number, code: 'o' | 'r', data: string]
 
 const usualSize = { width: 80, height: 24 }
 const resize = /^\[[^,]+,"r","(\d+)x(\d+)"\]$/m
 
 /**
- * Converts the records of a session to an asciicast (version 2: a JSON object, and a JSON array for
- * each event).
+ * Converts the records of a session to an asciicast (version 2): lines with a JSON object (the
+ * header), then a JSON array per event.
  */
 export async function* toAsciicast(
   pages: AsyncIterable<readonly { readonly record: LogRecord }[]>,
@@ -33,7 +33,7 @@ export async function* toAsciicast(
   if (!isBegun && start !== undefined) yield formatHeader(start, '')
 }
 
-/** @param events the first of them, with the size that the terminal begins with */
+/** @param events first events as lines; the first resize event gives the initial terminal size */
 function formatHeader(start: Readonly<Record<string, unknown>>, events: string): string {
   const [, width, height] = resize.exec(events) ?? []
   const size = width === undefined ? usualSize : { width: Number(width), height: Number(height) }

@@ -1,6 +1,6 @@
 import type { Session } from './session.ts'
 
-/** A session of jane in pod web-0 of namespace shop, with changes. */
+/** Returns a session of jane in pod web-0 of namespace shop, overridden by `given`. */
 export function session(given: Partial<Session> = {}): Session {
   return {
     id: 'one',

@@ -4,20 +4,20 @@ import type { Recording } from './recorder.ts'
 import { parseTerminalSize } from './remote-command.ts'
 
 type Recorded = {
-  /** Opens exec of a pod. */
+  /** Opens the exec or attach connection to the pod. */
   readonly open: (events: WebSocketEvents) => Promise<WebSocketConnection>
   /** Starts the recording of an open connection. */
   readonly start: () => Promise<Recording>
   readonly events: WebSocketEvents
-  /** The first output that the client reads. */
+  /** Text that the client receives before any output of the container. */
   readonly notice: string
-  /** Called when the end of the recording cannot be stored. */
+  /** Called with the error if the end of the recording cannot be stored. */
   readonly failed: (error: unknown) => void
 }
 
 /**
- * Opens exec of a pod and records it. A message is passed on when it is recorded; the connection is
- * closed if it cannot be.
+ * Opens exec or attach of a pod and records it. Each message is recorded before it is passed on; if
+ * recording fails, the connection is closed.
  *
  * @throws Status
  */
@@ -30,7 +30,7 @@ export async function openRecorded({
 }: Recorded): Promise<WebSocketConnection> {
   const started = Promise.withResolvers<Recording>()
   let connection: WebSocketConnection | undefined
-  /** Whether the receiver has paused the connection. */
+  /** Whether the client has paused the connection. */
   let isPaused = false
   let waiting = 0
   let last: Promise<void> = started.promise.then(() =>
@@ -64,7 +64,7 @@ export async function openRecorded({
     },
   })
   connection = opened
-  // What came with the handshake is not recorded yet.
+  // Messages may have arrived with the handshake, before `connection` was set and could be paused.
   if (waiting > 0) opened.pause()
   try {
     started.resolve(await start())

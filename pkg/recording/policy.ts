@@ -2,18 +2,21 @@ import type { Identity } from '../apirequest/identity/identity.ts'
 import type { RecordingPolicy } from '../config/sections/recordings.ts'
 import { createNamePattern } from '../logs/name-pattern.ts'
 
-/** The user of a session, and the caller who acts as that user. */
+/** The users to whom a policy may apply: the user of a session, and its impersonator. */
 export type Users = readonly Pick<Identity, 'username' | 'groups'>[]
 
-/** Decides which sessions are recorded. */
+/** Decides which sessions must be recorded. */
 export type Policies = {
-  /** The name of the first policy for a session in a namespace; undefined if it is not recorded. */
+  /**
+   * Returns the name of the first policy that applies to these users in a namespace; undefined if
+   * none applies and the session is not recorded.
+   */
   readonly find: (users: Users, namespace: string) => string | undefined
-  /** Whether any session of these users is recorded, in whatever namespace. */
+  /** Reports whether any policy applies to these users, regardless of the namespace. */
   readonly concern: (users: Users) => boolean
 }
 
-/** @param read the policies of the current configuration */
+/** @param read returns the policies of the current configuration */
 export function createPolicies(read: () => readonly RecordingPolicy[]): Policies {
   let known: readonly RecordingPolicy[] | undefined
   let rules: readonly Rule[] = []

@@ -6,53 +6,57 @@ import { idOf, type Session, type SessionEnd, toRecord } from './session.ts'
 
 export type RecorderOptions = {
   readonly store: Pick<LogStore, 'append' | 'check'>
-  /** Maximum output of a session. */
+  /** Maximum output of a session, in bytes. */
   readonly maxBytes: () => number
-  /** Time before the first retry; each further one takes twice as long. */
+  /** Delay before the first retry, in milliseconds; doubles with each further retry. */
   readonly retryMs?: number
 }
 
-/** A session while it is recorded. */
+/** The recording of an open session. */
 export type Recording = {
   /**
-   * Adds output of the container.
+   * Adds output of the container. Resolves when there is room for more.
    *
-   * @returns when there is room for more
-   * @throws Error if it cannot be recorded, and the session must end
+   * @throws Error if the output cannot be recorded; the caller must close the session
    */
   readonly output: (stream: 'stdout' | 'stderr', data: Buffer) => Promise<void>
-  /** Adds a new size of the terminal. @throws Error as `output` does */
+  /** Adds a change of the terminal size. @throws Error like `output` */
   readonly resize: (width: number, height: number) => Promise<void>
-  /** Resolves when everything is stored. @throws Status */
+  /** Adds the end of the session. Resolves when everything is stored. @throws Status */
   readonly end: () => Promise<void>
 }
 
 export type Recorder = {
-  /** @throws Status 503 if nothing can be recorded now */
+  /** @throws Status 503 if the log store is unavailable */
   readonly check: () => Promise<void>
-  /** Resolves when the start is stored. @throws Status */
+  /** Starts a recording. Resolves when its start record is stored. @throws Status */
   readonly start: (session: Session) => Promise<Recording>
-  /** Ends all recordings, and resolves when they are stored. */
+  /** Ends all recordings. Resolves when each is stored or has failed. */
   readonly stop: () => Promise<void>
 }
 
-// The text of one record. Control characters take six characters in JSON.
+// Maximum length of a record's text. Escaped as JSON, a control character takes six characters.
 const maxRecordChars = 60_000
 const maxEventChars = 8_000
-// Output that waits for the store holds the session back.
+// Beyond this length of unstored text, `output` waits for the store; the session is paused
+// meanwhile.
 const maxWaitingChars = 512 * 1024
 const gatherMs = 500
-// A window that is dragged for hours; each is an event that the client causes.
+// Limits the resize events of a session: each is stored, and a client can send any number of them.
 const maxSizes = 10_000
 const attempts = 6
 
-/** Stores sessions as asciicasts (version 2), in pieces and while they go on. */
+/**
+ * Creates a recorder that stores sessions as asciicasts (version 2) while they run, as a sequence
+ * of records.
+ */
 export function createRecorder({ store, maxBytes, retryMs = 500 }: RecorderOptions): Recorder {
   const open = new Set<Recording>()
 
   async function append(...parts: Parameters<typeof toRecord>): Promise<void> {
     const record = toRecord(...parts)
-    // A store with several writers recognizes a retry by it.
+    // Identifies the record, so that OpenSearch does not store it twice when the request is
+    // retried.
     const batch = { records: [record], ids: [`${idOf(record)}/${record.timeNs}`] }
     const { rejected } = await retry(() => store.append(batch), {
       isRetriable: error => error instanceof Status && (error.code === 429 || error.code >= 500),
@@ -90,7 +94,10 @@ export function createRecorder({ store, maxBytes, retryMs = 500 }: RecorderOptio
   }
 }
 
-/** Without what is too long for a record: callers choose commands, and may have thousands of groups. */
+/**
+ * Formats a session as JSON. Shortens the command and the groups if they exceed a record: callers
+ * choose commands, and users may have thousands of groups.
+ */
 function formatSession(session: Session): string {
   const whole = JSON.stringify(session)
   if (whole.length <= maxRecordChars) return whole
@@ -102,7 +109,7 @@ function formatSession(session: Session): string {
 type Clock = {
   /** Seconds since the start. */
   readonly seconds: () => number
-  /** Greater with each call. */
+  /** Nanoseconds since 1970. Strictly increasing, so that records keep their order. */
   readonly timeNs: () => bigint
 }
 
@@ -124,12 +131,12 @@ type Means = {
   readonly clock: Clock
   readonly maxBytes: () => number
   readonly append: (part: 'output' | 'end', log: string) => Promise<void>
-  /** Called when the end is stored, or cannot be. */
+  /** Called when the recording has ended, whether its end was stored or not. */
   readonly closed: () => void
 }
 
 function createRecording({ startTimestamp }: Session, { clock, maxBytes, append, closed }: Means): Recording {
-  // A byte order mark is output like any other.
+  // Keeps byte order marks, which the decoder would otherwise remove from the output.
   const newDecoder = () => new TextDecoder('utf-8', { ignoreBOM: true })
   const decoders = { stdout: newDecoder(), stderr: newDecoder() }
   let lines: string[] = []
@@ -150,7 +157,7 @@ function createRecording({ startTimestamp }: Session, { clock, maxBytes, append,
     timer ??= setTimeout(() => void store().catch(() => undefined), gatherMs)
   }
 
-  /** Stores what waits, one record after the other. */
+  /** Stores all pending events, one record after the other. */
   function store(): Promise<void> {
     clearTimeout(timer)
     timer = undefined
@@ -185,7 +192,7 @@ function createRecording({ startTimestamp }: Session, { clock, maxBytes, append,
     if (ended !== undefined) throw new Error('the recording has ended')
   }
 
-  /** Adds why the session is ended to the recording. @returns the error for the connection */
+  /** Sets the reason that the end record will contain. @returns the error to throw */
   function refuse(why: string): Error {
     reason = why
     return new Error(why)
@@ -227,7 +234,7 @@ function createRecording({ startTimestamp }: Session, { clock, maxBytes, append,
   }
 }
 
-/** Pieces of a text that split no character. */
+/** Splits a text into pieces of at most `maxEventChars`, never within a surrogate pair. */
 function piecesOf(text: string): readonly string[] {
   const pieces: string[] = []
   for (let at = 0; at < text.length; ) {

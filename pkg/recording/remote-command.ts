@@ -1,13 +1,13 @@
 export type ChannelMessage = { readonly channel: number; readonly data: Buffer }
 
 export type ChannelCodec = {
-  /** Undefined for a message without a channel. */
+  /** Returns undefined if the message has no valid channel. */
   readonly decode: (message: Buffer) => ChannelMessage | undefined
-  /** A WebSocket frame of the server for a short message. */
+  /** Returns an unmasked WebSocket frame. Text beyond 125 bytes is cut off. */
   readonly encode: (channel: number, text: string) => Buffer
 }
 
-// RFC 6455 section 5.2: final frames of text and of binary data.
+// First byte of a frame (RFC 6455 section 5.2): FIN bit and opcode.
 const frame = { text: 0x81, binary: 0x82 }
 const maxShort = 125
 
@@ -17,7 +17,7 @@ const binary: ChannelCodec = {
   encode: (channel, text) => toFrame(frame.binary, Buffer.concat([Buffer.of(channel), Buffer.from(text)])),
 }
 
-/** A digit for the channel, and the data in base64. */
+/** The channel as an ASCII digit, then the data in base64. */
 const base64: ChannelCodec = {
   decode(message) {
     const channel = message[0] === undefined ? -1 : message[0] - 0x30
@@ -29,8 +29,8 @@ const base64: ChannelCodec = {
 }
 
 /**
- * The WebSocket subprotocols of kube-apiserver for exec and attach; '' is what it speaks when the
- * client offers none.
+ * The WebSocket subprotocols of kube-apiserver for exec and attach. '' is the protocol for clients
+ * that offer none.
  */
 const codecs: Readonly<Record<string, ChannelCodec>> = {
   '': binary,
@@ -41,7 +41,7 @@ const codecs: Readonly<Record<string, ChannelCodec>> = {
   'v4.base64.channel.k8s.io': base64,
 }
 
-/** @returns undefined for an unknown subprotocol */
+/** @returns undefined if the subprotocol is unknown */
 export function channelCodec(subprotocol: string): ChannelCodec | undefined {
   return Object.hasOwn(codecs, subprotocol) ? codecs[subprotocol] : undefined
 }
@@ -51,7 +51,7 @@ function toFrame(head: number, payload: Buffer): Buffer {
   return Buffer.concat([Buffer.of(head, cut.length), cut])
 }
 
-/** The size of a terminal, of a resize message; undefined if it is invalid. */
+/** Parses the data of a resize message; undefined if it is invalid. */
 export function parseTerminalSize(
   data: Buffer,
 ): { readonly width: number; readonly height: number } | undefined {

@@ -3,7 +3,7 @@ import { toFields } from '../logs/events/event-record.ts'
 import { allOf, type Expression, isOneOf } from '../logs/filter/expression.ts'
 import type { LogRecord } from '../logs/record.ts'
 
-/** Who opened a session of exec or attach, where, and why it is recorded. */
+/** An exec or attach session: who opened it, where, and by which policy it is recorded. */
 export type Session = {
   /** Name of the recording. */
   readonly id: string
@@ -16,10 +16,10 @@ export type Session = {
   readonly tty: boolean
   readonly user: string
   readonly groups: readonly string[]
-  /** The authenticated caller who acts as the user; '' if it is the user. */
+  /** The authenticated caller who impersonates `user`; '' without impersonation. */
   readonly impersonator: string
   readonly sourceIP: string
-  /** The policy by which it is recorded. */
+  /** Name of the policy that requires the recording. */
   readonly policy: string
   readonly auditID: string
   readonly startTimestamp: string
@@ -27,16 +27,16 @@ export type Session = {
 
 export type SessionEnd = {
   readonly endTimestamp: string
-  /** Bytes of output. */
+  /** Output of the container, in bytes. */
   readonly outputBytes: number
-  /** Why Kapis has ended the session; '' if the client or the container has. */
+  /** Why Kapis ended the session; '' if the client or the container ended it. */
   readonly reason: string
 }
 
-/** The records of a session, in this order. */
+/** Kind of a record. A session has one start, any number of outputs and one end, in this order. */
 export type Part = 'start' | 'output' | 'end'
 
-/** @param log the session or its end as JSON, or lines of an asciicast */
+/** @param log JSON of the session (start) or SessionEnd (end), or asciicast lines (output) */
 export function toRecord(session: Session, part: Part, log: string, timeNs: bigint): LogRecord {
   const { id, namespace, pod, container, user } = session
   return {
@@ -45,18 +45,18 @@ export function toRecord(session: Session, part: Part, log: string, timeNs: bigi
   }
 }
 
-/** Selects the records of these sessions, or of all. */
+/** Returns a filter for records with these parts: of the sessions `ids`, or of all if undefined. */
 export function ofParts(parts: readonly Part[], ids?: readonly string[]): Expression {
   const ofIds = ids === undefined ? [] : [isOneOf({ field: 'session' }, ids)]
   return allOf([isOneOf({ field: 'part' }, parts), ...ofIds]) ?? { op: 'and', operands: [] }
 }
 
-/** The JSON object of the start or the end of a session. */
+/** Parses the JSON object in a start or end record. */
 export function readMembers({ log }: LogRecord): Readonly<Record<string, unknown>> {
   return membersOf(JSON.parse(log))
 }
 
-/** The name of the session that a record belongs to. */
+/** Returns the ID of the session to which a record belongs. */
 export function idOf({ fields }: LogRecord): string {
   return textOf(fields?.session)
 }

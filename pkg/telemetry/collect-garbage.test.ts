@@ -5,7 +5,7 @@ describe('collectGarbage', () => {
   it('frees unreferenced objects, and leaves the rest', async () => {
     const held = { name: 'held' }
     const [kept, lost] = [new WeakRef(held), new WeakRef({ name: 'lost' })]
-    // A weak reference lives until the end of the turn in which it was made.
+    // A WeakRef keeps its target alive until the end of the event-loop turn that created it.
     await new Promise(resolve => setTimeout(resolve, 10))
     await collectGarbage()
     expect(lost.deref()).to.equal(undefined)

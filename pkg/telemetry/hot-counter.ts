@@ -1,17 +1,17 @@
 import { Counter } from 'prom-client'
 import type { Registry } from './metrics.ts'
 
-/** One child of a counter. */
+/** The time series of a counter for one combination of label values. */
 export type Row = { readonly inc: () => void }
 
 type Kept<L extends string> = { readonly values: Readonly<Record<L, string>>; count: number }
 
 /**
- * A counter for the hot path. prom-client looks up the label values at each increment, which costs
- * as much as the other work of a small response; here the caller keeps the child, and its value is
- * copied to prom-client at a scrape.
+ * Registers a counter for hot paths. prom-client looks up label values at each increment, which
+ * costs as much as the rest of a small response. Here the caller keeps each time series, and counts
+ * are copied to prom-client at a scrape.
  *
- * @returns creates the child of a set of label values: call it once for each
+ * @returns creates the time series for label values; call it only once per combination
  */
 export function tally<L extends string>(
   registry: Registry,

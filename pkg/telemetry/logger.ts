@@ -5,8 +5,8 @@ export type { Logger }
 export const logLevels = ['debug', 'info', 'warn', 'error'] as const
 export type LogLevel = (typeof logLevels)[number]
 
-// A second defence, in addition to the rule that credentials are never logged: the values of these
-// keys are redacted.
+// Safeguard in addition to the rule that credentials are never logged: values of these keys are
+// redacted.
 const secretKeys = [
   'password',
   'token',
@@ -20,8 +20,8 @@ const secretKeys = [
 ]
 
 /**
- * Logs JSON lines to stderr (or `destination`), with RFC 3339 times and level names. Errors are
- * logged as `err`.
+ * Creates a logger that writes JSON lines, with RFC 3339 times and level names, to `destination` or
+ * stderr. Errors belong in the field `err`.
  */
 export function createLogger(options: {
   program: string

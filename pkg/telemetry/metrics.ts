@@ -4,14 +4,14 @@ export type { Counter, Gauge, Histogram, Registry } from 'prom-client'
 
 type Description<L extends string> = { name: string; help: string; labels?: readonly L[] }
 
-/** The metrics registry of a program; packages define their metrics on it. */
+/** Creates the metrics registry of a program, with the default metrics of a Node.js process. */
 export function createRegistry(): Registry {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
   return registry
 }
 
-/** A registry without process metrics. */
+/** Creates a registry without the default metrics. */
 export function createEmptyRegistry(): Registry {
   return new Registry()
 }
@@ -25,7 +25,9 @@ export function counter<L extends string>(registry: Registry, d: Description<L>)
   })
 }
 
-/** `collect` is called at each scrape, to report a value that is stored elsewhere. */
+/**
+ * Registers a gauge. `collect` is called at each scrape and sets a value that is stored elsewhere.
+ */
 export function gauge<L extends string>(
   registry: Registry,
   d: Description<L> & { collect?: (gauge: Gauge<L>) => void },

@@ -5,7 +5,11 @@ import { type ProfileKind, takeProfile } from './profile.ts'
 
 const seconds = { default: 30, max: 60 }
 
-/** @throws Status 400 for an invalid time, 429 while another profile is being recorded */
+/**
+ * Records a profile and sends it.
+ *
+ * @throws Status 400 for invalid seconds; 429 while another profile is being recorded
+ */
 export type ProfileHandler = (
   kind: ProfileKind,
   query: Pick<URLSearchParams, 'get'>,
@@ -13,10 +17,10 @@ export type ProfileHandler = (
 ) => Promise<void>
 
 /**
- * Serves profiles of this process, one at a time, since each slows it down. The caller must
- * authorize requests.
+ * Creates a handler for profiles of this process. Records one at a time, because each slows the
+ * process down. The caller must authorize requests.
  *
- * @param name of the downloaded file
+ * @param name of the downloaded file, without its extension
  */
 export function createProfileHandler(name: string, logger: Logger): ProfileHandler {
   let isTaking = false
@@ -32,7 +36,7 @@ export function createProfileHandler(name: string, logger: Logger): ProfileHandl
       'content-disposition': `attachment; filename="${name}.${kind}profile"`,
       'cache-control': 'no-store',
     }
-    // Sends the headers first: a profile may take longer than the request timeout.
+    // Sends the headers now: the request timeout applies until then, and recording may take longer.
     res.writeHead(200, headers).flushHeaders()
     try {
       res.end(await takeProfile(kind, wanted, gone.signal))

@@ -4,20 +4,23 @@ import { setTimeout as sleep } from 'node:timers/promises'
 export const profileKinds = ['cpu', 'heap'] as const
 export type ProfileKind = (typeof profileKinds)[number]
 
-/** Path of the profiles of kapis-oauth; kapis-apiserver proxies authorized requests for it. */
+/**
+ * Path prefix of the profiles of kapis-oauth, to which kapis-apiserver proxies authorized requests.
+ */
 export const listenerProfilePrefix = '/debug/profile/oauth/'
 
-/** Returns the kind of profile that a path names after `prefix`. */
+/** Returns the profile kind that follows `prefix` in a path; undefined for any other path. */
 export function profileKindOf(path: string, prefix: string): ProfileKind | undefined {
   return profileKinds.find(kind => path === prefix + kind)
 }
 
-/** Bytes between two heap samples, the default of V8. */
+/** Average bytes allocated between two heap samples: the default of V8. */
 const heapInterval = 32_768
 
 /**
- * Records a CPU profile (.cpuprofile) or a sampled heap profile (.heapprofile). Both contain
- * function names and sizes only. Heap snapshots are not supported, since they contain tokens.
+ * Records a CPU profile (.cpuprofile) or a sampled heap profile (.heapprofile) and returns its
+ * JSON. Both contain only function names and sizes. Heap snapshots are not supported: they would
+ * contain tokens.
  *
  * @param signal ends the recording early; the profile contains what was recorded until then
  */

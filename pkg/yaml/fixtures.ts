@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 
-/** Text that a version or parser of YAML does not read as text. */
+/** Strings that some version or parser of YAML does not read as a string if they are plain. */
 export const trickyTexts: readonly string[] = [
   ...['y', 'Y', 'n', 'N', 'yes', 'Yes', 'YES', 'yEs', 'no', 'NO', 'on', 'On', 'off', 'OFF', 'true', 'True'],
   ...[
@@ -128,7 +128,7 @@ export const trickyTexts: readonly string[] = [
   ],
 ]
 
-/** Numbers of JSON, each in a syntax that must survive. */
+/** JSON numbers whose source text must be preserved. */
 export const trickyNumbers: readonly string[] = [
   ...['0', '-0', '1.0', '-0.0', '1e3', '1E3', '1e+3', '-1.5E-7', '0.1', '1e21', '1e-7', '5e-324'],
   ...['9007199254740993', '9223372036854775807', '-9223372036854775808', '18446744073709551615'],
@@ -150,7 +150,7 @@ const numbers = fc.oneof(
   fc.double({ noNaN: true, noDefaultInfinity: true }).map(number => JSON.stringify(number)),
 )
 
-/** Source text of JSON values: of every size of number, every escape, any order of keys. */
+/** JSON texts with numbers of any size, all escapes, and keys in any order. */
 export const jsonTexts: fc.Arbitrary<string> = fc.letrec<{ value: string; object: string; array: string }>(
   tie => ({
     value: fc.oneof(

@@ -1,8 +1,7 @@
 import { parse, parseAllDocuments, YAMLParseError } from 'yaml'
 
 /**
- * Text that is not valid YAML. The message quotes the text, which may contain secrets; `place` and
- * `code` do not.
+ * Invalid YAML. The message quotes the input, which may contain secrets; `place` and `code` do not.
  */
 export class YamlError extends Error {
   /** For example BAD_INDENT or DUPLICATE_KEY. */
@@ -14,15 +13,15 @@ export class YamlError extends Error {
     super(cause instanceof Error ? cause.message : String(cause), { cause })
     const isParseError = cause instanceof YAMLParseError
     const [start] = isParseError ? (cause.linePos ?? []) : []
-    // Other exceptions concern aliases: unknown ones, or too many.
+    // All other exceptions of the parser concern aliases: unknown anchors or too many aliases.
     this.code = isParseError ? cause.code : 'BAD_ALIAS'
     this.place = start === undefined ? '' : `line ${start.line}, column ${start.col}`
   }
 }
 
 /**
- * Parses a YAML document (1.2 core schema), null if it is empty. Integers beyond the precision of a
- * number become bigint.
+ * Parses a YAML document (1.2 core schema); null if it is empty. Integers beyond
+ * Number.MAX_SAFE_INTEGER become bigint.
  *
  * @throws YamlError
  */
@@ -34,7 +33,7 @@ export function parseYaml(text: string): unknown {
   }
 }
 
-/** The values of all documents of a text. @throws YamlError */
+/** Parses all documents of a text. @throws YamlError */
 export function parseYamlDocuments(text: string): readonly unknown[] {
   try {
     return parseAllDocuments(text, { intAsBigInt: true }).map(document => {

@@ -1,22 +1,26 @@
 /**
- * Words that YAML 1.1 (yaml.org/type) or one of its parsers does not read as text, ignoring case.
+ * Words, in lower case, that YAML 1.1 (yaml.org/type) or one of its parsers does not read as
+ * strings.
  */
 const words = new Set([
   ...['y', 'n', 'yes', 'no', 'on', 'off', 'true', 'false', 'null'],
   ...['nan', 'inf', 'infinity'],
 ])
 
-// A letter or slash first, so that it is neither a number, a time nor an indicator; a colon or
-// space only before a character that continues the text. The yaml package reads e1 as a number of
-// YAML 1.1.
+// Plain scalars begin with a letter or slash, which excludes numbers, times and indicators. A colon
+// or space is allowed only before a further character of the text. The yaml package reads e1 as a
+// number of YAML 1.1.
 const almostNumber = /^e[+-]?[\d_]/i
 const plain = /^[A-Za-z/](?:[\w./@=+()%$~;<>?^|,*-]|[ :](?=[\w./@=+()%$~;<>?^|,*-]))*$/
-// Characters that are invisible or not printable: controls, line separators, format characters,
-// surrogates, unassigned ones.
+// Invisible or unprintable characters: controls, format characters, surrogates, unassigned code
+// points, and line and paragraph separators.
 const unseen = /[\p{C}\p{Zl}\p{Zp}]/gu
 const unseenInLines = /(?!\n)[\p{C}\p{Zl}\p{Zp}]/u
 
-/** A string on one line: plain if every parser reads it as text, otherwise in double quotes. */
+/**
+ * Writes a string on one line: plain if every parser reads it as a string, otherwise in double
+ * quotes.
+ */
 export function toScalar(text: string): string {
   return plain.test(text) && !almostNumber.test(text) && !words.has(text.toLowerCase())
     ? text
@@ -24,8 +28,8 @@ export function toScalar(text: string): string {
 }
 
 /**
- * A string in double quotes. A lone surrogate, which UTF-8 cannot encode, becomes U+FFFD, as in
- * other encoders of the JSON.
+ * Writes a string in double quotes. Lone surrogates, which UTF-8 cannot encode, become U+FFFD, as
+ * in other JSON encoders.
  */
 export function toQuoted(text: string): string {
   return JSON.stringify(text.toWellFormed()).replaceAll(unseen, toEscape)
@@ -39,9 +43,9 @@ function toEscape(character: string): string {
 }
 
 /**
- * Formats text of several lines as a block literal with `indent`; undefined if it could be read
- * differently: with an empty or indented first line, trailing spaces, tabs, or several line feeds
- * at the end.
+ * Writes a string of several lines as a block literal with the indentation `indent`. Returns
+ * undefined if parsers could read it differently: with an empty or indented first line, trailing
+ * spaces, tabs, or several line feeds at the end.
  */
 export function toLiteral(text: string, indent: string): string | undefined {
   if (!text.includes('\n') || /^[ \n]|[ ]\n|[ ]$|\n\n$/.test(text) || unseenInLines.test(text))
@@ -52,8 +56,8 @@ export function toLiteral(text: string, indent: string): string | undefined {
 }
 
 /**
- * Formats a JSON number in the syntax of YAML 1.1: an exponent needs a fraction before it and a
- * sign, and a negative zero must be a float.
+ * Writes a JSON number in the syntax of YAML 1.1: an exponent must have a sign and follow a
+ * fraction, and negative zero must be a float.
  */
 export function toNumber(source: string): string {
   if (source === '-0') return '-0.0'

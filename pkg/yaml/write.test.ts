@@ -4,7 +4,7 @@ import { parse } from 'yaml'
 import { jsonTexts, trickyNumbers, trickyTexts } from './fixtures.ts'
 import { jsonToYaml, toYaml } from './write.ts'
 
-/** The interpretation of a document by the two versions of YAML. */
+/** Parses a document as YAML 1.1 and as YAML 1.2. */
 function read(yaml: string): readonly unknown[] {
   return (['1.1', '1.2'] as const).map(version => parse(yaml, { version, merge: false }))
 }

@@ -2,10 +2,11 @@ import { decodeString, firstIn, nextIn, skipBlank, skipString, skipValue, valueA
 import { stringifyExactly } from '../json/stringify.ts'
 import { toLiteral, toNumber, toQuoted, toScalar } from './scalar.ts'
 
-// The cost of indentation grows with the square of the depth, and parsers limit the depth; deeper
-// values are written on one line.
+// Deeper values are written on one line: the size of the indentation grows with the square of the
+// depth, and parsers limit the depth of blocks.
 const maxBlockDepth = 64
-// A key on the same line as its value is limited to 1024 characters (YAML 1.1 section 9.3).
+// YAML 1.1 (section 9.3) limits a key on the same line as its value to 1024 characters; escapes
+// take several.
 const maxKeyLength = 512
 
 /**
@@ -18,14 +19,14 @@ export function toYaml(value: unknown): string {
   return jsonToYaml(stringifyExactly(value))
 }
 
-/** The same for a value given as valid JSON, preserving numbers and key order. */
+/** Like toYaml, but for a value given as valid JSON. Preserves numbers and key order. */
 export function jsonToYaml(json: string): string {
   const writer = new Writer(json)
   writer.value(skipBlank(json, 0), { indent: '', depth: 0, isRoot: true })
   return `${writer.text()}\n`
 }
 
-/** The position of a value: the indentation of its collection. */
+/** Where a value is written: `indent` is the indentation of the collection that contains it. */
 type Place = { readonly indent: string; readonly depth: number; readonly isRoot?: boolean }
 
 class Writer {
@@ -40,11 +41,7 @@ class Writer {
     return this.#out.join('')
   }
 
-  /**
-   * Writes the value at `at` after what is already on the line.
-   *
-   * @returns the position after it
-   */
+  /** Writes the value at `at` on the current line. Returns the position after the value. */
   value(at: number, { indent, depth, isRoot = false }: Place): number {
     const first = this.#json[at]
     const isCollection = (first === '{' || first === '[') && firstIn(this.#json, at) >= 0
@@ -55,7 +52,7 @@ class Writer {
       : this.#items(at, isRoot ? '' : `${indent}  `, depth)
   }
 
-  /** The first field is written on the current line, the others on new lines. */
+  /** Writes the first field on the current line, the others on new lines. */
   #members(start: number, indent: string, depth: number): number {
     const json = this.#json
     let end = start + 1
@@ -84,7 +81,7 @@ class Writer {
       this.#out.push(' ')
       return this.value(at, { indent, depth })
     }
-    // Items are at the indentation of their key, as kubectl writes them.
+    // List items have the indentation of their key, as kubectl writes them.
     const inner = first === '{' ? `${indent}  ` : indent
     this.#out.push('\n', inner)
     return first === '{' ? this.#members(at, inner, depth) : this.#items(at, inner, depth)
@@ -103,9 +100,7 @@ class Writer {
     return skipBlank(json, end) + 1
   }
 
-  /**
-   * @param literalIndent indent of the lines of a block literal; undefined where none is possible
-   */
+  /** @param literalIndent indentation of a block literal; undefined where none is possible */
   #scalar(at: number, literalIndent: string | undefined): number {
     const json = this.#json
     const end = skipValue(json, at)
@@ -119,7 +114,10 @@ class Writer {
     return end
   }
 
-  /** On one line, as JSON with spaces: text in double quotes. Uses no recursion. */
+  /**
+   * Writes a value on one line, like JSON with spaces. Not recursive, so deep nesting cannot
+   * overflow the stack.
+   */
   #flow(start: number): number {
     const json = this.#json
     const end = skipValue(json, start)
@@ -149,7 +147,7 @@ class Writer {
   }
 }
 
-/** A number, true, false or null. */
+/** Writes a number, true, false or null. */
 function toWord(source: string): string {
   return /^[-\d]/.test(source) ? toNumber(source) : source
 }

@@ -4,10 +4,10 @@ import type { Peer } from './tracing.ts'
 
 const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'CONNECT', 'TRACE'])
 
-// Names of the OpenTelemetry semantic conventions for HTTP. The query is never included: it may
-// contain a code or a token.
+// Attribute names are those of the OpenTelemetry semantic conventions for HTTP. The query string is
+// never an attribute: it may contain an authorization code or a token.
 
-/** @returns `_OTHER` for an unknown method */
+/** Returns the method, or `_OTHER` if it is not a known one. */
 export function toMethod(method: string | undefined): string {
   return method !== undefined && methods.has(method) ? method : '_OTHER'
 }

@@ -10,19 +10,20 @@ import { createRouteNames, toRoute } from './route.ts'
 import { toTraceParent, writeContext } from './trace-context.ts'
 import type { Tracing, TracingOptions } from './tracing.ts'
 
-/** As in kube-apiserver: privileged users and monitoring. */
+/** Groups whose sampling decision is used, as in kube-apiserver. */
 const privileged = ['system:masters', 'system:monitoring']
-/** Probes are not traced: they come every second and have no useful information. */
+/** Probes and scrapes are not traced: they are frequent, and their spans are of no use. */
 const probes = /^\/(?:healthz|livez|readyz|metrics)(?:[/?]|$)/
 
 const maxEndings = 32
 
-/** Tracing with a collector. */
+/** Creates tracing that exports spans to an OTLP collector. */
 export function traceWith(options: TracingOptions): Tracing {
   const { tracer, stop } = createPipeline(options)
   const current = new AsyncLocalStorage<RequestTrace>()
   const readLine = toleratingReader()
-  // Headers of responses that are written as flat lists, which Node.js does not keep.
+  // Audit IDs by response. `getHeader` does not find headers that writeHead received as a flat
+  // list.
   const ids = new WeakMap<ServerResponse, string>()
   const isForAll = options.continues === 'everybody'
   const tools = {
@@ -41,8 +42,8 @@ export function traceWith(options: TracingOptions): Tracing {
       (req, res, ...more) => {
         if (probes.test(req.url ?? '')) return listen(req, res, ...more)
         const trace = createRequestTrace(req, readLine(req.method, req.url), tools)
-        // Several parts listen for the end of a response, more than the default limit of Node.js
-        // for listeners.
+        // Several wrappers listen for the end of a response. Node.js would warn of a leak at its
+        // default limit of 10 listeners.
         res.setMaxListeners(maxEndings)
         if (isForAll) trace.begin(undefined)
         res.once('close', () => trace.end(toOutcome(res), auditId(ids.get(res) ?? res.getHeader('audit-id'))))
@@ -104,7 +105,8 @@ export function traceWith(options: TracingOptions): Tracing {
         const child = trace?.child(req.method ?? 'GET', toRoute(info), attributes)
         if (child === undefined) return forward(exchange, ...more)
         if (child.context) writeContext(req, child.context)
-        // Runs before the listener of the same event that ends the span of the request.
+        // Prepended, so that this span ends before the request's span, which ends on the same
+        // event.
         res.prependOnceListener('close', () => child.end(toOutcome(res)))
         return ending(child, () => forward(exchange, ...more))
       }
@@ -114,7 +116,10 @@ export function traceWith(options: TracingOptions): Tracing {
   }
 }
 
-/** Parses request lines; undefined for an invalid one, which the handler rejects. */
+/**
+ * Returns a parser of request lines that returns undefined for an invalid line. The request handler
+ * rejects such requests itself.
+ */
 function toleratingReader(): (
   method: string | undefined,
   url: string | undefined,
@@ -133,22 +138,31 @@ function routeOf(line: RequestLine | undefined): string {
   return line === undefined ? '' : toRoute(line.info)
 }
 
-/** Upgrades bypass the response object, which only has the status. */
+/**
+ * Returns the outcome of a response. After an upgrade (101) the headers bypass the response object,
+ * which then has only the status.
+ */
 function toOutcome(res: ServerResponse): Outcome {
   return res.headersSent || res.statusCode === 101 ? { code: res.statusCode } : { error: 'aborted' }
 }
 
-/** The ID of the request in the audit logs of Kapis and kube-apiserver. */
+/** Returns the attribute with the request's ID in the audit logs of Kapis and kube-apiserver. */
 function auditId(id: unknown): { 'audit-id'?: string } {
   return typeof id === 'string' ? { 'audit-id': id } : {}
 }
 
-/** Low cardinality, and without the message, which may be confidential. */
+/**
+ * Returns the class name of an error: few distinct values. The message may be confidential and is
+ * omitted.
+ */
 function toErrorType(error: unknown): string {
   return error instanceof Error ? error.name : '_OTHER'
 }
 
-/** Ends the span of a failed call; otherwise it ends with the response. */
+/**
+ * Calls `forward` and ends the span if it fails. If it succeeds, the end of the response ends the
+ * span.
+ */
 function ending(child: Child, forward: () => void | Promise<void>): void | Promise<void> {
   const failed = (error: unknown) => {
     child.end({ error: toErrorType(error) })

@@ -17,15 +17,18 @@ import type { TracingOptions } from './tracing.ts'
 
 export type Pipeline = { readonly tracer: Tracer; readonly stop: () => Promise<void> }
 
-/** At most a few megabytes, however long the collector is not responding. */
+/**
+ * Maximum number of unsent spans: limits memory to a few megabytes while the collector does not
+ * respond.
+ */
 const maxWaiting = 8_192
 const batch = { maxQueueSize: maxWaiting, maxExportBatchSize: 512, scheduledDelayMillis: 1_000 }
 const exportMs = 10_000
 const stopWithinMs = 5_000
-/** Maximum length of a value, which a caller can make arbitrarily long. */
+/** Maximum length of an attribute value: callers can send values of any length. */
 const maxValueLength = 512
 
-/** Exports finished spans to the collector in batches, without delaying requests. */
+/** Creates a tracer whose finished spans are exported in batches, without delaying requests. */
 export function createPipeline(
   { config, program, version, logger, registry }: TracingOptions,
   proxyFor?: ProxyFor,
@@ -54,8 +57,8 @@ export function createPipeline(
       'service.version': version,
       'service.instance.id': randomUUID(),
     }),
-    // As component-base does: a continued trace has its own sampling decision, and the rate applies
-    // to new traces.
+    // As in component-base: a continued trace keeps its sampling decision; the rate applies to new
+    // traces.
     sampler: new ParentBasedSampler({
       root: new TraceIdRatioBasedSampler(config.samplingRatePerMillion / 1_000_000),
     }),

@@ -15,39 +15,37 @@ import { serverAttributes, toMethod } from './attributes.ts'
 import { toPathAttribute, toRoute } from './route.ts'
 import { readContext, writeContext } from './trace-context.ts'
 
-/** The result of a request or call: its status, or the error. */
+/** The result of a request or call: its status code or its error type. */
 export type Outcome = { readonly code?: number | undefined; readonly error?: string }
 
-/** A call that a request brings about. */
+/** The client span of an upstream call that belongs to a request. */
 export type Child = {
   /** The trace context for upstream servers; undefined before authentication. */
   readonly context: SpanContext | undefined
-  /** The first end counts. */
+  /** Ends the span. Later calls have no effect. */
   readonly end: (outcome: Outcome) => void
 }
 
 export type RequestTrace = {
-  /**
-   * Starts the span of a request once authentication is done; only the first call has an effect.
-   */
+  /** Starts the server span after authentication. Later calls have no effect. */
   readonly begin: (identity: Identity | undefined) => void
-  /** undefined after the request: later calls do not belong to it. */
+  /** Starts a client span; undefined after the request has ended. */
   readonly child: (method: string, route: string, attributes: Attributes) => Child | undefined
   readonly end: (outcome: Outcome, more: Attributes) => void
 }
 
 export type TraceTools = {
   readonly tracer: Tracer
-  /** See createRouteNames. */
+  /** Returns the route for use in a span name; see createRouteNames. */
   readonly nameOf: (route: string, code: number | undefined) => string | undefined
-  /** Returns whether the sampling decision of a caller is used. */
+  /** Reports whether the caller's trace, with its sampling decision, is continued. */
   readonly isContinued: (identity: Identity | undefined) => boolean
 }
 
 /**
- * The trace of a request. Its span starts after authentication, as in kube-apiserver: the
- * `traceparent` of an anonymous caller must neither enable recording nor extend another trace, and
- * is only added as a link. Earlier calls are added to the span afterwards.
+ * Creates the trace of a request. As in kube-apiserver, its span starts after authentication: the
+ * `traceparent` of an unprivileged caller must neither enable sampling nor extend another trace,
+ * and only becomes a link. Client spans of earlier calls are created afterwards.
  */
 export function createRequestTrace(
   req: IncomingMessage,

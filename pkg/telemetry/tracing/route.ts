@@ -1,11 +1,11 @@
 import type { RequestInfo } from '../../apirequest/request-info.ts'
 
-/** The longest that the list of routes grows. */
+/** Maximum number of known routes. */
 const maxRoutes = 1_000
 
 /**
- * Returns the pattern of a path without names:
- * `/apis/apps/v1/namespaces/{namespace}/deployments/{name}`, as in spans of kube-apiserver.
+ * Returns the path of a request with placeholders for names, as in spans of kube-apiserver:
+ * `/apis/apps/v1/namespaces/{namespace}/deployments/{name}`.
  */
 export function toRoute({ isResource, path, prefix, group, version, ...target }: RequestInfo): string {
   const { isInNamespace, resource, namedBy, subresource } = target
@@ -22,7 +22,9 @@ export function toRoute({ isResource, path, prefix, group, version, ...target }:
   ].join('/')
 }
 
-/** /oauth/token is a route, /docs/search.js is not. */
+/**
+ * Returns the route of a non-resource path: `/oauth/token` as a whole, `/docs/{path}` for a file.
+ */
 function toPlainRoute(path: string): string {
   const [first = '', second = '', ...more] = path.split('/').slice(1)
   if (second === '') return `/${first}`
@@ -31,8 +33,8 @@ function toPlainRoute(path: string): string {
 }
 
 /**
- * Known routes: those with at least one successful request. Callers can invent any number of paths,
- * and each would become a span name that the backend has to store.
+ * Returns a function that returns a route only after a request to it has succeeded. Callers can
+ * invent any number of paths, and each would become a span name in the backend.
  */
 export function createRouteNames(): (route: string, code: number | undefined) => string | undefined {
   const known = new Set<string>()
@@ -46,8 +48,8 @@ export function createRouteNames(): (route: string, code: number | undefined) =>
 }
 
 /**
- * Returns the path for an attribute. A path after `proxy` belongs to a program in the cluster and
- * may contain secrets.
+ * Returns the path for the attribute `url.path`, cut off after `proxy`: the rest belongs to a
+ * program in the cluster and may contain secrets.
  */
 export function toPathAttribute({ path, isResource, verb, subresource }: RequestInfo): string {
   if (!isResource || (subresource !== 'proxy' && verb !== 'proxy')) return path

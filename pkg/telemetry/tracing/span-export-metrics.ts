@@ -5,19 +5,20 @@ import type { Logger } from '../logger.ts'
 type Result = 'exported' | 'failed' | 'dropped'
 
 export type CountOptions = {
-  /** Maximum number of ended spans that the collector has not received yet. */
+  /** Maximum number of ended spans that are not exported yet. */
   readonly maxWaiting: number
   readonly count: (result: Result, spans: number) => void
   readonly logger: Pick<Logger, 'warn'>
-  /** In milliseconds. */
+  /** Monotonic clock, in milliseconds. */
   readonly now?: () => number
 }
 
 const logEveryMs = 60_000
 
 /**
- * Counts exported and dropped spans, and logs losses at most once a minute. The library drops spans
- * silently when its queue is full, so a counter in front of it applies the same limit.
+ * Counts exported, failed and dropped spans, and logs losses at most once a minute. OpenTelemetry
+ * drops spans silently when its queue is full. Therefore `gate`, in front of the queue, applies the
+ * same limit and counts what it drops.
  */
 export function countSpans(
   inner: SpanExporter,

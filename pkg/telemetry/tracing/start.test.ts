@@ -20,7 +20,7 @@ describe('tracing', function () {
   this.timeout(20_000)
   let collector: Collector
   let kubeApiserver: FakeKubeApiserver
-  /** traceparent of each call that reached kube-apiserver. */
+  /** The traceparent header of each call that reached kube-apiserver. */
   const received: (string | undefined)[] = []
   const open: (() => Promise<void>)[] = []
 
@@ -47,7 +47,9 @@ describe('tracing', function () {
     readonly answer?: (tracing: Tracing, req: IncomingMessage, res: ServerResponse) => Promise<void>
   }
 
-  /** A server that authenticates at kube-apiserver, and then requests the resource. */
+  /**
+   * Starts a server that authenticates each request at kube-apiserver, then requests the resource.
+   */
   async function start({ rate = 1_000_000, caller = anonymous, continues = 'privileged', answer }: Scene) {
     const registry = createRegistry()
     const lines: string[] = []
@@ -84,7 +86,7 @@ describe('tracing', function () {
     return { front, tracing, registry, lines }
   }
 
-  /** The span of the request first, then the calls as they began. */
+  /** Returns the server spans, then the client spans by start time. */
   async function spansOf(tracing: Tracing): Promise<readonly CollectedSpan[]> {
     await tracing.stop()
     const isServer = ({ kind }: CollectedSpan) => Number(kind === 'server')
@@ -217,8 +219,8 @@ describe('tracing', function () {
     })
     await front.get('/api/v1/nodes', { headers: { traceparent: traceparent('01') } })
     const spans = await spansOf(tracing)
-    // By the attributes of the request: Node.js does not keep headers that are written as a flat
-    // list.
+    // Taken from the exchange, not from the response: Node.js does not keep headers that are
+    // written as a flat list.
     expect(spans[0]?.attributes).to.include({ 'audit-id': 'a-2' })
     const sent = spans.find(({ attributes }) => attributes['peer.service'] === 'kapis-oauth')
     expect(sent).to.include({ kind: 'client', name: 'GET /api/v1/nodes' })

@@ -1,6 +1,6 @@
 import type { Tracing, TracingOptions } from './tracing.ts'
 
-/** Nothing is traced. */
+/** Tracing that does nothing. */
 const off: Tracing = {
   listener: listener => listener,
   authenticate: find => find,
@@ -10,8 +10,8 @@ const off: Tracing = {
 }
 
 /**
- * Starts tracing if it is configured. The libraries are only loaded with an endpoint: they take 0.1
- * s and 10 MB.
+ * Starts tracing if an endpoint is configured. Only then are the OpenTelemetry libraries loaded,
+ * which take 0.1 s and 10 MB.
  *
  * @throws Error if the CA file cannot be read
  */

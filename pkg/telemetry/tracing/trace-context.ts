@@ -7,7 +7,7 @@ const names = ['traceparent', 'tracestate']
 
 type Message = Pick<IncomingMessage, 'headers' | 'rawHeaders'>
 
-/** The span of the caller (W3C Trace Context); undefined if missing or invalid. */
+/** Reads the caller's span context (W3C Trace Context); undefined if missing or invalid. */
 export function readContext({ headers }: Message): SpanContext | undefined {
   const { traceparent, tracestate } = headers
   if (typeof traceparent !== 'string') return undefined
@@ -22,8 +22,9 @@ export function toTraceParent({ traceId, spanId, traceFlags }: SpanContext): str
 }
 
 /**
- * Replaces the trace context of the caller by a span, in both forms in which handlers read headers,
- * so that handlers that forward headers or log the trace ID need not know about tracing.
+ * Replaces the caller's trace context in a request by that of a span. Handlers that forward headers
+ * or log the trace ID thus need no knowledge of tracing. Both `headers` and `rawHeaders` are
+ * changed, because handlers read either.
  */
 export function writeContext({ headers, rawHeaders }: Message, context: SpanContext): void {
   const state = context.traceState?.serialize()
@@ -31,7 +32,7 @@ export function writeContext({ headers, rawHeaders }: Message, context: SpanCont
     ['traceparent', toTraceParent(context)],
     ...(state ? [['tracestate', state] as const] : []),
   ])
-  // Not deleted, which would make later accesses to the headers slow.
+  // Set to undefined, not deleted: V8 makes later accesses slow after a deletion.
   for (const name of names) headers[name] = wanted.get(name)
   for (let i = 0; i < rawHeaders.length; i += 2) {
     const name = rawHeaders[i]?.toLowerCase() ?? ''

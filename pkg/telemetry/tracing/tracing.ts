@@ -6,7 +6,7 @@ import type { KubeClient } from '../../kubeclient/client.ts'
 import type { Logger } from '../logger.ts'
 import type { Registry } from '../metrics.ts'
 
-/** An upstream server: its name and address. */
+/** An upstream server: its name, and its URL or Unix socket. */
 export type Peer = { readonly name: string; readonly url?: URL; readonly socket?: string }
 
 type Listener<More extends unknown[]> = (req: IncomingMessage, res: ServerResponse, ...more: More) => void
@@ -17,22 +17,27 @@ type Forward<E extends Exchange, More extends unknown[]> = (
 type Authenticate<C> = (req: IncomingMessage) => C | Promise<C>
 
 /**
- * Wrappers that a program applies to its parts for tracing. Each takes a function and returns one
- * of the same type; without tracing it returns the same function, at no cost.
+ * Wrappers that a program applies to its components. Each takes a function and returns one of the
+ * same type. If tracing is disabled, it returns the same function, at no cost.
  */
 export type Tracing = {
-  /** A span for each request. */
+  /** Starts a server span for each request. */
   readonly listener: <More extends unknown[]>(listener: Listener<More>) => Listener<More>
-  /** Called after authentication: whether the trace of the caller is continued. */
+  /**
+   * Starts the server span after authentication, when it is known whether to continue the caller's
+   * trace.
+   */
   readonly authenticate: <C extends { readonly identity: Identity }>(find: Authenticate<C>) => Authenticate<C>
-  /** A span for each call that a request brings about. */
+  /** Starts a client span for each call that is made while a request is served. */
   readonly client: (client: KubeClient, peer: Peer) => KubeClient
-  /** A span for each proxied request, whose context is sent to the upstream server. */
+  /**
+   * Starts a client span for each proxied request, and sends its context to the upstream server.
+   */
   readonly upstream: <E extends Exchange, More extends unknown[]>(
     peer: Peer,
     forward: Forward<E, More>,
   ) => Forward<E, More>
-  /** Exports remaining spans, for a few seconds at most. */
+  /** Exports pending spans. Gives up after a few seconds. */
   readonly stop: () => Promise<void>
 }
 
@@ -43,7 +48,7 @@ export type TracingOptions = {
   readonly logger: Logger
   readonly registry: Registry
   /**
-   * Whose sampling decision is used: that of privileged callers, or of all callers where only
+   * Callers whose sampling decision is used. 'everybody' is for kapis-oauth, to which only
    * kapis-apiserver can connect.
    */
   readonly continues: 'privileged' | 'everybody'

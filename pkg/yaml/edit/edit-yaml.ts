@@ -6,12 +6,12 @@ import { explicitChild, type Splice, splicesOf } from './splices.ts'
 import { type Change, changed, isFields, type Value, valueAt } from './value.ts'
 
 /**
- * Edits the first document of a YAML text. Everything that a change does not concern keeps its
- * bytes, including comments: parts of the text are replaced, and each result is parsed and compared
- * before it is accepted. If no part can be replaced, for example because of a shared alias, the
- * whole document is written from its values, without comments.
+ * Edits the first document of a YAML text. Everything outside the changed values keeps its bytes,
+ * including comments: parts of the text are replaced, and each result is parsed and compared with
+ * the expected value. If no part can be replaced, for example because of a shared alias, the whole
+ * document is rewritten without comments.
  *
- * @throws Error if the text is not valid YAML, or the result would be read differently
+ * @throws Error if the text is not valid YAML, or no result has the expected value
  */
 export function editYaml(text: string, changes: readonly Change[]): string {
   return changes.reduce(edit, readSource(text)).text
@@ -37,7 +37,7 @@ function readIfYaml(text: string): Source | undefined {
   }
 }
 
-/** From the smallest replacement to the whole document. */
+/** Yields possible replacements, from the smallest to the whole document. */
 function* candidates(source: Source, { path }: Change, expected: Value): Iterable<Splice> {
   const nodes = explicitNodes(source, path)
   for (let depth = nodes.length - 1; depth >= 0; depth--) {
@@ -50,15 +50,16 @@ function* candidates(source: Source, { path }: Change, expected: Value): Iterabl
 }
 
 /**
- * Returns the nodes along a path as far as they exist in the text; a value is added or replaced at
- * the last one.
+ * Returns the nodes along a path as far as they exist in the text. The value is added or replaced
+ * at the last of them.
  */
 function explicitNodes(source: Source, path: Change['path']): readonly Node[] {
   const nodes: Node[] = []
   let node = source.root
   for (const step of path) {
     if (node === undefined || isAlias(node)) break
-    // An empty `[]` or `{}` is replaced, so that its new content is written like its neighbours.
+    // An empty `[]` or `{}` is replaced as a whole, so that its new content has the style of the
+    // document.
     if (nodes.length > 0 && isCollection(node) && node.items.length === 0) break
     nodes.push(node)
     node = explicitChild(node, step)

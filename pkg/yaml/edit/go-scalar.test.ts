@@ -1,8 +1,8 @@
 import { expect } from 'chai'
 import { type PlainKind, resolvePlain } from './go-scalar.ts'
 
-// As `kubectl config view` shows them; the property test in test/fuzz/kubeconfig.test.ts compares
-// with kubectl itself.
+// Results of `kubectl config view`. The property test in test/fuzz/kubeconfig.test.ts compares with
+// kubectl itself.
 const cases: Readonly<Record<PlainKind, readonly string[]>> = {
   bool: [
     'y',

@@ -1,4 +1,4 @@
-/** The type that go-yaml 2 (and so kubectl) gives a plain scalar. */
+/** The type of a plain scalar in go-yaml 2, which kubectl uses. */
 export type PlainKind = 'string' | 'null' | 'bool' | 'number'
 
 const truths = new Set(['y', 'yes', 'true', 'on'])
@@ -7,14 +7,14 @@ const nulls = new Set(['', '~', 'null', 'Null', 'NULL'])
 const notANumber = /^(\.nan|\.NaN|\.NAN|[-+]?(\.inf|\.Inf|\.INF))$/
 const integer = /^[-+]?(0[xX][\da-fA-F]+|0[bB][01]+|0[oO]?[0-7]+|0|[1-9]\d*)$/
 const decimal = /^[-+]?(\.\d+|\d+(\.\d*)?)([eE][-+]?\d+)?$/
-// After a leading point Go requires a digit on both sides of `_`; elsewhere go-yaml removes them
-// first.
+// After a leading decimal point, Go requires a digit on both sides of `_`. In all other numbers
+// go-yaml removes `_` before it parses.
 const badFraction = /^\..*(?:(?<!\d)_|_(?!\d))/
 const [least, most] = [-(2n ** 63n), 2n ** 64n - 1n]
 
 /**
- * Resolves a plain scalar without a tag like go-yaml 2.4 (resolve.go). Unlike YAML 1.1 it treats
- * `12:30:45` and dates as strings.
+ * Resolves a plain scalar without a tag like go-yaml 2.4 (resolve.go). `12:30:45` and dates are
+ * strings there, unlike in YAML 1.1.
  */
 export function resolvePlain(text: string): PlainKind {
   if (nulls.has(text)) return 'null'
@@ -26,12 +26,14 @@ export function resolvePlain(text: string): PlainKind {
   return decimal.test(digits) && isFinite64(digits) ? 'number' : 'string'
 }
 
-/** The value of a boolean plain scalar. */
+/** Returns the value of a plain scalar of kind bool. */
 export function isTrue(text: string): boolean {
   return truths.has(text.toLowerCase())
 }
 
-/** `yes`, `Yes` and `YES` are words of YAML 1.1; `yEs` is a string. */
+/**
+ * Reports whether a scalar is a boolean of YAML 1.1: `yes`, `Yes` and `YES` are, `yEs` is a string.
+ */
 function isBool(text: string): boolean {
   const lower = text.toLowerCase()
   if (!truths.has(lower) && !falsehoods.has(lower)) return false

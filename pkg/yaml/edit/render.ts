@@ -1,7 +1,7 @@
 import { toQuoted, toScalar } from '../scalar.ts'
 import { isFields, isList, type Value } from './value.ts'
 
-/** A value on one line. Strings are quoted, so that a JSON file stays JSON. */
+/** Writes a value on one line. Strings are quoted, so that a JSON file remains valid JSON. */
 export function toFlow(value: Value): string {
   if (isList(value)) return `[${value.map(toFlow).join(', ')}]`
   if (isFields(value))
@@ -10,7 +10,7 @@ export function toFlow(value: Value): string {
 }
 
 /**
- * Returns the lines of a mapping or list with an `indent`; undefined for a scalar or an empty
+ * Writes a mapping or list as lines with an indentation; undefined for a scalar or an empty
  * collection.
  */
 export function toLines(value: Value, indent = ''): readonly string[] | undefined {
@@ -20,20 +20,20 @@ export function toLines(value: Value, indent = ''): readonly string[] | undefine
   return undefined
 }
 
-/** `key: value`; items of a list are at the indentation of the key, as kubectl writes them. */
+/** Writes `key: value`. Items of a list have the indentation of the key, as kubectl writes them. */
 export function toField(key: string, value: Value, indent: string): readonly string[] {
   const start = `${indent}${toScalar(key)}:`
   const lines = toLines(value, isList(value) ? indent : `${indent}  `)
   return lines === undefined ? [`${start} ${toInline(value)}`] : [start, ...lines]
 }
 
-/** `- value` */
+/** Writes `- value`. */
 export function toItem(value: Value, indent: string): readonly string[] {
   const [first, ...rest] = toLines(value, `${indent}  `) ?? [`${indent}  ${toInline(value)}`]
   return [`${indent}- ${first?.slice(indent.length + 2)}`, ...rest]
 }
 
-/** The value after a key on the same line: a scalar, or an empty collection. */
+/** Writes a value that follows its key on the same line: a scalar or an empty collection. */
 export function toInline(value: Value): string {
   return typeof value === 'string' ? toScalar(value) : toFlow(value)
 }

@@ -16,25 +16,25 @@ import type { Value } from './value.ts'
 
 export type Node = Alias | Scalar | YAMLMap | YAMLSeq
 
-/** A YAML text with the places of its nodes; offsets are of `text`. */
+/** A parsed YAML text with the positions of its nodes, as offsets in `text`. */
 export type Source = {
   readonly text: string
-  /** undefined if there are only spaces and comments. */
+  /** undefined if the text has only white space and comments. */
   readonly root: Node | undefined
-  /** null when the file is empty. */
+  /** null if the document is empty. */
   readonly value: Value
   /**
-   * End of the first document; later documents are preserved and ignored, as in `yaml.Unmarshal` of
-   * Go.
+   * End of the first document. Later documents are preserved but not read, as in `yaml.Unmarshal`
+   * of Go.
    */
   readonly end: number
   readonly eol: '\n' | '\r\n'
 }
 
-// Nested aliases can expand to more than fits into memory.
+// Limits the nodes after alias expansion: nested aliases could otherwise exhaust memory.
 const maxNodes = 100_000
 const options = {
-  // With the types of go-yaml: see toValue.
+  // All scalars stay strings; toValue applies the types of go-yaml.
   schema: 'failsafe',
   version: '1.1',
   uniqueKeys: false,
@@ -49,7 +49,8 @@ const options = {
  * @throws Error for invalid YAML
  */
 export function readSource(text: string): Source {
-  // Line breaks of YAML 1.1 that the parser does not know about; the offsets stay.
+  // The parser does not know these line breaks of YAML 1.1. Each replacement has one character, so
+  // offsets remain valid.
   const lines = text.replaceAll(/\r(?!\n)|[\u0085\u2028\u2029]/g, '\n')
   const parsed = parseAllDocuments(lines, options)
   const document: Document.Parsed | undefined = Array.isArray(parsed) ? parsed[0] : undefined
@@ -74,7 +75,7 @@ export function valueNode({ value }: Pair): Node | undefined {
   return toNode(value)
 }
 
-/** Returns whether a key is a merge key (YAML 1.1). */
+/** Reports whether a key is a merge key (`<<` of YAML 1.1). */
 export function isMerge(key: Node | undefined): boolean {
   return (
     isScalar(key) && key.value === '<<' && (key.type === 'PLAIN' || key.tag === 'tag:yaml.org,2002:merge')
@@ -85,7 +86,7 @@ export function itemNodes(seq: YAMLSeq): readonly (Node | undefined)[] {
   return seq.items.map(toNode)
 }
 
-/** The string of a key as kubectl reads it; undefined unless it is a scalar. */
+/** Returns a key as the string that kubectl reads; undefined if the key is not a scalar. */
 export function keyText(key: Node | undefined): string | undefined {
   if (!isScalar(key)) return undefined
   const value = toScalarValue(key)
@@ -144,7 +145,7 @@ class Reader {
     return text
   }
 
-  /** As in go-yaml 2: in file order, and of a list of mappings the first takes precedence. */
+  /** Merges like go-yaml 2, in file order. In a list of mappings, the first takes precedence. */
   #merge(node: Node | undefined, into: Map<string, Value>): void {
     const value = this.toValue(node)
     const maps = Array.isArray(value) ? value.toReversed() : [value]

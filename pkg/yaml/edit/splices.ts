@@ -3,12 +3,12 @@ import { toField, toFlow, toInline, toItem, toLines } from './render.ts'
 import { isMerge, itemNodes, keyNode, keyText, type Node, type Source, toNode, valueNode } from './source.ts'
 import type { Step, Value } from './value.ts'
 
-/** Replaces a part of a text. */
+/** A replacement of the text from `start` to `end`. */
 export type Splice = { readonly start: number; readonly end: number; readonly text: string }
 
 /**
- * The node of a step below a mapping or list, if it is in the text itself and not from an alias or
- * merge key.
+ * Returns the child of a mapping or list at a step; undefined if the child is missing or comes from
+ * an alias or merge key.
  */
 export function explicitChild(node: Node, step: Step): Node | undefined {
   if (isMap(node) && typeof step === 'string') {
@@ -20,8 +20,8 @@ export function explicitChild(node: Node, step: Step): Node | undefined {
 }
 
 /**
- * Returns ways to write `value` at a step below a mapping or list (or to remove it, without a
- * value), best first.
+ * Yields ways to set the child of a mapping or list at a step to `value`, best first. Without a
+ * value the child is removed.
  */
 export function* splicesOf(
   source: Source,
@@ -52,7 +52,7 @@ export function* splicesOf(
   }
 }
 
-/** The pair of a key; of several the last, which go-yaml uses. */
+/** Returns the pair with a key. Of duplicates it returns the last, as go-yaml does. */
 function pairOf(map: YAMLMap, key: string): Pair | undefined {
   return map.items.findLast(pair => !isMerge(keyNode(pair)) && keyText(keyNode(pair)) === key)
 }
@@ -73,7 +73,7 @@ function* replacement({ text, eol }: Source, map: YAMLMap, pair: Pair, value: Va
   const node = valueNode(pair)
   const end = node === undefined || isEmpty(node) ? colon : lastOnLine(text, contentEnd(node))
   if (map.flow) return yield { start: colon, end, text: ` ${toFlow(value)}` }
-  // A comment after the colon stays in place.
+  // Replaces only the scalar, so that a comment between colon and value is kept.
   if (isScalar(node) && !isEmpty(node) && toLines(value) === undefined)
     yield { start: nodeStart(node), end, text: toInline(value) }
   const [first = '', ...lines] = toField('x', value, ' '.repeat(column(text, pairStart(pair))))
@@ -83,7 +83,7 @@ function* replacement({ text, eol }: Source, map: YAMLMap, pair: Pair, value: Va
 
 type Added = { readonly key?: string; readonly value: Value }
 
-/** At the end, as kubectl and people do it, otherwise at the beginning. */
+/** Yields an insertion at the end, as kubectl does, then one at the beginning. */
 function* insertion(source: Source, node: YAMLMap | YAMLSeq, added: Added): Iterable<Splice> {
   const { text, eol } = source
   const starts = partStarts(node)
@@ -94,7 +94,7 @@ function* insertion(source: Source, node: YAMLMap | YAMLSeq, added: Added): Iter
   const lines =
     added.key === undefined ? toItem(added.value, indent) : toField(added.key, added.value, indent)
   const end = partEnd(last)
-  // A block scalar ends after its last line break.
+  // The end of a block scalar is after its last line break, at the start of a line.
   const isLineStart = text[end - 1] === '\n'
   const at = isLineStart ? end : lineEnd(text, end)
   const block = lines.join(eol)
@@ -147,7 +147,7 @@ function itemText({ text, eol }: Source, seq: YAMLSeq, value: Value): string {
     .slice(indent.length + 2)
 }
 
-/** Start of each pair, or of the `-` of each item. */
+/** Returns the offset of each pair, or of the `-` of each item. */
 function partStarts(node: YAMLMap | YAMLSeq): readonly number[] {
   if (isMap(node)) return node.items.map(pairStart)
   const token = node.srcToken
@@ -168,7 +168,7 @@ function colonEnd({ srcToken }: Pair): number | undefined {
   return colon === undefined ? undefined : colon.offset + 1
 }
 
-/** The key has no value; the position may be after a comment. */
+/** Reports whether a key has no value. The position of such a node may be after a comment. */
 function isEmpty({ range }: Node): boolean {
   return range === undefined || range === null || range[0] === range[1]
 }
@@ -182,14 +182,17 @@ function partEnd(part: unknown): number {
   return Math.max(colonEnd(part) ?? contentEnd(keyNode(part)), contentEnd(valueNode(part)))
 }
 
-/** End of a node, without the comments and spaces after it. */
+/** Returns the end of a node, without the comments and spaces after it. */
 function contentEnd(node: Node | undefined): number {
   if (node === undefined) return 0
   const last = (isMap(node) || isSeq(node)) && !node.flow ? node.items.at(-1) : undefined
   return last === undefined ? (node.range?.[1] ?? 0) : partEnd(last)
 }
 
-/** A block scalar ends after its last line break, which stays. */
+/**
+ * Returns `end` without a line break before it. Block scalars include their last line break, which
+ * must be kept.
+ */
 function lastOnLine(text: string, end: number): number {
   return end - (/\r?\n$/.exec(text.slice(end - 2, end))?.[0].length ?? 0)
 }

@@ -1,16 +1,19 @@
 /**
- * A scalar other than string, boolean and null, such as a number or one with a custom tag: compared
- * and written unchanged.
+ * A scalar other than string, boolean and null, such as a number or a scalar with a custom tag. It
+ * is compared and written as source text.
  */
 export type Opaque = { readonly source: string }
 export type Fields = ReadonlyMap<string, Value>
-/** A YAML value, as go-yaml 2 and so kubectl reads it. */
+/** A YAML value as kubectl reads it (go-yaml 2). */
 export type Value = string | boolean | null | Opaque | readonly Value[] | Fields
 
-/** A field of a mapping, or the list item with the given `name`. */
+/** A path step: the key of a mapping, or the `name` of a list item. */
 export type Step = string | { readonly name: string }
 export type Path = readonly Step[]
-/** Sets the value at a path, and creates its parents; without `value` removes it. */
+/**
+ * Sets the value at a path and creates missing parents. Without `value`, removes what is at the
+ * path.
+ */
 export type Change = { readonly path: Path; readonly value?: Value }
 
 export function isFields(value: Value | undefined): value is Fields {
@@ -25,12 +28,12 @@ export function fields(members: Readonly<Record<string, Value>>): Fields {
   return new Map(Object.entries(members))
 }
 
-/** A field of a map; undefined for anything else. */
+/** Returns a field of a mapping; undefined for other values. */
 export function field(value: Value | undefined, key: string): Value | undefined {
   return isFields(value) ? value.get(key) : undefined
 }
 
-/** Missing and null names are ''. */
+/** Returns the `name` of a list item, or '' if it is missing or not a string. */
 export function nameOf(item: Value): string {
   const name = field(item, 'name')
   return typeof name === 'string' ? name : ''
@@ -45,7 +48,7 @@ export function valueAt(value: Value | undefined, path: Path): Value | undefined
   return path.reduce<Value | undefined>(child, value)
 }
 
-/** Returns the value with one change; the same value if nothing changes. */
+/** Returns the value after a change, or the identical value if the change has no effect. */
 export function changed(value: Value | undefined, change: Change): Value | undefined {
   const [step, ...path] = change.path
   if (step === undefined) return change.value
@@ -67,7 +70,7 @@ function withItem(value: Value | undefined, name: string, next: Value | undefine
   const items = isList(value) ? value : []
   const at = items.findIndex(item => nameOf(item) === name)
   if (next === undefined) return items.toSpliced(at, 1)
-  // In the order of kubectl: the content, then the name.
+  // kubectl writes the name after the other fields.
   const named = isFields(next) && !next.has('name') ? new Map([...next, ['name', name]]) : next
   return at < 0 ? [...items, named] : items.with(at, named)
 }
