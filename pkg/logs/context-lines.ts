@@ -4,13 +4,14 @@ import { tooMuchText } from './query/page-parameters.ts'
 import type { LogRecord } from './record.ts'
 import type { Hit, LogStore, Order, QueryLimits } from './store.ts'
 
-/** The records of the same container before and after a record, each in order of time. */
+/** Records of the same container before and after a record, in ascending order of time. */
 export type Context = { readonly before: readonly Hit[]; readonly after: readonly Hit[] }
 
 /**
- * @param around the record: its cursor and origin; nothing is found if the scope does not include
- * it
- * @throws Status 400 when the neighbours have too much text
+ * Finds the records before and after a record of a container.
+ *
+ * @param around cursor and origin of the record. Nothing is found if the scope excludes it
+ * @throws Status 400 if the neighbouring records exceed the size of a page
  */
 export async function findContext(
   store: LogStore,

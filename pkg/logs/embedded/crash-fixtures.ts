@@ -1,7 +1,7 @@
 import { openTestStore, testDayNs } from './fixtures.ts'
 
-// A program to be killed: appends numbered batches of numbered lines and reports each acknowledged
-// one.
+// Program that the crash test kills. It appends numbered batches of numbered lines and reports each
+// acknowledged batch.
 // Usage: crash-fixtures.ts FOLDER FIRST_BATCH
 
 export const crashBatchLines = 20

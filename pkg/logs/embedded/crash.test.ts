@@ -19,10 +19,10 @@ async function linesIn(folder: string): Promise<readonly string[]> {
 describe('a store that is killed in the middle of ingest', () => {
   const folder = useFolder()
 
-  /** @returns the last batch that was acknowledged */
+  /** Starts the program and kills it. @returns the number of the last acknowledged batch */
   async function appendAndKill(firstBatch: number, afterMs: number): Promise<number> {
     const script = join(import.meta.dirname, 'crash-fixtures.ts')
-    // In its own process group, so that the processes of the store are killed with it.
+    // In its own process group, so that the store's child processes are killed, too.
     const child = spawn(process.execPath, [script, folder(), String(firstBatch)], {
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
       detached: true,
@@ -45,12 +45,12 @@ describe('a store that is killed in the middle of ingest', () => {
   it('has every acknowledged line once, ten times over', async function () {
     this.timeout(120_000)
     let last = -1
-    // Sends unacknowledged batches again, as shippers do.
+    // Sends unacknowledged batches again, as log shippers do.
     for (let time = 0; time < 10; time += 1) last = await appendAndKill(last + 1, 20 + 61 * time)
     const found = await linesIn(folder())
     const acknowledged = (last + 1) * crashBatchLines
     expect(acknowledged).to.be.greaterThan(1000)
-    // At most the one batch whose response the kill prevented may follow.
+    // At most one batch may have been stored without a response before the kill.
     expect([acknowledged, acknowledged + crashBatchLines]).to.include(found.length)
     expect(found).to.deep.equal(found.map((_, i) => `line ${i}`))
   })
@@ -65,7 +65,7 @@ describe('a store whose disk is full', () => {
 
   it('answers 507, and loses nothing of what it acknowledged', async function () {
     this.timeout(60_000)
-    // A limit of file size simulates a full disk; the signal must be ignored, or it would end the
+    // A file size limit simulates a full disk. SIGXFSZ must be ignored, because it would end the
     // process.
     const command = `trap '' XFSZ; ulimit -f 2048; exec "$0" "$@"`
     const script = join(import.meta.dirname, 'full-disk-fixtures.ts')

@@ -25,7 +25,7 @@ describe('a store with files that it cannot use', () => {
     return store
   }
 
-  /** Lines of two days; the file of the first is then damaged. */
+  /** Stores lines of two days, and damages the file of the first day. */
   async function damage(how: (file: string) => void): Promise<void> {
     const opened = await open()
     const records = Array.from({ length: 3000 }, (_, i) => [
@@ -78,7 +78,7 @@ describe('a store with files that it cannot use', () => {
     })
   }
 
-  /** A query that meets the damage fails; the next ones do not. */
+  /** Reads all lines. Repeats queries that fail with 503 because they found the damage. */
   async function untilRead(opened: LogStore): Promise<readonly string[]> {
     for (;;) {
       try {

@@ -243,7 +243,7 @@ describe('the embedded log store', () => {
       await store.append({ records: [line('wanted 1', { timeNs: testDayNs + 9n }), line('other')] })
       await store.append({ records: [line('wanted 2'), line('wanted 3')] })
       while (found.length < 3) await new Promise(resolve => setTimeout(resolve, 20))
-      // Late lines of another day, and more of this one.
+      // A late line of the day before, and another line of the current day.
       await store.append({ records: [line('wanted 4', { timeNs: testDayNs - dayNs }), line('wanted 5')] })
       await following
       expect(found.slice(0, 3)).to.deep.equal(['wanted 1', 'wanted 2', 'wanted 3'])

@@ -12,14 +12,14 @@ import type { StoreSettings } from './write/store-writer.ts'
 import type { WriteRequest, WriteResponse, WriterNotice, WriterSettings } from './write/write-request.ts'
 
 export type EmbeddedSettings<Name extends string> = {
-  /** The separate stores, each with its own folder. */
+  /** Independent stores by name, each with its own folder. */
   readonly stores: Readonly<Record<Name, StoreSettings>>
-  /** Memory limit for all of them, including their processes. */
+  /** Memory limit of all stores together, including the child processes. */
   readonly memoryBytes: number
   readonly now?: () => number
-  /** How many lines are searched together; for tests. */
+  /** Number of lines that are searched together. Set only by tests. */
   readonly windowLines?: number
-  /** Called with errors outside of requests. */
+  /** Called with errors that do not belong to a request. */
   readonly report: (message: string, error: unknown, store: string) => void
 }
 
@@ -28,17 +28,17 @@ export type EmbeddedStores<Name extends string> = {
   readonly close: () => Promise<void>
 }
 
-// The writer has the lowest priority, so that queries do not wait for ingest; both have a lower one
-// than the main process.
+// Nice values. Queries must not wait for ingest, so the writer has the lowest priority. The main
+// process has the highest.
 const nice = { reader: 5, writer: 10 }
 const tidyMs = 60_000
-// How much more space must be free before a full disk counts as not full.
+// The store reports a full disk until this much more space is free.
 const enoughBytes = 16 * 1024 * 1024
 
 /**
- * Log stores in folders, written by one process and read by another (ADR 5).
+ * Opens log stores in folders. One process writes them, another reads them (ADR 5).
  *
- * @throws Error if a folder cannot be used, or is in use
+ * @throws Error if a folder is not usable or is already in use
  */
 export async function openEmbeddedStores<Name extends string>(
   settings: EmbeddedSettings<Name>,
@@ -117,7 +117,9 @@ function openStore({ name, folder, namespaces, writer, reader, now, isClosed, re
   readonly store: Omit<LogStore, 'close'>
   readonly end: () => void
 } {
-  /** Bytes that were free when the disk was full; undefined while it is not. */
+  /**
+   * Free bytes when a write failed because the disk was full; undefined after a successful write.
+   */
   let freeWhenFull: number | undefined
 
   async function write<Result>(request: WriteRequest): Promise<WriteResponse<Result>> {
@@ -144,7 +146,10 @@ function openStore({ name, folder, namespaces, writer, reader, now, isClosed, re
     return (await reader.request(request, signal)) as Result
   }
 
-  /** Lines whose retention has passed are hidden until their partition is deleted. */
+  /**
+   * Adds the retention of namespaces to a filter: expired lines are hidden until their partition is
+   * deleted.
+   */
   function kept(filter: LogFilter): LogFilter {
     if (namespaces.length === 0) return filter
     const keep = namespaces.map(({ name: pattern, retentionDays: days }) => ({

@@ -7,7 +7,7 @@ import { type EmbeddedSettings, openEmbeddedStores } from './embedded-store.ts'
 import type { NamespaceRule } from './namespace-rules.ts'
 import type { Retention } from './write/retention.ts'
 
-/** The UTC day of most test lines, and the current day in tests, three days later. */
+/** UTC day of most test lines, since 1970. The current day in tests is three days later. */
 export const testDay = 20_000
 export const testDayNs = BigInt(testDay) * 86_400_000_000_000n
 const nowMs = (testDay + 3) * 86_400_000
@@ -22,7 +22,7 @@ export type TestSettings = Partial<Omit<EmbeddedSettings<string>, 'stores'>> & {
   readonly namespaces?: readonly NamespaceRule[]
 }
 
-/** A store with only lines. Its reports are printed unless the test handles them. */
+/** Opens one embedded store. Its error reports are printed unless `settings.report` is set. */
 export async function openTestStore(folder: string, settings: TestSettings = {}): Promise<LogStore> {
   const { retention = { days: 7, bytes: 1e9 }, namespaces = [], ...more } = settings
   const { stores } = await openEmbeddedStores({
@@ -35,7 +35,7 @@ export async function openTestStore(folder: string, settings: TestSettings = {})
   return stores.lines
 }
 
-/** A folder for each test. */
+/** Creates a temporary folder before each test, and removes it afterwards. */
 export function useFolder(): () => string {
   let folder = ''
   beforeEach(async () => {
@@ -45,7 +45,7 @@ export function useFolder(): () => string {
   return () => folder
 }
 
-/** The texts of all lines, oldest first. */
+/** Returns the texts of all lines, oldest first. */
 export async function readAll(store: LogStore): Promise<readonly string[]> {
   const found: string[] = []
   for (let after = ''; ; ) {

@@ -1,7 +1,7 @@
 import { Status } from '../../apierrors/status.ts'
 import { line, openTestStore, testDayNs } from './fixtures.ts'
 
-// A program with a limit of file size: appends until that fails, and reports what is stored.
+// Program for the full-disk test: appends until an append fails, then reports what is stored.
 // Usage: full-disk-fixtures.ts FOLDER
 
 export type FullDiskReport = {

@@ -101,7 +101,7 @@ describe('retention by namespace', function () {
       nowMs = day(3)
       await store?.close()
       const opened = await open(days)
-      // After the first look at old partitions.
+      // The writer handles this append after its first search for expired partitions.
       await opened.append({ records: [line('new', { timeNs: testDayNs + 3n * dayNs })], id: 'new' })
       expect((await readAll(opened)).filter(log => log !== 'new')).to.deep.equal(expected)
     }
@@ -170,7 +170,7 @@ describe('quota by namespace', function () {
     const { rejected } = await store.append({ records, id: 'same' })
     expect(rejected.map(({ index, cause }) => [index, cause])).to.deep.equal([[2, 'quota']])
     expect(await store.append({ records, id: 'same' })).to.deep.equal({ duplicate: true, rejected })
-    // The response is that of the first try, whenever it is sent again.
+    // A retry gets the response to the first attempt, even on a day with an unused quota.
     nowMs = day(1)
     expect(await store.append({ records, id: 'same' })).to.deep.equal({ duplicate: true, rejected })
     expect(await readAll(store)).to.have.length(3)

@@ -3,19 +3,19 @@ import { formatJson } from '../field-values.ts'
 import { createNamePattern } from '../name-pattern.ts'
 import type { LogRecord } from '../record.ts'
 
-/** Retention and quota of namespaces. */
+/** Retention and quota of the namespaces whose name matches. */
 export type NamespaceRule = {
-  /** With `*` for any characters. */
+  /** Pattern of names; `*` matches any characters. */
   readonly name: string
-  /** Number of days (UTC) to keep, including today; those of the store if it is left out. */
+  /** Number of days (UTC) to keep, including today. Defaults to the retention of the store. */
   readonly retentionDays?: number
-  /** Bytes that are stored in a day (UTC); without one there is no limit. */
+  /** Maximum number of bytes to store per namespace and day (UTC). Unlimited by default. */
   readonly quotaBytes?: number
 }
 
 const rememberedNames = 10_000
 
-/** Finds the first rule whose name matches. */
+/** Returns a function that finds the first rule whose name matches a namespace. */
 export function createRuleFinder<Rule extends { readonly name: string }>(
   rules: readonly Rule[],
 ): (namespace: string) => Rule | undefined {
@@ -30,7 +30,7 @@ export function createRuleFinder<Rule extends { readonly name: string }>(
   }
 }
 
-/** The size of a line for quotas: the bytes of its text, and of its fields as JSON. */
+/** Returns the size of a line for quotas: bytes of its text, and of its fields as JSON. */
 export function quotaBytesOf({ log, fields }: LogRecord): number {
   return Buffer.byteLength(log) + (fields === undefined ? 0 : Buffer.byteLength(formatJson(fields)))
 }

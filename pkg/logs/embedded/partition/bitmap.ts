@@ -1,4 +1,4 @@
-/** One bit for each of a range of lines; bit i is bit i % 32 of word i / 32. */
+/** A set of lines in a range, with one bit per line. Bit i is bit i % 32 of word i / 32. */
 export type Bitmap = Uint32Array
 
 export function emptyBitmap(count: number): Bitmap {
@@ -32,7 +32,7 @@ export function and(a: Bitmap, b: Bitmap): Bitmap {
   return result
 }
 
-/** How many bits are set from `from` up to but not including `to`. */
+/** Returns the number of set bits from `from` up to but not including `to`. */
 export function countBits(bits: Bitmap, from: number, to: number): number {
   if (from >= to) return 0
   const [first, last] = [from >>> 5, (to - 1) >>> 5]
@@ -44,7 +44,7 @@ export function countBits(bits: Bitmap, from: number, to: number): number {
   return count
 }
 
-/** Indexes of the bits that are set from `from` up to but not including `to`. */
+/** Returns the indexes of the set bits from `from` up to but not including `to`. */
 export function listBits(bits: Bitmap, from: number, to: number): number[] {
   const list: number[] = []
   for (let i = from; i < to; i += 1) {

@@ -1,61 +1,64 @@
 import { constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib'
 
 /**
- * Consecutive lines of a partition in one row: times, streams and lengths as compressed columns
- * (`head`), texts as one compressed blob. Lines are numbered from 0 in each partition, in order of
- * arrival.
+ * Consecutive lines of a partition, stored in one row: times, streams and lengths as compressed
+ * columns (`head`), texts as one compressed blob. Lines of a partition are numbered from 0 in order
+ * of arrival.
  */
 export type Block = {
-  /** Number of its first line. */
+  /** Number of the first line. */
   readonly first: number
   readonly count: number
-  /** The earliest and the latest time, in nanoseconds of the day. */
+  /** Earliest and latest time, in nanoseconds since the day began. */
   readonly firstTime: number
   readonly lastTime: number
-  /** Length of all texts in UTF-16 code units. */
+  /** Total length of the texts in UTF-16 code units. */
   readonly chars: number
 }
 
-/** A stored block, next to its numbers. */
+/** A block as it is stored, with its compressed columns. */
 export type EncodedBlock = Omit<Block, 'first'> & {
   readonly head: Uint8Array
   readonly text: Uint8Array
-  /** Null when no line has fields. */
+  /** null if no line has fields. */
   readonly fields: Uint8Array | null
 }
 
-/** Line i has the text from `ends[i - 1]`, or 0, up to `ends[i]`. */
+/**
+ * Decoded columns. The text of line i begins at `ends[i - 1]` (0 for the first line) and ends at
+ * `ends[i]`.
+ */
 export type Columns = {
   readonly times: Float64Array
   readonly streams: Uint32Array
   readonly ends: Uint32Array
-  /** The same for the fields; undefined if no line has any. */
+  /** Ends of the fields of each line; undefined if no line has fields. */
   readonly fieldEnds: Uint32Array | undefined
 }
 
-/** The bytes of a block are corrupt. */
+/** The stored bytes of a block are corrupt. */
 export class BlockError extends Error {}
 
 const maxLines = 2048
 const maxChars = 256 * 1024
 const level = 1
 
-/** Returns whether a block should be merged with its neighbours. */
+/** Reports whether a block should be merged with its neighbours. */
 export function isSmall({ count, chars }: Pick<Block, 'count' | 'chars'>): boolean {
   return count < maxLines / 2 && chars < maxChars / 2
 }
 
-/** Returns whether blocks with this total fit into one. */
+/** Reports whether blocks with this total size fit into one block. */
 export function fits({ count, chars }: Pick<Block, 'count' | 'chars'>): boolean {
   return count <= maxLines && chars <= maxChars
 }
 
-/** Returns whether a block of this size is large enough to stay. */
+/** Reports whether a block of this size is close enough to the limits to be final. */
 export function isLarge({ count, chars }: Pick<Block, 'count' | 'chars'>): boolean {
   return count >= (maxLines * 3) / 4 || chars >= (maxChars * 3) / 4
 }
 
-/** Collects lines for a block. */
+/** Collects lines and encodes them as a block. */
 export class BlockBuilder {
   #times: number[] = []
   #streams: number[] = []
@@ -72,7 +75,7 @@ export class BlockBuilder {
     return this.count >= maxLines || this.#chars >= maxChars
   }
 
-  /** @param fields as JSON; empty when the line has none */
+  /** @param fields JSON object; '' if the line has no fields */
   add(time: number, stream: number, text: string, fields: string): void {
     this.#times.push(time)
     this.#streams.push(stream)
@@ -82,11 +85,11 @@ export class BlockBuilder {
     this.#hasFields ||= fields !== ''
   }
 
-  /** Encodes the collected lines, and starts the next block. */
+  /** Encodes the collected lines as a block, and starts the next block. */
   build(): EncodedBlock {
     const [times, texts, fields, count] = [this.#times, this.#texts, this.#fields, this.count]
     let [firstTime, lastTime] = [Number.POSITIVE_INFINITY, 0]
-    // Differences compress better than times, and are whole numbers below 2^47.
+    // Differences compress better than absolute times. They are integers below 2^47, hence exact.
     const differences = new Float64Array(count)
     let before = 0
     for (const [i, time] of times.entries()) {
@@ -142,14 +145,14 @@ export function decodeText(compressed: Uint8Array, expectedChars: number): strin
 
 function compress(bytes: Uint8Array): Buffer {
   return zstdCompressSync(bytes, {
-    // SQLite has no page checksums, so each block has one to detect corruption.
+    // SQLite has no page checksums. A checksum per block detects corruption.
     params: { [constants.ZSTD_c_compressionLevel]: level, [constants.ZSTD_c_checksumFlag]: 1 },
   })
 }
 
 function decompress(bytes: Uint8Array, expected: number): Buffer {
   try {
-    // Without a size, zlib would make it of pieces of 16 KiB.
+    // By default, zlib would collect the output in chunks of 16 KiB and then copy them.
     return zstdDecompressSync(bytes, { chunkSize: Math.max(1024, expected + 64) })
   } catch (error) {
     throw new BlockError('a block cannot be decompressed', { cause: error })

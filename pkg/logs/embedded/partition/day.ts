@@ -1,4 +1,7 @@
-/** Days in UTC since 1970. A 64-bit timestamp does not fit a number; the time within a day does. */
+/**
+ * Splits timestamps into days (UTC, since 1970) and times of day. A time of day in nanoseconds is
+ * exact as a number; a 64-bit timestamp is not.
+ */
 const dayNs = 86_400_000_000_000n
 
 export const dayMs = 86_400_000
@@ -7,7 +10,7 @@ export function dayOf(timeNs: bigint): number {
   return Number(timeNs / dayNs)
 }
 
-/** Nanoseconds since the day began: below 2^47. */
+/** Returns the nanoseconds since the day began, which are below 2^47. */
 export function timeInDay(timeNs: bigint): number {
   return Number(timeNs % dayNs)
 }

@@ -2,15 +2,16 @@ import { fieldValues } from '../../field-values.ts'
 import { fold, wordsOf } from '../../filter/words.ts'
 import type { LogRecord } from '../../record.ts'
 
-// Private use: no word of a text has these characters.
+// Prefixes of index terms for streams and fields. Words of a text do not contain these private-use
+// characters, so they cannot collide.
 const streamMark = '\ue000'
 const fieldMark = '\ue001'
 const maxFieldChars = 200
 
 /**
- * Returns the text that FTS5 indexes for a line: its words, a word for its stream, and one for each
- * field. The tokenizer `ascii` treats ASCII letters and digits and all non-ASCII characters as word
- * characters, and folds ASCII case.
+ * Returns the text that FTS5 indexes for a line: its words, a term for its stream, and a term for
+ * each field value. The tokenizer `ascii` treats ASCII letters and digits and all non-ASCII
+ * characters as word characters, and folds ASCII case.
  */
 export function indexText({ log, fields }: Pick<LogRecord, 'log' | 'fields'>, stream: number): string {
   const words = Buffer.byteLength(log) === log.length ? log : wordsOf(log).join(' ')
@@ -27,8 +28,8 @@ export function streamWord(stream: number): string {
 }
 
 /**
- * The word for a field with a value; values that differ only in case or after 200 characters share
- * one.
+ * Returns the index term of a field value. Values that differ only in case, or after 200
+ * characters, share a term.
  */
 export function fieldWord(name: string, value: string): string {
   const word = fold(`${name}=${value}`).slice(0, maxFieldChars)

@@ -11,7 +11,7 @@ export function partitionId(day: number, part: number): PartitionId {
   return `${formatDay(day)}.${String(part).padStart(3, '0')}`
 }
 
-/** @throws RangeError when it is not a partition's */
+/** @throws RangeError if the ID is invalid */
 export function parsePartitionId(id: PartitionId): { readonly day: number; readonly part: number } {
   const found = /^(\d{4}-\d{2}-\d{2})\.(\d{3,})$/.exec(id)
   const day = Date.parse(`${found?.[1]}T00:00:00Z`) / dayMs
@@ -19,7 +19,7 @@ export function parsePartitionId(id: PartitionId): { readonly day: number; reado
   return { day, part: Number(found?.[2]) }
 }
 
-/** The partitions of a folder, in the order of day and part. */
+/** Returns the partitions among the files of a folder, sorted by day and part. */
 export function partitionsAmong(files: readonly string[]): readonly PartitionId[] {
   return files
     .filter(name => /^\d{4}-\d{2}-\d{2}\.\d{3,}\.db$/.test(name))

@@ -10,9 +10,9 @@ import type { Stream } from './stream.ts'
 export type ReaderCaches = {
   readonly columns: LRUCache<string, Columns>
   readonly texts: LRUCache<string, string>
-  /** Lines that the index finds. */
+  /** Line numbers that a full-text query found. */
   readonly lists: LRUCache<string, Uint32Array>
-  /** A cached result for a range of lines. */
+  /** Search results for a range of lines. */
   readonly results: LRUCache<string, object>
 }
 
@@ -27,7 +27,7 @@ type Statements = Readonly<
 >
 type Open = { readonly db: DatabaseSync; readonly statements: Statements; version: number }
 
-// The kernel caches the file too.
+// SQLite's page cache is small, because the kernel caches the file, too.
 const cacheBytes = 2 * 1024 * 1024
 type Row = ReturnType<StatementSync['get']>
 
@@ -38,7 +38,7 @@ export class PartitionReader {
   readonly id: PartitionId
   readonly day: number
   readonly part: number
-  /** Prefix of all its cache keys: file names may be reused, this prefix is not. */
+  /** Prefix of this reader's cache keys. Unlike file names, it is never reused. */
   readonly serial = ++lastSerial
   readonly streams: Stream[] = []
   #blocks: readonly Block[] = []
@@ -55,7 +55,7 @@ export class PartitionReader {
     this.part = part
   }
 
-  /** In the order of their lines. */
+  /** Blocks in ascending order of their lines. */
   get blocks(): readonly Block[] {
     return this.#blocks
   }
@@ -113,7 +113,7 @@ export class PartitionReader {
     return columns
   }
 
-  /** Returns all texts of a block. @param isKept whether they are likely to be needed again */
+  /** Returns all texts of a block, concatenated. @param isKept whether to cache them */
   text(block: Block, isKept: boolean): string {
     const key = `${this.serial} ${block.first} ${block.count}`
     const cached = this.#caches.texts.get(key)
@@ -123,12 +123,14 @@ export class PartitionReader {
     return text
   }
 
-  /** The fields of all lines of a block, as JSON; empty when none has any. */
+  /** Returns the fields of all lines of a block as concatenated JSON; '' if no line has fields. */
   fields(block: Block): string {
     return this.#readText(block, 'fields')
   }
 
-  /** The lines of a range that a full-text query finds, as bits from the range's first line on. */
+  /**
+   * Finds the lines of a range that match a full-text query. Bit 0 is the first line of the range.
+   */
   find(query: string, range: LineRange): Bitmap {
     return this.#cached(`find ${range.from} ${range.to} ${query}`, () => {
       const bits = emptyBitmap(range.to - range.from)
@@ -137,7 +139,10 @@ export class PartitionReader {
     })
   }
 
-  /** Returns all lines before `to` that match a full-text query, or undefined if there are many. */
+  /**
+   * Returns all lines before `to` that match a full-text query; undefined if there are more than
+   * `most`.
+   */
   findFew(query: string, to: number, most: number): Uint32Array | undefined {
     const lines = this.#cached(`few ${most} ${to} ${query}`, () =>
       this.#list('some', query, { from: 0, to }, most + 1),
@@ -161,7 +166,7 @@ export class PartitionReader {
 
   #list(by: 'list' | 'some', query: string, { from, to }: LineRange, most?: number): Uint32Array {
     const values = [query, from, to - 1, ...(most === undefined ? [] : [most])]
-    // One concatenated text of all numbers is several times faster than as many rows.
+    // One string with all numbers is several times faster to read than a row per number.
     const list = this.#read(({ statements }) => statements[by].get(...values)?.list)
     return typeof list === 'string' ? parseNumbers(list) : new Uint32Array(0)
   }
@@ -184,7 +189,10 @@ export class PartitionReader {
     })
   }
 
-  /** The data of a block: it may have been merged with others since the block was read. */
+  /**
+   * Returns the columns of a block from a stored row. The row may contain more lines: the writer
+   * may have merged the block since it was listed.
+   */
   #columnsOf(row: Row, block: Block): Columns {
     const columns = decodeRow(row)
     const offset = block.first - Number(row?.first)
@@ -235,7 +243,7 @@ function decodeRow(row: Row): Columns {
   return decodeColumns(head, Number(count), hasFields === 1)
 }
 
-/** Start of the blocks at the end that may still be merged (see PartitionWriter). */
+/** Returns the index of the first block that may still be merged (see PartitionWriter). */
 function firstOfSmallEnd(blocks: readonly Block[]): number {
   return blocks.findLastIndex(block => !isSmall(block)) + 1
 }

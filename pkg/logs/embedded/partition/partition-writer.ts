@@ -19,7 +19,7 @@ import { createPartition, noticeDamage, openPartition, partitionFiles } from './
 import { streamKey, streamOf } from './stream.ts'
 
 const cacheBytes = 32 * 1024 * 1024
-/** Maximum number of lines of a partition: a cursor has 20 bits for them. */
+/** Maximum number of lines of a partition: cursors have 20 bits for the line. */
 export const maxLines = 2 ** 20
 // Maximum number of streams: readers and writers keep them in memory.
 const maxStreams = 50_000
@@ -31,7 +31,7 @@ type Statements = Readonly<
   Record<'stream' | 'words' | 'block' | 'batch' | 'forget' | 'read' | 'delete', StatementSync>
 >
 
-/** A partition with a writer, which uses transactions. */
+/** Writes a partition in transactions. */
 export class PartitionWriter {
   readonly id: PartitionId
   readonly day: number
@@ -40,9 +40,9 @@ export class PartitionWriter {
   readonly #statements: Statements
   readonly #streams = new Map<string, number>()
   readonly #pending = new BlockBuilder()
-  /** The blocks at the end that are small. */
+  /** Small blocks at the end, which may still be merged. */
   #small: Extent[] = []
-  /** Lines that are committed, and all. */
+  /** Number of committed lines. `#lines` also counts those of the open transaction. */
   #committed: number
   #lines: number
   readonly #linesBefore: number
@@ -62,7 +62,7 @@ export class PartitionWriter {
     }
   }
 
-  /** @returns the number of lines */
+  /** Reads the streams and the small blocks at the end. @returns the number of lines */
   #load(): number {
     for (const { id: stream, origin } of this.#db.prepare('SELECT id, origin FROM stream').iterate()) {
       this.#streams.set(streamKey(JSON.parse(String(origin))), Number(stream))
@@ -88,17 +88,17 @@ export class PartitionWriter {
     return this.#lines
   }
 
-  /** How many more lines fit. */
+  /** Number of further lines that fit. */
   get room(): number {
     return this.#streams.size < maxStreams ? maxLines - this.#lines : 0
   }
 
-  /** Whether a tenth of its lines or more was added since it was opened. */
+  /** Whether at least a tenth of the lines was added since the partition was opened. */
   get isMostlyNew(): boolean {
     return 10 * (this.#lines - this.#linesBefore) >= this.#lines
   }
 
-  /** Bytes on the disk. */
+  /** Size of the files in bytes. */
   get bytes(): number {
     return partitionFiles(this.#folder, this.id).reduce(
       (sum, file) => sum + (statSync(file, { throwIfNoEntry: false })?.size ?? 0),
@@ -113,9 +113,10 @@ export class PartitionWriter {
   }
 
   /**
-   * Adds lines of a day to the current transaction, and starts one if necessary.
+   * Adds lines of the partition's day to the open transaction. Starts a transaction if none is
+   * open.
    *
-   * @param batch its name, in base64
+   * @param batch name of the batch, in base64
    */
   add(records: readonly LogRecord[], batch: string): void {
     noticeDamage(this.id, () => this.#add(records, batch))
@@ -153,17 +154,17 @@ export class PartitionWriter {
   }
 
   /**
-   * Performs a part of the work after the last write of a day: merges the index, then returns free
-   * pages to the disk.
+   * Performs a step of the maintenance after the last write of a day: merges the index, then
+   * returns free pages to the file system.
    *
-   * @returns whether there is more to do
+   * @returns whether more steps are needed
    */
   optimize(): boolean {
     return noticeDamage(this.id, () => {
       const count = () => Number(this.#db.prepare('SELECT total_changes() AS count').get()?.count)
       const before = count()
-      // Safe to skip. A negative number merges segments of all levels. This many pages take about
-      // 10 ms.
+      // Not synchronized to disk: if a merge is lost in a crash, only speed is lost. The negative
+      // number merges segments of all levels; 100 pages take about 10 ms.
       this.#db.exec(`PRAGMA synchronous = NORMAL;
         INSERT INTO words(words, rank) VALUES ('merge', -100);
         PRAGMA synchronous = FULL`)
@@ -171,22 +172,22 @@ export class PartitionWriter {
     })
   }
 
-  /** @returns whether there are more free pages */
+  /** Returns free pages to the file system. @returns whether there are more */
   #giveBack(): boolean {
     const free = () => Number(this.#db.prepare('PRAGMA freelist_count').get()?.freelist_count)
     const before = free()
-    // Steps page by page: `exec` would only do one.
+    // `all` steps through all pages; `exec` would free only one.
     this.#db.prepare(`PRAGMA incremental_vacuum(${pagesAtOnce})`).all()
     const after = free()
     return after > 0 && after < before
   }
 
-  /** Copies the write-ahead log to the database (checkpoint). */
+  /** Copies the write-ahead log to the database and truncates it. */
   checkpoint(): void {
     this.#db.exec('PRAGMA wal_checkpoint(TRUNCATE)')
   }
 
-  /** An open transaction is rolled back. */
+  /** Closes the database. An open transaction is rolled back. */
   close(): void {
     this.#db.close()
   }
@@ -217,10 +218,7 @@ export class PartitionWriter {
     this.#statements.block.run(...values)
   }
 
-  /**
-   * Small batches result in small blocks, which compress badly: many small ones at the end are
-   * merged.
-   */
+  /** Merges small blocks at the end. They result from small batches and compress badly. */
   #mergeSmall(): void {
     const all = this.#small
     if (!fits(sumOf(all))) {

@@ -4,17 +4,17 @@ import { DatabaseSync } from 'node:sqlite'
 import { BlockError } from './block.ts'
 import { type PartitionId, partitionExtension } from './partition-id.ts'
 
-// "Kapi": `file` and `sqlite3` show it.
+// ASCII "Kapi": identifies the file format to `file`, `sqlite3` and openPartition.
 const applicationId = 0x4b617069
 const version = 1
 const pageBytes = 8192
 
 /**
- * - `stream`: the origins of lines, as JSON.
- * - `block`: the lines, many in each row (see block.ts).
- * - `words`: an index of the words of each line, by its number. FTS5 does not store the text
- *   (`content=''`).
- * - `batch`: names of recent batches, so that a repeated batch is not stored twice.
+ * - `stream`: origins of lines, as JSON.
+ * - `block`: lines, many per row (see block.ts).
+ * - `words`: full-text index of the lines; the row ID is the line number. FTS5 does not store the
+ * text (`content=''`).
+ * - `batch`: names of recent batches, so that a retried batch is not stored twice.
  */
 const schema = `
   CREATE TABLE stream (id INTEGER PRIMARY KEY, origin TEXT NOT NULL);
@@ -26,7 +26,7 @@ const schema = `
   CREATE VIRTUAL TABLE words USING fts5(text, content='', columnsize=0, detail=full, tokenize='ascii');
   INSERT INTO words(words, rank) VALUES ('automerge', 16), ('crisismerge', 40), ('pgsz', 8000);`
 
-/** The file is not a partition or is damaged. */
+/** A file that is damaged or is not a partition. */
 export class DamagedError extends Error {
   readonly partition: PartitionId
   constructor(partition: PartitionId, cause: unknown) {
@@ -38,7 +38,7 @@ export class DamagedError extends Error {
 
 const [corrupt, notADatabase] = [11, 26]
 
-/** Converts errors of `work` about a damaged file to DamagedError. */
+/** Runs `work`. Converts its errors about a damaged file to DamagedError. */
 export function noticeDamage<T>(partition: PartitionId, work: () => T): T {
   try {
     return work()
@@ -60,18 +60,21 @@ export function partitionFile(folder: string, id: PartitionId): string {
   return join(folder, id + partitionExtension)
 }
 
-/** The files of a partition; the latter two exist while it is open. */
+/** Returns the files of a partition. Those for the write-ahead log exist only while it is open. */
 export function partitionFiles(folder: string, id: PartitionId): readonly string[] {
   return ['', '-wal', '-shm'].map(end => partitionFile(folder, id) + end)
 }
 
-/** Creates an empty partition, which readers see when it is complete. */
+/**
+ * Creates an empty partition. It is renamed when complete, so that readers never open a partial
+ * file.
+ */
 export function createPartition(folder: string, id: PartitionId): void {
   const file = `${partitionFile(folder, id)}.new`
   rmSync(file, { force: true })
   const db = new DatabaseSync(file)
   try {
-    // So that free pages can be returned after the last write (see PartitionWriter.optimize).
+    // Incremental auto-vacuum lets PartitionWriter.optimize return free pages to the file system.
     db.exec(`PRAGMA page_size = ${pageBytes}; PRAGMA auto_vacuum = INCREMENTAL; PRAGMA application_id = ${applicationId};
       PRAGMA user_version = ${version}; BEGIN; ${schema} COMMIT; PRAGMA journal_mode = WAL`)
   } finally {
@@ -81,7 +84,9 @@ export function createPartition(folder: string, id: PartitionId): void {
 }
 
 /**
- * @param cacheBytes of its page cache
+ * Opens a partition and checks its format version.
+ *
+ * @param cacheBytes size of SQLite's page cache
  * @throws DamagedError
  */
 export function openPartition(

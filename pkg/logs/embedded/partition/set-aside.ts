@@ -6,7 +6,7 @@ import { partitionFiles } from './schema.ts'
 const folderName = 'set-aside'
 
 /**
- * Moves the files of a damaged partition out of the store.
+ * Moves the files of a damaged partition to the folder `set-aside`.
  *
  * @returns the new location
  */

@@ -7,7 +7,7 @@ export function streamOf({ timeNs: _time, log: _log, fields: _fields, ...stream 
   return stream
 }
 
-/** Equal streams have equal keys. */
+/** Returns a key that is equal only for equal streams. */
 export function streamKey({ namespace, pod, container, host, dockerId, labels }: Stream): string {
   const key = `${namespace}\0${pod}\0${container}\0${host}\0${dockerId}`
   return labels === undefined ? key : `${key}\0${JSON.stringify(labels)}`

@@ -1,7 +1,8 @@
 import { Status } from '../../../apierrors/status.ts'
 
 /**
- * Messages of a child process to its parent: the result of its start, responses, and notifications.
+ * Messages from a child process to its parent: the result of its start, responses and
+ * notifications.
  */
 export type FromChild =
   | { readonly kind: 'ready' }
@@ -10,7 +11,7 @@ export type FromChild =
   | { readonly kind: 'response'; readonly id: number; readonly value: unknown }
   | { readonly kind: 'failure'; readonly id: number; readonly error: PlainError }
 
-/** An error as it crosses the border between processes. */
+/** An error in a form that can be sent to another process. */
 export type PlainError = {
   readonly message: string
   readonly status?: Pick<Status, 'code' | 'reason'>

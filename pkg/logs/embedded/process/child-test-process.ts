@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { badRequest } from '../../../apierrors/status.ts'
 import { serveParent } from './serve-parent.ts'
 
-// The child process of child.test.ts, controlled by its messages.
+// Child process of child.test.ts. The kind of each message determines its behaviour.
 
 type Message = { readonly kind: string; readonly id: number; readonly of?: number; readonly ms?: number }
 

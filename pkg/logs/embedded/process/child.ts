@@ -7,25 +7,26 @@ import { type Status, unavailable } from '../../../apierrors/status.ts'
 import { type FromChild, fromPlainError } from './child-protocol.ts'
 
 /**
- * A child process that responds to requests. It is started by the first request, and restarted
- * after it ended.
+ * A child process that responds to requests. The first request starts it, also after it has ended.
  */
 export type Child = {
-  /** @throws Error with which it failed to start */
+  /** Starts the process and waits until it is ready. @throws Error if it fails to start */
   readonly start: () => Promise<void>
   /**
-   * @param signal aborting it sends a cancel message to the process, and throws the reason
-   * @throws Status 503 if the process ends meanwhile, or the error of the process
+   * Sends a request and returns the response.
+   *
+   * @param signal on abort, the request is cancelled and rejects with the abort reason
+   * @throws Status 503 if the process ends before it responds; otherwise the error of the process
    */
   readonly request: (message: object, signal?: AbortSignal) => Promise<unknown>
-  /** Waits for requests in progress, and ends the process. */
+  /** Disconnects, so that the process ends after its requests in progress. Kills it after 30 s. */
   readonly stop: () => Promise<void>
 }
 
 export type ChildSettings = {
-  /** `writer`: runs writer-process.ts, or its compiled form. */
+  /** Name of the program. `writer` runs writer-process.ts, or its compiled form. */
   readonly name: string
-  /** Settings, as JSON in the first argument. */
+  /** Settings that the process gets as JSON in its first argument. */
   readonly settings: object
   readonly heapMegabytes: number
   /** The nice value of the process. */
@@ -41,10 +42,10 @@ type Running = {
 }
 
 const stopWithinMs = 30_000
-// V8's default of 64 MiB is more than what is free of a small heap, so that it would collect all
-// garbage of the heap after each few milliseconds of work.
+// Size of a semi-space. V8's default of 64 MiB exceeds the free part of a small heap; V8 would then
+// collect the whole heap every few milliseconds.
 const youngMegabytes = 16
-// It gets no environment variables, which may contain secrets.
+// Environment variables that the process inherits. Others may contain secrets.
 const passedOn = /^(NODE_.*|MALLOC_.*|LD_LIBRARY_PATH|PATH|TMPDIR|TZ)$/
 
 export function createChild(given: ChildSettings): Child {
@@ -62,7 +63,7 @@ export function createChild(given: ChildSettings): Child {
       stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
     })
     const started: Running = { process: child, ready: Promise.withResolvers(), open: new Map() }
-    // Must be set before it creates threads, which inherit the priority.
+    // Set before the process creates threads, which inherit the priority.
     if (child.pid !== undefined) setPriority(child.pid, nice)
     child.on('message', message => receive(started, message as FromChild))
     child.on('error', error => started.ready.reject(error))

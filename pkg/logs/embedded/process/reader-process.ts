@@ -8,7 +8,7 @@ import type { Work } from '../read/selection.ts'
 import { StoreReader } from '../read/store-reader.ts'
 import { type Parent, serveParent } from './serve-parent.ts'
 
-// The process that runs queries, several at a time in turn (child.ts starts it).
+// Process that runs queries, concurrently in time slices. Started by child.ts.
 
 type Message = (ReadRequest & { readonly id: number }) | CancelRequest
 
@@ -19,7 +19,8 @@ type Running = {
   readonly deadline: number
 }
 
-// Long enough to make progress, short enough that a small query does not wait for large ones.
+// A longer time slice would delay small queries behind large ones; a shorter one would cost
+// overhead.
 const sliceMs = 5
 
 await serveParent<ReaderSettings, Message>(async ({ folders, cacheBytes, windowLines }, parent) => {
@@ -62,7 +63,7 @@ await serveParent<ReaderSettings, Message>(async ({ folders, cacheBytes, windowL
     }
   }
 
-  /** Runs a slice of the first query, and moves it to the end. */
+  /** Runs a time slice of the first query, then moves the query to the end of the list. */
   function advance(): void {
     const [first, ...others] = running
     if (first === undefined) return
@@ -79,7 +80,7 @@ await serveParent<ReaderSettings, Message>(async ({ folders, cacheBytes, windowL
   }
 })
 
-/** @returns whether the work is complete */
+/** Runs a query for a time slice. @returns whether the query has ended */
 function takeSlice({ id, request, work, deadline }: Running, parent: Parent): boolean {
   const end = performance.now() + sliceMs
   try {

@@ -1,6 +1,6 @@
 import { type FromChild, toPlainError } from './child-protocol.ts'
 
-/** How a child process reaches its parent. */
+/** Sends messages to the parent process. */
 export type Parent = {
   readonly respond: (id: number, value: unknown) => void
   readonly fail: (id: number, error: unknown) => void
@@ -9,7 +9,7 @@ export type Parent = {
 
 export type Server<Message> = {
   readonly receive: (message: Message) => void
-  /** The parent has ended or releases this process, which then ends. */
+  /** Called when the parent has ended or disconnected. The process exits afterwards. */
   readonly close: () => void | Promise<void>
 }
 
@@ -17,7 +17,7 @@ export type Server<Message> = {
  * Runs a child process: reads its settings, starts its server, and serves the parent until it
  * disconnects.
  *
- * @param start an error is reported to the parent, and ends the process
+ * @param start starts the server; its error is sent to the parent and ends the process
  */
 export async function serveParent<Settings, Message>(
   start: (settings: Settings, parent: Parent) => Promise<Server<Message>>,
@@ -29,7 +29,8 @@ export async function serveParent<Settings, Message>(
     fail: (id, error) => void send({ kind: 'failure', id, error: toPlainError(error) }),
     notify: notice => void send({ kind: 'notice', notice }),
   }
-  // A terminal sends these to all of a group: it is the parent that decides when to end.
+  // Ignored: a terminal sends these signals to the whole process group, but the parent decides when
+  // this process ends.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => undefined)
   try {
     const server = await start(JSON.parse(process.argv[2] ?? ''), parent)
@@ -39,7 +40,7 @@ export async function serveParent<Settings, Message>(
       process.exit(0)
     })
     await send({ kind: 'ready' })
-    // The process may have been released in the meantime.
+    // The parent may have disconnected before the listener above was added.
     if (!process.connected) process.exit(0)
   } catch (error) {
     await send({ kind: 'broken', error: toPlainError(error) })

@@ -6,9 +6,8 @@ import { createWriteQueue } from '../write/write-queue.ts'
 import type { WriteRequest, WriterNotice, WriterSettings } from '../write/write-request.ts'
 import { serveParent } from './serve-parent.ts'
 
-// The only process that writes to the partitions of its stores (child.ts starts it).
-
-// A previous process may have been killed a moment ago; its writer ends a moment later.
+// Time to wait for the lock: if the previous server was killed, its writer process keeps the lock
+// until it notices the disconnect.
 const lockWithinMs = 3_000
 const lockRetryMs = 50
 

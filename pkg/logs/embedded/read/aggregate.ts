@@ -10,7 +10,7 @@ export function countLines({ from, to }: Window, selection: Selection): number {
   return selection === 'all' ? to - from : countBits(selection, 0, to - from)
 }
 
-/** How many lines are in which bucket, by its start in milliseconds. */
+/** Counts the selected lines per bucket, by the start of the bucket in milliseconds. */
 export function countByTime(
   partition: PartitionReader,
   window: Window,
@@ -38,7 +38,7 @@ export function countByTime(
   return counts
 }
 
-/** The distinct streams of lines. */
+/** Returns the distinct streams of the selected lines. */
 export function distinctStreams(
   partition: PartitionReader,
   window: Window,

@@ -1,10 +1,10 @@
 import { LRUCache } from 'lru-cache'
 import type { ReaderCaches } from '../partition/partition-reader.ts'
 
-// Overhead of an entry, including its key.
+// Estimated overhead of a cache entry, including its key.
 export const overheadBytes = 200
 
-/** @param bytes for all of them together */
+/** Creates the caches. @param bytes total size of all caches */
 export function createCaches(bytes: number): ReaderCaches {
   return {
     columns: createCache(
@@ -13,7 +13,7 @@ export function createCaches(bytes: number): ReaderCaches {
     ),
     texts: createCache(bytes / 4, text => text.length),
     lists: createCache(bytes / 4, list => list.byteLength),
-    // Each entry has its own size.
+    // Callers set the size of each entry.
     results: createCache(bytes / 4),
   }
 }

@@ -16,16 +16,16 @@ export type Feed = {
 
 export type ReadArrivals = (filter: LogFilter, ranges: Arrivals, signal: AbortSignal) => Promise<Arrived>
 
-// Commits within this time are read together.
+// Delay between reads, so that commits in quick succession are read together.
 const gatherMs = 200
 
 export function createFeed(read: ReadArrivals): Feed {
   const followers = new Set<(committed: readonly Committed[]) => void>()
 
   async function* follow(filter: LogFilter, signal: AbortSignal): AsyncGenerator<readonly Hit[]> {
-    /** The first unread line of each partition that has any. */
+    /** First unread line, by partition. Contains only partitions with unread lines. */
     const unread = new Map<string, number>()
-    /** The line after the last one read, of each partition. */
+    /** Line after the last read line, by partition. */
     const position = new Map<string, number>()
     let wake = (): void => undefined
     const notice = (committed: readonly Committed[]): void => {
@@ -44,7 +44,7 @@ export function createFeed(read: ReadArrivals): Feed {
           await promise
           continue
         }
-        // Lines read before may include some that were only committed afterwards.
+        // A read may return lines whose commit is notified only later. toRanges skips these.
         const ranges = toRanges(unread, position)
         unread.clear()
         const { hits, next } = await read(filter, ranges, signal)

@@ -9,22 +9,22 @@ import { fieldWord, streamWord } from '../partition/index-text.ts'
 import type { Stream } from '../partition/stream.ts'
 
 /**
- * How the full-text index answers an expression: `query` finds all matching lines and possibly
- * others; of these, the lines that also match `rest` are the result. Without `query` all lines are
- * candidates; without `rest` all found lines match.
+ * How the full-text index evaluates an expression. `query` finds a superset of the matching lines;
+ * those that also match `rest` are the result. Without `query` all lines are candidates; without
+ * `rest` all candidates match.
  */
 export type IndexPlan = { readonly query?: string; readonly rest?: Expression }
 
-/** The query of a plan for which no line passes. */
+/** Query of a plan that no line can match. */
 export const nothing = ''
 
-// FTS5 checks all of them for each found line; beyond this number, scanning the stream column is
-// faster.
+// Maximum number of alternatives in a query. FTS5 checks all alternatives for each found line; with
+// more, scanning the stream column is faster.
 const mostAlternatives = 32
-// Longer words are cut in the index.
+// The index cuts off longer words.
 const longestWord = 1000
 
-/** @param streams of the searched partition */
+/** Plans the evaluation of an expression. @param streams streams of the partition */
 export function planIndex(expression: Expression, streams: readonly Stream[]): IndexPlan {
   switch (expression.op) {
     case 'match':
@@ -95,14 +95,14 @@ function planMatch(
   }
 }
 
-/** Returns text that every matching line contains; undefined if there is none. */
+/** Returns an expression for text that every matching line contains; undefined if there is none. */
 export function requiredBy(test: Extract<Test, { kind: 'regex' | 'wildcard' }>): Expression | undefined {
   if (test.kind === 'wildcard') return requiredTexts(wildcardNode(test), false)
   const node = parseRegex(test.source)
   return node && requiredTexts(node, test.caseSensitive)
 }
 
-/** For each stream, whether its lines match. */
+/** Returns for each stream whether its lines match. */
 export function streamsPassing(
   streams: readonly Stream[],
   field: OriginField,
@@ -129,8 +129,7 @@ function planStreams(expression: Expression, passing: readonly boolean[]): Index
 }
 
 /**
- * Words of fields are case-folded, and long values are cut, so the lines found must still be
- * checked.
+ * The index contains field values in folded case and cut off, so found lines must still be checked.
  */
 function planField(expression: Expression, name: string, test: Test): IndexPlan {
   if (test.kind === 'wildcard' && test.extent === 'value') {
@@ -153,8 +152,8 @@ function planWords(expression: Expression, test: Extract<Test, { readonly kind: 
 }
 
 /**
- * Returns the words that a line with this text must have: all but the first and last, which may be
- * parts of longer ones.
+ * Returns a query for the words of lines that contain the text. A first word that may be the end of
+ * a longer word is omitted; a last word that may be the beginning of one becomes a prefix.
  */
 function wordsWithin(given: string): string | undefined {
   const text = fold(given)
@@ -169,7 +168,7 @@ function wordsWithin(given: string): string | undefined {
   return terms.length === 0 ? undefined : join(terms, ' AND ')
 }
 
-/** FTS5's strings; no word has a quotation mark. */
+/** Returns an FTS5 string. Words contain no quotation marks, so nothing needs escaping. */
 function quote(words: string): string {
   return `"${words}"`
 }

@@ -8,24 +8,25 @@ import type { Block, Columns } from '../partition/block.ts'
 import type { LineRange, PartitionReader } from '../partition/partition-reader.ts'
 import { nothing, planIndex, requiredBy, streamsPassing } from './index-plan.ts'
 
-/** A block whose lines are checked. */
+/** A block whose lines are checked. Texts and fields are loaded when they are first needed. */
 export type OpenBlock = {
   readonly block: Block
   readonly columns: Columns
   readonly text: () => string
-  /** The same, ignoring case (see `fold`), at the same positions. */
+  /** The text in folded case (see `fold`), with the same positions. */
   readonly foldedText: () => string
-  /** The fields of all lines as JSON, concatenated, and the same in lower case. */
+  /** Fields of all lines as concatenated JSON. `foldedFields` has them in folded case. */
   readonly fields: () => string
   readonly foldedFields: () => string
 }
 
 /**
- * Returns whether a line, by its position in the block, matches. Must be called in order of lines.
+ * Reports whether a line matches. `place` is its index in the block. Must be called in ascending
+ * order of lines.
  */
 export type LineCheck = (block: OpenBlock, place: number) => boolean
 
-/** @param isKept whether the texts are likely to be needed again */
+/** @param isKept whether to cache the texts */
 export function openBlock(partition: PartitionReader, block: Block, isKept = false): OpenBlock {
   const text = once(() => partition.text(block, isKept))
   const fields = once(() => partition.fields(block))
@@ -56,8 +57,8 @@ export function lineFields({ columns: { fieldEnds }, fields }: OpenBlock, place:
 }
 
 /**
- * The evaluation of an expression for a range of lines: by the index if possible, otherwise by the
- * lines.
+ * Creates the check of an expression for a range of lines. It uses the full-text index if possible,
+ * otherwise the lines.
  */
 export function createLineCheck(
   partition: PartitionReader,
@@ -93,7 +94,7 @@ function createTextCheck(partition: PartitionReader, range: LineRange, test: Tes
   const check: LineCheck = (block, place) => passes(lineText(block, place))
   const required = test.kind === 'regex' || test.kind === 'wildcard' ? requiredBy(test) : undefined
   if (required === undefined) return check
-  // A required literal is found much faster.
+  // Searching a required literal is much faster than the full test.
   const mayPass = createLineCheck(partition, range, required)
   return (block, place) => mayPass(block, place) && check(block, place)
 }
@@ -102,12 +103,15 @@ function createFieldCheck(name: string, test: Test): LineCheck {
   const passes = createTest(test)
   const check: LineCheck = (block, place) => fieldValues(lineFields(block, place), name).some(passes)
   if (test.kind !== 'contains' || !test.text.isWellFormed()) return check
-  // In JSON form, which is much faster than parsing.
+  // Searching the JSON text first avoids parsing most lines.
   const mayPass = createPartCheck({ ...test, text: JSON.stringify(test.text).slice(1, -1) }, 'fields')
   return (block, place) => mayPass(block, place) && check(block, place)
 }
 
-/** Searches a block as a whole: the next match also answers for all lines before it. */
+/**
+ * Creates a substring search over whole blocks. The position of the next match also shows that the
+ * lines before it do not match.
+ */
 function createPartCheck(
   { text: given, caseSensitive }: Extract<Test, { readonly kind: 'contains' }>,
   column: 'text' | 'fields',

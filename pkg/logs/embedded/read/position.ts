@@ -14,7 +14,7 @@ type Times = Pick<Block, 'firstTime' | 'lastTime'>
 export type Ordering = {
   /** Negative if `a` is first. */
   readonly compare: (a: Position, b: Position) => number
-  /** Before all lines of some times, and after them. */
+  /** Position before all lines of a time range; `end` is the position after them. */
   readonly begin: (day: number, times: Times) => Position
   readonly end: (day: number, times: Times) => Position
 }
@@ -30,7 +30,7 @@ export function createOrdering(order: Order): Ordering {
     : { compare: (a, b) => comparePositions(b, a), begin: high, end: low }
 }
 
-/** The number of a line among all of its day. */
+/** Returns the number of a line among all lines of its day. */
 export function sequenceOf({ part }: PartitionReader, line: number): number {
   return part * maxLines + line
 }
@@ -39,7 +39,7 @@ export function formatCursor({ day, time, sequence }: Position): string {
   return `${toTimeNs(day, time)}.${sequence}`
 }
 
-/** @throws Status 400 */
+/** @throws Status 400 if the cursor is invalid */
 export function parseCursor(cursor: string): Position {
   const found = /^([0-9]{1,19})\.([0-9]{1,15})$/.exec(cursor)
   if (found === null) throw badRequest('invalid cursor: use the cursor of a record from an earlier response')

@@ -6,24 +6,24 @@ import { dayOf, timeInDay } from '../partition/day.ts'
 import type { PartitionReader } from '../partition/partition-reader.ts'
 import { type IndexPlan, planIndex } from './index-plan.ts'
 
-/** A filter, prepared for any number of partitions. */
+/** A filter, prepared for evaluation in any number of partitions. */
 export type Query = {
   readonly filter: LogFilter
-  /** The filter without its times. */
+  /** The conditions of the filter without its time range. */
   readonly expression: Expression
-  /** The first day (UTC) that is shown of a namespace. */
+  /** Returns the first day (UTC) whose lines of a namespace are visible. */
   readonly firstDayOf: (namespace: string) => number
-  /** A key that is the same for equal expressions and scopes. */
+  /** Cache key. Equal for equal expressions, scopes and retention rules. */
   readonly key: string
 }
 
-/** A query for one partition. Times are relative to its day. */
+/** A query for one partition. Times are relative to the day of the partition. */
 export type PartitionQuery = {
   readonly query: Query
   readonly plan: IndexPlan
   readonly start: number
   readonly end: number
-  /** The time from which on the lines of each stream are visible; undefined if all are visible. */
+  /** For each stream, the time from which its lines are visible; undefined if all are visible. */
   readonly since: readonly number[] | undefined
 }
 
@@ -79,14 +79,14 @@ function sinceOf(
   if (scope === 'everything' && !hidesSome) return undefined
   const permitted = scope === 'everything' ? [] : scope
   const since = new Map(permitted.map(({ namespace, sinceNs }) => [namespace, toTime(sinceNs)]))
-  // The expression already rules out the other namespaces.
+  // Other namespaces need no time: the expression excludes them.
   const times = streams.map(({ namespace }) =>
     hidesSome && day < firstDayOf(namespace) ? Number.POSITIVE_INFINITY : (since.get(namespace) ?? 0),
   )
   return times.every(time => time <= 0) ? undefined : times
 }
 
-/** One finder for all partitions, since it caches the names that it has looked up. */
+/** Shared by all partitions, because the rule finder caches names. */
 function createFirstDay({ keep = [] }: LogFilter): (namespace: string) => number {
   if (keep.length === 0) return () => 0
   const ruleOf = createRuleFinder(keep)

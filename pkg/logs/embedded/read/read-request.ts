@@ -4,11 +4,11 @@ import type { LogQuery, RowQuery } from '../../store.ts'
 import type { Arrivals } from './search.ts'
 
 export type ReaderSettings = {
-  /** The folder of each store, by its name. */
+  /** Folders by the name of the store. */
   readonly folders: Readonly<Record<string, string>>
-  /** Limits of the caches. */
+  /** Total size of the caches. */
   readonly cacheBytes: number
-  /** How many lines are searched together; for tests. */
+  /** Number of lines that are searched together. Set only by tests. */
   readonly windowLines?: number
 }
 
@@ -20,7 +20,7 @@ export type ReadRequest = { readonly store: string; readonly timeoutMs: number }
   | { readonly kind: 'arrivals'; readonly filter: LogFilter; readonly ranges: Arrivals }
 )
 
-/** Cancels a request; it gets no response. */
+/** Cancels the request with ID `of`, which then gets no response. */
 export type CancelRequest = { readonly kind: 'cancel'; readonly of: number }
 
 export type ReaderNotice = { readonly store: string; readonly partition: string; readonly damage: string }
