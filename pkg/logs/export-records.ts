@@ -5,11 +5,11 @@ import type { Hit, LogStore, Order, QueryLimits } from './store.ts'
 const pageSize = 1000
 
 /**
- * Yields records page by page; at most one page is in memory. The time limit applies to each page.
+ * Yields records page by page, with at most one page in memory. The timeout applies to each page.
  *
  * @param limit maximum number of records; a longer export fails instead of ending early
- * @throws Status 400 before the first page if there are more than the limit, and at the limit if
- * more have arrived since
+ * @throws Status 400 before the first page if there are more records than the limit, or later if
+ * the limit is exceeded by records that have arrived since
  */
 export async function* exportHits(
   store: LogStore,
@@ -17,7 +17,9 @@ export async function* exportHits(
     readonly filter: LogFilter
     readonly order: Order
     readonly limit: number
-    /** The parameters by which a caller asks for less. */
+    /**
+     * Names of the parameters with which a caller can select fewer records, for the error message.
+     */
     readonly narrowBy?: string
   },
   limits: QueryLimits,
@@ -26,7 +28,7 @@ export async function* exportHits(
   let start: { readonly from: number } | { readonly after: string } = { from: 0 }
   let count = 0
   for (;;) {
-    // Counting costs as much as the export, so it is only done with a limit.
+    // Counting costs as much as the export, so only limited exports count.
     const withTotal = count === 0 && limit !== Number.POSITIVE_INFINITY
     const {
       hits,

@@ -1,20 +1,22 @@
 import { isRecord } from '../kubeclient/object/object.ts'
 
-/** Numbers as received: integers beyond the precision of a double are bigints. */
+/**
+ * A JSON scalar with the number as received: integers beyond Number.MAX_SAFE_INTEGER are bigints.
+ */
 export type FieldScalar = string | number | bigint | boolean
 export type FieldValue = FieldScalar | readonly FieldScalar[]
 
-/** Additional values of a line, by name; several values of a name are a list. */
+/** Additional fields of a line by name. A field with several values has a list. */
 export type Fields = Readonly<Record<string, FieldValue>>
 
-/** The values of a field as text; none when it is missing. */
+/** Returns the values of a field as strings; none if it is missing. */
 export function fieldValues(fields: Fields | undefined, name: string): readonly string[] {
   const value = fields !== undefined && Object.hasOwn(fields, name) ? fields[name] : undefined
   if (value === undefined) return []
   return typeof value === 'object' ? value.map(String) : [String(value)]
 }
 
-/** Serializes any value as JSON, with bigints, and NaN and Infinity as strings. */
+/** Serializes any value as JSON. Bigints become numbers; NaN and Infinity become strings. */
 export function formatJson(value: unknown): string {
   if (typeof value === 'bigint') return String(value)
   if (typeof value === 'number') return Number.isFinite(value) ? String(value) : `"${value}"`
@@ -27,8 +29,10 @@ export function formatJson(value: unknown): string {
 }
 
 /**
+ * Parses fields.
+ *
  * @param json the output of `formatJson` for fields
- * @throws Error for anything else
+ * @throws Error if it is not an object of scalars and lists of scalars
  */
 export function parseFields(json: string): Fields {
   const parsed = parseExactJson(json)
@@ -51,7 +55,7 @@ export function isScalar(value: unknown): value is FieldScalar {
 const integer = /^-?\d+$/
 
 /**
- * JSON.parse with bigint for integers beyond the precision of a double.
+ * Like JSON.parse, but with bigints for integers beyond Number.MAX_SAFE_INTEGER.
  *
  * @throws SyntaxError
  */
@@ -60,7 +64,7 @@ export function parseExactJson(text: string): unknown {
   try {
     return hasLargeInteger(parsed) ? JSON.parse(text, toExact) : parsed
   } catch (error) {
-    // Deeper nesting than these two support is parsed by another function.
+    // Nested too deeply for these recursive functions. Large integers stay rounded.
     if (error instanceof RangeError) return parsed
     throw error
   }
@@ -82,8 +86,8 @@ function toExact(_name: string, value: unknown, context?: { readonly source?: st
 const stringOrNonNumber = /"[^"\\]*(?:\\.[^"\\]*)*(?:"|\\?$)|(?<![\w.])-?(?:NaN|Infinity)(?![\w.])/gs
 
 /**
- * Quotes NaN and Infinity, which JSON does not have, and which json.dumps of Python writes. It takes
- * linear time, whatever the text.
+ * Quotes NaN and Infinity, which Python's json.dumps writes although JSON does not allow them.
+ * Takes linear time for any text.
  */
 export function quoteNonNumbers(text: string): string {
   return text.replace(stringOrNonNumber, found => (found.startsWith('"') ? found : `"${found}"`))

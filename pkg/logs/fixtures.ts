@@ -7,7 +7,7 @@ import { createIngestRecords } from './ingest/ingest-records.ts'
 import type { LogRecord } from './record.ts'
 import type { Hit, LogBatch, LogStore } from './store.ts'
 
-/** A record of pod web-0 of namespace shop, with changes. */
+/** Returns a record of pod web-0 in namespace shop, overridden by `given`. */
 export function record(given: Partial<LogRecord> = {}): LogRecord {
   const { namespace = 'shop', pod = 'web-0', container = 'web' } = given
   return {
@@ -23,13 +23,13 @@ export function record(given: Partial<LogRecord> = {}): LogRecord {
 }
 
 export type MemoryStore = LogStore & {
-  /** In the order of arrival. */
+  /** All records in order of arrival. */
   readonly records: readonly LogRecord[]
 }
 
 /**
- * A reference store that keeps records in an array and checks each of them; other stores are
- * compared with it.
+ * Creates the reference store with which other stores are compared. It keeps records in an array
+ * and tests each of them.
  */
 export function createMemoryStore(initial: readonly LogRecord[] = []): MemoryStore {
   const hits: Hit[] = []

@@ -22,7 +22,7 @@ const unitMonths: Readonly<Record<string, number>> = { M: 1, q: 3, y: 12 }
 const mondayMs = 4 * 86_400_000
 const longestMs = 3660 * 86_400_000
 
-/** @throws Status 400 on anything but a whole number from 1 on and one of s, m, h, d, w, M, q, y */
+/** Parses an interval: a positive integer, then s, m, h, d, w, M, q or y. @throws Status 400 */
 export function parseInterval(text: string): Interval {
   const found = /^([0-9]{1,9})([smhdwMqy])$/.exec(text)
   const count = Number(found?.[1])
@@ -43,7 +43,7 @@ export function parseInterval(text: string): Interval {
   return text === '1w' ? { kind: 'week' } : { kind: 'fixed', ms }
 }
 
-/** Start of the bucket of a time, in milliseconds. */
+/** Returns the start of the bucket that contains a time, in milliseconds. */
 export function bucketStart(interval: Interval, timeMs: number): number {
   if (interval.kind === 'fixed') return Math.floor(timeMs / interval.ms) * interval.ms
   if (interval.kind === 'week') {
@@ -55,7 +55,7 @@ export function bucketStart(interval: Interval, timeMs: number): number {
   return Date.UTC(time.getUTCFullYear(), month)
 }
 
-/** Start of the bucket after the one at `startMs`. */
+/** Returns the start of the bucket after the one that starts at `startMs`. */
 export function nextBucket(interval: Interval, startMs: number): number {
   if (interval.kind === 'fixed') return startMs + interval.ms
   if (interval.kind === 'week') return startMs + (unitMs.w ?? 0)

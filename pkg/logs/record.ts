@@ -30,12 +30,12 @@ export type Field = 'log' | OriginField | { readonly field: string }
  */
 export const maxTimeNs = 2n ** 63n - 1n
 
-/** Length of the text of a record, in characters. */
+/** Returns the length of a record's line and fields, in characters. */
 export function charsOf({ log, fields }: LogRecord): number {
   return log.length + (fields === undefined ? 0 : formatJson(fields).length)
 }
 
-/** The values of a field; none if it is missing. */
+/** Returns the values of a field; none if it is missing. */
 export function valuesOf(record: LogRecord, field: Field): readonly string[] {
   if (field === 'log') return [record.log]
   if (!isOriginField(field)) return fieldValues(record.fields, field.field)
@@ -47,7 +47,7 @@ export function isOriginField(field: Exclude<Field, 'log'>): field is OriginFiel
   return typeof field === 'string' || 'label' in field
 }
 
-/** Undefined only for a label that the pod does not have. */
+/** Returns an origin field; undefined only for a label that the pod does not have. */
 export function originOf(origin: Omit<LogRecord, 'timeNs' | 'log'>, field: OriginField): string | undefined {
   if (typeof field === 'string') return origin[field]
   const { labels } = origin

@@ -6,20 +6,20 @@ import type { Row } from './logsql/row.ts'
 import type { LogRecord } from './record.ts'
 import type { Rejection } from './rejection.ts'
 
-/** By time; records with the same time in order of arrival (reversed for `desc`). */
+/** Sort order by time. Records with the same time are in order of arrival (reversed for `desc`). */
 export type Order = 'asc' | 'desc'
 
 /** The limits of one query. */
 export type QueryLimits = {
   /** A query that takes longer fails with 504. */
   readonly timeoutMs: number
-  /** The caller went away. */
+  /** Aborts when the client has disconnected. */
   readonly signal?: AbortSignal
 }
 
 /**
- * A record and its cursor: an opaque text with which a query continues after it, and which
- * identifies it permanently.
+ * A record and its cursor: an opaque string that permanently identifies the record, and with which
+ * a query continues after it.
  */
 export type Hit = { readonly record: LogRecord; readonly cursor: string }
 
@@ -34,29 +34,27 @@ export type LogQuery = {
 }
 
 /**
- * How much text the records of one page have together, in characters of their lines and fields: a
- * page of ten thousand lines could have gigabytes otherwise.
+ * Maximum total length of the lines and fields on a page, in characters. Otherwise a page of ten
+ * thousand lines could have gigabytes.
  */
 export const maxPageChars = 16 * 1024 * 1024
 
 export type QueryResult = {
   readonly total: number | undefined
   readonly hits: readonly Hit[]
-  /**
-   * Whether the page ends before it is full because of `maxPageChars`; it has at least one record.
-   */
+  /** Whether `maxPageChars` cut the page short. Even then it has at least one record. */
   readonly isCut: boolean
 }
 
-/** The part of a LogsQL query that looks at each line by itself. */
+/** The part of a LogsQL query that handles each line independently of others. */
 export type RowQuery = Pick<LogQuery, 'filter' | 'order' | 'start'> & {
-  /** What rows must pass in addition. */
+  /** Condition on rows, in addition to `filter`. */
   readonly test: Filter
-  /** Each handles a row by itself (`isByRow`). */
+  /** Pipes that handle each row independently of others (see `isByRow`). */
   readonly pipes: readonly RowPipe[]
-  /** The fields that are needed of rows; undefined for all. */
+  /** Fields that the query needs; undefined for all. */
   readonly fields: readonly string[] | undefined
-  /** A page ends after this many rows. */
+  /** Maximum number of rows on a page. */
   readonly size: number
 }
 
@@ -79,8 +77,9 @@ export type LogBatch = {
    */
   readonly id?: string
   /**
-   * A name for each record, if the source has one. A store with several writers stores a name once;
-   * the embedded store has a single writer, which knows its records.
+   * A name for each record, if the source has one. A store with several writers stores each name
+   * only once. The embedded store ignores the names: it has a single writer, which does not repeat
+   * records.
    */
   readonly ids?: readonly string[]
 }
@@ -90,7 +89,7 @@ export type AppendResult = {
    * The same batch was stored before (a retry whose response was lost): nothing was stored again.
    */
   readonly duplicate: boolean
-  /** Lines that cannot be stored, by their index in the batch; the others are. */
+  /** Lines that were not stored, by their index in the batch. All others were stored. */
   readonly rejected: readonly Rejection[]
 }
 
@@ -99,21 +98,23 @@ export type AppendResult = {
  * responding, 504 timeout, 507 no space. Totals are exact.
  */
 export type LogStore = {
-  /** Resolves when the lines are durable, and not before; they are found within a second. */
+  /** Resolves when the lines are durable. Queries find them within a second. */
   append(batch: LogBatch): Promise<AppendResult>
   /**
-   * Like append, for a batch in the format of its sender; 400 and 413 if it is invalid, and then
-   * nothing is stored.
+   * Like append, for a batch in the format of its sender. An invalid batch is rejected as a whole,
+   * with 400 or 413.
    */
   ingest(batch: RawBatch): Promise<Ingested>
   query(query: LogQuery, limits: QueryLimits): Promise<QueryResult>
-  /** A store that can looks at lines where it reads them, and hands out only the rows. */
+  /** Evaluates a RowQuery inside the store, which then returns rows instead of lines. Optional. */
   rows?(query: RowQuery, limits: QueryLimits): Promise<RowPage>
   statistics(filter: LogFilter, limits: QueryLimits): Promise<Statistics>
   histogram(filter: LogFilter, interval: Interval, limits: QueryLimits): Promise<Histogram>
-  /** Emits matching lines that arrive from now on, in order of arrival, until the signal. */
+  /**
+   * Yields matching lines that arrive from now on, in order of arrival, until the signal aborts.
+   */
   follow(filter: LogFilter, signal: AbortSignal): AsyncIterable<readonly Hit[]>
-  /** Whether it can answer; the reason when not. */
+  /** Returns undefined if the store is available, otherwise the reason. */
   check(): Promise<string | undefined>
   close(): Promise<void>
 }

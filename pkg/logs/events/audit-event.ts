@@ -6,7 +6,7 @@ import type { LogRecord } from '../record.ts'
 import type { EventKind } from './event-kind.ts'
 import { hasPart, hasValue, longestEntry, toFields } from './event-record.ts'
 
-/** Events of audit.k8s.io/v1 in the format of the platform API. */
+/** Audit events (audit.k8s.io/v1): their query parameters in the platform API. */
 export const auditEvents: EventKind = {
   namespaces: 'objectref_namespace_filter',
   namespaceParts: 'objectref_namespace_search',
@@ -24,7 +24,7 @@ export const auditEvents: EventKind = {
     response_code_filter: codes => hasValue('code', codes.map(checkCode)),
     response_status_filter: statuses => hasValue('status', statuses),
   },
-  /** Counts requests, each of which completes once; a long-running one counts when it completes. */
+  /** Counts requests by their last event. A long-running request counts when it completes. */
   async count(store, filter, limits) {
     const parts = [filter.expression, hasValue('stage', ['ResponseComplete', 'Panic'])]
     const expression = allOf(parts.filter(part => part !== undefined))
@@ -37,8 +37,8 @@ export const auditEvents: EventKind = {
 }
 
 /**
- * Converts an audit event to a record. Parts that are too long for the store are truncated, unlike
- * in the audit log.
+ * Converts an audit event to a record. Unlike in the audit log, parts that are too long for the
+ * store are truncated.
  *
  * @param json the event as a line of JSON
  */
@@ -68,8 +68,8 @@ export function toAuditRecord(json: string): LogRecord {
   return {
     timeNs: parseTimestamp(textOf(rest.requestReceivedTimestamp)) ?? 0n,
     log: bodies.find(log => log.length <= longestEntry) ?? '{}',
-    // Paths may contain anything; an invalid namespace is only visible to callers who see
-    // everything.
+    // Request paths may contain any text as the namespace. Events with an invalid namespace are
+    // only visible to users who may read all namespaces.
     namespace: /^[a-z0-9-]{1,63}$/.test(namespace) ? namespace : '',
     pod: '',
     container: '',
@@ -82,10 +82,10 @@ export function toAuditRecord(json: string): LogRecord {
 type Members = Readonly<Record<string, unknown>>
 
 const longestText = 500
-// In the format of kube-apiserver.
+// The annotation by which kube-apiserver marks truncated audit events.
 const annotations = { 'audit.k8s.io/truncated': 'true' }
 
-/** Without bodies, and with long texts of the caller truncated. */
+/** Returns the event without bodies, and with long strings truncated. */
 function shorten(rest: Members, reference: Members): object {
   const cut = (members: Members) =>
     Object.fromEntries(

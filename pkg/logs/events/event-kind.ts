@@ -2,14 +2,16 @@ import type { Expression } from '../filter/expression.ts'
 import type { LogFilter } from '../filter/filter.ts'
 import type { LogStore, QueryLimits } from '../store.ts'
 
-/** The query parameters of a kind of events, and their meaning in the store. */
+/** The query parameters of a kind of events, and their conditions in the store. */
 export type EventKind = {
-  /** The parameters that select namespaces by name, and by substrings of their names. */
+  /** Names of the parameters that select namespaces: by name, and by a substring of the name. */
   readonly namespaces: string
   readonly namespaceParts: string
-  /** Conditions by parameter; each has at least one value, one of which must match. */
+  /**
+   * Conditions by parameter name. Each function gets at least one value; one of them must match.
+   */
   readonly filters: Readonly<Record<string, (values: readonly string[]) => Expression>>
-  /** The field whose distinct values `statistics` counts. */
+  /** Counts the matching events, and the objects or requests to which they refer. */
   readonly count: (store: LogStore, filter: LogFilter, limits: QueryLimits) => Promise<EventStatistics>
 }
 

@@ -1,16 +1,17 @@
 import type { Fields } from '../field-values.ts'
 import { anyOf, type Expression, isOneOf, match } from '../filter/expression.ts'
 
-/** The searchable values of an event, by name: a text, or a list of them. */
+/** The searchable values of an event by name: a string or a list of strings. */
 export type Columns = Readonly<Record<string, string | readonly string[]>>
 
 /** Maximum length of an event as JSON; longer ones are truncated. */
 export const longestEntry = 64 * 1024
-// A caller can create names as long as a request.
+// Limits the length of values: callers can create names as long as a request line, and each is
+// stored.
 const longestValue = 2_000
 const mostValues = 100
 
-/** The fields of the record of an event; empty values are left out. */
+/** Returns the fields of an event's record. Empty values are omitted. */
 export function toFields(columns: Columns): Fields {
   const fields: Record<string, string | readonly string[]> = {}
   for (const [name, value] of Object.entries(columns)) {
@@ -20,12 +21,12 @@ export function toFields(columns: Columns): Fields {
   return fields
 }
 
-/** Selects events by exact values of a field. */
+/** Returns a condition: a field has one of the values exactly. */
 export function hasValue(field: string, values: readonly string[]): Expression {
   return isOneOf({ field }, values.map(cut))
 }
 
-/** Selects events by substrings of a field, ignoring case. */
+/** Returns a condition: a field contains one of the substrings, ignoring case. */
 export function hasPart(field: string, parts: readonly string[]): Expression {
   return anyOf(parts.map(text => match({ field }, { kind: 'contains', text, caseSensitive: false })))
 }

@@ -5,7 +5,7 @@ import type { LogStore } from '../store.ts'
 
 export type Entry = {
   readonly record: LogRecord
-  /** The ID by which the store recognizes an event that another replica has stored. */
+  /** ID by which the store recognizes an event that another replica has already stored. */
   readonly id: string
 }
 
@@ -14,16 +14,16 @@ export type EventWriterOptions = {
   /** Maximum number of events buffered for a store that is unavailable or slow. */
   readonly bufferEvents: number
   readonly logger: Logger
-  /** Called with the number of lost events. */
+  /** Called with the number of events that were dropped. */
   readonly lost: (count: number) => void
 }
 
-// Events within this time are stored together.
+// Time to collect events before they are stored as a batch.
 const gatherMs = 300
 const maxBatch = 1_000
 const retryMs = { first: 500, max: 15_000 }
 
-/** Stores events in batches, in order and in the background. */
+/** Stores events in order, in batches and in the background. */
 export class EventWriter {
   readonly #options: EventWriterOptions
   readonly #stopping = new AbortController()
@@ -44,12 +44,15 @@ export class EventWriter {
     this.#writing ??= this.#drain()
   }
 
-  /** IDs of buffered events. */
+  /** Returns the IDs of the buffered events. */
   waiting(): readonly string[] {
     return this.#waiting.map(({ id }) => id)
   }
 
-  /** Tries to store the buffered events again. */
+  /**
+   * Tries to store the buffered events a last time. Those that fail are dropped. Later events are
+   * ignored.
+   */
   async stop(): Promise<void> {
     this.#stopping.abort()
     await this.#writing
@@ -75,7 +78,7 @@ export class EventWriter {
         delayMs = Math.min(delayMs * 2, retryMs.max)
       }
     }
-    // Reset immediately: later events would wait for a drain that has ended.
+    // Reset synchronously: otherwise `write` would rely on a drain that has already ended.
     this.#writing = undefined
   }
 
@@ -85,7 +88,7 @@ export class EventWriter {
       ids: batch.map(({ id }) => id),
     })
     if (rejected.length === 0) return
-    // Mostly events before the retention period, as after a start.
+    // Not an error: after a start, the list usually has events older than the retention period.
     const [first] = rejected
     this.#options.logger.debug(
       { rejected: rejected.length, reason: first?.reason },

@@ -2,7 +2,7 @@ import type { KubeObject } from '../../kubeclient/object/object.ts'
 import type { LogRecord } from '../record.ts'
 import { toKubeEventRecord } from './kube-event.ts'
 
-/** An event of pod web-0 of namespace shop, with changes. */
+/** Returns an event of pod web-0 in namespace shop, overridden by `given`. */
 export function kubeEvent(name: string, version: number, given: object = {}): KubeObject {
   return {
     metadata: {
@@ -22,7 +22,9 @@ export function kubeEvent(name: string, version: number, given: object = {}): Ku
   }
 }
 
-/** An audit event of alice getting pod web-0 of namespace shop, with changes. */
+/**
+ * Returns an audit event of a GET of pod web-0 in namespace shop by alice, overridden by `given`.
+ */
 export function auditEvent(given: object = {}): object {
   return {
     kind: 'Event',
@@ -42,7 +44,7 @@ export function auditEvent(given: object = {}): object {
   }
 }
 
-/** Its record, as if it had been received. */
+/** Returns the record of an event that was received as JSON.stringify writes it. */
 export function kubeEventRecord(event: KubeObject): LogRecord {
   return toKubeEventRecord(event, JSON.stringify(event))
 }

@@ -22,7 +22,7 @@ describe('EventFeed', () => {
 
   const old = kubeEvent('old', 1)
 
-  /** Starts with a list of `old`, new/2 and waits/3, and then the watched events. */
+  /** Runs a feed whose list has `old`, new/2 and waits/3, followed by the watched events. */
   async function follow(store: LogStore): Promise<readonly string[]> {
     const watched = [
       { type: 'MODIFIED', object: kubeEvent('new', 4, { count: 2 }) },

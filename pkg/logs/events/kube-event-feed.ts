@@ -20,15 +20,18 @@ const lookTimeoutMs = 30_000
 const retryMs = 5_000
 
 /**
- * Watches the events of kube-apiserver and stores each of their updates. After a start, the list
- * contains events that are already stored: the store is queried for that time. Concurrent replicas
- * store under the same IDs.
+ * Watches the events of kube-apiserver and stores each update. The list after a start contains
+ * events that are already stored; a query of the store finds and skips these. Replicas use the same
+ * IDs, so each update is stored once.
  */
 export class EventFeed {
   readonly #options: EventFeedOptions
   readonly #reflector: Reflector
   readonly #stopping = new AbortController()
-  /** Lists run one after the other: each queries the store, which may be unavailable. */
+  /**
+   * Settles after the last list. Lists are handled one after the other, because each queries the
+   * store, which may be unavailable.
+   */
   #turn: Promise<void> = Promise.resolve()
 
   constructor(options: EventFeedOptions) {
@@ -36,12 +39,14 @@ export class EventFeed {
     this.#reflector = new Reflector({
       client: options.client,
       path: '/api/v1/events',
-      // kube-apiserver watches events in etcd itself, without the cache that sends bookmarks.
+      // kube-apiserver serves events directly from etcd, without the watch cache that sends
+      // bookmarks.
       hasBookmarks: false,
       handler: {
         replace: (items, _version, sources) =>
           this.#queue(items.map((item, i) => toWritten(item, sources[i] ?? JSON.stringify(item)))),
-        // Not part of a list: only the writer limits how many are buffered while the store is down.
+        // Updates do not queue behind lists: while the store is down, only the writer's buffer must
+        // limit memory.
         apply: events => {
           for (const { type, object, json } of events) {
             if (type === 'ADDED' || type === 'MODIFIED') options.writer.write(toWritten(object, json))
@@ -76,7 +81,8 @@ export class EventFeed {
     const message = 'failed to read stored events, retrying'
     await retryUntilSuccess(
       async () => {
-        // Before the query: events that are buffered now may be stored meanwhile.
+        // Read before the query: an event that is stored meanwhile would otherwise be in neither
+        // result.
         const waiting = writer.waiting()
         const known = new Set([...waiting, ...(await this.#readKnown(entries))])
         for (const entry of entries) if (!known.has(entry.id)) writer.write(entry)
@@ -85,7 +91,7 @@ export class EventFeed {
     )
   }
 
-  /** The stored versions of events in the time range of these events. */
+  /** Returns the versions of stored events in the time range of these events. */
   async #readKnown(entries: readonly Entry[]): Promise<ReadonlySet<string>> {
     const known = new Set<string>()
     const times = entries.map(({ record }) => record.timeNs)

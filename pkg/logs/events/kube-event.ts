@@ -5,7 +5,7 @@ import type { LogRecord } from '../record.ts'
 import type { EventKind } from './event-kind.ts'
 import { hasPart, hasValue, longestEntry, toFields } from './event-record.ts'
 
-/** Events of kube-apiserver (core/v1) in the format of the platform API. */
+/** Kubernetes events (core/v1): their query parameters in the platform API. */
 export const kubeEvents: EventKind = {
   namespaces: 'involved_object_namespace_filter',
   namespaceParts: 'involved_object_namespace_search',
@@ -18,7 +18,10 @@ export const kubeEvents: EventKind = {
     message_search: parts => hasPart('message', parts),
     type_filter: types => hasValue('type', types),
   },
-  /** The objects that they are about, which the store counts as it counts containers. */
+  /**
+   * Counts the objects to which events refer. `dockerId` has the object's UID, so the store counts
+   * these like containers.
+   */
   async count(store, filter, limits) {
     const { containers, logs } = await store.statistics(filter, limits)
     return { resources: containers, events: logs }
@@ -30,7 +33,7 @@ const longestMessage = 2_000
 /**
  * Converts an event to a record. Events of cluster-scoped objects have no namespace.
  *
- * @param json the event as received
+ * @param json the event as kube-apiserver sent it
  */
 export function toKubeEventRecord(event: KubeObject, json: string): LogRecord {
   const object = membersOf(event.involvedObject)
@@ -49,7 +52,7 @@ export function toKubeEventRecord(event: KubeObject, json: string): LogRecord {
     pod: '',
     container: '',
     host: '',
-    // The value that statistics counts.
+    // The store's statistics count distinct values of this field.
     dockerId: textOf(object.uid),
     fields: toFields({
       version: versionOf(event),
@@ -62,7 +65,7 @@ export function toKubeEventRecord(event: KubeObject, json: string): LogRecord {
   }
 }
 
-/** Without fields of unlimited length. */
+/** Returns the event without annotations and with a truncated message. */
 function shorten(json: string, message: string): string {
   return withMembers(
     withoutMember(json, ['metadata', 'annotations']),
@@ -70,12 +73,15 @@ function shorten(json: string, message: string): string {
   )
 }
 
-/** Identifies an update of an event: the same on every replica. */
+/** Returns the ID of an update of an event, which is the same on every replica. */
 export function versionOf({ metadata }: KubeObject): string {
   return `${metadata.uid}/${metadata.resourceVersion}`
 }
 
-/** When it last occurred: the series of newer events, the field of older ones. */
+/**
+ * Returns when an event last occurred. New events have this time in `series`, old ones in
+ * `lastTimestamp`.
+ */
 function timeOf(event: KubeObject): bigint {
   const times = [
     membersOf(event.series).lastObservedTime,

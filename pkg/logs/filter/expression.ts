@@ -1,32 +1,32 @@
 import type { Field } from '../record.ts'
 
 /**
- * A condition on a record. Every store translates it, with values as parameters and never as query
- * text; `createMatcher` defines its meaning.
+ * A condition on a record. `createMatcher` defines its meaning; every store translates it to its
+ * own queries. Values must become parameters, never query text, to prevent injection.
  */
 export type Expression =
   | { readonly op: 'and' | 'or'; readonly operands: readonly Expression[] }
   | { readonly op: 'not'; readonly operand: Expression }
   | { readonly op: 'match'; readonly field: Field; readonly test: Test }
 
-/** A condition on a field, which one of its values must match. */
+/** A condition on a field. One of the values of the field must satisfy it. */
 export type Test =
   /** The whole value is one of these, case-sensitive. */
   | { readonly kind: 'in'; readonly values: readonly string[] }
   /**
-   * These words are adjacent, with any separators, ignoring case. With `prefix` the last one may be
-   * the beginning of a word (match_phrase_prefix of Elasticsearch). Words are defined by `wordsOf`;
-   * without words everything matches.
+   * The value contains these words in sequence, with any separators, ignoring case. With `prefix`
+   * the last one may be the beginning of a word (match_phrase_prefix of Elasticsearch). Words are
+   * defined by `wordsOf`. Without words every value matches.
    */
   | { readonly kind: 'words'; readonly words: readonly string[]; readonly prefix: boolean }
-  /** Contains the text, anywhere. */
+  /** The value contains the text. */
   | { readonly kind: 'contains'; readonly text: string; readonly caseSensitive: boolean }
-  /** The regular expression matches somewhere; its syntax is that of `compileRegex`. */
+  /** The regular expression matches a part of the value. `compileRegex` defines its syntax. */
   | { readonly kind: 'regex'; readonly source: string; readonly caseSensitive: boolean }
   /**
-   * A text with wildcards, ignoring case: `*` for any number of characters, `?` for one. With
-   * `value` it is the whole value; with `part` it may be anywhere, wildcards do not match spaces,
-   * and an end marked `word` is a word boundary.
+   * A pattern, ignoring case: `*` for any number of characters, `?` for one. With extent `value` it
+   * matches the whole value. With `part` it may match anywhere, wildcards do not match spaces, and
+   * an end marked `word` must be a word boundary.
    */
   | {
       readonly kind: 'wildcard'
@@ -35,11 +35,13 @@ export type Test =
       readonly start: 'open' | 'word'
       readonly end: 'open' | 'word'
     }
-  /** A number less or greater than this one; other values do not match. */
+  /**
+   * The value is a number less or greater than `number`. Values that are not numbers do not match.
+   */
   | { readonly kind: 'compare'; readonly operator: '<' | '<=' | '>' | '>='; readonly number: string }
   /**
-   * A pod name (the field is `pod`) that a workload of one of these names generates, or the name
-   * itself.
+   * The value is the name of a pod that a workload with one of these names generates, or the name
+   * itself. Only for the field `pod`.
    */
   | { readonly kind: 'workload'; readonly names: readonly string[] }
 
@@ -51,12 +53,12 @@ export function isOneOf(field: Field, values: readonly string[]): Expression {
   return match(field, { kind: 'in', values })
 }
 
-/** Returns the conjunction; undefined if there are none. */
+/** Returns the conjunction; undefined without operands. */
 export function allOf(operands: readonly Expression[]): Expression | undefined {
   return operands.length > 1 ? { op: 'and', operands } : operands[0]
 }
 
-/** Returns the disjunction; without any, nothing matches. */
+/** Returns the disjunction. Without operands it matches nothing. */
 export function anyOf(operands: readonly Expression[]): Expression {
   const [first] = operands
   return operands.length === 1 && first !== undefined ? first : { op: 'or', operands }

@@ -1,29 +1,32 @@
 import type { Expression } from './expression.ts'
 
 /**
- * A namespace that the caller may read, since its creation: an earlier namespace of the same name
- * may have belonged to others.
+ * A namespace that the caller may read, from its creation on. An earlier namespace of the same name
+ * may have belonged to other users.
  */
 export type PermittedNamespace = { readonly namespace: string; readonly sinceNs: bigint }
 
-/** The scope of the caller. It may have ten thousand namespaces; an empty list matches nothing. */
+/**
+ * What the caller may read: everything, or up to ten thousand namespaces. An empty list matches
+ * nothing.
+ */
 export type Scope = 'everything' | readonly PermittedNamespace[]
 
 /**
- * Limits the namespaces that match this pattern (`*` for any characters) to the days (UTC) from
- * this one on.
+ * Hides lines before `fromDay` (UTC, in days since 1970) in namespaces that match the pattern
+ * `name` (`*` for any characters).
  */
 export type KeptNamespace = { readonly name: string; readonly fromDay: number }
 
-/** The selected records. */
+/** Selects records. */
 export type LogFilter = {
   readonly scope: Scope
-  /** The first moment, included. */
+  /** Start of the time range, inclusive, in nanoseconds since 1970. */
   readonly startNs?: bigint
-  /** The last moment, included. */
+  /** End of the time range, inclusive. */
   readonly endNs?: bigint
-  /** The other conditions: filters, log_query and q, combined by allOf. */
+  /** All other conditions, combined by allOf: the parameters of filters, log_query and q. */
   readonly expression?: Expression
-  /** Retention by namespace: the first that matches decides. */
+  /** Retention by namespace. The first entry that matches a namespace applies. */
   readonly keep?: readonly KeptNamespace[]
 }

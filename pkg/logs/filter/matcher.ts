@@ -6,7 +6,10 @@ import { wildcardSource } from './wildcard.ts'
 import { fold, wordsOf } from './words.ts'
 import { isPodOf } from './workload-pods.ts'
 
-/** Defines the meaning of a filter: every store must find exactly the records that match here. */
+/**
+ * Returns a function that reports whether a record matches a filter. This defines the meaning of
+ * filters: every store must find exactly these records.
+ */
 export function createMatcher(filter: LogFilter): (record: LogRecord) => boolean {
   const inScope = createScopeTest(filter.scope)
   const passes = filter.expression === undefined ? () => true : createExpressionTest(filter.expression)
@@ -43,7 +46,7 @@ export function createExpressionTest(expression: Expression): (record: LogRecord
     : record => operands.some(test => test(record))
 }
 
-/** A test of one value. */
+/** Returns a function that tests one value. */
 export function createTest(test: Test): (value: string) => boolean {
   switch (test.kind) {
     case 'in': {
@@ -80,7 +83,7 @@ function createComparison({
   const compare = <T extends bigint | number>(a: T, b: T) => (a < b ? -1 : a > b ? 1 : 0)
   return value => {
     if (value.length > 400 || !decimal.test(value)) return false
-    // Integers of any size exactly.
+    // Integers are compared exactly, regardless of their size.
     return passes(
       isInteger(value) && isInteger(number)
         ? compare(BigInt(value), BigInt(number))
@@ -95,7 +98,7 @@ function createPhraseTest(phrase: readonly string[], prefix: boolean): (value: s
   if (first === undefined) return () => true
   const last = folded.length - 1
   return value => {
-    // Most values do not contain the first word at all, which is checked before word boundaries.
+    // Fast path: most values do not contain the first word, so they need not be split into words.
     if (!fold(value).includes(first)) return false
     const words = wordsOf(value)
     return words.some((_, start) =>

@@ -3,10 +3,12 @@ import type { Test } from './expression.ts'
 
 export type WildcardTest = Extract<Test, { readonly kind: 'wildcard' }>
 
-// Letters, digits and marks; Han and Hiragana characters are words by themselves (see wordsOf).
+// A character next to a word: neither letter, digit nor mark, or a Han or Hiragana character, which
+// is a word by itself (see wordsOf).
 const besideWord = String.raw`[^\pL\pN\pM]|[\p{Han}\p{Hiragana}]`
 
-// A `?` at an end of a word is part of that word: not a space and not punctuation; ASCII suffices.
+// Characters that a `?` at the start or end of a word does not match: ASCII and Latin-1 punctuation
+// and spaces.
 const punctuation: readonly Range[] = [
   [0x00, 0x2f],
   [0x3a, 0x40],
@@ -15,14 +17,14 @@ const punctuation: readonly Range[] = [
 ]
 const inWord = String.raw`[^\x{00}-\x{2f}\x{3a}-\x{40}\x{5b}-\x{60}\x{7b}-\x{a9}]`
 
-/** Returns whether the piece at an index is one of the `?` at the start or end of a word. */
+/** Reports whether the piece at an index is one of the `?` at the start or end of a word. */
 function isInWord({ pieces, extent, start, end }: WildcardTest, at: number): boolean {
   if (extent === 'value' || pieces[at] !== '?') return false
   const begins = start === 'word' && pieces.slice(0, at).every(piece => piece === '?')
   return begins || (end === 'word' && pieces.slice(at).every(piece => piece === '?'))
 }
 
-/** The regular expression for a test. */
+/** Returns an equivalent regular expression in RE2 syntax. */
 export function wildcardSource(test: WildcardTest): string {
   const { pieces, extent, start, end } = test
   const any = extent === 'value' ? '(?s:.)' : String.raw`\S`
@@ -38,13 +40,13 @@ export function wildcardSource(test: WildcardTest): string {
   ].join('')
 }
 
-/** The same, without anchors. */
+/** Returns an equivalent syntax tree of a regular expression, without anchors. */
 export function wildcardNode(test: WildcardTest): RegexNode {
   const { pieces, extent } = test
   const any: RegexNode =
     extent === 'value'
       ? { kind: 'set', ranges: [], negated: true }
-      : // What \S of RE2 is not.
+      : // The white space that \S of RE2 excludes.
         {
           kind: 'set',
           ranges: [

@@ -3,18 +3,21 @@ const single = /^[\p{sc=Han}\p{sc=Hira}]$/u
 const ofWord = /^[\p{L}\p{N}\p{M}]$/u
 
 /**
- * The words of a text, folded: runs of letters, digits and marks; Han and Hiragana characters are
- * words by themselves, since these scripts have no spaces. So `a_b` is two words, `10.0.0.1` is
- * four, and punctuation is never part of one.
+ * Returns the words of a text in folded case. A word is a run of letters, digits and marks. Han and
+ * Hiragana characters are words by themselves, since these scripts have no spaces. `a_b` is two
+ * words, `10.0.0.1` is four.
  *
- * An analyzer of OpenSearch that does the same is a `pattern` tokenizer with `group: 0` on
+ * An equivalent analyzer of OpenSearch is a `pattern` tokenizer with `group: 0` on
  * `[\p{IsHan}\p{IsHiragana}]|[\p{L}\p{N}\p{M}&&[^\p{IsHan}\p{IsHiragana}]]+`, then `lowercase`.
  */
 export function wordsOf(text: string): readonly string[] {
   return fold(text).match(wordPattern) ?? []
 }
 
-/** Returns whether a code point belongs to a word, and whether it is a word by itself. */
+/**
+ * Returns `whole` for a code point that is a word by itself, `part` for one within a word,
+ * otherwise `none`.
+ */
 export function wordRole(codePoint: number): 'none' | 'part' | 'whole' {
   if (codePoint < 0x80) return isAsciiWord(codePoint) ? 'part' : 'none'
   const character = String.fromCodePoint(codePoint)
@@ -23,11 +26,12 @@ export function wordRole(codePoint: number): 'none' | 'part' | 'whole' {
 }
 
 /**
- * Folds case by code point, so that folding a substring gives a substring of the folded text
- * (toLowerCase depends on neighbours for the final sigma), and only if that preserves its length.
+ * Folds case by code point, except where that would change the length. Positions thus stay valid,
+ * and folding a substring gives a substring of the folded text. toLowerCase lacks this property: it
+ * depends on neighbours for the final sigma.
  */
 export function fold(text: string): string {
-  // For all other texts, toLowerCase of the whole text equals that of each code point.
+  // Without these characters, toLowerCase of the text equals that of each code point.
   if (!/[\u0130\u017f\u03a3]/.test(text)) return text.toLowerCase()
   let folded = ''
   for (const character of text) folded += foldCharacter(character)
@@ -35,8 +39,8 @@ export function fold(text: string): string {
 }
 
 export function foldCharacter(character: string): string {
-  // Only two ASCII letters have a third case variant: the long s, and the Kelvin sign, which
-  // toLowerCase handles.
+  // Only two ASCII letters have a third case variant: the long s and the Kelvin sign. toLowerCase
+  // handles the latter.
   if (character === '\u017f') return 's'
   const lower = character.toLowerCase()
   return lower.length === character.length ? lower : character

@@ -4,14 +4,19 @@ import type { Row } from '../../logsql/row.ts'
 import type { LogQuery, QueryResult, RowPage, RowQuery } from '../../store.ts'
 import type { Work } from './selection.ts'
 
-// Pages of lines grow, since the first one is often enough.
+// Number of lines per page. Pages grow, because a small first page is often enough.
 const lines = { first: 1000, most: 8000 }
-// Each of the concurrent queries holds the lines of a page until all of them are rows.
+// Maximum length of a page of lines. Each concurrent query keeps a page in memory until all its
+// lines are rows.
 const maxLineChars = 2 * 1024 * 1024
-// Pipes may make a row of each line that is much larger.
+// Maximum size of a page of rows. Pipes may make rows that are much larger than their lines.
 const maxBytes = 4 * 1024 * 1024
 
-/** @param page searches a page of lines, with a limit of their characters */
+/**
+ * Searches a page of rows.
+ *
+ * @param page searches a page of lines with at most `maxChars` characters
+ */
 export function* searchRows(
   page: (asked: LogQuery, maxChars: number) => Work<QueryResult>,
   { filter, order, start: first, size, ...step }: RowQuery,
@@ -23,7 +28,7 @@ export function* searchRows(
   for (let count = lines.first; ; ) {
     const { hits, isCut } = yield* page({ filter, order, size: count, start, withTotal: false }, maxLineChars)
     for (const { record, cursor } of hits) {
-      // Other queries wait meanwhile: a filter may take long on a line.
+      // Lets other queries proceed: a filter may take long on a line.
       yield
       const row = toLineRow(record)
       if (row === undefined) continue
@@ -34,7 +39,7 @@ export function* searchRows(
     const last = hits.at(-1)
     if (last === undefined || (hits.length < count && !isCut)) return { rows }
     start = { after: last.cursor }
-    // Few lines fit into a page if they are long.
+    // Doubles what fitted into the last page: pages of long lines have few lines.
     count = Math.min(2 * hits.length, lines.most)
   }
 }

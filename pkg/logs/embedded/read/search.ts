@@ -31,17 +31,20 @@ const maxBuckets = 10_000
 /** A window that may have matches. */
 type Part = { readonly partition: PartitionReader; readonly query: PartitionQuery; readonly window: Window }
 
-/** The first line to search in each partition. */
+/** The number of the first line to search, by partition. */
 export type Arrivals = readonly { readonly partition: PartitionId; readonly from: number }[]
 
-/** New lines, the next positions, and whether there are more. */
+/**
+ * New lines, and the next position in each partition. `isCut` means that more lines can be read
+ * there now.
+ */
 export type Arrived = {
   readonly hits: readonly Hit[]
   readonly next: readonly (Arrivals[number] & { readonly isCut: boolean })[]
 }
 
 export type Search = {
-  /** @param maxChars of the lines and fields of the page together */
+  /** @param maxChars maximum total length of the lines and fields of the page */
   readonly page: (
     partitions: readonly PartitionReader[],
     asked: LogQuery,
@@ -53,7 +56,7 @@ export type Search = {
     interval: Interval,
   ) => Work<Histogram>
   readonly statistics: (partitions: readonly PartitionReader[], filter: LogFilter) => Work<Statistics>
-  /** Returns matching lines from given positions in order of arrival, up to a page. */
+  /** Returns matching lines from the given positions in order of arrival, at most a page. */
   readonly arrivals: (
     partitions: readonly PartitionReader[],
     filter: LogFilter,
@@ -62,8 +65,8 @@ export type Search = {
 }
 
 /**
- * Searches partitions window by window. Committed lines never change, so results of a window are
- * cached.
+ * Creates a search that processes partitions in windows of lines. Committed lines never change, so
+ * results of windows are cached.
  *
  * @param results the cache
  * @param windowLines number of lines in a window
@@ -79,7 +82,7 @@ export function createSearch(results: LRUCache<string, object>, windowLines?: nu
   }
 }
 
-/** The windows that may have matches, in order of their partitions. */
+/** Returns the windows that may have matches, in order of their partitions. */
 function* partsOf(
   partitions: readonly PartitionReader[],
   filter: LogFilter,
@@ -101,12 +104,12 @@ function* partsOf(
 type Results = LRUCache<string, object>
 
 function keyOf({ partition, query, window }: Part): string {
-  // For a window within the time range, the result does not depend on the times.
+  // The result for a window within the time range does not depend on the range.
   const times = isWithin(query, window) ? '' : `${query.start}-${query.end}`
   return `${partition.serial} ${window.from}-${window.to} ${times} ${query.query.key}`
 }
 
-/** @param key determines the type of the cached value */
+/** Returns a cached result, or makes and caches it. @param key also determines the type T */
 function* cached<T extends object>(
   results: Results,
   key: string,
@@ -174,7 +177,7 @@ function* searchPage(
   return { total: withTotal ? total : undefined, hits, isCut: read.length < found.length }
 }
 
-/** Merges the first positions with those of a window. */
+/** Merges the first matches so far with those of a window. */
 function* mergePlaces(
   results: Results,
   places: readonly Place[],

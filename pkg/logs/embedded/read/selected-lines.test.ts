@@ -15,7 +15,7 @@ describe('a page of lines', () => {
 
   it('does not hold the other lines of their blocks', async () => {
     const store = await openTestStore(folder())
-    // Each fills a block with the one after it.
+    // Each pair of lines fills a block.
     for (let i = 0; i < 40; i += 1) {
       const at = { timeNs: testDayNs + BigInt(i) }
       await store.append({ records: [line(`needle in block ${i}`, at), line('x'.repeat(255 * 1024), at)] })

@@ -9,24 +9,24 @@ import { lineFields, lineText, type OpenBlock, openBlock } from './line-check.ts
 import { formatCursor, type Ordering, type Position, sequenceOf } from './position.ts'
 import type { Selection, Window, Work } from './selection.ts'
 
-/** A line, and where it is stored. */
+/** A matching line and where it is stored. */
 export type Place = Position & {
   readonly partition: PartitionReader
   readonly block: Block
-  /** Among the lines of the block. */
+  /** Index in the block. */
   readonly index: number
-  /** Of its text and its fields. */
+  /** Total length of its text and its fields as JSON. */
   readonly chars: number
 }
 
 export type Wanted = {
   readonly ordering: Ordering
   readonly count: number
-  /** Only positions after this one. */
+  /** Lines up to this position are skipped. */
   readonly after: Position | undefined
 }
 
-/** The first matching lines of a window. */
+/** Returns the first `count` matching lines of a window. */
 export function firstPlaces(
   partition: PartitionReader,
   window: Window,
@@ -47,7 +47,7 @@ export function firstPlaces(
   return places
 }
 
-/** The selected lines of a window from a number on, in the order of arrival. */
+/** Returns the selected lines of a window, from line number `from` on, in order of arrival. */
 export function placesFrom(
   partition: PartitionReader,
   window: Window,
@@ -84,7 +84,7 @@ function lengthAt(ends: Columns['ends'], index: number): number {
   return (ends[index] ?? 0) - (ends[index - 1] ?? 0)
 }
 
-/** Returns the first records whose total text is within the limit, at least one. */
+/** Returns the first lines whose total length is within the limit, but at least one. */
 export function firstWithin(places: readonly Place[], maxChars: number): readonly Place[] {
   let chars = 0
   const count = places.findIndex(place => {
@@ -94,7 +94,7 @@ export function firstWithin(places: readonly Place[], maxChars: number): readonl
   return count === -1 ? places : places.slice(0, Math.max(count, 1))
 }
 
-/** Reads lines; all lines of a block together. */
+/** Reads lines. Decompresses each block only once. */
 export function* readHits(places: readonly Place[]): Work<readonly Hit[]> {
   const hits = new Map<Place, Hit>()
   for (const [partition, own] of Map.groupBy(places, place => place.partition)) {
@@ -112,7 +112,8 @@ export function* readHits(places: readonly Place[]): Work<readonly Hit[]> {
 function recordAt(open: OpenBlock, { partition, day, time, index }: Place): LogRecord {
   const stream = partition.streams[open.columns.streams[index] ?? 0]
   if (stream === undefined) throw new RangeError(`partition ${partition.id} has a line of an unknown stream`)
-  // Otherwise a page of one line of each of many blocks would hold all texts of these blocks.
+  // Copied: a substring would keep the whole text of its block in memory, and a page may have a
+  // line from each of many blocks.
   const log = ownText(lineText(open, index))
   const record = { timeNs: toTimeNs(day, time), log, ...stream }
   const fields = lineFields(open, index)

@@ -5,17 +5,17 @@ import { nothing } from './index-plan.ts'
 import { createLineCheck, type OpenBlock, openBlock } from './line-check.ts'
 import type { PartitionQuery } from './query.ts'
 
-/** Work that yields every few milliseconds, so that it can be interrupted. */
+/** A computation that yields every few milliseconds, so that other queries can run in between. */
 export type Work<T> = Generator<void, T>
 
-/** Consecutive blocks that are searched together, with a cached result. */
+/** Consecutive blocks that are searched together. The result is cached. */
 export type Window = LineRange & {
   readonly blocks: readonly Block[]
   readonly firstTime: number
   readonly lastTime: number
 }
 
-/** Lines of a window: bits from its first line on, or all of them. */
+/** Selected lines of a window: a bitmap that begins at its first line, or all lines. */
 export type Selection = Bitmap | 'all'
 
 const defaultWindowLines = 65_536
@@ -42,7 +42,7 @@ export function toWindow(blocks: readonly Block[]): Window {
   return { blocks, from, to: last === undefined ? from : last.first + last.count, firstTime, lastTime }
 }
 
-/** The windows of a partition that may have matching lines. */
+/** Returns the windows of a partition that may have matching lines. */
 export function candidateWindows(
   partition: PartitionReader,
   query: PartitionQuery,
@@ -60,14 +60,17 @@ export function candidateWindows(
     : windows.filter(({ from, to }) => few.some(line => line >= from && line < to))
 }
 
-/** Whether all lines of a window are within the time range of the query and of the scope. */
+/**
+ * Reports whether all lines of a window are in the time range of the query and visible to the
+ * caller.
+ */
 export function isWithin({ start, end, since }: PartitionQuery, { firstTime, lastTime }: Window): boolean {
   return (
     start <= firstTime && end >= lastTime && (since === undefined || since.every(time => time <= firstTime))
   )
 }
 
-/** The lines of a window that pass. */
+/** Returns the lines of a window that match a query. */
 export function* select(partition: PartitionReader, query: PartitionQuery, window: Window): Work<Selection> {
   const { plan } = query
   const permitted = isWithin(query, window) ? 'all' : findPermitted(partition, query, window)
@@ -92,7 +95,7 @@ export function* select(partition: PartitionReader, query: PartitionQuery, windo
 }
 
 function findBits(partition: PartitionReader, query: string, window: Window): Bitmap {
-  // Terms that the index has checked for the whole partition are not checked again.
+  // A result for the whole partition is cached and need not be queried again per window.
   const few = partition.findFew(query, partition.lines, fewLines)
   if (few === undefined) return partition.find(query, window)
   const bits = emptyBitmap(window.to - window.from)
@@ -100,7 +103,7 @@ function findBits(partition: PartitionReader, query: string, window: Window): Bi
   return bits
 }
 
-/** The lines that times and scope let pass. */
+/** Returns the lines of a window that are in the time range and visible to the caller. */
 function findPermitted(
   partition: PartitionReader,
   { start, end, since }: PartitionQuery,

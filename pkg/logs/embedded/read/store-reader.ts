@@ -2,10 +2,10 @@ import { readdirSync } from 'node:fs'
 import { type PartitionId, partitionsAmong } from '../partition/partition-id.ts'
 import { PartitionReader, type ReaderCaches } from '../partition/partition-reader.ts'
 
-// Memory of an open database, about 300 KB in addition to its page cache.
+// Maximum number of open databases: each takes about 300 KB in addition to its page cache.
 const mostOpen = 48
 
-/** The partitions in the folder of a store. */
+/** Provides readers for the partitions of a store. */
 export class StoreReader {
   readonly #folder: string
   readonly #caches: ReaderCaches
@@ -16,7 +16,7 @@ export class StoreReader {
     this.#caches = caches
   }
 
-  /** In the order of day and part. */
+  /** Lists the folder and returns the partitions, sorted by day and part. */
   partitions(): readonly PartitionReader[] {
     const before = this.#partitions
     this.#partitions = new Map(
@@ -29,7 +29,7 @@ export class StoreReader {
     return [...this.#partitions.values()]
   }
 
-  /** Closes databases beyond a limit, the oldest days first, which are queried least. */
+  /** Closes databases beyond the limit. Begins with the oldest days, which are queried least. */
   limitOpen(): void {
     const open = [...this.#partitions.values()].filter(({ isOpen }) => isOpen)
     for (const partition of open.slice(0, Math.max(open.length - mostOpen, 0))) partition.close()

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { lockFolder } from './folder-lock.ts'
 
-// A process that locks a folder, reports that, and keeps the lock until it is killed. Usage:
-// folder-lock-fixtures.ts FOLDER
+// Program that locks a folder, reports this, and keeps the lock until it is killed.
+// Usage: folder-lock-fixtures.ts FOLDER
 
 const [folder] = process.argv.slice(2)
 if (process.argv[1] === import.meta.filename && folder !== undefined) {

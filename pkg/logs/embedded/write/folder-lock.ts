@@ -6,11 +6,11 @@ export type FolderLock = { readonly release: () => void }
 const busy = 5
 
 /**
- * Locks a folder against other processes as long as this one lives. It is a kernel lock that SQLite
- * takes on an empty file, since Node.js has no API for it: it ends with the process, and also works
- * between containers, where process IDs are meaningless.
+ * Locks a folder against other processes until this process ends. Node.js has no API for file
+ * locks, so SQLite takes a kernel lock on an empty file. Such a lock ends with the process. It also
+ * works between containers, where process IDs are meaningless.
  *
- * @throws Error if another process holds it
+ * @throws Error if another process has the lock
  */
 export function lockFolder(folder: string): FolderLock {
   const file = join(folder, 'lock')

@@ -2,14 +2,14 @@ import { createRuleFinder, type NamespaceRule } from '../namespace-rules.ts'
 import { dayMs } from '../partition/day.ts'
 import { type PartitionId, parsePartitionId } from '../partition/partition-id.ts'
 
-/** Finds partitions of which all lines are of namespaces whose retention has passed. */
+/** Finds partitions in which the retention of every namespace has passed. */
 export type NamespaceExpiry = {
-  /** Returns the partitions to look at, since they may have expired. */
+  /** Returns the partitions that may have expired and must be checked. */
   readonly candidates: (stored: readonly PartitionId[], nowMs: number) => readonly PartitionId[]
   /**
-   * Looks at one.
+   * Opens a partition and reports whether it has expired.
    *
-   * @param findNamespace the first namespace in it for which a test holds
+   * @param findNamespace returns the first namespace in the partition for which a test is true
    */
   readonly isExpired: (
     id: PartitionId,
@@ -22,7 +22,8 @@ export function createNamespaceExpiry(rules: readonly NamespaceRule[]): Namespac
   const ruleOf = createRuleFinder(rules)
   const daysOf = (namespace: string) => ruleOf(namespace)?.retentionDays ?? Number.POSITIVE_INFINITY
   const leastDays = Math.min(...rules.map(({ retentionDays: days }) => days ?? Number.POSITIVE_INFINITY))
-  // A partition never loses a namespace, so that most files are opened only once for this.
+  // The day from which to check each partition. Partitions never lose a namespace, so one check
+  // finds a day before which the partition cannot expire. Most files are thus opened only once.
   let lookFrom = new Map<PartitionId, number>()
   return {
     candidates(stored, nowMs) {
@@ -33,7 +34,7 @@ export function createNamespaceExpiry(rules: readonly NamespaceRule[]): Namespac
     },
     isExpired(id, findNamespace, nowMs) {
       const today = dayOfMs(nowMs)
-      // What fails is tried again tomorrow.
+      // If the check throws, the partition is checked again tomorrow.
       lookFrom.set(id, today + 1)
       const kept = findNamespace(namespace => today < endOf(id, daysOf(namespace)))
       if (kept === undefined) return true
@@ -43,7 +44,7 @@ export function createNamespaceExpiry(rules: readonly NamespaceRule[]): Namespac
   }
 }
 
-/** The day on which lines of a partition are no longer kept. */
+/** Returns the first day on which the lines of a partition have expired. */
 function endOf(id: PartitionId, days: number): number {
   return parsePartitionId(id).day + days
 }

@@ -13,21 +13,22 @@ const mostOpen = 4
 const listCacheBytes = 1024 * 1024
 const partitionBytes = { min: 16 * 1024 * 1024, max: 1024 * 1024 * 1024 }
 
-/** The partitions in the folder of a store, and those of them that are open for writing. */
+/** The partitions of a store, some of which are open for writing. */
 export class OpenPartitions {
   readonly #folder: string
   readonly #maxBytes: number
-  /** By day; the least recently used first. */
+  /** Open partitions by day, the least recently used first. */
   readonly #open = new Map<number, PartitionWriter>()
-  /** The number of each day's last partition. */
+  /** The number of the last partition of each day. */
   readonly #lastPart = new Map<number, number>()
-  /** Complete partitions whose indexes are to be optimized. */
+  /** Complete partitions that are open until their index is optimized. */
   #sealed: readonly PartitionWriter[] = []
 
-  /** @param storeBytes limit of all partitions together */
+  /** @param storeBytes maximum total size of the partitions */
   constructor(folder: string, storeBytes: number) {
     this.#folder = folder
-    // Retention deletes whole partitions, so each must be a small part of the total.
+    // Maximum size of a partition. Retention deletes whole partitions, so each must be a small part
+    // of the total.
     this.#maxBytes = Math.min(Math.max(storeBytes / 16, partitionBytes.min), partitionBytes.max)
     for (const id of this.stored()) {
       const { day, part } = parsePartitionId(id)
@@ -35,7 +36,7 @@ export class OpenPartitions {
     }
   }
 
-  /** In the order of day and part. */
+  /** Lists the stored partitions, sorted by day and part. */
   stored(): readonly PartitionId[] {
     return partitionsAmong(readdirSync(this.#folder))
   }
@@ -47,7 +48,7 @@ export class OpenPartitions {
     return sizes.reduce((sum, size) => sum + size, 0)
   }
 
-  /** The first namespace in a partition for which a test holds. @throws DamagedError */
+  /** Returns the first namespace in a partition for which `test` is true. @throws DamagedError */
   findNamespace(id: PartitionId, test: (namespace: string) => boolean): string | undefined {
     const db = openPartition(this.#folder, id, { readOnly: true, cacheBytes: listCacheBytes })
     try {
@@ -61,7 +62,7 @@ export class OpenPartitions {
     }
   }
 
-  /** Whether it is one of the last two of its day. */
+  /** Reports whether a partition is one of the last two of its day. */
   isRecent(id: PartitionId): boolean {
     const { day, part } = parsePartitionId(id)
     const last = this.#lastPart.get(day)
@@ -72,15 +73,15 @@ export class OpenPartitions {
     return [...this.#open.values(), ...this.#sealed]
   }
 
-  /** The next one to optimize. */
+  /** Returns the next partition to optimize. */
   nextSealed(): PartitionWriter | undefined {
     return this.#sealed[0]
   }
 
   /**
-   * The partition for this many lines of a day.
+   * Returns a partition with room for `count` lines of a day. Opens or creates it if necessary.
    *
-   * @param isBusy whether one must stay open
+   * @param isBusy reports whether a partition must stay open
    */
   of(day: number, count: number, isBusy: (partition: PartitionWriter) => boolean): PartitionWriter {
     let partition = this.#open.get(day)
@@ -97,7 +98,7 @@ export class OpenPartitions {
     return partition
   }
 
-  /** Closes those of days before this one. */
+  /** Closes the partitions of days before `day`. Those with many new lines are optimized first. */
   closeBefore(day: number, isBusy: (partition: PartitionWriter) => boolean): void {
     for (const partition of [...this.#open.values()]) {
       if (partition.day >= day || isBusy(partition)) continue
@@ -122,7 +123,7 @@ export class OpenPartitions {
     for (const file of partitionFiles(this.#folder, id)) rmSync(file, { force: true })
   }
 
-  /** Lines may arrive for a day that was considered complete. */
+  /** Returns the sealed partition of a day: lines may arrive for a day that seemed complete. */
   #unseal(day: number): PartitionWriter | undefined {
     const id = partitionId(day, this.#lastPart.get(day) ?? 0)
     const partition = this.#sealed.find(sealed => sealed.id === id)
@@ -136,7 +137,8 @@ export class OpenPartitions {
   }
 
   #create(day: number): PartitionWriter {
-    // Numbers are never reused: readers may still know a deleted partition by its number.
+    // Numbers are not reused, because readers may still have a deleted partition open under its
+    // number.
     const part = (this.#lastPart.get(day) ?? -1) + 1
     const partition = PartitionWriter.create(this.#folder, partitionId(day, part))
     this.#lastPart.set(day, part)

@@ -3,21 +3,21 @@ import type { LogRecord } from '../../record.ts'
 import { createRuleFinder, type NamespaceRule, quotaBytesOf } from '../namespace-rules.ts'
 import { dayMs } from '../partition/day.ts'
 
-// More namespaces than a cluster has.
+// Limits memory. Clusters have fewer namespaces.
 const countedNames = 100_000
 
-/** The quotas of namespaces in a transaction. */
+/** Enforces the quotas of namespaces. Counts are part of the store's transaction. */
 export type Quotas = {
-  /** Counts a line, or returns why it is not stored. */
+  /** Counts a line. Returns the reason if the quota is exceeded and the line must not be stored. */
   readonly refusalOf: (record: LogRecord, nowMs: number) => string | undefined
-  /** Why lines of a namespace are refused. */
+  /** Returns the reason for refusing lines of a namespace. */
   readonly reasonOf: (namespace: string) => string
   readonly commit: () => void
-  /** Forgets what was counted since the last commit. */
+  /** Discards what was counted since the last commit. */
   readonly rollback: () => void
 }
 
-/** Counts what has arrived for each namespace in a day, since the start of the process. */
+/** Creates counters per namespace, which start at 0 each day (UTC) and when the process starts. */
 export function createQuotas(rules: readonly NamespaceRule[]): Quotas {
   const find = createRuleFinder(rules)
   const stored = new LRUCache<string, number>({ max: countedNames })

@@ -1,19 +1,21 @@
 import { LRUCache } from 'lru-cache'
 
-/** Names of recently stored batches, so that a retry is not stored twice. */
+/**
+ * Names of recently stored batches, by which a retried batch is recognized and not stored twice.
+ */
 export type RecentBatches = {
   readonly has: (name: string) => boolean
-  /** Whether a line was refused when the rest of its batch was stored. */
+  /** Reports whether a line was refused when its batch was stored. */
   readonly isRefused: (name: string, index: number) => boolean
   /** @param refused lines that were not stored, by their index in the batch */
   readonly add: (name: string, refused?: ReadonlySet<number>) => void
   readonly delete: (name: string) => void
 }
 
-// Two batches of the largest size: only retries ask for them.
+// Limits the remembered line indexes to about two batches of maximum size. Only retries need them.
 const rememberedRefusals = 200_000
 
-/** @param limit maximum number of names; the oldest is dropped */
+/** @param limit maximum number of names; beyond it the oldest are removed */
 export function createRecentBatches(limit: number): RecentBatches {
   const names = new Set<string>()
   const refusals = new LRUCache<string, ReadonlySet<number>>({

@@ -5,16 +5,16 @@ import { type PartitionId, parsePartitionId } from '../partition/partition-id.ts
 export type Retention = {
   /** Number of days (UTC) to keep, including today. */
   readonly days: number
-  /** Limit for all partitions together. */
+  /** Maximum total size of the partitions. */
   readonly bytes: number
 }
 
-/** The oldest day to keep. */
+/** Returns the oldest day to keep. */
 export function firstKeptDay({ days }: Pick<Retention, 'days'>, nowMs: number): number {
   return Math.floor(nowMs / dayMs) - days + 1
 }
 
-/** Why a line of this time is not stored; undefined when it is. */
+/** Returns why a line with this time is not stored; undefined if it is stored. */
 export function rejectionOf(timeNs: bigint, firstDay: number): string | undefined {
   if (timeNs < 0n || timeNs > maxTimeNs) return 'the time is not between the years 1970 and 2262'
   if (dayOf(timeNs) >= firstDay) return undefined
@@ -22,9 +22,9 @@ export function rejectionOf(timeNs: bigint, firstDay: number): string | undefine
 }
 
 /**
- * Returns the partitions to delete: expired days, then the oldest until the rest fits.
+ * Returns the partitions to delete: expired days, then the oldest until the remaining ones fit.
  *
- * @param partitions in order of day and part
+ * @param partitions sorted by day and part
  */
 export function findExpired(
   partitions: readonly { readonly id: PartitionId; readonly bytes: number }[],

@@ -29,12 +29,12 @@ export type Committed = { readonly partition: PartitionId; readonly from: number
 export type Report = (message: string, error?: unknown) => void
 
 const rememberedBatches = 4096
-// The last lines of a day arrive with a delay.
+// Partitions of a day stay open this long after its end, because the last lines arrive late.
 const lateMs = 3_600_000
 
 /**
- * All writes to a store: appends in transactions, deletes expired partitions, and sets damaged ones
- * aside.
+ * Performs all writes to a store: appends lines in transactions, deletes expired partitions, and
+ * sets damaged ones aside.
  */
 export class StoreWriter {
   readonly #folder: string
@@ -45,9 +45,9 @@ export class StoreWriter {
   readonly #recent = createRecentBatches(rememberedBatches)
   readonly #partitions: OpenPartitions
   readonly #expiry: NamespaceExpiry
-  /** Partitions that may have expired by the retention of their namespaces, at this time. */
+  /** Partitions to check for expiry by the retention of their namespaces, at time `nowMs`. */
   #candidates: { readonly ids: readonly PartitionId[]; readonly nowMs: number } = { ids: [], nowMs: 0 }
-  /** The partition with an open transaction, and the batches in it. */
+  /** Partitions with an open transaction, and the names of the batches in it. */
   readonly #changed = new Map<PartitionWriter, string[]>()
 
   constructor({ folder, retention, namespaces = [] }: StoreSettings, report: Report) {
@@ -66,7 +66,7 @@ export class StoreWriter {
       )
     }
     for (const name of names) {
-      // The process ended while it was made.
+      // The process ended while it created this partition.
       if (name.endsWith('.db.new')) rmSync(`${folder}/${name}`)
     }
     this.#partitions = new OpenPartitions(folder, retention.bytes)
@@ -74,10 +74,10 @@ export class StoreWriter {
   }
 
   /**
-   * Adds lines to the open transaction; `commit` makes them durable.
+   * Adds lines to the open transaction. `commit` makes them durable.
    *
-   * @param batch its name
-   * @throws Status 503, 507; then `rollback` must be called
+   * @param batch name of the batch
+   * @throws Status 503, 507; the caller must then call `rollback`
    */
   append(records: readonly LogRecord[], batch: string, nowMs: number): AppendResult {
     const byDay = new Map<number, LogRecord[]>()
@@ -110,7 +110,7 @@ export class StoreWriter {
     return { duplicate: !isNew && byDay.size > 0, rejected }
   }
 
-  /** @throws Status 503, 507; then `rollback` must follow */
+  /** @throws Status 503, 507; the caller must then call `rollback` */
   commit(): readonly Committed[] {
     return this.#guard(() => {
       const committed: Committed[] = []
@@ -124,11 +124,12 @@ export class StoreWriter {
     })
   }
 
-  /** Forgets all that was appended since the last commit. */
+  /** Discards everything that was appended since the last commit. */
   rollback(): void {
     for (const [partition, batches] of this.#changed) {
       for (const key of batches) this.#recent.delete(key)
-      // Its memory is loaded again when it is opened.
+      // Its in-memory state includes discarded lines. Opening it again loads the state from the
+      // file.
       this.#partitions.close(partition)
     }
     this.#changed.clear()
@@ -138,7 +139,7 @@ export class StoreWriter {
   /**
    * Does about 10 ms of background work.
    *
-   * @returns whether there is more
+   * @returns whether more work remains
    */
   maintain(): boolean {
     const partition = this.#partitions.nextSealed()
@@ -155,8 +156,8 @@ export class StoreWriter {
   }
 
   /**
-   * Deletes partitions beyond the retention of the store, and closes those of earlier days. `maintain`
-   * deletes those beyond the retention of their namespaces.
+   * Deletes partitions beyond the retention of the store, and closes partitions of earlier days.
+   * `maintain` deletes those in which the retention of every namespace has passed.
    */
   tidy(nowMs: number): void {
     this.#partitions.closeBefore(Math.floor((nowMs - lateMs) / dayMs), this.#isChanged)
@@ -165,7 +166,11 @@ export class StoreWriter {
     this.#candidates = { ids: this.#expiry.candidates(this.#partitions.stored(), nowMs), nowMs }
   }
 
-  /** @param key the name of the batch, for the day of the line */
+  /**
+   * Returns why a line is rejected; undefined if it must be stored.
+   *
+   * @param key day of the line and name of the batch
+   */
   #refusalOf(
     record: LogRecord,
     index: number,
@@ -176,7 +181,8 @@ export class StoreWriter {
     const firstDay = firstKeptDay({ days: Math.min(days, this.#retention.days) }, nowMs)
     const late = rejectionOf(record.timeNs, firstDay)
     if (late !== undefined) return { reason: late, cause: 'time' }
-    // Stored lines do not count twice, and a retry does not store lines that were refused.
+    // A retry must get the same result: its lines are not counted again, and those refused before
+    // are refused again.
     const over = this.#recent.has(key)
       ? this.#recent.isRefused(key, index)
         ? this.#quotas.reasonOf(record.namespace)
@@ -186,9 +192,9 @@ export class StoreWriter {
   }
 
   /**
-   * Deletes the next partition of which all lines are of namespaces whose retention has passed.
+   * Checks the next candidate, and deletes it if the retention of all its namespaces has passed.
    *
-   * @returns whether there are more to look at
+   * @returns whether candidates remain
    */
   #expireNext(): boolean {
     const { ids, nowMs } = this.#candidates
@@ -204,7 +210,7 @@ export class StoreWriter {
     return rest.length > 0
   }
 
-  /** Moves a damaged partition out of the way. */
+  /** Moves a damaged partition to the folder `set-aside` and reports it. */
   setAside(id: PartitionId, error: unknown): void {
     if (!this.#partitions.stored().includes(id)) return
     this.#partitions.closeId(id)
@@ -253,7 +259,10 @@ export class StoreWriter {
   }
 }
 
-/** Files of versions before SQLite: a manifest, write-ahead logs and a folder for each day. */
+/**
+ * Recognizes files of versions before SQLite: a manifest, write-ahead logs and a folder for each
+ * day.
+ */
 function isOfEarlierFormat(name: string): boolean {
   return /^(manifest\.json|\d{10}\.wal|\d{4}-\d{2}-\d{2})$/.test(name)
 }

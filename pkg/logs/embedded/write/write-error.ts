@@ -2,10 +2,11 @@ import { insufficientStorage, Status, unavailable } from '../../../apierrors/sta
 import { sqliteCode } from '../partition/schema.ts'
 
 const [ioError, full] = [10, 13]
-// SQLITE_IOERR_WRITE and SQLITE_IOERR_SHMSIZE: how SQLite reports a quota or a limit of file size.
+// SQLITE_IOERR_WRITE and SQLITE_IOERR_SHMSIZE, with which SQLite reports an exceeded disk quota or
+// file size limit.
 const noRoom = new Set([ioError | (3 << 8), ioError | (19 << 8)])
 
-/** 507 while the disk is full, 503 for other failures of the disk. */
+/** Converts a write error to a Status: 507 if the disk is full, otherwise 503. */
 export function toWriteError(error: unknown): Status {
   if (error instanceof Status) return error
   if (sqliteCode(error) === full || isNoRoom(error)) {

@@ -9,7 +9,7 @@ import type { RecordBatch, WriteRequest, WriteResponse } from './write-request.t
 
 export type WriteQueue = {
   readonly add: (request: Numbered) => void
-  /** Drops requests that have not started, and resolves when no write is in progress. */
+  /** Drops requests that have not started. Resolves when no write is in progress. */
   readonly stop: () => Promise<void>
 }
 
@@ -17,11 +17,11 @@ type Numbered = WriteRequest & { readonly id: number }
 type Write = Extract<Numbered, { readonly kind: 'ingest' | 'append' }>
 type Applied = { readonly id: number; readonly store: string; readonly result: Ingested | AppendResult }
 
-// Concurrent batches share a transaction, and so one fsync; a batch waits for others at most this
-// long.
+// Maximum time in which batches are added to a transaction. Concurrent batches share a transaction,
+// hence an fsync.
 const transactionMs = 100
 
-/** Applies requests in order of arrival, with background work in between. */
+/** Creates a queue that applies requests in order of arrival. Background work runs in between. */
 export function createWriteQueue(
   writers: ReadonlyMap<string, StoreWriter>,
   parent: Pick<Parent, 'respond' | 'fail'>,
@@ -91,7 +91,10 @@ export function createWriteQueue(
     }
   }
 
-  /** @returns undefined if the batch cannot be read, which does not affect other batches */
+  /**
+   * Applies a write. @returns undefined if the batch is invalid, which does not affect other
+   * batches
+   */
   function apply(request: Write): Ingested | AppendResult | undefined {
     const writer = writerOf(request)
     if (request.kind === 'append') {

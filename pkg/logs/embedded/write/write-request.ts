@@ -5,7 +5,7 @@ import type { Committed, StoreSettings } from './store-writer.ts'
 /** The stores of the writer process, by name. */
 export type WriterSettings = { readonly stores: Readonly<Record<string, StoreSettings>> }
 
-/** A request to the writer. `nowMs` is the current time for retention. */
+/** A request to the writer process. Retention and quotas use `nowMs` as the current time. */
 export type WriteRequest = { readonly store: string } & (
   | { readonly kind: 'ingest'; readonly batch: RawBatch; readonly nowMs: number }
   | ({ readonly kind: 'append'; readonly nowMs: number } & RecordBatch)
