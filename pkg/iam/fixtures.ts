@@ -12,8 +12,8 @@ export const silent = createLogger({
 })
 
 /**
- * A collection whose watch shows rare behaviour of real ones: it ends, and comes back after events
- * were missed.
+ * Creates a collection whose watch behaves as real ones rarely do: it ends, and resumes after
+ * missed events.
  */
 export function createScriptedCollection(initial: readonly KubeObject[]) {
   let items = initial
@@ -43,9 +43,9 @@ export function createScriptedCollection(initial: readonly KubeObject[]) {
   const push = (event: unknown) => void watch?.push(`${JSON.stringify(event)}\n`)
   return {
     client,
-    /** Paths that were deleted. */
+    /** Paths of deleted objects. */
     deleted,
-    /** The bodies of these deletions. */
+    /** Request bodies of the deletions. */
     deleteOptions,
     isWatched: () => watch !== undefined,
     emit: (event: WatchEvent) => push(event),
@@ -57,7 +57,7 @@ export function createScriptedCollection(initial: readonly KubeObject[]) {
   }
 }
 
-/** Waits until the watch has delivered an event. */
+/** Waits until a condition holds, such as the delivery of a watch event. */
 export async function until(isSo: () => boolean): Promise<void> {
   const deadline = Date.now() + 20_000
   while (!isSo()) {

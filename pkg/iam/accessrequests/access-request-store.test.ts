@@ -94,7 +94,7 @@ describe('AccessRequestStore', () => {
     expect(deleted).to.deep.equal([])
     await store.collect(madeMs + 60_000 + 7 * 86_400_000)
     expect(deleted).to.deep.equal(['/apis/iam.kapis.io/v1alpha2/accessrequests/a'])
-    // Not a request of that name which the user has made since.
+    // The uid keeps a new request of the user with the same name.
     expect(deleteOptions).to.deep.equal([
       { apiVersion: 'v1', kind: 'DeleteOptions', preconditions: { uid: 'r' } },
     ])

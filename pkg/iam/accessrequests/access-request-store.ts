@@ -10,10 +10,16 @@ export type AccessRequestStoreOptions = {
   readonly logger: Logger
 }
 
-/** What a user has for a time. The same object is returned until it changes. */
+/**
+ * Groups and extra values that approved requests give to a user. The same object is returned until
+ * its content changes.
+ */
 export type GivenAccess = {
   readonly groups: readonly string[]
-  /** Names of the requests, as an extra value of the identity: the audit log says why. */
+  /**
+   * Names of the requests as an extra value of the identity, so that the audit log shows the
+   * reason.
+   */
   readonly extra: Readonly<Record<string, readonly string[]>>
 }
 
@@ -21,15 +27,18 @@ export const noAccess: GivenAccess = { groups: [], extra: {} }
 
 type Known = { readonly uid: string; readonly untilMs: number; readonly given: GivenAccess }
 
-// A record of what was given; the audit log is the lasting one.
+// Ended requests are kept for a week as a record; the audit log is the permanent record.
 const keptMs = 7 * 86_400_000
 const collectMs = 3_600_000
 
-/** The requests of users for groups: approved ones count until their time, on every replica. */
+/**
+ * Watches the requests of users for groups. An approved request counts until it expires, on every
+ * replica.
+ */
 export class AccessRequestStore {
   readonly #options: AccessRequestStoreOptions
   readonly #requests = new Map<string, Map<string, AccessRequest>>()
-  /** By user, until a request of the user changes or ends. */
+  /** Results of `given` by user name, until a request of the user changes or expires. */
   readonly #known = new Map<string, Known>()
   readonly #reflector: Reflector
   #timer: NodeJS.Timeout | undefined
@@ -57,7 +66,7 @@ export class AccessRequestStore {
         connected: isConnected => {
           if (isConnected) isWarned = false
         },
-        // Without the CustomResourceDefinition it fails again and again.
+        // Logged once: without the CustomResourceDefinition every attempt fails.
         failed: err => {
           if (!isWarned) options.logger.warn({ err }, 'failed to watch access requests, retrying')
           isWarned = true
@@ -78,7 +87,7 @@ export class AccessRequestStore {
     this.#reflector.stop()
   }
 
-  /** The groups that a user has now by approved requests. */
+  /** Returns the groups that approved requests currently give to a user. */
   given(user: { readonly name: string; readonly uid: string }, nowMs = Date.now()): GivenAccess {
     const requests = this.#requests.get(user.name)
     if (requests === undefined) return noAccess
@@ -95,8 +104,8 @@ export class AccessRequestStore {
   }
 
   /**
-   * Deletes requests that ended a week ago. Safe to run on every replica: a new request of the same
-   * name stays.
+   * Deletes requests that ended a week ago. Safe to run on every replica: a newer request with the
+   * same name is not deleted.
    */
   async collect(nowMs = Date.now()): Promise<void> {
     const { client, groupDomain } = this.#options

@@ -2,7 +2,10 @@ import { type KubeObject, membersOf, textOf } from '../../kubeclient/object/obje
 import { iamVersion } from '../users/user.ts'
 import { groupProblem } from '../users/user-validation.ts'
 
-/** A request of a user to have a group until a time: an `AccessRequest` of iam.<group domain>. */
+/**
+ * A request of a user to be in a group for a limited time: an `AccessRequest` of iam.<group
+ * domain>.
+ */
 export type AccessRequest = {
   readonly name: string
   readonly uid: string
@@ -10,18 +13,21 @@ export type AccessRequest = {
   readonly userUid: string
   readonly group: string
   readonly isApproved: boolean
-  /** Milliseconds since the epoch: when the user has the group no more. */
+  /** When the access ends, in milliseconds since the epoch. */
   readonly expiresAtMs: number
 }
 
-// The limit of the CustomResourceDefinition, which an older one may not have.
+// The limit of the CustomResourceDefinition; an older CustomResourceDefinition may have none.
 const maxSeconds = 43_200
 
 export function accessRequestsPath(groupDomain: string): string {
   return `/apis/iam.${groupDomain}/${iamVersion}/accessrequests`
 }
 
-/** The time counts from when the request was stored, so that no decision makes it longer. */
+/**
+ * Converts an AccessRequest. The duration begins when the request was created, not when it was
+ * approved.
+ */
 export function toAccessRequest({ metadata, spec, status }: KubeObject): AccessRequest {
   const { user, userUid, group, seconds } = membersOf(spec)
   const lasts = typeof seconds === 'number' && seconds > 0 ? Math.min(seconds, maxSeconds) : 0

@@ -1,9 +1,9 @@
 import type { User } from '../users/user.ts'
 
-/** The group that every user is in. */
+/** The group that contains every user. */
 const everybody = 'system:authenticated'
 
-/** Whether a user must have a second factor: `authentication.secondFactorGroups`. */
+/** Reports whether `authentication.secondFactorGroups` requires a second factor of a user. */
 export function isFactorRequired(groups: readonly string[], user: Pick<User, 'groups'>): boolean {
   return groups.some(group => group === everybody || user.groups.includes(group))
 }

@@ -9,7 +9,7 @@ import { newTotpSecret } from './totp.ts'
 const alice = memoryUser('alice')
 const source = { address: '192.0.2.1', userAgent: '' }
 
-/** Without a lockout. */
+/** A password checker without a lockout. */
 const passwords: Pick<PasswordChecker, 'checkFactor'> = {
   checkFactor: async ({ user }, verify) => ({ outcome: (await verify()) ? 'right' : 'wrong', user }),
 }
@@ -38,7 +38,7 @@ describe('createFactorService', () => {
       expect(code).to.match(/^([A-HJ-NP-Z2-9]{4}-){2}[A-HJ-NP-Z2-9]{4}$/)
       expect(JSON.stringify([...store.stored])).to.not.include(code.replaceAll('-', '').slice(2))
     }
-    // The code of the enrolment is used up.
+    // The enrolment has used the code up.
     expect(await check('totp', totpCode(secret))).to.equal('wrong')
     expect(await check('totp', totpCode(secret, 1))).to.equal('right')
     expect(await check('totp', totpCode(secret, 1))).to.equal('wrong')

@@ -11,26 +11,27 @@ import { findTotpStep } from './totp.ts'
 export type EnteredCode = { readonly kind: 'totp' | 'recovery'; readonly code: string }
 
 export type FactorService = {
-  /** Whether the policy requires a second factor of the user. */
+  /** Reports whether the policy requires a second factor of the user. */
   readonly isRequired: (user: Pick<User, 'groups'>) => boolean
   /** @throws Status 503 */
   readonly read: (user: User) => Promise<Factors>
   /**
-   * Checks a code, which is then used up. Failures count and lock as wrong passwords do.
+   * Checks a code; a correct code cannot be used again. Failures count, and lock the user, like
+   * wrong passwords.
    *
    * @throws Status 503; the reason of the signal if the client has disconnected
    */
   readonly checkCode: (attempt: FactorAttempt, entered: EnteredCode) => Promise<PasswordVerdict>
   /**
-   * Stores an authenticator app that has proved its secret with a code. The first factor comes with
-   * recovery codes.
+   * Stores an authenticator app after checking a code of it. If the user has no recovery codes yet,
+   * they are created too.
    *
-   * @param mayReplace whether the user has used one of the stored factors, if there are any
+   * @param mayReplace whether an existing factor may be replaced, since the user has proven one
    */
   readonly addTotp: (user: User, app: NewTotp) => Promise<Enrolment>
-  /** @returns false if there was none */
+  /** @returns false if there was no authenticator app */
   readonly removeTotp: (user: User) => Promise<boolean>
-  /** @returns new codes, in place of all earlier ones; undefined for a user without a factor */
+  /** @returns new codes, which replace all earlier codes; undefined for a user without a factor */
   readonly renewRecoveryCodes: (user: User) => Promise<readonly string[] | undefined>
 }
 
@@ -52,7 +53,7 @@ export type FactorServiceOptions = {
 export function createFactorService(options: FactorServiceOptions): FactorService {
   const { store, passwords, hasher, requiredGroups } = options
 
-  /** Two replicas with the same code: one of them finds the step used. */
+  /** If two replicas get the same code, the second one finds the time step already used. */
   function takeTotp(user: User, code: string): Promise<boolean> {
     return store.change(user, ({ totp, ...others }) => {
       const lastStep = totp && findTotpStep(totp.secret, code, totp)

@@ -9,7 +9,7 @@ const jane = { name: 'jane', uid: 'u1' }
 const totp = { secret: 'GEZDGNBVGY3TQOJQ', lastStep: 5 }
 const path = '/api/v1/namespaces/kapis-system/secrets/kapis-factors-jane'
 
-/** kube-apiserver with one Secret. */
+/** A kube-apiserver with one Secret. */
 function createKube() {
   const calls: Call[] = []
   const state: { secret: KubeObject | undefined } = { secret: undefined }

@@ -10,7 +10,7 @@ import { type Factors, hasFactors, noFactors, parseFactors } from './factors.ts'
 export type FactorStoreOptions = {
   readonly client: KubeClient
   readonly groupDomain: string
-  /** The namespace of the Secrets: that of Kapis. */
+  /** The namespace of Kapis, which contains the Secrets. */
   readonly namespace: string
 }
 
@@ -24,11 +24,11 @@ export type FactorStore = {
    */
   readonly read: (user: FactorOwner) => Promise<Factors>
   /**
-   * Changes the factors unless another writer was first; then `next` decides again on what is stored
-   * by then. The Secret is deleted with the last factor.
+   * Changes the factors. If another writer changes them concurrently, `next` is called again with
+   * the new state. The Secret is deleted with the last factor.
    *
    * @param next returns undefined to change nothing
-   * @returns whether they were changed
+   * @returns whether the factors were changed
    * @throws Status 503
    */
   readonly change: (user: FactorOwner, next: (known: Factors) => Factors | undefined) => Promise<boolean>
@@ -38,8 +38,8 @@ const prefix = 'kapis-factors-'
 const key = 'factors.json'
 
 /**
- * Second factors: one Secret `kapis-factors-<name>` of type `iam.<group domain>/factors` for each
- * user who has any, owned by the user. Only kapis-oauth reads its content.
+ * Stores second factors: a Secret `kapis-factors-<name>` of type `iam.<group domain>/factors`,
+ * owned by the user. Only kapis-oauth reads its content.
  */
 export function createFactorStore({ client, groupDomain, namespace }: FactorStoreOptions): FactorStore {
   const nameOf = ({ name }: FactorOwner) => ({ namespace, name: prefix + name })
@@ -57,7 +57,7 @@ export function createFactorStore({ client, groupDomain, namespace }: FactorStor
     }
   }
 
-  /** @throws Status 409 if another writer was first */
+  /** @throws Status 409 if another writer has changed the Secret */
   async function write(user: FactorOwner, factors: Factors, old: KubeObject | undefined): Promise<void> {
     const name = nameOf(user)
     const isWritten = hasFactors(factors)
@@ -85,12 +85,13 @@ export function createFactorStore({ client, groupDomain, namespace }: FactorStor
 }
 
 /**
- * For kapis-apiserver, which never reads the content of the Secrets: whether a user has second
- * factors, and their removal by an administrator.
+ * For kapis-apiserver: reports whether a user has second factors, and removes them for an
+ * administrator. It never reads the content of the Secrets.
  */
 export function createFactorRegistry({ client, namespace }: Omit<FactorStoreOptions, 'groupDomain'>) {
   const pathOf = ({ name }: FactorOwner) => secretPath({ namespace, name: prefix + name })
-  // Metadata alone: https://kubernetes.io/docs/reference/using-api/api-concepts/#metadata-only-fetches
+  // Metadata only:
+  // https://kubernetes.io/docs/reference/using-api/api-concepts/#metadata-only-fetches
   const accept = 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1'
 
   async function find(user: FactorOwner): Promise<KubeObject | undefined> {
@@ -111,7 +112,10 @@ export function createFactorRegistry({ client, namespace }: Omit<FactorStoreOpti
   }
 }
 
-/** An earlier user of the same name has left a Secret, which is about to be garbage-collected. */
+/**
+ * Reports whether a Secret belongs to this user. A deleted user of the same name may have left a
+ * Secret, which will be garbage-collected.
+ */
 function isOf({ uid }: FactorOwner, secret: KubeObject): boolean {
   return ['', uid].includes(ownerUidOf(secret))
 }

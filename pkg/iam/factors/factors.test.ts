@@ -11,7 +11,7 @@ describe('parseFactors', () => {
     expect([hasFactors(factors), hasFactors({ ...factors, totp: undefined })]).to.deep.equal([true, false])
   })
 
-  // What cannot be read must not mean that there is no factor.
+  // Invalid content must not mean that the user has no factor.
   for (const text of [
     ...['', 'undefined', 'null', '[]', '{}', '{"totp":null,"recoveryCodes":[]}', '{"recoveryCodes":{}}'],
     ...['{"totp":{"secret":"A"},"recoveryCodes":[]}', '{"recoveryCodes":[{"selector":"AB"}]}'],

@@ -10,12 +10,18 @@ export type Factors = {
 
 export const noFactors: Factors = { totp: undefined, recoveryCodes: [] }
 
-/** Recovery codes alone are no factor: they stand in for one. */
+/**
+ * Reports whether a user has a second factor. Recovery codes only replace a lost factor, so they do
+ * not count.
+ */
 export function hasFactors({ totp }: Factors): boolean {
   return totp !== undefined
 }
 
-/** @throws Error for content that this release does not understand: it must not mean "no factor" */
+/**
+ * @throws Error for content that this release does not understand, since it must not mean "no
+ * factor"
+ */
 export function parseFactors(text: string): Factors {
   const stored: unknown = JSON.parse(text)
   if (!isRecord(stored)) throw new Error('it is not an object')

@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto'
 import type { FactorOwner, FactorStore } from './factor-store.ts'
 import { type Factors, hasFactors, noFactors } from './factors.ts'
 
-/** Second factors in memory, by the name of their user. */
+/** Stores second factors in memory, by user name. */
 export function memoryFactorStore(): FactorStore & { readonly stored: Map<string, Factors> } {
   const stored = new Map<string, Factors>()
   return {
@@ -21,10 +21,10 @@ export function memoryFactorStore(): FactorStore & { readonly stored: Map<string
 const base32 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'
 
 /**
- * The code that an authenticator app shows, by RFC 4226 section 5.3 and RFC 6238 section 4: written
- * here once more, so that the library does not judge itself.
+ * Returns the code that an authenticator app shows (RFC 4226 section 5.3, RFC 6238 section 4).
+ * Implemented separately, so that the tests do not verify the library by itself.
  *
- * @param steps after the current time step
+ * @param steps time steps after the current one
  */
 export function totpCode(secret: string, steps = 0): string {
   const bits = [...secret].map(digit => base32.indexOf(digit).toString(2).padStart(5, '0')).join('')

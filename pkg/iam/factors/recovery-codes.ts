@@ -1,21 +1,24 @@
 import { randomInt } from 'node:crypto'
 import type { PasswordHasher } from '../passwords/password.ts'
 
-/** Without letters and digits that look the same. */
+/** Letters and digits, without those that look the same. */
 const alphabet = 'ABCDEFGHJKLMNPQRSTUVWXYZ23456789'
 const count = 10
 const selectorLength = 2
-/** 50 bits after the selector: enough behind bcrypt and the lockout. */
+/**
+ * The ten characters after the selector have 50 bits, enough for codes that bcrypt and the lockout
+ * protect.
+ */
 const length = selectorLength + 10
 
 /**
- * A stored recovery code: its first two characters, which are unique in the list and tell which
+ * A stored recovery code: its first two characters, which are unique in the list and select the
  * hash to verify, and the bcrypt hash of the whole code.
  */
 export type StoredRecoveryCode = { readonly selector: string; readonly hash: string }
 
 export type NewRecoveryCodes = {
-  /** As the user writes them down: ABCD-EFGH-JKLM. */
+  /** The codes in the form for users: ABCD-EFGH-JKLM. */
   readonly codes: readonly string[]
   readonly stored: readonly StoredRecoveryCode[]
 }
@@ -25,14 +28,14 @@ export async function newRecoveryCodes({ hash }: Pick<PasswordHasher, 'hash'>): 
   while (selectors.size < count) selectors.add(randomText(selectorLength))
   const plain = [...selectors].map(selector => selector + randomText(length - selectorLength))
   const stored: StoredRecoveryCode[] = []
-  // One after the other, so that logins are served in between.
+  // Sequentially, so that hashes of concurrent logins can run in between.
   for (const code of plain) stored.push({ selector: code.slice(0, selectorLength), hash: await hash(code) })
   return { codes: plain.map(code => (code.match(/.{4}/g) ?? []).join('-')), stored }
 }
 
 /**
- * Returns the stored code that was entered; undefined for a wrong one. It costs one hash, whether or
- * not there is one with this selector.
+ * Returns the stored code that the user has entered; undefined for a wrong code. It always costs
+ * one hash, so that timing does not reveal the selectors.
  */
 export async function findRecoveryCode(
   { verify }: Pick<PasswordHasher, 'verify'>,

@@ -5,7 +5,7 @@ import { findTotpStep, newTotpSecret, toTotpUri } from './totp.ts'
 const secret = 'GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ'
 
 describe('TOTP', () => {
-  // Appendix B has eight digits; the last six are the code of six digits (RFC 4226 section 5.3).
+  // Appendix B lists eight digits; the last six are the six-digit code (RFC 4226 section 5.3).
   for (const [seconds, code] of [
     [59, '287082'],
     [1_111_111_109, '081804'],

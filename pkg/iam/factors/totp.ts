@@ -1,8 +1,14 @@
 import { Secret, TOTP } from 'otpauth'
 
-/** What every authenticator app supports (RFC 6238): SHA-1, six digits, steps of 30 seconds. */
+/**
+ * The parameters that every authenticator app supports (RFC 6238): SHA-1, six digits, steps of 30
+ * seconds.
+ */
 const rules = { algorithm: 'SHA1', digits: 6, period: 30 } as const
-/** A clock may differ by one step, and a code takes time to type (RFC 6238 section 5.2). */
+/**
+ * Accepted difference in time steps: clocks differ, and users need time to type (RFC 6238 section
+ * 5.2).
+ */
 const window = 1
 
 /** Returns a new secret of 160 bits (RFC 4226 section 4) in Base32. */
@@ -10,7 +16,7 @@ export function newTotpSecret(): string {
   return new Secret({ size: 20 }).base32
 }
 
-/** The `otpauth` URI, which authenticator apps read from a QR code. */
+/** Returns the `otpauth` URI, which authenticator apps read from a QR code. */
 export function toTotpUri(
   secret: string,
   { issuer, label }: { readonly issuer: string; readonly label: string },
@@ -19,8 +25,8 @@ export function toTotpUri(
 }
 
 /**
- * Returns the time step of a code; undefined for a wrong code, or one of a step that was used
- * before (RFC 6238 section 5.2: a code is accepted once).
+ * Returns the time step of a code; undefined for a wrong code or a used time step, since a code is
+ * only accepted once (RFC 6238 section 5.2).
  *
  * @param lastStep the newest step that was accepted; 0 for none
  */

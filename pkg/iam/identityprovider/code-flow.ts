@@ -24,7 +24,7 @@ import type { UpstreamFetch } from './upstream-fetch.ts'
 
 export const clockToleranceSeconds = 10
 
-/** The configuration of openid-client for the provider and for Kapis. */
+/** Returns the configuration of openid-client for the provider, with Kapis as the client. */
 export function toClient(server: ServerMetadata, app: AppConfig, fetch: UpstreamFetch): Configuration {
   const metadata = { [clockTolerance]: clockToleranceSeconds }
   const client = new Configuration(server, app.clientId, metadata, toClientAuth(server, app.clientSecret))
@@ -41,8 +41,8 @@ export function toCustomFetch(fetch: UpstreamFetch): NonNullable<Configuration[t
 }
 
 /**
- * HTTP Basic, which every server must support (RFC 6749 section 2.3.1), unless the metadata
- * excludes it.
+ * Returns the authentication method at the token endpoint: HTTP Basic, which every server must
+ * support (RFC 6749 section 2.3.1), unless the metadata excludes it.
  */
 function toClientAuth(server: ServerMetadata, secret: string): ClientAuth {
   if (secret === '') return None()
@@ -51,7 +51,7 @@ function toClientAuth(server: ServerMetadata, secret: string): ClientAuth {
 }
 
 /**
- * Builds the authorization request: response type code, with state and PKCE, and a nonce for
+ * Builds the authorization request: response type code with state and PKCE, and a nonce for
  * providers that return it.
  */
 export async function toAuthorizationUrl(
@@ -71,14 +71,14 @@ export async function toAuthorizationUrl(
   })
 }
 
-/** Redeems the code, after checking the state of the transaction. */
+/** Checks the state of the transaction, then redeems the code. */
 export function exchangeCode(
   client: Configuration,
   callback: URL,
   transaction: Transaction,
 ): ReturnType<typeof authorizationCodeGrant> {
-  // The provider compares the redirect URI with that of the authorization request, not with the
-  // address of this request.
+  // The provider compares with the redirect URI of the authorization request; the URL of this
+  // request may differ behind a proxy.
   const url = new URL(transaction.redirectUri)
   url.search = callback.search
   return authorizationCodeGrant(client, url, {
@@ -87,7 +87,7 @@ export function exchangeCode(
   })
 }
 
-// Codes of oauth4webapi for an invalid response; the others mean that there was no response.
+// Codes of oauth4webapi for an invalid response. Other errors mean that there was no response.
 const untrusted: ReadonlySet<string> = new Set([
   'OAUTH_INVALID_RESPONSE',
   'OAUTH_JWT_TIMESTAMP_CHECK_FAILED',
@@ -98,15 +98,13 @@ const untrusted: ReadonlySet<string> = new Set([
   'OAUTH_UNSUPPORTED_OPERATION',
 ])
 
-/**
- * Converts an error of a login at a provider: rejected by it, an invalid response, or no response.
- */
+/** Converts an error of a login at a provider: a rejection, an invalid response, or no response. */
 export function toProviderError(error: unknown): Status {
   if (error instanceof Status) return error
   if (error instanceof AuthorizationResponseError)
     return refuse('provider_refused', `the identity provider refused the login${named(error.error)}`, error)
   if (error instanceof ResponseBodyError) {
-    // Any other error is internal, and not the fault of the user.
+    // Any other error is a problem of the configuration, which the user cannot solve.
     if (error.error !== 'invalid_grant') return providerFailed(error)
     return refuse(
       'provider_refused',

@@ -300,7 +300,7 @@ describe('readProviderConfig', () => {
     expect(examples).to.have.lengthOf(4)
     for (const text of examples) {
       const { problems } = read(parse(text))
-      // The output ends there.
+      // The certificates of the manual are abbreviated, so rootCAData is invalid.
       expect(problems.filter(({ path }) => path !== 'provider.rootCAData')).to.deep.equal([])
     }
   })

@@ -20,8 +20,8 @@ import { providerTypes } from './provider-types.ts'
 import { complainTo } from './tls-config.ts'
 
 /**
- * How accounts of the provider get a user: `auto` creates one, `lookup` requires one that an
- * administrator has linked, `manual` requires the same and lets users link themselves.
+ * How accounts of the provider get a user. `auto` creates a user. `lookup` requires a user that an
+ * administrator has linked. `manual` also lets users link themselves.
  */
 export type MappingMethod = 'auto' | 'lookup' | 'manual'
 
@@ -30,15 +30,17 @@ export type ProviderConfig = {
   readonly name: string
   /** Label of the login button. */
   readonly displayName: string
-  /** Whether the login page shows no button for it. */
+  /** Whether the login page omits the button of this provider. */
   readonly hidden: boolean
   readonly disabled: boolean
   readonly mappingMethod: MappingMethod
   readonly disableLoginConfirmation: boolean
-  /** Prefixes of new user names and of groups, so that they cannot collide with local ones. */
+  /**
+   * Prefixes of the names of new users and of groups, which then cannot collide with local names.
+   */
   readonly usernamePrefix: string
   readonly groupsPrefix: string
-  /** How long groups are used if the provider can only be asked during a login. */
+  /** How long groups remain valid if the provider can only be queried during a login. */
   readonly groupsMaxAgeSeconds: number
 } & (
   | { readonly type: 'LDAPIdentityProvider'; readonly provider: LdapConfig }
@@ -47,7 +49,8 @@ export type ProviderConfig = {
   | { readonly type: 'GitlabIdentityProvider'; readonly provider: GitConfig }
 )
 
-// The name is part of URLs, and of an annotation name with 18 other characters (63 at most).
+// The name is part of URLs. It is also part of an annotation name (at most 63 characters), with 18
+// others.
 const providerName = /^[A-Za-z0-9]([-_.A-Za-z0-9]{0,43}[A-Za-z0-9])?$/
 
 const document = section({
@@ -85,7 +88,7 @@ const document = section({
   }),
   provider: anything({ description: 'Settings of the provider type.' }),
 }).transform(({ groupsMaxAge: groupsMaxAgeSeconds, provider: _, ...given }, { addIssue }) => {
-  // A group has at least one more character, so trailing spaces of the prefix do not matter.
+  // The prefix is validated with one more character, as in real groups, so it may end in a space.
   const problem = given.groupsPrefix === '' ? undefined : groupProblem(`${given.groupsPrefix}x`)
   if (problem !== undefined) complainTo(addIssue)('groupsPrefix', problem)
   return { ...given, displayName: given.displayName ?? given.name, groupsMaxAgeSeconds }
@@ -94,7 +97,7 @@ const document = section({
 /**
  * Validates the content of a Secret. Errors are added to `problems` with their paths.
  *
- * @returns undefined if there are any
+ * @returns undefined if there are errors
  */
 export function readProviderConfig(input: unknown, problems: Problem[]): ProviderConfig | undefined {
   const common = readDocument(document, input, problems)

@@ -4,28 +4,28 @@ import type { AuthenticationMethods } from '../../jwt/authentication-methods.ts'
 export type Identity = {
   /** The permanent ID of the account at the provider. */
   readonly uid: string
-  /** As the provider returns it; user-name.ts converts it to a Kubernetes name. */
+  /** The name at the provider; user-name.ts converts it to a Kubernetes name. */
   readonly username: string
   /** The verified e-mail address, or ''. */
   readonly email: string
   readonly displayName: string
   /**
-   * The groups; undefined if groups are not configured, so the user has none. `unknown` if the
-   * provider returned none: then the previous groups stay until groupsMaxAge.
+   * The groups at the provider; undefined if groups are not configured, so that the user has none.
+   * `unknown` means that the provider sent no groups: the previous groups stay until groupsMaxAge.
    */
   readonly groups: readonly string[] | undefined | 'unknown'
-  /** How the provider has authenticated the user, as far as it is known. */
+  /** How the provider has authenticated the user, as far as known. */
   readonly amr?: AuthenticationMethods
   /** The id_token_hint for a logout at the provider. */
   readonly idToken?: string
 }
 
-/** Providers whose password is entered in a form of Kapis. */
+/** A provider whose password is entered in a form of Kapis. */
 export type PasswordProvider = {
   readonly kind: 'password'
   /**
-   * @param found called with the uid of the account before the password is checked; '' if it has
-   * none
+   * @param found called with the uid of the account before the password is checked; '' if the
+   * account has no uid
    * @throws Status, see login-refusal.ts
    */
   readonly authenticate: (
@@ -33,30 +33,30 @@ export type PasswordProvider = {
     signal: AbortSignal,
     found: (uid: string) => void,
   ) => Promise<Identity>
-  /** Reads the account without a password; undefined if it was deleted. */
+  /** Reads an account without its password; undefined if the account was deleted. */
   readonly find?: (uid: string, signal: AbortSignal) => Promise<Identity | undefined>
 }
 
 /**
- * Secrets that bind a redirect to the browser; new for each login, and known only to Kapis and the
- * browser.
+ * Values that bind a redirect to the browser. They are new for each login, and known only to Kapis
+ * and the browser.
  */
 export type Transaction = {
   readonly state: string
   /** Returned in the ID token (OpenID Connect Core 1.0 section 3.1.2.1). */
   readonly nonce: string
-  /** RFC 7636. */
+  /** The PKCE code verifier (RFC 7636). */
   readonly codeVerifier: string
   readonly redirectUri: string
 }
 
 /**
- * What the provider must require although the user is logged in there (prompt, max_age; OpenID
- * Connect Core section 3.1.2.1).
+ * Requires the provider to ask the user even if logged in there (prompt, max_age; OpenID Connect
+ * Core section 3.1.2.1).
  */
 export type UpstreamPrompt = 'login' | 'select_account'
 
-/** A provider with a redirect: the browser returns with a code. */
+/** A provider that the browser is redirected to, and returns from with a code. */
 export type RedirectProvider = {
   readonly kind: 'redirect'
   /** The redirect URI; '' for the callback of Kapis. */
@@ -68,20 +68,24 @@ export type RedirectProvider = {
    */
   readonly begin: (transaction: Transaction, signal: AbortSignal, prompt?: UpstreamPrompt) => Promise<URL>
   /**
-   * @param callback the URL of the redirect back
+   * Completes a login.
+   *
+   * @param callback the URL with the code that the provider has redirected to
    * @throws Status, see login-refusal.ts
    */
   readonly finish: (callback: URL, transaction: Transaction, signal: AbortSignal) => Promise<Identity>
-  /** Returns the logout URL of the provider; undefined if that is not configured. */
+  /** Returns the logout URL of the provider; absent if no logout is configured. */
   readonly logoutUrl?: ((logout: UpstreamLogout) => URL) | undefined
 }
 
-/** OpenID Connect RP-Initiated Logout 1.0 section 2. */
+/** Parameters of a logout at the provider (OpenID Connect RP-Initiated Logout 1.0 section 2). */
 export type UpstreamLogout = {
-  /** The redirect URI and the state. */
+  /** The redirect URI after the logout, and the state that it gets back. */
   readonly returnUri: string
   readonly state: string
-  /** '' if it has expired; the provider may then ask the user. */
+  /**
+   * The id_token_hint; '' if Kapis has no ID token (any more). The provider may then ask the user.
+   */
   readonly idToken: string
 }
 

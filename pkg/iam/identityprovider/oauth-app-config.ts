@@ -2,19 +2,19 @@ import { integer, optionalTexts, requiredText, section, text } from '../../confi
 import { type Complain, readTrust, type Trust, trustOptions } from './tls-config.ts'
 
 /**
- * Common settings of providers with a redirect: Kapis is an OAuth client (an "app") of the
- * provider.
+ * Common settings of providers with a redirect, where Kapis is registered as an OAuth client
+ * ("app").
  */
 export type AppConfig = {
   readonly clientId: string
   /** '' for a public client. */
   readonly clientSecret: string
-  /** '' for our own callback. */
+  /** The redirect URI; '' for the callback of Kapis. */
   readonly redirectUrl: string
   readonly scopes: readonly string[]
   readonly endpoint: Readonly<Record<EndpointKey, string>>
   readonly trust: Trust
-  /** For each of the steps that are ours: finding the provider, and finishing a login. */
+  /** Timeout in milliseconds, separately for starting and for completing a login. */
   readonly timeoutMs: number
 }
 
@@ -50,7 +50,7 @@ type Given = Parameters<typeof readTrust>[0] & {
   readonly readTimeout: number
 }
 
-/** @param defaults of the kind of provider */
+/** @param defaults default values for the type of the provider */
 export function readAppConfig(
   given: Given,
   defaults: { readonly scopes: readonly string[]; readonly endpoint: Partial<Record<EndpointKey, string>> },
@@ -76,7 +76,10 @@ export function readAppConfig(
   }
 }
 
-/** With `trust` it is a server of the provider, which must be verifiable. */
+/**
+ * Validates a URL. With `trust`, it is the URL of a server of the provider, whose TLS certificate
+ * must be verifiable.
+ */
 export function url(given: string, key: string, complain: Complain, trust?: Trust): string {
   if (given === '') return ''
   const parsed = URL.parse(given)

@@ -16,18 +16,18 @@ export type ProviderLogin = {
   readonly signal: AbortSignal
 }
 
-/** A provider with a password form here. */
+/** A provider whose password is entered in a form of Kapis. */
 export type PasswordLoginProvider = Pick<Provider, 'config'> & { readonly client: PasswordProvider }
 
-/** Whether people type their password for this provider into a form of ours. */
+/** Reports whether users enter the password of this provider in a form of Kapis. */
 export function takesPasswords(provider: Provider): provider is PasswordLoginProvider {
   return provider.client.kind === 'password'
 }
 
 /**
  * Authenticates a user with a password that the provider checks. Failures are counted by name and
- * address like those of local users, so that Kapis does not open the directory to password
- * guessing.
+ * address, like those of local users: otherwise Kapis would allow password guessing against the
+ * directory.
  *
  * @throws Status, see login-refusal.ts; 429 for a locked name or address
  */
@@ -36,7 +36,7 @@ export async function logInWithPassword(
   { config, client }: PasswordLoginProvider,
   { username, password, source, signal }: ProviderLogin,
 ): Promise<LinkedAccount> {
-  // Names in directories are case-insensitive, and separate from local ones.
+  // Names in directories are case-insensitive, and counted separately from names of local users.
   const login = `${config.name} ${username.toLowerCase()}`
   const attempt = await passwords.begin({ login, provider: config.name, source, signal })
   if ('lockedUntilMs' in attempt) {
@@ -53,7 +53,8 @@ export async function logInWithPassword(
     return admitted
   } catch (error) {
     const user = foundUid === undefined ? undefined : linkedTo(config, foundUid)
-    // A name that the directory knows is not a password in the wrong field, so it may be logged.
+    // Only a name that the directory knows is logged: another text may be a password in the wrong
+    // field.
     const knownAs = foundUid === undefined ? undefined : (user?.name ?? username)
     const named = (refusal: unknown) => (knownAs === undefined ? refusal : aboutUser(refusal, knownAs))
     if (!isGuess(error)) {

@@ -10,9 +10,9 @@ export type Standing = 'usable' | 'disabled' | 'gone' | 'unknown'
 export type ProviderReconcilerOptions = {
   readonly providers: {
     readonly isReady: boolean
-    /** The state according to the watch. */
+    /** Returns the state according to the watch. */
     readonly standingOf: (name: string) => Standing
-    /** The current state in kube-apiserver. */
+    /** Reads the current states from kube-apiserver. */
     readonly readStandings: () => Promise<(name: string) => Standing>
   }
   readonly sessions: EndableSessions & { readonly all: () => Iterable<Session> }
@@ -20,7 +20,10 @@ export type ProviderReconcilerOptions = {
 }
 
 export type ProviderReconciler = {
-  /** Must be called when the providers change, and periodically. Safe to run on every replica. */
+  /**
+   * Ends logins. Must be called when providers change, and periodically. Safe to run on every
+   * replica.
+   */
   readonly check: () => Promise<void>
 }
 
@@ -30,9 +33,9 @@ const reasons: Partial<Record<Standing, string>> = {
 }
 
 /**
- * Ends the logins of identity providers that were removed or disabled, and stores that, so they
- * stay ended on all replicas even if the provider comes back. An invalid Secret ends no logins,
- * since it may be fixed soon.
+ * Ends the logins of identity providers that were removed or disabled. The end is stored: the
+ * logins stay ended on all replicas even if the provider is added again. An invalid Secret ends no
+ * logins, since it may be fixed soon.
  */
 export function createProviderReconciler({
   providers,
@@ -46,8 +49,8 @@ export function createProviderReconciler({
       if (!providers.isReady) return
       const found = open().filter(({ provider }) => reasons[providers.standingOf(provider)] !== undefined)
       if (found.length === 0) return
-      // A login may be seen before its provider: only kube-apiserver can tell that the provider is
-      // really gone.
+      // The watch may deliver a login before its provider, so only kube-apiserver shows whether the
+      // provider was removed.
       const standingOf = await providers.readStandings()
       for (const session of found) {
         const why = reasons[standingOf(session.provider)]

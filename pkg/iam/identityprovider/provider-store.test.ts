@@ -115,7 +115,7 @@ describe('ProviderStore', () => {
     await store.start()
     const change = (type: 'ADDED' | 'MODIFIED' | 'DELETED', described: object, then: string) =>
       until(() => {
-        // Again and again: the watch begins a moment after the list.
+        // Emitted repeatedly: the watch begins a moment after the list.
         collection.emit({ type, object: secret('s', described) })
         return names().join() === then
       })
@@ -169,7 +169,7 @@ describe('ProviderStore', () => {
     collection.emit({ type: 'ADDED', object: secret('c', document('bad', { type: 'LDAP' })) })
     await until(() => changes === 2)
     expect(standings()).to.deep.equal(['usable', 'disabled', 'unknown', 'gone'])
-    // The Secret may be of any provider.
+    // An invalid Secret without a name may belong to any provider.
     collection.emit({ type: 'ADDED', object: { ...unnamed, data: { 'configuration.yaml': 'ew==' } } })
     await until(() => changes === 3)
     expect(standings()).to.deep.equal(['usable', 'disabled', 'unknown', 'unknown'])

@@ -22,8 +22,8 @@ export type ProviderEntry = {
 }
 
 /**
- * The provider name of a Secret, if it can be read even though the rest is invalid; otherwise
- * undefined.
+ * The provider name and state of a Secret. The name of an invalid Secret is undefined if it cannot
+ * be read.
  */
 type Claim = { readonly name: string | undefined; readonly standing: Standing }
 
@@ -50,7 +50,7 @@ export class ProviderStore {
   readonly #query: { readonly labelSelector: string }
   readonly #secrets: Informer<ProviderEntry>
   #providers: ReadonlyMap<string, Provider> = new Map()
-  /** Duplicate names, so that each is logged once. */
+  /** Names that several Secrets use; each is logged once. */
   #doubles: ReadonlySet<string> = new Set()
 
   constructor(options: ProviderStoreOptions) {
@@ -89,12 +89,12 @@ export class ProviderStore {
     return this.#providers.get(name)
   }
 
-  /** All that can be used, by name. */
+  /** Returns all usable providers. */
   all(): Iterable<Provider> {
     return this.#providers.values()
   }
 
-  /** All Secrets, including invalid ones. */
+  /** Returns an entry for each Secret, including invalid Secrets. */
   entries(): Iterable<ProviderEntry> {
     return this.#secrets.all()
   }
@@ -107,7 +107,7 @@ export class ProviderStore {
   }
 
   /**
-   * Reads the current state from kube-apiserver, which the watch may not have delivered yet.
+   * Reads the current states from kube-apiserver, since the watch may be delayed.
    *
    * @throws Status
    */
@@ -120,7 +120,7 @@ export class ProviderStore {
 
   #toEntry(secret: KubeObject, before: ProviderEntry | undefined): ProviderEntry {
     const { name, resourceVersion, creationTimestamp: createdAt } = secret.metadata
-    // Unchanged: its client keeps the cached metadata.
+    // The Secret is unchanged: its client is kept with its cached metadata.
     if (before?.resourceVersion === resourceVersion) return before
     const problems: Problem[] = []
     const { config, claim } = this.#parse(secret, problems)
@@ -160,8 +160,8 @@ export class ProviderStore {
   }
 
   /**
-   * If several Secrets have the same provider name, the oldest is used: a new one must not take
-   * over its users.
+   * Selects the provider of each name. If several Secrets have the same name, the oldest is used: a
+   * new Secret must not take over the users of a provider.
    */
   #choose(): void {
     const providers = new Map<string, Provider>()
@@ -189,8 +189,8 @@ export class ProviderStore {
 }
 
 /**
- * A valid Secret takes precedence over invalid ones; an invalid Secret without a name may belong to
- * any provider.
+ * Returns the state of a provider. A valid Secret takes precedence over invalid Secrets. An invalid
+ * Secret without a name may belong to any provider.
  */
 function toStanding(claims: readonly Claim[], name: string): Standing {
   const standings = claims.filter(claim => (claim.name ?? name) === name).map(({ standing }) => standing)

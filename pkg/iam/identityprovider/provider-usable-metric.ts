@@ -1,7 +1,7 @@
 import { gauge, type Registry } from '../../telemetry/metrics.ts'
 import type { ProviderEntry } from './provider-store.ts'
 
-/** Reports invalid Secrets; the log contains the error. */
+/** Reports for each Secret whether its provider is usable; the log contains the error. */
 export function createProviderMetrics(registry: Registry, entries: () => Iterable<ProviderEntry>): void {
   gauge(registry, {
     name: 'kapis_identity_provider_usable',

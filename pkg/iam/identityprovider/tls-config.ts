@@ -3,9 +3,9 @@ import { readFileSync } from 'node:fs'
 import { splitCertificates } from '../../certs/pem.ts'
 import { boolean, text } from '../../config/option.ts'
 
-/** The CAs for the servers of a provider. */
+/** How to verify the servers of a provider. */
 export type Trust = {
-  /** PEM; undefined for the authorities that the program trusts anyway. */
+  /** CA certificates in PEM; undefined for the default CAs of the program. */
   readonly ca: string | undefined
   readonly isVerified: boolean
 }
@@ -25,7 +25,7 @@ type Given = {
   readonly insecureSkipVerify: boolean
 }
 
-/** Reports a mistake; `key` has the dots of a path. */
+/** Reports an invalid option; `key` is a path with dots. */
 export type Complain = (key: string, message: string) => void
 
 export function complainTo(
@@ -34,7 +34,7 @@ export function complainTo(
   return (key, message) => addIssue({ code: 'custom', path: key.split('.'), message })
 }
 
-/** Verification is only disabled explicitly. */
+/** Reads the TLS options. Verification can only be disabled explicitly. */
 export function readTrust({ rootCA, rootCAData, insecureSkipVerify }: Given, complain: Complain): Trust {
   const isVerified = !insecureSkipVerify
   if (rootCA !== '' && rootCAData !== '') complain('rootCAData', 'must not be set together with rootCA')
@@ -57,7 +57,7 @@ function readPem(complain: Complain, file: string): string {
 }
 
 /**
- * Node.js accepts any text as a CA and then trusts nothing; report it here instead of at the first
+ * Validates CA certificates: Node.js accepts any text as a CA, and would only fail at the first
  * login.
  */
 function readCertificates(complain: Complain, key: string, pem: string): string | undefined {
@@ -66,7 +66,7 @@ function readCertificates(complain: Complain, key: string, pem: string): string 
     for (const certificate of certificates) new X509Certificate(certificate)
     if (certificates.length > 0) return certificates.join('\n')
   } catch {
-    // Reported below.
+    // The error is reported below.
   }
   if (pem !== '') complain(key, 'must be certificates in PEM')
   return undefined

@@ -21,8 +21,8 @@ const connections = {
 }
 
 /**
- * A fetch() for identity providers with their CAs, which the global one does not support. It
- * follows no redirects (they could leak a token) and limits the size of responses.
+ * Returns a fetch() for identity providers that supports their CAs, unlike the global fetch. It
+ * does not follow redirects, which could leak a token, and limits the size of responses.
  */
 export function createUpstreamFetch({ ca, isVerified }: Trust, proxyFor?: ProxyFor): UpstreamFetch {
   const agent = createAgent(

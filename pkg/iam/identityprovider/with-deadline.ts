@@ -1,7 +1,4 @@
-/**
- * Returns the result of `work`, or throws the reason of the signal when it is aborted, so that no
- * caller waits for a provider longer than that.
- */
+/** Returns the result of `work`, or throws the reason of the signal as soon as it aborts. */
 export async function within<T>(
   timeoutMs: number,
   outer: AbortSignal,

@@ -22,7 +22,9 @@ const user = (status: object = {}) =>
     status,
   })
 
-/** @param stored version and age in seconds of each stored failure; the new one has version 100 */
+/**
+ * @param stored version and age in seconds of each stored failure; the new failure has version 100
+ */
 function make(stored: readonly (readonly [string, number])[], provider = '') {
   const calls: Call[] = []
   const record = (resourceVersion: string, creationTimestamp: string) => ({
@@ -115,7 +117,7 @@ describe('createFailedLoginCounter', () => {
   const forgiven: readonly [object, number][] = [
     [{ state: 'Active', lastTransitionTime: ago(60) }, 1],
     [{ state: 'Active' }, 2],
-    // The lock itself forgives nothing.
+    // A lock does not reset the count.
     [{ state: 'AuthLimitExceeded', lastTransitionTime: ago(60) }, 2],
   ]
   for (const [status, count] of forgiven) {

@@ -13,13 +13,13 @@ import type { User } from '../users/user.ts'
 export type FailedLoginCounterOptions = {
   readonly client: KubeClient
   readonly groupDomain: string
-  /** ID of this process: see login-record.ts. */
+  /** ID of this process (see login-record.ts). */
   readonly writer: string
   /** Older failures do not count. */
   readonly windowSeconds: number
 }
 
-/** Failures under the name as it was typed, and from the address. */
+/** Numbers of failures under the name as entered, and from the address. */
 export type FailureCount = { readonly ofName: number; readonly ofAddress: number }
 
 export type FailedLoginCounter = {
@@ -45,9 +45,9 @@ export type FailedLoginCounter = {
 }
 
 /**
- * Counts failed logins over all replicas. Each failure is an object in kube-apiserver, whose
- * resource versions order them: all replicas agree which failures of a concurrent burst came first,
- * and do not reveal for more of them whether a password was correct.
+ * Counts failed logins over all replicas. Each failure is an object in kube-apiserver, and resource
+ * versions order them. So all replicas agree which failures of a burst came first, and reveal for
+ * no more of them whether the password was correct.
  */
 export function createFailedLoginCounter(options: FailedLoginCounterOptions): FailedLoginCounter {
   const { client, groupDomain, writer, windowSeconds } = options
@@ -62,7 +62,7 @@ export function createFailedLoginCounter(options: FailedLoginCounterOptions): Fa
     return parseList(await client.call({ path: `${path}?${query}` })).items ?? []
   }
 
-  /** @param nowMs time of kube-apiserver, which also set the times of the records */
+  /** @param nowMs the time of kube-apiserver, whose clock also set the times of the records */
   function countSince(failures: readonly KubeObject[], user: User | undefined, nowMs: number): number {
     // Unlocking by an administrator resets the count.
     const forgivenMs = user?.state === 'Active' ? user.stateSinceMs : 0
@@ -95,7 +95,10 @@ export function createFailedLoginCounter(options: FailedLoginCounterOptions): Fa
   }
 }
 
-/** Failures at an identity provider do not lock the local password of the user. */
+/**
+ * Reports whether a failure concerns a local password. Failures at an identity provider do not lock
+ * it.
+ */
 function isOfOurs({ spec }: KubeObject): boolean {
   return !isRecord(spec) || spec.provider === undefined || spec.provider === ''
 }

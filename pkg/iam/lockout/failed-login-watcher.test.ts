@@ -26,7 +26,7 @@ const record = (
 })
 
 describe('FailedLoginWatcher', () => {
-  // Computed for each test: the window covers the last minute, and a whole run may take longer.
+  // Created for each test: the window is the last minute, and the whole run may take longer.
   beforeEach(() => {
     nowMs = Math.floor(Date.now() / 1000) * 1000
   })

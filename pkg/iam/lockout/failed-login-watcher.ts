@@ -12,7 +12,7 @@ import {
 export type FailedLoginWatcherOptions = {
   readonly client: KubeClient
   readonly groupDomain: string
-  /** ID of this process, which has already counted its own failures. */
+  /** ID of this process, whose own failures are already counted. */
   readonly writer: string
   /** Older failures do not count. */
   readonly windowSeconds: number
@@ -21,7 +21,7 @@ export type FailedLoginWatcherOptions = {
 }
 
 /**
- * Reports each failed login that was recorded by other replicas, or by this one before a restart.
+ * Watches failed logins, and reports those of other replicas and of this process before a restart.
  */
 export class FailedLoginWatcher {
   readonly #options: FailedLoginWatcherOptions
@@ -70,7 +70,7 @@ export class FailedLoginWatcher {
     const failure = toSeenFailure(object, groupDomain)
     if (annotations?.[recordNames(groupDomain).writer] === writer) return
     if (failure.atMs < sinceMs || this.#seen.has(uid)) return
-    // In order of time: the oldest are first.
+    // The map is ordered by time, oldest first.
     for (const [old, atMs] of this.#seen) {
       if (atMs >= sinceMs) break
       this.#seen.delete(old)

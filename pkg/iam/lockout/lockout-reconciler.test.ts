@@ -50,7 +50,7 @@ describe('createLockoutReconciler', () => {
     expect(written).to.deep.equal([])
   })
 
-  // Created when they run: the whole suite takes longer than a lock lasts.
+  // Created when a test runs: the whole suite takes longer than a lock.
   const rows: readonly [string, () => object, string | undefined][] = [
     [
       'ends a lock whose time is over',

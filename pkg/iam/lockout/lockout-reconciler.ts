@@ -13,15 +13,19 @@ export type LockoutReconcilerOptions = {
 }
 
 export type LockoutReconciler = {
-  /** Stores that a user is locked. The lock works without it. */
+  /** Stores that a user is locked. The lock is effective even if this fails. */
   readonly lock: (user: User) => void
   /**
-   * Removes expired locks, and adds a timestamp to those set by hand. Safe to run on every replica.
+   * Removes expired locks, and adds a timestamp to locks that were set by hand. Safe to run on
+   * every replica.
    */
   readonly release: (users: Iterable<User>) => Promise<void>
 }
 
-/** Maintains status.state of locked users: administrators see it, and it survives a restart. */
+/**
+ * Maintains status.state of locked users, which shows locks to administrators and survives a
+ * restart.
+ */
 export function createLockoutReconciler(options: LockoutReconcilerOptions): LockoutReconciler {
   const { client, groupDomain, maxTries, durationSeconds, logger } = options
 
@@ -42,7 +46,7 @@ export function createLockoutReconciler(options: LockoutReconcilerOptions): Lock
   async function lock(known: User): Promise<void> {
     const sinceMs = Date.now()
     const reason = `Failed login attempts exceed ${maxTries} in last ${durationSeconds}s`
-    // A concurrent login changes the user as well.
+    // Retried, since a concurrent login also changes the user.
     const isLocked = await retryOnConflict(async () => {
       const user = await readUser(client, groupDomain, known.name)
       if (user?.uid !== known.uid || user.state !== 'Active') return false
@@ -82,7 +86,7 @@ export function createLockoutReconciler(options: LockoutReconcilerOptions): Lock
   }
 }
 
-/** metav1.Time has whole seconds: the current one is used. */
+/** Formats a time as metav1.Time, which has whole seconds. */
 export function toMetaTime(ms: number): string {
   return new Date(ms).toISOString().replace(/\.\d+Z$/, 'Z')
 }

@@ -2,40 +2,41 @@ import { unavailable } from '../../apierrors/status.ts'
 import { type LockoutRule, SlidingWindow } from './sliding-window.ts'
 
 /**
- * What failures are counted by: a user, a login name as entered (of any or no user), or a
- * source address.
+ * The key of a failure count: a user, a login name as entered (which may not exist), or a source
+ * address.
  */
 export type LockoutKey = `${'user' | 'login' | 'address'}:${string}`
 
 export type Attempt = {
   /** @returns the keys that this failure has locked */
   readonly failed: () => readonly LockoutKey[]
-  /** The password was correct, or the client disconnected before it was checked. */
+  /** Ends the attempt without a failure: the password was correct or was not checked. */
   readonly passed: () => void
 }
 
 export type Lockout = {
   /**
-   * Reserves a check of one password, before it is hashed, so that a concurrent burst cannot check
-   * more passwords than may fail; further callers wait for the results of earlier ones.
+   * Reserves the check of one password before it is hashed. So a concurrent burst cannot check more
+   * passwords than may fail: further callers wait for earlier results.
    *
-   * @returns the time in milliseconds until which one of the keys is locked, or the attempt, which
-   * must be ended
-   * @throws Status 503 if too many wait; the reason of the signal if the client has disconnected
+   * @returns the attempt, which must be ended; or the time in milliseconds until which a key is
+   * locked
+   * @throws Status 503 if too many callers wait; the reason of the signal if the client has
+   * disconnected
    */
   readonly begin: (keys: readonly LockoutKey[], signal?: AbortSignal) => Promise<Attempt | number>
   /** Counts a failure of another replica. */
   readonly note: (keys: readonly LockoutKey[], atMs: number) => void
   readonly forgive: (keys: readonly LockoutKey[], atMs: number) => void
   readonly lockedUntilMs: (key: LockoutKey) => number | undefined
-  /** Returns whether any of the keys has failures. */
+  /** Reports whether any of the keys has failures. */
   readonly hasFailures: (keys: readonly LockoutKey[]) => boolean
-  /** Whether at least half of the failures that lock a key have been counted. */
+  /** Reports whether a key has at least half of the failures that lock it. */
   readonly isHalfway: (key: LockoutKey) => boolean
 }
 
 export type LockoutOptions = {
-  /** Separate limits for users and names, and for addresses, which many people may share. */
+  /** Limits for users and names, and for addresses, which many people may share. */
   readonly rules: { readonly user: LockoutRule; readonly address: LockoutRule }
   readonly now?: () => number
   readonly maxKeys?: number
@@ -44,7 +45,7 @@ export type LockoutOptions = {
 type Track = { readonly window: SlidingWindow; running: number; readonly waiting: Set<() => void> }
 
 const maxWaiting = 4_096
-// Every failure costs a hash, so this many within a window would need hundreds of cores.
+// Every failure costs a hash: hundreds of cores would be needed for so many failures in one window.
 const defaultMaxKeys = 200_000
 
 export function createLockout({ rules, now = Date.now, maxKeys = defaultMaxKeys }: LockoutOptions): Lockout {
@@ -62,7 +63,7 @@ export function createLockout({ rules, now = Date.now, maxKeys = defaultMaxKeys 
     return fresh
   }
 
-  /** Removes expired entries first, then the oldest. */
+  /** Removes expired entries, then the oldest. */
   function makeRoom(): void {
     for (const key of [...tracks.keys()]) drop(key)
     for (const [key, { running }] of tracks) {
@@ -83,7 +84,8 @@ export function createLockout({ rules, now = Date.now, maxKeys = defaultMaxKeys 
   }
 
   /**
-   * Returns the first key with as many checks in progress as failures are left before it is locked.
+   * Returns the first key that cannot start another check: if all its running checks fail, it is
+   * locked.
    */
   function full(keys: readonly LockoutKey[]): Track | undefined {
     return keys.map(track).find(({ window, running }) => running >= window.left(now()))
@@ -150,7 +152,7 @@ export function createLockout({ rules, now = Date.now, maxKeys = defaultMaxKeys 
   }
 }
 
-/** How long until a lock ends, for Retry-After. */
+/** Returns the seconds until a lock ends, for Retry-After. */
 export function secondsUntil(lockedUntilMs: number): number {
   return Math.max(1, Math.ceil((lockedUntilMs - Date.now()) / 1000))
 }

@@ -3,8 +3,8 @@ import { sourceNetwork } from '../../httpserver/request/client-address.ts'
 import type { LoginKeys } from '../passwords/password-check.ts'
 
 /**
- * The keys that failures are counted by. An entered name may be a password in the wrong field, and
- * is stored where all replicas see it: therefore it is stored as an HMAC.
+ * Returns the keys of failure counts. An entered name may be a password in the wrong field, and all
+ * replicas can read the stored key. Therefore the key contains an HMAC of the name.
  *
  * @param secret the same on all replicas
  */
@@ -17,8 +17,8 @@ export function createLoginKeys(secret: () => Buffer): LoginKeys {
 }
 
 /**
- * Directories ignore case, and blanks at the ends and repeated ones (RFC 4518): another spelling of a
- * name must not get further attempts. Names that differ only in that share their attempts.
+ * Normalizes a name before the HMAC: directories ignore case, and leading, trailing and repeated
+ * spaces (RFC 4518). Otherwise other spellings of a name would get further attempts.
  */
 export function toLoginRef(secret: Buffer, login: string): string {
   const name = login.normalize('NFKC').trim().replace(/\s+/g, ' ').toLowerCase()

@@ -4,13 +4,15 @@ import { readSecret, secretData, writeSecret } from '../../kubeclient/object/sec
 
 const name = 'kapis-login-names'
 
-/** The HMAC key for entered login names (see login-keys.ts), created once by the first replica. */
+/**
+ * Returns the HMAC key for entered login names (see login-keys.ts); the first replica creates it.
+ */
 export async function ensureLoginSecret(client: KubeClient, namespace: string): Promise<Buffer> {
   const place = { namespace, name }
   const secret =
     (await readSecret(client, place)) ??
     (await writeSecret(client, place, { data: { key: randomBytes(32) } })) ??
-    // Another replica was first.
+    // Another replica has created the Secret concurrently.
     (await readSecret(client, place))
   const key = secret && secretData(secret, 'key')
   if (key === undefined || key.length === 0) throw new Error(`Secret ${namespace}/${name} has no key`)

@@ -1,9 +1,7 @@
-/** How many failures within a window lock a key, and for how long. */
+/** The number of failures within a window that lock a key, and the duration of window and lock. */
 export type LockoutRule = { readonly maxTries: number; readonly durationSeconds: number }
 
-/**
- * The failures of one key (a user, a name or an address) and its lock. Times are in milliseconds.
- */
+/** The failures and the lock of one key (a user, name or address). Times are in milliseconds. */
 export class SlidingWindow {
   readonly #rule: LockoutRule
   #failures: number[] = []
@@ -24,7 +22,7 @@ export class SlidingWindow {
     return true
   }
 
-  /** The number of further checks before it is locked. */
+  /** Returns the number of failures that remain before the key is locked. */
   left(nowMs: number): number {
     if (nowMs < this.#lockedUntilMs) return 0
     this.#forget(nowMs)
@@ -35,7 +33,7 @@ export class SlidingWindow {
     return nowMs < this.#lockedUntilMs ? this.#lockedUntilMs : undefined
   }
 
-  /** Removes everything until `atMs`, including a lock. */
+  /** Removes all failures until `atMs`, and a lock. */
   forgive(atMs: number): void {
     this.#failures = this.#failures.filter(failure => failure > atMs)
     if (this.#lockedUntilMs - this.#rule.durationSeconds * 1000 <= atMs) this.#lockedUntilMs = 0
@@ -48,7 +46,7 @@ export class SlidingWindow {
 
   #forget(nowMs: number): void {
     const since = nowMs - this.#rule.durationSeconds * 1000
-    // Most windows have one failure or none: recent ones are not copied.
+    // Most windows have at most one failure: recent failures need no copy.
     if ((this.#failures[0] ?? nowMs) <= since)
       this.#failures = this.#failures.filter(failure => failure > since)
   }

@@ -3,7 +3,7 @@ import type { KubeClient } from '../../kubeclient/client.ts'
 import type { Logger } from '../../telemetry/logger.ts'
 import { usersPath } from '../users/user.ts'
 
-// A script or benchmark may log in many times a second, and the time is not needed that precisely.
+// Scripts may log in many times a second, and the time may be imprecise.
 const everyMs = 10_000
 
 /**

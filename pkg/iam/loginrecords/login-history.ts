@@ -8,11 +8,13 @@ export type HistoryQuery = {
   readonly client: KubeClient
   readonly groupDomain: string
   readonly user: string
-  /** Password, OAuth or Token; '' for all. */
+  /** The type of records: Password, OAuth or Token; '' for all. */
   readonly type: string
 }
 
-/** The login records of a user, newest first, each as JSON; at most loginHistoryMaximumEntries. */
+/**
+ * Returns the login records of a user as JSON, newest first, at most loginHistoryMaximumEntries.
+ */
 export async function listLoginRecords({ client, groupDomain, user, type }: HistoryQuery): Promise<string[]> {
   const query = new URLSearchParams({
     labelSelector: `${recordNames(groupDomain).user}=${user}`,
@@ -25,7 +27,7 @@ export async function listLoginRecords({ client, groupDomain, user, type }: Hist
     .map(({ json }) => withoutMember(compactJson(json), ['metadata', 'managedFields']))
 }
 
-/** A total order: within a second, names decide. */
+/** Orders records newest first; records of the same second by name, so that the order is stable. */
 function newestFirst({ metadata: a }: KubeObject, { metadata: b }: KubeObject): number {
   if (a.creationTimestamp !== b.creationTimestamp) return a.creationTimestamp < b.creationTimestamp ? 1 : -1
   return a.name < b.name ? 1 : -1

@@ -3,7 +3,7 @@ import type { LoginRecord } from './login-record.ts'
 
 export type LoginMetrics = {
   readonly login: (type: LoginRecord['type'], result: 'success' | 'failure') => void
-  /** @param kind what was locked: a user, a login name as entered, or an address */
+  /** @param kind the kind of the locked key: user, login name as entered, or address */
   readonly locked: (kind: string) => void
   readonly recordLost: () => void
 }

@@ -6,22 +6,23 @@ import { iamVersion, type User } from '../users/user.ts'
 
 /** A login attempt: a `LoginRecord` of iam.<group domain>/v1alpha2. */
 export type LoginRecord = {
-  /** undefined for an unknown name. */
+  /** The user; undefined for an unknown name. */
   readonly user: Pick<User, 'name' | 'uid'> | undefined
-  /** Digest of the name as it was typed (see login-keys.ts); '' where none was. */
+  /** HMAC of the entered name (see login-keys.ts); '' for a login without a name. */
   readonly loginRef: string
   readonly type: 'Password' | 'OAuth' | 'Token'
-  /** Identity provider; '' for a password of the platform. */
+  /** The identity provider; '' for a local password. */
   readonly provider: string
   readonly source: Source
   readonly success: boolean
   readonly reason: string
 }
 
-/** A failure as other replicas read it. */
+/** A failure that the watch has delivered. */
 export type SeenFailure = {
   /**
-   * '' if the failure does not count for the user: an identity provider has checked the password.
+   * The user name; '' if an identity provider has checked the password, since the failure does not
+   * count for the user.
    */
   readonly user: string
   readonly loginRef: string
@@ -33,14 +34,14 @@ export function loginRecordsPath(groupDomain: string): string {
   return `/apis/iam.${groupDomain}/${iamVersion}/loginrecords`
 }
 
-/** Label and annotation names. */
+/** Returns the names of labels and annotations. */
 export function recordNames(groupDomain: string) {
   const prefix = `iam.${groupDomain}`
   return {
     user: `${prefix}/user-ref`,
     login: `${prefix}/login-ref`,
     address: `${prefix}/source-network`,
-    /** The process that wrote it and has counted it. */
+    /** The process that wrote the record, and has already counted it. */
     writer: `${prefix}/recorded-by`,
   }
 }
@@ -49,7 +50,7 @@ export function recordNames(groupDomain: string) {
 const maxLabel = 63
 
 /**
- * The source address, or its network that counts as one source, in the form of a label value:
+ * Returns the source address, or the network that counts as one source, as a label value:
  * 192.0.2.1, 2001-db8-0-0---64.
  */
 export function toNetworkLabel(address: string): string {

@@ -7,7 +7,7 @@ export type RecordPrunerOptions = {
   readonly client: KubeClient
   readonly groupDomain: string
   readonly retentionSeconds: number
-  /** For each user. */
+  /** Maximum number of records of each user. */
   readonly maxEntries: number
   /**
    * Failures of unknown names are only needed for the lockout, and are deleted after its window.
@@ -15,7 +15,7 @@ export type RecordPrunerOptions = {
   readonly unknownSeconds: number
 }
 
-// Only names, labels and times are read.
+// Only names, labels and times are needed.
 const metadataOnly = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1'
 const pageSize = 500
 

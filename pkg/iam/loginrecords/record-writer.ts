@@ -9,19 +9,19 @@ export type RecordWriter = {
 
 export type RecordWriterOptions = {
   readonly write: (record: LoginRecord) => Promise<void>
-  /** Called for a record that was not written: too many were waiting, or the write failed. */
+  /** Called for a record that was not written: the queue was full, or the write failed. */
   readonly lost: (error: unknown) => void
   readonly now?: () => number
 }
 
 const writers = 2
 const maxWaiting = 200
-// A script or benchmark may log in many times a second, and not all of these records are needed.
+// Scripts may log in many times a second, and not all of these records are needed.
 const sameLoginMs = 1_000
 
 /**
- * Writes records of successful logins in order, a few concurrently. Records beyond its queue are
- * dropped. Failures are written by the failed login counter.
+ * Writes records of successful logins, a few concurrently. Records that exceed the queue are
+ * dropped. The failed login counter writes records of failures.
  */
 export function createRecordWriter({ write, lost, now = Date.now }: RecordWriterOptions): RecordWriter {
   const queue: LoginRecord[] = []

@@ -3,9 +3,9 @@ import { toUser, type User } from '../users/user.ts'
 import type { PasswordWriter } from './password-writer.ts'
 
 /**
- * Stores a password that a user has chosen, which no longer counts as set by an administrator.
+ * Stores a password that a user has chosen, so it no longer counts as set by an administrator.
  *
- * @throws Status 409 if the user was changed since it was read
+ * @throws Status 409 if the user has changed since it was read
  */
 export function createOwnPasswordWriter(options: {
   groupDomain: string

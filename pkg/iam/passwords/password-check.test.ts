@@ -13,7 +13,7 @@ describe('createPasswordChecker', () => {
     const compared: (string | undefined)[] = []
     const failed: FailedLogin[] = []
     const locked: string[] = []
-    /** The failures that all replicas have counted. */
+    /** The failures on all replicas, and how often they were queried. */
     const common = { failures: 0, fromAddress: 0, questions: 0 }
     const checker = createPasswordChecker({
       users: { find: login => users.get(login.replace('@kapis.io', '')) },
@@ -90,7 +90,8 @@ describe('createPasswordChecker', () => {
     expect(failed.map(({ reason }) => reason)).to.deep.equal([
       ...['incorrect password', 'incorrect second factor', 'incorrect second factor'],
     ])
-    // Neither a right factor nor a right password gets further, from any address.
+    // While the user is locked, neither a correct factor nor a correct password works, from any
+    // address.
     expect(await factor(true, '198.51.100.2')).to.equal('locked')
     expect(await check('alice', 'right')).to.equal('locked')
     expect(tried).to.have.length(3)
@@ -266,7 +267,7 @@ describe('createPasswordChecker', () => {
       ]
       for (const [guesses, outcomes] of bursts) {
         const { check, common } = make()
-        // Three elsewhere, and the one that comes now.
+        // Three failures of other replicas, and the next one.
         common.failures = 4
         expect(await Promise.all(guesses.map(guess => check('alice', guess)))).to.deep.equal(outcomes)
       }

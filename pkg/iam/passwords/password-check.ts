@@ -21,20 +21,21 @@ export type PasswordVerdict =
   | { readonly outcome: 'wrong'; readonly user: User | undefined }
   | { readonly outcome: 'locked'; readonly user: User | undefined; readonly retryAfterSeconds: number }
 
-/** A second factor of a user whose password was correct. */
+/** The check of a second factor, for a user whose password was correct. */
 export type FactorAttempt = Pick<PasswordAttempt, 'source' | 'signal'> & { readonly user: User }
 
 export type PasswordChecker = {
   /**
-   * @throws Status 503 if too many wait; the reason of the signal if the client has disconnected
+   * @throws Status 503 if too many callers wait; the reason of the signal if the client has
+   * disconnected
    */
   readonly check: (attempt: PasswordAttempt) => Promise<PasswordVerdict>
   /**
-   * Checks a second factor. Failures count for the user and the address as wrong passwords do, and
+   * Checks a second factor. Failures count for the user and the address like wrong passwords, and
    * lock both.
    *
-   * @param verify whether the factor is right
-   * @throws the same, and the errors of `verify`
+   * @param verify returns whether the factor is correct
+   * @throws the errors of `check` and of `verify`
    */
   readonly checkFactor: (attempt: FactorAttempt, verify: () => Promise<boolean>) => Promise<PasswordVerdict>
   /**
@@ -55,11 +56,11 @@ export type LockedName = {
   readonly knownAs: string | undefined
 }
 
-/** A password that an identity provider checks. */
+/** The check of a password by an identity provider. */
 export type ForeignAttempt = {
   readonly passed: () => void
   /**
-   * @param user the user of the password, if known
+   * @param user the user of the account, if known
    * @param knownAs name of the account for the audit log
    * @returns the time until which the name is locked, if this failure must not be revealed
    */
@@ -69,7 +70,7 @@ export type ForeignAttempt = {
 export type PasswordCheckerOptions = {
   readonly users: { readonly find: (login: string) => User | undefined }
   readonly hasher: PasswordHasher
-  /** Undefined for a user without a password. @throws Status 503 */
+  /** Returns the password hash; undefined for a user without a password. @throws Status 503 */
   readonly hashOf: (user: User) => Promise<string | undefined>
   readonly lockout: Lockout
   readonly durationSeconds: number
@@ -83,19 +84,19 @@ export type PasswordCheckerOptions = {
    */
   readonly failed: (event: FailedLogin) => Promise<FailureCount>
   /**
-   * Failures of a user, and from an address.
+   * Counts the failures of a user and from an address.
    *
    * @throws Status 503
    */
   readonly counts: Pick<FailedLoginCounter, 'countOf' | 'countFrom'>
-  /** The failure has locked these keys. */
+  /** Called when a failure has locked keys. */
   readonly locked: (keys: readonly LockoutKey[], event: FailedLogin) => void
 }
 
 export type FailedLogin = {
   readonly login: string
   readonly user: User | undefined
-  /** Identity provider; '' for a password of ours. */
+  /** The identity provider; '' for a local password. */
   readonly provider: string
   readonly source: Source
   readonly reason: 'incorrect password' | 'incorrect second factor'
@@ -108,14 +109,15 @@ export type LoginKeys = {
 }
 
 /**
- * The only place where a local password is verified. Failures count for the entered name, the
- * address, and the user if it exists. Unknown names are locked in the same way. If a user is locked
+ * Checks local passwords; no other code may do so. Failures count for the entered name, the
+ * address, and the user if it exists; unknown names are locked in the same way. If a user is locked
  * under another name (user name or e-mail address), this name gets "incorrect password" without a
- * check, since "locked" would reveal that both names belong to one user. The lock applies on its
- * own replica immediately and on the others soon; for a burst over several replicas the shared
- * counter decides, so no more failures are revealed than allowed. A correct password does not query
- * the shared counter before the first failure on its replica, to keep logins cheap: an attacker may
- * therefore get one additional guess per replica.
+ * check: "locked" would reveal that both names belong to one user.
+ *
+ * A lock is effective immediately on its own replica, and soon on the others. For a burst over
+ * several replicas the shared counter decides, so no more results are revealed than allowed. A
+ * correct password does not query the shared counter before the first failure on its replica, which
+ * keeps logins cheap. An attacker may therefore get one additional guess per replica.
  */
 export function createPasswordChecker(options: PasswordCheckerOptions): PasswordChecker {
   const { users, hasher, hashOf, lockout, toKeys } = options
@@ -131,8 +133,8 @@ export function createPasswordChecker(options: PasswordCheckerOptions): Password
   ): Promise<PasswordVerdict> {
     const isOpen = user !== undefined && attempts.length > 1
     const event = { login, user, provider: '', source, reason: 'incorrect password' } as const
-    // The same response in the same time for an unknown user, a user without a password, and a
-    // wrong password.
+    // Unknown users, users without a password and wrong passwords get the same response after the
+    // same time.
     return settle(event, attempts, async () =>
       hasher.verify(password, isOpen ? await hashOf(user) : undefined, signal),
     )
@@ -160,15 +162,18 @@ export function createPasswordChecker(options: PasswordCheckerOptions): Password
     return until === undefined ? { outcome: 'wrong', user } : toLocked(until, user)
   }
 
-  /** Locked by an administrator, or by a replica whose records have not arrived yet. */
+  /**
+   * Returns the end of a lock in status.state: set by an administrator, or by a replica whose
+   * records have not arrived yet.
+   */
   function lockedByState(user: User): number | undefined {
     const end = stateLockedUntilMs(user, options.durationSeconds)
     return lockout.lockedUntilMs(toKeys.user(user)) === undefined ? end : undefined
   }
 
   /**
-   * Many users may log in from one address and fail at any time, so the shared counter is only
-   * queried after several failures.
+   * Reports whether a correct password may be revealed. Many users may share an address and fail at
+   * any time, so the shared counter is only queried after several failures.
    */
   async function mayPass(user: User, login: string, { address }: Source): Promise<boolean> {
     const { counts, maxTries, maxTriesPerAddress } = options
@@ -178,7 +183,7 @@ export function createPasswordChecker(options: PasswordCheckerOptions): Password
     return !isCrowded || (await counts.countFrom(address)) < maxTriesPerAddress
   }
 
-  /** @returns until when the name is locked, if the failure must not be revealed */
+  /** @returns the time until which the name is locked, if the failure must not be revealed */
   async function fail(attempts: readonly Attempt[], event: FailedLogin): Promise<number | undefined> {
     const locked = attempts.flatMap(attempt => attempt.failed())
     if (locked.length > 0) options.locked(locked, event)
@@ -195,7 +200,7 @@ export function createPasswordChecker(options: PasswordCheckerOptions): Password
       return {
         passed: attempt.passed,
         failed(user, knownAs) {
-          // A locked name is not sent to the provider.
+          // Remembered, because a locked name is not sent to the provider, which would know it.
           if (knownAs !== undefined) knownNames.set(key, knownAs, 2 * options.durationSeconds * 1000)
           return fail([attempt], { login, user, provider, source, reason: 'incorrect password' })
         },
@@ -238,7 +243,7 @@ export function createPasswordChecker(options: PasswordCheckerOptions): Password
   }
 }
 
-/** Unlocked by an administrator: earlier failures no longer count. */
+/** Resets the failures of a user whom an administrator has unlocked. */
 function forgiveUnlocked(lockout: Lockout, toKeys: LoginKeys, user: User): void {
   if (user.state !== 'Active' || user.stateSinceMs === 0) return
   const names = user.email === '' ? [user.name] : [user.name, user.email]
@@ -246,8 +251,7 @@ function forgiveUnlocked(lockout: Lockout, toKeys: LoginKeys, user: User): void 
 }
 
 /**
- * Returns the time until which status.state locks the user; undefined if it does not, or the time
- * has passed.
+ * Returns the time until which status.state locks the user; undefined if the user is not locked.
  */
 export function stateLockedUntilMs(
   user: User,
@@ -255,7 +259,8 @@ export function stateLockedUntilMs(
   nowMs = Date.now(),
 ): number | undefined {
   if (user.state !== 'AuthLimitExceeded') return undefined
-  // A state set by hand needs no timestamp: it is added, and the lock counts from then.
+  // A state that was set by hand may lack a timestamp. The reconciler adds it, and the lock lasts
+  // from then.
   const end = (user.stateSinceMs === 0 ? nowMs : user.stateSinceMs) + durationSeconds * 1000
   return nowMs < end ? end : undefined
 }

@@ -10,7 +10,7 @@ import { createPasswordMigration } from './password-migration.ts'
 
 const hash = `$2b$10$${'a'.repeat(53)}`
 const minute = 60_000
-/** Of Secrets that were there before the rollout, which begins at 0. */
+/** When the existing Secrets were created; the rollout begins at 0. */
 const before = -11 * minute
 
 function userOf(name: string, spec: object, annotations: Readonly<Record<string, string>> = {}): KubeObject {
@@ -112,7 +112,7 @@ describe('createPasswordMigration', () => {
   ] as const)
     it(`moves those that come later as they come: in ${what}`, async () => {
       const { mover, written, add } = make([moved], { sinceMs })
-      // Before the first run nothing is known of existing Secrets.
+      // Ignored: before the first run it is unknown whether Secrets exist.
       mover.changed(toUser(old))
       await mover.sweep()
       expect(written).to.deep.equal([])

@@ -28,23 +28,23 @@ export type PasswordMigration = {
   readonly sweep: () => Promise<void>
 }
 
-// Longer than a rollout. A replica of an older release, which only knows hashes in Users, would end
-// every login of a user whose hash was moved; and no user could log in after a rollback.
+// Longer than a rollout. Replicas of older releases only know hashes in Users: they would end every
+// login of a user whose hash was moved, and after a rollback no user could log in.
 const rolloutMs = 600_000
 
 /**
- * Moves password hashes from Users into Secrets: those written by earlier releases, and those
- * applied from KubeSphere or a backup. Logins stay valid, since the fingerprint of the hash does
- * not change. If no Secret had a hash ten minutes before the start, it waits ten minutes for the
- * rollout to finish.
+ * Moves password hashes from Users into Secrets: those of earlier releases, and those applied from
+ * KubeSphere or a backup. Logins stay valid, since the fingerprint of the hash does not change. If
+ * no Secret was ten minutes old at startup, the program may be part of a rollout: it waits ten
+ * minutes.
  */
 export function createPasswordMigration(options: PasswordMigrationOptions): PasswordMigration {
   const { client, groupDomain, users, store, write, logger, now = Date.now } = options
   const startedAtMs = now()
-  /** Users to migrate, one after the other: many may be applied together. */
+  /** Names of users to migrate, sequentially: many users may be applied together. */
   const waiting = new Set<string>()
   let isMoving = false
-  /** Unknown before the first sweep. */
+  /** When migration may begin; Infinity before the first sweep. */
   let fromMs = Number.POSITIVE_INFINITY
 
   async function move(name: string): Promise<boolean> {
@@ -62,13 +62,15 @@ export function createPasswordMigration(options: PasswordMigrationOptions): Pass
       }
       return true
     } catch (error) {
-      // Deleted or changed concurrently, or migrated by another replica.
+      // The user was deleted, changed or migrated concurrently.
       if (error instanceof Status && (error.code === 404 || error.code === 409)) return false
       throw error
     }
   }
 
-  /** A failure is retried by the next run, and does not stop the others. */
+  /**
+   * Migrates the waiting users. A failure does not stop the others, and the next run retries it.
+   */
   async function moveWaiting(): Promise<void> {
     if (isMoving) return
     isMoving = true
@@ -116,14 +118,14 @@ function holdsHash({ inlineHash, hasAppliedHash }: User): boolean {
   return inlineHash !== undefined || hasAppliedHash
 }
 
-/** last-applied-configuration of kubectl contains the hash. */
+/** Returns annotations that remove the hash from last-applied-configuration of kubectl. */
 function withoutAppliedHash({ metadata }: KubeObject): Readonly<Record<string, string | null>> {
   const applied = metadata.annotations?.[lastAppliedAnnotation]
   if (applied === undefined) return {}
   return { [lastAppliedAnnotation]: withoutPassword(applied) }
 }
 
-/** The rest of the applied configuration is preserved; null if it is invalid. */
+/** Returns the applied configuration without the password; null if the configuration is invalid. */
 function withoutPassword(applied: string): string | null {
   try {
     JSON.parse(applied)

@@ -23,7 +23,7 @@ import { createPasswordChecker, type PasswordChecker } from './password-check.ts
 export type PasswordServiceOptions = {
   readonly client: KubeClient
   readonly groupDomain: string
-  /** Of the Secret that the replicas share. */
+  /** The namespace of the Secret that the replicas share. */
   readonly namespace: string
   readonly authentication: AuthenticationConfig
   readonly users: { readonly find: (login: string) => User | undefined; readonly all: () => Iterable<User> }
@@ -37,12 +37,12 @@ export type PasswordServiceOptions = {
 export type LoggedIn = { readonly user: User; readonly provider: string; readonly source: Source }
 
 export type PasswordService = PasswordChecker & {
-  /** Whether enough is known of earlier failures to check passwords. */
+  /** Whether earlier failures are loaded, so that passwords can be checked. */
   readonly isReady: boolean
   readonly recordLogin: (login: LoggedIn) => void
   /** Must be called with every changed user: unlocking by an administrator resets the count. */
   readonly changed: (before: User | undefined, after: User | undefined) => void
-  /** Removes expired locks and old records; one of the programs must call it periodically. */
+  /** Removes old records; one of the programs must call it periodically. */
   readonly keepUp: () => Promise<void>
   readonly start: () => Promise<void>
   readonly stop: () => void

@@ -30,7 +30,7 @@ function refusal(method: string): Status {
   return method === 'POST' ? new Status(409, 'AlreadyExists', '') : new Status(404, 'NotFound', '')
 }
 
-/** kube-apiserver with the Secrets of one namespace. */
+/** A kube-apiserver with the Secrets of one namespace. */
 function memoryKube(before: (call: Call) => void = () => undefined) {
   type Stored = {
     type?: string
@@ -105,9 +105,9 @@ describe('PasswordStore', () => {
     const { credential: first } = await store.keep(jane, hash('a'))
     const { credential: second } = await store.keep({ ...jane, credential: first }, hash('b'))
     const of = (credential: string, inlineHash?: string) => store.hashOf({ ...user, credential, inlineHash })
-    // Both Secrets exist until the user refers to the second; the one that is referred to is valid.
+    // The user still refers to the first hash, so both are stored.
     expect([await of(first), await of(second)]).to.deep.equal([hash('a'), hash('b')])
-    // Another user of the same name without a password.
+    // Another user of the same name has no password.
     expect([await of(''), await of('0123456789abcdef')]).to.deep.equal([undefined, undefined])
     expect(await of(second, hash('z'))).to.equal(hash('z'))
   })
@@ -170,7 +170,7 @@ describe('PasswordStore', () => {
     const { make, stored } = memoryKube()
     const replicas = [make(), make(), make()]
     const kept = await Promise.all(['a', 'b', 'c'].map((letter, i) => replicas[i]?.keep(jane, hash(letter))))
-    // Whichever of them its user names, every replica finds it.
+    // Every replica finds each of the hashes, as the user may refer to any of them.
     for (const store of replicas)
       for (const [i, letter] of ['a', 'b', 'c'].entries())
         expect(await store.hashOf({ ...user, credential: kept[i]?.credential ?? '' })).to.equal(hash(letter))
@@ -189,7 +189,7 @@ describe('PasswordStore', () => {
     const late = make()
     await late.keep({ ...jane, credential }, hash('a'))
     const at = stored.get('kapis-user-jane')?.metadata.annotations
-    // Another replica has stored one since.
+    // Another replica has stored a hash in the meantime.
     await store.tidy({ ...jane, credential }, Date.now() + 180_000)
     expect([keys().length, stored.get('kapis-user-jane')?.metadata.annotations]).to.deep.equal([2, at])
     await late.tidy({ ...jane, credential }, Date.now() + 180_000)
@@ -207,7 +207,7 @@ describe('PasswordStore', () => {
     expect(uids()).to.deep.equal(['secret-1', undefined])
     await store.tidy({ ...jane, credential })
     expect(uids()).to.deep.equal(['secret-1', 'u1'])
-    // Garbage collection by uid must affect another object.
+    // Garbage collection by uid must not delete the new Secret.
     await store.keep({ ...jane, uid: 'u2' }, hash('b'))
     expect(uids()).to.deep.equal(['secret-3', 'u2'])
     await store.tidy({ ...jane, uid: 'u3', credential: toCredential(hash('b')) })

@@ -12,12 +12,12 @@ import { ownerUidOf, writeUserSecret } from '../users/user-secret.ts'
 export type PasswordStoreOptions = {
   readonly client: KubeClient
   readonly groupDomain: string
-  /** The namespace of the Secrets: that of Kapis. */
+  /** The namespace of Kapis, which contains the Secrets. */
   readonly namespace: string
   readonly logger: Logger
 }
 
-/** The owner of the password; the uid is '' for a user who is not created yet. */
+/** The owner of the password; the uid is '' for a user who does not exist yet. */
 export type PasswordOwner = Pick<User, 'name' | 'uid' | 'credential'>
 
 /** The fields of a User spec that refer to its hash. */
@@ -27,25 +27,25 @@ const prefix = 'kapis-user-'
 /** Longer than the time between storing a hash and writing its User. */
 const settledMs = 120_000
 
-/** Hashes by their fingerprint. */
+/** Password hashes by fingerprint. */
 type Hashes = ReadonlyMap<string, string>
 
-/** The Secret of a user. */
+/** A cached Secret. */
 type Kept = {
   readonly hashes: Hashes
-  /** '' without an owner. */
+  /** The uid of the user; '' without an owner. */
   readonly ownerUid: string
   readonly createdAtMs: number
-  /** When a hash was last stored in it; 0 if unknown. */
+  /** When the last hash was stored; 0 if unknown. */
   readonly storedAtMs: number
   readonly resourceVersion: string
 }
 
 /**
- * Password hashes: one Secret `kapis-user-<name>` of type `iam.<group domain>/password` per user,
- * so that read access to users does not expose hashes. `spec.credential` of the user is the
- * fingerprint of the current hash: the hash is stored first, and becomes valid when the user refers
- * to it. A hash that no user refers to is ignored.
+ * Stores password hashes: one Secret `kapis-user-<name>` of type `iam.<group domain>/password` per
+ * user, so that read access to users does not expose hashes. `spec.credential` of the user is the
+ * fingerprint of the current hash. A hash is stored first, and becomes valid when the user refers
+ * to it. Other hashes are ignored.
  */
 export class PasswordStore {
   readonly #options: PasswordStoreOptions
@@ -87,7 +87,7 @@ export class PasswordStore {
   }
 
   /**
-   * @throws Status 503 if the CRD is from an older release: kube-apiserver would drop
+   * @throws Status 503 if the CRD is from an older release, since kube-apiserver would drop
    * spec.credential
    */
   requireSchema(): Promise<void> {
@@ -96,7 +96,7 @@ export class PasswordStore {
 
   /**
    * Returns the bcrypt hash of a user; undefined without a password. A hash in the User itself
-   * takes precedence: it is newer, and not yet moved.
+   * takes precedence, since it is newer and was not moved yet.
    *
    * @throws Status 503
    */
@@ -108,8 +108,8 @@ export class PasswordStore {
     if (credential === '') return undefined
     const known = this.#secrets.get(prefix + name)?.hashes.get(credential)
     if (known !== undefined) return known
-    // The watch of users may be ahead of the watch of Secrets, and another installation may share
-    // the users.
+    // Read from kube-apiserver: the watch of Secrets may be delayed, or another installation with
+    // the same users has stored the hash.
     const { namespace, logger } = this.#options
     for (const place of new Set([credentialNamespace || namespace, namespace])) {
       const secret = await this.#read(name, place)
@@ -123,16 +123,16 @@ export class PasswordStore {
     return undefined
   }
 
-  /** Returns the fields of a User for a stored hash. */
+  /** Returns the fields of a User that refer to a hash. */
   referenceTo(hash: string): PasswordReference {
     return { credential: toCredential(hash), credentialNamespace: this.#options.namespace }
   }
 
   /**
    * Stores a hash for a user, who must refer to it afterwards. Older hashes stay until `tidy`,
-   * since another replica may be about to refer to one.
+   * since another replica may be about to refer to one of them.
    *
-   * @returns the fingerprint
+   * @returns the fields of a User that refer to the hash
    * @throws Status 503
    */
   async keep(owner: PasswordOwner, hash: string): Promise<PasswordReference> {
@@ -143,8 +143,8 @@ export class PasswordStore {
   }
 
   /**
-   * Deletes all hashes but the current one, and makes the user the owner of the Secret, which a
-   * restore from backup does not preserve.
+   * Deletes all hashes except the current one. Makes the user the owner of the Secret, which a
+   * restored backup does not preserve.
    *
    * @throws Status 503
    */
@@ -157,7 +157,7 @@ export class PasswordStore {
     else if (kept.ownerUid !== owner.uid) await this.#change(owner, known => known)
   }
 
-  /** @param expected nothing is done if the Secret has changed */
+  /** @param expected the cached Secret; nothing is done if the stored Secret differs */
   async #change(owner: PasswordOwner, next: (known: Hashes) => Hashes, expected?: Kept): Promise<void> {
     await retryOnConflict(async () => {
       const secret = await this.#read(owner.name)
@@ -168,7 +168,7 @@ export class PasswordStore {
     }, `the password of ${owner.name} is being changed concurrently`)
   }
 
-  /** @returns false if another writer was first */
+  /** @returns false if another writer has changed the Secret */
   async #write(owner: PasswordOwner, hashes: Hashes, old: KubeObject | undefined): Promise<boolean> {
     const { client, groupDomain, namespace } = this.#options
     const target = { client, groupDomain, name: { namespace, name: prefix + owner.name } }
@@ -184,7 +184,7 @@ export class PasswordStore {
       const secret = await readSecret(this.#options.client, { namespace, name: prefix + user })
       return secret?.type === this.#type ? secret : undefined
     } catch (error) {
-      // Kapis may have no permissions in other namespaces.
+      // Kapis may lack permissions in other namespaces.
       const isForeign = namespace !== this.#options.namespace
       if (error instanceof Status && error.code === 403 && isForeign) return undefined
       throw error
@@ -192,7 +192,7 @@ export class PasswordStore {
   }
 }
 
-/** The type of the Secrets. */
+/** Returns the type of the Secrets. */
 export function passwordSecretType(groupDomain: string): string {
   return `iam.${groupDomain}/password`
 }

@@ -10,12 +10,11 @@ export type PasswordWriterOptions = {
 }
 
 /**
- * Replaces the password of a user by its bcrypt hash, which ends all logins that began with the old
- * one.
+ * Replaces the password of a user by a bcrypt hash, which ends all logins with the old password.
  *
- * @param annotations to change as well; null deletes one
+ * @param annotations annotations to change as well; null deletes one
  * @returns the stored user
- * @throws Status 404, 409 if the user was changed since it was read, 503
+ * @throws Status 404, 409 if the user has changed since it was read, 503
  */
 export type PasswordWriter = (
   user: Pick<User, 'name' | 'uid' | 'resourceVersion' | 'credential'>,

@@ -16,7 +16,7 @@ describe('createPasswordHasher', () => {
 
   it('knows the password again', async () => {
     expect(await hasher.verify('Correct horse 1', stored)).to.equal(true)
-    // The format of Go and older tools.
+    // Go and older tools write the prefix $2a$.
     expect(await hasher.verify('Correct horse 1', stored.replace('$2b$', '$2a$'))).to.equal(true)
   })
 
@@ -45,7 +45,7 @@ describe('createPasswordHasher', () => {
       ['cost 9', await hash('Correct horse 1', 9)],
     ])
     const samples = new Map([...kinds.keys()].map(kind => [kind, [] as number[]]))
-    // Alternating, so that other load on the machine affects all of them.
+    // Measured in turn, so that other load on the machine affects all of them.
     for (let i = 0; i < 7; i++) {
       for (const [kind, each] of kinds) {
         const startedAt = performance.now()

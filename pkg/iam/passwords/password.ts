@@ -7,42 +7,40 @@ import { createConcurrencyLimiter } from '../../scheduling/concurrency-limiter.t
 export type PasswordHasher = {
   readonly hash: (password: string) => Promise<string>
   /**
-   * Verifies a password against a hash. Without a hash (unknown user) it takes as long and returns
-   * false, so that timing does not reveal which users exist.
+   * Verifies a password against a hash. Without a hash (unknown user) it returns false after the
+   * same time, so that timing does not reveal which users exist.
    *
-   * @param signal of the waiting client: abandoned checks are skipped
-   * @throws Status 503 if too many wait
+   * @param signal aborted when the client disconnects: its check is skipped
+   * @throws Status 503 if too many checks wait
    */
   readonly verify: (password: string, stored: string | undefined, signal?: AbortSignal) => Promise<boolean>
-  /** Hashes in progress and queued. */
+  /** Returns the number of running and queued hashes. */
   readonly pending: () => number
 }
 
-// The cost that other components of the platform use, and the one for unknown names.
+// The cost that other components of the platform use. Dummy hashes of unknown names have the same
+// cost.
 const cost = 10
-// bcrypt uses only 72 bytes; longer input is rejected before it costs a hash.
+// bcrypt uses only 72 bytes, and rejecting longer input costs no hash.
 const maxPasswordLength = 1024
 // At 60 ms per hash on two cores this is about seven seconds of waiting; beyond that a 503 with
 // Retry-After is better.
 const maxWaiting = 256
 
 /**
- * Pads the verification of low-cost hashes to the cost of dummy hashes, so that timing does not
- * reveal which users exist: each cost doubles the work, so the costs from its own up to the target
- * add up to the difference. Higher costs cannot be hidden.
+ * Verifies dummy hashes so that a hash of low cost takes as long as other hashes, and timing does
+ * not reveal which users exist. Each cost doubles the work, so the dummy costs from the hash's own
+ * cost up to the target add up to the difference. Higher costs cannot be hidden.
  */
 async function fillUp(stored: string): Promise<void> {
   for (let next = Number(stored.slice(4, 6)); next < cost; next++) await hash('x', next)
 }
 
-/**
- * Runs bcrypt on the thread pool, never on the event loop, with as many hashes at a time as there
- * are cores.
- */
+/** Runs bcrypt on the thread pool instead of the event loop, with one hash per core at a time. */
 export async function createPasswordHasher(threads = availableParallelism()): Promise<PasswordHasher> {
   const dummyHash = await hash(randomBytes(16).toString('hex'), cost)
-  // Hashes share the thread pool with token signing and DNS: without a limit, one burst of logins
-  // would block everything else.
+  // Hashes share the thread pool with token signing and DNS: an unlimited burst of logins would
+  // block both.
   const queue = createConcurrencyLimiter({
     atOnce: threads,
     maxWaiting,

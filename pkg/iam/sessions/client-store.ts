@@ -24,7 +24,7 @@ type Entry = { readonly secret: string; readonly createdAt: string; readonly reg
  */
 export class ClientStore {
   readonly #options: ClientStoreOptions
-  /** By the name of the Secret. */
+  /** Secrets by name. */
   readonly #secrets: Informer<Entry>
   #clients: ReadonlyMap<string, RegisteredClient>
 
@@ -95,7 +95,7 @@ export class ClientStore {
   }
 }
 
-/** A total order, so that all replicas agree. */
+/** A total order, so that all replicas use the same client. */
 function byAge(a: Entry, b: Entry): number {
   return a.createdAt < b.createdAt || (a.createdAt === b.createdAt && a.secret < b.secret) ? -1 : 1
 }

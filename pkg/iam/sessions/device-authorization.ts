@@ -16,32 +16,32 @@ export type DeviceAuthorization = {
   readonly user: string
   readonly userUid: string
   readonly provider: string
-  /** In seconds since the epoch. */
+  /** When the user logged in, in seconds since the epoch. */
   readonly authTime: number
   readonly amr: AuthenticationMethods
   readonly browserSid: string
-  /** Of the login that the device will get. */
+  /** The sid of the login that the device will get. */
   readonly sid: string
 }
 
 export type DeviceStore = {
-  /** @throws Status 409 if the name exists */
+  /** @throws Status 409 if a device with this name exists */
   readonly create: (
     device: Pick<DeviceAuthorization, 'name' | 'clientId' | 'scope' | 'expiresAtMs'>,
   ) => Promise<void>
   /**
-   * Reads the current state from kube-apiserver, so that it does not matter which replica created
-   * it; undefined if it does not exist or has expired.
+   * Reads the current state from kube-apiserver, so that any replica may have created it. Undefined
+   * if it does not exist or has expired.
    */
   readonly read: (name: string) => Promise<DeviceAuthorization | undefined>
-  /** @returns false if it was changed or deleted since it was read */
+  /** @returns false if the object was changed or deleted since it was read */
   readonly update: (device: DeviceAuthorization) => Promise<boolean>
   readonly remove: (name: string) => Promise<void>
-  /** Deletes expired ones. Safe to run on every replica. */
+  /** Deletes expired objects. Safe to run on every replica. */
   readonly collect: () => Promise<void>
 }
 
-/** Stored in kube-apiserver: device and browser may use different replicas. */
+/** Stores device logins in kube-apiserver, since device and browser may use different replicas. */
 export function createDeviceStore({
   client,
   groupDomain,

@@ -27,7 +27,7 @@ const login: Session = {
   ended: '',
 }
 
-/** Sessions whose first updates fail with a conflict. */
+/** A session store whose first updates fail with a conflict. */
 function store(initial: readonly Session[], conflicts = 0) {
   const sessions = new Map(initial.map(session => [session.sid, session]))
   return {

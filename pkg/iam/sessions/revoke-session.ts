@@ -10,15 +10,15 @@ export type EndableSessions = {
 
 type ListedSessions = EndableSessions & { readonly list: (user: string) => Promise<readonly Session[]> }
 
-// Each attempt only fails if the login was changed at the same moment, by a refresh or another
+// An attempt only fails if the login is changed at the same moment, by a refresh or another
 // revocation.
 const attempts = 5
 
 /**
  * Ends a login permanently and stores the reason.
  *
- * @param known the cached state; it is read again if it has changed
- * @returns false if it had already ended or does not exist
+ * @param known the cached state; after a conflict the session is read again
+ * @returns false if the login had already ended or does not exist
  * @throws Status 503
  */
 export async function endLogin(sessions: EndableSessions, known: Session, why: string): Promise<boolean> {
@@ -32,8 +32,9 @@ export async function endLogin(sessions: EndableSessions, known: Session, why: s
 }
 
 /**
- * Ends a browser session and the logins of clients that were made in it, or in an earlier one of
- * the same user in the same browser. It ends last: if a write fails, the user can log out again.
+ * Ends a browser session, and the logins of clients that began in it or in an earlier session of
+ * the same user in the same browser. The browser session ends last: if a write fails, the user can
+ * log out again.
  *
  * @throws Status 503
  */
@@ -46,7 +47,7 @@ export async function endBrowserSession(
     const all = await sessions.list(browser.user)
     const sids = sidsOfRow(all, browser)
     const open = all.filter(session => session.ended === '' && isOfRow(sids, session))
-    // A client may have redeemed a code meanwhile.
+    // Repeated until nothing is left: a client may redeem a code at the same time.
     if (open.length === 0) return
     for (const session of open.toSorted((a, b) => Number(sids.has(a.sid)) - Number(sids.has(b.sid))))
       await endLogin(sessions, session, why)
@@ -54,7 +55,10 @@ export async function endBrowserSession(
   throw unavailable('the login is being updated concurrently; try again')
 }
 
-/** The browser sessions of a row, from the first on (see Session). */
+/**
+ * Returns the sids of all consecutive sessions of the same user in the same browser (see
+ * Session.browserSid).
+ */
 function sidsOfRow(all: readonly Session[], browser: Session): ReadonlySet<string> {
   const first = browser.browserSid || browser.sid
   const inRow = all.filter(({ type, browserSid }) => type === 'Browser' && browserSid === first)
@@ -66,8 +70,8 @@ function isOfRow(sids: ReadonlySet<string>, { sid, browserSid }: Session): boole
 }
 
 /**
- * Ends the logins of a user that have used no second factor, after one was set up: someone else may
- * have the password. Those of the browser in which it was set up go on.
+ * Ends the logins of a user that used no second factor, after a factor was set up: someone else may
+ * have the password. Logins of the browser that set it up stay active.
  *
  * @param browserSid the browser session; undefined if there is none yet
  * @throws Status 503
@@ -88,8 +92,8 @@ export async function endLoginsWithoutFactor(
 }
 
 /**
- * Ends the other logins of a user who has just logged in. Of two logins at the same time the one with
- * the higher resource version survives, whichever replicas they were made at.
+ * Ends the other logins of a user who has just logged in. Of two concurrent logins, the one with
+ * the higher resource version stays active, even on different replicas.
  *
  * @param own the new login
  * @param types the types of sessions that are ended
@@ -101,7 +105,7 @@ export async function endOtherLogins(
 ): Promise<void> {
   for (const session of await sessions.list(own.user)) {
     const isOther = types.includes(session.type) && session.sid !== own.sid && session.ended === ''
-    // A refreshed login is not new, and its resourceVersion says nothing about its beginning.
+    // A refreshed login is not new: its resourceVersion is that of the refresh.
     const isNewer = session.previousRefreshId === '' && isLater(session.resourceVersion, own.resourceVersion)
     if (isOther && !isNewer) await endLogin(sessions, session, 'another login')
   }

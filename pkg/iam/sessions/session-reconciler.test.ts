@@ -33,7 +33,9 @@ const login: Session = {
   ended: '',
 }
 
-/** A reconciler with logins of alice and bob; `actual` is the alice of kube-apiserver. */
+/**
+ * Creates a reconciler with logins of alice and bob; `actual` returns alice from kube-apiserver.
+ */
 function keep(actual: () => User | undefined, conflicts = 0) {
   const sessions = new Map(
     [login, { ...login, sid: 's2' }, { ...login, sid: 's3', user: 'bob' }].map(session => [

@@ -15,15 +15,15 @@ export type SessionReconcilerOptions = {
 }
 
 export type SessionReconciler = {
-  /** Must be called for every change of a user; undefined means deleted. */
+  /** Must be called for every change of a user; undefined means deleted or not yet created. */
   readonly changed: (name: string, before: User | undefined, after: User | undefined) => void
-  /** Ends logins of users that changed while the program was not running. */
+  /** Ends logins of users who changed while the program was not running. */
   readonly checkAll: (known: (name: string) => User | undefined) => Promise<void>
 }
 
 /**
- * Ends the logins of users who are disabled, deleted or have a new password, and stores that, so
- * they stay ended if the user comes back. Safe to run on every replica.
+ * Ends the logins of users who are disabled, deleted or have a new password. The end is stored, so
+ * that it is permanent even if the user is created again. Safe to run on every replica.
  */
 export function createSessionKeeper({
   readUser,
@@ -33,7 +33,7 @@ export function createSessionKeeper({
   async function check(name: string): Promise<void> {
     const open = [...sessions.all()].filter(session => session.user === name && session.ended === '')
     if (open.length === 0) return
-    // The cached users may be older than the logins: only kube-apiserver can tell that a login must
+    // The cached user may be older than the login, so kube-apiserver decides whether the login must
     // end.
     const user = await readUser(name)
     for (const session of open) {

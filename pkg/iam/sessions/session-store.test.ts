@@ -66,7 +66,7 @@ describe('SessionStore', () => {
 
   describe('of a login that was not in the list', () => {
     const seconds = (ms: number) => Math.floor(ms / 1000)
-    // In milliseconds after the list; clocks may differ by 10 s.
+    // Times in milliseconds after the list. Clocks may differ by 10 s.
     const rows: readonly [string, { issuedMs: number; askedMs: number }, boolean][] = [
       ['issued an hour before', { issuedMs: -hour, askedMs: 0 }, true],
       ['issued a minute before', { issuedMs: -60_000, askedMs: 0 }, true],
@@ -126,7 +126,7 @@ describe('SessionStore', () => {
       return store.isRevoked('s')
     })
     collection.expire([session('kept')])
-    // Deleted while the watch was down.
+    // The session was deleted while the watch was disconnected.
     await until(() => store.isRevoked('missed'))
     expect(store.isRevoked('s')).to.equal(true)
     expect(store.isRevoked('kept')).to.equal(false)
@@ -156,7 +156,8 @@ describe('SessionStore', () => {
       const { ends, emit } = await followEnds([session('s'), session('other')], () => ended)
       await store.update(toSession(ended))
       expect(ends).to.deep.equal(['s: logout'])
-      // The watch reports its own end, and that of another replica; then both are deleted.
+      // The watch reports the end of its own session and of another replica's; then both are
+      // deleted.
       await until(() => {
         emit({ type: 'MODIFIED', object: ended })
         emit({ type: 'MODIFIED', object: session('other', { ended: 'logout' }) })
@@ -197,7 +198,7 @@ describe('SessionStore', () => {
         session('kept'),
         session('ended', { ended: 'x' }),
       ])
-      // Only a watch can expire.
+      // Emitted repeatedly, since only a running watch can expire.
       await until(() => {
         emit({ type: 'DELETED', object: session('first') })
         return store.isRevoked('first')

@@ -18,40 +18,38 @@ export type SessionStoreOptions = {
   readonly client: KubeClient
   readonly groupDomain: string
   readonly logger: Logger
-  /**
-   * How long a token can be valid after the end of its session: the lifetime of an access token.
-   */
+  /** Lifetime of an access token, which can be valid this long after the end of its session. */
   readonly accessTokenSeconds: number
   /** The allowed clock skew of token issuers. */
   readonly clockSkewSeconds: number
   /**
-   * Credential and uid of the user: a login ends when the password changes, or the name is reused
-   * by another user.
+   * Returns the credential and uid of a user: a login ends when the password changes, or another
+   * user has the name.
    */
   readonly users?: { readonly get: (name: string) => User | undefined }
   /**
-   * Called for a login that ends before its time: only on the replica that has stored the end, but
-   * on every replica for one that was deleted, since no object is left that one of them could claim.
+   * Called for a login that ends before it expires, only on the replica that has stored the end.
+   * For a deleted login it is called on every replica, since no object is left that one of them
+   * could claim.
    */
   readonly onEnd?: (session: Session) => void
 }
 
-// Longer than the delay of a watch: by then every earlier login has been received.
+// Longer than the delay of a watch: after this time every earlier login has been received.
 const watchLagMs = 5_000
-// In doubt a key is kept.
+// Keys are kept this much longer than needed.
 const keyMarginSeconds = 300
 
 /**
- * Login sessions, stored in kube-apiserver. Whether a login has ended is answered from the watch
- * for each request; refresh tokens are read and written at kube-apiserver, so that two replicas can
- * never both accept one.
+ * Stores login sessions in kube-apiserver. Requests are checked against the watch. Refresh tokens
+ * are read and written at kube-apiserver, so that two replicas cannot both accept one.
  */
 export class SessionStore {
   readonly #options: SessionStoreOptions
   readonly #sessions = new Map<string, Session>()
   readonly #reflector: Reflector
   #askedAtMs = 0
-  /** Time of the request for the current list; 0 before the first. */
+  /** When the current list was requested; 0 before the first list. */
   #listedAtMs = 0
 
   constructor(options: SessionStoreOptions) {
@@ -89,8 +87,8 @@ export class SessionStore {
   }
 
   /**
-   * Returns whether a login is known to have ended. An unknown login counts as active while another
-   * replica may just have created it.
+   * Reports whether a login is known to have ended. An unknown login counts as active while another
+   * replica may have just created it.
    *
    * @param issuedAtSeconds the iat claim of the token
    */
@@ -100,18 +98,20 @@ export class SessionStore {
     if (session.ended !== '') return true
     const user = this.#options.users?.get(session.user)
     if (user !== undefined && isLeftBehind(session, user)) return true
-    // A parent has none itself.
+    // A parent has no parent itself, so this recursion ends.
     return session.parent !== '' && this.isRevoked(session.parent, session.createdAtMs / 1000, nowMs)
   }
 
-  /** The login of a client; undefined for a token that was made without a user at it. */
+  /**
+   * Returns the login of a client; undefined for a token that was issued without a login of a user.
+   */
   findLogin(sid: string): { readonly amr: AuthenticationMethods } | undefined {
     const session = this.#sessions.get(sid)
     return session?.type === '' ? session : undefined
   }
 
   /**
-   * Returns whether a token of a session is valid that was signed between two times, in seconds,
+   * Reports whether a session has a valid token that was signed between two times, in seconds,
    * allowing for clock skew.
    */
   hasTokenOf(fromSeconds: number, untilSeconds: number, nowMs = Date.now()): boolean {
@@ -123,8 +123,8 @@ export class SessionStore {
   }
 
   /**
-   * Returns whether a login is active that got ID tokens between two times, in seconds, allowing
-   * for clock skew.
+   * Reports whether an active login got ID tokens between two times, in seconds, allowing for clock
+   * skew.
    */
   hasIdTokenOf(fromSeconds: number, untilSeconds: number, nowMs = Date.now()): boolean {
     return [...this.#sessions.values()].some(
@@ -137,17 +137,17 @@ export class SessionStore {
     )
   }
 
-  /** Every cached login, including ended ones. */
+  /** Returns every cached login, including ended logins. */
   all(): Iterable<Session> {
     return this.#sessions.values()
   }
 
-  /** @returns the stored object */
+  /** @returns the stored session */
   async create(session: NewSession): Promise<Session> {
     const { client, groupDomain } = this.#options
     const body = toLoginSession(session, groupDomain)
-    // Every login waits for this request. The object has no unknown or duplicate fields, so
-    // warnings about them (fieldValidation) would be wasted; the schema is checked in any case.
+    // Every login waits for this request. The object has no unknown or duplicate fields, so field
+    // validation is skipped to save time; the schema is still checked.
     const path = `${sessionsPath(groupDomain)}?fieldValidation=Ignore`
     return toSession(parseObject(await client.call({ method: 'POST', path, body })))
   }
@@ -170,7 +170,7 @@ export class SessionStore {
     }
   }
 
-  /** @returns false when it has changed since it was read */
+  /** @returns false if the session has changed since it was read */
   async update(session: Session): Promise<boolean> {
     const { client, groupDomain } = this.#options
     try {
@@ -178,7 +178,7 @@ export class SessionStore {
       const stored = toSession(
         parseObject(await client.call({ method: 'PUT', path: this.#path(session.sid), body })),
       )
-      // An end is final: this replica need not wait for the watch.
+      // An end is final, so this replica need not wait for the watch.
       if (stored.ended !== '') {
         this.#sessions.set(stored.sid, stored)
         this.#options.onEnd?.(stored)
@@ -190,7 +190,7 @@ export class SessionStore {
     }
   }
 
-  /** Deletes sessions without valid tokens. Safe to run on every replica. */
+  /** Deletes sessions whose tokens have all expired. Safe to run on every replica. */
   async collect(nowMs = Date.now()): Promise<void> {
     for (const { sid, expiresAtMs } of [...this.#sessions.values()]) {
       if (!this.#isOver(expiresAtMs, nowMs)) continue
@@ -204,17 +204,18 @@ export class SessionStore {
   }
 
   /**
-   * Returns whether an unknown login must have been deleted (by a logout or with its user) before
-   * this program listed the logins. Its tokens verify until they expire, and nothing else would
-   * reject them. The list contains every login stored before it, and the watch reports all later
-   * ones. Because of clock skew, tokens from around the time of the list are uncertain: they are
-   * accepted until the watch would have reported them. A login that is rejected too early is
-   * accepted again once the watch reports it.
+   * Reports whether an unknown login must have been deleted (by a logout or with its user) before
+   * this program listed the logins. Only this check rejects its tokens until they expire. The list
+   * contains every login stored before it, and the watch reports all later ones.
+   *
+   * Because of clock skew, tokens from around the time of the list are uncertain: they are accepted
+   * until the watch would have reported them. A login that is rejected too early is accepted again
+   * once the watch reports it.
    */
   #isGone(issuedAtSeconds: number, nowMs: number): boolean {
     const skewMs = this.#options.clockSkewSeconds * 1000
     const earliestMs = issuedAtSeconds * 1000 - skewMs
-    // The claim is in whole seconds.
+    // iat has whole seconds, so the token may be almost a second younger.
     const latestMs = (issuedAtSeconds + 1) * 1000 + skewMs
     if (latestMs < this.#listedAtMs) return true
     return earliestMs <= this.#listedAtMs && nowMs > latestMs + watchLagMs
@@ -235,8 +236,8 @@ export class SessionStore {
   }
 
   /**
-   * A login that is deleted before its expiry was revoked: remember it for as long as its tokens
-   * are valid.
+   * Remembers a login that was deleted before its expiry, and so was revoked, until its tokens
+   * expire.
    */
   #deleted(session: Session): void {
     if (this.#isOver(session.expiresAtMs, Date.now())) {

@@ -4,8 +4,8 @@ import { iamVersion, type User } from '../users/user.ts'
 
 const sessionTypes = ['', 'Browser', 'PersonalAccessToken', 'ClientCredentials', 'TokenExchange'] as const
 /**
- * What a session represents: the login of a client ('') or of a browser, or a token without a
- * refresh token that can be revoked in the same way.
+ * The type of a session: the login of a client (''), the login of a browser, or a token without a
+ * refresh token that can be revoked like a login.
  */
 export type SessionType = (typeof sessionTypes)[number]
 
@@ -17,23 +17,31 @@ export type Session = {
   readonly resourceVersion: string
   /** '' for the login of a client. */
   readonly type: SessionType
-  /** The sid of the login whose token was exchanged for this one: it ends with it. '' for others. */
+  /**
+   * The sid of the login whose token was exchanged for this one: the session ends with that login.
+   * '' for other sessions.
+   */
   readonly parent: string
   /**
-   * Of the login of a client with the scope openid: the browser session that it was made in, whose
-   * logout ends it. Of a browser session: the first one in a row of the same user in the same
+   * For the login of a client with scope openid: the browser session that it began in, whose logout
+   * ends it. For a browser session: the first of consecutive sessions of the same user in the same
    * browser. '' for others.
    */
   readonly browserSid: string
   /** Name of a personal access token, or of a policy of token exchange. */
   readonly displayName: string
-  /** When it began, by kube-apiserver's clock: milliseconds since the epoch. */
+  /**
+   * When the session was created, by the clock of kube-apiserver, in milliseconds since the epoch.
+   */
   readonly createdAtMs: number
   readonly user: string
   /** uid of the user: another user with the same name does not own this login. */
   readonly userUid: string
   readonly userGeneration: number
-  /** The credential of the user at the login (see User); '' if no local password was used. */
+  /**
+   * The credential of the user at the login (see User.credential); '' if no local password was
+   * used.
+   */
   readonly credential: string
   /** The identity provider; '' for local users. */
   readonly provider: string
@@ -44,14 +52,14 @@ export type Session = {
   readonly amr: AuthenticationMethods
   readonly refreshId: string
   readonly previousRefreshId: string
-  /** Milliseconds since the epoch. */
+  /** When the refresh token was last rotated, in milliseconds since the epoch. */
   readonly rotatedAtMs: number
   readonly expiresAtMs: number
-  /** Why it was ended; '' while it is good. */
+  /** Why the session has ended; '' while it is active. */
   readonly ended: string
 }
 
-/** A session that kube-apiserver has not seen yet. */
+/** A session that is not stored yet. */
 export type NewSession = Omit<Session, 'resourceVersion' | 'createdAtMs'>
 
 export function sessionsPath(groupDomain: string): string {
@@ -59,9 +67,8 @@ export function sessionsPath(groupDomain: string): string {
 }
 
 /**
- * Returns whether the user of a login has changed since: the name belongs to another user now, or
- * the password was changed. Users and logins are watched separately: a user older than the login
- * says nothing.
+ * Reports whether a login is obsolete: the name now belongs to another user, or the password was
+ * changed. Users and logins are watched separately, so a user older than the login is ignored.
  */
 export function isLeftBehind(session: Session, user: User): boolean {
   if (session.userUid !== '' && session.userUid !== user.uid) return true
@@ -97,7 +104,7 @@ export function toSession({ metadata, spec }: KubeObject): Session {
   }
 }
 
-/** @param session with the resourceVersion that was read; a new one has none */
+/** @param session a stored session with the resourceVersion that was read, or a new session */
 export function toLoginSession(session: NewSession & Partial<Session>, groupDomain: string): object {
   const { sid, resourceVersion = '', createdAtMs: _, rotatedAtMs, expiresAtMs, ...others } = session
   const { authenticatedAtMs, ...rest } = others

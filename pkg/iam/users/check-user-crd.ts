@@ -4,10 +4,11 @@ import { itemsOf, membersOf } from '../../kubeclient/object/object.ts'
 import { iamVersion } from './user.ts'
 
 /**
- * Checks once whether the CRD of User has `spec.credential`. With the CRD of an older release,
- * kube-apiserver would silently drop the field and with it the password.
+ * Returns a function that checks whether the CRD of User has `spec.credential`, and remembers
+ * success. With the CRD of an older release, kube-apiserver would silently drop the field and with
+ * it the password.
  *
- * @throws Status 503 from the returned function, which checks again next time
+ * @throws Status 503 from the returned function if the field is missing; the next call checks again
  */
 export function createSchemaCheck(options: { client: KubeClient; groupDomain: string }): () => Promise<void> {
   const { client, groupDomain } = options
@@ -26,7 +27,7 @@ export function createSchemaCheck(options: { client: KubeClient; groupDomain: st
   }
 }
 
-/** Returns whether a CRD of User has `spec.credential`. */
+/** Reports whether a CRD of User has `spec.credential`. */
 export function hasCredential(definition: unknown): boolean {
   const version = itemsOf(membersOf(membersOf(definition).spec).versions)
     .map(membersOf)

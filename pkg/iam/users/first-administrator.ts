@@ -23,9 +23,9 @@ const username = 'admin'
 const group = 'platform-admins'
 
 /**
- * Creates the first user if there is none, with a random password in a Secret. The Secrets are
- * created first: if two replicas start together, both use the password of whichever created the
- * Secret, and the user is created last.
+ * Creates the first user if there are none, with a random password in a Secret. The Secret is
+ * created before the user: if two replicas start together, both use the password of the first
+ * Secret.
  */
 export async function ensureFirstAdministrator(options: FirstAdministratorOptions): Promise<void> {
   const { client, groupDomain, hasher, store, logger } = options
@@ -60,7 +60,7 @@ async function ensureSecret({ client, namespace }: FirstAdministratorOptions): P
   return stored.toString('utf8')
 }
 
-/** @returns undefined when it exists already */
+/** @returns undefined if the object already exists */
 async function create(client: KubeClient, path: string, body: unknown): Promise<unknown> {
   try {
     return await client.call({ method: 'POST', path, body })

@@ -13,11 +13,11 @@ import {
 /** The desired state of a user. */
 export type UserDraft = {
   readonly name: string
-  /** '' for an unconditional replacement. */
+  /** The expected version; '' for an unconditional replacement. */
   readonly resourceVersion: string
   readonly labels: Readonly<Record<string, string>>
   readonly annotations: Readonly<Record<string, string>>
-  /** All members of the spec but the password. */
+  /** All members of the spec except the password. */
   readonly spec: Readonly<Record<string, unknown>>
   /** Plain text or a bcrypt hash; undefined keeps the current password. */
   readonly password: string | undefined
@@ -66,7 +66,7 @@ export function parseUserDraft(body: unknown, groupDomain: string, name?: string
   }
 }
 
-/** 422 as kube-apiserver words it. */
+/** Returns a 422 in the format of kube-apiserver. */
 export function invalidUser(groupDomain: string, name: string, causes: readonly Cause[]): Status {
   const { message, details, ...status } = invalid({ group: `iam.${groupDomain}`, kind: 'User' }, causes)
   const named = message.replace('""', () => JSON.stringify(name))
@@ -93,7 +93,7 @@ function specCauses(spec: Readonly<Record<string, unknown>>): readonly Cause[] {
   ]
 }
 
-/** An existing hash is accepted unchanged. */
+/** Validates a new password. A bcrypt hash is accepted unchanged. */
 function newPasswordProblem(password: string): string | undefined {
   if (isPasswordHash(password)) return undefined
   if (isLikeHash(password)) return 'must be a bcrypt hash with a cost from 4 to 15'

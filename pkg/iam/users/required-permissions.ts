@@ -4,31 +4,31 @@ import { ownEmailAnnotation, toUser } from './user.ts'
 import { readLinks, type UserLink } from './user-link.ts'
 
 /**
- * Permissions that a change of a user requires in addition to write access. They follow the rule of
- * Kubernetes for `bind` and `escalate`: a caller cannot grant what they do not have, and access to
- * a user requires permission to impersonate it.
+ * Permissions that a change of a user requires in addition to write access. As with `bind` and
+ * `escalate` in Kubernetes, callers cannot grant what they do not have: access to a user requires
+ * permission to impersonate the user.
  */
 export type UserRights = {
-  /** `update` on these subresources, which their own endpoints require too. */
+  /** `update` on these subresources, whose own endpoints require it too. */
   readonly subresources: readonly ('password' | 'status')[]
   /** `impersonate` on each of these groups. */
   readonly groups: readonly string[]
   /**
-   * `impersonate` on the user: `always`, `never`, or `ifNamed` if a role binding already has the
-   * user name as a subject.
+   * `impersonate` on the user: `always`, `never`, or `ifNamed` if a role binding already has a
+   * subject with the user name.
    */
   readonly user: 'always' | 'ifNamed' | 'never'
   /**
-   * `impersonate` on all groups: linking a user to an account gives the user any group that the
-   * provider reports later.
+   * `impersonate` on all groups: a linked user gets every group that the identity provider reports
+   * later.
    */
   readonly anyGroup: boolean
 }
 
 /**
- * Permissions to create a user: a password or state requires access to the subresource, a group
- * requires permission to impersonate it. A linked user can be used by the owner of the account at
- * the next login.
+ * Returns the permissions to create a user. A password or state requires access to the subresource,
+ * and a group requires permission to impersonate it. The owner of a linked account can log in as
+ * the user.
  */
 export function rightsToCreate(draft: UserDraft, groupDomain: string): UserRights {
   const { password, state, spec } = draft
@@ -42,8 +42,8 @@ export function rightsToCreate(draft: UserDraft, groupDomain: string): UserRight
 }
 
 /**
- * Permissions to change a user from its stored state. A caller who changes the password, the e-mail
- * address or a link can log in as the user from then on, with all groups of the user.
+ * Returns the permissions to change a user. A caller who changes the password, the e-mail address
+ * or a link can log in as the user from then on, with all groups of the user.
  */
 export function rightsToChange(before: KubeObject, draft: UserDraft, groupDomain: string): UserRights {
   const spec = isRecord(before.spec) ? before.spec : {}
@@ -71,7 +71,8 @@ export function rightsToChange(before: KubeObject, draft: UserDraft, groupDomain
 }
 
 /**
- * Permissions to set the password of a user, in addition to `users/password`, which was authorized.
+ * Returns the permissions to set the password of a user, in addition to `users/password`, which was
+ * already authorized.
  */
 export function rightsToSetPassword(before: KubeObject): UserRights {
   return { subresources: [], groups: toUser(before).groups, user: 'always', anyGroup: false }
@@ -82,8 +83,8 @@ function subresourcesOf(hasPassword: boolean, hasState: boolean): UserRights['su
 }
 
 /**
- * Returns whether the annotation that marks an unverified e-mail address is removed, which verifies
- * the address.
+ * Reports whether the draft removes the annotation that marks an unverified e-mail address, which
+ * verifies the address.
  */
 function hasVouchedEmail(before: KubeObject, { spec, annotations }: UserDraft, groupDomain: string): boolean {
   return (

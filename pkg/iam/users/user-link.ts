@@ -11,7 +11,7 @@ export function linkAnnotation(groupDomain: string, provider: string): string {
   return `${linkPrefix(groupDomain)}${provider}`
 }
 
-/** Returns all links of a user. KubeSphere 3.4 stores one in two labels. */
+/** Returns all links of a user, including a link in two labels by KubeSphere 3.4. */
 export function readLinks(metadata: ObjectMeta, groupDomain: string): readonly UserLink[] {
   const { annotations = {}, labels = {} } = metadata
   const prefix = linkPrefix(groupDomain)

@@ -9,12 +9,15 @@ import {
 } from '../../kubeclient/object/secret.ts'
 import { iamVersion, type User } from './user.ts'
 
-/** The owner of a Secret; the uid is '' for a user who is not created yet. */
+/** The owner of a Secret; the uid is '' for a user who does not exist yet. */
 export type SecretOwner = Pick<User, 'name' | 'uid'>
 
 type Target = { readonly client: KubeClient; readonly groupDomain: string; readonly name: SecretName }
 
-/** uid of the user that a Secret belongs to; '' without an owner, as after a restore from backup. */
+/**
+ * Returns the uid of the user who owns a Secret; '' without an owner, as after a restore from
+ * backup.
+ */
 export function ownerUidOf({ metadata }: Pick<KubeObject, 'metadata'>): string {
   return metadata.ownerReferences?.[0]?.uid ?? ''
 }
@@ -23,7 +26,7 @@ export function ownerUidOf({ metadata }: Pick<KubeObject, 'metadata'>): string {
  * Creates or replaces a Secret of a user, which is garbage-collected with the user.
  *
  * @param old the replaced version; undefined for a new Secret
- * @returns the stored Secret; undefined if another writer was first
+ * @returns the stored Secret; undefined if another writer has changed it
  */
 export async function writeUserSecret(
   { client, groupDomain, name }: Target,
@@ -32,8 +35,8 @@ export async function writeUserSecret(
   old: KubeObject | undefined,
 ): Promise<KubeObject | undefined> {
   const ownerUid = old === undefined ? '' : ownerUidOf(old)
-  // The Secret of a deleted user with the same name will be garbage-collected, whatever its owner
-  // is by then.
+  // The Secret of a deleted user with the same name will be garbage-collected, even if it gets a
+  // new owner.
   const isForeign = old !== undefined && ownerUid !== '' && ownerUid !== owner.uid
   if (isForeign && !(await deleteAsRead(client, secretPath(name), old))) return undefined
   const { name: user, uid } = owner
@@ -42,7 +45,7 @@ export async function writeUserSecret(
   return writeSecret(client, name, { ...content, ...ownerReferences }, isForeign ? undefined : old?.metadata)
 }
 
-/** @returns false if it was changed or deleted since */
+/** @returns false if the Secret was changed or deleted since it was read */
 export async function deleteAsRead(
   client: KubeClient,
   path: string,

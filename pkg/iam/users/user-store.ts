@@ -8,16 +8,16 @@ export type UserStoreOptions = {
   readonly client: KubeClient
   readonly groupDomain: string
   readonly logger: Logger
-  /** Called for each change after the first list; undefined means deleted. */
+  /** Called for each change after the first list; undefined means deleted or not yet created. */
   readonly onChange?: (name: string, before: User | undefined, after: User | undefined) => void
 }
 
 type Entry = { readonly user: User; readonly links: readonly UserLink[] }
 
-/** All users, from a watch: changes reach all replicas within a moment. */
+/** All users from a watch: changes reach all replicas within a moment. */
 export class UserStore {
   readonly #users: Informer<Entry, 'email' | 'link'>
-  /** The last message that was logged for a user. */
+  /** The last warning that was logged for each user. */
   readonly #ignored = new Map<string, string>()
   readonly #logger: Logger
 
@@ -28,7 +28,7 @@ export class UserStore {
       path: usersPath(options.groupDomain),
       what: 'users',
       parse: object => {
-        // A user that waits for a finalizer counts as deleted.
+        // A user that is being deleted counts as deleted, even while a finalizer delays it.
         if (object.metadata.deletionTimestamp !== undefined) return undefined
         this.#logIgnored(object.metadata.name, ignoredGroups(object))
         return { user: toUser(object), links: readLinks(object.metadata, options.groupDomain) }
@@ -69,9 +69,9 @@ export class UserStore {
   }
 
   /**
-   * Finds a user by name, or by e-mail address if the login is one (RFC 5322 addr-spec). If several
-   * users have the same address, one who has it from an administrator or a provider is used, and of
-   * several the oldest: neither a new user nor one who claims an address takes over a login.
+   * Finds a user by name or e-mail address (RFC 5322 addr-spec). If several users have the address,
+   * a verified address takes precedence, then the oldest user: a new user or an unverified address
+   * cannot take over a login.
    */
   find(login: string): User | undefined {
     if (!login.includes('@')) return this.get(login)
@@ -79,7 +79,7 @@ export class UserStore {
     return holders.sort(byClaim)[0]
   }
 
-  /** Returns the users that are linked to an account; there is more than one only by mistake. */
+  /** Returns the users who are linked to an account; more than one is a mistake. */
   findLinked(link: UserLink): readonly User[] {
     return this.#users.byIndex('link', linkKey(link)).map(({ user }) => user)
   }
@@ -88,7 +88,10 @@ export class UserStore {
     return this.#users.get(name)?.links ?? []
   }
 
-  /** Logged once, and again after a change, since each login updates the user. */
+  /**
+   * Logs ignored groups of a user once, and again when they change, since each login updates the
+   * user.
+   */
   #logIgnored(name: string, groups: readonly string[]): void {
     const now = JSON.stringify(groups)
     if ((this.#ignored.get(name) ?? '[]') === now) return
@@ -103,7 +106,7 @@ export class UserStore {
   }
 }
 
-/** A total order, so that all replicas agree. */
+/** A total order, so that all replicas find the same user. */
 function byClaim(a: User, b: User): number {
   return a.isEmailVerified === b.isEmailVerified ? byAge(a, b) : a.isEmailVerified ? -1 : 1
 }
@@ -112,7 +115,7 @@ function byAge(a: User, b: User): number {
   return a.createdAt < b.createdAt || (a.createdAt === b.createdAt && a.name < b.name) ? -1 : 1
 }
 
-/** Names of providers contain no spaces. */
+/** Returns a unique key of a link: names of providers contain no spaces. */
 function linkKey({ provider, uid }: UserLink): string {
   return `${provider} ${uid}`
 }

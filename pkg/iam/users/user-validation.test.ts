@@ -95,7 +95,7 @@ describe('groupProblem', () => {
     valid: ['dev', 'Team A', 'x'.repeat(253)],
     invalid: [
       ...['', 'system:masters', 'system:', 'x'.repeat(254)],
-      // Names that a reader of a header could take for system:masters or dev.
+      // Names that a parser of a header might read as system:masters or dev.
       ...[
         ' system:masters',
         '\tsystem:masters',

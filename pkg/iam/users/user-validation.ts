@@ -1,7 +1,7 @@
 import type { Cause } from '../../apierrors/status.ts'
 import { isReservedName } from '../../jwt/reserved-name.ts'
 
-/** Why a value is not allowed; undefined when it is. */
+/** Returns why a value is invalid; undefined if it is valid. */
 type Rule = (value: string) => string | undefined
 
 const dns1123 = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/
@@ -11,7 +11,7 @@ const atom = "[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+"
 const label = '[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?'
 const address = new RegExp(`^${atom}(?:\\.${atom})*@${label}(?:\\.${label})*$`)
 
-/** A user name is a label value of login records as well, hence its length. */
+/** Validates a user name. Its length is limited because it is a label value of login records. */
 export const nameProblem: Rule = name =>
   name.length <= 63 && dns1123.test(name)
     ? undefined
@@ -24,14 +24,14 @@ export const emailProblem: Rule = email => {
 
 const bcryptPrefix = /^\$2[abxy]?\$/
 
-/** Whether a text looks like a bcrypt hash, of any cost. */
+/** Reports whether a text looks like a bcrypt hash of any cost. */
 export function isLikeHash(text: string): boolean {
   return bcryptPrefix.test(text)
 }
 
-/** The message never contains the password. */
+/** Validates a password; the message never contains it. */
 export const passwordProblem: Rule = password => {
-  // Parts that accept hashes store them unchanged.
+  // Other components that accept hashes would store it unchanged.
   if (isLikeHash(password)) return 'must be a password, and not a bcrypt hash'
   const { length } = [...password]
   const isLong = length >= 8 && length <= 64
@@ -41,10 +41,10 @@ export const passwordProblem: Rule = password => {
   return Buffer.byteLength(password) > 72 ? 'must have at most 72 bytes in UTF-8' : undefined
 }
 
-// Invisible characters, and characters that parsers of names may replace.
+// Invisible characters, and characters that parsers of names may normalize.
 const invisible = /[\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Zl}\p{Zp}]/u
 
-/** The same rule as in the schema of User: manifests/base/crds/users.yaml. */
+/** Validates a group by the rule of the schema of User (manifests/base/crds/users.yaml). */
 export const groupProblem: Rule = group => {
   if (group === '' || group.length > 253) return 'must have 1 to 253 characters'
   if (invisible.test(group)) return 'must not contain control or invisible characters'
@@ -52,7 +52,7 @@ export const groupProblem: Rule = group => {
   return isReservedName(group) ? 'must not begin with "system:", which is reserved for Kubernetes' : undefined
 }
 
-/** @returns the problem as metav1.StatusCause */
+/** @returns the message as a list of metav1.StatusCause; empty without a message */
 export function problemAt(field: string, message: string | undefined): readonly Cause[] {
   return message === undefined ? [] : [{ reason: 'FieldValueInvalid', message, field }]
 }

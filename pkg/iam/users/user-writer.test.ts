@@ -21,7 +21,7 @@ function object(name: string, email: string, annotations: object = {}) {
   }
 }
 
-/** @param holder has the address; the user jane has another */
+/** @param holder the user who has the address; the user jane has another address */
 function setUp(holder: ReturnType<typeof object>, jane = object('jane', 'jane@x.test')) {
   const calls: Call[] = []
   const hashes: string[] = []

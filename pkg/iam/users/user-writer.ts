@@ -44,13 +44,13 @@ export type Permit = (name: string, rights: UserRights) => Promise<void>
 export type WriteOptions = { readonly isDryRun: boolean; readonly permit: Permit }
 
 /**
- * Writes users as Kapis itself, after RBAC has authorized the caller to write users and `permit`
- * has checked the additional permissions. Results contain no password.
+ * Writes users with the permissions of Kapis itself, after RBAC has authorized the caller to write
+ * users and `permit` has checked additional permissions. Results contain no password.
  */
 export type UserWriter = {
   readonly read: (name: string) => Promise<KubeObject>
   readonly create: (draft: UserDraft, options: WriteOptions) => Promise<KubeObject>
-  /** Replaces the stored user: 409 if the draft has another resourceVersion. */
+  /** Replaces the stored user; 409 if the draft has another resourceVersion. */
   readonly update: (draft: UserDraft, options: WriteOptions) => Promise<KubeObject>
   readonly setState: (
     name: string,
@@ -58,10 +58,10 @@ export type UserWriter = {
     how: Pick<WriteOptions, 'isDryRun'> & { readonly reason: string },
   ) => Promise<KubeObject>
   /**
-   * @param password never a hash: only `create` and `update` take one, from callers who may log in as
-   *   the user anyway
-   * @param how `permit` is undefined if users change their own password; it then no longer counts
-   * as set by an administrator
+   * @param password plain text. Only `create` and `update` accept hashes, from callers who could
+   * log in as the user anyway.
+   * @param how `permit` is undefined if users change their own password, which then no longer
+   * counts as set by an administrator
    */
   readonly setPassword: (
     name: string,
@@ -104,13 +104,13 @@ export function createUserWriter({
   }
 
   /**
-   * An e-mail address can be used to log in, so it belongs to one user. If two users set it at the
-   * same time, the older one keeps it. An address that a user only claims does not prevent an
-   * administrator from assigning it to another user.
+   * Rejects the e-mail address of another user, since addresses can be used to log in. If two users
+   * set it concurrently, the older user keeps it. An unverified address of another user does not
+   * prevent an administrator from assigning it.
    */
   function requireFreeEmail({ name, spec, annotations }: UserDraft, before?: KubeObject): void {
     const isClaim = annotations[ownEmailAnnotation(resource.group)] === spec.email
-    // Removing the annotation of a claim assigns the address to the user, so it is checked too.
+    // Removing the annotation verifies an unchanged address, so it is checked too.
     const isKept = before !== undefined && isRecord(before.spec) && before.spec.email === spec.email
     if (isKept && toUser(before).isEmailVerified !== isClaim) return
     const holder = users.find(String(spec.email))
@@ -119,7 +119,7 @@ export function createUserWriter({
     throw invalidUser(groupDomain, name, problemAt('spec.email', 'belongs to another user'))
   }
 
-  /** The wording of kube-apiserver. */
+  /** Returns a 409 in the words of kube-apiserver. */
   function conflict(name: string): Status {
     const { group, resource: kind } = resource
     const what = `${kind}.${group} ${JSON.stringify(name)}`
@@ -157,12 +157,12 @@ export function createUserWriter({
 
   async function replace(draft: UserDraft, options: WriteOptions): Promise<KubeObject> {
     const before = await stored(draft.name)
-    // The permissions are checked for exactly the version that is replaced.
+    // The write requires this version: it is the version that the permissions were checked for.
     const { resourceVersion } = before.metadata
     if (draft.resourceVersion !== '' && draft.resourceVersion !== resourceVersion) throw conflict(draft.name)
     await options.permit(draft.name, rightsToChange(before, draft, groupDomain))
     requireFreeEmail(draft, before)
-    // Hidden annotations cannot be sent back by callers, so they are kept; without
+    // Callers do not see hidden annotations and cannot send them back, so they are kept. Without
     // last-applied-configuration, `kubectl apply` could not detect removed fields.
     const secrets = Object.entries(isRecord(before.spec) ? before.spec : {}).filter(([key]) => isSecret(key))
     const { [changedAt]: changed, [lastAppliedAnnotation]: applied } = before.metadata.annotations ?? {}
@@ -214,7 +214,7 @@ export function createUserWriter({
     })
   }
 
-  /** If the password cannot be stored, the new user is deleted again. */
+  /** Stores the password of a new user; deletes the user again if that fails. */
   async function keepOrUndo({ metadata: { name, uid } }: KubeObject, hash: string): Promise<void> {
     try {
       await store.keep({ name, uid, credential: '' }, hash)
@@ -267,13 +267,13 @@ export function createUserWriter({
   }
 }
 
-/** The result of a dry run, which has no version. */
+/** Parses the result of a dry run, which has no resourceVersion. */
 function parseTried(answer: unknown): KubeObject {
   if (!isRecord(answer) || !isRecord(answer.metadata)) return parseObject(answer)
   return parseObject({ ...answer, metadata: { resourceVersion: '', ...answer.metadata } })
 }
 
-// Hashes and references to them are only for password checks.
+// Hashes and references to hashes are only for password checks.
 const secretMembers: readonly string[] = ['password', 'credential', 'credentialNamespace']
 
 function isSecret(member: string): boolean {

@@ -7,7 +7,10 @@ import { groupProblem } from './user-validation.ts'
 
 export type UserState = 'Active' | 'Disabled' | 'AuthLimitExceeded'
 
-/** The groups that an identity provider last reported, and when (milliseconds since the epoch). */
+/**
+ * The groups that an identity provider has last reported, and when, in milliseconds since the
+ * epoch.
+ */
 export type ProviderGroups = {
   readonly provider: string
   readonly groups: readonly string[]
@@ -20,17 +23,19 @@ export type User = {
   readonly uid: string
   readonly createdAt: string
   readonly resourceVersion: string
-  /** Incremented with each change of the spec; shows which of two cached states is newer. */
+  /**
+   * Incremented with each change of the spec. Of two cached states, the higher generation is newer.
+   */
   readonly generation: number
   readonly email: string
   readonly displayName: string
-  /** A language tag (RFC 5646). */
+  /** The language of the user, as a tag (RFC 5646). */
   readonly lang: string
   /** The groups in the spec, and those from identity providers. */
   readonly groups: readonly string[]
   readonly providerGroups: readonly ProviderGroups[]
   readonly state: UserState
-  /** Since when, in milliseconds; 0 if unknown. */
+  /** When the state was set, in milliseconds since the epoch; 0 if unknown. */
   readonly stateSinceMs: number
   /**
    * The bcrypt hash in the User itself, before it is moved into a Secret (password-migration.ts).
@@ -40,7 +45,7 @@ export type User = {
   readonly hasAppliedHash: boolean
   /** Fingerprint of the password hash (see toCredential); '' for a user without a password. */
   readonly credential: string
-  /** The namespace of the Secret with the hash; '' for that of this program. */
+  /** The namespace of the Secret with the hash; '' for the namespace of this program. */
   readonly credentialNamespace: string
   /**
    * Whether an administrator has set the password, so that the user must change it at the next
@@ -60,23 +65,26 @@ export function usersPath(groupDomain: string): string {
   return `/apis/iam.${groupDomain}/${iamVersion}/users`
 }
 
-// A cost above 15 takes seconds: a caller with write access to users could block all logins with a
-// cost of 31.
+// A cost above 15 takes seconds: with a cost of 31, a caller with write access to users could block
+// all logins.
 const bcryptHash = /^\$2[aby]\$(0[4-9]|1[0-5])\$[./A-Za-z0-9]{53}$/
 
-/** Whether a text is a bcrypt hash with an acceptable cost. */
+/** Reports whether a text is a bcrypt hash with an acceptable cost. */
 export function isPasswordHash(text: string): boolean {
   return bcryptHash.test(text)
 }
 
-/** Identifies a hash: it changes with the password, and reveals neither. */
+/**
+ * Returns the fingerprint of a hash. It changes with the password, and reveals neither password nor
+ * hash.
+ */
 export function toCredential(hash: string): string {
   return createHash('sha256').update(hash).digest('hex').slice(0, 16)
 }
 
 /**
- * The annotation with the e-mail address that the user has set; if the address differs, an
- * administrator has set it.
+ * Returns the name of the annotation with the e-mail address that the user has set. If the address
+ * of the user differs from it, an administrator has set the address.
  */
 export function ownEmailAnnotation(group: string): string {
   return `${group}/own-email`
@@ -99,7 +107,7 @@ export function toUser({ apiVersion = '', metadata, spec, status }: KubeObject):
     lang: typeof lang === 'string' ? lang : '',
     groups: [...new Set([...toGroups(groups), ...providerGroups.flatMap(each => each.groups)])],
     providerGroups,
-    // A new user has no state yet, and may log in.
+    // A new user has no state yet.
     state: state === 'Disabled' || state === 'AuthLimitExceeded' ? state : 'Active',
     stateSinceMs: typeof lastTransitionTime === 'string' ? Date.parse(lastTransitionTime) || 0 : 0,
     inlineHash,
@@ -111,12 +119,17 @@ export function toUser({ apiVersion = '', metadata, spec, status }: KubeObject):
   }
 }
 
-/** The schema rejects all others; a user stored before the schema must not gain them. */
+/**
+ * Returns the valid groups. The schema rejects others, but a user may have been stored before the
+ * schema.
+ */
 function toGroups(value: unknown): readonly string[] {
   return texts(value).filter(group => groupProblem(group) === undefined)
 }
 
-/** The stored groups of a user that are ignored, because they could be read as other groups. */
+/**
+ * Returns the stored groups of a user that are ignored, because they could be read as other groups.
+ */
 export function ignoredGroups({ spec, status }: KubeObject): readonly string[] {
   const providers = isRecord(status) && Array.isArray(status.providerGroups) ? status.providerGroups : []
   const stored = [spec, ...providers].filter(isRecord).flatMap(({ groups }) => texts(groups))

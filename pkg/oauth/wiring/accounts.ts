@@ -74,7 +74,7 @@ export async function createAccounts(
       await mover.sweep()
       await keeper.checkAll(name => users.get(name))
     },
-    /** Removes ended sessions and old login failures. */
+    /** Removes ended sessions and old login records. */
     async collect() {
       await sessions.collect()
       await passwords.keepUp()

@@ -2,17 +2,17 @@ import { requiredText, section, texts } from '../../../config/option.ts'
 import { type AppConfig, appOptions, readAppConfig } from '../oauth-app-config.ts'
 import { complainTo } from '../tls-config.ts'
 
-/** GitHub and GitLab. */
+/** The configuration of GitHub and GitLab. */
 export type GitConfig = AppConfig & {
   /**
-   * The organizations (GitHub) or groups (GitLab) whose members may log in. Only these become
-   * groups of a user: on a public server, anybody can create an organization with the name of a
-   * group of administrators.
+   * The organizations (GitHub) or groups (GitLab) whose members may log in. A user only gets these
+   * groups: on a public server, anyone could create an organization named like a group of
+   * administrators.
    */
   readonly memberOf: readonly string[]
 }
 
-/** `provider` of a GitHubIdentityProvider. */
+/** The section `provider` of a GitHubIdentityProvider. */
 export const gitHubProvider = section({
   ...appOptions,
   clientSecret: requiredText({ description: 'OAuth client secret of Kapis at the provider.' }),
@@ -30,7 +30,7 @@ export const gitHubProvider = section({
   return { ...readAppConfig(given, defaults, complainTo(addIssue)), memberOf }
 })
 
-/** `provider` of a GitlabIdentityProvider. */
+/** The section `provider` of a GitlabIdentityProvider. */
 export const gitLabProvider = section({
   ...appOptions,
   clientSecret: requiredText({ description: 'OAuth client secret of Kapis at the provider.' }),

@@ -18,10 +18,10 @@ export type Api = {
 const maxPages = 20
 
 /**
- * GitHub and GitLab: OAuth with PKCE and state, then a call to their API, since they issue no ID
- * token.
+ * Creates a provider for GitHub or GitLab: OAuth with PKCE and state, then requests to their API,
+ * since they issue no ID token.
  *
- * @param identify returns the account with its groups among the configured ones
+ * @param identify returns the account, with those of its groups that are configured
  */
 export function createGitProvider(
   config: GitConfig,
@@ -65,8 +65,8 @@ function toOAuthClient(config: AppConfig, fetch: UpstreamFetch): Configuration {
 }
 
 /**
- * GitHub returns errors of its token endpoint with status 200 instead of 400 (RFC 6749 section
- * 5.2), and with its own error codes.
+ * Converts errors of GitHub's token endpoint, which have status 200 instead of 400 (RFC 6749
+ * section 5.2) and non-standard codes.
  */
 async function asOAuth(answer: Response): Promise<Response> {
   const text = await answer.text()
@@ -78,7 +78,7 @@ async function asOAuth(answer: Response): Promise<Response> {
       return Response.json({ error: isCode ? 'invalid_grant' : error }, { status: 400 })
     }
   } catch {
-    // The caller validates it.
+    // Invalid JSON: the caller rejects the response.
   }
   return new Response(text, { status, headers })
 }
@@ -116,7 +116,9 @@ function createApi({
   }
 }
 
-/** The token is only sent to the same server. */
+/**
+ * Returns the URL of the next page, only on the same server, since the request contains the token.
+ */
 function nextPage(link: string | null, current: string): string | undefined {
   const target = nextLink(link ?? '')
   if (target === undefined) return undefined

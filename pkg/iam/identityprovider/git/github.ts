@@ -4,8 +4,8 @@ import type { GitConfig } from './git-config.ts'
 import { type Api, createGitProvider } from './git-provider.ts'
 
 /**
- * GitHub: accounts are identified by their number, since a login name can be released and taken by
- * someone else.
+ * Creates a provider for GitHub. Accounts are identified by their number, since a login name can be
+ * released and taken by someone else.
  */
 export function createGitHubProvider(config: GitConfig): RedirectProvider {
   return createGitProvider(config, identify)
@@ -27,7 +27,10 @@ async function identify(api: Api, { endpoint, memberOf }: GitConfig): Promise<Id
   }
 }
 
-/** Organizations by name, teams as `organization:team`. Names in GitHub are case-insensitive. */
+/**
+ * Returns organizations by name and teams as `organization:team`. Names in GitHub are
+ * case-insensitive.
+ */
 async function findGroups(api: Api, user: string, memberOf: readonly string[]): Promise<readonly string[]> {
   const counted = new Set(memberOf.map(name => name.toLowerCase()))
   const counts = (name: unknown): name is string =>

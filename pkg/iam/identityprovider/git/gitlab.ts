@@ -4,7 +4,10 @@ import { refuse } from '../linking/login-refusal.ts'
 import type { GitConfig } from './git-config.ts'
 import { type Api, createGitProvider } from './git-provider.ts'
 
-/** GitLab: accounts are identified by their number; the address is only used if it is confirmed. */
+/**
+ * Creates a provider for GitLab. Accounts are identified by their number. Only a confirmed e-mail
+ * address is used.
+ */
 export function createGitLabProvider(config: GitConfig): RedirectProvider {
   return createGitProvider(config, identify)
 }
@@ -27,7 +30,7 @@ async function identify(api: Api, { endpoint, memberOf }: GitConfig): Promise<Id
 }
 
 /**
- * Returns the configured groups and their subgroups, by full path, in which the user is at least a
+ * Returns the full paths of configured groups and their subgroups in which the user is at least a
  * guest.
  */
 async function findGroups(api: Api, url: string, memberOf: readonly string[]): Promise<readonly string[]> {

@@ -10,13 +10,13 @@ export type LdapConfig = {
   readonly port: number
   readonly security: LdapSecurity
   readonly trust: Trust
-  /** Timeout for a whole login, with all its requests. */
+  /** Timeout of a whole login, including all its requests. */
   readonly timeoutMs: number
-  /** DN to bind as for searches; '' for anonymous searches. */
+  /** DN to bind as before searches; '' for anonymous searches. */
   readonly managerDn: string
   readonly managerPassword: string
   readonly userSearchBase: string
-  /** In the syntax of RFC 4515; '' for none. */
+  /** Additional filter in the syntax of RFC 4515; '' for none. */
   readonly userSearchFilter: string
   readonly loginAttribute: string
   readonly uidAttribute: string
@@ -31,7 +31,7 @@ export type LdapGroups = {
   readonly searchFilter: string
   /** Attribute of a group that lists its members. */
   readonly memberAttribute: string
-  /** Attribute of a user that groups refer to; '' for the DN. */
+  /** Attribute of a user whose value group entries list as a member; '' for the DN. */
   readonly memberValueAttribute: string
   /** Attribute with the name of a group. */
   readonly nameAttribute: string
@@ -44,11 +44,11 @@ const attributeName = /^([A-Za-z][-A-Za-z0-9]*|\d+(\.\d+)+)(;[-A-Za-z0-9]+)*$/
 
 const attribute = (fallback: string, description: string) => text({ default: fallback, description })
 
-/** `provider` of an LDAPIdentityProvider. */
+/** The section `provider` of an LDAPIdentityProvider. */
 export const ldapProvider = section({
   host: requiredText({ description: 'host:port, or an ldap:// or ldaps:// URL.' }),
   readTimeout: integer({
-    // kapis-apiserver has a timeout of 30 seconds for a response.
+    // Below the timeout of kapis-apiserver for a response, which is 30 seconds.
     ...{ default: 15_000, min: 100, max: 25_000 },
     description: 'Timeout for a login, in milliseconds.',
   }),
@@ -84,7 +84,8 @@ export const ldapProvider = section({
 }).transform((given, { addIssue }): LdapConfig => {
   const complain = complainTo(addIssue)
   const { managerDN: managerDn, managerPassword } = given
-  // A bind with a name and an empty password succeeds as anonymous (RFC 4513 section 5.1.2).
+  // The server would treat a bind with a name and an empty password as anonymous (RFC 4513 section
+  // 5.1.2).
   if (managerDn !== '' && managerPassword === '') complain('managerPassword', 'is required with managerDN')
   const attributeOf = (key: AttributeKey, fallback: string) => {
     if (given[key] !== '' && !attributeName.test(given[key]))
@@ -126,7 +127,7 @@ type AttributeKey =
   | 'groupNameAttribute'
   | 'userMemberAttribute'
 
-/** Parses `host`: a name with a port, or a URL (RFC 4516) with only these. */
+/** Parses `host`: a host name with an optional port, or a URL (RFC 4516) without other parts. */
 function readServer(
   given: { readonly host: string; readonly startTLS: boolean; readonly ldaps: boolean },
   complain: Complain,

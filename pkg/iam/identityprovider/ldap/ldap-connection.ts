@@ -5,9 +5,8 @@ import type { LdapConfig } from './ldap-config.ts'
 import { requestStartTls } from './start-tls.ts'
 
 /**
- * Runs `work` on a new connection and closes it afterwards: a bind with the password of a user must
- * not be on a connection that is used for anything else. Everything must complete within the
- * timeout of the provider; otherwise it throws the reason of the signal.
+ * Runs `work` on a new connection and closes it: a connection bound as a user must not be used for
+ * anything else. Throws the reason of the signal if `work` exceeds the timeout of the provider.
  */
 export async function withDirectory<T>(
   config: LdapConfig,
@@ -29,14 +28,14 @@ export async function withDirectory<T>(
       timeout: config.timeoutMs,
       createConnection: () => {
         const [next] = given.splice(0)
-        // The library reconnects by itself when a connection is lost, and would do so in clear.
+        // The library reconnects when a connection is lost, but without TLS.
         if (next === undefined) throw new Error('lost the connection to the LDAP server')
         return next
       },
     })
     return await work(client)
   } catch (error) {
-    // More specific than the error of a destroyed socket.
+    // The reason of the signal is more specific than the error of the closed socket.
     if (signal.aborted) throw signal.reason
     throw error
   } finally {
@@ -52,8 +51,8 @@ async function secure(raw: Socket, config: LdapConfig): Promise<Socket> {
   const { ca, isVerified } = config.trust
   const socket = connectTls({
     socket: raw,
-    // The name that the certificate must be valid for; the server name in the handshake must not be
-    // an address (RFC 6066 section 3).
+    // The certificate must be valid for this name. SNI must not contain an IP address (RFC 6066
+    // section 3).
     host: config.host,
     ...(isIP(config.host) === 0 ? { servername: config.host } : {}),
     ...(ca === undefined ? {} : { ca }),

@@ -14,12 +14,12 @@ export type LdapEntry = {
   readonly values: (attribute: string) => readonly string[]
 }
 
-/** Returns the only entry, or whether there are none or several. */
+/** The only matching entry, or why there is none. */
 export type Found = LdapEntry | 'none' | 'several'
 
 /**
- * Finds the entry of a user. The entered name is put into the filter as a BER value and never
- * through the filter syntax (RFC 4515), so nothing has to be escaped.
+ * Finds the entry of a user. The filter contains the entered name as a BER value, so nothing has to
+ * be escaped in the filter syntax (RFC 4515).
  */
 export async function findEntry(
   client: Client,
@@ -49,7 +49,11 @@ export function equals(attribute: string, value: string): Filter {
   return new EqualityFilter({ attribute, value })
 }
 
-/** @param filter in the syntax of RFC 4515, from the configuration; '' for none */
+/**
+ * Combines two filters with AND.
+ *
+ * @param filter a filter of the configuration in the syntax of RFC 4515; '' for none
+ */
 export function both(condition: Filter, filter: string): Filter {
   return filter === '' ? condition : new AndFilter({ filters: [condition, FilterParser.parseString(filter)] })
 }

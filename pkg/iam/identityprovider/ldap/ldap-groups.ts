@@ -5,10 +5,10 @@ import type { LdapConfig } from './ldap-config.ts'
 import { both, equals, type LdapEntry, toEntry } from './ldap-entry.ts'
 
 /**
- * Returns the groups of a user: those below groupSearchBase with the user as a member, and those of
- * the memberOf attribute of the user. Undefined if neither is configured.
+ * Returns the groups of a user: the groups below groupSearchBase that list the user as a member,
+ * and the groups of the user's memberOf attribute. Undefined if neither is configured.
  *
- * @throws Status that rejects the login if an entry lacks an attribute that is needed
+ * @throws Status that rejects the login if an entry lacks a required attribute
  */
 export async function findGroups(
   client: Client,
@@ -29,8 +29,8 @@ async function search(
 ): Promise<readonly string[]> {
   const { memberValueAttribute, memberAttribute, nameAttribute } = groups
   const names = memberValueAttribute === '' ? [user.dn] : user.values(memberValueAttribute)
-  // Nothing could be searched for without it: the user would silently lose all groups and their
-  // permissions.
+  // Without a value there is nothing to search for: the user would silently lose all groups and
+  // their permissions.
   if (names.length === 0) throw incomplete('groupMemberValueAttribute', memberValueAttribute, user)
   const found: string[] = []
   for (const name of names) {
@@ -40,7 +40,7 @@ async function search(
       attributes: [nameAttribute],
     })
     for (const entry of searchEntries.map(toEntry)) {
-      // Of several names of a group, the first one is used.
+      // A group with several names gets its first name.
       const [called] = entry.values(nameAttribute)
       if (called === undefined) throw incomplete('groupNameAttribute', nameAttribute, entry)
       found.push(called)
@@ -49,15 +49,19 @@ async function search(
   return found
 }
 
-/** @param option of the configuration, which names the attribute */
+/**
+ * Returns the error for an entry that lacks an attribute.
+ *
+ * @param option the option of the configuration that names the attribute
+ */
 function incomplete(option: string, attribute: string, { dn }: LdapEntry): Status {
   const cause = new Error(`the entry ${JSON.stringify(dn)} has no ${attribute} (${option})`)
   return refuse('provider_groups_incomplete', 'the LDAP server did not return the groups of this user', cause)
 }
 
 /**
- * Returns the value of the first RDN: `cn=ops,ou=groups` is ops (RFC 4514); undefined if it is not
- * a DN.
+ * Returns the value of the first RDN of a DN (RFC 4514), such as ops for `cn=ops,ou=groups`;
+ * undefined for other text.
  */
 export function firstValue(dn: string): string | undefined {
   const [, value] = /^\s*[A-Za-z0-9.-]+\s*=\s*((?:[^\\,+;]|\\.)*)/s.exec(dn) ?? []
@@ -70,7 +74,7 @@ export function firstValue(dn: string): string | undefined {
   return Buffer.concat(bytes).toString('utf8')
 }
 
-/** Removes trailing spaces; an escaped one belongs to the value. */
+/** Removes trailing spaces, except for an escaped space, which belongs to the value. */
 function trimEnd(value: string): string {
   const trimmed = value.trimEnd()
   let start = trimmed.length

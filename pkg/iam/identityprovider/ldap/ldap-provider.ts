@@ -20,19 +20,20 @@ import { findGroups } from './ldap-groups.ts'
 type Credential = { readonly username: string; readonly password: string }
 
 const maxLength = { username: 256, password: 1024 }
-// A search without a bind is faster than one with it: rejections take at least this long.
+// Unknown names are rejected faster than wrong passwords, so every rejection takes at least this
+// long.
 const refusedAfterMs = 300
 
 /**
- * Authenticates users against an LDAP server on one connection: bind as manager and search for the
- * entry, bind as the entry to check the password, bind as manager again to find the groups.
+ * Authenticates users against an LDAP server, on one connection: binds as manager to search the
+ * entry, binds as the entry to check the password, and binds as manager again to search the groups.
  */
 export function createLdapProvider(config: LdapConfig): PasswordProvider {
   const { managerDn, managerPassword } = config
 
   async function bindManager(client: Client): Promise<void> {
     if (managerDn !== '') await client.bind(managerDn, managerPassword)
-    // RFC 4513 section 5.1.1: ends the previous bind of the connection.
+    // RFC 4513 section 5.1.1: an anonymous bind ends the previous bind of the connection.
     else if (client.isBound) await client.bind('', '')
   }
 
@@ -45,7 +46,7 @@ export function createLdapProvider(config: LdapConfig): PasswordProvider {
     const entry = await findEntry(client, config, { attribute: config.loginAttribute, value: username })
     if (entry === 'several') throw refuse('ambiguous_user', 'incorrect password')
     if (entry !== 'none') found(uidOf(config, entry) ?? '')
-    // Binds for unknown names too, so that they take about as long as a wrong password.
+    // Unknown names also cause a bind, so that they take about as long as a wrong password.
     const dn = entry === 'none' ? `cn=${randomUUID()},${config.userSearchBase}` : entry.dn
     const isRight = await tryPassword(client, dn, password)
     if (entry === 'none') throw refuse('unknown_user', 'incorrect password')
@@ -86,8 +87,8 @@ export function createLdapProvider(config: LdapConfig): PasswordProvider {
 }
 
 /**
- * With several values it is not certain which one identifies the user, since users may be able to
- * add values.
+ * Returns the value that identifies the user. Several values are rejected, since users may be able
+ * to add values themselves.
  */
 function uidOf({ uidAttribute }: LdapConfig, entry: LdapEntry): string | undefined {
   const [uid, ...others] = entry.values(uidAttribute)
@@ -104,7 +105,10 @@ async function tryPassword(client: Client, dn: string, password: string): Promis
   }
 }
 
-/** LDAP servers reject a password with different codes: invalid, missing, locked, expired. */
+/**
+ * Reports whether an error rejects the credentials: servers use different codes for invalid,
+ * missing, locked and expired ones.
+ */
 function isRefusal(error: unknown): boolean {
   return (
     error instanceof InvalidCredentialsError ||

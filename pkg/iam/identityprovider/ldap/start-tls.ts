@@ -6,9 +6,9 @@ const request = Buffer.from('301d02010177188016312e332e362e312e342e312e313436362
 const maxResponse = 4096
 
 /**
- * Sends StartTLS and waits for the response, which must be the only data received: text that an
- * attacker sends after it in clear must not be read as if it came through TLS. The LDAP client
- * cannot be used, because its buffer survives the change.
+ * Sends StartTLS and waits for the response. More data than the response is rejected: an attacker
+ * could send it unencrypted, to be read as if it came through TLS. The LDAP client would keep such
+ * data in its buffer, so it cannot be used here.
  *
  * @throws Error if the server rejects it, or sends anything else
  */
@@ -63,7 +63,7 @@ function readLength(buffer: Buffer, tag: number, at: number): { start: number; l
   if (first < 0x80) return { start: at + 2, length: first }
   const size = first & 0x7f
   if (size === 0 || size > 4) throw new Error('invalid StartTLS response of the LDAP server')
-  // If the response is incomplete, the length is beyond the buffer, and the caller waits.
+  // In an incomplete response the length is outside the buffer: the caller waits for more.
   if (buffer.length < at + 2 + size) return { start: at + 2 + size, length: 0xff }
   return { start: at + 2 + size, length: buffer.readUIntBE(at + 2, size) }
 }

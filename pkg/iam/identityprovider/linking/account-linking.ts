@@ -34,9 +34,12 @@ export type LinkedAccount =
 
 /** Finds or creates the user for an account. All methods throw a Status, see login-refusal.ts. */
 export type AccountLinking = {
-  /** Returns the linked user of the account, or creates one; only the link counts. */
+  /**
+   * Returns the user who is linked to the account. Otherwise creates a user, or returns a pending
+   * registration. Equal names or addresses do not link a user.
+   */
   readonly admit: (config: ProviderConfig, identity: Identity) => Promise<LinkedAccount>
-  /** Returns the only user who is linked to an account. */
+  /** Returns the user who is linked to an account; undefined for none or several. */
   readonly linkedTo: (config: ProviderConfig, uid: string) => User | undefined
   /** Creates the user that a new account has confirmed, with the chosen name. */
   readonly register: (registration: PendingRegistration, name: string) => Promise<User>
@@ -64,7 +67,7 @@ export function createAccountLinking(options: AccountLinkingOptions): AccountLin
     return { config, identity, wants: 'confirmation' }
   }
 
-  /** Waits for the watch: tokens may be used immediately, and the user must be known by then. */
+  /** Waits until the watch delivers the user: its tokens may be used immediately. */
   async function seen(user: User): Promise<User> {
     const deadline = performance.now() + seenWithinMs
     const isKnown = () => {
@@ -94,7 +97,7 @@ export function createAccountLinking(options: AccountLinkingOptions): AccountLin
 
   return {
     async admit(config, identity) {
-      // Checks the groups before anything is created.
+      // Invalid groups are rejected before anything is created.
       if (identity.groups !== 'unknown') readGroups(identity.groups ?? [], config.groupsPrefix)
       const found = await find(config, identity)
       if ('wants' in found) return { registration: found }
@@ -115,7 +118,7 @@ export function createAccountLinking(options: AccountLinkingOptions): AccountLin
   }
 }
 
-/** The error for a new account where no page can be shown. */
+/** Returns the error for an account without a user, for logins that cannot show a page. */
 export function toRefusal({ config, wants }: PendingRegistration): Status {
   if (wants === 'link') return notLinked(config, 'log in with a browser to link one')
   return refuse(

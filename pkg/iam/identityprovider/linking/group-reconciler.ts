@@ -39,7 +39,7 @@ type Bond = { readonly user: User; readonly provider: string }
 export function createGroupReconciler(options: GroupReconcilerOptions): GroupReconciler {
   const { providers, users, sessions, putGroups, logger } = options
 
-  /** Users with groups to remove, and users with logins to end. */
+  /** Yields each pair of user and provider with groups or active logins. */
   function* bonds(): Iterable<Bond> {
     const seen = new Set<string>()
     for (const user of users.all()) {
@@ -66,8 +66,10 @@ export function createGroupReconciler(options: GroupReconcilerOptions): GroupRec
   }
 
   /**
-   * @returns whether the groups are known, the entry of the user is rejected, or the LDAP server is
-   * not responding
+   * Updates the groups of a user from the LDAP server.
+   *
+   * @returns `known` after an update, `refused` if the entry was rejected, `down` if the server is
+   * not responding or not an LDAP server
    */
   async function ask(
     bond: Bond,
@@ -97,7 +99,7 @@ export function createGroupReconciler(options: GroupReconcilerOptions): GroupRec
     const { user, provider: name } = bond
     const provider = providers.get(name)
     const link = users.linksOf(user.name).find(each => each.provider === name)
-    // It is unknown which provider an invalid Secret belongs to: it may be this one.
+    // A Secret with unreadable content may belong to any provider, including this one.
     const isBroken = [...providers.entries()].some(entry => entry.provider === undefined)
     if (link === undefined || (provider === undefined && !isBroken)) {
       await putGroups(user, name, [])

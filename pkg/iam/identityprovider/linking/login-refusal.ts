@@ -3,7 +3,7 @@ import { isRecord } from '../../../kubeclient/object/object.ts'
 
 /** Reason codes of rejected logins, for the audit log. */
 export type RefusalReason =
-  // An error in the response of the provider.
+  // The provider responded with an error.
   | 'unknown_user'
   | 'wrong_password'
   | 'ambiguous_user'
@@ -14,7 +14,7 @@ export type RefusalReason =
   | 'provider_groups_invalid'
   | 'not_a_member'
   | 'too_many_groups'
-  // Of our users.
+  // Problems of local users.
   | 'user_not_linked'
   | 'user_linked_twice'
   | 'user_already_linked'
@@ -25,8 +25,8 @@ export type RefusalReason =
   | 'registration_not_confirmed'
 
 /**
- * Returns a 400 for a rejected login. The message goes to the caller, the reason to the audit log,
- * and the underlying error to neither.
+ * Returns a 400 for a rejected login. The caller sees the message, the audit log contains the
+ * reason, and neither contains the underlying error.
  *
  * @returns a Status whose cause is an Error with only the reason
  */
@@ -34,9 +34,7 @@ export function refuse(reason: RefusalReason, message: string, cause?: unknown):
   return new Status(400, 'invalid_grant', message, { cause: toCause(reason, cause) })
 }
 
-/**
- * Returns a 503: the provider is not available or misconfigured; which of the two is only logged.
- */
+/** Returns a 503 for a provider that is unavailable or misconfigured; only the log shows which. */
 export function providerFailed(cause: unknown): Status {
   return new Status(503, 'temporarily_unavailable', 'the identity provider returned an invalid response', {
     cause: toCause('provider_failed', cause),
@@ -44,7 +42,7 @@ export function providerFailed(cause: unknown): Status {
   })
 }
 
-/** The reason of a refusal that was made here; undefined for any other error. */
+/** Returns the reason of an error that `refuse` has created; undefined for any other error. */
 export function refusalReason(error: unknown): string | undefined {
   return error instanceof Status && error.cause instanceof Error && /^[a-z_]+$/.test(error.cause.message)
     ? error.cause.message
@@ -60,14 +58,14 @@ export function aboutUser(error: unknown, user: string): unknown {
   return new Status(code, error.reason, message, { headers, cause: Object.assign(about, { user }) })
 }
 
-/** The user that a rejection concerns. */
+/** Returns the user that `aboutUser` has added to an error. */
 export function refusedUser({ cause }: Status): string | undefined {
   return cause instanceof Error && 'user' in cause && typeof cause.user === 'string' ? cause.user : undefined
 }
 
 /**
- * Extracts messages and the compared values of an error: libraries attach whole responses with
- * tokens to their errors, which would be logged.
+ * Copies only messages and compared values of an error: libraries attach whole responses with
+ * tokens to errors, and the log would contain them.
  */
 function toCause(reason: string, cause: unknown): Error {
   if (cause === undefined) return new Error(reason)
@@ -80,12 +78,13 @@ function toCause(reason: string, cause: unknown): Error {
   return new Error(reason, { cause: new Error(messages.join('; ') || 'unknown') })
 }
 
-// The values of metadata, userinfo and the callback that are compared; none of them is secret.
+// Names of the members of metadata, userinfo and callback that are compared; none of them is
+// secret.
 const compared: readonly string[] = ['issuer', 'iss', 'sub', 'aud']
 
 /**
- * oauth4webapi describes the comparison in the cause of an error: a field of a body or claims, or a
- * parameter.
+ * Returns the name and values of a failed comparison, from the cause of an error of oauth4webapi.
+ * The cause has a body, claims or a parameter.
  */
 function comparisonOf({ cause }: Error): readonly string[] {
   if (!isRecord(cause)) return []

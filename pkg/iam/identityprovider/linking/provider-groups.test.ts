@@ -50,7 +50,7 @@ describe('createGroupWriter', () => {
     observedAt,
   })
 
-  /** Responses of kube-apiserver to reads, and a given number of conflicts. */
+  /** Returns a client that serves `object`, and fails the first writes with conflicts. */
   function make(object: ReturnType<typeof stored>, conflicts = 0) {
     const patches: Call[] = []
     const client: KubeClient = {

@@ -7,23 +7,23 @@ import { groupProblem } from '../../users/user-validation.ts'
 import { refuse } from './login-refusal.ts'
 
 const maxGroups = 256
-// Unchanged groups are only written again to update their time.
+// Unchanged groups are only written again to update the time when they were observed.
 const observedAgainAfterMs = 3_600_000
 
 export type ReadGroups = {
-  /** Returns the valid groups with the prefix, sorted and without duplicates. */
+  /** The valid groups with the prefix, sorted and without duplicates. */
   readonly groups: readonly string[]
   /**
-   * Returns the groups that cannot be used, with the prefix: reserved for Kubernetes, or not the
-   * same after normalization.
+   * The groups that cannot be used, with the prefix: reserved for Kubernetes, or changed by
+   * normalization.
    */
   readonly ignored: readonly string[]
 }
 
 /**
- * Reads the groups that a provider returns for a user.
+ * Validates the groups that a provider returns for a user.
  *
- * @throws Status when they are too many: a part of them would be rights at random
+ * @throws Status if there are too many groups: a subset would grant arbitrary permissions
  */
 export function readGroups(returned: readonly string[], prefix: string): ReadGroups {
   const all = [...new Set(returned)].map(group => ({ name: `${prefix}${group}`, isEmpty: group === '' }))
@@ -43,10 +43,9 @@ export type GroupWriter = (
 ) => Promise<User>
 
 /**
- * Stores the groups from a provider in the status of the user. They are there and not in the login,
- * so that a removed group disappears from all tokens of the user on all replicas as soon as the
- * watch of users delivers the change; and not in the spec, where they would look like groups that
- * an administrator has assigned.
+ * Stores the groups from a provider in the status of the user. A group that is removed there
+ * disappears from all tokens of the user on all replicas with the next watch event; groups of a
+ * login would not. In the spec, they would look like groups that an administrator has assigned.
  *
  * @returns the updated user
  */

@@ -4,9 +4,9 @@ import { isRecord, parseList } from '../../../kubeclient/object/object.ts'
 const rbac = '/apis/rbac.authorization.k8s.io/v1'
 
 /**
- * Returns whether a role binding has a subject with this user name. RBAC needs no User object: the
- * name of an administrator with a client certificate is unused here, and could be chosen by a new
- * user.
+ * Reports whether a role binding has a subject with this user name. RBAC needs no User object:
+ * without this check, a new user could choose the name of an administrator with a client
+ * certificate.
  */
 export async function isNamedInRbac(client: KubeClient, name: string): Promise<boolean> {
   for (const kind of ['clusterrolebindings', 'rolebindings']) {

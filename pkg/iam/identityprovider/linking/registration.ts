@@ -23,12 +23,12 @@ export type RegistrarOptions = {
 }
 
 export type Registrar = {
-  /** @throws Status if no user can be created for the account under any name */
+  /** @throws Status if no user can be created for the account, regardless of the name */
   readonly assertPossible: (identity: Identity) => void
   /**
    * Creates the user for an account.
    *
-   * @param chosen the name that the user entered; by default the provider's
+   * @param chosen the name that the user entered; defaults to the name at the provider
    * @throws Status, see login-refusal.ts
    */
   readonly register: (config: ProviderConfig, identity: Identity, chosen?: string) => Promise<User>
@@ -38,14 +38,14 @@ const email = /^[^@\s\p{C}]{1,64}@[^@\s\p{C}]{1,189}$/u
 const administrator = 'an administrator can link a user to it'
 
 /**
- * An existing user with the same name or address who is not linked is someone else: otherwise
- * anyone who can choose a name at the provider could take over a user.
+ * Creates users for accounts. An existing user with the same name or address is never used:
+ * otherwise anyone who can choose a name at the provider could take over a user.
  */
 export function createRegistrar({ client, groupDomain, users, logger }: RegistrarOptions): Registrar {
   function assertPossible(identity: Identity): void {
     if (!email.test(identity.email))
       throw refuse('email_missing', 'the identity provider returned no verified e-mail address')
-    // An address that a user only claims does not block one from the provider.
+    // An unverified address of a user does not block the same address from the provider.
     if (users.find(identity.email)?.isEmailVerified === true)
       throw refuse('email_taken', `the e-mail address belongs to another user; ${administrator}`)
   }
@@ -63,8 +63,8 @@ export function createRegistrar({ client, groupDomain, users, logger }: Registra
     if (!name.startsWith(config.usernamePrefix))
       throw refuse('user_name_unusable', `the user name must begin with ${config.usernamePrefix}`)
     if (users.get(name) !== undefined) throw taken(name, chosen)
-    // An administrator may have granted permissions in advance to the name that the provider
-    // reports.
+    // The suggested name is not checked: an administrator may have granted permissions to it in
+    // advance.
     if (name !== suggested && (await isNamedInRbac(client, name)))
       throw refuse('user_name_taken', `the user name ${name} is reserved; choose another one`)
     return name
@@ -112,7 +112,8 @@ async function create(
     return toUser(parseObject(await client.call({ method: 'POST', path: usersPath(groupDomain), body })))
   } catch (error) {
     if (!(error instanceof Status && error.code === 409)) throw error
-    // The same account, registered a moment earlier or on another replica; or a different account.
+    // The name was taken concurrently: by the same account on another replica, or by another
+    // account.
     const object = parseObject(await client.call({ path: `${usersPath(groupDomain)}/${name}` }))
     const isSame = readLinks(object.metadata, groupDomain).some(
       link => link.provider === provider && link.uid === uid,

@@ -1,12 +1,13 @@
-// RFC 1123 as Kubernetes applies it to object names; its limit is 253, but 63 fits into labels.
+// The limit of RFC 1123 labels; object names may be longer (253), but the name is also used as a
+// label.
 const maxLength = 63
 
 /**
- * Converts a name to a user name: lower case, without accents, with `-` for other characters that
- * Kubernetes does not allow (`Zoë_Müller@corp` becomes `zoe-muller-corp`). Two names can result in
- * the same one; the second account is then rejected.
+ * Converts a name to a user name: lower case, without accents, with `-` for characters that
+ * Kubernetes does not allow (`Zoë_Müller@corp` becomes `zoe-muller-corp`). If two names convert to
+ * the same user name, the second account is rejected.
  *
- * @returns undefined if nothing is left
+ * @returns undefined if no character is left
  */
 export function toUserName(name: string, prefix = ''): string | undefined {
   const made = name

@@ -6,19 +6,20 @@ import type { UpstreamFetch } from '../upstream-fetch.ts'
 
 type Keys = ReturnType<typeof remoteKeys>
 
-// Keys are fetched within one token request.
+// A token request waits for the keys, so this timeout is short.
 const timeoutMs = 5_000
-// The address of the key set may change.
+// Metadata is fetched again after this time, since the URL of the key set may change.
 const discoveredForMs = 600_000
-// Anyone can send tokens that claim to be of the issuer.
+// Anyone can send tokens with this issuer, so failed requests are not repeated during this time.
 const failedForMs = 5_000
 
 /**
- * The public keys of OpenID issuers, found by discovery at the first token of each. An issuer that
- * cannot be reached is not asked again for some seconds.
+ * Fetches the public keys of OpenID issuers, by discovery at the first token of each issuer. After
+ * a failure, an issuer is not queried again for some seconds.
  *
  * @param now a monotonic clock
- * @returns a function for the issuers of the configuration: each is remembered
+ * @returns a function that caches its results without a limit: only for issuers of the
+ * configuration
  */
 export function createIssuerKeys(
   fetch: UpstreamFetch & KeySetFetch,
@@ -36,7 +37,7 @@ export function createIssuerKeys(
 
 async function discover(issuer: string, fetch: UpstreamFetch & KeySetFetch, now: () => number) {
   const options = { [customFetch]: toCustomFetch(fetch), timeout: timeoutMs / 1000 }
-  // The client ID is not sent.
+  // A dummy: discovery does not send the client ID.
   const { jwks_uri: url } = (
     await discovery(new URL(issuer), 'kapis', undefined, undefined, options)
   ).serverMetadata()

@@ -6,19 +6,25 @@ import { complainTo } from '../tls-config.ts'
 export type OidcConfig = AppConfig & {
   readonly issuer: string
   /**
-   * Whether to read claims from the userinfo endpoint too, for providers with few claims in the ID
-   * token.
+   * Whether to read claims from the userinfo endpoint too, since some providers put few claims into
+   * the ID token.
    */
   readonly getUserInfo: boolean
   readonly emailKey: string
   readonly preferredUsernameKey: string
-  /** The claim with the groups; '' for none. */
+  /** Path of the claim with the groups; '' for none. */
   readonly groupsKey: string
-  /** The signature algorithm of the registration; '' for those of the metadata, otherwise RS256. */
+  /**
+   * The algorithm that ID tokens must be signed with; '' for those of the metadata, or RS256
+   * without any.
+   */
   readonly idTokenSignedResponseAlg: string
 }
 
-/** `provider` of an OIDCIdentityProvider. The issuer is required: ID tokens must come from it. */
+/**
+ * The section `provider` of an OIDCIdentityProvider. The issuer is required, since ID tokens must
+ * be from it.
+ */
 export const oidcProvider = section({
   ...appOptions,
   issuer: requiredText({ description: 'The `iss` of its ID tokens.' }),
@@ -39,7 +45,7 @@ export const oidcProvider = section({
   const { getUserInfo, emailKey, preferredUsernameKey, groupsKey, idTokenSignedResponseAlg = '' } = given
   return {
     ...app,
-    // Always requested: without it there is no ID token.
+    // Always requested, since providers only issue ID tokens for this scope.
     scopes: [...new Set(['openid', ...app.scopes])],
     issuer: url(given.issuer, 'issuer', complain, app.trust),
     ...{ getUserInfo, emailKey, preferredUsernameKey, groupsKey, idTokenSignedResponseAlg },

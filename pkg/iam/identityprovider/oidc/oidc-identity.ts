@@ -8,7 +8,7 @@ type Claims = Readonly<Record<string, unknown>>
 type Keys = Pick<OidcConfig, 'emailKey' | 'preferredUsernameKey' | 'groupsKey'>
 
 /**
- * Returns the account by the claims of ID token and userinfo.
+ * Returns the account that the claims of ID token and userinfo describe.
  *
  * @throws Status if the groups are missing or not a list of strings
  */
@@ -18,7 +18,7 @@ export function toIdentity(keys: Keys, claims: Claims, sub: string): Identity {
     const value = readClaim(claims, key)
     return typeof value === 'string' ? value : ''
   }
-  // Some providers write their booleans as text.
+  // Some providers send booleans as strings.
   const isUnverified = emailKey === 'email' && String(claims.email_verified) === 'false'
   return {
     uid: sub,
@@ -31,8 +31,8 @@ export function toIdentity(keys: Keys, claims: Claims, sub: string): Identity {
 }
 
 /**
- * Returns what the ID token says of a second factor (RFC 8176 section 2: `mfa`). Single methods say
- * nothing of how many there were.
+ * Returns the authentication methods if the ID token asserts a second factor (RFC 8176 section 2:
+ * `mfa`). Names of single methods do not show how many factors there were.
  */
 export function toMethods(amr: unknown): AuthenticationMethods {
   return Array.isArray(amr) && amr.includes('mfa') ? 'mfa' : ''
@@ -40,7 +40,7 @@ export function toMethods(amr: unknown): AuthenticationMethods {
 
 /**
  * Returns the claim for a key. A claim with exactly this name takes precedence, since names may
- * contain dots (`https://example.com/groups`); otherwise dots lead into objects
+ * contain dots (`https://example.com/groups`). Otherwise the key is a path in objects
  * (`realm_access.roles`).
  */
 export function readClaim(claims: Claims, key: string): unknown {
@@ -76,8 +76,8 @@ function readGroupsClaim(claims: Claims, key: string): Identity['groups'] {
 }
 
 /**
- * Distributed claims (OpenID Connect Core section 5.6.2): Microsoft Entra ID uses them if there are
- * too many groups.
+ * Reports whether a claim is a distributed claim (OpenID Connect Core section 5.6.2), which
+ * Microsoft Entra ID uses for too many groups.
  */
 function isDelegated(claims: Claims, key: string): boolean {
   const { _claim_names: names, hasgroups } = claims

@@ -28,16 +28,16 @@ type Found = {
   readonly verify: ReturnType<typeof createIdTokenVerifier>
 }
 
-// The metadata of a provider may change: a new address, another algorithm.
+// Metadata is fetched again after this time, since it may change.
 const discoveredForMs = 600_000
-// Anyone can begin a login.
+// Anyone can start a login, so failed requests are not repeated during this time.
 const failedForMs = 1_000
 
 /**
- * An OpenID provider. Its metadata is fetched at the first login, once for concurrent ones, and again
- * a second after a failure, so that a provider that is down does not delay the start. Signatures of ID tokens are always
- * verified although they come over TLS: someone who can impersonate the token endpoint must not be
- * able to log in as any user.
+ * Creates an OpenID provider. Its metadata is fetched at the first login, so that an unavailable
+ * provider does not delay startup. Concurrent logins share the request; after a failure the next
+ * request follows a second later. Signatures of ID tokens are verified despite TLS: otherwise an
+ * attacker who impersonates the token endpoint could log in as any user.
  *
  * @param now a monotonic clock
  */
@@ -115,8 +115,8 @@ export function createOidcProvider(
 }
 
 /**
- * Only if it is configured: users who log out here may not want to be logged out of everything else
- * at the provider.
+ * Returns the logout URL, only if an endpoint is configured: users who log out of Kapis may not
+ * want to be logged out of other applications of the provider.
  */
 function toLogoutUrl({ clientId, endpoint }: OidcConfig, { returnUri, state, idToken }: UpstreamLogout): URL {
   const url = new URL(endpoint.endSessionURL)
@@ -145,8 +145,8 @@ function createVerifier(
 }
 
 /**
- * Removes the ID token from the token response before openid-client parses it, which rejects an
- * `auth_time` that is a string (AD FS) even if it was not requested.
+ * Removes the ID token from the token response. openid-client would reject an `auth_time` that is a
+ * string (AD FS), even if it was not requested.
  */
 function withoutIdToken(
   fetch: UpstreamFetch,
