@@ -4,22 +4,22 @@ import { publicKeyAlgorithms } from './remote-keys.ts'
 
 export type AssertionRule = {
   readonly issuer: string
-  /** One of them must be in `aud`. */
+  /** The accepted audiences; `aud` must contain at least one of them. */
   readonly audience: readonly string[]
   readonly clockToleranceSeconds: number
 }
 
 export type Assertion = JWTPayload & { readonly sub: string; readonly exp: number }
 
-// Checked before anything is decoded.
+// Checked before the token is decoded, which costs time in proportion to its length.
 const maxLength = 16 * 1024
 
-/** An invalid assertion; the message contains no part of the token but its claims. */
+/** An invalid assertion; of the token, the message only contains claims. */
 export class InvalidAssertion extends Error {
   override readonly name = 'InvalidAssertion'
 }
 
-/** A key set that is part of the configuration. */
+/** Returns the key function for a key set in the configuration. */
 export function localKeys(keys: readonly object[]): JWTVerifyGetKey {
   return createLocalJWKSet({ keys: keys.filter(isKey) })
 }
@@ -58,7 +58,7 @@ export async function verifyAssertion(
   }
 }
 
-/** The claims of a token that is not verified yet; undefined if it is not a JWT. */
+/** Returns the claims of a token without verifying it; undefined if it is not a JWT. */
 export function readUnverified(token: string): JWTPayload | undefined {
   if (token.length > maxLength) return undefined
   try {

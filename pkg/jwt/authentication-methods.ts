@@ -4,12 +4,15 @@
  */
 export type AuthenticationMethods = string
 
-/** A local second factor. `otp` is also for a recovery code, which is a password for one use. */
+/**
+ * A second factor that Kapis verifies. `otp` is also used for recovery codes, which are one-time
+ * passwords.
+ */
 export type FactorMethod = 'otp' | 'hwk' | 'swk' | 'user'
 
 const factorMethods: ReadonlySet<string> = new Set(['otp', 'hwk', 'swk'] satisfies FactorMethod[])
 
-/** The authentication context classes (`acr`), from the weakest: one factor, two factors. */
+/** The authentication context classes (`acr`), weakest first: one factor, two factors. */
 export const contextClasses = ['sfa', 'mfa'] as const
 
 export type ContextClass = (typeof contextClasses)[number]
@@ -23,17 +26,20 @@ export function withFactor(
   return [...new Set([...before, ...factor, 'mfa'])].join(' ')
 }
 
-/** Whether two factors were verified, by Kapis or an identity provider. */
+/** Reports whether two factors were verified, by Kapis or an identity provider. */
 export function isMultiFactor(methods: AuthenticationMethods): boolean {
   return list(methods).includes('mfa')
 }
 
-/** Whether Kapis itself has verified a second factor. */
+/** Reports whether Kapis itself has verified a second factor. */
 export function hasOwnFactor(methods: AuthenticationMethods): boolean {
   return list(methods).some(method => factorMethods.has(method))
 }
 
-/** @returns undefined if the methods are unknown */
+/**
+ * Returns the strongest context class that the methods reach. @returns undefined if the methods are
+ * unknown
+ */
 export function contextClassOf(methods: AuthenticationMethods): ContextClass | undefined {
   const known = list(methods)
   if (known.length === 0) return undefined
@@ -41,9 +47,9 @@ export function contextClassOf(methods: AuthenticationMethods): ContextClass | u
 }
 
 /**
- * Returns the context class that a client prefers if the methods reach none of those it accepts
- * (`acr_values`, OpenID Connect Core section 3.1.2.1); undefined if nothing is missing. Unknown
- * values do not count, since the parameter is voluntary.
+ * Returns the context class that the client prefers, if the methods reach none of its `acr_values`
+ * (OpenID Connect Core section 3.1.2.1); undefined otherwise. Unknown values are ignored, since
+ * acr_values is a voluntary request.
  */
 export function missingContextClass(
   acrValues: string | undefined,
@@ -54,7 +60,7 @@ export function missingContextClass(
   return accepted.some(each => contextClasses.indexOf(each) <= reached) ? undefined : accepted[0]
 }
 
-/** The claims `amr` and `acr` (OpenID Connect Core section 2, RFC 9068 section 2.2.1). */
+/** Returns the claims `amr` and `acr` (OpenID Connect Core section 2, RFC 9068 section 2.2.1). */
 export function methodClaims(methods: AuthenticationMethods) {
   const acr = contextClassOf(methods)
   return acr === undefined ? {} : { amr: list(methods), acr }
@@ -64,10 +70,10 @@ export function methodClaims(methods: AuthenticationMethods) {
 export type TokenLogin = { readonly amr: AuthenticationMethods; readonly authTime: number }
 
 /**
- * The claims of a token for servers that require a recent login or a second factor (RFC 9068 section
+ * Returns the claims for servers that require a recent login or a second factor (RFC 9068 section
  * 2.2.1, RFC 9470 section 6).
  *
- * @param login undefined for a token without one
+ * @param login undefined for a token that was issued without a login
  */
 export function loginClaims(login: TokenLogin | undefined) {
   return login === undefined || login.authTime === 0

@@ -5,7 +5,7 @@ import type { KeySource } from './key-source.ts'
 export const issuer = 'https://localhost:9443/oauth'
 export const audience = 'kapis.io'
 
-/** Keys that stay in memory. */
+/** Creates a source of signing keys in memory. */
 export async function memoryKeys(): Promise<KeySource & { stored: readonly StoredKey[]; set: KeySet }> {
   const stored = [await generateKey('ES256', 0), await generateKey('RS256', 0)]
   const set = await loadKeySet(stored)
@@ -13,8 +13,7 @@ export async function memoryKeys(): Promise<KeySource & { stored: readonly Store
 }
 
 /**
- * Builds a token that only an attacker or a bug would produce: `changes` with undefined removes a
- * claim.
+ * Signs a token that Kapis would never issue. A claim that is undefined in `changes` is removed.
  */
 export async function forge(
   key: StoredKey,

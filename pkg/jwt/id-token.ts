@@ -14,7 +14,7 @@ export type IdTokenSubject = ClaimedUser & {
   /** When the user authenticated, in seconds since the epoch; 0 if unknown. */
   readonly authTime: number
   readonly amr: AuthenticationMethods
-  /** '' when the client sent none. */
+  /** The nonce of the authorization request; '' without one. */
   readonly nonce: string
   /** The access token of the same response. */
   readonly accessToken: string
@@ -50,7 +50,10 @@ export async function signIdToken(
   return signJwt('JWT', claims, signer)
 }
 
-/** OpenID Connect Core section 3.1.3.6; both algorithms hash with SHA-256. */
+/**
+ * Returns the at_hash of an access token (OpenID Connect Core section 3.1.3.6). The hash is SHA-256
+ * for both algorithms.
+ */
 function halfHash(token: string): string {
   return createHash('sha256').update(token, 'ascii').digest().subarray(0, 16).toString('base64url')
 }

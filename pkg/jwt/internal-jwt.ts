@@ -24,12 +24,12 @@ export type InternalJwts = {
     claims: Readonly<Record<string, string | number>>,
     options: { readonly lifeSeconds: number; readonly jti?: string },
   ) => Promise<string>
-  /** @returns undefined for anything but a valid one of this kind */
+  /** Verifies a JWT. @returns undefined unless it is valid and of this kind */
   readonly verify: (kind: InternalJwtKind, token: string) => Promise<InternalJwt | undefined>
 }
 
-// A new account may have many groups, and an ID token of its provider; a logout may include a URL
-// with the state of a client.
+// The data of a new account includes its groups and an ID token; a logout includes a URL with the
+// state of a client.
 const maxKilobytes: Partial<Record<InternalJwtKind, number>> = {
   newcomer: 48,
   'login-progress': 48,
@@ -38,9 +38,9 @@ const maxKilobytes: Partial<Record<InternalJwtKind, number>> = {
 const maxLengthOf = (kind: InternalJwtKind) => (maxKilobytes[kind] ?? 8) * 1024
 
 /**
- * Signed internal JWTs that any replica can verify: authorization codes, browser cookies, device
- * codes. Type and audience distinguish the kinds from each other and from all tokens (RFC 8725
- * section 3.11).
+ * Signs internal JWTs that any replica can verify, such as authorization codes, browser cookies and
+ * device codes. Type and audience distinguish the kinds from each other and from all tokens (RFC
+ * 8725 section 3.11).
  */
 export function createInternalJwts({ issuer, keys }: { issuer: string; keys: KeySource }): InternalJwts {
   const audienceOf = (kind: InternalJwtKind) => `${issuer}#${kind}`

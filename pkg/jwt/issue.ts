@@ -8,22 +8,22 @@ import { signJwt } from './sign.ts'
 
 export type TokenSubject = {
   readonly username: string
-  /** uid of the User, which differs from that of a later user with the same name. */
+  /** The uid of the User; a later user with the same name has another uid. */
   readonly uid: string
   readonly groups: readonly string[]
-  /** The login session of the token. */
+  /** The ID of the login session. */
   readonly sid: string
   readonly clientId: string
   readonly scope: string
   /**
-   * Only for servers that check the session for each request: the token lives too long to be
-   * trusted alone.
+   * Whether only servers that check the session for each request accept the token, since it lives
+   * too long to be trusted without a check.
    */
   readonly isLive?: boolean
   /** The audience of another service; Kapis does not accept such tokens. */
   readonly audience?: string
   readonly login?: TokenLogin
-  /** Whether an administrator has set the password. */
+  /** Whether the user must change a password that an administrator has set. */
   readonly mustChangePassword?: boolean
 }
 
@@ -32,15 +32,15 @@ export type IssuedToken = { readonly token: string; readonly jti: string; readon
 type Form = { readonly kind: 'access' | 'refresh'; readonly jti?: string }
 
 export type TokenIssuer = {
-  /** A JWT access token (RFC 9068). */
+  /** Issues a JWT access token (RFC 9068). */
   readonly access: (subject: TokenSubject, lifeSeconds: number) => Promise<IssuedToken>
   /**
-   * A refresh token, which its audience limits to the token endpoint.
+   * Issues a refresh token, whose audience only the token endpoint accepts.
    *
-   * @param jti of the token that this one replaces, if that response may have been lost
+   * @param jti ID of the refresh token that is issued again, if its response may have been lost
    */
   readonly refresh: (subject: TokenSubject, lifeSeconds: number, jti?: string) => Promise<IssuedToken>
-  /** Only for the client: no endpoint accepts it as a credential. */
+  /** Issues an ID token, for the client only: no endpoint accepts it as a credential. */
   readonly id: (subject: IdTokenSubject, options: IdTokenOptions) => Promise<string>
 }
 
@@ -78,7 +78,7 @@ export function createTokenIssuer(options: {
       sid: subject.sid,
       client_id: subject.clientId,
       scope: subject.scope,
-      // Consoles of the platform read these two fields, and `extra` makes them ask for a new
+      // Consoles of the platform read these two claims. `extra` makes them ask the user for a new
       // password.
       token_type: `${kind}_token`,
       username: subject.username,
@@ -104,8 +104,8 @@ export function createTokenIssuer(options: {
 }
 
 /**
- * The JWT authenticator of kube-apiserver reads the user from these claims; Kapis uses the current
- * state of the user.
+ * Returns the claims from which the JWT authenticator of kube-apiserver reads the user. Kapis reads
+ * the stored user instead.
  */
 function whoFor({ uid, groups }: TokenSubject) {
   return { uid, groups: groups.filter(group => !isReservedName(group)) }

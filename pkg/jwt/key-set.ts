@@ -17,36 +17,38 @@ export type StoredKey = PublicKey
 type CryptoKeyLike = Exclude<Awaited<ReturnType<typeof importJWK>>, Uint8Array>
 export type LoadedKey = StoredKey & {
   readonly key: CryptoKeyLike
-  /** The same key for the synchronous API. */
+  /** The private key for the synchronous API of node:crypto. */
   readonly privateKey: KeyObject
   readonly publicKey: CryptoKeyLike
   readonly publicJwk: JWK
 }
 
-/** The current keys, ready to use. */
+/** The current keys, imported for use. */
 export type KeySet = {
   /**
-   * Returns the newest key that already signs.
+   * Returns the newest key that may sign.
    *
    * @throws Error if there is none
    */
   readonly signer: (alg: SigningAlgorithm, nowSeconds: number) => LoadedKey
   readonly find: (kid: string, alg: string) => CryptoKeyLike | undefined
-  /** The same, including retired keys, which verify nothing else (see retired-keys.ts). */
+  /** Like `find`, including retired keys, which only verify id_token_hint (see retired-keys.ts). */
   readonly findForHint: (kid: string, alg: string) => CryptoKeyLike | undefined
-  /** The public part of every key, including those that do not sign yet (RFC 7517 section 5). */
+  /**
+   * Returns the public part of every key, including keys that may not sign yet (RFC 7517 section
+   * 5).
+   */
   readonly jwks: () => { readonly keys: readonly JWK[] }
 }
 
 const keyTypes: Readonly<Record<SigningAlgorithm, string>> = { ES256: 'EC', RS256: 'RSA' }
-// An allow-list of public fields of a JWK: a private one can never be included.
+// Public members of a JWK: an allow-list, so that a private member can never be included.
 const publicMembers = ['kty', 'crv', 'x', 'y', 'n', 'e'] as const
 
 /**
- * Generates a key pair.
+ * Generates a key pair. Its `kid` is its thumbprint (RFC 7638).
  *
- * @param signsFrom seconds since the epoch
- * @returns the key with its RFC 7638 thumbprint as `kid`
+ * @param signsFrom time from which it signs, in seconds since the epoch
  */
 export async function generateKey(alg: SigningAlgorithm, signsFrom: number): Promise<StoredKey> {
   const { privateKey } = await generateKeyPair(alg, { extractable: true })
@@ -57,7 +59,7 @@ export async function generateKey(alg: SigningAlgorithm, signsFrom: number): Pro
 /**
  * Imports stored keys.
  *
- * @param retired keys that only verify ID token hints (see retired-keys.ts)
+ * @param retired keys that only verify id_token_hint (see retired-keys.ts)
  * @throws Error if a key is invalid, or cannot sign with its algorithm
  */
 export async function loadKeySet(
@@ -70,7 +72,8 @@ export async function loadKeySet(
     retired.map(async key => ({ ...key, publicKey: await importKey(toPublicJwk(key), key.alg) })),
   )
   const hintsByKid = new Map([...old, ...keys].map(key => [key.kid, key]))
-  // The algorithm is the key's, never the token's: RFC 8725 section 3.1.
+  // The algorithm must be the one of the key, and not one that the token chooses (RFC 8725 section
+  // 3.1).
   const findIn =
     (known: ReadonlyMap<string, Pick<LoadedKey, 'alg' | 'publicKey'>>) => (kid: string, alg: string) => {
       const key = known.get(kid)
@@ -92,7 +95,7 @@ export async function loadKeySet(
   }
 }
 
-/** @throws Error with the problem, without key material */
+/** @throws Error with the problem, but no key material */
 export function parseStoredKeys(text: string): readonly StoredKey[] {
   const parsed: unknown = JSON.parse(text)
   if (!Array.isArray(parsed) || !parsed.every(isStoredKey))
@@ -128,7 +131,7 @@ async function load(stored: StoredKey): Promise<LoadedKey> {
   }
 }
 
-/** The JWK of a public key for the JWKS document (RFC 7517 section 4). */
+/** Returns the JWK of a public key for the key set document (RFC 7517 section 4). */
 export function toPublicJwk({ jwk, alg, kid }: Pick<PublicKey, 'jwk' | 'alg' | 'kid'>): JWK {
   const publicJwk: JWK = { use: 'sig', alg, kid }
   for (const member of publicMembers) if (jwk[member] !== undefined) publicJwk[member] = jwk[member]

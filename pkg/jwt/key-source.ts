@@ -13,20 +13,20 @@ export type KeySourceOptions = {
   readonly namespace: string
   readonly logger: Logger
   readonly groupDomain: string
-  /** How long a key signs; not needed by verifiers. */
+  /** How long a key signs, in seconds; verifiers do not need it. */
   readonly rotateAfterSeconds?: number
-  /** The usual lifetime of a token: an old key is kept for this long after it was replaced. */
+  /** The usual lifetime of a token in seconds: a replaced key is kept for this long. */
   readonly tokenSeconds: number
-  /** Whether any long-lived token was signed between two times. */
+  /** Reports whether a long-lived token that was signed between two times is still in use. */
   readonly isNeeded?: (fromSeconds: number, untilSeconds: number) => boolean
   /**
-   * Returns whether a login is active that got ID tokens between two times: its keys are kept for
+   * Reports whether an active login got ID tokens between two times: their keys are kept to verify
    * id_token_hint.
    */
   readonly isRemembered?: (fromSeconds: number, untilSeconds: number) => boolean
   /**
-   * Called when new keys are requested, by the annotation or by deleting the Secret; the issuer
-   * then creates them.
+   * Called when an administrator requests new keys, by the annotation or by deleting the Secret.
+   * The issuer then creates them.
    */
   readonly onAsked?: () => void
 }
@@ -36,15 +36,18 @@ export type KeySource = { readonly current: () => KeySet }
 const secretName = 'kapis-signing-keys'
 
 /**
- * The signing keys, stored in a Secret and watched, so that all replicas have the same ones. The
- * issuer creates and rotates them (ensure); verifiers only read.
+ * The signing keys in a watched Secret, so that all replicas have the same keys. The issuer creates
+ * and rotates them (`ensure`); verifiers only read them.
  */
 export class SecretKeySource implements KeySource {
   readonly #options: KeySourceOptions
   readonly #reflector: Reflector
   readonly #loaded = Promise.withResolvers<void>()
   #current: KeySet | undefined
-  /** Secrets are processed in order, so that an older one does not replace a newer one. */
+  /**
+   * Resolves when earlier versions of the Secret are processed, so that none replaces a newer
+   * version.
+   */
   #loading: Promise<void> = Promise.resolve()
 
   constructor(options: KeySourceOptions) {
@@ -64,7 +67,7 @@ export class SecretKeySource implements KeySource {
     })
   }
 
-  /** Resolves when there are keys. */
+  /** Resolves when the keys are loaded. */
   async start(): Promise<void> {
     void this.#reflector.start()
     await this.#loaded.promise
@@ -78,16 +81,14 @@ export class SecretKeySource implements KeySource {
     return this.#current !== undefined
   }
 
-  /** @throws Status 503 before the first keys are there */
+  /** @throws Status 503 before the first keys are loaded */
   current(): KeySet {
     if (this.#current === undefined)
       throw unavailable('the signing keys have not been loaded yet; retry later')
     return this.#current
   }
 
-  /**
-   * Creates the keys if there are none, and rotates them when due. Safe to run on every replica.
-   */
+  /** Creates the keys if there are none, and rotates them if due. Safe to run on every replica. */
   async ensure(nowSeconds = Math.floor(Date.now() / 1000)): Promise<void> {
     const { client, namespace } = this.#options
     const place = { namespace, name: secretName }
@@ -102,10 +103,10 @@ export class SecretKeySource implements KeySource {
     const known = secret === undefined ? [] : readRetired(secret)
     const retired = retire(known, { before: stored, after: next }, isRemembered)
     if (next === stored && retired.length === known.length && !isAsked) return
-    // An older release reads only the first one.
+    // keys.json contains the current keys, which is all that older releases read.
     const data = { 'keys.json': JSON.stringify(next), 'retired.json': JSON.stringify(retired) }
-    // Removes the processed annotation. If another replica was first, its keys arrive through the
-    // watch.
+    // This removes the processed annotation. If another replica has written the Secret first, the
+    // watch delivers its keys.
     await writeSecret(client, place, { data }, secret?.metadata)
   }
 
@@ -124,7 +125,7 @@ export class SecretKeySource implements KeySource {
       this.#current = await loadKeySet(parseStoredKeys(decode(secret, 'keys.json')), readRetired(secret))
       this.#loaded.resolve()
     } catch (error) {
-      // The previous keys stay in use: an invalid Secret must not log everybody out.
+      // The previous keys stay in use: an invalid Secret must not end all logins.
       const reason =
         error instanceof SyntaxError
           ? 'keys.json is not valid JSON'

@@ -40,7 +40,7 @@ describe('createLogoutTokenSigner', () => {
 
   it('signs nothing that an endpoint accepts as another token', async () => {
     const keys = await memoryKeys()
-    // The audience of access tokens, and of refresh tokens.
+    // Client names equal to the audience of access tokens or refresh tokens.
     for (const clientId of [audience, issuer]) {
       const token = await createLogoutTokenSigner({ issuer, keys })({ ...subject, clientId }, 'ES256')
       const verifier = createTokenVerifier({ issuer, audience, clockSkewSeconds: 10, keys })

@@ -4,7 +4,7 @@ import type { KeySource } from './key-source.ts'
 import { isReservedName } from './reserved-name.ts'
 import { signJwt } from './sign.ts'
 
-/** The login that has ended, as in the ID tokens of its client. */
+/** The ended login, with the identifiers of the ID tokens of its client. */
 export type LogoutTokenSubject = {
   readonly username: string
   readonly sid: string
@@ -13,7 +13,7 @@ export type LogoutTokenSubject = {
 
 export type LogoutTokenSigner = (subject: LogoutTokenSubject, alg: SigningAlgorithm) => Promise<string>
 
-// At most two minutes (OpenID Connect Back-Channel Logout 1.0 section 4).
+// The maximum of the specification (OpenID Connect Back-Channel Logout 1.0 section 4).
 const lifeSeconds = 120
 const logoutEvent = 'http://schemas.openid.net/event/backchannel-logout'
 

@@ -5,7 +5,7 @@ export type IdTokenVerifierOptions = {
   readonly issuer: string
   readonly clientId: string
   readonly jwksUri: string
-  /** Algorithms that the provider may sign with; undefined for the default, RS256. */
+  /** Accepted signature algorithms; undefined for the default, RS256. */
   readonly algorithms: readonly string[] | undefined
   readonly clockToleranceSeconds: number
   readonly timeoutMs: number
@@ -19,7 +19,7 @@ export class InvalidIdToken extends Error {
   override readonly name = 'InvalidIdToken'
 }
 
-// Errors about the token, not about the key set or the connection.
+// Error codes for an invalid token. Other errors concern the key set or the connection.
 const invalid: ReadonlySet<string> = new Set([
   errors.JOSEAlgNotAllowed.code,
   errors.JOSENotSupported.code,
@@ -33,11 +33,11 @@ const invalid: ReadonlySet<string> = new Set([
 ])
 
 /**
- * Verifies ID tokens of an OpenID provider (OpenID Connect Core section 3.1.3.7) with its published
- * keys. `acr` and `auth_time` are not checked: Kapis requests neither, and AD FS writes `auth_time`
- * as a string.
+ * Creates a function that verifies ID tokens of an OpenID provider with its published keys (OpenID
+ * Connect Core section 3.1.3.7). `acr` and `auth_time` are not checked: Kapis requests neither, and
+ * AD FS sends `auth_time` as a string.
  *
- * @returns a function that throws InvalidIdToken, and any other Error if the keys cannot be fetched
+ * @returns a function that throws InvalidIdToken, or another Error if the keys cannot be fetched
  */
 export function createIdTokenVerifier(
   options: IdTokenVerifierOptions,
@@ -75,11 +75,10 @@ export function createIdTokenVerifier(
     const nowSeconds = Math.floor(Date.now() / 1000)
     const claims = await read(idToken, nowSeconds)
     if (claims.nonce !== nonce) throw wrong('nonce', claims, nonce)
-    // jose compares iat with the time only to limit the age of a token.
+    // jose only checks iat if the age of a token is limited.
     if (claims.iat === undefined || claims.iat > nowSeconds + clockToleranceSeconds)
       throw wrong('iat', claims, nowSeconds)
-    // A token with an additional audience was meant for another party too, unless azp says that it
-    // was issued to this client.
+    // A token with further audiences may be meant for another client, unless azp is this client.
     const hasMoreAudiences = Array.isArray(claims.aud) && claims.aud.length > 1
     if ((hasMoreAudiences || claims.azp !== undefined) && claims.azp !== clientId)
       throw wrong('azp', claims, clientId)

@@ -20,12 +20,13 @@ export const publicKeyAlgorithms = [
   ...(['ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519'] as const),
 ] as const
 
-// Anyone can send a token with an unknown key ID.
+// Anyone can send a token with an unknown key ID, so failed requests are not repeated during this
+// time.
 const failedForMs = 5_000
 
 /**
- * The JSON Web Key Set at a URL, cached, and fetched again for an unknown key ID, at most every 30
- * seconds. After a failure it is not fetched for some seconds.
+ * Returns the cached key set of a URL. For an unknown key ID it is fetched again, at most every 30
+ * seconds, and not within some seconds after a failure.
  *
  * @param now a monotonic clock
  */

@@ -2,22 +2,22 @@ import { isRecord } from '../kubeclient/object/object.ts'
 import { type PublicKey, type StoredKey, toPublicJwk } from './key-set.ts'
 
 /**
- * A key that no longer signs or verifies tokens. Its public part is kept for id_token_hint: clients
- * send old ID tokens at a logout, long after they expired.
+ * A key that no longer signs or verifies tokens. Its public part only verifies id_token_hint: at a
+ * logout, clients send ID tokens that expired long ago.
  */
 export type RetiredKey = PublicKey & {
-  /** When its successor began, in seconds since the epoch. */
+  /** When its successor began to sign, in seconds since the epoch. */
   readonly signsUntil: number
 }
 
-// At least a month of keys with daily rotation. Hints signed with older keys are ignored.
+// At least a month of keys with daily rotation. Hints with older keys are ignored.
 const maxRetired = 100
 
 /**
- * Returns the retired keys after a rotation, the newest last.
+ * Returns the retired keys after a rotation, newest last.
  *
- * @param isRemembered whether a login exists whose ID tokens were signed between two times, in
- * seconds
+ * @param isRemembered reports whether an active login has ID tokens that were signed between two
+ * times, in seconds
  */
 export function retire(
   retired: readonly RetiredKey[],

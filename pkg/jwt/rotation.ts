@@ -4,8 +4,8 @@ const algorithms: readonly SigningAlgorithm[] = ['ES256', 'RS256']
 const maxPublishAheadSeconds = 3600
 
 /**
- * How long a new key is published before it signs, so that clients with a cached key set have
- * fetched it.
+ * Returns how many seconds a new key is published before it signs. In this time clients with a
+ * cached key set fetch it.
  */
 export function publishAhead(rotateAfterSeconds: number): number {
   return Math.min(maxPublishAheadSeconds, Math.floor(rotateAfterSeconds / 4))
@@ -13,20 +13,20 @@ export function publishAhead(rotateAfterSeconds: number): number {
 
 export type Rotation = {
   readonly nowSeconds: number
-  /** How long a key signs. */
+  /** How long a key signs, in seconds. */
   readonly rotateAfterSeconds: number
-  /** Minimum time that a key is kept after it was replaced. */
+  /** Minimum time that a replaced key is kept, in seconds. */
   readonly tokenSeconds: number
   /**
-   * Returns whether a token that was signed between these two times is still in use; then its key
-   * is kept longer.
+   * Reports whether a token that was signed between two times is still in use; then its key is kept
+   * longer.
    */
   readonly isNeeded?: (fromSeconds: number, untilSeconds: number) => boolean
-  /** Whether a rotation is requested before it is due. */
+  /** Whether an administrator requests a rotation before it is due. */
   readonly isAsked?: boolean
 }
 
-/** Returns the keys after a rotation; undefined if none is due. */
+/** Returns the keys after a rotation; undefined if no rotation is due. */
 export async function rotate(
   stored: readonly StoredKey[],
   { nowSeconds, rotateAfterSeconds, tokenSeconds, isNeeded = () => false, isAsked = false }: Rotation,
@@ -37,8 +37,8 @@ export async function rotate(
   for (const alg of algorithms) {
     const own = stored.filter(key => key.alg === alg).sort((a, b) => a.signsFrom - b.signsFrom)
     const newest = own.at(-1)
-    // A key can be removed once everything that it signed has expired: the start of its successor
-    // plus the lifetime of a token.
+    // A key is removed when everything that it has signed has expired: one token lifetime after its
+    // successor began to sign.
     const kept = own.filter(({ signsFrom }, i) => {
       const successor = own[i + 1]
       if (successor === undefined || successor.signsFrom + tokenSeconds > nowSeconds) return true
@@ -46,7 +46,7 @@ export async function rotate(
     })
     const isDueByAge =
       newest !== undefined && newest.signsFrom + rotateAfterSeconds - publishAheadSeconds <= nowSeconds
-    // A published key that does not sign yet becomes the requested new key.
+    // If a published key does not sign yet, it is the requested new key.
     const isDueByWish = isAsked && newest !== undefined && newest.signsFrom <= nowSeconds
     const wantsNew = newest === undefined || isDueByAge || isDueByWish
     if (wantsNew)

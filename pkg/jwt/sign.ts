@@ -4,8 +4,8 @@ import type { LoadedKey } from './key-set.ts'
 
 /**
  * Signs a JWT in compact form (RFC 7515 section 7.1) with the algorithm of the key. ES256 signs
- * synchronously: it takes 0.1 ms, less than handing it to a thread, and the threads are busy
- * hashing passwords. RSA takes ten times as long and runs on a thread.
+ * synchronously: 0.1 ms is less than the overhead of a thread, and the threads are busy hashing
+ * passwords. RSA takes ten times as long and runs on a thread.
  *
  * @param typ header parameter that distinguishes kinds of tokens (RFC 8725 section 3.11)
  */
@@ -14,7 +14,8 @@ export async function signJwt(typ: string, claims: JWTPayload, signer: LoadedKey
   const header = { alg, kid, typ }
   if (alg !== 'ES256') return new SignJWT(claims).setProtectedHeader(header).sign(key)
   const content = `${encode(header)}.${encode(claims)}`
-  // JWS has the two numbers side by side (RFC 7518 section 3.4), and not in DER.
+  // An ECDSA signature in JWS consists of two concatenated numbers instead of DER (RFC 7518 section
+  // 3.4).
   const signature = sign('sha256', Buffer.from(content), { key: privateKey, dsaEncoding: 'ieee-p1363' })
   return `${content}.${signature.toString('base64url')}`
 }

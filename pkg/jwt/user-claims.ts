@@ -4,7 +4,9 @@ export type ClaimedUser = {
   readonly username: string
   readonly displayName: string
   readonly email: string
-  /** Set by an administrator or an identity provider, and not by the user. */
+  /**
+   * Whether an administrator or an identity provider has set the e-mail address, and not the user.
+   */
   readonly isEmailVerified: boolean
   readonly lang: string
   readonly groups: readonly string[]
@@ -13,7 +15,7 @@ export type ClaimedUser = {
 /**
  * Returns the claims of a user for ID tokens and userinfo (OpenID Connect Core section 5.4).
  *
- * @param shows whether the claims of a scope are included; `groups` belongs to `profile`
+ * @param shows reports whether the claims of a scope are included; `groups` belongs to `profile`
  */
 export function userClaims(
   { username, displayName, email, isEmailVerified, lang, groups }: ClaimedUser,

@@ -5,10 +5,10 @@ import type { KeySource } from './key-source.ts'
 import { isReadOnly, onlineAudience } from './online-audience.ts'
 import { isReservedName } from './reserved-name.ts'
 
-/** The claims of a verified token that Kapis acts on. Times are seconds since the epoch. */
+/** The claims of a verified token that Kapis uses. Times are in seconds since the epoch. */
 export type TokenClaims = {
   readonly sub: string
-  /** uid of the user; '' in tokens of older releases, and in refresh tokens. */
+  /** The uid of the user; '' in tokens of older releases, and in refresh tokens. */
   readonly uid: string
   readonly sid: string
   readonly jti: string
@@ -25,31 +25,35 @@ export type IdTokenHint = { readonly sub: string; readonly sid: string; readonly
 
 export type TokenVerifier = {
   /**
-   * Returns whether a token claims to be of this issuer, without verification, to choose the
+   * Reports whether a token claims to be from this issuer, without verifying it: this selects the
    * authenticator.
    */
   readonly isOurs: (token: string) => boolean
   /** @throws Status 401 */
   readonly verifyAccess: (token: string) => Promise<TokenClaims>
   /**
-   * The same for any audience, such as that of an exchanged token: for introspection and revocation,
-   * never as a credential.
+   * Like `verifyAccess`, for any audience, such as that of an exchanged token: for introspection
+   * and revocation, never as a credential.
    *
    * @throws Status 401
    */
   readonly verifyIssued: (token: string) => Promise<TokenClaims>
   /** @throws Status 401 */
   readonly verifyRefresh: (token: string) => Promise<TokenClaims>
-  /** An ID token of Kapis, even if it has expired; undefined for anything else. */
+  /**
+   * Returns the login of an ID token of Kapis, even if the token has expired; undefined for any
+   * other text.
+   */
   readonly readIdTokenHint: (token: string) => Promise<IdTokenHint | undefined>
 }
 
-// Tokens of Kapis have about 900 bytes, more with many groups. Checked before anything is decoded.
+// Tokens of Kapis have about 900 bytes, more with many groups. Checked before the token is decoded.
 const maxTokenLength = 16 * 1024
 
 /**
- * Creates the verifier of tokens of Kapis (RFC 9068, RFC 8725): signature, type, issuer, audience and
- * times, with a tolerance of `clockSkewSeconds`. Sessions and users are not checked here.
+ * Creates the verifier of tokens of Kapis (RFC 9068, RFC 8725). It verifies signature, type,
+ * issuer, audience and times, with a tolerance of `clockSkewSeconds`. It does not check sessions
+ * and users.
  */
 export function createTokenVerifier(options: {
   issuer: string
@@ -93,7 +97,7 @@ export function createTokenVerifier(options: {
   async function readIdTokenHint(token: string): Promise<IdTokenHint | undefined> {
     if (token.length > maxTokenLength) return undefined
     try {
-      // OpenID Connect RP-Initiated Logout section 2: that it has expired does not matter.
+      // OpenID Connect RP-Initiated Logout 1.0 section 2: an expired ID token is a valid hint.
       const {
         aud,
         sub,
@@ -139,7 +143,7 @@ export function createTokenVerifier(options: {
   }
 }
 
-/** @throws Error for claims of another shape than issued tokens have */
+/** @throws Error if claims have other types than those of issued tokens */
 function toClaims(payload: JWTPayload): TokenClaims {
   const { sub, uid = '', jti, exp, iat, sid, aud = [], client_id: clientId, scope = '' } = payload
   if (typeof sub !== 'string' || sub === '' || isReservedName(sub)) throw new Error('sub cannot be used')
