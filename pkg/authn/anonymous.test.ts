@@ -27,7 +27,7 @@ describe('a request without a credential', () => {
       const outcome = async () => check().catch(error => error.code)
       expect(await Promise.all([outcome(), outcome()])).to.deep.equal([allowed, allowed])
       expect(await outcome()).to.equal(allowed)
-      // One request for all.
+      // All callers share one request.
       expect(paths).to.deep.equal(['/kapis'])
     })
   }

@@ -6,15 +6,15 @@ import type { Authenticated } from './authenticator.ts'
 
 const keepMs = 10_000
 const failedForMs = 1_000
-// No path of kube-apiserver, and so in no list of paths that alone may be requested anonymously
+// kube-apiserver has no such path, so no configuration allows it to anonymous callers separately
 // (AuthenticationConfiguration, anonymous.conditions).
 const path = '/kapis'
 
 /**
- * Returns whether kube-apiserver accepts requests without a credential (`--anonymous-auth`). The
- * returned function throws a Status 503 if it is not responding.
+ * Creates a function that reports whether kube-apiserver accepts requests without a credential
+ * (`--anonymous-auth`). The function throws a Status 503 if kube-apiserver is not responding.
  *
- * @param client without the credential of Kapis
+ * @param client a client without the credential of Kapis
  */
 export function createAnonymousCheck(client: Pick<KubeClient, 'call'>): () => Promise<boolean> {
   async function ask(): Promise<boolean> {
@@ -33,9 +33,10 @@ export function createAnonymousCheck(client: Pick<KubeClient, 'call'>): () => Pr
 type Authenticate = (req: IncomingMessage) => Promise<Authenticated> | Authenticated
 
 /**
- * Refuses anonymous callers where kube-apiserver refuses them: impersonation and access reviews
- * would let them act as system:anonymous with whatever RBAC grants to it. The returned function
- * throws a Status as `authenticate` does, and 401 or 503 for anonymous callers.
+ * Rejects anonymous callers if kube-apiserver rejects them. Otherwise Kapis would request as
+ * system:anonymous for them, by impersonation and access reviews, with all permissions of that
+ * user. The returned function throws a Status like `authenticate`, and 401 or 503 for anonymous
+ * callers.
  */
 export function withAnonymousCheck(
   authenticate: Authenticate,

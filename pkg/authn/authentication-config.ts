@@ -12,9 +12,9 @@ import { parseBundle } from './certificate-chain.ts'
 export type AuthenticationConfig = {
   readonly clientAuthorities: readonly X509Certificate[]
   readonly proxyAuthorities: readonly X509Certificate[]
-  /** Both CA bundles as PEM: TLS advertises them to clients. */
+  /** Both CA bundles as PEM, whose names TLS sends to clients. */
   readonly pems: readonly string[]
-  /** Common names that the front proxy may have; empty for any. */
+  /** Accepted common names of the front proxy; empty if any name is accepted. */
   readonly allowedNames: readonly string[]
   readonly usernameHeaders: readonly string[]
   readonly groupHeaders: readonly string[]
@@ -24,7 +24,9 @@ export type AuthenticationConfig = {
 
 const name = 'extension-apiserver-authentication'
 
-/** Watches one ConfigMap by name, as its Role allows, and keeps the last valid content. */
+/**
+ * Watches the ConfigMap by name, since its Role only allows that, and keeps the last valid content.
+ */
 export class AuthenticationConfigSource {
   readonly #reflector: Reflector
   readonly #listeners = new Set<() => void>()
@@ -84,7 +86,7 @@ export class AuthenticationConfigSource {
   }
 }
 
-/** @throws Error naming the key that cannot be read */
+/** @throws Error with the key that cannot be parsed */
 export function parseAuthenticationConfig(data: Readonly<Record<string, unknown>>): AuthenticationConfig {
   const pem = (key: string) => (typeof data[key] === 'string' ? data[key] : '')
   const headers = (key: string) => strings(data, key).map(header => header.toLowerCase())

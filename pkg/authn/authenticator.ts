@@ -5,7 +5,7 @@ import { anonymous, withAuthenticatedGroup } from '../apirequest/identity/identi
 import { identityProblem } from '../apirequest/identity/identity-problem.ts'
 
 /**
- * Authenticates a request: null if it has no credential of this kind.
+ * Authenticates a request; null if the request has no credential of this kind.
  *
  * @throws Status if the credential is invalid
  */
@@ -17,16 +17,16 @@ export type Authenticator = {
 /** The caller, and the authenticator that recognized it. */
 export type Authenticated = { readonly identity: Identity; readonly method: string }
 
-/** Called with every result and the name of the authenticator; never with a credential. */
+/** Called with each result and the name of the authenticator, but no credential. */
 export type AuthenticationObserver = (method: string, result: 'success' | 'failure') => void
 
 /**
- * The first authenticator that recognizes the caller decides. If none does, an invalid credential
- * leads to 401 and never to the anonymous user, as in k8s.io/apiserver. An identity that headers
- * cannot transport unchanged is rejected, whichever authenticator it comes from.
+ * Combines authenticators: the first that recognizes the caller decides. If none does, an invalid
+ * credential leads to 401 and never to the anonymous user, as in k8s.io/apiserver. An identity that
+ * headers cannot transport unchanged is rejected, regardless of its authenticator.
  *
  * @throws Status 401; 403 for an identity that cannot be used; 429 for a locked user; 503 if an
- *   authenticator failed
+ * authenticator failed
  */
 export function createUnion(
   authenticators: readonly Authenticator[],
@@ -34,7 +34,10 @@ export function createUnion(
 ): (req: IncomingMessage) => Promise<Authenticated> | Authenticated {
   type Outcome = Promise<Authenticated> | Authenticated
 
-  /** Runs the authenticators from this one on; returns a promise only if one has to wait. */
+  /**
+   * Runs the authenticators from position `place` on. Returns a promise only if an authenticator
+   * does.
+   */
   function tryFrom(place: number, req: IncomingMessage, broken: unknown): Outcome {
     const next = authenticators[place]
     if (next === undefined) return withoutIdentity(broken)
@@ -62,7 +65,7 @@ export function createUnion(
 
     function refused(method: string, error: unknown): Outcome {
       observe(method, 'failure')
-      // A recognized caller who is rejected must not become another one.
+      // A caller who was recognized and rejected must not get another identity.
       if (error instanceof Status && (error.code >= 500 || error.code === 403 || error.code === 429))
         throw error
       return tryFrom(place + 1, req, broken ?? error)
@@ -77,11 +80,13 @@ function withoutIdentity(broken: unknown): Authenticated {
   throw unauthorized(broken)
 }
 
-// Authenticators cache identities; returning the same object for the same identity lets others use
-// it as a cache key.
+// Authenticators cache identities. Equal identities must be the same object, since it is a cache
+// key elsewhere.
 const completed = new WeakMap<Identity, Identity | string>()
 
-/** Returns the identity with the groups of authenticated users, or why it cannot be used. */
+/**
+ * Returns the identity with the group of authenticated users, or the reason why it cannot be used.
+ */
 function complete(identity: Identity): Identity | string {
   const known = completed.get(identity)
   if (known !== undefined) return known

@@ -1,19 +1,19 @@
-/** The two halves of a Basic credential, as they were sent. */
+/** User name and password of a Basic credential, unchanged. */
 export type BasicCredential = { readonly id: string; readonly secret: string }
 
-/** For WWW-Authenticate (RFC 7617 section 2.1). */
+/** The challenge in WWW-Authenticate (RFC 7617 section 2.1). */
 export const basicChallenge = 'Basic realm="kapis", charset="UTF-8"'
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
-/** Whether a header tries to be HTTP Basic, well or badly. */
+/** Reports whether a header uses the scheme Basic, valid or not. */
 export function isBasic(authorization: string | undefined): boolean {
   return /^basic( |$)/i.test(authorization ?? '')
 }
 
 /**
- * Parses an Authorization header of HTTP Basic (RFC 7617). It is strict: characters that Buffer
- * skips or replaces must not turn it into another password.
+ * Parses an Authorization header of HTTP Basic (RFC 7617). Characters that Buffer would skip or
+ * replace are rejected, since they would silently change the password.
  *
  * @returns undefined for invalid base64 or UTF-8, or without a colon
  */

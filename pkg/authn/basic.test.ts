@@ -142,7 +142,7 @@ describe('createBasicAuthenticator', () => {
     users.set('agent', { ...agent, mustChangePassword: true })
     expect(await rejectionOf(authenticate(api('agent:p:1')))).to.have.property('code', 401)
     expect(await authenticate(request(basic('agent:p:1')))).to.deep.equal(identity)
-    // Not from what is remembered for log lines either.
+    // The cached result for log lines does not apply to other paths.
     expect(await rejectionOf(authenticate(api('agent:p:1')))).to.have.property('code', 401)
   })
 
@@ -180,7 +180,7 @@ describe('createBasicAuthenticator', () => {
     it(`takes no password that a browser keeps from ${title}`, async () => {
       const { authenticate, checked } = create()
       for (const url of ['/kapis/api/users', '/ingest/_bulk']) {
-        // Remembered from a page of its own.
+        // A page of the same origin has sent the password before, so it is cached.
         await authenticate(request(basic('agent:p:1'), url, { 'sec-fetch-site': 'same-origin' }))
         const error = await rejectionOf(authenticate(request(basic('agent:p:1'), url, headers)))
         expect(error).to.deep.include({

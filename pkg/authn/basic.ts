@@ -13,30 +13,30 @@ type User = {
   readonly uid: string
   readonly groups: readonly string[]
   readonly state: string
-  /** Changes when the password does. */
+  /** Fingerprint of the password hash; changes with the password. */
   readonly credential: string
-  /** An administrator has set the password. */
+  /** Whether the user must change a password that an administrator has set. */
   readonly mustChangePassword: boolean
 }
 
-/** How a path takes passwords. */
+/** How a path accepts passwords. */
 export type BasicPath = {
-  /** How long a correct password is remembered. */
+  /** How long a correct password is cached, in milliseconds. */
   readonly cacheMs: number
-  /** Whether a password counts that its user has not chosen. */
+  /** Whether a password that an administrator has set is accepted. */
   readonly takesFirstPassword: boolean
 }
 
 export type PasswordOutcome =
   | { readonly outcome: 'right'; readonly user: User }
   | { readonly outcome: 'wrong' }
-  /** The password is correct, but does not suffice. */
+  /** The password is correct, but the user needs a second factor. */
   | { readonly outcome: 'second-factor-required' }
   | { readonly outcome: 'locked'; readonly retryAfterSeconds: number }
 
 export type BasicOptions = {
   /**
-   * How a path, decoded and without its query, accepts passwords; undefined for one that requires a
+   * Returns how a path (decoded, without query) accepts passwords; undefined if it requires a
    * token, which expires and can be revoked.
    */
   readonly accepts: (path: string) => BasicPath | undefined
@@ -50,7 +50,10 @@ export type BasicOptions = {
 }
 
 export type BasicAuthenticator = Authenticator & {
-  /** Whether the user of a caller with Basic has another password since, or was disabled or deleted. */
+  /**
+   * Reports whether the user of a Basic identity has changed the password, or was disabled or
+   * deleted.
+   */
   readonly hasEnded: (identity: Identity) => boolean
 }
 
@@ -60,9 +63,9 @@ const maxCacheBytes = 1024 * 1024
 const maxHeaderLength = 4096
 
 /**
- * Authenticates HTTP Basic (RFC 7617) with the password of a user, for log shippers and SDKs without
- * token support. A correct password is remembered for a while, by a digest with a key of this
- * process: to verify it for each request would cost more than the request.
+ * Authenticates HTTP Basic (RFC 7617) with the password of a user, for log shippers and SDKs
+ * without token support. A correct password is cached as a digest with a key of this process, since
+ * its verification for each request would cost more than the request.
  */
 export function createBasicAuthenticator({ accepts, check, users }: BasicOptions): BasicAuthenticator {
   const key = randomBytes(32)
@@ -71,7 +74,7 @@ export function createBasicAuthenticator({ accepts, check, users }: BasicOptions
     sizeOf: ({ name, uid, credential }) => 2 * (name.length + uid.length + credential.length),
   })
   const running = new Map<string, Promise<Identity>>()
-  // Copies of an identity share its extra.
+  // Keyed by `extra`, which copies of an identity share.
   const callers = new WeakMap<Identity['extra'], Known>()
 
   function isCurrent({ name, uid, credential }: Known): boolean {
@@ -86,7 +89,7 @@ export function createBasicAuthenticator({ accepts, check, users }: BasicOptions
     return toIdentity(current, path)
   }
 
-  /** @throws Status 401; 403 for a browser that a page of another origin has sent the request from */
+  /** @throws Status 401; 403 for a browser request that a page of another origin has caused */
   async function identify(req: IncomingMessage, header: string, path: BasicPath): Promise<Identity> {
     if (isCrossOrigin(req))
       throw new Status(403, 'Forbidden', 'HTTP Basic is not accepted from a page of another origin')
@@ -94,7 +97,7 @@ export function createBasicAuthenticator({ accepts, check, users }: BasicOptions
     const digest = createHmac('sha256', key).update(`${path.cacheMs} `).update(header).digest('base64')
     const remembered = recall(digest, path)
     if (remembered !== undefined) return remembered
-    // A client with many requests at a time has its password verified once.
+    // Concurrent requests of a client share one verification.
     const earlier = running.get(digest)
     if (earlier !== undefined) {
       await earlier.catch(() => undefined)
@@ -153,7 +156,7 @@ export function createBasicAuthenticator({ accepts, check, users }: BasicOptions
       try {
         return !isCurrent(caller)
       } catch {
-        // A failed check does not end anything.
+        // A failed check must not end the connection.
         return false
       }
     },
@@ -161,8 +164,8 @@ export function createBasicAuthenticator({ accepts, check, users }: BasicOptions
 }
 
 /**
- * A 401 with a Basic challenge, only for requests with Basic: browsers would otherwise show their
- * own login dialog, and send the password with every later request.
+ * Returns a 401 with a Basic challenge. Only requests with Basic get it: browsers would otherwise
+ * show their own login dialog, and send the password with every later request.
  */
 function refused(cause: string, message = 'Unauthorized'): Status {
   const headers = { 'www-authenticate': basicChallenge }

@@ -46,7 +46,7 @@ describe('readBearer', () => {
   ]
   for (const [what, headers] of invalid) {
     it(`refuses ${what}`, async () => {
-      // Node's own limit for all headers is lower than that of kapis-apiserver.
+      // Node.js limits all headers to less than kapis-apiserver does, so this request is not sent.
       const req = what.includes('40 KB') ? await received(['a', 'b']) : await received(headers)
       if (what.includes('40 KB')) req.headers.authorization = headers[1]
       expect(() => readBearer(req))
@@ -57,7 +57,7 @@ describe('readBearer', () => {
 })
 
 describe('createBearerReader', () => {
-  /** Requests of one connection. */
+  /** Returns a request for each list of headers, all on one connection. */
   async function onOneSocket(...all: readonly (readonly string[])[]) {
     const requests = await Promise.all(all.map(received))
     const [first] = requests

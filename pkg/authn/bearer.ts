@@ -7,8 +7,8 @@ import { isWebSocket, splitSubprotocols } from '../httpserver/websocket/handshak
 const maxTokenLength = 32 * 1024
 
 /**
- * Returns the bearer token of a request (RFC 6750 section 2.1), or of a WebSocket handshake from a
- * browser, which can only send it as a subprotocol; null if there is none.
+ * Returns the bearer token of a request (RFC 6750 section 2.1); null without a token. For a
+ * WebSocket handshake the token may be a subprotocol, since browsers cannot send other headers.
  *
  * @throws Status 401 for another scheme, two headers, or a value too long to be a token
  */
@@ -51,7 +51,7 @@ export function createBearerReader(): (req: IncomingMessage) => Bearer | null {
   }
 }
 
-/** The cache key of a token: never the token itself. */
+/** Returns the cache key of a token: a digest, so that caches contain no tokens. */
 export function tokenKey(token: string): string {
   return hash('sha256', token, 'base64')
 }
@@ -71,15 +71,15 @@ function readProtocol(req: IncomingMessage): string | null {
   return token
 }
 
-/** Decodes base64url without padding as UTF-8; '' for anything else. */
+/** Decodes base64url without padding as UTF-8; '' for invalid input. */
 function decode(text: string): string {
   const bytes = Buffer.from(text, 'base64url')
   return bytes.toString('base64url') === text && isUtf8(bytes) ? bytes.toString('utf8') : ''
 }
 
 /**
- * Node.js keeps only the first of several Authorization headers. Their order must not decide who
- * the caller is.
+ * Rejects several Authorization headers: Node.js keeps only the first, and their order must not
+ * determine the caller.
  */
 function assertOneHeader({ rawHeaders }: IncomingMessage): void {
   let isGiven = false

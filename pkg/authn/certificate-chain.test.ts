@@ -18,7 +18,7 @@ hkjOPQQDAgNIADBFAiEAlJVPqU27z5fUyGXL2h8UXQfo/OxcoC0si5/dr1WkICwC
 IFsrZfy8H23nUw17N73yv3GmOrGz7cz6SPl4VwV9IcPD
 -----END CERTIFICATE-----`)
 
-// The same with 1.3.6.1.4.1.57683.2 (an oid_section), once and twice in the subject.
+// The same certificate with 1.3.6.1.4.1.57683.2 (an oid_section), once and twice in the subject.
 const withId = new X509Certificate(`-----BEGIN CERTIFICATE-----
 MIIBQTCB5wIUMz8om29LHEe/gDJJRpPYdlUDlsIwCgYIKoZIzj0EAwIwIzENMAsG
 A1UEAwwEamFuZTESMBAGCSsGAQQBg8JTAgwDdS0xMB4XDTI2MTEyNjE2MjY1OVoX

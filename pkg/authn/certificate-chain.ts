@@ -11,15 +11,15 @@ const anyUsage = '2.5.29.37.0'
 const maxDepth = 5
 
 /**
- * The certificate chain of the peer, its own certificate first. TLS has verified that the peer owns
- * the key of the first one, but not who issued it.
+ * Returns the certificate chain of the peer, its own certificate first. TLS has verified that the
+ * peer has the private key, but not who issued the certificate.
  */
 export function readPeerChain(req: IncomingMessage): Chain {
   const leaf = tlsSocketOf(req)?.getPeerX509Certificate()
   if (leaf === undefined) return []
   const chain: X509Certificate[] = [leaf]
   for (let next = leaf.issuerCertificate; next && chain.length < maxDepth; next = next.issuerCertificate) {
-    // A self-signed CA names itself as its issuer.
+    // The issuer of a self-signed CA is the CA itself.
     if (chain.some(known => known.fingerprint256 === next?.fingerprint256)) break
     chain.push(next)
   }
@@ -27,8 +27,8 @@ export function readPeerChain(req: IncomingMessage): Chain {
 }
 
 /**
- * Fails for a client certificate while the client CAs have not been loaded: its caller must not
- * become anonymous.
+ * Rejects a client certificate while the client CAs are not loaded: its caller must not become
+ * anonymous.
  *
  * @throws Status 503
  */
@@ -43,8 +43,8 @@ export function parseBundle(pem: string): readonly X509Certificate[] {
 }
 
 /**
- * Returns whether the chain leads to one of the CAs by signature, is within its validity and may be
- * used for client authentication (RFC 5280 section 6).
+ * Reports whether the chain is signed by one of the CAs, within its validity, and usable for client
+ * authentication (RFC 5280 section 6).
  */
 export function isTrusted(chain: Chain, authorities: readonly X509Certificate[], nowMs: number): boolean {
   const [leaf] = chain
@@ -70,7 +70,10 @@ function isInTime(certificate: X509Certificate, nowMs: number): boolean {
   return certificate.validFromDate.getTime() <= nowMs && nowMs <= certificate.validToDate.getTime()
 }
 
-/** Kubernetes demands the client usage; a certificate that names no usages at all is for any. */
+/**
+ * Reports whether a certificate allows client authentication, or restricts no usages, as in
+ * Kubernetes.
+ */
 function isForClients({ keyUsage }: X509Certificate): boolean {
   // Node.js names extended key usages keyUsage.
   const usages: readonly string[] | undefined = keyUsage
@@ -78,8 +81,8 @@ function isForClients({ keyUsage }: X509Certificate): boolean {
 }
 
 /**
- * Returns the common name, or ''. If there are several the last one counts, as in crypto/x509 of Go
- * and so in kube-apiserver.
+ * Returns the common name, or ''. The last of several counts, as in Go's crypto/x509 and so in
+ * kube-apiserver.
  */
 export function commonName(certificate: X509Certificate): string {
   return subjectValues(certificate, 'CN').at(-1) ?? ''
@@ -91,7 +94,7 @@ const userIdAttribute = '1.3.6.1.4.1.57683.2'
 /**
  * Returns the uid, or ''.
  *
- * @throws Status 401 for several or an empty one, as in kube-apiserver
+ * @throws Status 401 for several uids or an empty uid, as in kube-apiserver
  */
 export function userId(certificate: X509Certificate): string {
   const values = subjectValues(certificate, userIdAttribute)
@@ -100,7 +103,7 @@ export function userId(certificate: X509Certificate): string {
   return values[0] ?? ''
 }
 
-/** Returns the values of an attribute of the subject, such as CN or O, in order. */
+/** Returns the values of a subject attribute, such as CN or O, in order. */
 export function subjectValues(
   certificate: X509Certificate,
   attribute: 'CN' | 'O' | typeof userIdAttribute,

@@ -14,7 +14,7 @@ import {
   userId,
 } from './certificate-chain.ts'
 
-/** SHA-256 of a certificate in hexadecimal digits. */
+/** Returns the SHA-256 digest of a certificate in hexadecimal digits. */
 const digest = ({ fingerprint256 }: X509Certificate) => fingerprint256.replaceAll(':', '').toLowerCase()
 
 type Verdict = {
@@ -24,8 +24,8 @@ type Verdict = {
 }
 
 /**
- * Authenticates a certificate of the client CA of the cluster: the user is its common name, the
- * groups its organizations.
+ * Authenticates client certificates of the client CA of the cluster. The user name is the common
+ * name, the groups are the organizations.
  */
 export function createClientCertificateAuthenticator(
   config: () => AuthenticationConfig | undefined,
@@ -46,7 +46,8 @@ export function createClientCertificateAuthenticator(
       const chain = readPeerChain(req)
       const [leaf] = chain
       if (leaf === undefined) {
-        // Asking the TLS layer again for each request costs more than the rest of this file.
+        // Cached too: reading the certificate from TLS for each request would cost more than all
+        // other steps.
         verdicts.set(connection, { config: current, identity: null, untilMs: Number.POSITIVE_INFINITY })
         return null
       }

@@ -117,7 +117,7 @@ describe('impersonateConstrained', () => {
       `impersonate:arbitrary-node ${auth} nodes n1`,
     ])
     expect(groups).to.deep.equal(['system:nodes'])
-    // Not another node, and not a user that is not a service account.
+    // Denied: another node, and a user that is not a service account.
     for (const [name, caller] of [
       ['system:node:n2', agent],
       [username, { ...agent, username: 'jane' }],

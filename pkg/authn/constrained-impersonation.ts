@@ -4,7 +4,7 @@ import { type RequestInfo, toResourceInfo } from '../apirequest/request-info.ts'
 import { forbidden } from '../authz/forbidden.ts'
 
 /**
- * Returns whether a caller has a permission to impersonate.
+ * Asserts that a caller has a permission to impersonate.
  *
  * @throws Status 403, 503
  */
@@ -28,7 +28,7 @@ const nodeNameKey = 'authentication.kubernetes.io/node-name'
 const associatedKeys = 'authentication.kubernetes.io/associated-node-keys'
 const nodesGroup = 'system:nodes'
 const mastersGroup = 'system:masters'
-// With this many checks of one kind, a check for all (`*`) is tried first.
+// With at least this many checks of one kind, a check for all names (`*`) is tried first.
 const manyChecks = 4
 
 const nodePrefix = 'system:node:'
@@ -41,12 +41,12 @@ export function nodeOf(username: string): string | undefined {
 }
 
 /**
- * Constrained impersonation (KEP-5284): the caller needs `impersonate-on:<mode>:<verb>` on the
- * requested resource, and `impersonate:<mode>` on every part of the identity, in the group
+ * Authorizes constrained impersonation (KEP-5284). The caller needs `impersonate-on:<mode>:<verb>`
+ * on the requested resource, and `impersonate:<mode>` on every part of the identity, in the group
  * authentication.k8s.io. Modes are tried in the order of kube-apiserver 1.36.
  *
  * @returns the groups that the mode adds; undefined if no mode applies to the identity
- * @throws Status 403 of the first mode that applies, if none allows it; 503
+ * @throws Status 403 of the first applicable mode if no mode allows it; 503
  */
 export async function impersonateConstrained(attempt: Attempt): Promise<readonly string[] | undefined> {
   let refusal: Status | undefined
@@ -64,7 +64,7 @@ export async function impersonateConstrained(attempt: Attempt): Promise<readonly
   return undefined
 }
 
-/** Returns whether an error is a refusal (403), and not a failed check. */
+/** Reports whether an error is a refusal (403), and not a failed check. */
 export function isForbidden(error: unknown): error is Status {
   return error instanceof Status && error.code === 403
 }
@@ -85,8 +85,8 @@ function modesOf({ claimed, caller }: Attempt): readonly Mode[] {
 }
 
 /**
- * For a service account on its node only the keys of its extra fields are authorized, which are the
- * same on all nodes.
+ * Omits the values of extra fields for a service account that impersonates its own node: only their
+ * keys are authorized, which are the same on all nodes.
  */
 function withoutExtra(attempt: Attempt): Attempt {
   const { caller } = attempt

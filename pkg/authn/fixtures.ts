@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import { connect } from 'node:net'
 import { startLoopback } from '../apirequest/fixtures.ts'
 
-/** A real request, as node hands it to a server. */
+/** Returns a request as Node.js passes it to a server. */
 export async function received(headers: readonly string[]): Promise<IncomingMessage> {
   const { promise, resolve } = Promise.withResolvers<IncomingMessage>()
   const loopback = await startLoopback((req, res) => {

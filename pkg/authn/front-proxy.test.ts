@@ -12,7 +12,7 @@ import { createFrontProxyAuthenticator } from './front-proxy.ts'
 const day = 24 * 3600_000
 const proxyAuthority = createCa({ commonName: 'front-proxy-ca', validityDays: 2 })
 const clientAuthority = createCa({ commonName: 'client-ca', validityDays: 2 })
-// The same subject with another key: a certificate that an attacker can create.
+// A CA with the same subject and another key, which an attacker can create.
 const forgedAuthority = createCa({ commonName: 'front-proxy-ca', validityDays: 2 })
 const serving = issueCertificate(clientAuthority, {
   commonName: 'localhost',
@@ -118,7 +118,7 @@ describe('who a certificate says is calling, on a real TLS connection', () => {
       uid: 'u-7',
       groups: ['a,b', 'c'],
       extra: { 'example.org/scope': ['one', 'two'], 'bad%zz': ['kept'] },
-      // This server speaks HTTP/1.1, which strips spaces.
+      // This server uses HTTP/1.1, where spaces are stripped.
       isTrimmed: true,
     })
   })

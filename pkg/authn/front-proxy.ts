@@ -18,13 +18,13 @@ import {
 const maxCacheBytes = 16 * 1024 * 1024
 
 /**
- * Authenticates the identity headers of the aggregator of kube-apiserver. They are only trusted on
- * a connection whose client certificate is issued by the front-proxy CA and has an allowed name:
- * any client can send headers.
+ * Authenticates the identity headers of the aggregator of kube-apiserver. Any client can send these
+ * headers, so they only count if the front-proxy CA has issued the client certificate of the
+ * connection, for an allowed name.
  */
 export function createFrontProxyAuthenticator(config: () => AuthenticationConfig | undefined): Authenticator {
   const verdicts = new WeakMap<object, { config: AuthenticationConfig; chain: Chain }>()
-  // kube-apiserver sends the same few callers again and again.
+  // kube-apiserver repeatedly sends requests of the same few callers.
   const identities = createBoundedCache<Identity>({ maxBytes: maxCacheBytes, sizeOf: identityBytes })
   return {
     name: 'front-proxy',
@@ -48,8 +48,8 @@ export function createFrontProxyAuthenticator(config: () => AuthenticationConfig
 }
 
 /**
- * Returns whether the peer is the front proxy. The chain is verified once for each connection and
- * configuration, its validity every time.
+ * Reports whether the peer is the front proxy. The chain is verified once for each connection and
+ * configuration, its validity for each request.
  */
 export function isFrontProxy(
   req: IncomingMessage,
@@ -74,10 +74,10 @@ export function isFrontProxy(
 }
 
 /**
- * Reads the raw headers one by one: Node.js joins repeated ones with commas, so that groups could
- * not be separated.
+ * Reads the raw headers: Node.js joins repeated headers with commas, so groups with commas would be
+ * ambiguous.
  *
- * @throws Status 403 for invalid UTF-8, which would otherwise name another user
+ * @throws Status 403 for invalid UTF-8, which could result in the name of another user
  */
 function readIdentity(req: IncomingMessage, config: AuthenticationConfig): Identity | null {
   const values = (names: readonly string[]) =>
@@ -94,13 +94,13 @@ function readIdentity(req: IncomingMessage, config: AuthenticationConfig): Ident
   }
   return {
     username,
-    // Only if kube-apiserver is configured to set the uid header: an older version passes on the
+    // Only read if kube-apiserver is configured to set the uid header: otherwise it passes on the
     // header of its caller.
     uid: values(config.uidHeaders).find(value => value !== '') ?? '',
     groups: values(config.groupHeaders).filter(value => value !== ''),
     extra: Object.fromEntries(extra),
-    // The client of kube-apiserver strips spaces over HTTP/1.1; over HTTP/2 they arrive here and
-    // are rejected.
+    // The HTTP/1.1 client of kube-apiserver strips spaces. Over HTTP/2 spaces arrive here, and the
+    // identity is rejected.
     ...(tlsSocketOf(req)?.alpnProtocol === 'h2' ? {} : { isTrimmed: true }),
   }
 }

@@ -112,7 +112,7 @@ describe('impersonate', () => {
     })
   }
 
-  // The headers in the form that kube-apiserver 1.36 reads.
+  // The headers in the format that kube-apiserver 1.36 reads.
   const empty: readonly (readonly [what: string, lines: Lines])[] = [
     ['user', [['Impersonate-User', '']]],
     ['uid', [['Impersonate-Uid', '']]],

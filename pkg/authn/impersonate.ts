@@ -27,7 +27,7 @@ export type Impersonation = {
    * @throws Status 503
    */
   readonly requestOf: () => Promise<RequestInfo> | RequestInfo
-  /** Whether kube-apiserver supports constrained impersonation. */
+  /** Reports whether kube-apiserver supports constrained impersonation. */
   readonly isConstrained: () => Promise<boolean>
 }
 
@@ -35,11 +35,11 @@ const claimPrefix = 'impersonate-'
 const extraPrefix = 'impersonate-extra-'
 
 /**
- * Returns the identity to impersonate, after the caller was authorized to impersonate every part of
- * it: with the verb `impersonate` as in kube-apiserver, or by constrained impersonation. null if
- * the request does not impersonate.
+ * Returns the identity to impersonate; null if the request does not impersonate. The caller must be
+ * authorized to impersonate every part of the identity, by the verb `impersonate` as in
+ * kube-apiserver, or by constrained impersonation.
  *
- * @throws Status 400 for a part without a user or an invalid identity, 403 if the caller is not
+ * @throws Status 400 for an identity that is invalid or has no user, 403 if the caller is not
  * authorized
  */
 export function impersonate(asked: Impersonation): Promise<Identity> | null {
@@ -79,13 +79,13 @@ async function actAs(claims: readonly Claim[], asked: Impersonation): Promise<Id
 
 type Attempts = Impersonation & {
   readonly target: Identity
-  /** @throws Status 403, 503 */
+  /** Authorizes by the verb `impersonate`. @throws Status 403, 503 */
   readonly legacy: () => Promise<Identity>
 }
 
 /**
- * kube-apiserver tries constrained impersonation first. Except for nodes the resulting identity is
- * the same, and most callers have the verb impersonate.
+ * Tries the verb `impersonate` first, unlike kube-apiserver: most callers have it, and the
+ * resulting identity is the same except for nodes.
  */
 async function legacyFirst(claimed: Claimed, asked: Attempts): Promise<Identity> {
   try {
@@ -97,7 +97,7 @@ async function legacyFirst(claimed: Claimed, asked: Attempts): Promise<Identity>
   }
 }
 
-/** A node that is impersonated by constrained impersonation has the group of nodes. */
+/** Tries constrained impersonation first, for nodes: it adds the group of nodes to the identity. */
 async function constrainedFirst(claimed: Claimed, asked: Attempts): Promise<Identity> {
   if (!(await asked.isConstrained())) return asked.legacy()
   let refusal: unknown
@@ -148,7 +148,7 @@ function toRequest(target: Target): RequestInfo {
   return toResourceInfo({ ...target, verb: 'impersonate' })
 }
 
-/** The groups that a user name implies, unless the caller gives groups. */
+/** Returns the groups that a user name implies; groups of the request replace them. */
 function groupsOf(username: string, given: readonly string[]): readonly string[] {
   if (given.length > 0) return given
   const account = splitServiceAccount(username)
@@ -181,11 +181,14 @@ function readClaims({ rawHeaders }: Pick<IncomingMessage, 'rawHeaders'>): readon
   for (const name of single)
     if (claims.filter(claim => claim.name === name).length > 1)
       throw badRequest(`the header ${name} is given more than once`)
-  // kube-apiserver ignores an empty one.
+  // kube-apiserver ignores these headers if they are empty.
   return claims.filter(({ name, value }) => value !== '' || !single.includes(name))
 }
 
-/** Returns whether this is the name of such a header: names are at even positions. */
+/**
+ * Reports whether a raw header element is the name of an impersonation header. Names are at even
+ * positions.
+ */
 function isClaim(text: string, place: number): boolean {
   const first = text[0]
   return place % 2 === 0 && (first === 'I' || first === 'i') && text.toLowerCase().startsWith(claimPrefix)

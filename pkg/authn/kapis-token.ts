@@ -8,7 +8,7 @@ import { createBearerReader } from './bearer.ts'
 
 type Claims = {
   readonly sub: string
-  /** '' if the token does not contain it. */
+  /** The uid of the user; '' if the token has no uid. */
   readonly uid: string
   readonly sid: string
   readonly jti: string
@@ -28,14 +28,14 @@ export type KapisTokenOptions = {
     readonly isOurs: (token: string) => boolean
     readonly verifyAccess: (token: string) => Promise<Claims>
   }
-  /** The keys of `verifier`: another object after a change. */
+  /** The keys that `verifier` uses; `current` returns another object after a change. */
   readonly keys: { readonly current: () => object }
   readonly users: { readonly get: (name: string) => User | undefined }
   readonly sessions: { readonly isRevoked: (sid: string, iat: number) => boolean }
   readonly clockSkewSeconds: number
   /**
-   * What a user has for a time in a login, in addition to their own groups: the same object until
-   * that changes.
+   * Returns temporary groups of a user in a login, in addition to the stored groups. Returns the
+   * same object until they change.
    */
   readonly given?: (user: User, sid: string) => GivenAccess
 }
@@ -47,40 +47,40 @@ type Verified = {
   given: GivenAccess
   identity: Identity
 }
-/** What an identity was made of. */
+/** The claims and temporary groups of an identity. */
 type Origin = { readonly claims: Claims; readonly given: GivenAccess }
 
 export type KapisTokenAuthenticator = Authenticator & {
   /**
-   * Returns whether the login of a caller with such a token has ended since, or a group that the
-   * user had for a time, or the user was deleted or disabled.
+   * Reports whether the login of an identity from this authenticator has ended, or a temporary
+   * group, or the user was deleted or disabled.
    */
   readonly hasEnded: (identity: Identity) => boolean
-  /** The sid of the login of a caller with such a token; undefined for any other caller. */
+  /** Returns the sid of an identity from this authenticator; undefined for any other identity. */
   readonly sidOf: (identity: Identity) => string | undefined
 }
 
 const maxCacheBytes = 32 * 1024 * 1024
 
 /**
- * Authenticates an access token of Kapis. The signature is cached until the signing keys change: a
- * token of a removed (possibly stolen) key becomes invalid. User and login are checked for each
- * request, and the groups are the current ones of the user, not those in the token.
+ * Authenticates access tokens of Kapis. The result of signature verification is cached until the
+ * signing keys change, so that tokens of a removed (possibly stolen) key become invalid. User and
+ * login are checked for each request. Groups are read from the stored user, not from the token.
  */
 export function createKapisTokenAuthenticator(options: KapisTokenOptions): KapisTokenAuthenticator {
   const { verifier, keys, users, sessions, given: givenTo = () => noAccess } = options
   const verified = createBoundedCache<Verified>({
     maxBytes: maxCacheBytes,
-    // Claims, and other data that does not come from the stored user.
+    // Claims and other data that the stored user does not contain.
     sizeOf: ({ identity }) => 1_000 + identityBytes(identity),
     now: () => Date.now(),
   })
   const readBearer = createBearerReader()
-  // Weakly keyed by the credential data, which copies of an identity share.
+  // Keyed by `extra`, which copies of an identity share.
   const originOf = new WeakMap<Identity['extra'], Origin>()
 
   async function verify(token: string, key: string): Promise<Identity> {
-    // Before the signature is verified: concurrent changes apply to the next request.
+    // Read before verification: if the keys change concurrently, the next request verifies again.
     const verifiedWith = keys.current()
     const claims = await verifier.verifyAccess(token)
     const user = findUser(claims)
@@ -105,7 +105,7 @@ export function createKapisTokenAuthenticator(options: KapisTokenOptions): Kapis
     if (user === undefined) throw unauthorized('the user does not exist')
     if (uid !== '' && uid !== user.uid)
       throw unauthorized('the user was deleted and created again since the token was issued')
-    // A locked user keeps existing logins.
+    // The existing logins of a locked user stay valid.
     if (user.state === 'Disabled') throw unauthorized('the user is disabled')
     if (sessions.isRevoked(sid, iat)) throw unauthorized('the login has ended')
     return user
@@ -138,7 +138,7 @@ export function createKapisTokenAuthenticator(options: KapisTokenOptions): Kapis
         const { groups } = givenTo(findUser(claims), claims.sid)
         return given.groups.some(group => !groups.includes(group))
       } catch (error) {
-        // A failed check does not end the login.
+        // Only a 401 means that the login has ended; any other failed check does not end it.
         return error instanceof Status && error.code === 401
       }
     },

@@ -2,11 +2,14 @@ import type { IncomingMessage } from 'node:http'
 import { strippedHeader } from '../httpserver/request/stripped-header.ts'
 import { splitSubprotocols } from '../httpserver/websocket/handshake.ts'
 
-/** Checks the first letter first, since it runs for every header of every request. */
+/**
+ * Reports whether a header is an identity header. Runs for every header of every request, so it
+ * tests the first letter first.
+ */
 function isIdentity(name: string): boolean {
   const first = name[0]
   if (first === 'A' || first === 'a') return name.length === 13 && name.toLowerCase() === 'authorization'
-  // CGI and WSGI map X-Remote-User and X_Remote_User to the same name, so both are removed.
+  // CGI and WSGI map X-Remote-User and X_Remote_User to the same variable, so both are removed.
   return (first === 'X' || first === 'x') && /^x[-_]remote[-_]/i.test(name)
 }
 
@@ -24,7 +27,8 @@ export function stripCredentials(req: IncomingMessage): void {
   for (let i = 0; i < rawHeaders.length; i += 2) {
     const name = rawHeaders[i] ?? ''
     if (isIdentity(name)) {
-      // Not deleted, which would make later accesses to the headers slow.
+      // Set to undefined instead of deleted, since a deletion makes later accesses to the headers
+      // slow.
       req.headers[name.toLowerCase()] = undefined
       replace(rawHeaders, i)
     } else if (isProtocol(name)) replace(rawHeaders, i, withoutBearers(rawHeaders[i + 1]))
@@ -34,8 +38,8 @@ export function stripCredentials(req: IncomingMessage): void {
   if (!isStripped) return
   const { 'sec-websocket-protocol': protocols } = req.headers
   if (protocols !== undefined) req.headers['sec-websocket-protocol'] = withoutBearers(protocols)
-  // Node.js computes these from the raw headers on first access; an earlier result would still
-  // contain them.
+  // Node.js computes this from the raw headers on first access; a cached value would still contain
+  // the credentials.
   Object.assign(req, { headersDistinct: undefined })
 }
 
@@ -44,7 +48,7 @@ function replace(rawHeaders: string[], at: number, value?: string): void {
   rawHeaders[at + 1] = value ?? ''
 }
 
-/** Returns the subprotocols without tokens; undefined if there are no others. */
+/** Returns the subprotocols except tokens; undefined if none is left. */
 function withoutBearers(protocols: string | undefined): string | undefined {
   const { offered } = splitSubprotocols(protocols)
   return offered.length === 0 ? undefined : offered.join(', ')

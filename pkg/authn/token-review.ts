@@ -11,13 +11,16 @@ import { readBearer, tokenKey } from './bearer.ts'
 
 export type TokenReviewOptions = {
   readonly client: KubeClient
-  /** Tokens of Kapis' own issuer are verified here and never sent away. */
+  /**
+   * Reports whether a token is from the issuer of Kapis: such tokens are never sent to
+   * kube-apiserver.
+   */
   readonly isOurs: (token: string) => boolean
 }
 
 const cacheMs = 10_000
 const maxCacheBytes = 16 * 1024 * 1024
-// Anyone can invent tokens, and each causes a request to kube-apiserver.
+// Anyone can invent tokens, and each causes a request to kube-apiserver, so reviews are limited.
 const maxReviews = { atOnce: 128, waiting: 2_048 }
 
 /**
@@ -65,8 +68,8 @@ function askOften(client: KubeClient, token: string): Promise<Identity | 'refuse
 /**
  * Returns the user of a token by a TokenReview.
  *
- * @param audience that the token must be for; by default that of kube-apiserver
- * @throws Status if it fails
+ * @param audience the audience that the token must have; defaults to that of kube-apiserver
+ * @throws Status if the review fails
  */
 export async function reviewToken(
   client: KubeClient,
@@ -81,7 +84,7 @@ export async function reviewToken(
   })
   const status = isRecord(answer) && isRecord(answer.status) ? answer.status : {}
   if (status.authenticated !== true || !isRecord(status.user)) return 'refused'
-  // An authenticator that does not know audiences leaves them out: it has not checked them.
+  // An authenticator that does not support audiences omits them, and has not checked them.
   if (audience !== undefined && !toStrings(status.audiences).includes(audience)) return 'refused'
   const { username, uid, groups, extra } = status.user
   if (typeof username !== 'string' || username === '') return 'refused'
