@@ -7,7 +7,10 @@ import type { ReviewSpec } from './subject-access-review.ts'
 
 const labelOperators = { in: 'In', notin: 'NotIn', exists: 'Exists', '!': 'DoesNotExist' } as const
 
-/** The spec of a SubjectAccessReview for a request. Empty fields are omitted, as client-go does. */
+/**
+ * Returns the spec of a SubjectAccessReview for a request. Empty fields are omitted, as in
+ * client-go.
+ */
 export function toReviewSpec(info: RequestInfo, identity: Identity): ReviewSpec {
   const { username: user, uid, groups } = identity
   const extra = authorizationExtra(identity)
@@ -22,8 +25,8 @@ export function toReviewSpec(info: RequestInfo, identity: Identity): ReviewSpec 
 }
 
 /**
- * The selectors, for authorizers that grant parts of a list (KEP-4601); selectors that cannot be
- * expressed are omitted.
+ * Returns the selectors for authorizers that grant parts of a list (KEP-4601). Selectors that a
+ * review cannot express are omitted.
  */
 function toSelectors({ fieldSelector, labelSelector }: RequestInfo): Record<string, unknown> {
   // A SubjectAccessReview with an empty key is invalid; kube-apiserver accepts a term such as `=a`,

@@ -5,18 +5,18 @@ import type { Authorize, Narrow } from './authorizer.ts'
 import { assertInScope } from './token-scope.ts'
 
 export type RequestAuthorizationOptions = {
-  /** Whether kube-apiserver serves the request, and authorizes its caller. */
+  /** Reports whether kube-apiserver serves the request, and authorizes its caller. */
   readonly isProxied: (exchange: AuthenticatedExchange) => boolean
-  /** Whether the request is for the caller's own user, which needs no permission. */
+  /** Reports whether the request concerns the caller's own user, which needs no permission. */
   readonly isOwn: (exchange: AuthenticatedExchange) => boolean
-  /** Whether the handler filters its response by what the caller may see. */
+  /** Reports whether the handler filters its response by the permissions of the caller. */
   readonly judgesItself: (exchange: AuthenticatedExchange) => boolean
   /** Returns the attributes to authorize the request with. */
   readonly attributesOf: (exchange: AuthenticatedExchange) => Promise<RequestInfo> | RequestInfo
   readonly authorize: Authorize
   /**
-   * Narrows a list of the whole cluster that is refused to what the caller may list; undefined for
-   * all other requests.
+   * Returns a function that narrows a refused cluster-wide list to the namespaces that the caller
+   * may list; undefined for other requests.
    */
   readonly narrow: (exchange: AuthenticatedExchange, attributes: RequestInfo) => Narrow | undefined
 }
@@ -24,15 +24,16 @@ export type RequestAuthorizationOptions = {
 export type AuthorizeRequest = (exchange: AuthenticatedExchange) => Promise<void> | 'delegated' | void
 
 /**
- * Authorizes a request, or returns 'delegated' if its handler does that. Requests to kube-apiserver
- * are authorized there, as the caller; those without a credential are authorized here. The returned
- * function throws a Status: 400 for repeated selectors, 403, 503.
+ * Authorizes a request, or returns 'delegated' if its handler authorizes it. kube-apiserver
+ * authorizes requests that are proxied to it as the caller; those without a credential are
+ * authorized here. The returned function throws a Status: 400 for repeated selectors, 403, 503.
  */
 export function createAuthorizeRequest(options: RequestAuthorizationOptions): AuthorizeRequest {
   const { isOwn, judgesItself, attributesOf, narrow } = options
   return exchange => {
     const { info, identity, query } = exchange
-    // Checked first, since a proxied request carries the identity but not the scope of its token.
+    // Checked before proxying, since a proxied request has the identity but not the scope of its
+    // token.
     assertInScope(info, identity)
     const isProxied = options.isProxied(exchange)
     // kube-apiserver parses the query of requests that it authorizes.

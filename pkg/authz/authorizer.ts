@@ -13,16 +13,19 @@ import { assertInScope } from './token-scope.ts'
 
 export type AuthorizerOptions = {
   readonly client: KubeClient
-  /** The aggregated group, where an anonymous caller is refused as kube-apiserver refuses. */
+  /**
+   * The group of the extension API, where anonymous callers get the same error as from
+   * kube-apiserver.
+   */
   readonly group: string
-  /** Why RBAC refuses a request, for callers who may read RBAC; '' for all others. */
+  /** Returns why RBAC refuses a request, for callers who may read RBAC; '' for other callers. */
   readonly explain?: Explain
-  /** Whether a request that a role allows is authorized as another permission instead. */
+  /** Selects another permission that authorizes a request instead of a role that allows it. */
   readonly narrowingRole?: NarrowingRole
   readonly observe: (decision: 'allowed' | 'denied' | 'error', source: 'rule' | 'cache' | 'review') => void
 }
 
-/** @param isAllowed whether the caller has another right. @throws Status 503 */
+/** @param isAllowed reports whether the caller has another permission. @throws Status 503 */
 export type Explain = (
   info: RequestInfo,
   identity: Identity,
@@ -30,8 +33,8 @@ export type Explain = (
 ) => Promise<string>
 
 /**
- * @param narrow called before a refusal: returns whether the handler filters the list by what the
- * caller may see
+ * @param narrow called before a refusal: reports whether the handler filters the list by the
+ * permissions of the caller
  */
 export type Authorize = (
   info: RequestInfo,
@@ -39,7 +42,7 @@ export type Authorize = (
   narrow?: Narrow | undefined,
 ) => Promise<void> | void
 
-/** @param info the attributes of the right that is looked for in single namespaces */
+/** @param info the permission to search in single namespaces */
 export type Narrow = (info: RequestInfo) => Promise<boolean>
 
 const cacheMs = 10_000
@@ -81,7 +84,7 @@ export function createAuthorizer(options: AuthorizerOptions): Authorize {
 
   async function refuse(explain: Explain, reason: string, info: RequestInfo, identity: Identity) {
     const isAllowed = async (right: RequestInfo) => (await decide(right, identity)).isAllowed
-    // If the explanation fails, the request is refused without one.
+    // If the explanation fails, the refusal has none.
     const why = await explain(info, identity, isAllowed).catch(() => '')
     const reasons = [reason, why].filter(text => text !== '')
     throw refusalFor(info, identity, { reason: reasons.join('; '), group: options.group })
@@ -124,8 +127,8 @@ export function createAuthorizer(options: AuthorizerOptions): Authorize {
 }
 
 /**
- * A short cache key for the caller. Users with hundreds of groups are common, and it is needed for
- * each request.
+ * Returns a function that computes a short cache key of the caller. The key is cached, since each
+ * request needs it and users may have hundreds of groups.
  */
 export function createIdentityKey(): (identity: Identity) => string {
   const keys = new WeakMap<Identity, string>()
@@ -143,7 +146,10 @@ export function createIdentityKey(): (identity: Identity) => string {
   }
 }
 
-/** A cache key for the attributes of a request. Frequent requests share one RequestInfo object. */
+/**
+ * Returns a function that computes a cache key of request attributes. Frequent requests share one
+ * RequestInfo object.
+ */
 function createRequestKey(): (info: RequestInfo) => string {
   const keys = new WeakMap<RequestInfo, string>()
   return info => {

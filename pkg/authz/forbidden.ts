@@ -3,9 +3,9 @@ import { hasNoCredential, type Identity } from '../apirequest/identity/identity.
 import { isPlatformPrefix, type RequestInfo } from '../apirequest/request-info.ts'
 
 /**
- * The 403 of kube-apiserver, word for word.
+ * Returns a 403 with the same text as kube-apiserver.
  *
- * @param reason of the authorizer; '' omits it
+ * @param reason the reason of the authorizer; '' omits it
  */
 export function forbidden(info: RequestInfo, identity: Identity, reason: string): Status {
   const tail = reason === '' ? '' : `: ${reason}`
@@ -27,9 +27,9 @@ export function forbidden(info: RequestInfo, identity: Identity, reason: string)
 }
 
 /**
- * The response to a caller without a credential: 401 with a challenge (RFC 6750 section 3) under
- * the prefixes of the platform and kube-apiserver, so that clients log in; 403 on the extension
- * API, as in kube-apiserver.
+ * Returns the response to a refused caller. Without a credential it is 401 with a challenge (RFC
+ * 6750 section 3) under the prefixes of the platform and kube-apiserver, so that clients log in. On
+ * the extension API it is 403, as in kube-apiserver.
  */
 export function refusalFor(
   info: RequestInfo,
@@ -48,10 +48,7 @@ function refuse(message: string, details: Details): Status {
   return new Status(403, 'Forbidden', escapeHtml(message), { details })
 }
 
-/**
- * Escapes as kube-apiserver does: the message contains text of the caller, and some clients show it
- * as HTML.
- */
+/** Escapes text of the caller like kube-apiserver, since some clients show the message as HTML. */
 function escapeHtml(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
 }

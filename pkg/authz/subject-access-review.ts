@@ -3,7 +3,7 @@ import type { KubeClient } from '../kubeclient/client.ts'
 import { isRecord } from '../kubeclient/object/object.ts'
 import { retryTransient } from '../kubeclient/retry.ts'
 
-/** spec of authorization.k8s.io/v1 SubjectAccessReview. */
+/** The spec of a SubjectAccessReview of authorization.k8s.io/v1. */
 export type ReviewSpec = {
   readonly user: string
   readonly uid: string

@@ -3,23 +3,23 @@ import type { RequestInfo } from '../apirequest/request-info.ts'
 import { forbidden } from './forbidden.ts'
 
 const readingVerbs: ReadonlySet<string> = new Set(['get', 'list', 'watch', 'head'])
-// Subresources that open connections: they begin with GET, and the traffic may change anything.
+// Subresources that open connections: they begin with GET, but the traffic may change anything.
 const tunnels: ReadonlySet<string> = new Set(['exec', 'attach', 'portforward', 'proxy'])
-// Reviews of the caller itself, which are POST requests but change nothing.
+// Reviews of the caller, which are POST requests but change nothing.
 const questions: ReadonlySet<string> = new Set([
   'authentication.k8s.io/selfsubjectreviews',
   'authorization.k8s.io/selfsubjectaccessreviews',
   'authorization.k8s.io/selfsubjectrulesreviews',
 ])
 
-// In any group: Secrets of the platform API are Kubernetes Secrets.
+// In any API group, since the platform API also serves Kubernetes Secrets.
 const secrets = 'secrets'
 
 /**
- * Enforces the scope of a token before the permissions of its owner: a read-only token cannot
- * write, open a connection such as exec, or impersonate. It cannot read Secrets either: they
- * contain credentials of other identities (signing keys, passwords, service account tokens), and
- * the ClusterRole `view` of Kubernetes excludes them for the same reason.
+ * Enforces the scope of a token, before the permissions of its owner are checked. A read-only token
+ * cannot write, open a connection (exec), or impersonate. It cannot read Secrets either, since they
+ * contain credentials of other identities (signing keys, passwords, service account tokens). The
+ * ClusterRole `view` of Kubernetes excludes Secrets for the same reason.
  *
  * @throws Status 403
  */
@@ -32,8 +32,8 @@ export function assertInScope(info: RequestInfo, identity: Identity): void {
 }
 
 /**
- * Enforces the scope for a request that is upgraded and proxied to kube-apiserver or a component:
- * the traffic of the connection cannot be authorized.
+ * Enforces the scope for an upgraded request that is proxied: later traffic of the connection
+ * cannot be authorized.
  *
  * @throws Status 403
  */

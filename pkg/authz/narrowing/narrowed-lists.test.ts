@@ -47,7 +47,7 @@ const turns = createTurnQueue(error => {
 })
 const pods = toResourceInfo({ verb: 'list', resource: 'pods' })
 
-/** Bindings of jane to a role that lists pods, which a test can change. */
+/** Creates bindings of jane to a role that lists pods; tests can change them. */
 function readerOf(...namespaces: readonly string[]) {
   const listeners = new Set<() => void>()
   const state = { namespaces }
@@ -70,7 +70,7 @@ function readerOf(...namespaces: readonly string[]) {
   }
 }
 
-/** The role is not bound, or the list is of another group. */
+/** A role that narrows nothing: it is not bound, or the list is of another group. */
 const unbound = { narrowedBy: (info: RequestInfo) => info }
 const rbacAlone = async () => ({ incomplete: false })
 const withWebhook = async () => ({ incomplete: true })
@@ -93,7 +93,7 @@ describe('createNarrowedLists', () => {
         allowsByRbac(objects, specOf(identity, info, namespace))
       async function isNarrowedRightly(identity: Identity, info: RequestInfo): Promise<boolean> {
         if (may(identity, info, '')) return false
-        // A watch shows where its caller may list too.
+        // A watch only shows namespaces in which the caller may also list.
         const listing = { ...info, verb: 'list' }
         const isListed = (namespace: string) => [namespace, ''].some(each => may(identity, listing, each))
         const wanted = places.filter(namespace => may(identity, info, namespace) && isListed(namespace))
@@ -220,7 +220,7 @@ describe('createNarrowedLists', () => {
     await lists.narrow(second, pods, isNamespaced)
     expect(second.res.getHeader(narrowedHeader)).to.equal('1')
     expect(lists.of(second)?.key).to.not.equal(lists.of(first)?.key)
-    // A change from before there is a listener counts too.
+    // The listener is also called for a change before it was added.
     lists.of(first)?.onChange(() => changes++)
     await until(() => changes === 2)
   })
@@ -233,7 +233,7 @@ describe('createNarrowedLists', () => {
     const lists = createNarrowedLists({ turns, role: unbound, client: slow, reader, resolution: rbacAlone })
     const exchange = exchangeOf(jane)
     const narrowing = lists.narrow(exchange, pods, isNamespaced)
-    // While kube-apiserver is asked.
+    // The bindings change while the review is in progress.
     await new Promise(resolve => setImmediate(resolve))
     bind('b')
     asked.resolve()
@@ -248,7 +248,7 @@ describe('createNarrowedLists', () => {
     bind()
     const refusal = await rejectionOf(Promise.resolve(second?.rights?.renew()))
     expect(refusal).to.include({ code: 403 })
-    // The whole cluster.
+    // A binding for the whole cluster.
     bind('')
     expect(await second?.rights?.renew()).to.equal(undefined)
     expect(exchange.res.getHeader(narrowedHeader)).to.equal(undefined)
@@ -421,7 +421,7 @@ function specOf({ username, groups }: Identity, info: RequestInfo, namespace: st
   return { user: username, groups, resourceAttributes: { verb, group, resource, name, namespace } }
 }
 
-/** RBAC written once more, without an index. */
+/** Evaluates RBAC independently, without an index. */
 function allowsByRbac(objects: readonly KubeObject[], spec: Readonly<Record<string, unknown>>): boolean {
   const asked = membersOf(spec.resourceAttributes)
   const namespace = textOf(asked.namespace)

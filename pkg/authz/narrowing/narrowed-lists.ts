@@ -24,18 +24,24 @@ export type NarrowedListsOptions = {
   readonly client: KubeClient
   readonly reader: Pick<RbacReader, 'bindingsOf' | 'rulesOf' | 'onChange'>
   readonly resolution: () => Promise<RuleResolution>
-  /** The permission by which a list is narrowed: that role alone grants access to nothing. */
+  /**
+   * Returns the permission that narrows a list, since the narrowing role itself grants access to no
+   * objects.
+   */
   readonly role: Pick<NarrowingRole, 'narrowedBy'>
-  /** A thousand watches may have to check their permissions after one change. */
+  /**
+   * Distributes work over turns of the event loop: one change may affect the permissions of a
+   * thousand watches.
+   */
   readonly turns: TurnQueue
 }
 
 export type NarrowedLists = {
   /**
-   * Narrows a refused list or watch of the whole cluster to the namespaces in which the caller has
-   * the right that it takes. Returns false if there are none.
+   * Narrows a refused cluster-wide list or watch to the namespaces in which the caller has the
+   * required permission. Returns false if there are none.
    *
-   * @param isNamespaced whether the kind that is listed is
+   * @param isNamespaced reports whether the listed kind is namespaced
    * @throws Status 503
    */
   readonly narrow: (
@@ -43,55 +49,59 @@ export type NarrowedLists = {
     attributes: RequestInfo,
     isNamespaced: () => Promise<boolean>,
   ) => Promise<boolean>
-  /** What the caller of a narrowed request may see; undefined for any other request. */
+  /**
+   * Returns the objects that the caller of a narrowed request may see; undefined for any other
+   * request.
+   */
   readonly of: (exchange: Pick<AuthenticatedExchange, 'res'>) => Visible | undefined
 }
 
-/** The number of namespaces that a narrowed list holds objects of. */
+/** Response header with the number of namespaces that a narrowed list covers. */
 export const narrowedHeader = 'kapis-narrowed-namespaces'
 
 const mebibyte = 1024 * 1024
 const confirmedMs = 10_000
-// kube-apiserver's authorizer may receive a new binding after this program does.
+// Denials are cached only briefly: the authorizer of kube-apiserver may receive a new binding after
+// this program.
 const deniedMs = 1_000
 const lookAgainMs = 5_000
-// With an authorizer whose rules are unknown, each namespace takes a review.
+// With an authorizer whose rules are unknown, each namespace requires a review.
 const maxConfirmed = 1024
-// Longer than any real name; callers must not fill the caches.
+// Longer than any real name; longer names are not narrowed, so that callers cannot fill the caches.
 const maxName = 253
 
 type NamespaceSet = { readonly key: string; readonly names: ReadonlySet<string>; readonly isAll?: true }
 type Asked = { readonly key: string; readonly identity: Identity; readonly attributes: RequestInfo }
-/** What RBAC gives. */
+/** The namespaces that RBAC grants. */
 type Given = AllowedNamespaces & { readonly generation: number; readonly key: string }
-/** The namespaces that a caller may see for a request, by the bindings with a key. */
+/** The namespaces that a caller may see for a request; `givenKey` identifies the bindings. */
 type Sight = {
   readonly set: NamespaceSet
   readonly givenKey: string
-  /** Whether kube-apiserver says what RBAC does. */
+  /** Whether the reviews of kube-apiserver agree with RBAC. */
   readonly isAsGiven: boolean
   readonly unfollowed?: Status | undefined
 }
 
-/** Whether a refused request is one that can be narrowed, by its attributes. */
+/** Reports whether a refused request can be narrowed, by its attributes. */
 export function isNarrowable(info: RequestInfo, identity: Identity): boolean {
   const { verb, namespace, isInNamespace, subresource, namedBy, name } = info
   const isOfCluster = info.isResource && namespace === '' && !isInNamespace && subresource === ''
   const isList = (verb === 'list' || verb === 'watch') && namedBy !== 'path' && name.length <= maxName
-  // Callers without a credential must log in first; a name that may have lost spaces may be another
-  // user's.
+  // Callers without a credential must log in first. A name that may have lost spaces may be that of
+  // another user.
   return isOfCluster && isList && !hasNoCredential(identity) && identity.isTrimmed !== true
 }
 
 /**
- * Lists of the whole cluster for callers who may list in some namespaces (docs/adr/0019). RBAC's
- * bindings say which; a SubjectAccessReview confirms each, or a sample if they are many and
- * kube-apiserver decides by RBAC alone.
+ * Narrows cluster-wide lists for callers who may list in some namespaces (docs/adr/0019). The
+ * namespaces come from bindings of RBAC, and a SubjectAccessReview confirms each. If there are many
+ * and RBAC is the only authorizer, a sample is confirmed.
  */
 export function createNarrowedLists(options: NarrowedListsOptions): NarrowedLists {
   const { client, reader, resolution, role, turns } = options
   const narrowed = new WeakMap<ServerResponse, Visible>()
-  // Names of namespaces are shared with the bindings.
+  // 8 bytes per name: the strings are shared with the bindings.
   const given = createBoundedCache<Given>({
     maxBytes: 4 * mebibyte,
     sizeOf: ({ namespaces }) => 8 * namespaces.length,
@@ -139,7 +149,7 @@ export function createNarrowedLists(options: NarrowedListsOptions): NarrowedList
       const info = toResourceInfo({ verb, group, version, resource, namespace, name })
       return (await review(client, toReviewSpec(info, identity))).isAllowed
     }
-    // The right to list all is the right to list one.
+    // A permission to list all names includes a list of one name.
     const may = async (namespace: string) =>
       (await mayList(namespace, '')) || (listed !== '' && (await mayList(namespace, listed)))
     if (rights.allNamespaces) return (await may('')) ? everywhere : toSet([])
@@ -154,7 +164,9 @@ export function createNarrowedLists(options: NarrowedListsOptions): NarrowedList
     return sets.get(key) ?? { key, names: new Set(names) }
   }
 
-  /** A watch shows the namespaces in which the caller may list too. */
+  /**
+   * Returns the list for a watch: a watch only shows namespaces in which the caller may also list.
+   */
   const listOf = ({ attributes, identity }: Asked) => toAsked({ ...attributes, verb: 'list' }, identity)
 
   function givenKeyOf(asked: Asked): string {
@@ -192,7 +204,8 @@ export function createNarrowedLists(options: NarrowedListsOptions): NarrowedList
       rights: {
         isCurrent,
         async renew() {
-          // The role may have been bound meanwhile: by it the caller would be allowed to list all.
+          // The narrowing role may be bound by now, so the caller's own permissions must be checked
+          // instead of the role's.
           const { attributes, identity } = asked
           const again = toAsked(role.narrowedBy(attributes, identity), identity)
           const seen = await show(exchange, again)
@@ -216,7 +229,7 @@ export function createNarrowedLists(options: NarrowedListsOptions): NarrowedList
         }
         const stop = reader.onChange(look)
         const timer = isAsGiven ? undefined : setTimeout(lookAgain, lookAgainMs).unref()
-        // Earlier changes had no listener.
+        // Checks once, since changes before this call had no listener.
         look()
         return () => {
           isStopped = true
@@ -259,7 +272,11 @@ function toGivenKey({ allNamespaces, namespaces }: AllowedNamespaces): string {
 
 const mostNamed = 3
 
-/** @param unwatched namespaces in which the caller may list and not watch; '' is all of them */
+/**
+ * Returns the refusal of a watch that continues a list, if the list shows more than the watch may.
+ *
+ * @param unwatched namespaces in which the caller may list but not watch; '' for all namespaces
+ */
 function refuseToFollow({ attributes, identity }: Asked, unwatched: readonly string[]): Status | undefined {
   const [first] = unwatched
   if (first === undefined) return undefined

@@ -77,7 +77,7 @@ describe('createNarrowingRole', () => {
       [[toAll, to('copy'), to('full', 'a')], true],
       [[toAll, to('copy'), to('full')], false],
       [[to('copy')], false],
-      // Allowed by another authorizer.
+      // Another authorizer has allowed it.
       [[toAll], false],
     ] as const) {
       const { decidedBy } = await startWith(...bindings)

@@ -6,23 +6,23 @@ import { createRuleFinder, isInReach } from '../review/grant.ts'
 
 /**
  * A ClusterRole whose users pass the authorization of kube-apiserver for lists of the extension
- * API. It grants access to no objects by itself: Kapis decides by the permission on the kind
+ * API. It grants access to no objects: Kapis decides by the permission on the native kind
  * (docs/adr/0019).
  */
 export const narrowingRole = 'kapis:narrowed-lists'
 
 export type NarrowingRole = {
   /**
-   * Returns the attributes to authorize an allowed request with instead; undefined if the decision
+   * Returns the attributes that authorize an allowed request instead; undefined if the decision
    * stands.
    *
-   * @param reason of kube-apiserver for allowing it
+   * @param reason the reason why kube-apiserver has allowed the request
    * @throws Status 503 before the first lists
    */
   readonly decidedBy: (info: RequestInfo, identity: Identity, reason: string) => RequestInfo | undefined
   /**
-   * Returns the attributes by which a refused list is narrowed: in namespaces too, the permissions
-   * of the role grant access to nothing.
+   * Returns the attributes by which a refused list is narrowed: also in single namespaces, the
+   * permissions of the role must not grant access.
    *
    * @throws Status 503 before the first lists
    */
@@ -38,15 +38,15 @@ export type NarrowingRoleOptions = {
 }
 
 /**
- * Recognizes a request that the role allows by the bindings of the caller, and by the reason of
- * kube-apiserver, which may name the role before a new binding has arrived here.
+ * Recognizes requests that only the role allows, by the bindings of the caller and by the reason of
+ * kube-apiserver. The reason may name the role before its binding has arrived here.
  *
- * While the role is bound, other roles only count if they grant `get` too: the escalation check of
- * kube-apiserver lets a caller with the role copy its permissions, but no others, into another
- * role.
+ * While the role is bound, other roles only count if they also grant `get`. Otherwise a caller with
+ * the role could copy its permissions into another role, which the escalation check of
+ * kube-apiserver allows.
  */
 export function createNarrowingRole({ reader, group, kinds }: NarrowingRoleOptions): NarrowingRole {
-  // RBAC quotes names like Go, so no name of a binding can contain this text.
+  // RBAC quotes names like Go, so the name of a binding cannot contain this text.
   const allowedByIt = `of ClusterRole ${JSON.stringify(narrowingRole)} to `
   let isBoundKnown: boolean | undefined
   reader.onChange(() => {
@@ -76,7 +76,7 @@ export function createNarrowingRole({ reader, group, kinds }: NarrowingRoleOptio
         .bindingsOf(identity)
         .filter(binding => isInReach(binding, attributes) && findRule(binding.role) !== undefined)
       const isOther = counting.some(({ role }) => role !== narrowingRole && findGet(role) !== undefined)
-      // No role allows it to the caller, so another authorizer has.
+      // If no role allows the request, another authorizer does.
       return isOther || (!isNamed && counting.length === 0) ? undefined : native
     },
     narrowedBy(info, identity) {

@@ -3,7 +3,7 @@ import type { RequestInfo } from '../../apirequest/request-info.ts'
 import { createBoundedCache } from '../../cache/bounded-cache.ts'
 import type { Visible } from '../../resourcecache/list/object-visibility.ts'
 
-/** The namespaces whose objects a caller has been shown, and since which version of the store. */
+/** The namespaces that a caller has seen, and since which version of the store. */
 type Shown = { readonly key: string; readonly version: number }
 
 type Fixed = Pick<NonNullable<Visible['fixed']>, 'versionShown' | 'show'>
@@ -18,13 +18,13 @@ export type ShownVersions = {
 const maxBytes = 4 * 1024 * 1024
 
 /**
- * Remembers, for each caller and kind, since which version of the store the same namespaces have
- * been shown.
+ * Remembers for each caller and kind since which version of the store the visible namespaces are
+ * unchanged.
  */
 export function createShownVersions(identityKey: (identity: Identity) => string): ShownVersions {
   const create = () => createBoundedCache<Shown>({ maxBytes, sizeOf: () => 150 })
   const shown = create()
-  // Lists of a single name have a cache of their own, since callers can request any number of them.
+  // Lists by name have a separate cache, since callers can request any number of names.
   const shownNamed = create()
   return {
     of({ identity, attributes: { group, resource, name } }, key) {

@@ -7,31 +7,31 @@ import type { Logger } from '../../telemetry/logger.ts'
 import { createRuleReader, type Rule } from '../review/rule.ts'
 import { keysOfCaller, type Permission, ruleGrants, subjectKeys } from './rbac-rules.ts'
 
-/** A RoleBinding, or a ClusterRoleBinding (`namespace` is ''). */
+/** A RoleBinding or ClusterRoleBinding; `namespace` is '' for the latter. */
 export type Binding = {
   readonly namespace: string
   readonly name: string
-  /** `name` of a ClusterRole, `namespace/name` of a Role. */
+  /** The role: `name` of a ClusterRole, `namespace/name` of a Role. */
   readonly role: string
-  /** Keys of the subjects (subjectKeys). */
+  /** Keys of the subjects (see subjectKeys). */
   readonly subjects: readonly string[]
 }
 
-/**
- * Roles and bindings as kube-apiserver stores them. Each method throws Status 503 before the first
- * lists.
- */
+/** Reads watched roles and bindings. Each method throws Status 503 before the first lists. */
 export type RbacReader = {
   readonly clusterBindings: () => Iterable<Binding>
-  /** RoleBindings in a namespace. */
+  /** Returns the RoleBindings in a namespace. */
   readonly bindingsIn: (namespace: string) => readonly Binding[]
-  /** Bindings of both kinds, in all namespaces, of the caller or one of the caller's groups. */
+  /** Returns RoleBindings and ClusterRoleBindings of the caller or the caller's groups. */
   readonly bindingsOf: (identity: Identity) => readonly Binding[]
-  /** The rules of a role (`Binding.role`); undefined when it does not exist. */
+  /** Returns the rules of a role (`Binding.role`); undefined if the role does not exist. */
   readonly rulesOf: (role: string) => readonly Rule[] | undefined
-  /** All ClusterRoles, and the Roles in a namespace ('' for none). */
+  /** Returns all ClusterRoles, and the Roles in a namespace ('' for none). */
   readonly rolesFor: (namespace: string) => Iterable<readonly [role: string, rules: readonly Rule[]]>
-  /** Calls a listener when any of them may have changed, until the returned function is called. */
+  /**
+   * Calls a listener when roles or bindings may have changed. @returns a function that removes the
+   * listener
+   */
   readonly onChange: (listener: () => void) => () => void
 }
 
@@ -42,27 +42,29 @@ type Role = {
   readonly rules: readonly Rule[]
 }
 
-/** The namespaces that a role gives a caller. */
+/** The namespaces that a role grants to a caller. */
 export type Grant = { readonly role: string; readonly namespaces: readonly string[] }
 
 /** The namespaces in which a permission is granted. */
 export type GrantIndex = {
   /**
-   * Grouped by role, since all bindings of a ClusterRole grant the same.
+   * Returns grants by role, since all bindings of a ClusterRole grant the same permissions.
    *
-   * @throws Status 503 before the first sync
+   * @throws Status 503 before the first lists
    */
   readonly grantsOf: (identity: Identity) => readonly Grant[]
-  /** Calls a listener when any grant may have changed, until the returned function is called. */
+  /**
+   * Calls a listener when a grant may have changed. @returns a function that removes the listener
+   */
   readonly onChange: (listener: () => void) => () => void
 }
 
 const rbac = '/apis/rbac.authorization.k8s.io/v1'
 
 /**
- * Roles and bindings, kept up to date by watches and indexed by caller. Finding the namespaces of a
- * caller is proportional to their bindings, instead of one review per namespace. Roles with the
- * same rules share them.
+ * Indexes watched roles and bindings by caller. Finding the namespaces of a caller costs time in
+ * proportion to their bindings, instead of one review per namespace. Roles with equal rules share
+ * them.
  */
 export class RbacIndex {
   readonly #listeners = new Set<() => void>()
@@ -83,8 +85,7 @@ export class RbacIndex {
     }
     const of = (what: string) => ({ client, logger, what, path: `${rbac}/${what}` })
     const readRules = createRuleReader()
-    // A new value for each version of a role, since it may grant other permissions now that are not
-    // indexed.
+    // A new object for each version of a role, since its indexed permissions may have changed.
     const parse = ({ metadata: { namespace = '', name }, rules }: KubeObject): Role => ({
       key: namespace === '' ? name : `${namespace}/${name}`,
       namespace,
@@ -123,7 +124,7 @@ export class RbacIndex {
 
   async start(): Promise<void> {
     this.#isStarted = true
-    // Lists of namespaces need none of them, and do not wait for them.
+    // Not awaited: lists of namespaces do not need cluster-wide bindings.
     void this.#clusterBindings.start()
     await Promise.all(this.#informers().map(informer => informer.start()))
   }
@@ -133,8 +134,8 @@ export class RbacIndex {
   }
 
   /**
-   * Adds a permission to the index. Must be called before the start: the other rules of listed
-   * roles are not stored.
+   * Adds a permission to the index. Must be called before `start`: only rules with indexed
+   * permissions are stored.
    */
   of(right: Permission | 'any'): GrantIndex {
     if (this.#isStarted) throw new Error('permissions must be added before the role bindings are read')
@@ -148,10 +149,7 @@ export class RbacIndex {
     }
   }
 
-  /**
-   * Calls a listener when a cluster-wide grant (a ClusterRole or ClusterRoleBinding) may have
-   * changed.
-   */
+  /** Calls a listener when a ClusterRole or ClusterRoleBinding may have changed. */
   onClusterChange(listener: () => void): void {
     this.#clusterListeners.add(listener)
   }
@@ -166,7 +164,7 @@ export class RbacIndex {
       bindingsIn: namespace => ready(() => this.#bindings.byIndex('namespace', namespace)),
       bindingsOf: identity =>
         ready(() => [
-          // Several subjects of a binding may match the caller.
+          // A set, since several subjects of one binding may match the caller.
           ...new Set(
             keysOfCaller(identity).flatMap(key => [
               ...this.#clusterBindings.byIndex('subject', key),
@@ -223,7 +221,7 @@ function toBinding({ metadata, roleRef, subjects }: KubeObject): Binding | undef
   const { namespace = '' } = metadata
   const { kind, name } = membersOf(roleRef)
   if (typeof name !== 'string') return undefined
-  // The name of a role has no slash in it (RBAC names are path segments).
+  // Unambiguous: names of RBAC objects are path segments, so they contain no slash.
   const role = kind === 'Role' ? `${namespace}/${name}` : name
   return { namespace, name: metadata.name, role, subjects: subjectKeys(subjects, namespace) }
 }

@@ -2,15 +2,16 @@ import type { Identity } from '../../apirequest/identity/identity.ts'
 import { isRecord } from '../../kubeclient/object/object.ts'
 
 /**
- * A verb on a resource in any namespace; `resource` with its subresource as in RBAC: `pods/log`.
+ * A verb on a resource in any namespace. `resource` includes the subresource as in RBAC:
+ * `pods/log`.
  */
 export type Permission = { readonly verb: string; readonly group: string; readonly resource: string }
 
 /**
- * Returns whether the rules of a Role or ClusterRole grant a permission for every name (or any
- * permission on any resource), like the RBAC authorizer of k8s.io/kubernetes.
+ * Reports whether the rules of a role grant a permission for all object names, like the RBAC
+ * authorizer of k8s.io/kubernetes. With 'any', any permission on any resource counts.
  *
- * @param rules the field of that name, unparsed
+ * @param rules the unparsed field `rules` of a Role or ClusterRole
  */
 export function ruleGrants(rules: unknown, right: Permission | 'any'): boolean {
   if (!Array.isArray(rules)) return false
@@ -32,7 +33,7 @@ export function ruleGrants(rules: unknown, right: Permission | 'any'): boolean {
   })
 }
 
-/** Keys of the subjects of bindings; subjects that mean the same caller have the same key. */
+/** Returns keys of the subjects of a binding; equivalent subjects have the same key. */
 export function subjectKeys(subjects: unknown, namespace: string): readonly string[] {
   if (!Array.isArray(subjects)) return []
   return subjects.filter(isRecord).flatMap(({ kind, name, namespace: own }) => {
@@ -40,12 +41,13 @@ export function subjectKeys(subjects: unknown, namespace: string): readonly stri
     if (kind === 'User') return [`user ${name}`]
     if (kind === 'Group') return [`group ${name}`]
     const place = typeof own === 'string' && own !== '' ? own : namespace
-    // A ClusterRoleBinding has no namespace for a service account that names none.
+    // A service account without a namespace is invalid in a ClusterRoleBinding, which has no
+    // namespace to default to.
     return kind === 'ServiceAccount' && place !== '' ? [`user system:serviceaccount:${place}:${name}`] : []
   })
 }
 
-/** Returns the keys of the bindings for a caller. */
+/** Returns the subject keys that match a caller. */
 export function keysOfCaller({ username, groups }: Identity): readonly string[] {
   return [`user ${username}`, ...groups.map(group => `group ${group}`)]
 }

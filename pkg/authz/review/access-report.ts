@@ -6,21 +6,18 @@ import { type AccessAttributes, type Rule, ruleAllows, toPolicyRule } from './ru
 type BindingWithRole = Pick<Grant, 'binding' | 'role'>
 
 /**
- * The permissions of a caller. Rules are listed once per role, since many namespaces have bindings
- * of the same roles.
+ * The permissions of a caller. Rules are listed once per role, since many namespaces bind the same
+ * roles.
  */
 export type AccessReport = {
-  /** Bindings that count in the whole cluster. */
+  /** Bindings that apply in the whole cluster. */
   readonly cluster: readonly BindingWithRole[]
-  /** Bindings that apply in one namespace, in addition. */
+  /** Additional bindings by namespace. */
   readonly namespaces: readonly {
     readonly namespace: string
     readonly bindings: readonly BindingWithRole[]
   }[]
-  /**
-   * Every role that a binding refers to; a role that does not exist has no rules and grants
-   * nothing.
-   */
+  /** Every role of the bindings. A role that does not exist has no rules and grants nothing. */
   readonly roles: readonly {
     readonly role: ObjectRef
     readonly isMissing?: true
@@ -30,7 +27,7 @@ export type AccessReport = {
 }
 
 /**
- * @param namespace the report is for this namespace; '' for all
+ * @param namespace the namespace to report; '' for all namespaces
  * @throws Status 503 before the first lists
  */
 export function accessReport(

@@ -5,8 +5,8 @@ import type { AccessAttributes } from './rule.ts'
 
 export type AllowedNamespaces = {
   /**
-   * A cluster-wide permission: valid in every namespace, including future ones. `namespaces` is
-   * empty then.
+   * Whether the permission is cluster-wide: valid in every namespace, including future ones. Then
+   * `namespaces` is empty.
    */
   readonly allNamespaces: boolean
   readonly namespaces: readonly string[]
@@ -15,7 +15,7 @@ export type AllowedNamespaces = {
 /**
  * Returns the namespaces in which a caller may make a request.
  *
- * @param attributes their namespace is ignored
+ * @param attributes the request, whose namespace is ignored
  * @throws Status 503 before the first lists
  */
 export function allowedNamespaces(

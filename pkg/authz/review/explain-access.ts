@@ -16,32 +16,30 @@ import {
 export type NearMiss = {
   readonly binding: ObjectRef
   readonly role: ObjectRef
-  /** Left out when the role does not exist. */
+  /** The closest rule; absent if the role does not exist. */
   readonly rule?: Partial<Rule>
   readonly missing: readonly string[]
 }
 
 export type Explanation = {
-  /** Whether RBAC allows it. */
+  /** Whether RBAC allows the request. */
   readonly isAllowed: boolean
   readonly grants: readonly Grant[]
-  /**
-   * If the request is refused: the bindings that are closest to granting access, the closest first.
-   */
+  /** For a refused request: the bindings that are closest to allowing it, closest first. */
   readonly nearest: readonly NearMiss[]
   /**
-   * If the request is refused: the smallest rule that would allow it, in a role that is bound in
-   * the namespace or the cluster.
+   * For a refused request: the smallest rule that would allow it, in a role that is bound in the
+   * namespace or cluster-wide.
    */
   readonly missingRule?: Partial<Rule>
 }
 
 const maxNearest = 5
-// A rule that differs in more has nothing to do with the request.
+// A rule that differs in more attributes is unrelated to the request.
 const maxMissing = 2
 
 /**
- * Why RBAC allows or refuses a request of a caller.
+ * Explains why RBAC allows or refuses a request of a caller.
  *
  * @throws Status 503 before the first lists
  */
@@ -61,8 +59,8 @@ export function explainAccess(
 }
 
 /**
- * Existing roles that would allow the request, those with the fewest rules first, without those of
- * Kubernetes components.
+ * Returns existing roles that would allow the request, smallest first, except those of Kubernetes
+ * components.
  */
 export function rolesThatAllow(
   reader: Pick<RbacReader, 'rolesFor'>,
@@ -91,7 +89,7 @@ function nearMissOf(
   const refs = refsOf(binding)
   const place = isInReach(binding, attributes) ? [] : [placeText(binding, attributes)]
   const rules = reader.rulesOf(binding.role)
-  // The rules of a missing role are unknown; only the binding is compared.
+  // The role does not exist, so only the binding is compared.
   if (rules === undefined)
     return place.length > 0 ? undefined : { ...refs, missing: [`the ${refs.role.kind} does not exist`] }
   const [best] = rules
@@ -110,7 +108,10 @@ function placeText({ namespace }: Binding, attributes: AccessAttributes): string
   return `${given}, not in ${JSON.stringify(attributes.namespace)}`
 }
 
-/** What a rule lacks for a request; undefined if the rule is for other resources. */
+/**
+ * Returns the attributes of a request that a rule does not allow; undefined if the rule concerns
+ * other resources.
+ */
 function gapsOf(rule: Rule, attributes: AccessAttributes): readonly string[] | undefined {
   const verb = hasVerb(rule, attributes)
     ? []

@@ -7,14 +7,14 @@ import { rightsFor } from './rbac-read-permission.ts'
 import type { AccessAttributes } from './rule.ts'
 
 /**
- * Explains refusals to callers who may list all roles and bindings: the binding that is closest to
- * allowing the request, or the rule that is missing.
+ * Creates explanations of refusals, for callers who may list all roles and bindings. An explanation
+ * names the closest binding, or the missing rule.
  */
 export function createRefusalExplanation(reader: Pick<RbacReader, 'bindingsOf' | 'rulesOf'>): Explain {
   return async (info, identity, isAllowed) => {
     for (const right of rightsFor('everywhere')) if (!(await isAllowed(right))) return ''
     const explanation = explainAccess(reader, identity, toAttributes(info))
-    // RBAC allows it: another authorizer has refused.
+    // RBAC allows the request, so another authorizer has refused it.
     if (explanation.isAllowed) return ''
     const [closest] = explanation.nearest
     if (closest === undefined) return `no binding gives the rule ${JSON.stringify(explanation.missingRule)}`

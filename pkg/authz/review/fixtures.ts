@@ -26,7 +26,7 @@ export function role(name: string, rules: readonly object[], namespace?: string)
   }
 }
 
-/** @param to `ClusterRole/view`, `Role/own` */
+/** @param to the role as `ClusterRole/view` or `Role/own` */
 export function binding(
   name: string,
   to: string,
@@ -42,7 +42,7 @@ export function binding(
   }
 }
 
-/** An index that has read these objects from a kube-apiserver; nothing changes. */
+/** Returns an index of objects from a fake kube-apiserver, without later changes. */
 export async function indexOf(objects: readonly KubeObject[]): Promise<RbacIndex> {
   const client: KubeClient = {
     call: () => Promise.reject(new Error('nothing is called here')),
@@ -61,7 +61,7 @@ export async function indexOf(objects: readonly KubeObject[]): Promise<RbacIndex
   }
   const index = new RbacIndex({ client, logger: pino({ level: 'silent' }) })
   await index.start()
-  // The bindings of the cluster are not waited for by the start.
+  // `start` does not wait for cluster-wide bindings.
   for (;;) {
     try {
       index.reader().clusterBindings()

@@ -12,12 +12,16 @@ export type Grant = {
   readonly rule: Partial<Rule>
 }
 
-/** Whether a binding counts for a request at all: RoleBindings count inside their own namespace. */
+/**
+ * Reports whether a binding applies to a request: a RoleBinding only applies in its own namespace.
+ */
 export function isInReach({ namespace }: Binding, attributes: AccessAttributes): boolean {
   return namespace === '' || (attributes.isResource && namespace === attributes.namespace)
 }
 
-/** Finds the rule of a role that allows a request; each role is checked once. */
+/**
+ * Returns a function that finds the rule of a role that allows a request. It checks each role once.
+ */
 export function createRuleFinder(
   reader: Pick<RbacReader, 'rulesOf'>,
   attributes: AccessAttributes,
@@ -34,8 +38,7 @@ export function createRuleFinder(
 }
 
 /**
- * Returns the grants that allow a request of a caller, by the rules of the RBAC authorizer of
- * kube-apiserver.
+ * Returns the grants that allow a request of a caller, like the RBAC authorizer of kube-apiserver.
  */
 export function grantsOf(
   reader: Pick<RbacReader, 'bindingsOf' | 'rulesOf'>,
@@ -49,12 +52,12 @@ export function grantsOf(
   })
 }
 
-/** The grant of a binding by one rule of its role. */
+/** Returns the grant of a binding by a rule of its role. */
 export function toGrant(binding: Binding, rule: Rule): Grant {
   return { ...refsOf(binding), rule: toPolicyRule(rule) }
 }
 
-/** The references to a binding and its role, without a rule. */
+/** Returns references to a binding and its role. */
 export function refsOf({ namespace, name, role }: Binding): Pick<Grant, 'binding' | 'role'> {
   const binding =
     namespace === '' ? { kind: 'ClusterRoleBinding', name } : { kind: 'RoleBinding', name, namespace }
@@ -68,7 +71,10 @@ export function toRoleRef(role: string): ObjectRef {
   return { kind: 'Role', name: role.slice(slash + 1), namespace: role.slice(0, slash) }
 }
 
-/** For example `ClusterRoleBinding "admins"` or `RoleBinding "dev" in the namespace "shop"`. */
+/**
+ * Formats a reference, such as `ClusterRoleBinding "admins"` or `RoleBinding "dev" in the namespace
+ * "shop"`.
+ */
 export function refText({ kind, name, namespace }: ObjectRef): string {
   const place = namespace === undefined ? '' : ` in the namespace ${JSON.stringify(namespace)}`
   return `${kind} ${JSON.stringify(name)}${place}`

@@ -4,8 +4,8 @@ import { type RequestInfo, toResourceInfo } from '../../apirequest/request-info.
 import type { Authorize } from '../authorizer.ts'
 
 /**
- * The scope of the roles and bindings to read: always the cluster's, and those of one or of all
- * namespaces.
+ * The scope of the roles and bindings to read: the cluster-wide ones, and also those of one
+ * namespace or of all namespaces.
  */
 export type RbacPlace = 'cluster' | 'everywhere' | { readonly namespace: string }
 
@@ -49,7 +49,7 @@ export async function isAllowed(
   }
 }
 
-/** The permissions to list roles and bindings. */
+/** Returns the permissions to list roles and bindings. */
 export function rightsFor(place: RbacPlace): readonly RequestInfo[] {
   const list = (resource: string, namespace = '') =>
     toResourceInfo({ verb: 'list', group, version: 'v1', resource, namespace })

@@ -1,16 +1,16 @@
 import type { KubeClient } from '../../kubeclient/client.ts'
 import { membersOf, textOf } from '../../kubeclient/object/object.ts'
 
-/** Whether RBAC is the only authorizer of kube-apiserver, as far as it reports them. */
+/** Whether kube-apiserver reports authorizers other than RBAC, so that the rules are incomplete. */
 export type RuleResolution = { readonly incomplete: boolean; readonly evaluationError?: string }
 
 const cacheMs = 60_000
 const path = '/apis/authorization.k8s.io/v1/selfsubjectrulesreviews'
 
 /**
- * Finds out whether kube-apiserver has authorizers whose rules cannot be listed (webhooks): the
- * SelfSubjectRulesReview of any caller reports it, so Kapis requests its own. The result is used
- * for a minute.
+ * Detects authorizers of kube-apiserver whose rules cannot be listed (webhooks). The
+ * SelfSubjectRulesReview of any caller reports them, so Kapis requests its own. The result is
+ * cached for a minute.
  */
 export function createRuleResolution(client: KubeClient): () => Promise<RuleResolution> {
   let known: { readonly resolution: Promise<RuleResolution>; readonly atMs: number } | undefined

@@ -1,7 +1,7 @@
 import { createBoundedCache } from '../../cache/bounded-cache.ts'
 import { isRecord, itemsOf } from '../../kubeclient/object/object.ts'
 
-/** rbac.authorization.k8s.io/v1 PolicyRule; a list that is not there is empty. */
+/** A PolicyRule of rbac.authorization.k8s.io/v1; absent lists are empty. */
 export type Rule = {
   readonly verbs: readonly string[]
   readonly apiGroups: readonly string[]
@@ -10,7 +10,10 @@ export type Rule = {
   readonly nonResourceURLs: readonly string[]
 }
 
-/** The attributes of a request, with the fields of a SubjectAccessReview; omitted ones are ''. */
+/**
+ * The attributes of a request, with the field names of a SubjectAccessReview; omitted attributes
+ * are ''.
+ */
 export type AccessAttributes =
   | {
       readonly isResource: true
@@ -19,13 +22,13 @@ export type AccessAttributes =
       readonly resource: string
       readonly subresource: string
       readonly name: string
-      /** '' for the cluster scope, and for all namespaces. */
+      /** The namespace; '' for cluster-scoped objects and for all namespaces. */
       readonly namespace: string
     }
   | { readonly isResource: false; readonly verb: string; readonly path: string }
 
 /**
- * Whether a rule allows a request, by k8s.io/kubernetes/pkg/apis/rbac/v1 (VerbMatches,
+ * Reports whether a rule allows a request, like k8s.io/kubernetes/pkg/apis/rbac/v1 (VerbMatches,
  * APIGroupMatches, ResourceMatches, ResourceNameMatches, NonResourceURLMatches).
  */
 export function ruleAllows(rule: Rule, attributes: AccessAttributes): boolean {
@@ -36,24 +39,30 @@ export function ruleAllows(rule: Rule, attributes: AccessAttributes): boolean {
 
 type ResourceAttributes = Extract<AccessAttributes, { isResource: true }>
 
-/** VerbMatches of k8s.io/kubernetes/pkg/apis/rbac/v1. */
+/** Reports whether a rule has the verb (VerbMatches). */
 export function hasVerb({ verbs }: Rule, { verb }: AccessAttributes): boolean {
   return verbs.includes('*') || verbs.includes(verb)
 }
 
-/** APIGroupMatches. */
+/** Reports whether a rule has the API group (APIGroupMatches). */
 export function hasGroup({ apiGroups }: Rule, { group }: ResourceAttributes): boolean {
   return apiGroups.includes('*') || apiGroups.includes(group)
 }
 
-/** ResourceMatches; a resource may also be a subresource of all resources (`*`). */
+/**
+ * Reports whether a rule has the resource (ResourceMatches), which may be a subresource of all
+ * resources (`*`).
+ */
 export function hasResource({ resources }: Rule, { resource, subresource }: ResourceAttributes): boolean {
   if (resources.includes('*')) return true
   if (subresource === '') return resources.includes(resource)
   return resources.includes(`${resource}/${subresource}`) || resources.includes(`*/${subresource}`)
 }
 
-/** ResourceNameMatches: a rule without names applies to all objects. */
+/**
+ * Reports whether a rule applies to the object name (ResourceNameMatches). A rule without names
+ * applies to all.
+ */
 export function hasName({ resourceNames }: Rule, { name }: ResourceAttributes): boolean {
   return resourceNames.length === 0 || resourceNames.includes(name)
 }
@@ -62,7 +71,7 @@ function urlMatches(url: string, path: string): boolean {
   return url === '*' || url === path || (url.endsWith('*') && path.startsWith(trimStars(url)))
 }
 
-/** Go's strings.TrimRight: all of the stars at the end. */
+/** Removes all stars at the end, like strings.TrimRight of Go. */
 function trimStars(url: string): string {
   let end = url.length
   while (url[end - 1] === '*') end--
@@ -72,7 +81,7 @@ function trimStars(url: string): string {
 // Hundreds of namespaces have the same few roles.
 const maxSharedBytes = 4 * 1024 * 1024
 
-/** Parses the `rules` of roles; equal rules share one value. */
+/** Returns a parser for the `rules` of roles; equal rules share one value. */
 export function createRuleReader(): (rules: unknown) => readonly Rule[] {
   const shared = createBoundedCache<readonly Rule[]>({
     maxBytes: maxSharedBytes,
@@ -88,7 +97,7 @@ export function createRuleReader(): (rules: unknown) => readonly Rule[] {
   }
 }
 
-/** Parses the `rules` of a role; rules and values of the wrong type are left out. */
+/** Parses the `rules` of a role; rules and values of the wrong type are omitted. */
 export function parseRules(rules: unknown): readonly Rule[] {
   return itemsOf(rules)
     .filter(isRecord)
@@ -105,7 +114,7 @@ function textsOf(value: unknown): readonly string[] {
   return itemsOf(value).filter(item => typeof item === 'string')
 }
 
-/** A rule as a PolicyRule is written: without the lists that are empty. */
+/** Converts a rule to a PolicyRule without empty lists. */
 export function toPolicyRule(rule: Rule): Partial<Rule> {
   return Object.fromEntries(Object.entries(rule).filter(([, values]) => values.length > 0))
 }

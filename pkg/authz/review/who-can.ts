@@ -4,8 +4,8 @@ import { createRuleFinder, type Grant, isInReach, toGrant } from './grant.ts'
 import type { AccessAttributes } from './rule.ts'
 
 /**
- * rbac.authorization.k8s.io/v1 Subject, and what gives it access; nothing for what kube-apiserver
- * allows without RBAC.
+ * A Subject of rbac.authorization.k8s.io/v1, and the grants that allow it access. `grants` is empty
+ * for subjects that kube-apiserver allows without RBAC.
  */
 export type SubjectWithGrants = {
   readonly kind: 'User' | 'Group' | 'ServiceAccount'
@@ -24,8 +24,8 @@ type Reader = Pick<RbacReader, 'clusterBindings' | 'bindingsIn' | 'rulesOf'>
 const superusers = 'group system:masters'
 
 /**
- * Returns the subjects that may make a request. Members of a named group may too, and the superuser
- * group is always included.
+ * Returns the subjects that may make a request, including the superuser group. Members of a
+ * returned group may make it too.
  *
  * @throws Status 503 before the first lists
  */
@@ -61,7 +61,7 @@ function* bindingsFor(reader: Reader, attributes: AccessAttributes): Generator<B
   if (attributes.isResource && attributes.namespace !== '') yield* reader.bindingsIn(attributes.namespace)
 }
 
-/** @param key of subjectKeys: `user jane`, `group dev` */
+/** @param key a key of subjectKeys, such as `user jane` or `group dev` */
 function toSubject(key: string): Omit<SubjectWithGrants, 'grants'> {
   const space = key.indexOf(' ')
   const name = key.slice(space + 1)
@@ -88,7 +88,7 @@ const escalations = [
 ]
 const maxNamed = 10
 
-/** The subjects that can escalate or impersonate cluster-wide. */
+/** Returns notes on subjects that can escalate or impersonate cluster-wide. */
 function escalationNotes(reader: Reader): readonly string[] {
   return escalations.flatMap(({ verb, group, resource, text }) => {
     const place = { subresource: '', name: '', namespace: '' }

@@ -9,7 +9,8 @@ const right = { verb: 'get', group: '', resource: 'pods/log' }
 const names = (count: number) => Array.from({ length: count }, (_, i) => `ns-${String(i).padStart(5, '0')}`)
 
 /**
- * A kube-apiserver that allows by namespace ('' is all), and records the attributes of its reviews.
+ * A kube-apiserver that allows by namespace ('' for the cluster), and records the attributes of its
+ * reviews.
  */
 function kubeApiserver(isAllowed: (namespace: string) => boolean) {
   const asked: unknown[] = []

@@ -9,8 +9,7 @@ import { review } from '../subject-access-review.ts'
 import { confirmNamespaces, confirmSample, maxReviews } from './confirm-namespaces.ts'
 
 /**
- * Where a caller has a permission: in the whole cluster including cluster-scoped objects, or in
- * some namespaces.
+ * The namespaces in which a caller has a permission; 'everywhere' includes cluster-scoped objects.
  */
 export type NamespaceAccess = 'everywhere' | readonly string[]
 
@@ -25,9 +24,9 @@ const maxCacheBytes = 16 * 1024 * 1024
 
 /**
  * Finds the namespaces in which a caller has a permission. A SubjectAccessReview checks the whole
- * cluster; namespaces are found by role bindings, and each is verified by a review if they are few.
- * If they are many, a sample is verified: if it agrees with the bindings they are trusted, and if
- * it does not (another authorizer denies) each one is verified.
+ * cluster. Otherwise namespaces come from role bindings, and a review confirms each. If there are
+ * many, a sample is reviewed first: if it agrees with the bindings they are trusted, otherwise
+ * another authorizer denies, and each is reviewed.
  *
  * @throws Status 503 if kube-apiserver is not responding
  */
@@ -36,7 +35,7 @@ export function createNamespaceFinder(
 ): (identity: Identity) => Promise<NamespaceAccess> {
   const known = createBoundedCache<NamespaceAccess>({
     maxBytes: maxCacheBytes,
-    // Names of namespaces are shared with the index of bindings.
+    // 8 bytes per name: the strings are shared with the index of bindings.
     sizeOf: reach => 8 * reach.length,
   })
   const share = createSingleFlight<NamespaceAccess>()

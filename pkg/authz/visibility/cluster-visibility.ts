@@ -8,7 +8,7 @@ import { review } from '../subject-access-review.ts'
 export type ClusterVisibilityOptions = {
   readonly client: KubeClient
   readonly groupDomain: string
-  /** Calls back when cluster-wide grants may have changed. */
+  /** Calls a listener when cluster-wide grants may have changed. */
   readonly onClusterChange: (listener: () => void) => void
 }
 
@@ -16,26 +16,31 @@ export type ClusterVisibilityOptions = {
 export type Asked = Pick<RequestInfo, 'verb' | 'resource' | 'name'>
 
 /**
- * Checks whether a caller may list all namespaces (or workspaces), or access the one named in the
+ * Reports whether a caller may list all namespaces (or workspaces), or access the one named in the
  * request.
  */
 export type ClusterVisibility = {
-  /** @throws Status 503 when kube-apiserver is not responding */
+  /** @throws Status 503 if kube-apiserver is not responding */
   readonly of: (asked: Asked, identity: Identity) => Promise<boolean>
-  /** Cache generation; incremented when the cached decisions are invalidated. */
+  /**
+   * Returns the generation of the cache, which is incremented when cached decisions are
+   * invalidated.
+   */
   readonly round: () => number
   /**
-   * Calls a listener after each such change, one at a time, until the returned function is called.
+   * Calls listeners after each invalidation, sequentially. @returns a function that removes the
+   * listener
    */
   readonly onRound: (listener: () => Promise<void>) => () => void
 }
 
 const cacheMs = 10_000
 const maxCacheBytes = 2 * 1024 * 1024
-// Longer than any real name; callers must not fill the cache.
+// Longer than any real name; decisions for longer names are not cached, so that callers cannot fill
+// the cache.
 const maxName = 253
-// A change of a binding may arrive here before kube-apiserver's authorizer has it: the review is
-// made soon, and once more after a delay.
+// Kapis may receive a changed binding before the authorizer of kube-apiserver does: the review is
+// made soon, and again after a delay.
 const lookMs = { soon: 500, late: 5_000 }
 
 /**
@@ -54,7 +59,8 @@ export function createClusterVisibility({
   let late: NodeJS.Timeout | undefined
 
   async function may(
-    // A decision that was requested before a change must not be cached after it.
+    // A new cache for each generation: a decision that was requested before a change must not be
+    // cached after it.
     cache: BoundedCache<boolean>,
     identity: Identity,
     resourceAttributes: Readonly<Record<string, string>>,
@@ -72,7 +78,7 @@ export function createClusterVisibility({
   async function look(): Promise<void> {
     known = createKnown()
     rounds++
-    // A thousand watches must not cause a thousand concurrent reviews.
+    // Awaited one by one: a thousand watches must not cause a thousand concurrent reviews.
     for (const listener of [...listeners]) await listener()
   }
 
@@ -93,8 +99,8 @@ export function createClusterVisibility({
       const group = resource === 'workspaces' ? `tenant.${groupDomain}` : ''
       if (await may(known.all, identity, { verb: 'list', group, resource })) return true
       if (name === '' || name.length > maxName) return false
-      // kube-apiserver treats a namespace as inside itself, so a RoleBinding in it can grant access
-      // to it.
+      // For kube-apiserver a namespace is inside itself, so a RoleBinding in it can grant access to
+      // it.
       const namespace = resource === 'namespaces' ? { namespace: name } : {}
       return may(known.named, identity, { verb, group, resource, name, ...namespace })
     },
@@ -106,7 +112,7 @@ export function createClusterVisibility({
   }
 }
 
-/** Two caches, so that many lookups by name cannot evict the cluster-wide decisions. */
+/** Creates two caches, so that many lookups by name cannot evict cluster-wide decisions. */
 function createKnown() {
   const create = () => createBoundedCache<boolean>({ maxBytes: maxCacheBytes, sizeOf: () => 0 })
   return { all: create(), named: create() }

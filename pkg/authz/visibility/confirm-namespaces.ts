@@ -1,11 +1,11 @@
-// This many concurrent reviews take about as long as one; more would make a caller with many
-// namespaces a load for everyone.
+// So many concurrent reviews take about as long as one; more reviews of one caller would slow down
+// others.
 export const maxReviews = 64
 const inFlight = 16
 
 type May = (namespace: string) => Promise<boolean>
 
-/** The namespaces for which kube-apiserver says yes, sorted. */
+/** Returns the namespaces that kube-apiserver allows, sorted. */
 export async function confirmNamespaces(names: readonly string[], may: May): Promise<readonly string[]> {
   const allowed: string[] = []
   const rest = names.values()
@@ -16,7 +16,7 @@ export async function confirmNamespaces(names: readonly string[], may: May): Pro
   return allowed.sort()
 }
 
-/** Whether kube-apiserver says yes for each of a sample of many namespaces. */
+/** Reports whether kube-apiserver allows each of a sample of many namespaces. */
 export async function confirmSample(names: readonly string[], may: May): Promise<boolean> {
   const step = Math.max(Math.floor(names.length / maxReviews), 1)
   const sample = names.filter((_, i) => i % step === 0).slice(0, maxReviews)

@@ -7,7 +7,7 @@ export type NamespaceEventHandler = {
   readonly apply: (events: readonly WatchEvent[]) => void
 }
 
-/** All namespaces with their creation time (Unix seconds) and their workspace. */
+/** Indexes the creation time (Unix seconds) and workspace of each namespace. */
 export class NamespaceIndex {
   readonly #created = new Map<string, number>()
   readonly #workspaces = new Map<string, string>()
@@ -18,7 +18,7 @@ export class NamespaceIndex {
     this.#label = `${groupDomain}/workspace`
   }
 
-  /** Starts a watch of namespaces. */
+  /** The event handler for a watch of namespaces. */
   readonly handler: NamespaceEventHandler = {
     replace: namespaces => {
       this.#created.clear()
@@ -41,7 +41,7 @@ export class NamespaceIndex {
   }
 
   /**
-   * Workspaces by namespace; '' for none.
+   * Workspace by namespace; '' without a workspace.
    *
    * @throws Status 503 before the first list
    */

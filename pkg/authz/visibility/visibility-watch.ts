@@ -1,15 +1,17 @@
 import type { Visible } from '../../resourcecache/list/object-visibility.ts'
 import type { ClusterVisibility } from './cluster-visibility.ts'
 
-/** Whether a caller may see all objects, and notifications when that may have changed. */
+/** Whether a caller may see all objects, with notifications of changes. */
 export type All = { readonly is: () => Promise<boolean>; readonly onRound: ClusterVisibility['onRound'] }
 
-/** If the check fails, the caller is treated as not having cluster-wide access. */
+/** Reports whether the caller may still see all objects. A failed check counts as false. */
 function isStill(all: All): Promise<boolean> {
   return all.is().catch(() => false)
 }
 
-/** All objects, for a watch that is notified when its caller may not see all any more. */
+/**
+ * Returns a Visible for all objects, which notifies a watch when its caller may no longer see all.
+ */
 export function everything(all: All): Visible {
   return {
     key: '',
@@ -22,7 +24,10 @@ export function everything(all: All): Visible {
   }
 }
 
-/** The visible objects, and all objects of the request while the caller may see all of them. */
+/**
+ * Returns a Visible for `visible` objects, and for all objects of the request while the caller may
+ * see all.
+ */
 export function untilAll(
   visible: Visible,
   all: All,

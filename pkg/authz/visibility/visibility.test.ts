@@ -37,15 +37,15 @@ function object(
 }
 
 /**
- * A fake with mutable role bindings, and a kube-apiserver that allows no user (or every user) to list
- * everything.
+ * Starts a visibility with mutable role bindings, and a kube-apiserver that allows every user, or
+ * none, to list everything.
  */
 function start(bound: readonly string[], mayList = false) {
   let namespaces = bound
   let answer: (asked: unknown) => boolean = () => mayList
   const clusterListeners: (() => void)[] = []
   const listeners = new Set<() => void>()
-  /** Workspaces that a ClusterRoleBinding names. */
+  /** Names of workspaces in a ClusterRoleBinding. */
   let recorded: readonly string[] = []
   const recordListeners = new Set<() => void>()
   const asked: unknown[] = []
@@ -166,7 +166,7 @@ describe('createVisibility', () => {
     const stop = visible?.onChange(() => notified++)
     bind('a', 'b')
     bind('b', 'c')
-    // Changes that belong together are reported once.
+    // Consecutive changes cause one notification.
     await sleep(20)
     expect(notified).to.equal(1)
     expect(shown()).to.deep.equal(['b', 'c'])
@@ -218,7 +218,7 @@ describe('createVisibility', () => {
     bind('c')
     await sleep(20)
     expect(shown()).to.deep.equal(['w2', 'w3'])
-    // A namespace that moves takes its people along.
+    // A caller who sees a namespace also sees its new workspace.
     store.apply([event('MODIFIED', object('c', { workspace: 'w4', version: 6 }))])
     await sleep(20)
     expect(shown()).to.deep.equal(['w3', 'w4'])
@@ -311,7 +311,7 @@ describe('createVisibility', () => {
       changeCluster(() => false)
       await sleep(600)
       expect(notified).to.equal(1)
-      // The next list does not get earlier changes either.
+      // Earlier changes do not affect later lists either.
       expect(shown(await find(list('namespaces'), jane))).to.equal('a')
       stop?.()
     })

@@ -11,32 +11,35 @@ import { type Asked, type ClusterVisibilityOptions, createClusterVisibility } fr
 import { type All, everything, untilAll } from './visibility-watch.ts'
 
 export type VisibilityOptions = ClusterVisibilityOptions & {
-  /** Role bindings that grant any permission. */
+  /** Finds role bindings that grant any permission. */
   readonly index: GrantIndex
   readonly reader: Pick<RbacReader, 'bindingsOf' | 'rulesOf' | 'onChange'>
   /**
-   * All namespaces with their workspaces.
+   * Returns all namespaces with their workspaces.
    *
    * @throws Status 503
    */
   readonly namespaces: () => Promise<ObjectStore>
-  /** A thousand watches may have to check their permissions after one change. */
+  /**
+   * Distributes work over turns of the event loop: one change may affect the permissions of a
+   * thousand watches.
+   */
   readonly turns: TurnQueue
 }
 
 /**
- * The objects of a kind that a caller may see; undefined for all of them, synchronously for kinds
- * that are not restricted. A watch of all objects is notified when the caller may no longer see
- * all.
+ * Returns the objects of a kind that a caller may see; undefined for all objects. The result is
+ * synchronous for kinds that are not restricted. A watch of all objects is notified when the caller
+ * may no longer see all.
  */
 export type FindVisible = (asked: Asked, identity: Identity) => Promise<Visible | undefined> | undefined
 
 /**
- * Visibility of namespaces and workspaces in lists, which RBAC cannot express: a caller who may
- * list all sees all; everyone else sees the namespaces in which a role binding grants them any
- * permission, the workspaces of these, workspaces that they manage, and those that
- * ClusterRoleBindings let them get by name, as the records of members do. A single one is also
- * visible to callers with the requested permission on it.
+ * Creates the visibility of namespaces and workspaces in lists, which RBAC cannot express. A caller
+ * who may list all sees all. Other callers see the namespaces in which a role binding grants them
+ * any permission, and the workspaces of these namespaces. They also see workspaces that they
+ * manage, and workspaces that ClusterRoleBindings let them get by name, as for members. A request
+ * for a single object also shows it to callers with the requested permission on it.
  *
  * @throws Status 503 if kube-apiserver is not responding
  */
@@ -54,14 +57,14 @@ export function createVisibility(options: VisibilityOptions): FindVisible {
     const all: All = {
       is: () => seesAll.of(asked, identity),
       onRound(listener) {
-        // Earlier notifications had no listener.
+        // Checks once, since notifications before this call had no listener.
         if (seesAll.round() !== round) void listener()
         return seesAll.onRound(listener)
       },
     }
     const isAll = await all.is()
     if (isAll && name === '') return verb === 'watch' ? everything(all) : undefined
-    // A permission for one name must not show other objects, whatever the request contains.
+    // A permission on one name must not show other objects, even if the request has no name.
     const has = (entry: Entry) => name === '' || entry.name === name
     if (isAll && verb !== 'watch') return { key: toSetKey('named', new Set([name])), has, onChange: never }
     const visible =
@@ -72,14 +75,14 @@ export function createVisibility(options: VisibilityOptions): FindVisible {
     return { ...seen, rights: { isCurrent: visible.isCurrent, renew: () => find(asked, identity) } }
   }
 
-  // Nearly all reads are of other kinds: they do not wait.
+  // Nearly all reads are of other kinds, which are not restricted and return synchronously.
   return (asked, identity) =>
     asked.resource === 'namespaces' || asked.resource === 'workspaces' ? find(asked, identity) : undefined
 }
 
 /**
- * kube-apiserver has authorized the caller for the lists, and not for the objects in them, so
- * objects of others must be filtered here.
+ * Returns a refusal for an identity that may have lost spaces: kube-apiserver has only authorized
+ * the list, and the objects in it must be filtered by the exact name.
  */
 function trimmed(resource: string): Status {
   return new Status(
@@ -93,11 +96,11 @@ function never(): () => void {
   return () => undefined
 }
 
-/** The visible objects by the current bindings, which are not updated. */
+/** The objects that are visible by the current bindings; later bindings do not change it. */
 type Given = Omit<Visible, 'rights'> & { readonly isCurrent: () => boolean }
 
 /**
- * @param changes number of changes since the start: while it is unchanged, nothing is checked again
+ * @param changes counts changes; while the number is unchanged, bindings are not read again
  */
 function visibleNamespaces(
   { index, turns }: Pick<VisibilityOptions, 'index' | 'turns'>,
@@ -176,7 +179,7 @@ function visibleWorkspaces(
   }
 }
 
-/** The workspaces that ClusterRoleBindings let a caller get by their names. */
+/** Returns the workspaces that ClusterRoleBindings let a caller get by name. */
 function namedWorkspaces(
   { reader, groupDomain }: Pick<VisibilityOptions, 'reader' | 'groupDomain'>,
   identity: Identity,
@@ -194,14 +197,17 @@ function isSame(one: ReadonlySet<string>, other: ReadonlySet<string>): boolean {
   return one.size === other.size && [...one].every(name => other.has(name))
 }
 
-/** A digest of some names. */
+/** Returns a digest of a set of names. */
 export function toSetKey(what: string, names: Iterable<string>): string {
   return createHash('sha256')
     .update(JSON.stringify([what, ...[...names].sort()]))
     .digest('base64url')
 }
 
-/** Many bindings may change together, as when a namespace is emptied. */
+/**
+ * Returns a function that runs `work` once per turn, since many bindings may change together, as
+ * when a namespace is emptied.
+ */
 export function oncePerTurn(turns: TurnQueue, work: () => void): () => void {
   let isDue = false
   return () => {
