@@ -24,7 +24,7 @@ describe('planCaRotation', () => {
     expect(planCaRotation(first, { ...calm, isWanted: true })).to.deep.equal({ step: 'announce' })
     const announced = takeStep('announce', first, start)
     expect(planCaRotation(announced, calm)).to.deep.equal({ step: undefined, dueMs: startMs + hourMs })
-    // Asked once more, it does not begin again.
+    // A repeated request does not start another rotation.
     expect(planCaRotation(announced, { ...calm, isWanted: true }).step).to.equal(undefined)
     const switchMs = startMs + hourMs
     expect(planCaRotation(announced, { ...calm, nowMs: switchMs })).to.deep.equal({ step: 'switch' })

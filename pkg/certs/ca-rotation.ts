@@ -8,7 +8,7 @@ import { createCa, issuedAtMs, type KeyPair } from './issue.ts'
 export type CertificateAuthority = {
   readonly current: KeyPair
   readonly next: KeyPair | undefined
-  /** Certificates as PEM, the current one first. */
+  /** Certificates as PEM, the current CA first. */
   readonly trusted: readonly string[]
 }
 
@@ -16,26 +16,26 @@ export type Step = 'announce' | 'switch' | 'retire'
 
 export type RotationState = {
   readonly nowMs: number
-  /** How long a CA is published before it signs, and after its last signature. */
+  /** How long a CA is published before it signs, and after its last signature, in milliseconds. */
   readonly overlapMs: number
-  /** Whether a rotation is requested by annotation. */
+  /** Whether an annotation requests a rotation. */
   readonly isWanted: boolean
   /**
-   * When the current serving certificate was issued; undefined if another CA has issued it, or
+   * When the current CA issued the serving certificate; undefined if another CA has issued it, or
    * there is none.
    */
   readonly servingIssuedMs: number | undefined
 }
 
 const authorityDays = 3650
-// The last fifth of its lifetime: two of ten years, so that there is enough time to replace it.
+// The last fifth of the lifetime is two of ten years, enough time to replace a CA.
 const replaceAfterFraction = 0.8
 
 /**
- * Returns the next step of the CA rotation, or when to check again. A new CA is published next to
- * the old one, signs after all clients had time to fetch it, and the old CA is removed when no
- * certificate issued by it is in use any more. All times come from the certificates, so replicas
- * agree without coordination.
+ * Returns the next step of the CA rotation, or when to check again. A new CA is published with the
+ * old CA, and signs when all clients have had time to fetch it. The old CA is removed when no
+ * certificate of it is in use. All times come from certificates, so replicas agree without
+ * coordination.
  */
 export function planCaRotation(
   { current, next, trusted }: CertificateAuthority,
@@ -70,7 +70,7 @@ export function takeStep(
   }
 }
 
-/** The first authority of an installation. */
+/** Creates the first CA of an installation. */
 export function firstCa(now: Date): CertificateAuthority {
   const current = createCa({ commonName: 'kapis', validityDays: authorityDays, now })
   return { current, next: undefined, trusted: [current.certPem] }

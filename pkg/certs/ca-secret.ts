@@ -5,14 +5,14 @@ import type { CertificateAuthority } from './ca-rotation.ts'
 import { pairSecretType, parsePair } from './tls-secret.ts'
 
 /**
- * The Secret of the CA: `tls.*` is the signing CA, `next.*` the next one, `ca.crt` the CAs that
+ * The Secret of the CA: `tls.*` is the signing CA, `next.*` its successor, `ca.crt` all CAs that
  * clients must trust.
  */
 export type StoredCa = CertificateAuthority & {
   readonly resourceVersion: string
-  /** Whether Kapis created the CA; any other is used as it is. */
+  /** Whether Kapis created the CA; another CA is never rotated. */
   readonly isOurs: boolean
-  /** Whether the annotation requests a new one. */
+  /** Whether an annotation requests a rotation. */
   readonly isWanted: boolean
 }
 
@@ -24,7 +24,10 @@ export type CaSecretLocation = {
   readonly groupDomain: string
 }
 
-/** `kubectl annotate secret kapis-ca certificates.<group domain>/rotate=now` */
+/**
+ * Returns the annotation of `kubectl annotate secret kapis-ca certificates.<group
+ * domain>/rotate=now`.
+ */
 export function rotateAnnotation(groupDomain: string): string {
   return `certificates.${groupDomain}/rotate`
 }
@@ -43,7 +46,7 @@ export function parseCa(secret: KubeObject, groupDomain: string): StoredCa {
   return {
     current: { certPem, keyPem },
     next: next.certPem === '' || next.keyPem === '' ? undefined : next,
-    // The signing CA is always trusted, whatever ca.crt contains.
+    // The signing CA is always trusted, even if ca.crt omits it.
     trusted: [certPem, ...(trusted ?? []).filter(pem => pem.trim() !== certPem.trim())],
     resourceVersion,
     isOurs,
@@ -52,10 +55,10 @@ export function parseCa(secret: KubeObject, groupDomain: string): StoredCa {
 }
 
 /**
- * Writes the Secret, unless another replica was first, and removes the annotation.
+ * Writes the Secret without the annotation, unless another replica has changed it.
  *
  * @param old the replaced version; undefined for a new Secret
- * @returns whether it was written
+ * @returns whether the Secret was written
  */
 export async function writeCa(
   { client, namespace }: CaSecretLocation,

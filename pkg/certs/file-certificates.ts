@@ -10,8 +10,8 @@ type Files = { readonly certFile: string; readonly keyFile: string; readonly caF
 const readEveryMs = 10_000
 
 /**
- * A serving certificate in files that another tool renews. The files are read periodically; an
- * inconsistent set is not used.
+ * Serves a certificate from files that another tool renews. The files are read periodically. Files
+ * that do not match are ignored.
  */
 export class FileCertificates implements CertificateSource {
   readonly #files: Files
@@ -63,7 +63,7 @@ export class FileCertificates implements CertificateSource {
   }
 }
 
-/** @throws Error if a file is missing or has the wrong type, or the private key does not match */
+/** @throws Error if a file is missing or invalid, or the private key does not match */
 async function readMaterial({ certFile, keyFile, caFile }: Files): Promise<ServingMaterial> {
   const [certPem = '', keyPem = '', bundlePem = ''] = await Promise.all(
     [certFile, keyFile, caFile].map(file => readFile(file, 'utf8')),

@@ -7,7 +7,7 @@ import { type KubeObject, membersOf, parseObject } from '../kubeclient/object/ob
 export type SecretStore = {
   readonly client: KubeClient
   readonly get: (name: string) => KubeObject | undefined
-  /** Like another program: without a resourceVersion. */
+  /** Writes a Secret unconditionally, as another program would. */
   readonly put: (name: string, secret: object) => void
   readonly remove: (name: string) => void
   /** Number of started watches. */
@@ -16,7 +16,7 @@ export type SecretStore = {
 }
 
 /**
- * The Secrets of a namespace in memory, with list, watch and conditional update of kube-apiserver.
+ * Secrets of a namespace in memory, with list, watch and conditional updates like kube-apiserver.
  */
 export function createSecretStore(): SecretStore {
   const secrets = new Map<string, KubeObject>()

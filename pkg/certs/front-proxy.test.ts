@@ -15,7 +15,7 @@ const headers = {
   extraPrefix: 'X-Remote-Extra-',
 }
 
-/** Objects by path, with kube-apiserver's conflicts. */
+/** Stores objects by path, with conflicts like kube-apiserver. */
 function createStore() {
   const objects = new Map<string, Record<string, unknown>>()
   const calls: string[] = []
@@ -75,7 +75,7 @@ describe('FrontProxyCertificates', () => {
     const authority = stored(objects, 'kapis-front-proxy-ca')
     expect(certificate.checkIssued(authority) && certificate.verify(authority.publicKey)).to.equal(true)
     expect(certificate.subject).to.equal('CN=kapis-front-proxy')
-    // Node.js names extended key usages keyUsage; this one is clientAuth.
+    // Node.js returns extended key usages as keyUsage; this OID is clientAuth.
     expect(certificate.keyUsage).to.deep.equal(['1.3.6.1.5.5.7.3.2'])
   })
 

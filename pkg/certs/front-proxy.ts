@@ -8,7 +8,7 @@ import { readPair, type StoredKeyPair, writePair } from './tls-secret.ts'
 const caSecret = 'kapis-front-proxy-ca'
 const clientSecret = 'kapis-front-proxy-client'
 /**
- * The ConfigMap from which components read the CA, with the fields of
+ * The ConfigMap from which components read the CA, with the same fields as
  * kube-system/extension-apiserver-authentication.
  */
 export const frontProxyConfigMap = 'kapis-front-proxy'
@@ -32,9 +32,9 @@ export type FrontProxyOptions = {
 }
 
 /**
- * The client certificate with which Kapis authenticates identity headers to components. Its CA
- * issues nothing else, so that no serving certificate can be used to impersonate callers. All
- * replicas share both, and the CA is published for components.
+ * The client certificate that authenticates Kapis to components, which then trust its identity
+ * headers. Its CA issues no other certificates, so that no serving certificate can be used to
+ * impersonate callers. All replicas share both, and the CA is published for components.
  */
 export class FrontProxyCertificates {
   readonly #options: FrontProxyOptions
@@ -64,7 +64,7 @@ export class FrontProxyCertificates {
     clearInterval(this.#timer)
   }
 
-  /** undefined before start */
+  /** Returns the client certificate; undefined before `start`. */
   current(): KeyPair | undefined {
     return this.#current
   }
@@ -91,7 +91,8 @@ export class FrontProxyCertificates {
   }
 
   /**
-   * Returns the stored certificate if it is valid, otherwise a new one that all replicas will use.
+   * Returns the stored certificate if it is valid. Otherwise stores a new certificate for all
+   * replicas.
    */
   async #pair(name: string, isGood: (pair: StoredKeyPair) => boolean, make: () => KeyPair): Promise<KeyPair> {
     const { client, namespace, logger } = this.#options

@@ -11,14 +11,16 @@ export type CertificateAuthorityOptions = Validity & { commonName: string }
 
 export type CertificateOptions = Validity & {
   commonName: string
-  /** For a client certificate: the groups that Kubernetes reads from it. */
+  /** Organizations in the subject: the groups that Kubernetes reads from a client certificate. */
   organizations?: readonly string[]
   dnsNames?: readonly string[]
   ipAddresses?: readonly string[]
   usages: readonly ('server' | 'client')[]
 }
 
-/** Clocks of the machines that verify a new certificate may be slightly behind. */
+/**
+ * notBefore is set back by this time, since clocks of verifying machines may be slightly behind.
+ */
 const backdatedMs = 5 * 60_000
 const dayMs = 86_400_000
 /**
@@ -29,17 +31,14 @@ const utf8: number = 12
 
 const require = createRequire(import.meta.url)
 
-/**
- * Loads the X.509 library when a certificate is issued, since it takes 10 MB and most starts issue
- * none.
- */
+/** Loads the X.509 library on demand: it takes 10 MB, and usually no certificate is issued. */
 function library(): typeof forge {
-  // Combines the exports of the modules into one object.
+  // This module exports the combined object of all modules.
   require('node-forge/lib/x509')
   return require('node-forge/lib/forge')
 }
 
-/** Creates a self-signed CA that may sign end certificates but no further CAs. */
+/** Creates a self-signed CA that may sign end-entity certificates but no CAs. */
 export function createCa(o: CertificateAuthorityOptions): KeyPair {
   const { cert, keyPem } = newCertificate(o, [])
   cert.setIssuer(cert.subject.attributes)
@@ -75,13 +74,13 @@ export function issueCertificate(authority: KeyPair, o: CertificateOptions): Key
   return signed(cert, keyPem, authority.keyPem)
 }
 
-/** When one of our certificates was issued: notBefore is a little earlier. */
+/** Returns when Kapis issued a certificate, since notBefore is a little earlier. */
 export function issuedAtMs(certPem: string): number {
   return new X509Certificate(certPem).validFromDate.getTime() + backdatedMs
 }
 
 function newCertificate(o: Validity & { commonName: string }, organizations: readonly string[]) {
-  // OpenSSL makes an RSA key in a fraction of the time that forge's JavaScript needs.
+  // OpenSSL generates an RSA key much faster than the JavaScript of forge.
   const { publicKey, privateKey } = generateKeyPairSync('rsa', {
     modulusLength: 2048,
     publicKeyEncoding: { type: 'spki', format: 'pem' },
@@ -101,14 +100,17 @@ function newCertificate(o: Validity & { commonName: string }, organizations: rea
   return { cert, keyPem: privateKey }
 }
 
-/** UTF-8, because PrintableString excludes `@`, `_` and `*`, which occur in user names. */
+/**
+ * Returns a subject attribute as UTF-8, because PrintableString excludes `@`, `_` and `*`, which
+ * occur in user names.
+ */
 function attribute(name: string, value: string) {
   return { name, value, valueTagClass: utf8 }
 }
 
 /**
- * A parsed attribute contains raw bytes, but writing encodes them again: without this the issuer
- * name would differ.
+ * Decodes the value of a parsed attribute: it contains raw bytes, which would be encoded twice, and
+ * the issuer name would differ.
  */
 function decoded<A extends forge.pki.CertificateField>(attr: A): A {
   if (attr.valueTagClass !== utf8 || typeof attr.value !== 'string') return attr
@@ -116,8 +118,8 @@ function decoded<A extends forge.pki.CertificateField>(attr: A): A {
 }
 
 /**
- * RFC 5280 4.1.2.2: positive, unique, at most 20 octets. The second-highest bit ensures that the
- * first octet is not 0.
+ * Returns a serial number: positive, unique, at most 20 octets (RFC 5280 section 4.1.2.2). The
+ * second-highest bit is set so that the first octet is not 0.
  */
 function newSerial(): string {
   const bytes = randomBytes(16)

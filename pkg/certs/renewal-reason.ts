@@ -4,10 +4,10 @@ import type { KeyPair } from './issue.ts'
 
 export type Names = { readonly dnsNames: readonly string[]; readonly ipAddresses: readonly string[] }
 
-// The last third of its life is time enough to notice that renewal does not work.
+// A third of the lifetime is left, enough time to notice that renewal fails.
 const renewAfterFraction = 2 / 3
 
-/** Whether a certificate is for a host, by DNS name or IP address (RFC 9525). */
+/** Reports whether a certificate is valid for a host, by DNS name or IP address (RFC 9525). */
 export function isForHost(certPem: string, host: string): boolean {
   const certificate = new X509Certificate(certPem)
   const address = host.replace(/^\[|\]$/g, '')

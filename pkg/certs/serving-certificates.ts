@@ -13,7 +13,7 @@ import { readPair, writePair } from './tls-secret.ts'
 export type ServingMaterial = {
   readonly certPem: string
   readonly keyPem: string
-  /** Every authority that clients are to trust. */
+  /** All CAs that clients must trust, as PEM. */
   readonly bundlePem: string
 }
 
@@ -44,10 +44,9 @@ export type ServingOptions = {
 }
 
 /**
- * The CA and the serving certificate, stored in Secrets that all replicas share. A CA from
- * elsewhere is used as it is; one that Kapis created is rotated (see ca-rotation.ts). Serving
- * certificates are renewed long before they expire. The first replica does it, and the others
- * follow.
+ * The CA and the serving certificate in Secrets that all replicas share. A CA that Kapis created is
+ * rotated (see ca-rotation.ts); another CA is not. Serving certificates are renewed long before
+ * they expire, by the first replica that is due.
  */
 export class ServingCertificates implements CertificateSource {
   readonly #options: ServingOptions
@@ -112,8 +111,8 @@ export class ServingCertificates implements CertificateSource {
   }
 
   #refresh(): void {
-    // Events come in bursts, and each refresh reads everything: one more refresh after the current
-    // one is enough.
+    // Events come in bursts, and each refresh reads everything: one refresh after the current one
+    // is enough.
     this.#isAskedAgain = this.#isBusy
     if (this.#isBusy) return
     this.#isBusy = true
@@ -129,7 +128,7 @@ export class ServingCertificates implements CertificateSource {
       })
   }
 
-  /** @returns the time of the next check */
+  /** Performs the next step. @returns the time of the next check */
   async #ensure(): Promise<number> {
     const authority = await this.#ensureAuthority()
     const serving = await this.#ensureServing(authority)
@@ -145,8 +144,8 @@ export class ServingCertificates implements CertificateSource {
   }
 
   /**
-   * Performs the step that is due; the watch delivers what was written, and then the next step is
-   * scheduled.
+   * Performs the step of the rotation that is due. The watch delivers the written Secret, and then
+   * the next step is scheduled.
    */
   async #rollOver(authority: StoredCa, serving: KeyPair): Promise<number> {
     const { config, logger } = this.#options
@@ -193,7 +192,7 @@ export class ServingCertificates implements CertificateSource {
     const why =
       found === undefined ? 'there is none' : renewalReason(found, authority.current.certPem, wanted)
     if (found !== undefined && why === undefined) return found
-    // A certificate from elsewhere is not overwritten; the problem is only logged.
+    // A certificate that Kapis did not issue is not overwritten; the problem is only logged.
     if (found !== undefined && !found.isOurs) {
       logger.error(
         { secretName: servingSecret, why },
@@ -216,7 +215,10 @@ export class ServingCertificates implements CertificateSource {
   }
 }
 
-/** kube-apiserver verifies `<service>.<namespace>.svc`, whatever address it connects to. */
+/**
+ * Returns the names of the certificate. kube-apiserver verifies `<service>.<namespace>.svc`,
+ * regardless of the address.
+ */
 function toNames({ service, kubernetes, tls }: ServingOptions['config']): Names {
   const inCluster = `${service.name}.${kubernetes.namespace}.svc`
   return {

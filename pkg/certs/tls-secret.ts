@@ -21,10 +21,10 @@ export async function readPair(client: KubeClient, name: SecretName): Promise<St
 }
 
 /**
- * Writes a certificate, unless another replica was first.
+ * Writes a certificate, unless another replica has changed it.
  *
  * @param old the replaced version; undefined for a new Secret
- * @returns whether it was written; if not, the stored one must be used
+ * @returns whether it was written; if not, the stored certificate must be used
  */
 export async function writePair(
   client: KubeClient,
