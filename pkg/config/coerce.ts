@@ -2,9 +2,9 @@ import { z } from 'zod'
 import { membersOf, unwrapped } from './option-list.ts'
 
 /**
- * Converts text to what the schema expects (numbers, booleans, comma-separated lists), since the
- * environment contains only text, and removes null fields, which YAML produces for a key without a
- * value. Invalid text is left for the schema to report.
+ * Converts text to the type that the schema expects (numbers, booleans, comma-separated lists),
+ * since environment variables are text. Removes null fields, which YAML produces for keys without a
+ * value. Invalid text is unchanged: the schema reports it.
  */
 export function coerce(schema: z.core.$ZodType, value: unknown): unknown {
   const wanted = unwrapped(schema)

@@ -4,14 +4,14 @@ import { type ConfigSource, type Loaded, loadConfig, parseText, readText } from 
 import { ConfigError } from './problem.ts'
 import { differences, followed, reloadedPaths } from './reloadable-config.ts'
 
-/** The state of the file since the start. */
+/** Whether the last read of the file was valid, and when the last valid read was. */
 export type LastRead = { readonly isGood: boolean; readonly goodAtMs: number }
 
-/** The read access of other packages to the configuration file. */
+/** What other packages read of the configuration file. */
 export type Reloads = {
   /**
-   * The configuration with the current values of reloadable options, and the others as at the
-   * start.
+   * Returns the configuration with current values of reloadable options; other options are as at
+   * startup.
    */
   readonly live: () => Config
   readonly lastRead: () => LastRead
@@ -31,8 +31,8 @@ export class ConfigFile implements Reloads {
   readonly #started: Loaded
   #live: Config
   /**
-   * The last content that was read, valid or not, so that an error is reported once; undefined if
-   * it could not be read.
+   * The last content, valid or not, so that an error is reported once; undefined if the file could
+   * not be read.
    */
   #seen: string | undefined
   #last: LastRead = { isGood: true, goodAtMs: Date.now() }
@@ -40,7 +40,7 @@ export class ConfigFile implements Reloads {
   #changed: ((live: Config) => void) | undefined
   #timer: NodeJS.Timeout | undefined
 
-  /** @throws ConfigError with all problems */
+  /** Loads the configuration. @throws ConfigError with all problems */
   constructor(source: ConfigSource, everyMs = readEveryMs) {
     this.#source = source
     this.#everyMs = everyMs
@@ -109,7 +109,7 @@ export class ConfigFile implements Reloads {
   }
 }
 
-/** The paths of changed options, without their values. */
+/** Returns the paths of changed options, without their values. */
 function secretDifferences(before: Secrets, after: Secrets): readonly string[] {
   const clients = differences(
     Object.fromEntries(before.clientSecrets),

@@ -134,9 +134,9 @@ export type Config = Readonly<Omit<Given, 'oauth' | 'logs'>> & {
   readonly logs: LogsConfig
 }
 
-/** Separate from Config, so that a configuration can be printed. */
+/** The secrets, separate from Config so that a configuration can be printed. */
 export type Secrets = {
-  /** By client name. */
+  /** Client secrets by client name. */
   readonly clientSecrets: ReadonlyMap<string, string>
   readonly logStore: LogStoreSecrets
 }
@@ -148,7 +148,8 @@ const usualClients: readonly RegisteredClient[] = [
 ]
 
 /**
- * Defaults and checks a parsed configuration file over which the environment was laid (see env.ts).
+ * Validates a parsed configuration file with the values of the environment (see env.ts), and adds
+ * defaults.
  *
  * @throws ConfigError with every problem, each with its path
  */

@@ -4,7 +4,7 @@ import { optionsOf } from './option-list.ts'
 /** An environment variable and the option that it overrides. */
 export type Variable = { readonly name: string; readonly path: string }
 
-/** The environment variables that override options of the configuration file. */
+/** Returns the environment variables that override options of the configuration file. */
 export function variables(): readonly Variable[] {
   return optionsOf(document).flatMap(({ path, env }) => (env === undefined ? [] : [{ name: env, path }]))
 }

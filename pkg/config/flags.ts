@@ -6,7 +6,7 @@ export type Call =
   | {
       readonly print?: undefined
       readonly configFile: string | undefined
-      /** Values of flags, by the corresponding environment variable. */
+      /** Values of flags, by environment variable. */
       readonly flags: Readonly<Record<string, string>>
     }
 
@@ -18,7 +18,7 @@ export type Program = {
   readonly listens: boolean
 }
 
-/** Wrong usage: the configuration was not read. */
+/** Invalid usage, reported before the configuration is read. */
 export class FlagError extends Error {}
 
 type Flag = {
@@ -27,7 +27,7 @@ type Flag = {
   readonly variable: string
   readonly is: string
   readonly ofListener?: true
-  /** Converts the value for the variable; undefined if it is invalid. */
+  /** Converts the value of the flag to that of the variable; undefined if it is invalid. */
   readonly toVariable?: (value: string) => string | undefined
 }
 
@@ -70,8 +70,8 @@ const flags: readonly Flag[] = [
 ]
 
 /**
- * Parses the flags of a program like Kubernetes components: `--flag value` or `--flag=value`; the
- * last one counts.
+ * Parses flags like Kubernetes components: `--flag value` or `--flag=value`. The last of repeated
+ * flags counts.
  *
  * @throws FlagError with the supported flags
  */

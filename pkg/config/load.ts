@@ -6,17 +6,14 @@ import { ConfigError } from './problem.ts'
 
 /** The sources of a configuration. */
 export type ConfigSource = {
-  /** YAML or JSON; undefined to use only defaults and the environment. */
+  /** Path of a YAML or JSON file; undefined if there is only the environment. */
   readonly configFile?: string | undefined
-  /**
-   * Values of the command line, which take precedence, by the name of the corresponding environment
-   * variable.
-   */
+  /** Values of command-line flags, by environment variable; they take precedence. */
   readonly flags?: Readonly<Record<string, string>>
   readonly env: Readonly<Record<string, string | undefined>>
 }
 
-/** Both, parsed; `text` is that of the file. */
+/** The parsed configuration and secrets; `text` is the content of the file. */
 export type Loaded = { readonly config: Config; readonly secrets: Secrets; readonly text: string }
 
 /**
@@ -28,7 +25,7 @@ export function loadConfig(source: ConfigSource): Loaded {
   return parseText(readText(source), source)
 }
 
-/** @throws ConfigError when the file cannot be read */
+/** @throws ConfigError if the file cannot be read */
 export function readText({ configFile }: ConfigSource): string {
   return configFile === undefined ? '' : orProblem(() => readFileSync(configFile, 'utf8'))
 }

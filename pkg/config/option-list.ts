@@ -1,20 +1,20 @@
 import { z } from 'zod'
 import type { OptionNotes } from './option.ts'
 
-/** Unwraps a schema from defaults and optional markers. */
+/** Returns the schema without defaults and optional markers. */
 export function unwrapped(schema: z.core.$ZodType): z.core.$ZodType {
   if (schema instanceof z.ZodDefault || schema instanceof z.ZodPrefault || schema instanceof z.ZodOptional)
     return unwrapped(schema.unwrap())
   return schema instanceof z.ZodPipe ? unwrapped(schema.in) : schema
 }
 
-/** The fields of a mapping; undefined for anything else. */
+/** Returns the fields of a mapping; undefined for any other schema. */
 export function membersOf(schema: z.core.$ZodType): Readonly<Record<string, z.core.$ZodType>> | undefined {
   const inner = unwrapped(schema)
   return inner instanceof z.ZodObject ? inner.shape : undefined
 }
 
-/** The members of the mapping at a path. */
+/** Returns the fields of the mapping at a path. */
 export function memberAt(schema: z.core.$ZodType, path: readonly PropertyKey[]) {
   const found = path.reduce<z.core.$ZodType | undefined>((at, key) => {
     if (at === undefined) return undefined
@@ -37,7 +37,7 @@ export function optionsOf(schema: z.core.$ZodType, prefix = ''): readonly Option
   })
 }
 
-/** @throws Error when an option is not described */
+/** @throws Error if an option has no description */
 function notesOf(schema: z.core.$ZodType, path: string): OptionNotes {
   const { description, env, isReloaded } = z.globalRegistry.get(schema) ?? {}
   if (description === undefined) throw new Error(`the option ${path} has no description`)

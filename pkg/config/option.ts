@@ -1,9 +1,9 @@
 import { z } from 'zod'
 
-/** Metadata of an option, next to its type, range and default. */
+/** Documentation of an option, which its schema does not contain. */
 export type OptionNotes = {
   readonly description: string
-  /** The environment variable that overrides it. */
+  /** The environment variable that overrides the option. */
   readonly env?: string
   /** Whether a change in the file takes effect without a restart. */
   readonly isReloaded?: true
@@ -55,7 +55,7 @@ export function optionalInteger(rule: IntegerRule) {
   return whole(rule).optional().meta(notesOf(rule))
 }
 
-/** A TCP port, 0 (any free one) to 65535. */
+/** A TCP port from 0 (any free port) to 65535. */
 export function port(notes: OptionNotes & { readonly default: number }) {
   return integer({ ...notes, min: 0, max: 65_535 })
 }
@@ -74,7 +74,7 @@ export function choice<const T extends readonly [string, ...string[]]>({
   return words.prefault(fallback).meta({ ...notes, default: fallback })
 }
 
-/** A required choice of words. */
+/** A required enumeration of strings. */
 export function requiredChoice<const T extends readonly [string, ...string[]]>({
   of,
   ...notes
@@ -82,7 +82,7 @@ export function requiredChoice<const T extends readonly [string, ...string[]]>({
   return z.enum(of, { error: `must be one of ${of.join(', ')}` }).meta(notes)
 }
 
-/** The same, but optional. */
+/** An optional enumeration of strings. */
 export function optionalChoice<const T extends readonly [string, ...string[]]>(
   rule: OptionNotes & { readonly of: T },
 ) {
@@ -94,7 +94,7 @@ export function anything(notes: OptionNotes) {
   return z.unknown().optional().meta(notes)
 }
 
-/** A mapping with exactly these fields. */
+/** A mapping with these fields and no others. */
 export function section<Shape extends z.core.$ZodLooseShape>(shape: Shape) {
   return z.strictObject(shape, {
     error: ({ code }) => (code === 'invalid_type' ? 'must be a mapping' : undefined),
@@ -121,7 +121,7 @@ function whole({ min, max }: IntegerRule) {
   return z.int({ error }).min(min, { error }).max(max, { error })
 }
 
-/** A value of a file, in a message. */
+/** Formats a value for an error message. */
 function toShown(value: unknown): string {
   if (typeof value === 'object' && value !== null) return Array.isArray(value) ? 'a list' : 'an object'
   return typeof value === 'string' ? JSON.stringify(value) : String(value)

@@ -3,11 +3,11 @@ import { coerce } from './coerce.ts'
 import { type Problem, toProblems } from './problem.ts'
 
 /**
- * Parses a document, such as that of a Secret, or a part of one.
+ * Parses a document, such as the content of a Secret, or a part of it.
  *
  * @param problems receives all errors with their paths
  * @param at the path of the part; '' for the whole document
- * @returns undefined if it is invalid
+ * @returns undefined if the document is invalid
  */
 export function readDocument<S extends z.ZodType>(
   schema: S,

@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import { memberAt } from './option-list.ts'
 
-/** An error in a configuration: its path, and what is allowed. */
+/** An error in a configuration: the path of the option, and what is allowed. */
 export type Problem = { readonly path: string; readonly message: string }
 
 export class ConfigError extends Error {

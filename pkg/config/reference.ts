@@ -6,9 +6,9 @@ import { clientMembers } from './sections/client.ts'
 import { exchangePolicy } from './sections/token-exchange.ts'
 
 /**
- * docs/config.md
+ * Renders docs/config.md.
  *
- * @param defaults the configuration when nothing is given
+ * @param defaults the default configuration
  */
 export function renderReference(defaults: Config): string {
   const rows = optionsOf(document).map(option => {

@@ -1,7 +1,10 @@
 import { gauge, type Registry } from '../telemetry/metrics.ts'
 import type { Reloads } from './config-file.ts'
 
-/** The same metrics as Prometheus has for its configuration. */
+/**
+ * Registers the metrics of reloads, which are the same as those of Prometheus for its
+ * configuration.
+ */
 export function observeReloads(registry: Registry, { lastRead }: Pick<Reloads, 'lastRead'>): void {
   gauge(registry, {
     name: 'kapis_config_last_reload_successful',

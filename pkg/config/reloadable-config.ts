@@ -1,7 +1,7 @@
 import { type Config, document } from './config.ts'
 import { optionsOf } from './option-list.ts'
 
-/** The paths of options that can be changed while a program runs; all others need a restart. */
+/** Returns the paths of options that can change at run time; all others need a restart. */
 export function reloadedPaths(): ReadonlySet<string> {
   return new Set(optionsOf(document).flatMap(({ path, isReloaded }) => (isReloaded ? [path] : [])))
 }
@@ -12,7 +12,7 @@ export function followed(started: Config, next: Config): Config {
   return merge(started, next, path => paths.has(path))
 }
 
-/** Paths of the members in which two configurations differ, in the order of the file. */
+/** Returns the paths of members in which two configurations differ, in the order of the file. */
 export function differences(before: object, after: object): readonly string[] {
   const [old, now] = [flatten(before), flatten(after)]
   const paths = new Set([...old.keys(), ...now.keys()])

@@ -13,7 +13,7 @@ describe('configSchema', () => {
     for (const { path, description } of optionsOf(document)) {
       const found = at(path)
       expect(found, path).to.include({ description })
-      // Secrets are separated.
+      // Secrets are not part of Config.
       if (found?.default !== undefined && !/password|apiKey/.test(path))
         expect(valueAt(config, path), path).to.deep.equal(found.default)
     }

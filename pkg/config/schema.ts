@@ -6,7 +6,7 @@ export function configSchema() {
   const schema = z.toJSONSchema(document, {
     io: 'input',
     override({ jsonSchema }) {
-      // Removes our own annotations (environment, reloads), which are not part of JSON Schema, and
+      // Removes custom annotations (environment, reloads), which are not part of JSON Schema, and
       // the default `{}` of sections.
       delete jsonSchema.env
       delete jsonSchema.isReloaded
@@ -16,7 +16,7 @@ export function configSchema() {
   return { ...schema, title: 'Configuration of Kapis' }
 }
 
-/** docs/config.schema.json */
+/** Renders docs/config.schema.json. */
 export function renderSchema(): string {
   return `${JSON.stringify(configSchema(), null, 2)}\n`
 }

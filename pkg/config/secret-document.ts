@@ -6,8 +6,8 @@ export const documentKey = 'configuration.yaml'
 
 /**
  * Parses the YAML document under `configuration.yaml` of a Secret, as for OAuth clients and
- * identity providers. Errors are added to `problems` by position and without content: the document
- * contains secrets, and messages of the parser quote it.
+ * identity providers. Errors are added to `problems` with a position: messages of the parser quote
+ * content, which may be secret.
  */
 export function readSecretDocument(secret: KubeObject, problems: Problem[]): unknown {
   const encoded = isRecord(secret.data) ? secret.data[documentKey] : undefined

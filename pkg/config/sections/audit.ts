@@ -15,7 +15,7 @@ export const audit = section({
     description:
       'File of an audit policy (audit.k8s.io/v1), as for kube-apiserver. Empty: metadata of all requests but discovery and health checks.',
   }),
-  // The usual settings of kube-apiserver; ten files of 100 MiB contain some million events.
+  // The usual settings of kube-apiserver: ten files of 100 MiB contain some million events.
   maxMegabytes: integer({
     default: 100,
     min: 1,
@@ -23,7 +23,7 @@ export const audit = section({
     description: 'Size at which the file is rotated, in MiB.',
   }),
   maxBackups: integer({ default: 10, min: 0, max: 1_000, description: 'Number of rotated files to keep.' }),
-  // About ten megabytes of events without bodies.
+  // Events without bodies take about ten megabytes.
   bufferEvents: integer({
     default: 10_000,
     min: 1,

@@ -72,7 +72,7 @@ export const authentication = section({
       given.authenticateRateLimiterMaxTriesPerAddress ?? Math.max(100, maxTries),
     loginHistoryMaximumEntries: given.loginHistoryMaximumEntries ?? Math.max(100, maxTries),
   }))
-  // Replicas learn of failures from the login records.
+  // Replicas count failures by the login records, so enough records must be kept.
   .refine(given => given.authenticateRateLimiterMaxTries <= given.loginHistoryMaximumEntries, {
     path: ['authenticateRateLimiterMaxTries'],
     error: 'must not be more than authentication.loginHistoryMaximumEntries',

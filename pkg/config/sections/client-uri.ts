@@ -1,5 +1,6 @@
 /**
- * An origin as browsers send it (RFC 6454 section 6.2). Apps and extensions have their own schemes.
+ * Reports whether a text is an origin as browsers send it (RFC 6454 section 6.2). Apps and browser
+ * extensions have custom schemes.
  */
 export function isOrigin(origin: string): boolean {
   return /^https?:/i.test(origin)
@@ -7,23 +8,26 @@ export function isOrigin(origin: string): boolean {
     : /^[a-z][a-z0-9+.-]*:\/\/[a-z0-9.-]+$/.test(origin)
 }
 
-/** Redirect URIs are compared as text, so patterns and ambiguous ones are rejected. */
+/**
+ * Validates a redirect URI. Redirect URIs are compared as text, so patterns and ambiguous URIs are
+ * rejected.
+ */
 export function redirectProblem(uri: string, isPublic: boolean): string | undefined {
   if (uri === '*') return 'must be one URI; * would send authorization codes to any site'
   if (!URL.canParse(uri) || /[^\x21-\x7e]|[\\*]/.test(uri)) return 'must be an absolute URI without wildcards'
   const { protocol, username, password } = new URL(uri)
-  // RFC 6749 section 3.1.2: no fragment.
+  // RFC 6749 section 3.1.2: the URI must not have a fragment.
   if (uri.includes('#') || username !== '' || password !== '') return 'must not have a fragment or a user'
   const isWeb = protocol === 'https:' || protocol === 'http:'
-  // RFC 8252 section 7.1: private-use schemes are reversed domain names, which excludes javascript:
-  // and data:.
+  // RFC 8252 section 7.1: a private-use scheme is a reversed domain name, which excludes
+  // javascript: and data:.
   const isNative = isPublic && /^[a-z][a-z0-9+-]*\.[a-z0-9.+-]+:$/.test(protocol)
   return isWeb || isNative
     ? undefined
     : 'must be an http(s) URL, or for a public client a private-use scheme that contains a dot (RFC 8252)'
 }
 
-/** Kapis itself sends requests there, with a token that must not be readable on the way. */
+/** Validates a logout URI. Kapis sends a token to it, so it must use TLS. */
 export function backchannelProblem(uri: string): string | undefined {
   const isHttps = /^https:\/\//i.test(uri)
   const isLoopback = /^http:\/\/(localhost|127\.0\.0\.1|\[::1\])(?=[:/?#]|$)/i.test(uri)

@@ -111,7 +111,7 @@ describe('parseClientDocument', () => {
     redirect('', uri),
     redirect('https://a.example.org\\@evil.org', uri),
     redirect(' https://a.example.org', uri),
-    // No header can hold it.
+    // Headers cannot contain this character.
     redirect('https://a.example.org/\u0142', uri),
     redirect('https://a.example.org/#x', bare),
     redirect('https://a@evil.org/', bare),

@@ -22,7 +22,7 @@ const usualGrantTypes: readonly GrantType[] = [
   'password',
 ]
 
-/** A public key; a private or a shared one would be a secret. */
+/** A public key; private and symmetric keys are rejected, since they are secrets. */
 const publicKey = z
   .looseObject({ kty: z.enum(['RSA', 'EC', 'OKP'], { error: 'must be RSA, EC or OKP' }) })
   .refine(key => !('d' in key), { error: 'must be a public key, without the member d' })
@@ -140,7 +140,7 @@ const members = section({
 })
 type Given = z.output<typeof members>
 
-/** A client without its secret, so that it can be printed. */
+/** A client without its secret, which can be printed. */
 export type ClientConfig = Readonly<
   Omit<
     Given,
@@ -182,8 +182,8 @@ export const defaultClient: ClientConfig = {
 }
 
 /**
- * The client of `kapis login`. It runs on the machine of its user, so it is public, and users are
- * asked for consent, since any program can use its name (RFC 8252 section 8.6).
+ * The client of `kapis login`. It is public, since it runs on the machine of its user. Users are
+ * asked for consent, since any program can use its client ID (RFC 8252 section 8.6).
  */
 export const commandLineClient: ClientConfig = {
   ...defaultClient,
@@ -196,8 +196,9 @@ export const commandLineClient: ClientConfig = {
 }
 
 /**
- * The client of the log page: public, with one redirect URI on the host of the issuer. It is part
- * of the platform and its codes go nowhere else, so consent is not asked for.
+ * Returns the client of the log page: public, with one redirect URI on the host of the issuer.
+ * Users are not asked for consent, since the page is part of the platform and its codes go nowhere
+ * else.
  */
 export function logPageClient(issuer: string): ClientConfig {
   return {
@@ -256,7 +257,10 @@ function grantProblems({ grantTypes: asked = [], user, ...given }: Given): [keyo
   return problems
 }
 
-/** OpenID Connect Back-Channel Logout 1.0 section 2.2. */
+/**
+ * Validates the options of back-channel logout (OpenID Connect Back-Channel Logout 1.0 section
+ * 2.2).
+ */
 function backchannelProblems({
   backchannelLogoutURI: uri,
   backchannelLogoutSessionRequired: isSidRequired,

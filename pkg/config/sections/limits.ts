@@ -3,7 +3,7 @@ import { integer, section } from '../option.ts'
 
 /** Concurrency limits and timeouts of a replica. */
 export const limits = section({
-  // The first two are kube-apiserver's own defaults, since most requests end there.
+  // The first two are defaults of kube-apiserver, which serves most of the requests.
   requestsInFlight: integer({
     default: 400,
     min: 0,
@@ -44,7 +44,7 @@ export const limits = section({
     description:
       'Seconds until a request without response headers gets 504; a shorter `?timeout=` takes precedence. Watches, followed logs and upgraded connections have no limit.',
   }),
-  // Like send_timeout of nginx.
+  // The default of send_timeout in nginx.
   stallSeconds: integer({
     default: 60,
     min: 1,
@@ -52,7 +52,7 @@ export const limits = section({
     isReloaded: true,
     description: 'Seconds until a connection is closed because its client does not read the response.',
   }),
-  // kube-apiserver has 32 s.
+  // kube-apiserver uses 32 s.
   headersSeconds: integer({
     default: 30,
     min: 1,
@@ -60,14 +60,14 @@ export const limits = section({
     description: 'Seconds that a client has to send the request headers; then 408.',
   }),
   // Twice the limit of nginx (large_client_header_buffers): kube-apiserver sends one header per
-  // group, and users may have hundreds.
+  // group, and users may be in hundreds of groups.
   headerKilobytes: integer({
     default: 64,
     min: 16,
     max: 16_384,
     description: 'Maximum size of the request line and headers, in KiB; beyond it 431.',
   }),
-  // Like the line limit of nginx.
+  // The line limit of nginx.
   parameterKilobytes: integer({
     default: 8,
     min: 1,

@@ -83,7 +83,7 @@ const opensearch = section({
   if (password !== '' && username === '') problem('password', 'requires logs.opensearch.username')
 })
 
-/** Retention of the events of one kind; the limit by size applies to the embedded store only. */
+/** The options of a kind of events; the limit by size only applies to the embedded store. */
 function eventStream(notes: { readonly enabled: string; readonly kept: string }) {
   return section({
     enabled: boolean({ default: true, description: notes.enabled }),
@@ -150,7 +150,7 @@ type Given = z.output<typeof logs>
 
 /** The credentials of Kapis at the log store. */
 export type LogStoreSecrets = Readonly<Pick<Given['opensearch'], 'password' | 'apiKey'>>
-/** Without secrets. */
+/** The log store without secrets. */
 export type LogsConfig = Readonly<Omit<Given, 'opensearch'>> & {
   readonly opensearch: Readonly<Omit<Given['opensearch'], keyof LogStoreSecrets>>
 }

@@ -26,7 +26,7 @@ describe('oauth', () => {
     for (const member of Object.keys(members)) {
       it(`names ${list}[].${member} with every wrong type`, () => {
         for (const value of wrongTypes) {
-          // Some are right for some members.
+          // Some of the values are valid for some members.
           for (const { path } of problemsOf({ [list]: [{ ...entry, [member]: value }] }))
             expect(path, JSON.stringify(value)).to.match(new RegExp(`^oauth\\.${list}\\[0\\]\\.`))
         }

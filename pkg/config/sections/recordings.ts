@@ -19,7 +19,7 @@ const policy = section({
   }),
 })
 
-/** Recordings of exec and attach. */
+/** Recording of exec and attach sessions. */
 export const recordings = section({
   policies: z.array(policy, { error: 'must be a list' }).default([]).meta({
     isReloaded: true,

@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import { section, text, texts } from '../option.ts'
 
-/** Image registries that callers name; see pkg/imageregistry/connect.ts. */
+/** Image registries that callers may name; see pkg/imageregistry/connect.ts. */
 export const registries = section({
   caFile: text({
     default: '',

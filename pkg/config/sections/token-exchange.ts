@@ -2,12 +2,12 @@ import { z } from 'zod'
 import { integer, optionalText, requiredChoice, requiredText, section, text, texts } from '../option.ts'
 
 const filled = z.string({ error: 'must be a string' }).min(1, { error: 'must not be empty' })
-// A policy with a misspelled claim name would never match, without any message.
+// A policy with a misspelled claim name would silently never match.
 const claimName = /^[^\s\p{Cc}](.{0,251}[^\s\p{Cc}])?$/u
 
 export const exchangeSources = ['ServiceAccount', 'OIDC', 'User'] as const
 
-/** Which tokens clients may exchange (RFC 8693), and what for. */
+/** A policy of token exchange (RFC 8693): which tokens clients may exchange, and for which user. */
 export const exchangePolicy = section({
   name: requiredText({ description: 'Shown in the audit log. Required.' }),
   source: requiredChoice({

@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import { integer, section, text } from '../option.ts'
 
-/** The tracing endpoint, named as in the TracingConfiguration of Kubernetes. */
+/** The tracing endpoint, with the field names of TracingConfiguration in Kubernetes. */
 export const tracing = section({
   endpoint: text({
     default: '',
