@@ -13,7 +13,7 @@ export type Started = {
   readonly version: string
 }
 
-/** Runs one of the two programs: flags, configuration, signals, exit codes. It never returns. */
+/** Runs one of the two programs: flags, configuration, signals, exit codes. Never returns. */
 export async function runProgram(
   about: { readonly name: string; readonly summary: string; readonly listens: boolean },
   run: (started: Started, signal: AbortSignal) => Promise<void>,

@@ -1,4 +1,4 @@
-/** The I/O and environment of a command; tests replace them to see the output. */
+/** The input, output and environment of a command; tests replace them. */
 export type Io = {
   readonly out: (text: string) => void
   readonly err: (text: string) => void
@@ -9,22 +9,27 @@ export type Io = {
 
 /** A command of `kapis`: one file, named after it. */
 export type Command = {
-  /** The help text after the name: synopsis, description, and one line per option. */
+  /**
+   * The help text after the name of the command: synopsis, description, and one line per option.
+   */
   readonly usage: string
   /** Example commands, each with a comment. */
   readonly examples: string
-  /** Shell completion: the words that may follow the given ones; undefined completes file names. */
+  /**
+   * Returns the words for shell completion that may follow the given words; undefined completes
+   * file names.
+   */
   readonly complete?: (words: readonly string[], io: Io) => readonly string[] | undefined
-  /** For shell completion: the values of options that take one of a few. */
+  /** Returns the values for shell completion of options that only take certain values. */
   readonly values?: Readonly<Record<string, (io: Io) => readonly string[]>>
   /**
    * @returns the exit code
-   * @throws UsageError for wrong usage, any other Error for a failure
+   * @throws UsageError for invalid usage, any other Error for a failure
    */
   readonly run: (args: readonly string[], io: Io) => Promise<number>
 }
 
-/** Ended by the user before it was done: exit code 130, or 143 after SIGTERM. */
+/** The user has interrupted the command: exit code 130, or 143 after SIGTERM. */
 export class InterruptedError extends Error {
   constructor() {
     super('interrupted')
@@ -32,7 +37,7 @@ export class InterruptedError extends Error {
   }
 }
 
-/** Called wrongly: exit code 2, with a hint at --help. */
+/** Invalid usage: exit code 2, with a reference to --help. */
 export class UsageError extends Error {
   constructor(message: string) {
     super(message)

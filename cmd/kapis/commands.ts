@@ -4,15 +4,15 @@ export type Entry = {
   readonly summary: string
   readonly load: () => Promise<Command>
   /**
-   * Whether the command handles a signal (`Io.signal`) itself to store or remove something; others
-   * are terminated.
+   * Whether the command handles signals (`Io.signal`) itself, to store or remove something. Other
+   * commands are terminated.
    */
   readonly endsItself?: boolean
 }
 
 /**
- * The commands, as `kapis help` lists them. Each is loaded on demand: a probe must not wait for
- * libraries that it does not use.
+ * The commands in the order of `kapis help`. Each is loaded on demand, so that a probe does not
+ * wait for libraries of other commands.
  */
 export const commands: Readonly<Record<string, Entry>> = {
   access: {

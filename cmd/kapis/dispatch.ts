@@ -3,13 +3,13 @@ import { commands, type Entry } from './commands.ts'
 import { complete } from './completion/complete.ts'
 import { optionsOf } from './usage-options.ts'
 
-// The exit code of a shell for a command that was ended by a signal.
+// Exit codes that shells use for a command that a signal has ended.
 const exitCodes: Readonly<Record<string, number>> = { SIGINT: 130, SIGTERM: 143 }
 
 /**
  * Finds and runs the command.
  *
- * @returns the exit code: 0; 1 for a failure; 2 for wrong usage; 130 or 143
+ * @returns the exit code: 0; 1 for a failure; 2 for invalid usage; 130 or 143 after a signal
  */
 export async function dispatch(argv: readonly string[], io: Io): Promise<number> {
   const [name = 'help', ...args] = argv
@@ -45,13 +45,16 @@ function unknown(name: string, io: Io): number {
   return 2
 }
 
-/** parseArgs of node:util marks its own errors by their code. */
+/** Reports whether an error is from parseArgs of node:util, by its code. */
 function isUsage(error: unknown): boolean {
   if (error instanceof UsageError) return true
   return error instanceof Error && 'code' in error && String(error.code).startsWith('ERR_PARSE_ARGS_')
 }
 
-/** For an unknown option, parseArgs suggests other causes and does not list the options. */
+/**
+ * Returns the message of an error. The text of parseArgs for an unknown option is replaced, since
+ * it suggests other causes and does not list the options.
+ */
 async function toMessage(error: unknown, { load }: Entry): Promise<string> {
   if (!(error instanceof Error)) return String(error)
   const [, option] = /^Unknown option '(--?[^']*)'/.exec(error.message) ?? []

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { Io } from './command.ts'
 
 /**
- * Returns the kubeconfig that kubectl would use; '' if there is none, for the service account of
+ * Returns the kubeconfig that kubectl would use; '' without one, which means the service account of
  * the Pod.
  */
 export function findKubeconfig({ env }: Io): string {

@@ -28,8 +28,8 @@ ${serverUsage}`,
 }
 
 /**
- * Prints an ExecCredential of client.authentication.k8s.io/v1. kubectl calls again when the token
- * has expired.
+ * Prints an ExecCredential of client.authentication.k8s.io/v1. kubectl runs the command again when
+ * the token has expired.
  */
 export async function printToken(values: ServerValues, io: Io): Promise<number> {
   const given = tokenFromEnvironment(io, serverOf(values))

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// Only syntax of old Node.js versions, so that the program can report that Node.js is too old.
+// This file must be valid in old versions of Node.js, to report that the version is too old.
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
 if (major < 24 || (major === 24 && minor < 9)) {
   process.stderr.write(

@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util'
 import { http } from '../../pkg/httpserver/node-http.ts'
 import { type Command, UsageError } from './command.ts'
 
-/** Used as an exec probe, since the kubelet cannot connect to a Unix socket. */
+/** An exec probe, since the kubelet cannot connect to a Unix socket. */
 export const probe: Command = {
   usage: `--socket FILE [PATH]
 
@@ -34,7 +34,7 @@ Sends GET PATH (default /livez) to a Unix socket and fails unless the response i
   },
 }
 
-/** The status of the response, or the reason why there is none. */
+/** Returns the status of the response, or why there is no response. */
 function ask(socketPath: string, path: string, timeout: number): Promise<string> {
   const { promise, resolve } = Promise.withResolvers<string>()
   const req = http.get({ socketPath, path, agent: false, timeout }, res => {

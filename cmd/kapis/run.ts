@@ -10,7 +10,7 @@ export function run(args: readonly string[]): Promise<number> {
   // A second signal ends the process immediately.
   if (endsItself)
     for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => stop.abort(signal))
-  // A reader such as `head` may close the pipe early.
+  // The reader of a pipe may close it early, as `head` does.
   process.stdout.on('error', () => process.exit(0))
   return dispatch(args, {
     out: text => void process.stdout.write(text),

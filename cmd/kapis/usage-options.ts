@@ -1,17 +1,17 @@
 import { UsageError } from './command.ts'
 
-/** An option as the usage of a command lists it. */
+/** An option in the usage text of a command. */
 export type Option = {
   readonly name: string
-  /** For example -o; '' if there is none. */
+  /** The short option, such as -o; '' without one. */
   readonly short: string
-  /** For example FILE; '' if the option has no value. */
+  /** The placeholder of the value, such as FILE; '' without a value. */
   readonly value: string
 }
 
 const option = /(?<![\w-])(--[a-z][a-z-]*)(?: ([A-Za-z][\w:[\]]*)(?=,| {2}|$))?(?:, (-[a-z])\b)?/g
 
-/** Reads the options of a usage text: lines that begin with two blanks and `--`. */
+/** Parses the options of a usage text: lines that begin with two spaces and `--`. */
 export function optionsOf(usage: string): readonly Option[] {
   const lines = usage.split('\n').filter(line => line.startsWith('  --'))
   return lines.flatMap(line => {
@@ -21,7 +21,7 @@ export function optionsOf(usage: string): readonly Option[] {
 }
 
 /**
- * Rejects options with an empty value, as from an unset shell variable.
+ * Rejects options with an empty value, as an unset shell variable would produce.
  *
  * @throws UsageError
  */
@@ -31,7 +31,7 @@ export function assertNotEmpty(values: Readonly<Record<string, unknown>>): void 
 }
 
 /**
- * Rejects an unsupported format of --output; '' and `text` are text for humans.
+ * Rejects an unsupported output format. '' and `text` select text for humans.
  *
  * @throws UsageError
  */

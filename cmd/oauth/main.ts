@@ -3,9 +3,9 @@ import { availableParallelism } from 'node:os'
 import { runOAuth } from '../../pkg/oauth/run.ts'
 import { runProgram } from '../program.ts'
 
-// Password hashes use one thread per core. Signing and file access share the thread pool, and must
-// not wait for them.
-// The pool is created on its first use, which is later than this.
+// Password hashes use one thread per core. The other threads of the pool are for signing and file
+// access, which must not wait for hashes.
+// The pool reads this variable when it is first used, which is later.
 process.env.UV_THREADPOOL_SIZE ??= String(availableParallelism() + 4)
 
 const summary =

@@ -63,7 +63,7 @@ ${serverUsage}${accessUsage}  --why                  the bindings that allow it,
   },
 }
 
-/** The reasons in lines, each indented by two blanks. */
+/** Returns the reasons of a review as lines, each indented by two spaces. */
 export function reasonsOf(status: Members): readonly string[] {
   const grants = itemsOf(status.grants).map(
     ({ binding, role, rule }) => `  ${refText(binding)} gives ${refText(role)}: ${ruleText(rule)}`,

@@ -12,7 +12,7 @@ export type AccessCall = {
 }
 export type Decision = 'Approved' | 'Denied' | 'Revoked'
 
-/** What the commands read of an AccessRequest. */
+/** The columns of an AccessRequest in tables. */
 type Shown = {
   readonly name: string
   readonly user: string
@@ -23,7 +23,7 @@ type Shown = {
   readonly until: Date
 }
 
-/** @throws Error in the server's words */
+/** Creates an AccessRequest. @throws Error with the message of the server */
 export async function requestAccess(
   call: AccessCall,
   request: {
@@ -54,7 +54,10 @@ export async function requestAccess(
   return 0
 }
 
-/** @throws Error in the server's words, and for a request whose time is over */
+/**
+ * Approves or denies an AccessRequest. @throws Error with the message of the server, or if the
+ * request has expired
+ */
 export async function decide(call: AccessCall, name: string, decision: Decision): Promise<number> {
   const { platform, io } = call
   const path = `${pathOf(call)}/${encodeURIComponent(name)}`
@@ -75,7 +78,7 @@ export async function decide(call: AccessCall, name: string, decision: Decision)
   return 0
 }
 
-/** @throws Error in the server's words */
+/** Prints the AccessRequests. @throws Error with the message of the server */
 export async function listRequests(call: AccessCall): Promise<number> {
   const { platform, io } = call
   const { items } = parseJson(await platform.call('list the requests', pathOf(call)))
@@ -100,7 +103,7 @@ function printJson({ io }: AccessCall, value: unknown): number {
   return 0
 }
 
-/** The name and uid by which kube-apiserver knows the caller. */
+/** Returns the name and uid of the caller, as kube-apiserver reports them. */
 async function whoAmI(platform: Platform): Promise<{ readonly username: string; readonly uid: string }> {
   const answer = await platform.call(
     'find your user name',

@@ -2,7 +2,7 @@ import { UsageError } from '../command.ts'
 import { parseJson } from '../session/http.ts'
 import type { Platform } from '../session/platform-client.ts'
 
-/** The attributes of a review. */
+/** The attributes of the reviewed request. */
 export type Attributes =
   | { readonly resourceAttributes: Readonly<Record<string, string>> }
   | { readonly nonResourceAttributes: { readonly verb: string; readonly path: string } }
@@ -26,10 +26,10 @@ export const accessUsage = `  --namespace NAME, -n   in this namespace (default:
 const aggregated = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList'
 
 /**
- * Reads `VERB RESOURCE [NAME]`, `VERB RESOURCE/NAME` or `VERB /path`, as kubectl auth can-i. A
+ * Parses `VERB RESOURCE [NAME]`, `VERB RESOURCE/NAME` or `VERB /path`, like kubectl auth can-i. A
  * resource without a group is looked up in discovery, by its plural, singular, kind or short name.
  *
- * @param warn called with a warning when kube-apiserver does not serve the resource
+ * @param warn called with a warning if kube-apiserver does not serve the resource
  * @throws UsageError
  */
 export async function readAttributes(
@@ -64,7 +64,7 @@ export function readPositionals(positionals: readonly string[]) {
 
 type Resource = { readonly resource: string; readonly group: string }
 
-/** `deployments.apps`: the group is what follows the first dot. */
+/** Splits a resource such as `deployments.apps`: the group follows the first dot. */
 function splitGroup(target: string): Resource {
   const dot = target.indexOf('.')
   if (dot < 0) return { resource: target, group: '' }

@@ -4,9 +4,9 @@ import type { Platform } from '../session/platform-client.ts'
 export type Members = Readonly<Record<string, unknown>>
 
 /**
- * Creates a review in `resources.<domain>`.
- * @returns its status.
- * @throws Error in the server's words
+ * Creates a review in `resources.<domain>` and returns its status.
+ *
+ * @throws Error with the message of the server
  */
 export async function createReview(
   platform: Platform,
@@ -26,13 +26,13 @@ export function itemsOf(value: unknown): readonly Members[] {
   return Array.isArray(value) ? value.map(Object) : []
 }
 
-/** Such as `RoleBinding/shop/dev`. */
+/** Formats a reference to a role or binding, such as `RoleBinding/shop/dev`. */
 export function refText(value: unknown): string {
   const { kind, namespace, name } = Object(value)
   return [kind, namespace, name].filter(part => part !== undefined).join('/')
 }
 
-/** A rule in one line: `get,list pods,pods/log`. */
+/** Formats a rule in one line, such as `get,list pods,pods/log`. */
 export function ruleText(value: unknown): string {
   const rule = Object(value)
   const joined = (list: unknown) => (Array.isArray(list) ? list.map(each => each || '""').join(',') : '')

@@ -2,7 +2,7 @@ import type { Command, Io } from '../command.ts'
 import { commands } from '../commands.ts'
 import { type Option, optionsOf } from '../usage-options.ts'
 
-// Asks the script to complete file names.
+// The completion script then completes file names.
 const files = ':files\n'
 const fileValues = new Set(['FILE', 'FOLDER'])
 

@@ -59,5 +59,5 @@ end
 complete -c kapis -f -a '(__kapis_complete)'
 `
 
-/** The script that each shell runs to complete the arguments of `kapis`. */
+/** The completion script of each shell. */
 export const scripts: Readonly<Record<string, string>> = { bash, zsh, fish }

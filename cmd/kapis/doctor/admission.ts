@@ -9,8 +9,8 @@ const plurals: Readonly<Record<string, string>> = {
 }
 
 /**
- * The admission policies that keep users with write access to users and logins from becoming other
- * users.
+ * Checks the admission policies that keep users with write access to users and logins from
+ * impersonating other users.
  */
 export const admission: Check = {
   name: 'admission',

@@ -63,7 +63,7 @@ function unavailable(name: string, found: KubeObject, installation: Installation
   ]
 }
 
-/** Messages of kube-apiserver, and their causes. */
+/** Returns the fix for a condition, by the reason and message of kube-apiserver. */
 function fixOf(reason: string, message: string, installation: Installation): string {
   const { namespace, service } = installation
   const inNamespace = `kubectl -n ${namespace}`

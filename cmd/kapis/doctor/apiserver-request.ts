@@ -3,16 +3,18 @@ import { Status } from '../../../pkg/apierrors/status.ts'
 import { readCa } from '../../../pkg/certs/ca-secret.ts'
 import type { Installation } from './check.ts'
 
-/** Code 0 means that the server could not be reached; the body has the reason. */
+/**
+ * A response of kapis-apiserver; code 0 means that it is unreachable, and the body contains the
+ * reason.
+ */
 export type ApiserverResponse = { readonly code: number; readonly body: string }
 
-// If a firewall drops the packets, a client would wait for kube-apiserver, which gives up after
-// half a minute.
+// Shorter than the timeout of kube-apiserver, which is half a minute if a firewall drops packets.
 const answersWithinMs = 5_000
 const silence = `timed out after ${answersWithinMs / 1000} s`
 
 /**
- * Sends a request to kapis-apiserver: directly, or through kube-apiserver, which may reach it when
+ * Sends a request to kapis-apiserver, directly or through kube-apiserver, which may reach it if
  * this machine cannot.
  */
 export async function requestApiserver(installation: Installation, path: string): Promise<ApiserverResponse> {
@@ -36,7 +38,7 @@ async function throughService(
   } catch (cause) {
     if (signal.aborted) return { code: 0, body: silence }
     if (!(cause instanceof Status)) throw cause
-    // The wording of kube-apiserver; errors of kapis-apiserver have other texts.
+    // The message of kube-apiserver; errors of kapis-apiserver have other messages.
     const isReached = !cause.message.startsWith('error trying to reach service')
     return { code: isReached ? cause.code : 0, body: cause.message }
   }
@@ -47,7 +49,7 @@ async function directly(installation: Installation, path: string): Promise<Apise
   const { promise, resolve, reject } = Promise.withResolvers<ApiserverResponse>()
   const options = {
     ...(authority === undefined ? {} : { ca: [...authority.trusted] }),
-    // Like kube-apiserver: the name of the Service, whatever the address.
+    // Like kube-apiserver, verifies the name of the Service, regardless of the address.
     servername: `${installation.service.name}.${installation.namespace}.svc`,
     agent: false as const,
     timeout: answersWithinMs,

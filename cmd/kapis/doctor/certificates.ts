@@ -7,12 +7,14 @@ import { type Check, error, type Finding, type Installation, read, warning } fro
 
 const soonMs = 14 * 86_400_000
 
-/** Checks the serving certificate: its validity, its names, and that caBundle contains its CA. */
+/**
+ * Checks the serving certificate: its validity, its names, and whether caBundle contains its CA.
+ */
 export const certificates: Check = {
   name: 'certificates',
   async examine(installation) {
     const { client, namespace, service, nowMs, config } = installation
-    // Certificate files cannot be read from here; api-service.ts checks whether they work.
+    // Certificate files cannot be read from this machine; api-service.ts checks whether they work.
     if (config !== undefined && config.tls.certFile !== '') return []
     const pair = await readPair(client, { namespace, name: 'kapis-serving' })
     if (pair === undefined) {

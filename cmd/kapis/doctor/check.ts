@@ -6,7 +6,7 @@ import { isKubeObject, type KubeObject } from '../../../pkg/kubeclient/object/ob
 /** A problem, and how to fix it. */
 export type Finding = {
   /**
-   * `error`: something does not work. `warning`: it will stop working soon, or could not be
+   * `error`: something does not work. `warning`: something will stop working soon, or could not be
    * checked.
    */
   readonly severity: 'error' | 'warning'
@@ -14,14 +14,14 @@ export type Finding = {
   readonly fix: string
 }
 
-/** The installation that is checked. */
+/** The installation to check. */
 export type Installation = {
-  /** Client of kube-apiserver with the credentials of the user who runs the doctor. */
+  /** A client of kube-apiserver with the credentials of the user who runs the doctor. */
   readonly client: KubeClient
   readonly groupDomain: string
   readonly namespace: string
   readonly service: { readonly name: string; readonly port: number }
-  /** The configuration of the programs; undefined if it is not found. */
+  /** The configuration of the programs; undefined if it was not found. */
   readonly config: Config | undefined
   /** The address of kapis-apiserver from this machine; '' to reach it through kube-apiserver. */
   readonly url: string
@@ -35,11 +35,14 @@ export type Check = {
   readonly examine: (installation: Installation) => Promise<readonly Finding[]>
 }
 
-/** NAME must be the installed overlay; any other would change the installation. */
+/**
+ * The command that applies the manifests again. NAME must be the installed overlay: another overlay
+ * would change the installation.
+ */
 export const print = 'kapis manifests --overlay NAME | kubectl apply -f -'
 export const apply = `apply the manifests again, with the options of the installation: ${print}`
 
-/** The fix if the Pods do not receive packets from the control plane. */
+/** Returns the fix if the Pods do not receive packets from the control plane. */
 export function openPort({ namespace, config }: Installation): string {
   const port = config?.listen.port ?? 10250
   return `kube-apiserver cannot reach the Pods: open their port ${port} to the control plane (firewall, security group, NetworkPolicy), or check whether they are running: kubectl -n ${namespace} get pods`

@@ -18,7 +18,7 @@ import { isHealthy, type Report, toJson, toText } from './report.ts'
 import { requestheaderCa } from './requestheader-ca.ts'
 import { service } from './service.ts'
 
-/** In the order of diagnosis: earlier findings are often the cause of later ones. */
+/** The order of diagnosis: earlier findings are often the cause of later ones. */
 const checks: readonly Check[] = [
   environment,
   service,
@@ -84,7 +84,7 @@ Needs permission to read the namespace of Kapis, including its Secrets.
         },
         config,
         url: values.url.replace(/\/$/, ''),
-        // Other users of the machine can read arguments, but not the environment.
+        // Other users of the machine can see arguments, but not the environment.
         token: values.token === '-' ? (io.env.KAPIS_TOKEN ?? '') : values.token,
         nowMs: Date.now(),
       }

@@ -18,7 +18,7 @@ export async function readConfiguration(client: KubeClient, namespace: string): 
   const source = itemsOf(pod.volumes)
     .map(toSource)
     .find(one => one !== undefined)
-  // Without Pods, Kapis runs outside of the cluster, and so does its configuration.
+  // Without Pods, Kapis runs outside the cluster, where its configuration is too.
   if (source === undefined) return { config: undefined, findings: [] }
   const { kind, name } = source
   const object = await read(client, `/api/v1/namespaces/${namespace}/${kind.toLowerCase()}s/${name}`)
@@ -46,7 +46,10 @@ export async function readConfiguration(client: KubeClient, namespace: string): 
   }
 }
 
-/** The source of the volume `config`: a Secret if the file contains passwords. */
+/**
+ * Returns the source of the volume `config`: a ConfigMap, or a Secret if the file contains
+ * passwords.
+ */
 function toSource(
   volume: unknown,
 ): { readonly kind: 'ConfigMap' | 'Secret'; readonly name: string } | undefined {

@@ -3,7 +3,7 @@ import { itemsOf, membersOf } from '../../../pkg/kubeclient/object/object.ts'
 import { apply, type Check, error, read } from './check.ts'
 import { readManifests } from './manifest-objects.ts'
 
-/** The custom resources of users and logins. */
+/** Checks the custom resources of users and logins. */
 export const customResources: Check = {
   name: 'custom-resources',
   async examine({ client, groupDomain, namespace }) {

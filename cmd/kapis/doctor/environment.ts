@@ -18,7 +18,7 @@ async function clock({ client, nowMs }: Installation): Promise<readonly Finding[
       date = Date.parse(String(headers.date ?? ''))
     },
   })
-  // The Date header has whole seconds, and the response took some time to arrive.
+  // The duration of the request is added to the local time.
   const difference = Math.abs(date - (nowMs + (performance.now() - began)))
   if (Number.isNaN(date) || difference < skewMs) return []
   const problem = `the clocks of this machine and of kube-apiserver differ by ${Math.round(difference / 1000)} s`

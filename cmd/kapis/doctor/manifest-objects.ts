@@ -18,7 +18,7 @@ export type Rule = {
   readonly verbs: readonly string[]
 }
 
-/** The objects of manifests/base, so that the doctor expects exactly what is installed. */
+/** Returns the objects of manifests/base, which the doctor compares with the installed objects. */
 export function readManifests(names: Names): readonly ManifestObject[] {
   const folder = join(manifestsFolder, 'base')
   const files = globSync('{*,crds/*}.yaml', { cwd: folder }).filter(name => name !== 'kustomization.yaml')

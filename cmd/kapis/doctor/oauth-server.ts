@@ -47,8 +47,8 @@ async function answerProblems(installation: Installation): Promise<readonly Find
 }
 
 /**
- * Explains by a TokenReview why kube-apiserver rejects a token. The configuration of kube-apiserver
- * cannot be read from outside.
+ * Explains by a TokenReview why kube-apiserver rejects a token, since its configuration cannot be
+ * read.
  */
 async function tokenProblems({ client, token, config }: Installation): Promise<readonly Finding[]> {
   if (token === '') return []

@@ -22,7 +22,7 @@ export const passwords: Check = {
     const lost = (parseList(users).items ?? [])
       .map(toUser)
       .filter(({ inlineHash, credential }) => inlineHash === undefined && credential !== '')
-      // Another installation with the same users has its own Secrets.
+      // The Secrets of another installation with the same users are in its own namespace.
       .filter(({ credentialNamespace }) => ['', namespace].includes(credentialNamespace))
       .filter(({ name, credential }) => kept.get(passwordSecretName(name))?.has(credential) !== true)
       .map(({ name }) => name)

@@ -13,8 +13,7 @@ type Permission = {
 }
 
 /**
- * Permissions of the two built-in roles that the manifests bind; all others are read from the
- * manifests.
+ * Permissions of the two built-in roles that the manifests bind; the manifests contain all others.
  */
 const delegated: readonly Permission[] = [
   { ...right('create', 'authentication.k8s.io', 'tokenreviews') },
@@ -26,7 +25,7 @@ const authenticationReader: Permission = {
   name: 'extension-apiserver-authentication',
 }
 
-/** Checks every permission that the manifests grant the service account. */
+/** Checks every permission that the manifests grant to the service account. */
 export const permissions: Check = {
   name: 'rights',
   async examine({ client, groupDomain, namespace }) {

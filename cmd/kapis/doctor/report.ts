@@ -20,7 +20,7 @@ function counted(count: number, word: string): string {
   return `${count} ${word}${count === 1 ? '' : 's'}`
 }
 
-/** `{healthy, checks: [{check, findings: [{severity, problem, fix}]}]}` */
+/** Returns the report as `{healthy, checks: [{check, findings: [{severity, problem, fix}]}]}`. */
 export function toJson(reports: readonly Report[]): string {
   return `${JSON.stringify({ healthy: isHealthy(reports), checks: reports }, null, 2)}\n`
 }

@@ -5,8 +5,8 @@ import { type Check, error, type Finding, read } from './check.ts'
 const path = '/api/v1/namespaces/kube-system/configmaps/extension-apiserver-authentication'
 
 /**
- * Checks what kube-apiserver publishes for extension API servers: without it, aggregated requests
- * cannot be authenticated.
+ * Checks the configuration that kube-apiserver publishes for extension API servers: without it,
+ * aggregated requests cannot be authenticated.
  */
 export const requestheaderCa: Check = {
   name: 'requestheader-ca',

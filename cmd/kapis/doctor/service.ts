@@ -50,7 +50,7 @@ async function hasReadyEndpoint(
   )
 }
 
-/** Explains why there are no endpoints. */
+/** Explains why the Service has no endpoints. */
 async function behind({ client, namespace, service: { name } }: Installation): Promise<readonly Finding[]> {
   const none = `the Service ${namespace}/${name} has no ready endpoint`
   const deployment = await read(client, `/apis/apps/v1/namespaces/${namespace}/deployments/kapis`)

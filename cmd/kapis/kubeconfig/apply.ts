@@ -7,11 +7,11 @@ import { type Kubeconfig, loadKubeconfig } from './files.ts'
 import type { Plan } from './plan-changes.ts'
 import { assertWritable, replaceFile } from './replace-file.ts'
 
-/** Finds the changes of the merged kubeconfig. @throws Error if one is not possible */
+/** Plans changes of the merged kubeconfig. @throws Error if a change is not possible */
 export type Planner = (config: Kubeconfig) => Plan
 
 /**
- * Checks that changes can be made, before a login that would be useless without them. Writes
+ * Checks that changes can be made, before a login that could not be used without them. Writes
  * nothing.
  *
  * @param paths the files that kubectl merges
@@ -23,7 +23,7 @@ export function checkChanges(paths: readonly string[], planner: Planner, io: Io)
   })
 }
 
-/** Changes the files as `kubectl config` would, under its locks. @throws Error */
+/** Changes the files like `kubectl config`, with the same lock files. @throws Error */
 export function applyChanges(paths: readonly string[], planner: Planner, io: Io): Promise<void> {
   return withPlan(paths, planner, io, drafts => {
     for (const { path, content } of drafts) replaceFile(path, content)
@@ -48,7 +48,7 @@ async function withPlan(
   })
 }
 
-/** Empty if the file has the desired content. */
+/** Returns the changed file; empty if the file already has the desired content. */
 function toDraft({ files }: Kubeconfig, path: string, changes: readonly Change[]): readonly Draft[] {
   const { text, encode } = files.find(file => file.path === path)?.decoded ?? decode(Buffer.alloc(0))
   try {
@@ -61,7 +61,7 @@ function toDraft({ files }: Kubeconfig, path: string, changes: readonly Change[]
   }
 }
 
-/** All of them, in an order that all processes have. */
+/** Acquires the locks of all files, sorted, so that processes cannot deadlock. */
 async function withLocks(paths: readonly string[], io: Io, work: () => void): Promise<void> {
   const [path, ...others] = paths
   if (path === undefined) return work()

@@ -1,6 +1,6 @@
 import { isFields, isList, nameOf, type Value } from '../../../pkg/yaml/edit/value.ts'
 
-/** Throws if client-go cannot read a value, which is not null, as the type of its field. */
+/** Throws if client-go cannot decode a non-null value as the type of its field. */
 type Check = (value: Value, path: string) => void
 
 const text: Check = (value, path) => {
@@ -86,7 +86,7 @@ const config = fieldsOf({
 })
 
 /**
- * Rejects a kubeconfig that kubectl cannot load: an entry added to it would not work.
+ * Rejects a kubeconfig that kubectl cannot load, since a new entry in it would not work.
  *
  * @throws Error
  */
@@ -114,13 +114,16 @@ function only(allowed: string): Check {
   }
 }
 
-/** A scalar with a tag of its own may be a string to go-yaml (!!binary). */
+/**
+ * Reports whether a value is a string for go-yaml, which includes scalars with an explicit tag
+ * (!!binary).
+ */
 function isText(value: Value): boolean {
   if (typeof value === 'string') return true
   return typeof value === 'object' && value !== null && 'source' in value && /^(!|tag:)/.test(value.source)
 }
 
-/** As Go decodes it, which ignores line ends. */
+/** Reports whether Go can decode a text as base64; Go ignores line breaks. */
 function isBase64(encoded: string): boolean {
   const bare = encoded.replace(/[\r\n]/g, '')
   return bare.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(bare)

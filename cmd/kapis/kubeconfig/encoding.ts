@@ -1,11 +1,13 @@
-/** The text of a file with its encoding: byte order mark and line ends. */
+/**
+ * The text of a file, and a function that encodes text with its byte order mark and line breaks.
+ */
 export type Decoded = { readonly text: string; readonly encode: (text: string) => Buffer }
 
 const bom = '\ufeff'
 
 /**
- * Decodes a kubeconfig: UTF-8, or UTF-16 with a byte order mark as PowerShell writes it; go-yaml
- * and so kubectl reads both.
+ * Decodes a kubeconfig: UTF-8, or UTF-16 with a byte order mark, which PowerShell writes. go-yaml,
+ * and so kubectl, reads both.
  *
  * @throws Error for invalid bytes
  */

@@ -24,14 +24,14 @@ export function kubeconfigFiles(env: Env, explicit?: string): readonly string[] 
 
 export type KubeconfigFile = { readonly path: string; readonly decoded: Decoded; readonly value: Value }
 
-/** The merged kubeconfig, as kubectl reads a list of files. */
+/** The merged kubeconfig of several files. */
 export type Kubeconfig = {
   readonly files: readonly KubeconfigFile[]
-  /** The file to which kubectl writes new entries: the first that exists, otherwise the last. */
+  /** The file to which kubectl writes new entries: the first existing file, otherwise the last. */
   readonly defaultFile: string
 }
 
-/** @throws Error for a file that kubectl cannot load, which names it */
+/** @throws Error with the name of a file that kubectl cannot load */
 export function loadKubeconfig(paths: readonly string[]): Kubeconfig {
   const files = paths.flatMap(path => {
     const bytes = readIfExists(path)
@@ -41,12 +41,12 @@ export function loadKubeconfig(paths: readonly string[]): Kubeconfig {
   return { files, defaultFile }
 }
 
-/** The first file that has an entry: kubectl uses that one. */
+/** Returns the first file that has an entry, which is the one that kubectl uses. */
 export function fileOf({ files }: Kubeconfig, list: ListName, name: string): KubeconfigFile | undefined {
   return files.find(({ value }) => child(field(value, list), { name }) !== undefined)
 }
 
-/** The `cluster`, `context` or `user` of an entry, from the first file that has it. */
+/** Returns the `cluster`, `context` or `user` of an entry, from the first file that has it. */
 export function entryOf(config: Kubeconfig, list: ListName, name: string): Value | undefined {
   const file = fileOf(config, list, name)
   if (file === undefined) return undefined
@@ -72,7 +72,7 @@ function load(path: string, bytes: Buffer): KubeconfigFile {
 }
 
 function readIfExists(path: string): Buffer | undefined {
-  // A pipe without a writer would be waited for, and /dev/zero be read without an end.
+  // Reading a pipe without a writer would block, and /dev/zero has no end.
   const stats = statSync(path, { throwIfNoEntry: false })
   if (stats !== undefined && !stats.isFile() && !stats.isDirectory() && path !== devNull)
     throw new Error(`failed to read the kubeconfig: ${path} is not a regular file`)

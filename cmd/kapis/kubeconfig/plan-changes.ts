@@ -5,28 +5,29 @@ export type ContextSettings = {
   /** Name of the context, the cluster and the user. */
   readonly name: string
   /**
-   * The server for kubectl: the platform, or a kube-apiserver that accepts its tokens. `ca` is PEM,
-   * '' for the system's.
+   * The server for kubectl: the platform, or a kube-apiserver that accepts its tokens. `ca` is PEM;
+   * '' for the CAs of the system.
    */
   readonly cluster: { readonly url: string; readonly ca: string }
-  /** URL of the platform where the login is. */
+  /** URL of the platform of the login. */
   readonly platform: string
-  /** How kubectl starts this program. */
+  /** The command with which kubectl starts this program. */
   readonly command: readonly [string, ...(readonly string[])]
-  /** The folder of the logins when it is not the usual one, otherwise ''. */
+  /** The folder of the logins; '' for the default folder. */
   readonly home: string
-  /** Whether to replace entries with these names that belong to others. */
+  /** Whether entries with these names that belong to other servers are replaced. */
   readonly isOverwriting: boolean
 }
 
-/** The changes to each file, by its path. */
+/** Changes by file path. */
 export type Plan = ReadonlyMap<string, readonly Change[]>
 
 const apiVersion = 'client.authentication.k8s.io/v1'
 
 /**
  * Returns the changes for a context that authenticates with `kapis get-token`, each in the file
- * that kubectl would change. Of existing entries of Kapis only our fields are changed.
+ * that kubectl would change. In existing entries of Kapis, fields that Kapis does not set are
+ * preserved.
  *
  * @throws Error if a name belongs to an entry of another server
  */
@@ -52,8 +53,8 @@ export function planContext(config: Kubeconfig, settings: ContextSettings): Plan
 }
 
 /**
- * Returns the change that makes the context of a login the current one; empty if the context does
- * not exist.
+ * Returns the change that makes the context of a login current; empty if the context does not
+ * exist.
  */
 export function planUse(config: Kubeconfig, name: string, platform: string): Plan {
   const plan = new Planned(config)
@@ -64,7 +65,7 @@ export function planUse(config: Kubeconfig, name: string, platform: string): Pla
 }
 
 /**
- * Returns the changes that remove the context of a login, with its cluster and user if no other
+ * Returns the changes that remove the context of a login, and its cluster and user unless another
  * context uses them.
  */
 export function planRemoval(config: Kubeconfig, name: string, platform: string): Plan {
@@ -101,7 +102,7 @@ class Planned {
     this.files.set(file, [...begun, ...changes])
   }
 
-  /** Changes an entry, or replaces it as a whole if it is new or belongs to another server. */
+  /** Changes an entry. A new entry, or an entry of another server, is replaced as a whole. */
   entry(list: ListName, name: string, isOwn: boolean, whole: Value, changes: readonly Change[]): void {
     const file = fileOf(this.#config, list, name)
     const path: Path = [list, { name }, bodyOf[list]]
@@ -135,7 +136,7 @@ function assertFree(config: Kubeconfig, { name }: ContextSettings, own: Own, clu
   }
 }
 
-/** Returns whether a kubeconfig user gets its token from this program for this server. */
+/** Reports whether a kubeconfig user gets its token from this program for this server. */
 function isOwn(user: Value | undefined, platform: string): boolean {
   const args = field(field(user, 'exec'), 'args')
   if (!isList(args)) return false
@@ -149,7 +150,7 @@ function userOf(config: Kubeconfig, context: Value): Value | undefined {
   return typeof name === 'string' ? entryOf(config, 'users', name) : undefined
 }
 
-/** Returns the cluster name of an existing context if it is already the wanted cluster. */
+/** Returns the cluster name of an existing context if its cluster has the wanted URL. */
 function sameCluster(config: Kubeconfig, context: Value, url: string): string | undefined {
   const name = field(context, 'cluster')
   return typeof name === 'string' && serverOf(entryOf(config, 'clusters', name)) === url ? name : undefined
@@ -166,12 +167,12 @@ function entriesOf(value: Value, list: ListName): readonly Value[] {
 }
 
 function toCluster({ cluster: { url, ca } }: ContextSettings): Value {
-  // Inline, so that the file can be copied to another machine.
+  // The CA is inline, so that the file can be copied to another machine.
   return fields({ server: url, ...(ca === '' ? {} : { 'certificate-authority-data': encode(ca) }) })
 }
 
 /**
- * As `kubectl config set-cluster` does: CA data replaces a CA file, and removes
+ * Returns changes like `kubectl config set-cluster`: CA data replaces a CA file, and removes
  * insecure-skip-tls-verify.
  */
 function clusterChanges({ cluster: { url, ca } }: ContextSettings): readonly Change[] {

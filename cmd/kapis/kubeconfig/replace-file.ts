@@ -17,16 +17,16 @@ import {
   writeSync,
 } from 'node:fs'
 
-// Error codes that mean that a file cannot be replaced, although it may be writable.
+// Error codes for a file that cannot be replaced by a rename, but may be writable.
 const noRename = new Set(['EACCES', 'EPERM', 'EROFS', 'EEXIST', 'EBUSY', 'EXDEV', 'ENOTSUP', 'EINVAL'])
 
 /**
- * Replaces the content of a file, or creates it with mode 0600. It renames a new file over the old
- * one, so readers never see partial content; if a hard link, another owner, a mount or a read-only
- * folder prevents that, it writes in place like kubectl. Symbolic links, hard links, mode and owner
- * are preserved.
+ * Replaces the content of a file, or creates the file with mode 0600. A new file is renamed over
+ * the old file, so readers never see partial content. If a hard link, another owner, a mount or a
+ * read-only folder prevents a rename, the file is overwritten in place, like kubectl does. Links,
+ * mode and owner are preserved.
  *
- * @throws Error if it cannot be written; the old content is then unchanged
+ * @throws Error if the file cannot be written; the old content is then unchanged
  */
 export function replaceFile(file: string, content: Buffer): void {
   const target = realPath(file)
@@ -36,7 +36,7 @@ export function replaceFile(file: string, content: Buffer): void {
   else if (old.nlink > 1 || !isRenamed(target, content, old)) writeInPlace(target, content)
 }
 
-/** @throws Error if the file exists and is not writable; nothing is changed */
+/** @throws Error if the file exists and is not writable; the file is not changed */
 export function assertWritable(file: string): void {
   const target = realPath(file)
   const old = statOf(target)
@@ -45,7 +45,7 @@ export function assertWritable(file: string): void {
   closeSync(openSync(target, constants.O_WRONLY))
 }
 
-/** Resolves symbolic links, also if the target does not exist yet. */
+/** Resolves symbolic links, even if the target does not exist. */
 function realPath(file: string): string {
   try {
     return realpathSync(file)
@@ -58,7 +58,7 @@ function statOf(file: string): Stats | undefined {
   return statSync(file, { throwIfNoEntry: false })
 }
 
-/** Creates the file, also if it is the missing target of a symbolic link. */
+/** Creates the file, which may be the missing target of a symbolic link. */
 function create(target: string, content: Buffer): void {
   const fd = openSync(target, constants.O_WRONLY | constants.O_CREAT, 0o600)
   try {
@@ -71,7 +71,7 @@ function create(target: string, content: Buffer): void {
   }
 }
 
-/** @returns false when this file cannot be replaced by a rename */
+/** @returns false if a rename cannot replace this file */
 function isRenamed(target: string, content: Buffer, old: Stats): boolean {
   const draft = `${target}.${process.pid}.tmp`
   try {

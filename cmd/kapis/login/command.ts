@@ -128,7 +128,7 @@ async function logIn({ output: _output, ...values }: Parsed, io: Io): Promise<nu
       home: storeOverride(io),
       isOverwriting: values.overwrite,
     })
-  // Checked before a login is made that could not be used.
+  // Checked before the login, which would be useless without the kubeconfig.
   if (paths.length > 0) await checkChanges(paths, planner, io)
   const key = { url: server.url, name }
   await withFileLock(loginFile(io.env, key), () => undefined, { signal: io.signal })
@@ -155,7 +155,8 @@ function begin(issuer: Issuer, client: Client, values: Values, io: Io): Promise<
 
 /**
  * Returns the OAuth client. The password grant requires a confidential, trusted client, which the
- * environment may set. A browser login uses a loopback port, which only a public client may choose.
+ * environment may set. A browser login requires a public client, since only those may choose a
+ * loopback port.
  */
 function findClient(values: Values, { env }: Io): Client {
   const isPassword = values.username !== undefined
@@ -176,12 +177,12 @@ function findCluster(values: Values, platform: Server): Server {
   return { url, ca: ca === undefined ? '' : readCertificates(ca, '--kube-ca') }
 }
 
-/** The folder of logins for the credential plugin of kubectl, if it is not the default. */
+/** Returns the folder of logins if it is not the default, for the credential plugin of kubectl. */
 function storeOverride({ env }: Io): string {
   return env.KAPIS_HOME || env.XDG_CONFIG_HOME ? storeFolder(env) : ''
 }
 
-/** Returns the user name from the issuer, or ''. A login without it works as well. */
+/** Returns the user name from the issuer; '' if that fails, since the login works without it. */
 async function nameOf(issuer: Issuer, { accessToken }: Tokens): Promise<string> {
   try {
     const { preferred_username: name, sub } = parseJson(await issuer.get('userinfo', accessToken))
@@ -191,7 +192,10 @@ async function nameOf(issuer: Issuer, { accessToken }: Tokens): Promise<string> 
   }
 }
 
-/** Takes the lock of the replaced login, since a kubectl process may be refreshing it. */
+/**
+ * Stores the login under the lock of the login that it replaces, which a kubectl process may be
+ * refreshing.
+ */
 async function store(login: StoredLogin, io: Io): Promise<void> {
   await withFileLock(loginFile(io.env, login), () => {
     const before = readLogin(io.env, login)

@@ -17,7 +17,7 @@ export const loginOptions = {
   output: { type: 'string', short: 'o', default: '' },
 } as const
 
-/** Which files kubectl merges, and the order. */
+/** The options that select the kubeconfig files. */
 export type KubeconfigValues = {
   readonly kubeconfig?: string | undefined
   readonly 'no-kubeconfig': boolean

@@ -8,8 +8,8 @@ import { endLogin } from '../session/revoke-login.ts'
 import type { KubeconfigValues } from './options.ts'
 
 /**
- * Ends and deletes a login, and removes its context from the kubeconfig. A server that is not
- * reachable does not prevent that.
+ * Ends and deletes a login, and removes its context from the kubeconfig, even if the server is
+ * unreachable.
  */
 export async function remove(name: string, values: ServerValues & KubeconfigValues, io: Io): Promise<void> {
   const { server, login } = findTarget({ ...values, context: name }, io)

@@ -6,7 +6,7 @@ import { findTarget, type ServerValues } from '../session/find-login.ts'
 import { writeCurrent } from '../session/login-store.ts'
 import type { KubeconfigValues } from './options.ts'
 
-/** Makes a login the current one, and its context that of kubectl. */
+/** Makes a login current, and its context the current context of kubectl. */
 export async function use(name: string, values: ServerValues & KubeconfigValues, io: Io): Promise<void> {
   const { server, login } = findTarget({ ...values, context: name }, io)
   if (login === undefined) throw new Error(`unknown login ${JSON.stringify(name)} at ${server.url}`)

@@ -20,7 +20,7 @@ export const manifestsFolder = resolve(import.meta.dirname, '../../../manifests'
  * Builds an overlay with the names, image and replicas of an installation. Without settings the
  * result is that of `kubectl kustomize manifests/overlays/<overlay>`.
  *
- * @param kubectl the program, which contains kustomize
+ * @param kubectl path of kubectl, which contains kustomize
  * @throws Error of kubectl, or if kubectl or a folder for temporary files is missing
  */
 export async function buildManifests(settings: ManifestSettings, kubectl: string): Promise<string> {
@@ -29,7 +29,7 @@ export async function buildManifests(settings: ManifestSettings, kubectl: string
     copyTree(settings, join(folder, 'manifests'))
     const top = join(folder, 'top')
     mkdirSync(top)
-    // JSON is YAML.
+    // JSON is valid YAML.
     writeFileSync(join(top, 'kustomization.yaml'), JSON.stringify(topKustomization(settings)))
     return await runKustomize(kubectl, top)
   } finally {
@@ -37,7 +37,7 @@ export async function buildManifests(settings: ManifestSettings, kubectl: string
   }
 }
 
-/** kustomize only reads files, and none outside of its folder. */
+/** Creates a folder with copies of the files, since kustomize reads no files outside its folder. */
 function makeFolder(parent: string): string {
   try {
     return mkdtempSync(join(parent, 'kapis-manifests-'))
@@ -69,7 +69,10 @@ function topKustomization({ overlay, image, replicas }: ManifestSettings) {
   }
 }
 
-/** A colon belongs to the tag only after the last slash; before it, it starts a port. */
+/**
+ * Splits an image. A colon after the last slash precedes the tag; an earlier colon precedes the
+ * port.
+ */
 function toImage(image: string) {
   const [reference = '', digest] = image.split('@')
   const [, newName, newTag] = /^(.*?)(?::([^/:]*))?$/.exec(reference) ?? []

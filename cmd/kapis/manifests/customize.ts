@@ -1,6 +1,4 @@
-/**
- * The group domain and the namespace in the files of manifests/, which an installation replaces.
- */
+/** The group domain and namespace that an installation replaces in the files of manifests/. */
 export type Names = { readonly groupDomain: string; readonly namespace: string }
 
 /** The names in manifests/base. */
@@ -9,8 +7,8 @@ export const baseNames: Names = { groupDomain: 'kapis.io', namespace: 'kapis-sys
 export const platformNames: Names = { groupDomain: 'kubesphere.io', namespace: 'kubesphere-system' }
 
 /**
- * Replaces names in a manifest. Only whole names: `kapis.io` in `users.iam.kapis.io`, but not in
- * `notkapis.io` or `kapis.iot`.
+ * Replaces whole names in a manifest: `kapis.io` in `users.iam.kapis.io`, but not in `notkapis.io`
+ * or `kapis.iot`.
  */
 export function customize(text: string, from: Names, to: Names): string {
   const replaced = { [from.groupDomain]: to.groupDomain, [from.namespace]: to.namespace }

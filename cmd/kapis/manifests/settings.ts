@@ -3,12 +3,12 @@ import { UsageError } from '../command.ts'
 
 export const overlays = ['default', 'ha', 'kubesphere', 'monitoring', 'opensearch'] as const
 
-/** The settings in which an installation differs from manifests/. */
+/** The differences of an installation from manifests/. */
 export type ManifestSettings = {
   readonly overlay: (typeof overlays)[number]
   readonly groupDomain?: string
   readonly namespace?: string
-  /** name[:tag][@digest] */
+  /** Format: name[:tag][@digest]. */
   readonly image?: string
   readonly replicas?: number
 }

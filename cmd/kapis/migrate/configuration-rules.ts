@@ -6,8 +6,8 @@ import { putLifetimes } from './lifetimes.ts'
 import { gone, note, put, type Rule, type Translation, translate } from './translation.ts'
 
 /**
- * Converts a duration to seconds, at least `least`; 0 means for ever in KubeSphere, which Kapis
- * does not support.
+ * Returns the rule that converts a duration to seconds, at least `least`. 0 means unlimited in
+ * KubeSphere, which Kapis does not support.
  */
 function seconds(target: string, least = 1): Rule {
   return (value, path, to) => {
@@ -18,7 +18,7 @@ function seconds(target: string, least = 1): Rule {
   }
 }
 
-/** Installers write numbers as text, too. */
+/** Returns the rule for a number, which installers may write as text. */
 function number(target: string): Rule {
   return (value, path, to) => {
     const amount = typeof value === 'string' && value.trim() !== '' ? Number(value) : value
@@ -67,7 +67,7 @@ const oauthOptions: Readonly<Record<string, Rule>> = {
     if (typeof value === 'string' && /^https:\/\//.test(value)) put(to, 'oauth.issuer', value)
     else note(to, path, 'Kapis needs an https:// URL as users reach it: set oauth.issuer')
   },
-  // See putLifetimes.
+  // putLifetimes translates it.
   accessTokenMaxAge: () => undefined,
   accessTokenInactivityTimeout: () => undefined,
   signKey: gone(signing),
@@ -105,7 +105,7 @@ function client(item: Fields, path: string, to: Translation): void {
   }
   translate(item, rules, path, own)
   if (typeof own.config.secret === 'string') {
-    // In KubeSphere every client may use the password grant; in Kapis only trusted clients.
+    // In KubeSphere every client may use the password grant; in Kapis only trusted clients may.
     own.config.trusted = true
     note(to, path, 'is trusted, so that it can still use the password grant; remove `trusted` if it does not')
   }
@@ -116,7 +116,7 @@ function client(item: Fields, path: string, to: Translation): void {
 
 const elsewhere = gone('is not part of Kapis; its component keeps running by itself')
 
-/** All of kubesphere.yaml of 3.4, section by section. */
+/** Rules for all keys of kubesphere.yaml of KubeSphere 3.4. */
 export const rules: Readonly<Record<string, Rule>> = {
   authentication: section({
     authenticateRateLimiterMaxTries: number('authentication.authenticateRateLimiterMaxTries'),

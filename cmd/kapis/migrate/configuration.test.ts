@@ -7,7 +7,7 @@ import { toConfiguration } from './configuration.ts'
 const options = { groupDomain: 'example.org', namespace: 'platform' }
 const base = { groupDomain: 'example.org', kubernetes: { namespace: 'platform' } }
 
-/** Written like the KubeSphere installer, with every field that has a counterpart. */
+/** A file in the format of the KubeSphere installer, with every field that Kapis supports. */
 const source = parse(`
 authentication:
   authenticateRateLimiterMaxTries: "7"

@@ -7,14 +7,14 @@ import type { Fields } from './kubesphere-configuration.ts'
 import { createTranslation, type Note, note, put, type Translation, translate } from './translation.ts'
 
 export type Configuration = {
-  /** The file of Kapis, as YAML; with passwords and client secrets. */
+  /** The configuration file of Kapis as YAML, including passwords and client secrets. */
   readonly file: string
   /** One Secret per identity provider, as YAML documents; '' if there are none. */
   readonly providers: string
   readonly notes: readonly Note[]
 }
 
-/** Translates kubesphere.yaml. Settings that Kapis does not accept are listed in the notes. */
+/** Translates kubesphere.yaml. The notes list settings that Kapis does not accept. */
 export function toConfiguration(
   source: Fields,
   { groupDomain, namespace }: { readonly groupDomain: string; readonly namespace: string },
@@ -33,7 +33,10 @@ export function toConfiguration(
   }
 }
 
-/** Removes options that Kapis would reject, with a note for each, so that the rest is valid. */
+/**
+ * Removes options that Kapis would reject, and adds a note for each, so that the remaining file is
+ * valid.
+ */
 function dropRefused(translation: Translation): void {
   const { config } = translation
   const problems = problemsOf(config)
@@ -47,8 +50,8 @@ function dropRefused(translation: Translation): void {
 }
 
 /**
- * Returns one path for each item of a list, the last item first: removing it does not move the
- * others.
+ * Returns one path for each item of a list, the last item first: removing it does not change the
+ * index of others.
  */
 function withoutParts(problems: readonly Problem[]): readonly string[] {
   const paths = problems.map(({ path }) => /^.*?\[\d+\]/.exec(path)?.[0] ?? path)
@@ -56,7 +59,7 @@ function withoutParts(problems: readonly Problem[]): readonly string[] {
   return [...new Set(paths)].sort((a, b) => place(b) - place(a))
 }
 
-/** The item of a list at the end of a path, by its name; undefined for any other path. */
+/** Returns the name of the list item at the end of a path; undefined for any other path. */
 function itemAt(config: Fields, path: string): string | undefined {
   if (!path.endsWith(']')) return undefined
   const [list = '', index = ''] = path.split(/[[\]]/)
@@ -75,7 +78,10 @@ function problemsOf(config: Fields): readonly Problem[] {
   }
 }
 
-/** Removes the member at a path such as `logs.store`, or the item at one such as `oauth.clients[0]`. */
+/**
+ * Removes the member at a path such as `logs.store`, or the list item at a path such as
+ * `oauth.clients[0]`.
+ */
 function drop(config: Record<string, unknown>, path: string): void {
   const [name = '', ...rest] = path.split('.')
   const [key = '', index] = name.split(/[[\]]/)

@@ -9,8 +9,8 @@ const units: Readonly<Record<string, number>> = {
 }
 
 /**
- * Parses a Go duration such as `1h30m` to seconds, rounded up; a plain number is in nanoseconds.
- * Returns undefined for anything else.
+ * Converts a Go duration such as `1h30m` to seconds, rounded up; a number is in nanoseconds.
+ * Returns undefined for any other value.
  */
 export function toSeconds(value: unknown): number | undefined {
   if (typeof value === 'number') return Math.ceil(value / 1e9)

@@ -7,10 +7,11 @@ export type Fields = Readonly<Record<string, unknown>>
 const fileName = 'kubesphere.yaml'
 
 /**
- * The configuration of KubeSphere: its file, or the ConfigMap or Secret that contains it.
+ * Reads the configuration of KubeSphere from its file, or from the ConfigMap or Secret that
+ * contains it.
  *
  * @param file a path, or - for standard input
- * @throws Error if it contains no KubeSphere configuration
+ * @throws Error if the file contains no KubeSphere configuration
  */
 export function readSource(file: string): Fields {
   const document = parseText(readFileSync(file === '-' ? 0 : file, 'utf8'), file)
@@ -26,7 +27,7 @@ function parseText(text: string, file: string): Fields {
   try {
     document = parse(text)
   } catch {
-    // The parser's message quotes the line, which may contain a password.
+    // The message of the parser is omitted: it quotes the line, which may contain a password.
     throw new Error(`${file}: is not valid YAML`)
   }
   if (!isRecord(document)) throw new Error(`${file}: is not a configuration`)

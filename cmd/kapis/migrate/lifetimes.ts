@@ -2,14 +2,14 @@ import { toSeconds } from './duration.ts'
 import type { Fields } from './kubesphere-configuration.ts'
 import { note, put, type Translation } from './translation.ts'
 
-// Defaults of KubeSphere 3.4, and the limits of Kapis.
+// The default of KubeSphere 3.4, and the limits of Kapis, in seconds.
 const theirs = 7_200
 const access = { least: 60, most: 86_400 }
 const refresh = { most: 31_536_000, default: 14_400 }
 
 /**
- * The lifetimes of tokens: in KubeSphere a refresh token lives for accessTokenMaxAge and
- * accessTokenInactivityTimeout together, in Kapis for `oauth.refreshTokenSeconds`.
+ * Translates token lifetimes. In KubeSphere a refresh token is valid for accessTokenMaxAge plus
+ * accessTokenInactivityTimeout, in Kapis for `oauth.refreshTokenSeconds`.
  */
 export function putLifetimes(options: Fields, path: string, to: Translation): void {
   const maxAge = read(options, 'accessTokenMaxAge', { path, to, target: 'oauth.accessTokenSeconds' })
@@ -29,12 +29,12 @@ export function putLifetimes(options: Fields, path: string, to: Translation): vo
       )
   }
   const sum = Math.min((maxAge ?? theirs) + (timeout ?? theirs), refresh.most)
-  // Not less than the lifetime of access tokens, which Kapis would reject.
+  // At least the lifetime of access tokens, since Kapis rejects less.
   const refreshSeconds = Math.max(sum, accessSeconds)
   if (refreshSeconds !== refresh.default) put(to, 'oauth.refreshTokenSeconds', refreshSeconds)
 }
 
-/** @returns undefined if it is missing, means for ever, or is not a duration */
+/** @returns undefined if the value is missing, unlimited, or not a duration */
 function read(
   options: Fields,
   key: string,

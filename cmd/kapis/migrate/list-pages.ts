@@ -9,9 +9,9 @@ import {
 } from '../../../pkg/kubeclient/object/object.ts'
 
 /**
- * Pages of a list; none where the resource does not exist.
+ * Returns the items of a list, read in pages; none if the resource does not exist.
  *
- * @param onInvalid called with the name of each item that is not an object; it is left out
+ * @param onInvalid called with the name of each invalid item, which is omitted
  */
 export async function list(
   client: KubeClient,

@@ -4,10 +4,10 @@ import type { Fields } from './kubesphere-configuration.ts'
 /** A note on a key without an exact counterpart. */
 export type Note = { readonly path: string; readonly message: string }
 
-/** The translated configuration so far, and the notes. */
+/** The translated part of the configuration, and the notes. */
 export type Translation = {
   readonly config: Record<string, unknown>
-  /** Documents of identity providers, each to become a Secret. */
+  /** Documents of identity providers; each becomes a Secret. */
   readonly providers: Fields[]
   readonly notes: Note[]
 }
@@ -34,10 +34,10 @@ export function note({ notes }: Translation, path: string, message: string): voi
   notes.push({ path, message })
 }
 
-/** The rule for one key: translates its value, or adds a note. */
+/** Translates the value of one key, or adds a note. */
 export type Rule = (value: unknown, path: string, to: Translation) => void
 
-/** Applies the rule of each key; a key without one is named as unknown. */
+/** Applies the rule of each key, and adds a note for each unknown key. */
 export function translate(
   fields: Fields,
   rules: Readonly<Record<string, Rule>>,
@@ -52,7 +52,7 @@ export function translate(
   }
 }
 
-/** The rule of a key that is not taken over. */
+/** Returns the rule for a key that is not migrated. */
 export function gone(reason: string): Rule {
   return (_value, path, to) => note(to, path, reason)
 }

@@ -5,9 +5,11 @@ type Kind = {
   readonly plural: string
   readonly kind: string
   readonly path: (domain: string) => string
-  /** What gives in Kapis what they gave. */
+  /** Returns how to achieve the same in Kapis. */
   readonly advice: (to: string) => string
-  /** Whether one says something that Kapis does not have. */
+  /**
+   * Reports whether an object has to be migrated, unlike built-in objects. Defaults to all objects.
+   */
   readonly counts?: (object: KubeObject, from: string) => boolean
 }
 
@@ -54,7 +56,7 @@ const kinds: readonly Kind[] = [
 const mostNamed = 5
 
 /**
- * Reports how many objects of each such kind exist, and what to do about them.
+ * Reports the number of objects of each kind that is not migrated, with advice.
  *
  * @param list returns the objects at a path; none if kube-apiserver does not serve it
  */

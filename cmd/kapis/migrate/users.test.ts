@@ -9,8 +9,8 @@ const metadata = { name: 'bob', uid: 'u', resourceVersion: '1', creationTimestam
 const spec = { email: 'bob@old.test', password: passwordHash }
 
 /**
- * A kube-apiserver with one disabled user of KubeSphere, and optionally a user of the same name in
- * Kapis.
+ * A kube-apiserver with one disabled user of KubeSphere, and optionally a user with the same name
+ * in Kapis.
  */
 function make(here: readonly object[], refuse: (call: Call) => number = () => 0) {
   const calls: Call[] = []

@@ -7,11 +7,11 @@ import { isRecord, type KubeObject } from '../../../pkg/kubeclient/object/object
 import { commandLine } from '../../../pkg/shell/command-line.ts'
 import { list } from './list-pages.ts'
 
-/** The migration of one user. */
+/** The migration of a user. */
 export type Step = {
   readonly name: string
   readonly action: 'create' | 'unchanged' | 'differs' | 'refused'
-  /** The reasons why something is not migrated. */
+  /** Reasons why parts of the user are not migrated. */
   readonly remarks: readonly string[]
   readonly object?: Readonly<Record<string, unknown>>
   readonly isDisabled: boolean
@@ -57,20 +57,20 @@ function toSteps(users: readonly KubeObject[], found: Found, domains: Domains): 
     const old = existing.get(name)
     if (old === undefined || step.object === undefined) return step
     const isEqual = canonical(comparable(old.spec)) === canonical(comparable(step.object.spec))
-    // An interrupted run may have created the user without disabling it, so that they can log in.
+    // An interrupted run may have created the user without disabling it, so the user could log in.
     const isOpen = step.isDisabled && !(isRecord(old.status) && old.status.state === 'Disabled')
     const remarks = isOpen ? [...step.remarks, 'was disabled, and is not here'] : step.remarks
     return { ...step, remarks, action: isEqual && !isOpen ? ('unchanged' as const) : ('differs' as const) }
   })
 }
 
-// A single object may fail (a webhook, a limit); several failures in a row mean that kube-apiserver
-// is not responding.
+// A single object may fail (a webhook, a limit), but several consecutive failures mean that
+// kube-apiserver is not responding.
 const mostFailures = 3
 
 /**
- * Creates the planned users. Existing ones are not changed. If one user cannot be created, the
- * others still are; after several failures of kube-apiserver in a row, the rest is skipped.
+ * Creates the planned users. Existing users are not changed. A failure does not stop the migration,
+ * but several consecutive failures of kube-apiserver do.
  */
 export async function createUsers(
   client: KubeClient,
@@ -209,15 +209,15 @@ function texts(value: unknown): readonly string[] {
 }
 
 /**
- * Returns a spec with the fingerprint instead of the hash, like an existing user, whose hash Kapis
- * has moved into a Secret.
+ * Returns the spec with a fingerprint instead of the hash, for comparison with an existing user:
+ * Kapis has moved its hash into a Secret.
  */
 function comparable(spec: unknown): unknown {
   const { password, credentialNamespace: _place, ...rest } = isRecord(spec) ? spec : {}
   return typeof password === 'string' ? { ...rest, credential: toCredential(password) } : rest
 }
 
-/** Returns a canonical text: the same for equal values, whatever the order of their fields. */
+/** Returns the same text for equal values, regardless of the order of their fields. */
 function canonical(value: unknown): string {
   return JSON.stringify(value, (_key, member) =>
     isRecord(member)

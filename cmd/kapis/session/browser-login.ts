@@ -12,10 +12,10 @@ const waitMs = 300_000
 const secret = () => randomBytes(32).toString('base64url')
 
 /**
- * Authorization code with PKCE (RFC 7636), with a redirect to a port of the loopback interface (RFC
- * 8252 section 7.3).
+ * Logs in by an authorization code with PKCE (RFC 7636) and a redirect to a port of the loopback
+ * interface (RFC 8252 section 7.3).
  *
- * @param opens whether to start a browser; the URL is printed in any case
+ * @param opens whether to start a browser; the URL is always printed
  */
 export async function browserLogin(issuer: Issuer, client: Client, io: Io, opens: boolean): Promise<Tokens> {
   const state = secret()
@@ -59,7 +59,8 @@ function waitForCode(server: HttpServer, expected: Expected, signal: AbortSignal
   const { promise, resolve, reject } = Promise.withResolvers<string>()
   server.on('request', (req: IncomingMessage, res: ServerResponse) => {
     const { pathname, searchParams } = new URL(req.url ?? '/', 'http://127.0.0.1')
-    // Any program on the machine can call this port: only the issuer's redirect contains the state.
+    // Any program on the machine can send requests to this port, but only the redirect of the
+    // issuer contains the state.
     if (req.method !== 'GET' || pathname !== '/callback' || searchParams.get('state') !== expected.state)
       return returnPage(res, 404, 'Not found', '')
     const refusal = refusalOf(searchParams, expected.issuer)
@@ -84,8 +85,8 @@ function waitForCode(server: HttpServer, expected: Expected, signal: AbortSignal
 }
 
 /**
- * Rejects an error response (RFC 6749 section 4.1.2.1), or one of another issuer (RFC 9207 section
- * 2.4).
+ * Returns why an authorization response is rejected: it is an error (RFC 6749 section 4.1.2.1), or
+ * from another issuer (RFC 9207 section 2.4).
  */
 function refusalOf(params: URLSearchParams, issuer: Issuer): string | undefined {
   const iss = params.get('iss')

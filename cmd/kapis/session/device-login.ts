@@ -11,8 +11,8 @@ const maxIntervalS = 60
 const maxLifeS = 1800
 
 /**
- * RFC 8628: the user enters a short code in a browser on any machine, and this polls until that is
- * done.
+ * Logs in with a device code (RFC 8628): the user enters a short code in a browser on any machine,
+ * while this function polls.
  */
 export async function deviceLogin(issuer: Issuer, client: Client, io: Io): Promise<Tokens> {
   const begun = await issuer.post('device_authorization', client, { scope: 'openid' })
@@ -29,7 +29,7 @@ export async function deviceLogin(issuer: Issuer, client: Client, io: Io): Promi
     await sleep(seconds * 1000, undefined, { signal: io.signal })
     const response = await issuer.post('token', client, { grant_type: grantType, device_code: code })
     const { error } = parseJson(response)
-    // Section 3.5: each slow_down adds five seconds for good.
+    // RFC 8628 section 3.5: each slow_down adds five seconds to all later intervals.
     if (error === 'slow_down') seconds += 5
     else if (error !== 'authorization_pending') return toTokens(client, response, 'log in')
   }

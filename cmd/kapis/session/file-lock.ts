@@ -6,20 +6,20 @@ import { makeFolders } from '../../../pkg/files/make-folders.ts'
 import { hasCode } from './error-code.ts'
 
 const waitMs = 60_000
-// The owner renews the lock more often, so an older lock has no live owner.
+// The owner renews its lock more often, so the owner of an older lock has died.
 const staleMs = 30_000
 const renewMs = 5_000
 
 export type LockSettings = {
   readonly signal?: AbortSignal
-  /** Called once when another process holds the lock for more than a second. */
+  /** Called once if another process holds the lock for more than a second. */
   readonly onWait?: (lock: string) => void
-  /** Mode of created folders. */
+  /** Mode of folders that are created. */
   readonly folderMode?: number
 }
 
 /**
- * Runs `work` with an exclusive lock file `<file>.lock`, as kubectl does for a kubeconfig.
+ * Runs `work` with an exclusive lock file `<file>.lock`, like kubectl for a kubeconfig.
  *
  * @throws Error if the lock cannot be acquired within a minute
  */
@@ -61,7 +61,7 @@ async function acquire(lock: string, { signal, onWait }: LockSettings): Promise<
 
 /**
  * @returns the content of the lock, which identifies its owner; undefined if another process holds
- * it
+ * the lock
  */
 function take(lock: string): string | undefined {
   const id = randomUUID()
@@ -81,8 +81,8 @@ function renew(lock: string, id: string): void {
 }
 
 /**
- * Removes a stale lock of a killed process. Only one of several processes removes it, and none
- * removes a newer lock.
+ * Removes the stale lock of a killed process. If several processes try, only one succeeds, and no
+ * newer lock is removed.
  */
 function breakStale(lock: string): void {
   const seen = mtimeOf(lock)
@@ -102,7 +102,10 @@ function mtimeOf(lock: string): number | undefined {
   return statSync(lock, { throwIfNoEntry: false })?.mtimeMs
 }
 
-/** Locks of kubectl are empty files without read permission. */
+/**
+ * Returns the content of a lock, which identifies its owner. Locks of kubectl are empty files
+ * without read permission.
+ */
 function idOf(lock: string): string {
   try {
     return readFileSync(lock, 'utf8')

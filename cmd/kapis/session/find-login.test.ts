@@ -110,7 +110,7 @@ describe('the login that a command uses', () => {
     writeFileSync(file, second)
     expect(findTarget({ server: a, context: 'ali', ca: file }, io()).server.ca).to.equal(second)
     expect(findTarget({ server: b }, io({ KAPIS_CA: file })).server.ca).to.equal(second)
-    // KAPIS_CA is for KAPIS_URL.
+    // KAPIS_CA only applies to KAPIS_URL.
     expect(findTarget({ server: b }, io({ KAPIS_CA: file, KAPIS_URL: a })).server.ca).to.equal('')
     writeFileSync(file, 'no certificate')
     expect(() => findTarget({ server: a, ca: file, context: 'ali' }, io())).to.throw(

@@ -6,25 +6,25 @@ import { assertNotEmpty } from '../usage-options.ts'
 import { type LoginKey, listLogins, readCurrent, type StoredLogin } from './login-store.ts'
 import type { Server } from './server-address.ts'
 
-/** The options and environment variables that select the server and the login. */
+/** Options that select the server and the login, in addition to environment variables. */
 export type ServerValues = {
   readonly server?: string | undefined
   readonly ca?: string | undefined
   readonly context?: string | undefined
 }
 
-/** A server, and the login there that a command uses. */
+/** The server and login that a command uses. */
 export type Target = {
   readonly server: Server
   readonly login: StoredLogin | undefined
-  /** The requested login, which may not exist. */
+  /** Name of the requested login, which may not exist. */
   readonly name: string | undefined
 }
 
 /**
- * Returns the server and login by options, environment and stored logins.
+ * Returns the server and login that options, environment and stored logins select.
  *
- * @param isExact whether to reject the current login if a server has several: a kubectl context
+ * @param isExact whether to reject the current login if the server has several: a kubectl context
  * without a login name must not act as another user
  * @throws UsageError
  */
@@ -46,7 +46,7 @@ export function findTarget({ server, ca, context }: ServerValues, io: Io, isExac
 }
 
 /**
- * Returns the server to log in at: the given one, otherwise that of the login of the context, or of
+ * Returns the server to log in at: the `--server` option, otherwise the server of the context or of
  * the current login.
  */
 export function findServer({ server, ca, context }: ServerValues, io: Io): Server {
@@ -64,10 +64,10 @@ export function findServer({ server, ca, context }: ServerValues, io: Io): Serve
 }
 
 /**
- * Returns the token of KAPIS_TOKEN, which is only for KAPIS_URL if that is set, and otherwise for
- * any server.
+ * Returns the token of KAPIS_TOKEN. If KAPIS_URL is set, the token is only for that server,
+ * otherwise for any.
  *
- * @throws UsageError for what cannot be sent as a bearer token (RFC 6750 section 2.1)
+ * @throws UsageError for a text that is not a valid bearer token (RFC 6750 section 2.1)
  */
 export function tokenFromEnvironment({ env }: Io, url?: string): string | undefined {
   if (!env.KAPIS_TOKEN || !isForServer(env.KAPIS_URL, url)) return undefined
@@ -76,14 +76,14 @@ export function tokenFromEnvironment({ env }: Io, url?: string): string | undefi
   return env.KAPIS_TOKEN
 }
 
-/** @returns the origin @throws UsageError */
+/** @returns the origin of the server @throws UsageError */
 export function parseServer(text: string, option: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined
   if (url === undefined || !/^https?:$/.test(url.protocol))
     throw new UsageError(`invalid ${option} ${JSON.stringify(text)}: expected https://host[:port]`)
   if (url.username !== '' || url.password !== '')
     throw new UsageError(`invalid ${option}: a URL with a user name or password is not supported`)
-  // Without TLS, passwords and tokens could be read on the network.
+  // Without TLS, others on the network could read passwords and tokens.
   if (url.protocol === 'http:' && !isLoopback(url.hostname))
     throw new UsageError(
       `invalid ${option} ${JSON.stringify(text)}: expected https (http is only supported for localhost)`,
@@ -119,14 +119,14 @@ function notFound(context: string | undefined, logins: readonly StoredLogin[]): 
   return `unknown login ${JSON.stringify(context)}; stored logins: ${names}`
 }
 
-/** --ca, or KAPIS_CA, which is for KAPIS_URL where that is set. */
+/** Returns the CAs of --ca or KAPIS_CA. If KAPIS_URL is set, KAPIS_CA is only for that server. */
 function readCa(values: ServerValues, { env }: Io, url: string): string | undefined {
   if (values.ca) return readCertificates(values.ca, '--ca')
   if (env.KAPIS_CA && isForServer(env.KAPIS_URL, url)) return readCertificates(env.KAPIS_CA, 'KAPIS_CA')
   return undefined
 }
 
-/** The content of a file of PEM certificates. @throws UsageError */
+/** Returns the content of a file with PEM certificates. @throws UsageError */
 export function readCertificates(file: string, option: string): string {
   try {
     const pem = readFileSync(file, 'utf8')

@@ -8,11 +8,12 @@ export type { HttpRequest, HttpResponse }
 
 type Members = Readonly<Record<string, unknown>>
 
-// A list of some hundred thousand users.
+// Enough for a list of some hundred thousand users.
 const maxBytes = 128 * 1024 * 1024
 
 /**
- * Sends requests to one server. Redirects are not followed, so that tokens reach no other server.
+ * Sends requests to one server. It does not follow redirects, which could send tokens to other
+ * servers.
  */
 export class Connection {
   readonly server: Server
@@ -37,14 +38,14 @@ export class Connection {
     }
   }
 
-  /** Loaded late: a token that is still valid is printed without any request. */
+  /** Loads the HTTP client on demand: printing a valid token needs no request. */
   async #connect(): Promise<HttpClient> {
     const { HttpClient } = await import('../../../pkg/http/client.ts')
     return new HttpClient({ ca: this.server.ca, env: this.#io.env, maxBytes })
   }
 }
 
-/** The JSON object of a response; {} when it is not one. */
+/** Returns the JSON object of a response; {} for any other body. */
 export function parseJson({ text }: HttpResponse): Members {
   try {
     const value: unknown = JSON.parse(text)
@@ -54,7 +55,7 @@ export function parseJson({ text }: HttpResponse): Members {
   }
 }
 
-/** Extracts the message of an error response: of a Status or an OAuth error. */
+/** Returns an error with the message of a response: of a Status or an OAuth error. */
 export function toError(response: HttpResponse, what: string): Error {
   const { message, error, error_description: description } = parseJson(response)
   const said = [message, description, error].find(text => typeof text === 'string' && text !== '')

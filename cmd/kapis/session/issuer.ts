@@ -1,27 +1,30 @@
 import { isLoopback } from '../../../pkg/http/proxy-environment.ts'
 import { type Connection, type HttpResponse, parseJson, toError } from './http.ts'
 
-/** An OAuth client; a public one has the secret ''. */
+/** An OAuth client; the secret of a public client is ''. */
 export type Client = { readonly id: string; readonly secret: string }
 
-/** The platform's issuer, by its discovery document (RFC 8414, OpenID Connect Discovery 1.0). */
+/**
+ * The issuer of the platform, as described by its discovery document (RFC 8414, OpenID Connect
+ * Discovery 1.0).
+ */
 export type Issuer = {
   readonly identifier: string
-  /** Whether it names itself in authorization responses (RFC 9207). */
+  /** Whether authorization responses contain the issuer (RFC 9207). */
   readonly isNamedInResponses: boolean
-  /** The URL of an endpoint. @throws Error if the metadata has none */
+  /** Returns the URL of an endpoint. @throws Error if the metadata does not contain it */
   readonly endpoint: (name: string) => URL
   /**
-   * Checks a URL that the issuer sent for users to open. @throws Error if it is on another origin
+   * Validates a URL of the issuer that the user will open. @throws Error if it is on another origin
    */
   readonly page: (value: unknown) => URL
-  /** Posts a form with the client's credential to an endpoint. */
+  /** Posts a form with the credential of the client to an endpoint. */
   readonly post: (
     endpoint: string,
     client: Client,
     form: Readonly<Record<string, string>>,
   ) => Promise<HttpResponse>
-  /** Gets an endpoint with an access token. */
+  /** Sends a GET with an access token to an endpoint. */
   readonly get: (endpoint: string, token: string) => Promise<HttpResponse>
 }
 
@@ -29,11 +32,10 @@ const path = '/oauth'
 const formType = 'application/x-www-form-urlencoded'
 
 /**
- * Reads the discovery document and checks that it belongs to the requested issuer (RFC 8414 section
- * 3.3), and that all its endpoints are on the same origin and use https.
+ * Fetches the discovery document. Checks that it is of the requested issuer (RFC 8414 section 3.3),
+ * and that its endpoints are on the same origin and use https.
  *
- * @param expected the issuer, if it is reached at another address such as by port forwarding;
- * otherwise ''
+ * @param expected the issuer if its address differs, as with port forwarding; otherwise ''
  * @throws Error
  */
 export async function discover(connection: Connection, expected = ''): Promise<Issuer> {
@@ -51,8 +53,8 @@ export async function discover(connection: Connection, expected = ''): Promise<I
     if (found === undefined) throw new Error(`the issuer has no ${name.replaceAll('_', ' ')} endpoint`)
     return found
   }
-  // Uses the address of the server, since its certificate may not be valid for the host of the
-  // issuer.
+  // Requests go to the address of the server, since its certificate may not be valid for the host
+  // of the issuer.
   const target = (name: string) => {
     const { pathname, search } = endpoint(name)
     return pathname + search
@@ -87,8 +89,8 @@ function checkIssuer(value: unknown, expected: string, url: string): { text: str
 }
 
 /**
- * `localhost` and the loopback addresses are the same machine: with the same port they are the same
- * server.
+ * Returns the origin with one name for `localhost` and the loopback addresses, which are the same
+ * machine.
  */
 function withoutLoopbackName(url: URL): string {
   if (!isLoopback(url.hostname)) return url.href
@@ -98,7 +100,7 @@ function withoutLoopbackName(url: URL): string {
 }
 
 /**
- * @throws Error for a URL that is not on the origin of the issuer, or not https; http is only
+ * @throws Error for a URL that is on another origin than the issuer, or not https; http is only
  * allowed for localhost
  */
 function checkUrl(name: string, value: unknown, origin: string): URL {

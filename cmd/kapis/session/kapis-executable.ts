@@ -4,10 +4,10 @@ import { basename, dirname, join, resolve, sep } from 'node:path'
 import { makeFolders } from '../../../pkg/files/make-folders.ts'
 import type { Io } from '../command.ts'
 
-/** The running program, for the exec plugin of kubectl. */
+/** The program that the exec plugin of kubectl starts. */
 export type KapisExecutable = {
   readonly file: string
-  /** Makes sure that the file is there to stay. */
+  /** Copies the program to a permanent folder if necessary. */
   readonly keep: () => void
 }
 
@@ -15,11 +15,11 @@ export type KapisExecutable = {
 const volatile = /^(_npx|dlx.*|xfs-.*|bunx-.*)$/
 
 /**
- * Returns the path of the running program for a kubeconfig. A package in the npx cache is copied to
- * ~/.local/share/kapis (XDG_DATA_HOME), since the cache may be deleted and npx could fetch another
+ * Returns the path of the running program for a kubeconfig. A package in a cache of npx is copied
+ * to ~/.local/share/kapis (XDG_DATA_HOME): the cache may be deleted, and npx could fetch another
  * version.
  *
- * @param started the path by which the program was started
+ * @param started the path with which the program was started
  */
 export function findKapisExecutable({ env, version }: Io, started: string): KapisExecutable {
   const file = realpathSync(started)
@@ -38,7 +38,7 @@ function packageRoot(file: string): string | undefined {
   return undefined
 }
 
-/** A copy of the same version may be from another build. */
+/** Replaces an existing copy, since a copy of the same version may be from another build. */
 function replaceFolder(from: string, to: string): void {
   const draft = `${to}.${process.pid}`
   const old = `${draft}.old`

@@ -9,7 +9,7 @@ p { margin: 0 }
 `
 const hash = createHash('sha256').update(style).digest('base64')
 
-/** The page in the browser after a redirect back to the terminal. Its texts are constant. */
+/** Sends the page that a browser login ends with. Its texts are constant. */
 export function returnPage(res: ServerResponse, status: number, title: string, text: string): void {
   const headers = {
     'content-type': 'text/html; charset=utf-8',

@@ -10,42 +10,42 @@ type Env = Readonly<Record<string, string | undefined>>
 type Stored = Readonly<Record<string, unknown>>
 
 /**
- * A login is identified by its server and the name of its context: several users can be logged in
- * at one server.
+ * Identifies a login by its server and the name of its context: several users can be logged in at
+ * one server.
  */
 export type LoginKey = { readonly url: string; readonly name: string }
 
-/** A stored login; only its owner can read the file. */
+/** A stored login, in a file that only its owner can read. */
 export type StoredLogin = LoginKey &
   Server & {
-    /** RFC 8414 issuer identifier. */
+    /** The issuer identifier (RFC 8414). */
     readonly issuer: string
     /** The user name; '' if the server did not return it. */
     readonly username: string
     readonly clientId: string
-    /** '' for a public client. */
+    /** The client secret; '' for a public client. */
     readonly clientSecret: string
     readonly accessToken: string
     readonly refreshToken: string
-    /** Expiry of the access token, in milliseconds since the epoch. */
+    /** When the access token expires, in milliseconds since the epoch. */
     readonly expiresAtMs: number
   }
 
 /** The default name of the context. */
 export const defaultContext = 'kapis'
 
-/** The folder of logins: KAPIS_HOME, otherwise kapis in XDG_CONFIG_HOME or ~/.config. */
+/** Returns the folder of logins: KAPIS_HOME, otherwise kapis in XDG_CONFIG_HOME or ~/.config. */
 export function storeFolder(env: Env): string {
   return resolve(env.KAPIS_HOME || join(env.XDG_CONFIG_HOME || join(homedir(), '.config'), 'kapis'))
 }
 
-/** The file that a login is in, or will be. */
+/** Returns the path of the file for a login, which may not exist. */
 export function loginFile(env: Env, { url, name }: LoginKey): string {
   const hash = createHash('sha256').update(`${url}\n${name}`).digest('hex').slice(0, 16)
   return join(storeFolder(env), 'logins', `${hash}.json`)
 }
 
-/** All logins, by server and name. */
+/** Returns all logins, sorted by server and name. */
 export function listLogins(env: Env): readonly StoredLogin[] {
   const logins = loginFiles(env).flatMap(file => parseLogin(readJson(file)) ?? [])
   return logins.toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1))
@@ -55,7 +55,7 @@ export function readLogin(env: Env, key: LoginKey): StoredLogin | undefined {
   return parseLogin(readJson(loginFile(env, key)))
 }
 
-/** Stores a login whole or not at all. @throws Error when the folder cannot be written to */
+/** Stores a login atomically. @throws Error if the folder is not writable */
 export function writeLogin(env: Env, login: StoredLogin): void {
   writePrivately(loginFile(env, login), login)
 }
@@ -64,7 +64,7 @@ export function removeLogin(env: Env, key: LoginKey): void {
   rmSync(loginFile(env, key), { force: true })
 }
 
-/** The login that commands use when none is named. */
+/** Returns the login that commands use by default. */
 export function readCurrent(env: Env): LoginKey | undefined {
   const { url, name } = readJson(currentFile(env)) ?? {}
   return typeof url === 'string' && typeof name === 'string' ? { url, name } : undefined
@@ -121,7 +121,7 @@ function readJson(file: string): Stored | undefined {
   }
 }
 
-/** Never readable by others, not for a moment. */
+/** Writes a file that is never readable by others, not even while it is created. */
 function writePrivately(file: string, value: object): void {
   makeFolders(dirname(file), 0o700)
   const draft = `${file}.${process.pid}`

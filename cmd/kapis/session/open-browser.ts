@@ -2,9 +2,9 @@ import { spawn } from 'node:child_process'
 import type { Io } from '../command.ts'
 
 /**
- * Opens a URL with the first command of BROWSER, in which `%s` stands for the URL (otherwise it is
- * the last argument), or with the opener of the desktop. No shell is involved. A missing program is
- * not an error, since the URL is also printed.
+ * Opens a URL with the first command of BROWSER, or with the opener of the desktop. The URL
+ * replaces `%s`, or is the last argument. No shell is involved. A missing program is ignored, since
+ * the URL is also printed.
  */
 export function openBrowser(url: URL, { env }: Io): void {
   const usual = process.platform === 'darwin' ? 'open' : 'xdg-open'

@@ -3,9 +3,7 @@ import type { Client, Issuer } from './issuer.ts'
 import { Prompt } from './prompt.ts'
 import { type Tokens, toTokens } from './token-response.ts'
 
-/**
- * The password grant, for machines without a browser and a client that is trusted with passwords.
- */
+/** Logs in by the password grant, for machines without a browser, with a trusted client. */
 export async function passwordLogin(
   issuer: Issuer,
   client: Client,

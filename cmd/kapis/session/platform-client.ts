@@ -4,17 +4,17 @@ import { Connection, type HttpRequest, type HttpResponse, parseJson, toError } f
 import type { StoredLogin } from './login-store.ts'
 import { ended, refreshLogin } from './refresh-login.ts'
 
-/** Calls to the platform as the user who has logged in. */
+/** Requests to the platform as the logged-in user. */
 export type Platform = {
   readonly url: string
   /**
-   * @param what description of the call for errors, as in "failed to list the users"
+   * @param what description of the request for errors, as in "failed to list the users"
    * @throws Error with the message of the server
    */
   readonly call: (what: string, path: string, request?: HttpRequest) => Promise<HttpResponse>
 }
 
-/** Uses the token of KAPIS_TOKEN, otherwise that of the login. */
+/** Connects with the token of KAPIS_TOKEN, otherwise with that of the login. */
 export async function connectPlatform(values: ServerValues, io: Io): Promise<Platform> {
   const target = findTarget(values, io)
   const { url } = target.server
@@ -38,7 +38,7 @@ export async function connectPlatform(values: ServerValues, io: Io): Promise<Pla
   }
 }
 
-/** The group domain of the platform, which its API groups end with. */
+/** Returns the group domain of the platform, which is the suffix of its API groups. */
 export async function findGroupDomain(platform: Platform, io: Io): Promise<string> {
   if (io.env.KAPIS_GROUP_DOMAIN) return io.env.KAPIS_GROUP_DOMAIN
   const { groups } = parseJson(await platform.call('find the group domain', '/apis'))

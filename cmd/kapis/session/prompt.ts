@@ -3,8 +3,8 @@ import { Writable } from 'node:stream'
 import { InterruptedError, type Io } from '../command.ts'
 
 /**
- * Reads passwords: without echo on a terminal, otherwise lines of standard input; never from the
- * command line.
+ * Reads passwords without echo from a terminal, or as lines of standard input. Passwords are never
+ * arguments, which other users can see.
  */
 export class Prompt {
   readonly #io: Io
@@ -25,7 +25,7 @@ export class Prompt {
     }
   }
 
-  /** @throws Error if it is empty, or the prompt was interrupted */
+  /** @throws Error if the password is empty, or the prompt was interrupted */
   async password(question: string): Promise<string> {
     if (this.#lines.isTerminal) this.#io.err(question)
     const line = await this.#lines.next()
@@ -34,7 +34,7 @@ export class Prompt {
     return line
   }
 
-  /** Prompts for a new password, twice at a terminal. @throws Error */
+  /** Prompts for a new password, on a terminal twice. @throws Error */
   async newPassword(question: string): Promise<string> {
     const password = await this.password(question)
     if (!this.#lines.isTerminal) return password
@@ -48,7 +48,7 @@ export class Prompt {
   }
 }
 
-/** Yields the lines of standard input as they arrive: the other end may leave the pipe open. */
+/** Reads lines of standard input as they arrive, since the writer may leave the pipe open. */
 class Lines {
   readonly isTerminal = process.stdin.isTTY === true
   readonly #interface: Interface

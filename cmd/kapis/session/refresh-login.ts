@@ -14,14 +14,15 @@ import {
 } from './login-store.ts'
 import { toTokens } from './token-response.ts'
 
-// Minimum remaining lifetime of a token: it must not expire on the way, and clocks may differ.
+// Minimum remaining lifetime of a token, for the duration of the request and differing clocks.
 const earlyMs = 60_000
 
 /**
- * Returns a login with a valid access token, refreshing it if necessary. Refresh tokens are valid
- * once: of several concurrent kubectl processes one refreshes, and the others wait for the result.
+ * Returns a login with a valid access token, which is refreshed if necessary. A refresh token is
+ * valid once: of several concurrent kubectl processes one refreshes, and the others wait for its
+ * result.
  *
- * @throws Error if there is no login, or it has ended
+ * @throws Error if there are no logins, or the login has ended
  */
 export async function refreshLogin({ server, login: known, name }: Target, io: Io): Promise<StoredLogin> {
   if (known === undefined) throw notLoggedIn(server.url, name, io)
@@ -31,7 +32,7 @@ export async function refreshLogin({ server, login: known, name }: Target, io: I
   return withFileLock(loginFile(io.env, known), () => refresh(known, server.ca, io), settings)
 }
 
-/** The command that logs in again. */
+/** Returns the command that logs in again. */
 export function loginCommand({ url, name }: LoginKey): string {
   return commandLine('kapis', 'login', '--server', url, '--context', name)
 }
@@ -40,8 +41,8 @@ async function refresh(key: LoginKey, ca: string, io: Io): Promise<StoredLogin> 
   const login = readLogin(io.env, key)
   if (login === undefined) throw ended(key)
   if (isFresh(login)) return login
-  // Must not be interrupted: the server has exchanged the refresh token by then, and the new one
-  // must be stored.
+  // Not the signal of the command: an interrupt after the server has replaced the refresh token
+  // would lose the new one.
   const { signal } = new AbortController()
   const connection = new Connection({ url: login.url, ca }, { ...io, signal })
   const client = { id: login.clientId, secret: login.clientSecret }
@@ -53,7 +54,7 @@ async function refresh(key: LoginKey, ca: string, io: Io): Promise<StoredLogin> 
     throw ended(login)
   }
   const tokens = toTokens(client, response, 'refresh the login')
-  // A server that does not rotate refresh tokens sends none.
+  // A server without rotation of refresh tokens omits the refresh token.
   const next = { ...login, ...tokens, refreshToken: tokens.refreshToken || login.refreshToken }
   writeLogin(io.env, next)
   return next
@@ -63,7 +64,7 @@ function isFresh({ expiresAtMs }: StoredLogin): boolean {
   return expiresAtMs - Date.now() > earlyMs
 }
 
-/** A login that the server, or someone on this machine, has ended. */
+/** Returns the error for a login that has ended, at the server or on this machine. */
 export function ended(key: LoginKey): Error {
   return new Error(`the login at ${key.url} has ended: run \`${loginCommand(key)}\``)
 }

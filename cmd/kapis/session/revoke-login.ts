@@ -7,7 +7,7 @@ import { loginFile, readLogin, removeLogin, type StoredLogin } from './login-sto
 /**
  * Revokes a login at its server (RFC 7009) and deletes it.
  *
- * @throws Error if it could not be revoked; it is then kept
+ * @throws Error if it could not be revoked; then it is not deleted
  */
 export async function endLogin(known: StoredLogin, ca: string, io: Io): Promise<void> {
   await withFileLock(
@@ -17,7 +17,7 @@ export async function endLogin(known: StoredLogin, ca: string, io: Io): Promise<
       const login = readLogin(io.env, known) ?? known
       const issuer = await discover(new Connection({ url: login.url, ca }, io), login.issuer)
       const client = { id: login.clientId, secret: login.clientSecret }
-      // An access token that has expired ends nothing; the refresh token lives longer.
+      // The refresh token is valid longer; revoking an expired access token has no effect.
       const token = login.refreshToken || login.accessToken
       const response = await issuer.post('revocation', client, { token })
       if (response.status !== 200) throw toError(response, 'end the login')

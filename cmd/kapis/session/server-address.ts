@@ -1,7 +1,7 @@
-/** The URL of the platform, and its CAs as PEM; '' for the system's. */
+/** The URL of the platform and its CAs as PEM; '' for the CAs of the system. */
 export type Server = { readonly url: string; readonly ca: string }
 
-/** Options of every command that talks to the platform. */
+/** Options of every command that sends requests to the platform. */
 export const serverOptions = {
   server: { type: 'string' },
   ca: { type: 'string' },

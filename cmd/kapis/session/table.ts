@@ -1,6 +1,6 @@
 import { printable } from './printable.ts'
 
-/** Columns of text, as kubectl writes them. */
+/** Formats a table like kubectl. */
 export function toTable(cells: readonly (readonly string[])[]): string {
   const rows = cells.map(row => row.map(printable))
   const widths = rows[0]?.map((_, column) => Math.max(...rows.map(row => row[column]?.length ?? 0))) ?? []

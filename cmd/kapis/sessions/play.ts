@@ -2,19 +2,22 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { InterruptedError, type Io } from '../command.ts'
 
 export type Pace = {
-  /** 1 is the speed of the session. */
+  /** The speed; 1 is the speed of the session. */
   readonly speed: number
-  /** The longest pause, in seconds of the session. */
+  /** Longest pause in seconds of the session; longer pauses are shortened. */
   readonly idleLimit: number
 }
 
-/** Ends the attributes, modes and alternate screen that a recording may have left the terminal with. */
+/**
+ * Resets attributes and modes of the terminal, and leaves the alternate screen, as a recording may
+ * not.
+ */
 const restore = '\x1b[0m\x1b[?25h\x1b[?1049l\n'
 
 /**
- * Writes the output of an asciicast (version 2) at the pace of the session.
+ * Prints the output of an asciicast (version 2) at the speed of the session.
  *
- * @throws Error for anything but an asciicast; InterruptedError
+ * @throws Error if the input is not an asciicast; InterruptedError
  */
 export async function playCast(
   cast: string,

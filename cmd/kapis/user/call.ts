@@ -16,26 +16,26 @@ const options = {
 } as const
 
 type Values = ReturnType<typeof parseUserArgs>['values']
-/** The dependencies of an action. */
+/** The parameters of an action. */
 export type Call = {
   readonly platform: Platform
   readonly domain: string
   readonly values: Values
   readonly io: Io
 }
-/** A part of a response of the platform. */
+/** An object in a response of the platform. */
 export type Member = Readonly<Record<string, unknown>>
 
 export function parseUserArgs(args: readonly string[]) {
   return parseArgs({ args: [...args], allowPositionals: true, options })
 }
 
-/** Calls the API of users, or of a subresource of a user. */
+/** Returns the path of users, of a user or of a subresource. */
 export function pathOf({ domain }: Call, rest = ''): string {
   return `/kapis/iam.${domain}/v1alpha2/users${rest}`
 }
 
-/** Prints text for humans, or the response itself for programs. */
+/** Prints a text for humans, or the response for programs. */
 export function tell({ values, io }: Call, answer: Member, done: string): void {
   if (values.output === 'json') io.out(`${JSON.stringify(answer, null, 2)}\n`)
   else io.err(`${done}\n`)

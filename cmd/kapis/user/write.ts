@@ -39,7 +39,7 @@ export async function setState(call: Call, name: string, state: string, done: st
   )
 }
 
-/** Unlocking must not enable a user whom an administrator has disabled. */
+/** Unlocks a user. It must not enable a user whom an administrator has disabled. */
 export async function unlock(call: Call, name: string): Promise<void> {
   const path = pathOf(call, `/${encodeURIComponent(name)}`)
   const { status } = parseJson(await call.platform.call('read the user', path))
