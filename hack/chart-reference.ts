@@ -22,7 +22,7 @@ function rowsOf(map: YAMLMap, prefix: string): readonly string[] {
     if (!isScalar(pair.key)) throw new Error('a key of charts/kapis/values.yaml is not a string')
     const name = `${prefix}${String(pair.key.value)}`
     if (isMap(pair.value) && pair.value.items.length > 0) return rowsOf(pair.value, `${name}.`)
-    // The comment before the first field is that of the mapping.
+    // The YAML parser attaches the comment before the first field to the mapping.
     const comment = pair.key.commentBefore ?? (i === 0 ? map.commentBefore : undefined) ?? ''
     if (comment === '') throw new Error(`${name} of charts/kapis/values.yaml has no comment`)
     const value = isScalar(pair.value) ? JSON.stringify(pair.value.value) : '{}'

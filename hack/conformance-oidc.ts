@@ -10,8 +10,9 @@ import { repository } from './controlplane/settings.ts'
 import { createClusters } from './test/clusters.ts'
 import { isSuccess, none, type Outcome, sum, toLine } from './test/totals.ts'
 
-// make conformance-oidc: plans of the OpenID Foundation's conformance suite, whose checkout is in
-// CONFORMANCE_SUITE, against a control plane of its own. PLAN=text runs the plans whose name has it.
+// make conformance-oidc: runs plans of the conformance suite of the OpenID Foundation against a
+// separate control plane. CONFORMANCE_SUITE is the checkout of the suite. PLAN=text selects plans
+// whose name contains the text.
 
 const loggingOut = { response_type: 'code', client_registration: 'static_client' }
 const plans: readonly (readonly [string, object])[] = [
@@ -41,7 +42,7 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     process.exit(130)
   })
 }
-// Kapis sends logout tokens to the suite.
+// Kapis must trust the suite, since it sends logout tokens to it.
 process.env.NODE_EXTRA_CA_CERTS = programs.caFile
 const rows: string[] = []
 const outcome = await clusters.with(join(folder, 'run'), async env => {
@@ -92,7 +93,7 @@ function kubectl(env: Record<string, string>, args: readonly string[], input = '
   if (status !== 0) throw new Error(`kubectl ${args.join(' ')} failed: ${stderr}`)
 }
 
-/** The clients, and a user with all the claims that a User can have. */
+/** Creates the clients, and a user with all claims that a User can have. */
 function prepare(env: Record<string, string>): void {
   const domain = env.KAPIS_GROUP_DOMAIN
   const items = clientsOf(programs.url).map(document => ({

@@ -10,10 +10,10 @@ import { renderLicences } from './supply-chain/licences.ts'
 import { readLockfile } from './supply-chain/lockfile.ts'
 import { renderMessages, renderMetrics } from './telemetry-reference.ts'
 
-/** The folder in which only generated files are kept. */
+/** The folder that contains only generated files. */
 export const generatedManifests = 'manifests/overlays/kubesphere/base'
 
-/** Every generated file, by path: `make update` writes them, `make verify` compares them. */
+/** Returns every generated file by path, for `make update` and `make verify`. */
 export function generatedFiles(): ReadonlyMap<string, string> {
   const { config } = parseConfig({})
   const lockfile = readFileSync(join(repository, 'package-lock.json'), 'utf8')
@@ -29,8 +29,8 @@ export function generatedFiles(): ReadonlyMap<string, string> {
 }
 
 /**
- * manifests/base with the names of KubeSphere: kustomize cannot change a group domain that is part
- * of many fields.
+ * Returns manifests/base with the names of KubeSphere: kustomize cannot replace a group domain
+ * within fields.
  */
 function platformManifests(): readonly (readonly [string, string])[] {
   const source = join(repository, 'manifests/base')

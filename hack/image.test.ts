@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { expect } from 'chai'
 
-// Tests the arguments of buildx, since most machines that run these tests have no Docker. `make
-// kind` in CI runs real builds.
+// Only tests the arguments of buildx, since most machines have no Docker; `make kind` in CI runs
+// real builds.
 describe('make image', () => {
   let folder: string
   beforeEach(() => {
@@ -13,7 +13,7 @@ describe('make image', () => {
   })
   afterEach(() => rmSync(folder, { recursive: true, force: true }))
 
-  /** Runs hack/image.sh with a fake docker that reports a builder and records its other calls. */
+  /** Runs hack/image.sh with a fake docker, which reports a builder and records other commands. */
   function make(settings: Readonly<Record<string, string>>, builder = 'Status: running') {
     const calls = join(folder, 'calls')
     const docker = `#!/bin/sh\ncase "$2" in inspect) echo '${builder}' ;; *) printf '%s\\n' "$@" >> ${calls} ;; esac\n`
@@ -29,7 +29,7 @@ describe('make image', () => {
 
   const to = (output: string) => ['--output', `${output},rewrite-timestamp=true`]
   const cases: readonly (readonly [string, Readonly<Record<string, string>>, readonly string[]])[] = [
-    // With them each build would be another image.
+    // Attestations would change the image digest in each build.
     ['for the engine, without attestations', {}, ['--provenance=false', '--load']],
     [
       'for a registry, with both attestations',

@@ -6,8 +6,8 @@ import { expect } from 'chai'
 import { parse } from 'yaml'
 import { repository } from './controlplane/settings.ts'
 
-// Tests the arguments of kind, since most machines that run these tests have no Docker. `make kind`
-// in CI creates real clusters.
+// Only tests the arguments of kind, since most machines have no Docker; `make kind` in CI creates
+// real clusters.
 describe('make kind', () => {
   const { jobs } = parse(readFileSync(join(repository, '.github/workflows/ci.yaml'), 'utf8'))
   const images: readonly string[] = jobs.kind.strategy.matrix.node
@@ -18,7 +18,9 @@ describe('make kind', () => {
   })
   afterEach(() => rmSync(folder, { recursive: true, force: true }))
 
-  /** Runs hack/kind.sh until it would create the cluster; returns the arguments of kind. */
+  /**
+   * Runs hack/kind.sh with a fake kind, and returns the arguments that would create the cluster.
+   */
   function create(settings: Readonly<Record<string, string>>): readonly string[] {
     const calls = join(folder, 'calls')
     const programs = {

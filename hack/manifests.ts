@@ -8,13 +8,12 @@ import { baseNames, customize } from '../cmd/kapis/manifests/customize.ts'
 import { childEnvironment } from './controlplane/settings.ts'
 
 /**
- * Objects that only a Pod needs: here the programs run outside of the cluster, and register
- * themselves.
+ * Objects that only Pods need: here the programs run outside the cluster, and register themselves.
  */
 const insideOnly = /(deployment|service|api-?service|pdb|disruption-budget|network-?policy)\.ya?ml$/
 
 /**
- * The manifests that a control plane outside of a cluster needs too, for the configured group
+ * Returns the manifests that a control plane outside a cluster needs, for the configured group
  * domain.
  */
 export function renderManifests(groupDomain: string): string {
@@ -29,7 +28,7 @@ export function renderManifests(groupDomain: string): string {
 const attempts = 3
 const pauseMs = 2000
 
-/** @throws Error with the words of kubectl when it has been refused three times */
+/** @throws Error with the output of kubectl after three failures */
 export async function applyManifests(
   kubectl: string,
   kubeconfig: string,
@@ -42,7 +41,7 @@ export async function applyManifests(
       return await apply(kubectl, kubeconfig, text)
     } catch (error) {
       if (attempt === attempts) throw error
-      // A kube-apiserver that has just started may serve a CRD only some time after it accepted it.
+      // A newly started kube-apiserver may serve a CRD some time after it has accepted it.
       await sleep(pauseMs)
     }
   }
@@ -60,7 +59,7 @@ async function apply(kubectl: string, kubeconfig: string, text: string): Promise
   const { promise, resolve, reject } = Promise.withResolvers<void>()
   child.on('error', reject)
   child.on('close', code => (code === 0 ? resolve() : reject(new Error(`kubectl apply: ${words.trim()}`))))
-  // If kubectl ends early, it prints the reason itself.
+  // If kubectl exits early, it prints the reason itself.
   child.stdin.on('error', () => undefined)
   child.stdin.end(text)
   return promise

@@ -6,9 +6,9 @@ import packageJson from '../package.json' with { type: 'json' }
 import { repository } from './controlplane/settings.ts'
 import { findReachable } from './pack/reachable.ts'
 
-// make pack: packs the command line as an npm package for `npx kapis login`. node hack/pack.ts
-// [FOLDER]. It contains only the compiled code that it uses and its bundled library, so it installs
-// without a registry.
+// make pack: packs the command line as an npm package for `npx kapis login`. It contains only the
+// compiled files that it uses and its bundled library, so it installs without a registry. Usage:
+// node hack/pack.ts [FOLDER]
 
 const entry = 'cmd/kapis/main.js'
 const target = resolve(process.argv[2] ?? join(repository, 'dist'))
@@ -44,7 +44,7 @@ function description(packages: readonly string[]) {
     bin: { kapis: entry },
     dependencies: Object.fromEntries(packages.map(name => [name, versions[name]])),
     bundleDependencies: packages,
-    // Only needed for kubeconfigs with plugins, and much larger than everything else.
+    // Only needed for kubeconfigs with plugins, and much larger than the rest of the package.
     peerDependencies: { [client]: versions[client] },
     peerDependenciesMeta: { [client]: { optional: true } },
   }

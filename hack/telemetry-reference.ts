@@ -19,7 +19,7 @@ const levels: ReadonlySet<string> = new Set(['debug', 'info', 'warn', 'error'])
 
 type Found = { readonly metrics: readonly string[]; readonly messages: readonly string[] }
 
-/** Renders docs/metrics.md from the calls that declare metrics. */
+/** Renders docs/metrics.md from the calls that create metrics. */
 export function renderMetrics(): string {
   return `# Metrics
 
@@ -80,7 +80,10 @@ function isCall(node: object): node is CallExpression {
   return 'type' in node && node.type === 'CallExpression'
 }
 
-/** A call with a name and a help text declares a metric. @throws Error for an unknown function */
+/**
+ * Returns the metric that a call with a name and a help text creates. @throws Error for an unknown
+ * function
+ */
 function toMetric({ callee, arguments: args }: CallExpression, text: string): string | undefined {
   const given = args[1]?.expression
   if (callee.type !== 'Identifier' || given?.type !== 'ObjectExpression') return undefined
@@ -155,7 +158,7 @@ function fieldOf(object: ObjectExpression, name: string): Expression | undefined
   return undefined
 }
 
-/** A string, or a template with `<…>` for its expressions. */
+/** Returns a string, or a template with `<…>` for its expressions. */
 function textOf(node: Expression | undefined): string | undefined {
   if (node?.type === 'StringLiteral') return node.value
   return node?.type === 'TemplateLiteral'

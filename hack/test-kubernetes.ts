@@ -9,10 +9,9 @@ import { createToken } from './kubernetes/token.ts'
 import { createClusters } from './test/clusters.ts'
 import { brokeOff, isSuccess, none, type Outcome, sum, toLine } from './test/totals.ts'
 
-// make test-kubernetes: runs tests of Kubernetes itself, in the version of the control plane,
-// directly at kube-apiserver and through Kapis. Differences are printed and are failures.
-// ONLY=kubectl or ONLY=e2e runs one of the suites, WHAT="pod rs" groups of kubectl's, or with
-// ONLY=e2e specs by a regular expression.
+// make test-kubernetes: runs tests of Kubernetes in the version of the control plane, directly at
+// kube-apiserver and through Kapis. Different results are failures. ONLY=kubectl or ONLY=e2e
+// selects a suite. WHAT selects groups of kubectl ("pod rs"), or specs by a regular expression.
 
 const runDir = join(repository, `${process.env.RUN_DIR || '.run'}-kubernetes`)
 const { ONLY: only = '', WHAT: what = '' } = process.env
@@ -49,12 +48,12 @@ console.log(toLine(outcome))
 process.exit(isSuccess(outcome) ? 0 : 1)
 
 async function compare(suite: 'kubectl' | 'e2e', run: typeof runKubectlSuite): Promise<Outcome> {
-  // kubectl's suite expects no nodes but its own, the end-to-end tests one that is ready.
+  // The kubectl suite expects no nodes except its own, the end-to-end tests a ready node.
   process.env.NODES = suite === 'kubectl' ? '0' : '1'
   process.env.PODS = '0'
   const found: Results[] = []
   for (const name of ['kube-apiserver', 'kapis'] as const) {
-    // Each suite gets its own control plane, since the suites leave objects behind.
+    // Each suite gets a separate control plane, since suites leave objects behind.
     const { failures } = await clusters.with(runDir, async env => {
       console.log(`${suite}: running at ${name}`)
       const workplace = { folder, binFolder: bin, env: { ...env, PATH: `${bin}:${env.PATH}` } }

@@ -3,9 +3,9 @@ import { createClusters } from './test/clusters.ts'
 import { createQueue, runMocha } from './test/mocha-process.ts'
 import { isSuccess, none, type Outcome, sum, toLine } from './test/totals.ts'
 
-// make test-stores: the tests of the log store on each search engine of hack/opensearch, or only on
-// that of STORE; also through kapis-apiserver of one control plane, and on Elasticsearch 9.5 with
-// its security. GREP=text runs the tests whose title matches.
+// make test-stores: runs the tests of the log store on each search engine of hack/opensearch, or
+// only on STORE. They also run through kapis-apiserver of one control plane, and on Elasticsearch
+// 9.5 with security. GREP=text selects tests by title.
 
 const files = ['test/integration/opensearch-store.test.ts', 'test/e2e/logs-opensearch.test.ts']
 const securedFiles = ['test/stores/elasticsearch-security.test.ts']

@@ -7,16 +7,16 @@ import { createQueue, type Queue, runMocha, testFiles, thenFrom } from './test/m
 import { type Timing, toTable } from './test/timings.ts'
 import { brokeOff, isSuccess, none, type Outcome, sum, toLine } from './test/totals.ts'
 
-// make test: the unit tests, then the tests that need a control plane. ONLY=unit or ONLY=e2e runs
-// one half, GREP=text the tests whose title matches. FOLDERS=fuzz only runs test/fuzz, in its long
-// form with FUZZ_SECONDS, FAULTS=long or SOAK_SECONDS (make fuzz, faults, soak).
+// make test: runs the unit tests, then the tests that need a control plane. ONLY=unit or ONLY=e2e
+// runs one half, GREP=text selects tests by title. FOLDERS=fuzz only runs test/fuzz; FUZZ_SECONDS,
+// FAULTS=long or SOAK_SECONDS select long forms (make fuzz, faults, soak).
 
 const unitPatterns = ['pkg/**/*.test.ts', 'cmd/**/*.test.ts', 'hack/**/*.test.ts']
 const filesOf = (folder: string) => testFiles([`test/${folder}/**/*.test.ts`])
 const trust = ['fuzz', 'faults', 'soak']
-/** These files share a cluster in which they install Kapis. */
+/** These files install Kapis into one cluster, and share it. */
 const installations = ['installation', 'manifests']
-/** More than half a minute each: begun last, one of them would leave the other processes idle. */
+/** Files of more than half a minute: started last, they would leave the other processes idle. */
 const longest = [
   'test/integration/opensearch-store.test.ts',
   'test/e2e/provider-login.test.ts',
@@ -30,9 +30,9 @@ const longest = [
 ]
 const unitTimeoutMs = 60_000
 const timeoutMs = 120_000
-// Next to the folder of `make up`, so that its cluster is not affected.
+// Not the folder of `make up`, whose cluster must not be affected.
 const runDir = `${process.env.RUN_DIR || '.run'}-test`
-// Hundreds of programs start: each compiles what none before it has.
+// Hundreds of programs start, and would each compile the same code.
 process.env.NODE_COMPILE_CACHE ||= join(repository, 'node_modules/.cache/compiled')
 
 const timings: Record<'file' | 'test', Timing[]> = { file: [], test: [] }
@@ -53,7 +53,7 @@ if (!['', 'unit', 'e2e'].includes(only)) {
   console.error(`ONLY=${only}: must be unit or e2e`)
   process.exit(2)
 }
-// Building takes minutes the first time, and the unit tests need only one core.
+// The first build takes minutes, and runs during the unit tests, which only need one core.
 const binaries = only === 'unit' ? undefined : ensureBinaries({ say: console.log, signal: abort.signal })
 binaries?.catch(() => {})
 const outcomes: Outcome[] = []
@@ -67,7 +67,7 @@ const all = sum(outcomes)
 if (process.env.TIMINGS === '1')
   for (const kind of ['file', 'test'] as const)
     console.log([`slowest ${kind}s:`, ...toTable(timings[kind])].join('\n'))
-// Repeated at the end, where readers of a thousand lines look first.
+// Repeated at the end of a thousand lines, where readers look first.
 if (all.failures.length > 0) console.error(['failed:', ...all.failures].join('\n  '))
 console.log(toLine(all))
 process.exit(isSuccess(all) ? 0 : 1)
@@ -82,20 +82,20 @@ async function runUnitTests(): Promise<Outcome> {
 }
 
 async function runEndToEnd(binaries: ReturnType<typeof ensureBinaries>): Promise<Outcome> {
-  // Tests that need neither a browser nor an LDAP server run in any case.
+  // Tests that need neither a browser nor an LDAP server run even if a tool is missing.
   const tools = spawnSync(join(repository, 'hack/test-tools.sh'), { stdio: 'inherit' })
   const missing = tools.status === 0 ? none : brokeOff('not all tools are there that the tests drive')
   if (folders !== '') return sum([missing, await runFolders(folders.split(','))])
-  // A few tests by title: one control plane is enough for them.
+  // One control plane is enough for a few selected tests.
   if (grep !== '') return sum([missing, await runFolders(['e2e', 'integration', ...trust, ...installations])])
 
-  // Installed here and not by each test process, whose timeout is too short for it.
+  // Installed before the test processes start, whose timeout is too short for it.
   const { kubectl } = await binaries
   const PATH = [dirname(kubectl), process.env.PATH].join(delimiter)
-  // They wait more than they compute: five of them keep two cores busy. Each control plane has one
-  // file at a time.
+  // Tests wait more than they compute, so five processes keep two cores busy. Each control plane
+  // runs one file at a time.
   const others = (folder: string) => filesOf(folder).filter(file => !longest.includes(file))
-  // These need no control plane: idle processes run them first.
+  // These files need no control plane: processes run them when other files are finished.
   const last = createQueue(others('integration').map(file => [file]))
   const queue = thenFrom(createQueue([...longest, ...others('e2e')].map(file => [file])), last)
   const runs = await Promise.all([
@@ -123,7 +123,7 @@ function runOnPlane(name: string, queue: Queue): Promise<Outcome> {
   return clusters.with(`${runDir}-${name}`, env => runMocha(queue, { name, timeoutMs, env, timed }))
 }
 
-/** One job per file; files that share a cluster are one job. */
+/** Returns one job per file, except that files with a shared cluster are one job. */
 function jobsOf(names: readonly string[]) {
   const apart = names.filter(name => !installations.includes(name))
   const together = names.filter(name => installations.includes(name))

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { repository } from './controlplane/settings.ts'
 import { findBrokenLinks } from './links/check.ts'
 
-// Every relative link and anchor of the documents leads somewhere.
+// make verify: every relative link and anchor of the documents must have a target.
 
 const documents = globSync(['*.md', 'docs/**/*.md', 'examples/**/*.md'], { cwd: repository }).sort()
 const broken = documents.flatMap(document =>

@@ -3,7 +3,8 @@ import { join } from 'node:path'
 import { repository } from './controlplane/settings.ts'
 import { faultOf, findNamedTests } from './security/named-tests.ts'
 
-// Each row of the threat model names its tests; a removed or renamed test proves nothing.
+// Each row of the threat model names its tests, which must exist: a removed or renamed test proves
+// nothing.
 
 const name = 'docs/security.md'
 const read = (file: string) =>

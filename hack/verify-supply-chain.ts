@@ -13,9 +13,9 @@ import {
 import { lockfileFaults, readLockfile } from './supply-chain/lockfile.ts'
 
 // Checks third-party packages: pinned by checksum, listed in the ADR, with an allowed licence, and
-// without install scripts. It sends no requests to a registry.
+// without install scripts. Sends no requests to a registry.
 
-// Packages with known install scripts, which are not needed: everything is installed with
+// Packages with known install scripts, which are not needed: packages are installed with
 // --ignore-scripts.
 const knownScripts: ReadonlySet<string> = new Set(['@swc/core'])
 

@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process'
 import { repository } from './controlplane/settings.ts'
 
-// Words that CONTRIBUTING.md replaces by standard terms must not appear in names, comments,
-// messages or documents.
+// Words that CONTRIBUTING.md replaces by standard terms must not occur in names, comments, messages
+// or documents.
 
 const exempt = ['CHANGELOG.md', 'CONTRIBUTING.md', 'hack/words', 'docs/adr/*-*', 'docs/benchmarks*']
 const args = [
@@ -15,7 +15,7 @@ const args = [
   ...exempt.map(path => `:!${path}`),
 ]
 const { status, stdout, stderr } = spawnSync('git', args, { cwd: repository, encoding: 'utf8' })
-// 1: nothing was found.
+// The exit code 1 of git grep means that there are no matches.
 if (status !== 1) {
   console.error(stdout || stderr)
   process.exitCode = 1

@@ -28,7 +28,7 @@ const checks: readonly (readonly [string, ...string[]])[] = [
 
 const left = [...checks]
 let failed = 0
-// Most checks use one core.
+// Two checks run concurrently, since most use one core.
 await Promise.all(Array.from({ length: 2 }, runChecks))
 process.exit(failed === 0 ? 0 : 1)
 
@@ -44,7 +44,7 @@ async function runChecks(): Promise<void> {
   }
 }
 
-/** Keeps the output until the end, so that those of two checks do not mix. */
+/** Returns the output at the end, so that the output of concurrent checks does not mix. */
 function run(command: string, args: readonly string[]): Promise<{ code: number | null; output: string }> {
   const { promise, resolve } = Promise.withResolvers<{ code: number | null; output: string }>()
   const child = spawn(command, args, { cwd: repository, stdio: ['ignore', 'pipe', 'pipe'] })

@@ -1,17 +1,18 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
 /**
- * @returns the body
- * @throws Error if the response is not a success
+ * Sends a request and returns the response body.
+ *
+ * @throws Error if the status is not 2xx
  */
 export type Call = (method: string, path: string, body?: object, contentType?: string) => Promise<string>
 
-// An overloaded server rejects requests or closes connections; a benchmark of half an hour must
-// survive that.
+// An overloaded server rejects requests or closes connections, which must not end a benchmark of
+// half an hour.
 const tries = 6
 const busy = new Set([0, 408, 429, 500, 502, 503, 504])
 
-/** A client for a JSON API; calls may run concurrently. */
+/** Creates a client of a JSON API, which may send requests concurrently. */
 export function createApi(baseUrl: string, token: string): Call {
   return async (method, path, body, contentType = 'application/json') => {
     const headers = {
@@ -25,7 +26,7 @@ export function createApi(baseUrl: string, token: string): Call {
         async res => ({ code: res.status, text: await res.text() }),
         error => ({ code: 0, text: String(error) }),
       )
-      // 409: an earlier attempt made it.
+      // 409 after a retry: an earlier attempt has created the object.
       if ((code >= 200 && code < 300) || (attempt > 1 && method === 'POST' && code === 409)) return text
       if (attempt === tries || !busy.has(code))
         throw new Error(`${method} ${path}: ${code} ${text.slice(0, 300)}`)
@@ -34,7 +35,7 @@ export function createApi(baseUrl: string, token: string): Call {
   }
 }
 
-/** Does `work` for each number from `from` up to but not including `to`, some in parallel. */
+/** Runs `work` for each number from `from` up to but not including `to`, some concurrently. */
 export async function forEach(
   from: number,
   to: number,
@@ -51,8 +52,8 @@ export async function forEach(
 const stillMs = 60_000
 
 /**
- * Counts until there are as many as wanted, or no more have come for a minute. @returns how many
- * there are
+ * Counts until the wanted number is reached, or the number has not grown for a minute. @returns the
+ * last number
  */
 export async function until(
   wanted: number,

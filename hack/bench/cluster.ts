@@ -6,7 +6,7 @@ import { createProcessRecords } from '../controlplane/processes/records.ts'
 import { repository } from '../controlplane/settings.ts'
 import { buildLoadClient } from './load.ts'
 
-/** The addresses and credentials of the running programs, for a benchmark. */
+/** Addresses and credentials of the running programs, for benchmarks. */
 export type BenchEnv = {
   readonly runDir: string
   readonly hey: string
@@ -16,21 +16,20 @@ export type BenchEnv = {
   readonly kubeUrl: string
   readonly kubeToken: string
   readonly namespace: string
-  /** Credentials of the administrator, and the login form for them. */
+  /** User name of the administrator, and the login form with its credentials. */
   readonly user: string
   readonly loginForm: string
   readonly pids: ReadonlyMap<string, number>
-  /** Of the real OpenSearch, when that is the log store. */
+  /** URL of the real OpenSearch, if it is the log store. */
   readonly openSearchUrl: string
 }
 
 export type Cluster = { readonly env: BenchEnv; readonly stop: () => void }
 
 /**
- * A control plane with Kapis, as `make up` starts it. Its CAs are trusted by this process from then
- * on.
+ * Starts a control plane with Kapis, like `make up`. From then on this process trusts its CAs.
  *
- * @param settings its environment; RUN_DIR is required
+ * @param settings environment variables for the control plane; RUN_DIR is required
  */
 export async function startCluster(
   settings: NodeJS.ProcessEnv & { readonly RUN_DIR: string },
@@ -93,8 +92,8 @@ export async function requestToken(kapisUrl: string, body: URLSearchParams): Pro
 }
 
 /**
- * A token that kube-apiserver verifies itself, so that its results include no request to the issuer
- * of Kapis.
+ * Creates a token that kube-apiserver verifies itself, so that its results include no request to
+ * the issuer of Kapis.
  */
 function createKubeToken(env: NodeJS.ProcessEnv): string {
   const kubectl = (...args: string[]) => execFileSync('kubectl', args, { encoding: 'utf8', env }).trim()

@@ -4,17 +4,17 @@ import { promisify } from 'node:util'
 export type Load = {
   readonly url: string
   readonly connections: number
-  /** Requests in progress when the time is over are not counted. */
+  /** Duration; requests in progress at its end are not counted. */
   readonly seconds: number
-  /** Runs this number of requests instead of a time; a multiple of `connections`. */
+  /** Number of requests instead of a duration; a multiple of `connections`. */
   readonly requests?: number
   readonly token?: string
   readonly gzip?: boolean
-  /** Body of a POST; without it the requests are GET. */
+  /** Body of POST requests; without it the requests are GET. */
   readonly form?: string
   /** CPUs of the client, in the syntax of taskset. */
   readonly cores?: string
-  /** Of each connection, at most: to watch a server that others keep busy. */
+  /** Maximum request rate of each connection, to observe a server under other load. */
   readonly perSecond?: number
 }
 
@@ -22,7 +22,7 @@ export type Outcome = { readonly perSecond: number; readonly p50Ms: number; read
 
 const run = promisify(execFile)
 
-/** Builds the load client once; Go's own cache makes the next time instant. */
+/** Builds the load client; later builds are fast because of the cache of Go. */
 export async function buildLoadClient(output: string): Promise<string> {
   await run('go', ['build', '-o', output, 'github.com/rakyll/hey'], { cwd: import.meta.dirname })
   return output
@@ -31,12 +31,12 @@ export async function buildLoadClient(output: string): Promise<string> {
 /**
  * Keeps `connections` requests in flight for `seconds`.
  *
- * @throws Error for any status but 200, since the throughput of errors is worthless
+ * @throws Error for any status other than 200, since the throughput of errors is meaningless
  */
 export async function measure(hey: string, load: Load): Promise<Outcome> {
   const command = [...(load.cores === undefined ? [] : ['taskset', '-c', load.cores]), hey, ...toArgs(load)]
   const { stdout } = await run(command[0] ?? hey, command.slice(1)).catch(({ code, stderr }) => {
-    // Its own error has all arguments, and so the token.
+    // The error of spawn contains all arguments, including the token.
     throw new Error(`the load client ended with ${code}: ${stderr}`)
   })
   const statuses = [...stdout.matchAll(/^\s+\[(\d{3})\]\s+(\d+) responses/gm)]
@@ -50,8 +50,8 @@ export async function measure(hey: string, load: Load): Promise<Outcome> {
 }
 
 /**
- * Measures loads alternately in several rounds, after one warm-up round that is not measured, so
- * that V8 has compiled the code.
+ * Measures loads alternately in several rounds. The first round is not measured, so that V8 has
+ * compiled the code.
  */
 export async function measureByTurns(
   hey: string,
@@ -72,8 +72,8 @@ export function perSecond(outcomes: readonly Outcome[] = []): readonly number[] 
 
 function toArgs(load: Load): readonly string[] {
   const length = load.requests === undefined ? ['-z', `${load.seconds}s`] : ['-n', String(load.requests)]
-  // Sets the gzip header itself so that the client does not decompress: only the server is
-  // measured.
+  // The gzip header is set explicitly, so that the client does not decompress and only the server
+  // is measured.
   const args = [...length, '-c', String(load.connections), '-disable-compression']
   if (load.gzip) args.push('-H', 'Accept-Encoding: gzip')
   if (load.form !== undefined)

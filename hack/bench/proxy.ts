@@ -7,26 +7,30 @@ type Workload = {
   readonly path: string
   readonly connections: number
   readonly seconds: number
-  /** Of the requests a second that kube-apiserver gives directly. */
+  /** Required share of the throughput of direct requests to kube-apiserver. */
   readonly target?: Target
-  /** Maximum time that the proxy may add to the median response. */
+  /** Maximum latency that the proxy may add to the median, in milliseconds. */
   readonly addedP50Ms?: number
 }
 
 const node = '/api/v1/nodes/worker-1'
 const workloads: readonly Workload[] = [
   { name: 'one node, 16 connections', path: node, connections: 16, seconds: 4 },
-  // With 256 both give less.
+  // With 256 connections, both have lower throughput.
   { name: 'one node, 64 connections', path: node, connections: 64, seconds: 4, target: { atLeast: 0.7 } },
   { name: 'one node, one after the other', path: node, connections: 1, seconds: 3, addedP50Ms: 0.7 },
   { name: 'all nodes', path: '/api/v1/nodes', connections: 2, seconds: 8, target: { atLeast: 0.9 } },
 ]
 
-// An odd number, so that there is a middle round; other load on the machine distorts single rounds.
-// Before them V8 compiles for about 12,000 requests, on its own threads.
+// An odd number of rounds, so that the median is one of them: other load on the machine distorts
+// single rounds. The warm-up has about 12,000 requests, during which V8 compiles on its own
+// threads.
 const measured = { rounds: 5, warmSeconds: 12 }
 
-/** Responses of kube-apiserver through kapis-apiserver and directly, alternately in one run. */
+/**
+ * Compares responses of kube-apiserver through kapis-apiserver with direct ones, alternately in one
+ * run.
+ */
 export async function benchProxy(env: BenchEnv): Promise<void> {
   printHead('direct')
   for (const { name, path, connections, seconds, target, addedP50Ms } of workloads) {

@@ -1,15 +1,15 @@
-/** The required ratio of our figure to that of the peer. */
+/** The required ratio of the figure of Kapis to that of the peer. */
 export type Target = { readonly atLeast: number } | { readonly atMost: number }
 
-/** Prints the head of a table of figures, which {@link report} fills. */
+/** Prints the header of a table of figures; {@link report} prints its rows. */
 export function printHead(peer: string): void {
   console.log(toRow(['', 'Kapis', peer, 'ratio', 'target']))
 }
 
 /**
  * Prints a figure of Kapis, that of the peer, their ratio, and whether it meets the target. With
- * several rounds, figures are medians, and the ratio is that of neighbouring rounds, so that other
- * load on the machine affects both.
+ * several rounds, figures are medians. The ratio is the median of the ratios of adjacent rounds, so
+ * that other load on the machine affects both.
  */
 export function report(
   name: string,
@@ -22,7 +22,7 @@ export function report(
   console.log(toRow([name, toFigure(median(own)), toFigure(median(theirs)), ratio.toFixed(2), verdict]))
 }
 
-/** Returns whether a figure meets the target. */
+/** Returns the text for whether a figure meets the target. */
 export function judge(figure: number, target: Target, unit = ''): string {
   const [isMet, words] =
     'atLeast' in target
@@ -31,7 +31,7 @@ export function judge(figure: number, target: Target, unit = ''): string {
   return `${isMet ? 'met' : 'MISSED'} (${words}${unit})`
 }
 
-/** The median of several rounds; one round on a busy machine says little. */
+/** Returns the median of several rounds; a single round on a busy machine is unreliable. */
 export function median(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b)
   return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN

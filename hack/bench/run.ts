@@ -18,7 +18,7 @@ const benchmarks: Readonly<Record<string, (env: BenchEnv) => Promise<void>>> = {
   logs: benchLogs,
 }
 
-/** Run separately: memory when idle is measured in a small cluster. */
+/** Benchmarks that only run alone: they measure idle memory in a small cluster. */
 const alone: Readonly<Record<string, (env: BenchEnv) => Promise<void>>> = { start: benchStart }
 
 const runDir = join(repository, process.env.RUN_DIR ?? '.run-bench')
@@ -33,7 +33,7 @@ async function main(): Promise<void> {
       `no benchmark ${unknown.join(', ')}; there are ${names}, and alone ${Object.keys(alone).join(', ')}`,
     )
   }
-  // Shipping logs is work that the peers do not do: it is only enabled for the log benchmarks.
+  // The peers ship no logs, so Kapis only ships them for the log benchmarks.
   const logStore = only.length === 0 || only.includes('logs') ? 'embedded' : 'none'
   const settings = {
     ...sizeFor(only),
@@ -53,11 +53,14 @@ async function main(): Promise<void> {
   }
 }
 
-/** Stops the reports of thousands of nodes, which would slow down other benchmarks. */
+/**
+ * Returns the size of the cluster for the selected benchmarks: status updates of thousands of nodes
+ * would slow down the others.
+ */
 function sizeFor(only: readonly string[]): { readonly NODES: string; readonly PODS: string } {
   const [name] = only.length === 1 ? only : []
   if (name !== undefined && name in alone) return { NODES: '3', PODS: '10' }
-  // The same number as for OpenSearch.
+  // The same size as for OpenSearch.
   if (name === 'logs') return logsClusterSize
   // Benchmarks of lists create their own objects.
   if (name === 'narrowed') return { NODES: '3', PODS: '0' }

@@ -26,9 +26,9 @@ const idleMs = 10_000
 const readyWithinMs = 60_000
 
 /**
- * Time from the start of kapis-apiserver to the first 200 of /readyz, and its memory ten seconds
- * later when idle: compiled, with the environment of the image, and with kapis-oauth running. There
- * is no peer; the targets are absolute.
+ * Measures the time from the start of kapis-apiserver to the first 200 of /readyz, and its idle
+ * memory ten seconds later. The program is compiled, with the environment of the image and
+ * kapis-oauth running. Targets are absolute, since there are no peers.
  */
 export async function benchStart(env: BenchEnv): Promise<void> {
   const folder = mkdtempSync(join(env.runDir, 'start-'))
@@ -56,7 +56,7 @@ function report(store: string, figures: readonly Figures[]): void {
   )
 }
 
-/** The content of /kapis in the image. */
+/** Builds the content of /kapis in the image. */
 function build(folder: string): string {
   const built = spawnSync(join(repository, 'hack/build.sh'), [folder], { encoding: 'utf8' })
   if (built.status !== 0) throw new Error(`hack/build.sh: ${built.stdout}${built.stderr}`)
@@ -96,12 +96,12 @@ async function startOnce(
   }
 }
 
-/** The ENV of the Dockerfile. */
+/** Returns the environment variables of the Dockerfile. */
 function imageEnvironment(): Readonly<Record<string, string>> {
   const text = readFileSync(join(repository, 'Dockerfile'), 'utf8').replaceAll(/\\\n/g, ' ')
   const [, words = ''] = /^ENV (.*)$/m.exec(text) ?? []
   const set = words.trim().split(/\s+/)
-  // Values that come from build arguments do not matter here.
+  // Values that depend on build arguments are irrelevant here.
   const plain = set.map(word => word.split('=')).filter(([, value = '']) => !value.includes('$'))
   return Object.fromEntries(plain)
 }

@@ -12,10 +12,13 @@ export type Subject = {
   readonly password: string
 }
 
-/** The alias of the configuration, which is in the redirect URIs. */
+/** The alias of the configuration, which is part of the redirect URIs. */
 export const alias = 'kapis'
 
-/** The clients of the suite, as Kapis knows them; only the third gets logout tokens. */
+/**
+ * Returns the clients of the suite for the configuration of Kapis; only the third gets logout
+ * tokens.
+ */
 export function clientsOf(suiteUrl: string) {
   const own = `${suiteUrl}/test/a/${alias}`
   const document = (name: string) => ({
@@ -36,8 +39,9 @@ export function clientsOf(suiteUrl: string) {
 }
 
 /**
- * The configuration of a plan. Its browser section says what the suite's browser does on our pages;
- * each of them must have the heading of a page, so a JSON response fails the module.
+ * Returns the configuration of a plan. Its `browser` section controls what the browser of the suite
+ * does on pages of Kapis. Each command expects the heading of a page, so that a JSON response fails
+ * the module.
  */
 export function toConfiguration(subject: Subject, suiteUrl: string, plan: string): object {
   const { issuer, username, password } = subject
@@ -91,7 +95,10 @@ function credentialsOf({ name, secret }: { readonly name: string; readonly secre
 
 const timeoutSeconds = 20
 
-/** Waits for a heading, and shows the page where the suite wants a person to look at it. */
+/**
+ * Returns a command that waits for a heading, and uploads the page if the suite requires a person
+ * to review it.
+ */
 function heading(text: string): Command {
   return ['wait', 'css', 'h1', timeoutSeconds, text, 'update-image-placeholder-optional']
 }

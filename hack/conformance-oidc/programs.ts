@@ -10,16 +10,16 @@ const oldestJava = 21
 
 export type Programs = {
   readonly url: string
-  /** File with the certificate of the suite. */
+  /** Path of the certificate of the suite. */
   readonly caFile: string
-  /** Aborted when one of them has ended. */
+  /** Aborts when one of the programs exits. */
   readonly ended: AbortSignal
   readonly stop: () => Promise<void>
 }
 
 /**
- * Starts the conformance suite of a checkout in which it was built, and its database, on loopback
- * ports. Their output is in the folder.
+ * Starts a built checkout of the conformance suite and its database, on loopback ports. Their
+ * output is in the folder.
  *
  * @throws Error without Java or a built suite
  */
@@ -72,7 +72,7 @@ const database = {
 
 const password = 'changeit'
 
-/** A certificate for localhost, which Kapis must trust to send logout tokens. */
+/** Creates a certificate for localhost, which Kapis must trust to send logout tokens. */
 function createKeyStore(java: string, folder: string) {
   const [keyStore, caFile] = [join(folder, 'suite.p12'), join(folder, 'suite.crt')]
   const keytool = java === 'java' ? 'keytool' : join(java, '../keytool')

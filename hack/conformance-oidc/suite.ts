@@ -6,20 +6,23 @@ export type Module = { readonly testModule: string; readonly variant: Readonly<R
 
 export type Result = {
   readonly name: string
-  /** PASSED, WARNING, REVIEW (of a screenshot), SKIPPED, FAILED, or INTERRUPTED if it broke off. */
+  /**
+   * PASSED, WARNING, REVIEW (of a screenshot), SKIPPED, FAILED, or INTERRUPTED if the module did
+   * not complete.
+   */
   readonly result: string
-  /** What the log says of failures and warnings. */
+  /** Messages of failures and warnings in the log of the module. */
   readonly messages: readonly string[]
 }
 
 const moduleTimeoutMs = 240_000
 
-/** The REST API of a running conformance suite. */
+/** Client of the REST API of a running conformance suite. */
 export class Suite {
   readonly #url: string
   readonly #http: HttpClient
 
-  /** @param ca PEM of its certificate */
+  /** @param ca PEM of the certificate of the suite */
   constructor(url: string, ca: string) {
     this.#url = url
     this.#http = new HttpClient({ ca, env: {} })
@@ -37,7 +40,7 @@ export class Suite {
     return JSON.parse(text)
   }
 
-  /** Polls until the suite answers; it takes about half a minute. */
+  /** Polls until the suite responds, usually half a minute. */
   async ready(signal: AbortSignal): Promise<void> {
     for (;;) {
       signal.throwIfAborted()
@@ -57,9 +60,9 @@ export class Suite {
   }
 
   /**
-   * Runs a module to its end.
+   * Runs a module and returns its result.
    *
-   * @param prepare what a person has to do before the module starts, if it waits for that
+   * @param prepare does what a person would have to do if the module waits before its start
    */
   async run(plan: string, module: Module, prepare: () => Promise<void>): Promise<Result> {
     const { testModule: name, variant } = module

@@ -37,7 +37,7 @@ export function etcd({ settings, binaries, ports }: Plan): Component {
       'listen-peer-urls': peer,
       'initial-advertise-peer-urls': peer,
       'initial-cluster': `default=${peer}`,
-      // The data is temporary: writes are several times faster without fsync.
+      // The data is temporary, and writes without fsync are several times faster.
       'unsafe-no-fsync': 'true',
       'quota-backend-bytes': String(4 * 1024 ** 3),
       'log-level': 'warn',
@@ -51,12 +51,12 @@ export function kubeApiserver({ settings, binaries, ports, pki }: Plan): Compone
     'etcd-servers': `http://127.0.0.1:${ports.etcd}`,
     'bind-address': '127.0.0.1',
     'advertise-address': '127.0.0.1',
-    // Endpoints cannot be loopback addresses, and nothing here uses the endpoints of the
+    // Endpoints cannot be loopback addresses, and no program here uses the endpoints of the
     // `kubernetes` Service.
     'endpoint-reconciler-type': 'none',
-    // If Kapis is installed as in a cluster, its Service has endpoints; the cluster IP of the
-    // Service is not routed here. Next to a cluster it is reached by an external name, which
-    // kube-apiserver does not follow when it uses endpoints.
+    // Endpoints are used if Kapis is installed in the cluster, since the cluster IP of its Service
+    // is not routed here. Otherwise its Service is an external name, which kube-apiserver ignores
+    // if it uses endpoints.
     'enable-aggregator-routing': String(settings.onlyControlPlane),
     'secure-port': String(ports.kubeApiserver),
     'tls-cert-file': pki.file('serving.crt'),
@@ -77,14 +77,14 @@ export function kubeApiserver({ settings, binaries, ports, pki }: Plan): Compone
     'proxy-client-cert-file': pki.file('front-proxy-client.crt'),
     'proxy-client-key-file': pki.file('front-proxy-client.key'),
     'kubelet-certificate-authority': pki.file('ca.crt'),
-    // Sample nodes show their own addresses, but all are reached at this one.
+    // Sample nodes have individual addresses, but all are reached at this address.
     'kubelet-preferred-address-types': 'InternalDNS,InternalIP,Hostname',
   })
 }
 
 /**
- * Controllers that samples do not need: they would taint nodes, allocate addresses or wait for
- * clouds, and each has its own caches.
+ * Controllers that would taint nodes, allocate addresses or wait for clouds. Samples do not need
+ * them, and each has its own caches.
  */
 const controllersOff = [
   'node-lifecycle-controller',
@@ -133,7 +133,7 @@ export function kwok({ settings, binaries, ports, pki }: Plan): Component {
   })
 }
 
-/** The search engine for logs, if requested. */
+/** Returns the search engine for logs, if requested. */
 export async function opensearch(
   { settings, ports }: Pick<Plan, 'settings' | 'ports'>,
   say: (line: string) => void,
@@ -144,11 +144,11 @@ export async function opensearch(
   return { ...part(settings, 'opensearch', command, probe, {}), args }
 }
 
-/** One of the two programs of Kapis; both read the same file. */
+/** Returns one of the two programs of Kapis; both read the same configuration file. */
 export function kapisPart(settings: Settings, name: 'oauth' | 'apiserver', probe: Probe): Component {
   const { args, env, ...rest } = part(settings, name, process.execPath, probe, {})
   const program = join(repository, 'cmd', name, 'main.ts')
-  // As in the image: glibc would not return freed memory of the log store's threads.
+  // As in the image: without these, glibc would keep freed memory of the threads of the log store.
   const malloc = { MALLOC_ARENA_MAX: '2', MALLOC_MMAP_THRESHOLD_: '262144' }
   return {
     ...rest,

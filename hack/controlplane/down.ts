@@ -1,7 +1,7 @@
 import { loadSettings } from './settings.ts'
 import { down } from './stop.ts'
 
-// make down: stops everything of the run folder, including leftovers of a crash.
+// make down: stops all processes of the run folder, including those that a crash has left.
 
 const settings = loadSettings(process.env)
 const stopped = await down(settings)

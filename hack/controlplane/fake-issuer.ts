@@ -7,9 +7,8 @@ import type { Pki } from './pki.ts'
 const askedWithinMs = 3000
 
 /**
- * Serves the discovery document of the token issuer while kube-apiserver starts: kube-apiserver
- * fetches it once at its start, and then only every ten seconds, during which it would reject all
- * tokens.
+ * Serves the discovery document of the token issuer while kube-apiserver starts. kube-apiserver
+ * fetches it at startup, and then only every ten seconds: it would reject all tokens until then.
  */
 export async function createFakeIssuer(pki: Pki, issuer: string, port: number) {
   const { certPem, keyPem } = issueCertificate(pki.kapis, {
@@ -29,7 +28,7 @@ export async function createFakeIssuer(pki: Pki, issuer: string, port: number) {
     server.listen(port, '127.0.0.1', listening)
   })
   return {
-    /** Settles when kube-apiserver has sent a request, or when none is expected any more. */
+    /** Settles after the first request of kube-apiserver, or after a timeout. */
     asked: Promise.race([promise, sleep(askedWithinMs, undefined, { ref: false })]),
     close() {
       server.close()

@@ -15,8 +15,8 @@ const touchEveryMs = 3_000
 const apiServicePath = '/apis/apiregistration.k8s.io/v1/apiservices'
 
 /**
- * The objects of an installation in addition to the manifests: the CA of this launcher, and a
- * Service for kapis-apiserver.
+ * Creates the objects of an installation that the manifests do not contain: the CA of this
+ * launcher, and a Service for kapis-apiserver.
  */
 export async function createKapisObjects(client: KubeClient, pki: Pki): Promise<void> {
   await create(client, '/api/v1/namespaces', { metadata: { name: namespace } })
@@ -26,7 +26,7 @@ export async function createKapisObjects(client: KubeClient, pki: Pki): Promise<
     type: 'kubernetes.io/tls',
     stringData: { 'tls.crt': pki.kapis.certPem, 'tls.key': pki.kapis.keyPem },
   })
-  // Without a Service network, kube-apiserver follows an external name, with the port of the
+  // Without a Service network, kube-apiserver connects to the external name with the port of the
   // APIService.
   await create(client, `${inNamespace}/services`, {
     metadata: { name: 'kapis' },
@@ -34,13 +34,16 @@ export async function createKapisObjects(client: KubeClient, pki: Pki): Promise<
   })
 }
 
-/** Kapis signs on as its service account, with the rights that the manifests give and no others. */
+/**
+ * Writes a kubeconfig for the service account of Kapis, whose permissions are those of the
+ * manifests.
+ */
 export async function writeKapisKubeconfig(client: KubeClient, settings: Settings, server: string, pki: Pki) {
   const kubeconfig = toKubeconfig(server, pki.file('ca.crt'), { token: await createToken(client, 'kapis') })
   writeFileSync(join(settings.runDir, 'kapis.kubeconfig'), kubeconfig, { mode: 0o600 })
 }
 
-/** @returns the token of a service account that may send logs and do nothing else */
+/** Creates a service account that may only send logs. @returns its token */
 export async function createLogShipper(client: KubeClient): Promise<string> {
   const name = 'log-shipper'
   await create(client, `${inNamespace}/serviceaccounts`, { metadata: { name } })
@@ -64,8 +67,8 @@ async function createToken(client: KubeClient, serviceAccount: string): Promise<
 }
 
 /**
- * @throws Error with the reason of kube-apiserver if the extension API is not available within two
- * minutes
+ * @throws Error with the reason of kube-apiserver if the extension API does not become available
+ * within two minutes
  */
 export async function waitAvailable(
   client: KubeClient,
@@ -89,7 +92,8 @@ export async function waitAvailable(
 }
 
 /**
- * kube-apiserver checks an APIService when it changes, and otherwise only every 30 or 60 seconds.
+ * Changes an APIService so that kube-apiserver checks it immediately, and not only after 30 or 60
+ * seconds.
  */
 async function touch(client: KubeClient, name: string): Promise<void> {
   const annotations = { 'kapis.io/touched-at': new Date().toISOString() }
@@ -102,8 +106,9 @@ async function touch(client: KubeClient, name: string): Promise<void> {
 }
 
 /**
- * Returns whether discovery and OpenAPI of kube-apiserver contain the group, which takes a second
- * or two after the server is available; kubectl would cache that there is no such group.
+ * Reports whether discovery and OpenAPI of kube-apiserver contain the group, which takes a second
+ * or two after the server is available. Until then, kubectl would cache that the group does not
+ * exist.
  */
 async function isDiscovered(client: KubeClient, groupDomain: string): Promise<boolean> {
   const accept = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList'
@@ -129,7 +134,7 @@ async function available(client: KubeClient, name: string): Promise<{ status: st
   }
 }
 
-/** The first user, created by Kapis with a random password. */
+/** Reads the first user, which Kapis creates with a random password. */
 export async function readInitialUser(client: KubeClient): Promise<{ user: string; password: string }> {
   const secret = await waitForObject(client, `${inNamespace}/secrets/kapis-initial-admin`)
   const data = isRecord(secret) && isRecord(secret.data) ? secret.data : {}

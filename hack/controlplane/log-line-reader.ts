@@ -1,4 +1,4 @@
-/** A container of the sample cluster that produces log lines. */
+/** A program of the sample cluster whose log is shipped like that of a container. */
 export type LogSource = {
   readonly file: string
   readonly namespace: string
@@ -9,12 +9,13 @@ export type LogSource = {
 export type LineReader = (chunk: string, now: Date) => readonly string[]
 
 const rfc3339 = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:?\d\d)/
-// klog: level, month and day, time of day in the machine's own zone.
+// klog: level, month and day, time of day in the time zone of the machine.
 const klog = /^[IWEF](\d\d)(\d\d) (\d\d):(\d\d):(\d\d)\.(\d{6})/
 
 /**
- * Converts text appended to a log file into documents like the Kubernetes filter of Fluent Bit, one
- * JSON text per complete line. The time is that in the line, or the time of reading.
+ * Converts text that was appended to a log file into documents like those of the Kubernetes filter
+ * of Fluent Bit, one JSON text per complete line. The time is that of the line, otherwise the
+ * current time.
  */
 export function createLineReader(source: LogSource): LineReader {
   const { namespace, pod, container } = source

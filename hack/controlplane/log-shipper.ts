@@ -8,7 +8,7 @@ import { namespace, type Settings } from './settings.ts'
 const everyMs = 1_000
 const chunkBytes = 256 * 1024
 
-/** The programs that run here, as the containers that they would be in a cluster. */
+/** Returns the local programs as the containers that they would be in a cluster. */
 function sources({ logsDir }: Settings): readonly LogSource[] {
   const inSystem = (container: string) => ({
     file: join(logsDir, `${container}.log`),
@@ -31,10 +31,10 @@ function sources({ logsDir }: Settings): readonly LogSource[] {
 export type Shipper = { readonly stop: () => Promise<void> }
 
 /**
- * Ships the logs of the programs to Kapis like a log shipper, as long as they run. Batches that
- * fail with 429, 503 or no response are sent again.
+ * Ships the logs of the programs to Kapis until it is stopped. Batches that fail with 429, 503 or
+ * without a response are retried.
  *
- * @param token of a service account with permission to ingest
+ * @param token token of a service account with permission to ingest
  */
 export function shipLogs(
   settings: Settings,
@@ -73,7 +73,7 @@ export function shipLogs(
 
 type Tail = {
   readonly read: () => readonly string[]
-  /** Lines that are to come again. */
+  /** Stores lines that the next `read` returns again. */
   readonly keep: (lines: readonly string[]) => void
 }
 
@@ -98,7 +98,7 @@ function createTail(source: LogSource): Tail {
   }
 }
 
-/** @returns how many bytes there were; none of a file that is not there yet */
+/** @returns the number of bytes read; 0 if the file does not exist yet */
 function readAt(file: string, chunk: Buffer, at: number): number {
   let fd: number
   try {
@@ -113,7 +113,7 @@ function readAt(file: string, chunk: Buffer, at: number): number {
   }
 }
 
-/** The status of the response; 0 without one. */
+/** Returns the status of the response; 0 without a response. */
 function post(url: URL, agent: Agent, { token, body }: { token: string; body: string }): Promise<number> {
   const { promise, resolve } = Promise.withResolvers<number>()
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/x-ndjson' }

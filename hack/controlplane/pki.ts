@@ -7,15 +7,15 @@ const validityDays = 365
 
 export type Pki = {
   readonly folder: string
-  /** Path of a file in the folder, such as `ca.crt`. */
+  /** Returns the path of a file in the folder, such as `ca.crt`. */
   readonly file: (name: string) => string
   readonly cluster: KeyPair
   readonly kapis: KeyPair
 }
 
 /**
- * Creates all certificates of a control plane. The front proxy has its own CA: with a shared one,
- * every client certificate could be used as the front proxy to impersonate anyone.
+ * Creates all certificates of a control plane. The front proxy has a separate CA: with a shared CA,
+ * any client certificate could be used as the front proxy, to impersonate anyone.
  */
 export function createPki(folder: string): Pki {
   mkdirSync(folder, { recursive: true, mode: 0o700 })
@@ -59,7 +59,7 @@ export function createPki(folder: string): Pki {
   return { folder, file, cluster, kapis }
 }
 
-/** A kubeconfig whose credential is a client certificate in files or a token. */
+/** Returns a kubeconfig with a client certificate in files, or a token. */
 export function toKubeconfig(
   server: string,
   caFile: string,
@@ -69,7 +69,7 @@ export function toKubeconfig(
     'token' in user
       ? { token: user.token }
       : { 'client-certificate': user.certFile, 'client-key': user.keyFile }
-  // JSON is YAML, and quotes what needs quoting.
+  // JSON is valid YAML, and always quoted correctly.
   const config = {
     apiVersion: 'v1',
     kind: 'Config',

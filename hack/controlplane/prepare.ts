@@ -6,10 +6,7 @@ import { type Pki, toKubeconfig } from './pki.ts'
 import { kwokConfig, sampleLog, sampleLogLines } from './samples/kwok-config.ts'
 import { namespace, type Settings } from './settings.ts'
 
-/**
- * Names in a run folder that belong to one run and are deleted when the next one starts. Other
- * files are not touched.
- */
+/** Names in a run folder that are deleted before the next run. Other files are not touched. */
 const ofOneRun = [
   'admin.kubeconfig',
   'authentication.yaml',
@@ -35,12 +32,12 @@ export function clearRunDir({ runDir }: Settings): void {
   for (const name of ofOneRun) rmSync(join(runDir, name), { recursive: true, force: true })
 }
 
-/** Maximum path length of a Unix socket that all systems support. */
+/** Path length in bytes that all systems support for Unix sockets. */
 const socketPathBytes = 100
 
 /**
- * The socket of kapis-oauth. A folder created for it elsewhere is recorded, so that it can be
- * removed (see stop.ts).
+ * Returns the path of the socket of kapis-oauth. If it is in a folder outside the run folder, the
+ * folder is recorded for removal (see stop.ts).
  */
 export function createSocketPath({ runDir }: Settings): string {
   const path = join(runDir, 'oauth.sock')
@@ -50,7 +47,7 @@ export function createSocketPath({ runDir }: Settings): string {
   return join(folder, 'oauth.sock')
 }
 
-/** Writes all files that the parts read when they start. */
+/** Writes all files that the programs read at startup. */
 export function writeFiles(settings: Settings, ports: Ports, pki: Pki, socket: string): void {
   const { runDir } = settings
   const write = (name: string, text: string) => writeFileSync(join(runDir, name), text, { mode: 0o600 })
@@ -74,7 +71,10 @@ export function issuerUrl({ kapis }: Ports): string {
   return `https://localhost:${kapis}/oauth`
 }
 
-/** kube-apiserver itself accepts tokens of Kapis, so that one token works at every address. */
+/**
+ * Returns the authentication configuration with which kube-apiserver accepts tokens of Kapis, so
+ * that one token works at every address.
+ */
 function authentication(settings: Settings, ports: Ports, pki: Pki) {
   return {
     apiVersion: 'apiserver.config.k8s.io/v1',
@@ -89,10 +89,10 @@ function issuer({ groupDomain }: Settings, ports: Ports, pki: Pki) {
     claimMappings: {
       username: { claim: 'sub', prefix: '' },
       groups: { claim: 'groups', prefix: '' },
-      // An expression, since `claim: uid` would reject tokens of releases without the claim.
+      // An expression, since `claim: uid` would reject tokens of releases without this claim.
       uid: { expression: 'has(claims.uid) ? claims.uid : ""' },
     },
-    // An issuer of people's tokens must not be able to speak for the system.
+    // Tokens of the issuer are for people, and must not name system users.
     userValidationRules: [
       {
         expression: "!user.username.startsWith('system:')",
@@ -138,7 +138,7 @@ function kapisConfig({ groupDomain, runDir, logStore }: Settings, ports: Ports, 
   }
 }
 
-/** JSON is YAML. */
+/** Formats JSON, which is valid YAML. */
 function json(value: unknown): string {
   return `${JSON.stringify(value, null, 2)}\n`
 }

@@ -7,7 +7,7 @@ describe('createRetryingClient', () => {
   const tooMany = new Status(429, 'TooManyRequests', 'later')
   const absent = new Status(404, 'NotFound', 'none of that name')
 
-  /** Fails with each of these in turn, and then answers. */
+  /** Returns a client that fails once with each error, and then responds. */
   function failing(...errors: readonly Error[]) {
     let calls = 0
     const client: KubeClient = {

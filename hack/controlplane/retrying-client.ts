@@ -2,14 +2,14 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Status } from '../../pkg/apierrors/status.ts'
 import type { KubeClient } from '../../pkg/kubeclient/client.ts'
 
-/** For how long a call is repeated, and how often, in ms. */
+/** How long a request is retried, and the pause between attempts, in milliseconds. */
 export type RetryLimits = { readonly withinMs: number; readonly everyMs: number }
 
 /**
- * Retries calls that fail with 429, 5xx or no response: on a busy machine, a kube-apiserver that
- * has just started does so occasionally, even when ready. Calls must be idempotent.
+ * Retries requests that fail with 429, 5xx or without a response: on a busy machine, a newly
+ * started kube-apiserver sometimes does so although it is ready. Requests must be idempotent.
  *
- * @throws Status the last one, when time is up; immediately for any other error
+ * @throws Status the last error after the time limit; any other error immediately
  */
 export function createRetryingClient(
   client: KubeClient,

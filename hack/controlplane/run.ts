@@ -4,12 +4,12 @@ import { loadSettings, type Settings } from './settings.ts'
 import { startSupervisor } from './start-supervisor.ts'
 import { findSupervisor } from './stop.ts'
 
-// make run: everything in the foreground, until Ctrl-C or until a part dies.
+// make run: runs everything in the foreground, until Ctrl-C or until a program exits.
 
 const parent = process.ppid
 const terminals = [0, 1, 2].filter(fd => isatty(fd))
 const settings = loadSettings(process.env)
-// Closing the terminal window closes both streams (EIO); the started processes must still be
+// Writes fail with EIO after the terminal window is closed, but the started processes must still be
 // stopped.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined)
 if (findSupervisor(settings) !== undefined) {
@@ -27,9 +27,9 @@ stop = () => {
   if (!stopping) void supervisor.stop()
   stopping = true
 }
-// make may be killed without notifying its children, which then get another parent. If a terminal
-// window runs make directly, only make is notified when the window is closed, and make then waits
-// for this process.
+// make may be killed without a signal to its children, which then get another parent. If a terminal
+// window runs make directly, only make gets a signal when the window is closed, and then waits for
+// this process.
 setInterval(() => {
   if (process.ppid !== parent || terminals.some(fd => !isatty(fd))) stop()
 }, 500).unref()
@@ -38,7 +38,7 @@ try {
   await supervisor.ready
   console.log(whatToTry(settings))
 } catch {
-  // The last message of the supervisor is the reason; `ended` reports it too.
+  // The supervisor has printed the reason, and `ended` returns it.
 }
 const reason = await supervisor.ended
 if (reason !== undefined) console.error(reason.split('\n')[0])
@@ -63,7 +63,7 @@ Ctrl-C stops everything.
 `
 }
 
-/** The programs' own logs are there from the first second on. */
+/** Returns a command that queries logs: the programs' own logs are available immediately. */
 function logsToTry({ groupDomain, logStore }: Settings): string {
   if (logStore === 'none') return ''
   return `  curl -s --cacert "$KAPIS_CA" -H "Authorization: Bearer $TOKEN" \\

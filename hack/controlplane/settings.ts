@@ -12,7 +12,7 @@ export type Settings = {
   readonly pods: number
   readonly port: number
   readonly logStore: 'none' | 'embedded' | 'opensearch'
-  /** Everything but Kapis and its manifests: a cluster to install it in. */
+  /** Whether Kapis and its manifests are omitted: the cluster is for tests that install them. */
   readonly onlyControlPlane: boolean
 }
 
@@ -44,8 +44,8 @@ function count(env: NodeJS.ProcessEnv, name: string, fallback: number): number {
 }
 
 /**
- * The environment of all started processes: without proxies, which would intercept loopback
- * connections, and without the settings of another control plane from the calling shell.
+ * Returns the environment of all started processes. It has no proxies, which would intercept
+ * loopback connections, and no settings of another control plane from the calling shell.
  */
 export function childEnvironment(env: NodeJS.ProcessEnv = process.env): Record<string, string> {
   const unwanted =

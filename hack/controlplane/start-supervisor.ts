@@ -11,16 +11,16 @@ import { down, stopComponents } from './stop.ts'
 const tailEveryMs = 100
 
 export type Supervisor = {
-  /** Rejects with the reason when something does not start. */
+  /** Rejects with the reason if a program does not start. */
   readonly ready: Promise<void>
-  /** Why it ended; undefined if it was stopped. */
+  /** Resolves to the reason for the end; undefined after a requested stop. */
   readonly ended: Promise<string | undefined>
   readonly stop: () => Promise<void>
-  /** Detaches the process, so that it continues alone. */
+  /** Detaches the supervisor, which then runs without its parent. */
   readonly release: () => void
 }
 
-/** Starts a supervisor and prints its output, after stopping leftovers of an earlier one. */
+/** Stops what an earlier supervisor has left, then starts a supervisor and prints its output. */
 export async function startSupervisor(settings: Settings, flags: readonly string[]): Promise<Supervisor> {
   mkdirSync(settings.runDir, { recursive: true })
   return withLock(`${settings.runDir}/lock`, console.log, async () => {
@@ -57,13 +57,13 @@ function supervise(settings: Settings, flags: readonly string[]): Supervisor {
   })
   child.on('exit', async (code, signal) => {
     tail.close()
-    // Killed outright, it could not stop its parts.
+    // A killed supervisor has not stopped its programs.
     if (signal !== null) await stopComponents(settings)
     const reason = failure ?? `the supervisor ended (${signal ?? `exit code ${code}`})`
     ready.reject(new Error(reason))
     ended.resolve(isReported ? undefined : reason)
   })
-  // A process that waits for one of two events must not end with the other.
+  // Prevents an unhandled rejection in callers that only wait for `ended`.
   ready.promise.catch(() => undefined)
 
   return {
@@ -105,7 +105,10 @@ function createTail(file: string): { copy: () => void; close: () => void } {
   }
 }
 
-/** A closed terminal is not an error: the started processes must still be stopped. */
+/**
+ * Prints to the terminal. A closed terminal is ignored, since the started processes must still be
+ * stopped.
+ */
 function print(bytes: Buffer): void {
   try {
     writeSync(1, bytes)

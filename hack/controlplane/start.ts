@@ -39,14 +39,14 @@ export type Start = {
   readonly portFinder: ReturnType<typeof createPortFinder>
   readonly say: (line: string) => void
   readonly signal: AbortSignal
-  /** Called with every started process. */
+  /** Called for every started process. */
   readonly started: (part: Component, child: ChildProcess) => void
 }
 
 /**
- * Starts everything in order of dependencies, and writes the env file when all is ready.
+ * Starts everything in order of dependencies, and writes the env file when all programs are ready.
  *
- * @returns the log shipper of the programs; undefined without a log store
+ * @returns the shipper of the program logs; undefined without a log store
  */
 export async function start(o: Start): Promise<Shipper | undefined> {
   const { settings, records, say, signal } = o
@@ -139,7 +139,7 @@ async function writeEnv({ settings, records }: Start, client: KubeClient, ports:
       ...(settings.logStore === 'opensearch'
         ? { OPENSEARCH_URL: `http://127.0.0.1:${ports.opensearch}` }
         : {}),
-      // kubectl caches discovery by address, and another server may have used this port before.
+      // kubectl caches discovery by address, but another server may have used this port before.
       KUBECACHEDIR: join(settings.runDir, 'kube-cache'),
     },
     bin,

@@ -5,10 +5,10 @@ import { isAlive, type ProcessId, stopProcess } from './processes/process-id.ts'
 import { createProcessRecords, startOrder } from './processes/records.ts'
 import type { Settings } from './settings.ts'
 
-/** Longer than the supervisor needs to stop every part, each with its grace period. */
+/** Longer than the supervisor needs to stop all programs with their grace periods. */
 const supervisorWithinMs = 45_000
 
-/** The supervisor of a run folder, if it is alive. */
+/** Returns the supervisor of a run folder if it is running. */
 export function findSupervisor({ runDir }: Settings): ProcessId | undefined {
   const id = createProcessRecords(runDir).pids().get('supervisor')
   return id !== undefined && isAlive(id) ? id : undefined
@@ -19,7 +19,7 @@ export function isUp(settings: Settings): boolean {
 }
 
 /**
- * Stops the recorded processes in reverse order, and removes files that later runs must not find.
+ * Stops the recorded processes in reverse order, and removes files that would affect later runs.
  */
 export async function stopComponents({ runDir }: Settings): Promise<string[]> {
   rmSync(join(runDir, 'env'), { force: true })
@@ -37,10 +37,7 @@ export async function stopComponents({ runDir }: Settings): Promise<string[]> {
   return stopped
 }
 
-/**
- * Stops all of a run folder, whether its supervisor is alive or was killed. Does nothing if nothing
- * runs.
- */
+/** Stops all processes of a run folder, even if the supervisor was killed. */
 export async function down(settings: Settings): Promise<string[]> {
   const supervisor = findSupervisor(settings)
   const pids = createProcessRecords(settings.runDir).pids()

@@ -7,9 +7,8 @@ import { loadSettings } from './settings.ts'
 import { start } from './start.ts'
 import { stopComponents } from './stop.ts'
 
-// The process that starts and stops the other programs. It has no terminal, writes to a log file
-// that run.ts and up.ts show, and talks to them over the IPC channel of Node.js, which closes if
-// the parent dies.
+// Starts, watches and stops the other programs. It has no terminal: run.ts and up.ts show its log
+// file. It sends messages over the IPC channel of Node.js, which closes if the parent dies.
 // Usage: supervise.ts
 //   [--attached]       end with the parent
 //   [--stop-on-death]  end when one of the programs ends
@@ -34,7 +33,7 @@ process.on('disconnect', () => {
 })
 for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => void end(0))
 process.on('uncaughtException', error => void fail(error))
-// Only the child processes may keep this process alive.
+// Keeps this process running without IPC channel; child processes alone would not.
 const alive = setInterval(() => undefined, 60_000)
 
 try {
@@ -53,7 +52,7 @@ function watch(part: Component, child: ChildProcess): void {
     if (ending !== undefined || expected) return
     const reason = `${part.name} has ended (${signal ?? `exit code ${code}`}); its log is ${part.log}`
     say(reason)
-    // While starting, the code that waits for the component reports its end with the last log
+    // During startup, the code that waits for the component reports its exit with the last log
     // lines.
     if (stopOnDeath && ready) void fail(new Error(reason))
   })

@@ -2,7 +2,7 @@ import { loadSettings } from './settings.ts'
 import { startSupervisor } from './start-supervisor.ts'
 import { isUp } from './stop.ts'
 
-// make up: everything in the background. Returns when it is ready, or fails with the reason.
+// make up: starts everything in the background. Returns when it is ready, or fails with the reason.
 
 const settings = loadSettings(process.env)
 if (isUp(settings)) {
@@ -21,7 +21,7 @@ try {
   supervisor.release()
   console.log(`up: source ${settings.runDir}/env`)
 } catch {
-  // The supervisor has printed the reason; it ends when all programs are stopped.
+  // The supervisor has printed the reason, and exits when all programs are stopped.
   await supervisor.ended
   process.exit(1)
 }

@@ -7,8 +7,8 @@ import { promisify } from 'node:util'
 import { withLock } from '../controlplane/processes/lock-file.ts'
 
 /**
- * Builds Helm from its Go module the first time (about 30 s on two cores) and keeps it in the
- * shared cache.
+ * Builds Helm from its Go module if it is not in the shared cache, which takes about 30 s on two
+ * cores.
  *
  * @throws Error without Go, or with the output of the compiler
  */

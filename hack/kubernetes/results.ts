@@ -1,11 +1,11 @@
 import { stripVTControlCharacters } from 'node:util'
 
-/** The names of the tests that passed; skipped ones are not included. */
+/** Results by test name; skipped tests are not included. */
 export type Results = ReadonlyMap<string, 'passed' | 'failed'>
 
 export type Difference = { readonly test: string; readonly straight: string; readonly kapis: string }
 
-/** The tests with different results through Kapis and directly at kube-apiserver. */
+/** Returns the tests whose result through Kapis differs from that at kube-apiserver. */
 export function findDifferences(straight: Results, kapis: Results): readonly Difference[] {
   const names = [...new Set([...straight.keys(), ...kapis.keys()])].sort()
   return names
@@ -18,8 +18,8 @@ export function countPassed(results: Results): string {
 }
 
 /**
- * Parses the groups of kubectl's command suite from its output (test/cmd/legacy-script.sh and
- * shell2junit).
+ * Parses the results of groups in the output of the kubectl command suite
+ * (test/cmd/legacy-script.sh and shell2junit).
  */
 export function parseKubectlSuite(output: string): Results {
   const results = new Map<string, 'passed' | 'failed'>()
@@ -27,8 +27,8 @@ export function parseKubectlSuite(output: string): Results {
   const plain = stripVTControlCharacters(output)
   for (const [, name, exitCode] of plain.matchAll(/^(?:Recording: (\S+)|\+\+\+ exit code: (\d+))$/gm)) {
     if (name !== undefined) group = name
-    // A group that did not complete has failed. The canary is the suite's check that failures are
-    // detected.
+    // A group without an end has failed. The canary is a failure on purpose, with which the suite
+    // tests itself.
     if (group !== undefined && group !== 'record_command_canary')
       results.set(group, exitCode === '0' ? 'passed' : 'failed')
   }
@@ -42,7 +42,7 @@ type Spec = {
   readonly State: string
 }
 
-/** The specs of a JSON report of Ginkgo. @throws SyntaxError */
+/** Parses the specs in a JSON report of Ginkgo. @throws SyntaxError */
 export function parseGinkgoReport(json: string): Results {
   const suites: readonly { readonly SpecReports: readonly Spec[] | null }[] = JSON.parse(json)
   const results = new Map<string, 'passed' | 'failed'>()

@@ -13,14 +13,14 @@ import {
 import { join } from 'node:path'
 import { parseGinkgoReport, parseKubectlSuite, type Results } from './results.ts'
 
-/** A server that the tests are run against: kube-apiserver itself, or Kapis. */
+/** A server to run the tests against: kube-apiserver or Kapis. */
 export type Server = { readonly name: string; readonly url: string; readonly token: string }
 
-/** The requirements of the suites, and the folder for their output. */
+/** What the suites need, and the folder for their output. */
 export type Workplace = {
   readonly folder: string
   readonly env: Readonly<Record<string, string>>
-  /** kubectl, kubectl-convert and e2e.test. */
+  /** The folder with kubectl, kubectl-convert and e2e.test. */
   readonly binFolder: string
 }
 
@@ -33,18 +33,18 @@ const sources = [
   'third_party/forked/shell2junit',
 ]
 
-// The suite deletes all namespaces, and with them the Service of Kapis: no namespace could then be
-// finalized, since the resources of an APIService without a Service are unknown. It expects the
-// command to fail, since the namespace default cannot be deleted.
+// The suite deletes all namespaces, including the Service of Kapis. Then no namespace could be
+// finalized, since the resources of an APIService without a Service are unknown. The replacement
+// fails as the suite expects, since the namespace default cannot be deleted.
 const deleteAllNamespaces = 'kubectl delete namespace -n my-namespace --all'
 const deleteOneNamespace = 'kubectl delete namespace -n my-namespace my-namespace default'
 
-/** kubectl's command suite. @returns its groups */
+/** Runs the command suite of kubectl. @returns the results of its groups */
 export async function runKubectlSuite(workplace: Workplace, server: Server, what = ''): Promise<Results> {
   const { folder } = workplace
   const source = join(folder, 'kubernetes')
   if (!existsSync(source)) copySources(workplace, source)
-  // Straight from the module each time: the token of the server before is in the copy.
+  // Copied again for each server, since the copy contains the token of the previous server.
   for (const name of readdirSync(join(moduleFolder(), 'test/cmd')).filter(name => name.endsWith('.sh'))) {
     const text = readFileSync(join(moduleFolder(), 'test/cmd', name), 'utf8')
     writeFileSync(
@@ -70,7 +70,7 @@ export async function runKubectlSuite(workplace: Workplace, server: Server, what
   return results
 }
 
-/** The end-to-end tests of the API. */
+/** The names of end-to-end tests of the API. */
 const focus = [
   'Watchers',
   'chunking',
@@ -87,11 +87,13 @@ const focus = [
   'SubjectReview',
   'ServiceAccounts',
 ].join('|')
-/** Excluded: they wait for containers, which do not run here, or take many minutes. */
+/**
+ * Names of excluded tests: they wait for containers, which do not run here, or take many minutes.
+ */
 const skip = [
   String.raw`\[(Disruptive|Slow|Flaky|Feature:.*)\]`,
   'ConversionWebhook',
-  // Excluded: they need a conversion webhook.
+  // Needs a conversion webhook.
   'CustomResourceFieldSelectors',
   'Aggregated APIServer',
   'ServiceAccountIssuerDiscovery',
@@ -103,12 +105,15 @@ const skip = [
   'by-node',
 ].join('|')
 
-/** Runs the end-to-end tests of test/kubernetes, or those that match `what`. @returns the specs */
+/**
+ * Runs the selected end-to-end tests of Kubernetes, or those that match `what`. @returns the
+ * results of the specs
+ */
 export async function runEndToEndTests(workplace: Workplace, server: Server, what = ''): Promise<Results> {
   const { folder } = workplace
   const kubeconfig = join(folder, `${server.name}.kubeconfig`)
   writeFileSync(kubeconfig, toKubeconfig(server), { mode: 0o600 })
-  // No controller takes it off the sample nodes, and the tests begin with a node that takes pods.
+  // The tests require an untainted node, and no controller here removes the taint of sample nodes.
   const untaint = ['taint', 'nodes', '--all', 'node.kubernetes.io/not-ready-']
   spawnSync(join(workplace.binFolder, 'kubectl'), untaint, { env: workplace.env })
   const report = join(folder, `e2e-${server.name}.json`)
@@ -134,7 +139,7 @@ export async function runEndToEndTests(workplace: Workplace, server: Server, wha
 
 function copySources({ binFolder }: Workplace, target: string): void {
   for (const name of sources) cpSync(join(moduleFolder(), name), join(target, name), { recursive: true })
-  // A module has neither permissions to write nor to run.
+  // Files of a Go module cache are read-only and not executable; the suite needs both.
   const { status } = spawnSync('chmod', ['-R', 'u+rwX,+x', target], { stdio: 'inherit' })
   if (status !== 0) throw new Error(`failed to make ${target} writable`)
   mkdirSync(join(target, '_output'))
@@ -143,7 +148,10 @@ function copySources({ binFolder }: Workplace, target: string): void {
 
 let found: string | undefined
 
-/** The sources of k8s.io/kubernetes in the module cache, in the version of the control plane. */
+/**
+ * Returns the sources of k8s.io/kubernetes in the module cache, in the version of the control
+ * plane.
+ */
 function moduleFolder(): string {
   if (found !== undefined) return found
   const cwd = join(import.meta.dirname, '../controlplane')
@@ -168,7 +176,9 @@ function toKubeconfig({ url, token }: Server): string {
 
 type RunOptions = { readonly log: string; readonly env: Readonly<Record<string, string>> }
 
-/** Resolves when the program has ended, also with an error: its output has the results. */
+/**
+ * Resolves when the program has exited, even with an error, since its output contains the results.
+ */
 async function run(command: string, args: readonly string[], { log, env }: RunOptions): Promise<void> {
   const output = openSync(log, 'w')
   const child = spawn(command, args, { env, stdio: ['ignore', output, output] })

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process'
 
-/** A token of an administrator, which kube-apiserver and Kapis accept. */
+/** Creates a token of an administrator, which kube-apiserver and Kapis accept. */
 export function createToken(kubectl: string, env: Readonly<Record<string, string>>): string {
   const run = (...args: readonly string[]) => execFileSync(kubectl, args, { env, encoding: 'utf8' }).trim()
   const [namespace, name] = ['kube-system', 'kubernetes-tests']

@@ -1,15 +1,15 @@
 import { dirname, join, normalize } from 'node:path'
 
 export type Files = {
-  /** Returns whether a path in the repository is a file or a folder. */
+  /** Reports whether a path in the repository is a file or a folder. */
   readonly exists: (path: string) => boolean
-  /** The text of a document. */
+  /** Returns the text of a document. */
   readonly read: (path: string) => string
 }
 
 /**
- * The links of a document that lead nowhere: to no file of the repository, or to no heading. Paths
- * in code spans, such as `pkg/authn/bearer.ts`, are checked like links.
+ * Returns the links of a document whose file or heading does not exist. Paths in code spans, such
+ * as `pkg/authn/bearer.ts`, are checked like links.
  */
 export function findBrokenLinks(document: string, files: Files): readonly string[] {
   const text = files.read(document)
@@ -47,8 +47,8 @@ function pathsOf(text: string): readonly string[] {
 }
 
 /**
- * Anchors as GitHub generates them: lower case, without punctuation, hyphens for spaces, and -1 for
- * a repeated heading.
+ * Returns the anchors that GitHub generates: lower case, without punctuation, hyphens for spaces,
+ * and -1 for a repeated heading.
  */
 function anchorsOf(text: string): ReadonlySet<string> {
   const anchors = new Set<string>()

@@ -6,7 +6,7 @@ import { findJava } from './java.ts'
 
 export type Command = { readonly command: string; readonly args: readonly string[] }
 
-/** Returns whether a Java for the engine is installed, the only requirement that may be missing. */
+/** Reports whether Java for the engine is installed; nothing else can be missing. */
 export function hasJava(): boolean {
   return hasJavaFor(findEngine())
 }
@@ -18,8 +18,8 @@ export function hasJavaFor({ oldestJava }: Engine): boolean {
 export type Where = { readonly folder: string; readonly port: number; readonly heapMb?: number }
 
 /**
- * The command of a single node with its data in a folder, on a loopback port: OpenSearch 3, or the
- * engine of STORE.
+ * Returns the command of a single node on a loopback port, with its data in a folder: OpenSearch 3,
+ * or the engine of STORE.
  *
  * @throws Error without Java, or if the engine cannot be downloaded
  */
@@ -30,11 +30,10 @@ export async function openSearchCommand(where: Where, say: (line: string) => voi
 }
 
 /**
- * The command of an Elasticsearch with security enabled. Its folder contains in `config` the TLS
- * files (`http.crt` and `http.key`, PEM) and the users (`users` and `users_roles` of the file
- * realm).
+ * Returns the command of an Elasticsearch with security. The `config` folder must contain TLS files
+ * (`http.crt` and `http.key`, PEM) and users (`users` and `users_roles` of the file realm).
  *
- * @throws Error as {@link openSearchCommand} does
+ * @throws Error like {@link openSearchCommand}
  */
 export async function securedCommand(where: Where, say: (line: string) => void): Promise<Command> {
   const { engine, security } = findSecured()

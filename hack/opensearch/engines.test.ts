@@ -33,7 +33,7 @@ describe('findSecured', () => {
     const { engine, security } = findSecured()
     const names = (file: string) => readFileSync(file, 'utf8').trim().split('\n').map(toName)
     expect(names(security.checksums)).to.include(`x-pack-security-${engine.version}.jar`)
-    // Elasticsearch refuses a module with a class that the server has.
+    // Elasticsearch rejects a module that contains a class of the server.
     expect(names(security.checksums).filter(name => names(engine.checksums).includes(name))).to.deep.equal([])
     expect(security.version).to.not.equal(engine.version)
   })

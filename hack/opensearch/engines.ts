@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** Jars that Maven resolves: what names them, and their checksums. */
+/** The pom.xml of libraries that Maven resolves, and their checksums. */
 export type Libraries = {
   readonly name: string
   readonly version: string
@@ -9,13 +9,13 @@ export type Libraries = {
   readonly checksums: string
 }
 
-/** A search engine that can be started here, with its main class and minimum Java version. */
+/** A search engine that can be started here: its libraries, main class and minimum Java version. */
 export type Engine = Libraries & {
-  /** A source next to this file. */
+  /** Name of a source file in this folder. */
   readonly launcher: 'OpenSearchNode.java' | 'ElasticsearchRunnerNode.java' | 'ElasticsearchNode.java'
   readonly oldestJava: number
   /**
-   * Whether it supports Painless, whose module is not published for later versions of
+   * Whether it supports Painless, whose module is not published for newer versions of
    * Elasticsearch.
    */
   readonly hasScripts: boolean
@@ -33,7 +33,7 @@ const known = {
 
 export const engineNames = Object.keys(known)
 
-/** The engine of `make up` and `make test`, unless STORE selects another one. */
+/** The default engine of `make up` and `make test`; STORE selects another. */
 export const usual = 'opensearch-3.8'
 
 /** @throws Error for an unknown name */
@@ -47,8 +47,8 @@ export function findEngine(given = process.env.STORE): Engine {
 }
 
 /**
- * The engine that can also be started with TLS, users and API keys, and the additional libraries
- * for that.
+ * Returns the engine that can also be started with TLS, users and API keys, and the additional
+ * libraries for that.
  */
 export function findSecured(): { readonly engine: Engine; readonly security: Libraries } {
   const engine = findEngine('elasticsearch-9.5')

@@ -7,8 +7,8 @@ import { withLock } from '../controlplane/processes/lock-file.ts'
 import type { Libraries } from './engines.ts'
 
 /**
- * Returns the folder with the libraries of an engine: from the shared cache, otherwise resolved by
- * Maven from its pom.xml and verified by its checksums.txt.
+ * Returns the folder with the libraries of an engine from the shared cache. Otherwise Maven
+ * resolves its pom.xml, and checksums.txt verifies the files.
  *
  * @throws Error if Maven is missing or fails, or a checksum differs
  */
@@ -52,8 +52,8 @@ function resolve(pom: string, folder: string): Promise<void> {
 }
 
 /**
- * Checksums of Maven come from the same server as the files; these were recorded when the version
- * was chosen.
+ * Verifies checksums that were recorded when the version was chosen: Maven gets its checksums from
+ * the same server as the files.
  */
 function check(folder: string, checksums: string): void {
   const lines = readFileSync(checksums, 'utf8').trim().split('\n')

@@ -5,8 +5,8 @@ import { join } from 'node:path'
 const folders = ['/usr/lib/jvm', '/opt', '/Library/Java/JavaVirtualMachines']
 
 /**
- * Finds a recent enough `java`: from JAVA_HOME, PATH, or the usual folders, where it may be next to
- * an older default.
+ * Returns a recent enough `java` from JAVA_HOME, PATH, or the usual folders, which may contain one
+ * in addition to an older default.
  */
 export function findJava(oldest: number, env: NodeJS.ProcessEnv = process.env): string | undefined {
   const homes = folders
@@ -19,7 +19,7 @@ export function findJava(oldest: number, env: NodeJS.ProcessEnv = process.env): 
   return inOrder.find(java => versionOf(java) >= oldest)
 }
 
-/** Returns the feature release; 0 if there is no such program. */
+/** Returns the feature release of Java; 0 if the program does not exist. */
 function versionOf(java: string): number {
   if (java !== 'java' && !existsSync(java)) return 0
   const { stderr } = spawnSync(java, ['-version'], { encoding: 'utf8' })

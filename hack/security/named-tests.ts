@@ -1,7 +1,7 @@
-/** A test that a document names: its file, and literal words of its title. */
+/** A test that a document refers to: its file, and literal words of its title. */
 export type NamedTest = { readonly file: string; readonly title: string; readonly line: number }
 
-/** Every `file`: "title" of a text. */
+/** Returns every `file`: "title" in a text. */
 export function findNamedTests(text: string): readonly NamedTest[] {
   return [...text.matchAll(/`([\w./-]+\.ts)`: "([^"]+)"/g)].map(({ 1: file = '', 2: title = '', index }) => ({
     file,
@@ -11,13 +11,12 @@ export function findNamedTests(text: string): readonly NamedTest[] {
 }
 
 /**
- * Returns what is wrong with a reference to a test; undefined if the test exists. The text must be
- * in a title.
+ * Returns the problem of a reference to a test; undefined if the file contains the title.
  *
  * @param source the text of the test file; undefined if it does not exist
  */
 export function faultOf({ file, title }: NamedTest, source: string | undefined): string | undefined {
   if (source === undefined) return `there is no ${file}`
-  // In a literal with single quotes, an apostrophe is escaped.
+  // An apostrophe is escaped in a string with single quotes.
   return source.replaceAll("\\'", "'").includes(title) ? undefined : `${file} has no test "${title}"`
 }

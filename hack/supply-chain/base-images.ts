@@ -1,15 +1,15 @@
 const pinned = /^[^@\s]+@sha256:[0-9a-f]{64}$/
 
 /**
- * Checks the base images of a Dockerfile: images that are not pinned by digest, a downloaded
- * frontend, and a Node.js version other than that of the tests. Build arguments have their
+ * Returns problems of the base images of a Dockerfile: images without a digest, a downloaded
+ * frontend, or a Node.js version that differs from that of the tests. Build arguments have their
  * defaults.
  *
- * @param nodeVersion of hack/node, such as 24.21.0
+ * @param nodeVersion the version of hack/node, such as 24.21.0
  */
 export function baseImageFaults(file: string, text: string, nodeVersion: string): readonly string[] {
   const defaults = new Map<string, string>()
-  // The reserved name of no image at all.
+  // The reserved name of the empty image.
   const stages = new Set(['scratch'])
   const faults: string[] = []
   const lines = text.replaceAll(/\\\n/g, ' ').split('\n')
@@ -32,7 +32,7 @@ export function baseImageFaults(file: string, text: string, nodeVersion: string)
   return faults
 }
 
-/** The image or stage from which a line takes files. */
+/** Returns the image or stage from which a line copies files. */
 function takenFrom(line: string): string | undefined {
   const [, image] =
     /^COPY\s.*--from=(\S+)/i.exec(line) ?? /^RUN\s.*--mount=\S*\bfrom=([^\s,]+)/i.exec(line) ?? []

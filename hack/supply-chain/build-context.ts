@@ -1,6 +1,6 @@
 /**
- * Checks the build context of a Dockerfile: missing files, files that .dockerignore excludes, and
- * entries of .dockerignore that nothing uses. Without Docker such errors would not be noticed.
+ * Returns problems of the build context of a Dockerfile: missing files, files that .dockerignore
+ * excludes, and unused entries of .dockerignore. Without Docker such errors would not be noticed.
  *
  * @param ignore text of a .dockerignore that begins with `*` and re-includes by `!path`
  */

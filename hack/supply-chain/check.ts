@@ -1,11 +1,11 @@
-/** Direct dependencies as package.json has them: each one version, and no range. */
+/** Returns direct dependencies of package.json without an exact version. */
 export function versionFaults(manifest: Readonly<Record<string, unknown>>): readonly string[] {
   return directDependencies(manifest)
     .filter(([, version]) => !/^\d+\.\d+\.\d+(-[\w.]+)?$/.test(version))
     .map(([name, version]) => `package.json: ${name} is ${version}, which is not an exact version`)
 }
 
-/** Each direct dependency must have a row in the table of the ADR. */
+/** Returns direct dependencies without a row in the table of the ADR. */
 export function undocumented(manifest: Readonly<Record<string, unknown>>, adr: string): readonly string[] {
   const argued = new Set(
     [...adr.matchAll(/^\| ([^|]+) \|/gm)].flatMap(([, names = '']) =>
@@ -18,7 +18,7 @@ export function undocumented(manifest: Readonly<Record<string, unknown>>, adr: s
     .map(name => `docs/adr/0001-dependencies.md does not say why ${name}`)
 }
 
-/** `@biomejs/biome` is called biome by everybody. */
+/** Returns the common name of a package: `@biomejs/biome` is usually called biome. */
 function shortName(name: string): string {
   return name.slice(name.indexOf('/') + 1)
 }
@@ -42,7 +42,7 @@ export function unpinnedActions(file: string, text: string): readonly string[] {
   })
 }
 
-/** Node images of kind in a workflow that are not pinned by digest. */
+/** Returns node images of kind in a workflow that are not pinned by digest. */
 export function unpinnedNodeImages(file: string, text: string): readonly string[] {
   return text.split('\n').flatMap((line, i) => {
     const image = /\bkindest\/node\b[^\s"'#]*/.exec(line)?.[0]
@@ -53,7 +53,7 @@ export function unpinnedNodeImages(file: string, text: string): readonly string[
 
 const installScripts = ['preinstall', 'install', 'postinstall']
 
-/** A package with an install script. */
+/** Returns the install scripts of a package. */
 export function installScriptsOf(manifest: unknown): readonly string[] {
   if (typeof manifest !== 'object' || manifest === null || !('scripts' in manifest)) return []
   const { scripts } = manifest

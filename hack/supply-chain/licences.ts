@@ -1,7 +1,7 @@
 import type { Locked } from './lockfile.ts'
 
 /**
- * Generates docs/licences.md: the packages of the image with their licences. Build and test
+ * Renders docs/licences.md: the packages of the image with their licences. Build and test
  * dependencies are only counted.
  */
 export function renderLicences(packages: readonly Locked[]): string {

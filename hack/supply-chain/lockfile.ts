@@ -1,21 +1,21 @@
-/** One package of a lock file (npm's lockfileVersion 3). */
+/** A package in a lock file (lockfileVersion 3 of npm). */
 export type Locked = {
-  /** The path of its installation: node_modules/… */
+  /** The path where it is installed: node_modules/… */
   readonly path: string
   readonly name: string
   readonly version: string
   readonly license: string
-  /** Whether it is in the image, and not only for building and testing. */
+  /** Whether the image contains the package; others are only for building and testing. */
   readonly isShipped: boolean
   readonly integrity: string
   readonly resolved: string
-  /** Packages for other platforms, which npm does not install. */
+  /** Names of packages for other platforms, which npm does not install here. */
   readonly optional: readonly string[]
 }
 
 export type LockfileText = { readonly path: string; readonly text: string }
 
-/** @throws Error if it is not a lock file of version 3 */
+/** @throws Error if the text is not a lock file of version 3 */
 export function readLockfile({ path, text }: LockfileText): readonly Locked[] {
   const { lockfileVersion, packages } = JSON.parse(text)
   if (lockfileVersion !== 3 || typeof packages !== 'object')
@@ -34,7 +34,7 @@ export function readLockfile({ path, text }: LockfileText): readonly Locked[] {
     }))
 }
 
-// Licences that permit use, modification and redistribution without obligations beyond the notice.
+// Licences that permit use, modification and redistribution, and only require the notice.
 const permissive = new Set([
   ...[
     'MIT',
@@ -51,7 +51,7 @@ const permissive = new Set([
 ])
 
 /**
- * Returns whether an SPDX expression permits use: all terms of AND, one of OR. Nested parentheses
+ * Reports whether an SPDX expression permits use: all terms of AND, one of OR. Nested parentheses
  * count as not permissive.
  */
 export function isPermissive(license: string): boolean {
@@ -62,9 +62,9 @@ export function isPermissive(license: string): boolean {
 }
 
 /**
- * Checks a lock file: each package must have a checksum and an allowed licence. Optional packages
- * for other platforms must be included: a registry that lacks them produces a lock file that `npm
- * ci` rejects everywhere else.
+ * Returns problems of a lock file: packages without a checksum or an allowed licence, and missing
+ * optional packages for other platforms. If a registry lacks those, `npm ci` rejects its lock file
+ * elsewhere.
  */
 export function lockfileFaults(file: string, packages: readonly Locked[]): readonly string[] {
   const names = new Set(packages.map(({ name }) => name))

@@ -6,8 +6,8 @@ import { brokeOff, type Outcome } from './totals.ts'
 
 export type Clusters = {
   /**
-   * Runs tests against a dedicated control plane, with its addresses in the environment. A failure
-   * to start counts as one failed test.
+   * Runs tests against a separate control plane, with its addresses in the environment. If it does
+   * not start, that counts as one failed test.
    */
   readonly with: (runDir: string, test: (env: Record<string, string>) => Promise<Outcome>) => Promise<Outcome>
   readonly stop: () => Promise<void>

@@ -1,6 +1,6 @@
 import type { Timing } from './timings.ts'
 
-/** Messages of a test process to its parent. */
+/** A message of a test process to its parent. */
 export type Message =
   | {
       readonly test: string
@@ -9,18 +9,18 @@ export type Message =
       readonly seconds?: number
     }
   | { readonly timing: Timing }
-  /** Ready for a job; the response is a JobMessage. */
+  /** The process is ready for a job; the response is a JobMessage. */
   | { readonly next: true }
   | { readonly end: true }
 
-/** Files that run together, in this order. */
+/** Files that run together in this order. */
 export type Job = readonly string[]
-/** No files: there are no further jobs. */
+/** The next job; without files, the process exits. */
 export type JobMessage = { readonly job: Job }
 
 const states = new Set<unknown>(['began', 'passed', 'failed', 'skipped'])
 
-/** Tests may send their own messages to the parent. */
+/** Reports whether a message is from this runner: tests may send other messages to the parent. */
 export function isMessage(value: unknown): value is Message {
   if (typeof value !== 'object' || value === null) return false
   if ('end' in value) return value.end === true

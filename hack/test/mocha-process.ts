@@ -9,14 +9,12 @@ import { isMessage, type Job, type JobMessage, type Message } from './messages.t
 import type { Timing } from './timings.ts'
 import { brokeOff, none, type Outcome, sum } from './totals.ts'
 
-/** The test files that match, in the order of their names. */
+/** Returns the test files that match, sorted by name. */
 export function testFiles(patterns: readonly string[]): string[] {
   return globSync(patterns, { cwd: repository }).sort()
 }
 
-/**
- * A queue of test files for several processes, each taking the next file when it is done with one.
- */
+/** A queue of jobs for several processes; each takes the next job when it has finished one. */
 export type Queue = { readonly take: () => Job | undefined; readonly isEmpty: () => boolean }
 
 export function createQueue(jobs: readonly Job[]): Queue {
@@ -24,7 +22,7 @@ export function createQueue(jobs: readonly Job[]): Queue {
   return { take: () => left.shift(), isEmpty: () => left.length === 0 }
 }
 
-/** Runs jobs of `next` when `first` has none left. */
+/** Returns a queue with the jobs of `first`, then those of `next`. */
 export function thenFrom(first: Queue, next: Queue): Queue {
   return { take: () => first.take() ?? next.take(), isEmpty: () => first.isEmpty() && next.isEmpty() }
 }
@@ -32,14 +30,15 @@ export function thenFrom(first: Queue, next: Queue): Queue {
 export type MochaRun = {
   readonly timeoutMs: number
   readonly env: Readonly<Record<string, string>>
-  /** Before each line that it prints, since other processes print at the same time. */
+  /** Prefix of each printed line, since several processes print concurrently. */
   readonly name: string
   readonly print?: (line: string) => void
   readonly timed?: (kind: 'file' | 'test', timing: Timing) => void
 }
 
 /**
- * A separate process, so that a crash (a bad import, out of memory) becomes one more failed test.
+ * Runs jobs in a separate process, so that a crash (a bad import, out of memory) counts as one
+ * failed test.
  */
 export async function runMocha(queue: Queue, run: MochaRun): Promise<Outcome> {
   if (queue.isEmpty()) return none
@@ -64,21 +63,22 @@ export async function runMocha(queue: Queue, run: MochaRun): Promise<Outcome> {
     }
     const answer: JobMessage = { job: queue.take() ?? [] }
     count.began(answer.job)
-    // A process that has ended in the meantime is detected by its exit event.
+    // Ignored: if the process has exited, its exit event reports that.
     child.send(answer, () => {})
   })
   const { promise, resolve } = Promise.withResolvers<string>()
   child.on('error', error => resolve(error.message))
   child.on('exit', (code, signal) => resolve(signal ?? `exit code ${code}`))
   const end = await promise
-  // Remaining output; a leftover process may keep the pipe open for ever.
+  // Waits for remaining output with a limit, since a process that a test has left may keep the pipe
+  // open.
   await Promise.race([once(child, 'close'), sleep(2_000)])
   const outcome = count.outcome(`${name}: the tests broke off (${end})`)
-  // The remaining files must still run.
+  // After a crash, another process runs the remaining files.
   return count.isOver() || queue.isEmpty() ? outcome : sum([outcome, await runMocha(queue, run)])
 }
 
-/** Counts reported tests, so that they are known if the process crashes. */
+/** Counts results as tests report them, so that they are known after a crash. */
 export function createCount() {
   let outcome = none
   let files: Job = []

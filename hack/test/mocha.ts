@@ -3,24 +3,23 @@ import Mocha from 'mocha'
 import { isJobMessage, type Job, type Message } from './messages.ts'
 import { cpuSeconds } from './timings.ts'
 
-// Runs the test files of each job from its parent, and reports when each test starts and ends, so
-// that a crash loses neither the results nor the name of the running test. Usage: mocha.ts
-// TIMEOUT_MS
+// Runs the test files of each job from its parent. Reports when each test starts and ends, so that
+// after a crash the results and the name of the running test are known. Usage: mocha.ts TIMEOUT_MS
 
 const [timeout = '10000'] = process.argv.slice(2)
 const grep = process.env.GREP
 
-/** Says nothing of a file whose tests have all passed but their names. */
+/** Prints only test names, and failures. */
 class Reporter extends Mocha.reporters.Spec {
   override epilogue() {
     if (this.failures.length > 0) super.epilogue()
   }
 }
 
-// The parent has died, and the control plane with it: there is nothing left to report to.
+// The parent has died, and the control plane with it: results could not be reported.
 process.once('disconnect', () => process.exit(1))
-// A test may leave an unhandled rejection that makes no test fail; Mocha emits each again while it
-// runs.
+// Prints each unhandled rejection once, since it may fail no test, and Mocha emits it again during
+// a run.
 const reported = new WeakSet<Promise<unknown>>()
 process.on('unhandledRejection', (reason, promise) => {
   if (!reported.has(promise)) console.error('unhandled rejection:', reason)
@@ -51,7 +50,7 @@ function nextJob(): Promise<Job> {
   return promise
 }
 
-/** @returns how many tests and hooks failed, and how many tests there were */
+/** @returns the number of failed tests and hooks, and the number of tests */
 async function run(files: Job): Promise<{ failures: number; total: number }> {
   const mocha = new Mocha({ timeout: Number(timeout), reporter: Reporter, ...(grep ? { grep } : {}) })
   for (const file of files) mocha.addFile(resolve(file))
@@ -68,7 +67,7 @@ async function run(files: Job): Promise<{ failures: number; total: number }> {
     report({ test: test.fullTitle(), state: 'failed', why: toFirstLine(error?.message) }),
   )
   const failures = await promise
-  // Its listeners for uncaught errors would call those of the next run, endlessly.
+  // Removes its listeners for uncaught errors: they would call those of the next run, endlessly.
   mocha.dispose()
   return { failures, total: runner.total }
 }

@@ -1,12 +1,12 @@
-/** How many tests ended how. */
+/** The number of tests by result. */
 export type Totals = { readonly passed: number; readonly failed: number; readonly skipped: number }
 
-/** Prints totals and failures, one line each. */
+/** Totals, and one line per failure. */
 export type Outcome = Totals & { readonly failures: readonly string[] }
 
 export const none: Outcome = Object.freeze({ passed: 0, failed: 0, skipped: 0, failures: [] })
 
-/** A file that crashed after `before` tests. */
+/** Returns the outcome of a file that crashed after the tests of `before`. */
 export function brokeOff(reason: string, before: Outcome = none): Outcome {
   return { ...before, failed: before.failed + 1, failures: [...before.failures, reason] }
 }
@@ -23,12 +23,12 @@ export function sum(outcomes: readonly Outcome[]): Outcome {
   )
 }
 
-/** The last line of `make test`. */
+/** Returns the last line of `make test`. */
 export function toLine({ passed, failed, skipped }: Totals): string {
   return `${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`
 }
 
-/** Nothing run is nothing shown to work. */
+/** Reports whether tests have passed and none failed. A run without tests is not a success. */
 export function isSuccess({ passed, failed }: Totals): boolean {
   return failed === 0 && passed > 0
 }

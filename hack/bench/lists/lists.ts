@@ -11,19 +11,21 @@ const podCount = Number(process.env.BENCH_PODS ?? 10_000)
 const sizes = { small: 5_000, large: Number(process.env.BENCH_OBJECTS ?? 50_000) }
 // Number of updates in each round.
 const fanOut = { watchers: 1_000, updates: Number(process.env.BENCH_UPDATES ?? 200), rounds: 5 }
-// Both servers end watches of clients that fall behind for long.
+// Maximum number of updates ahead of the watchers: both servers end watches of clients that stay
+// behind.
 const mostAhead = 20
 const seconds = 2
 const measured = { rounds: 3, warmSeconds: 1 }
 
 /**
- * Pages of many pods against the native list, pages of more and more objects, and watches by many.
+ * Compares pages of many pods with the native list. Measures pages of growing collections, and
+ * watches of many clients.
  */
 export async function benchLists(env: BenchEnv): Promise<void> {
   const kube = createApi(env.kubeUrl, env.kubeToken)
   await kube('POST', '/api/v1/namespaces', { metadata: { name: namespace } })
   for (const part of [benchPods, benchSizes, benchWatchers]) {
-    // If one measurement fails, the others continue.
+    // A failed measurement does not stop the others.
     await part(env, kube).catch(error => {
       console.log(`FAILED: ${error instanceof Error ? error.message : error}`)
       process.exitCode = 1
@@ -32,8 +34,8 @@ export async function benchLists(env: BenchEnv): Promise<void> {
 }
 
 /**
- * The native list cannot sort or page sorted results, so a client that needs one page reads all
- * selected objects.
+ * Queries with the equivalent native query. The native list cannot sort or page sorted results, so
+ * a client reads all selected objects for one page.
  */
 const pages: readonly (readonly [name: string, query: string, nativeQuery: string])[] = [
   ['by label, newest 10', 'labelSelector=app%3Dweb', 'labelSelector=app%3Dweb'],
@@ -98,8 +100,8 @@ async function benchSizes(env: BenchEnv, kube: Call): Promise<void> {
   const load = { connections: 4, seconds, token: env.kapisToken }
   const times = async (): Promise<readonly (readonly number[])[]> => {
     const loads = Object.values(queries).map(query => ({ ...load, url: `${path}?${query}` }))
-    // Computed from requests per second: the client reports quantiles in tenths of a millisecond, a
-    // quarter of the measured value.
+    // Computed from requests per second: quantiles of the load client have a resolution of 0.1 ms,
+    // a quarter of the measured value.
     return (await measureByTurns(env.hey, loads, measured)).map(outcomes =>
       perSecond(outcomes).map(each => (load.connections * 1000) / each),
     )
@@ -122,7 +124,7 @@ async function benchWatchers(env: BenchEnv, kube: Call): Promise<void> {
   const kubeUrl = `${env.kubeUrl}/api/v1/nodes?${query}`
   const kapis = { url: kapisUrl, token: env.kapisToken, pid: env.pids.get('apiserver') ?? 0 }
   const native = { url: kubeUrl, token: env.kubeToken, pid: env.pids.get('kube-apiserver') ?? 0 }
-  /** @param received events so far: the updates never run far ahead of the watchers */
+  /** @param received returns the number of received events; updates wait for it */
   const update = async (received: () => number): Promise<void> => {
     for (let i = 0; i < fanOut.updates; i++) {
       const due = (i - mostAhead) * fanOut.watchers
@@ -133,7 +135,10 @@ async function benchWatchers(env: BenchEnv, kube: Call): Promise<void> {
   }
   const expected = fanOut.watchers * fanOut.updates
 
-  /** CPU microseconds per event sent to watchers, without the cost of the updates themselves. */
+  /**
+   * Returns the CPU time in microseconds per event sent to watchers, without the cost of the
+   * updates.
+   */
   async function costOf({ url, token, pid }: Server, idleMs: number): Promise<number> {
     const watchers = await openWatchers(url, token, fanOut.watchers)
     await sleep(2_000)

@@ -4,7 +4,7 @@ import { until } from '../api.ts'
 
 export type Watchers = { readonly received: () => number; readonly stop: () => void }
 
-/** Opens many watches, each on its own connection, and counts all their events. */
+/** Opens many watches, each on its own connection, and counts their events. */
 export async function openWatchers(url: string, token: string, count: number): Promise<Watchers> {
   const agent = new Agent({ maxSockets: Number.POSITIVE_INFINITY })
   let received = 0
@@ -12,7 +12,7 @@ export async function openWatchers(url: string, token: string, count: number): P
   for (let i = 0; i < count; i++) {
     const req = request(url, { agent, headers: { authorization: `Bearer ${token}` } }, res => {
       open++
-      // Each event ends with a line feed; the rest of its content is not needed.
+      // Each event ends with a line feed, so its content need not be parsed.
       res.on('data', (chunk: Buffer) => {
         for (let at = chunk.indexOf(0x0a); at >= 0; at = chunk.indexOf(0x0a, at + 1)) received++
       })

@@ -5,7 +5,7 @@ import type { LineFile } from './lines.ts'
 
 const senders = 4
 
-/** Sends all of a file to `_bulk` over a few connections. @returns lines a second */
+/** Sends a file to `_bulk` over several connections. @returns lines per second */
 export async function ingest({ file, batches, lines }: LineFile, url: string, token = ''): Promise<number> {
   const handle = await open(file)
   try {

@@ -15,7 +15,7 @@ const endings = [
 const batchLines = 2000
 export const daySeconds = 86_400
 
-/** Splits a file of lines into batches, the bodies of `_bulk` requests. */
+/** A file of lines in batches, which are the bodies of `_bulk` requests. */
 export type LineFile = {
   readonly file: string
   readonly lines: number
@@ -23,8 +23,9 @@ export type LineFile = {
 }
 
 /**
- * Writes lines of some 200 bytes of 999 pods in 40 namespaces, spread over the day before
- * `endSeconds`, the same for the same arguments: eleven of them have the word `kernelpanic`.
+ * Writes lines of some 200 bytes, of 999 pods in 40 namespaces, distributed over the day before
+ * `endSeconds`. The same arguments produce the same lines. Eleven lines contain the word
+ * `kernelpanic`.
  */
 export function writeLines(
   file: string,
@@ -68,7 +69,7 @@ function hexOf(pod: number): string {
   return (pod * 2_654_435_761).toString(16).padStart(16, '0').repeat(4).slice(0, 64)
 }
 
-/** Whole numbers below a bound, the same in each run. */
+/** Returns a generator of whole numbers below a bound, the same in each run. */
 function createRandom(start: number): (below: number) => number {
   let seed = start
   return below => {

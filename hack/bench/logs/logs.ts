@@ -9,19 +9,19 @@ import { ingest } from './ingest.ts'
 import { writeLines } from './lines.ts'
 import { queries } from './queries.ts'
 
-/** Number of log lines that the clusters themselves produce. */
+/** A small cluster, which produces few log lines itself. */
 export const logsClusterSize = { NODES: '3', PODS: '3' } as const
 
 const count = Number(process.env.LINES ?? 1_000_000)
-// Of ten million lines a question about each takes half a minute with both stores.
+// With ten million lines, a round of all queries takes half a minute in both stores.
 const rounds = count > 2_000_000 ? 5 : 9
-// logs.embedded.memoryMegabytes, with its default.
+// The default of logs.embedded.memoryMegabytes.
 const memoryMegabytes = 512
 const smallLines = 30_000
 const together = { lines: 300_000, rounds: 9, askMs: 4_000, pauseMs: 200 }
 const disturbed = { rounds: 9, seconds: 6 }
 
-/** A Kapis with a log store. */
+/** A Kapis instance with one of the log stores. */
 type Side = {
   readonly env: BenchEnv
   readonly ask: (query: string) => Promise<string>
@@ -29,8 +29,8 @@ type Side = {
 }
 
 /**
- * Compares the embedded store with a real OpenSearch: the same lines by `_bulk`, the same queries
- * through the same API.
+ * Compares the embedded store with OpenSearch: the same lines by `_bulk`, and the same queries by
+ * the same API.
  */
 export async function benchLogs(env: BenchEnv): Promise<void> {
   const peer = await startCluster({
@@ -48,7 +48,7 @@ export async function benchLogs(env: BenchEnv): Promise<void> {
     await compare(embedded, openSearch)
     printHead('alone')
     await benchExpression(embedded)
-    // Measurements that add lines.
+    // From here on, measurements add lines.
     await benchTogether(embedded)
     await benchSmall(embedded)
     const most = sumOf([...pids, ...pids.flatMap(childrenOf)].map(pid => residentMb(pid, 'VmHWM')))
@@ -62,7 +62,7 @@ async function compare(embedded: Side, openSearch: Side): Promise<void> {
   const end = Math.floor(Date.now() / 1000)
   const lines = writeLines(join(embedded.env.runDir, 'lines.ndjson'), count, end)
   const own = await ingest(lines, embedded.bulk, embedded.env.kapisToken)
-  // Kapis puts its index template when the first line arrives.
+  // Kapis creates its index template when the first line arrives.
   const first = writeLines(join(embedded.env.runDir, 'first.ndjson'), 1, end)
   await ingest(first, openSearch.bulk, openSearch.env.kapisToken)
   const direct = openSearch.env.openSearchUrl
@@ -77,14 +77,14 @@ async function compare(embedded: Side, openSearch: Side): Promise<void> {
   for (const [name, query, atMost = 1] of queries(end)) {
     const [a, b] = [await time(embedded, query), await time(openSearch, query)]
     report(`${name}, ms`, a.times, b.times, { atMost })
-    // Each control plane also ships its own logs.
+    // The totals may differ slightly, since each control plane also ships its own logs.
     if (Math.abs(a.total - b.total) > count / 100)
       console.log(`  the answers differ: ${a.total} and ${b.total}`)
   }
 }
 
 /**
- * Measures the effect of regular expressions over all lines, queried endlessly, on requests that do
+ * Measures how regular expressions over all lines, queried continuously, affect requests that do
  * not use the store.
  */
 async function benchExpression({ env, ask }: Side): Promise<void> {
@@ -95,7 +95,7 @@ async function benchExpression({ env, ask }: Side): Promise<void> {
   for (let round = 0; round < disturbed.rounds; round++) {
     quiet.push((await measure(env.hey, load)).p99Ms)
     const isDone = new AbortController()
-    // A different query each time, since repeated ones are answered from caches.
+    // Each query is different, since caches respond to repeated queries.
     const asking = repeat(isDone.signal, () =>
       ask(`q=${encodeURIComponent(`/=1.*u49[^${asked++}]/`)}&size=1`),
     )
@@ -107,8 +107,8 @@ async function benchExpression({ env, ask }: Side): Promise<void> {
 }
 
 /**
- * Measures the mutual effect of ingest and queries. Ingest adds lines, so the query is also
- * measured alone, before and after it.
+ * Measures how ingest and queries affect each other. Ingest adds lines, so the query alone is
+ * measured before and after it.
  */
 async function benchTogether({ env, ask, bulk }: Side): Promise<void> {
   const times: number[] = []
@@ -133,8 +133,7 @@ async function benchTogether({ env, ask, bulk }: Side): Promise<void> {
   const rates: { alone: number[]; during: number[] } = { alone: [], during: [] }
   const asked: { alone: number[]; during: number[] } = { alone: [], during: [] }
   for (let round = 0; round < together.rounds; round += 1) {
-    // All with one timestamp, however long writing takes: old lines are not stored again and cost
-    // little.
+    // All lines have the current time: old lines would not be stored again, and cost little.
     const now = Math.floor(Date.now() / 1000)
     const [first, second] = [1, 2].map(ago =>
       writeLines(join(env.runDir, `together-${ago}.ndjson`), together.lines, now - ago),
@@ -151,15 +150,15 @@ async function benchTogether({ env, ask, bulk }: Side): Promise<void> {
   report('question during ingest, ms', asked.during, asked.alone, { atMost: 2 })
 }
 
-/** Measures the disk space of lines that are sent one by one, once their file is complete. */
+/** Measures the disk space of lines that are sent one by one, after their file is closed. */
 async function benchSmall({ env, bulk }: Side): Promise<void> {
   const folder = join(env.runDir, 'kapis-logs')
-  // A whole day that no other lines are of.
+  // A day without other lines.
   const day = Math.floor(Date.now() / 86_400_000) - 3
   const name = new Date(day * 86_400_000).toISOString().slice(0, 10)
   const lines = writeLines(join(env.runDir, 'small.ndjson'), smallLines, (day + 1) * 86_400, 1)
   await ingest(lines, bulk, env.kapisToken)
-  // Files of former days are closed each minute.
+  // Files of past days are closed once a minute.
   const deadline = performance.now() + 150_000
   const files = () => readdirSync(folder).filter(file => file.startsWith(name))
   while (files().some(file => file.endsWith('-wal')) && performance.now() < deadline) await sleep(1000)
@@ -182,7 +181,7 @@ function toSide(env: BenchEnv): Side {
   }
 }
 
-/** Several rounds, since both stores cache parts of earlier queries. */
+/** Measures several rounds, since both stores cache parts of earlier queries. */
 async function time({ ask }: Side, query: string): Promise<{ times: number[]; total: number }> {
   const times: number[] = []
   let body = ''

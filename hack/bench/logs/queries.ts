@@ -1,19 +1,19 @@
 import { daySeconds } from './lines.ts'
 
 /**
- * A name, the parameters of the log API, and how many times OpenSearch's time is enough: 1 when
- * left out.
+ * Name, parameters of the log API, and the allowed multiple of the time of OpenSearch, by default
+ * 1.
  */
 export type Query = readonly [name: string, query: string, target?: number]
 
-// Every line is read for these, where OpenSearch has an index of parts of lines.
+// Allowed multiple for queries that read every line, while OpenSearch has an index of substrings.
 const scan = 3
 
 /**
- * The queries for both stores. `{n}` is replaced by the number of the round, since repeated queries
- * may be answered from caches.
+ * Returns the queries for both stores. `{n}` is replaced by the number of the round, since caches
+ * may respond to repeated queries.
  *
- * @param end the Unix second at which the day of the lines ends
+ * @param end the Unix second at the end of the day of the lines
  */
 export function queries(end: number): readonly Query[] {
   const sixHours = `start_time=${end - 12 * 3600}&end_time=${end - 6 * 3600}`

@@ -7,7 +7,7 @@ import { judge, median, printHead, report } from '../report.ts'
 const namespaceCount = 500
 const podCount = Number(process.env.BENCH_PODS ?? 10_000)
 const callers = { count: 1_000, namespaces: 3, pages: 3 }
-// All caches of rights, and of pages that are joined.
+// Maximum for all caches of permissions and of joined pages.
 const maxGrowthMb = 64
 const load = { connections: 4, seconds: 2 }
 const measured = { rounds: 5, warmSeconds: 1 }
@@ -22,7 +22,7 @@ const queries = {
   'page 2 of a label': 'labelSelector=app%3Da1&limit=10&page=2',
 }
 
-/** Pages of narrowed lists against those of an administrator, who sees everything. */
+/** Compares pages of narrowed lists with those of an administrator, who sees all objects. */
 export async function benchNarrowed(env: BenchEnv): Promise<void> {
   const kube = createApi(env.kubeUrl, env.kubeToken)
   await create(kube)
@@ -46,7 +46,7 @@ export async function benchNarrowed(env: BenchEnv): Promise<void> {
     const token = await tokenOf(kube, namespaces)
     await until(1, async () => ((await sees(token, `${pods}?limit=1`)) === namespaces ? 1 : 0))
     for (const [name, url] of urls) {
-      // Both authenticate in the same way.
+      // Both use tokens of the same kind.
       const loads = [token, env.kubeToken].map(each => ({ ...load, url, token: each }))
       const [own, theirs] = (await measureByTurns(env.hey, loads, measured)).map(outcomes =>
         perSecond(outcomes).map(each => (load.connections * 1_000) / each),
@@ -57,7 +57,7 @@ export async function benchNarrowed(env: BenchEnv): Promise<void> {
   await benchCallers(env, pods)
 }
 
-/** Memory after pages of many callers, each of whom sees other namespaces. */
+/** Measures the memory after pages of many callers, each of whom sees other namespaces. */
 async function benchCallers(env: BenchEnv, pods: string): Promise<void> {
   const pid = env.pids.get('apiserver') ?? 0
   const firstMs: number[] = []
@@ -72,7 +72,8 @@ async function benchCallers(env: BenchEnv, pods: string): Promise<void> {
   }
   await forEach(0, 20, page, 4)
   firstMs.length = 0
-  // As many pages that are made again for an administrator: what V8 keeps of that is not what narrowing takes.
+  // Computes as many pages for an administrator first, so that memory that V8 keeps for them is not
+  // attributed to narrowing.
   const kapis = createApi(env.kapisUrl, env.kapisToken)
   for (let round = 0; round < callers.pages; round++)
     await forEach(0, callers.count, i => kapis('GET', `${pods}?limit=10&name=${round}${i}`), 4)
@@ -115,7 +116,7 @@ async function create(kube: Call): Promise<void> {
       ),
     })
   })
-  // A pod takes the service account of its namespace, which a controller makes.
+  // A pod needs the default service account of its namespace, which a controller creates.
   const accounts = '/api/v1/serviceaccounts?fieldSelector=metadata.name%3Ddefault'
   await until(namespaceCount, async () => JSON.parse(await kube('GET', accounts)).items.length)
   await forEach(0, podCount, i =>
@@ -135,7 +136,7 @@ async function tokenOf(kube: Call, namespaces: number): Promise<string> {
   return String(answer.status.token)
 }
 
-/** The number of namespaces that a list is of. */
+/** Returns the number of namespaces that a narrowed list covers. */
 async function sees(token: string, url: string): Promise<number> {
   const { headers } = await fetch(url, { headers: { authorization: `Bearer ${token}` } })
   return Number(headers.get('kapis-narrowed-namespaces'))

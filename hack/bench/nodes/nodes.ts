@@ -13,9 +13,9 @@ type Workload = {
   readonly connections: number
   readonly gzip?: boolean
   readonly kapis: string
-  /** The equivalent request at kube-apiserver. */
+  /** Path of the equivalent request to kube-apiserver. */
   readonly native: string
-  /** Minimum requests per second, as multiples of kube-apiserver's and of the static server's. */
+  /** Required multiples of the throughput of kube-apiserver and of the static server. */
   readonly times: number
   readonly timesStatic?: number
 }
@@ -24,8 +24,8 @@ const seconds = 3
 const measured = { rounds: 3, warmSeconds: seconds }
 
 /**
- * Reads of 5,000 nodes, compared with kube-apiserver and with a server of static bytes, alternately
- * in one run.
+ * Compares reads of 5,000 nodes with kube-apiserver and a server of static bytes, alternately in
+ * one run.
  */
 export async function benchNodes(env: BenchEnv): Promise<void> {
   const workloads = toWorkloads(env.groupDomain)
@@ -83,7 +83,7 @@ function toWorkloads(groupDomain: string): readonly Workload[] {
   ]
 }
 
-/** The static server returns exactly the bytes that Kapis returned. */
+/** Starts the static server with the bytes of responses of Kapis. */
 async function startStatic(
   env: BenchEnv,
   workloads: readonly Workload[],
@@ -94,7 +94,7 @@ async function startStatic(
   return { url: `https://127.0.0.1:${port}`, child }
 }
 
-/** Not by fetch, which decompresses. */
+/** Fetches a response without decompression, unlike fetch(). */
 async function fetchRaw(env: BenchEnv, { name, kapis, gzip }: Workload): Promise<StaticAnswer> {
   const headers = {
     authorization: `Bearer ${env.kapisToken}`,

@@ -1,14 +1,14 @@
 import { createServer } from 'node:https'
 import { createCa, issueCertificate } from '../../../pkg/certs/issue.ts'
 
-/** A server of fixed responses: the upper limit of a Node.js HTTPS server. */
+/** A response of the static server, which is the upper limit of a Node.js HTTPS server. */
 export type StaticAnswer = {
   readonly path: string
   readonly encoding: string | undefined
   readonly body: Uint8Array
 }
 
-// A process of its own, like kapis-apiserver. Its parent sends the responses, and receives the
+// Runs as a separate process, like kapis-apiserver. Its parent sends the responses and receives the
 // port.
 
 process.once('disconnect', () => process.exit(0))

@@ -1,8 +1,8 @@
 import { hash, verify } from '@node-rs/bcrypt'
 import { forEach } from '../api.ts'
 
-// node bcrypt-loop.ts SECONDS THREADS: what cores give when they do nothing but check passwords.
-// Prints how many a second.
+// Usage: node bcrypt-loop.ts SECONDS THREADS. Prints how many passwords per second the cores can
+// verify without other work.
 
 const [seconds = 0, threads = 1] = process.argv.slice(2).map(Number)
 const password = 'Correct horse 1'

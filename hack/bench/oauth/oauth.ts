@@ -10,15 +10,15 @@ import { type Load, measure } from '../load.ts'
 import { judge, printHead, report } from '../report.ts'
 
 const run = promisify(execFile)
-// Many short alternating rounds, so that other load on the machine affects both sides.
+// Many short alternating rounds, so that other load on the machine affects both sides equally.
 const logins = { rounds: 5, seconds: 6, warmSeconds: 12 }
-// More than there are cores, so that a hash is always waiting.
+// More than the cores, so that a hash is always waiting.
 const connections = 8
 const healthSeconds = 10
 const calls = { rounds: 9, requests: 5_000, tokens: 1_000, connections: 16 }
 
 /**
- * Compares logins with the hash rate of the cores, and measures their effect on other requests and
+ * Compares logins with the hash rate of the cores. Measures how logins affect other requests, and
  * the cost of many tokens.
  */
 export async function benchOAuth(env: BenchEnv): Promise<void> {
@@ -33,8 +33,8 @@ function toLogins(env: BenchEnv): Omit<Load, 'seconds'> {
 }
 
 /**
- * Kapis runs on the same cores as the loop. In a cluster kube-apiserver and the callers would run
- * elsewhere.
+ * Measures logins on the same cores as the loop. kube-apiserver and the callers use the other
+ * cores, as they would run elsewhere in a cluster.
  */
 async function benchLogins(env: BenchEnv): Promise<void> {
   const threads = availableParallelism()
@@ -42,8 +42,8 @@ async function benchLogins(env: BenchEnv): Promise<void> {
   if (half === 0) throw new Error('logins are measured on half of the cores: one is not enough')
   const [ours, others, all] = [`0-${half - 1}`, `${half}-${threads - 1}`, `0-${threads - 1}`]
   const { perSecond } = await measure(env.hey, { ...toLogins(env), seconds: logins.warmSeconds })
-  // A fixed number of logins, like the loop: work that is cut off would cost time without being
-  // counted.
+  // A fixed number of logins, like the loop: unfinished work at the end of a duration would cost
+  // time without being counted.
   const share = (perSecond * logins.seconds * half) / threads
   const requests = connections * Math.max(1, Math.round(share / connections))
   const [own, plain]: [number[], number[]] = [[], []]
@@ -53,7 +53,7 @@ async function benchLogins(env: BenchEnv): Promise<void> {
     for (let round = 0; round < logins.rounds; round++) {
       const load = { ...toLogins(env), seconds: 0, requests, cores: others }
       own.push((await measure(env.hey, load)).perSecond)
-      // As many threads as kapis-oauth uses for hashes.
+      // The loop uses as many threads as kapis-oauth uses for hashes.
       plain.push(await script(['taskset', '-c', ours], 'bcrypt-loop.ts', logins.seconds, threads))
     }
   } finally {
@@ -62,7 +62,7 @@ async function benchLogins(env: BenchEnv): Promise<void> {
   report('logins, next to bcrypt on the same cores, /s', own, plain, { atLeast: 0.9 })
 }
 
-/** Keeps a process, with all of its threads, to some of the cores. */
+/** Restricts a process with all its threads to some cores. */
 function pin(pid: number, cores: string): void {
   execFileSync('taskset', ['-a', '-c', '-p', cores, String(pid)])
 }
@@ -83,7 +83,7 @@ async function benchTokens(env: BenchEnv): Promise<void> {
   writeFileSync(many, tokens.join('\n'), { mode: 0o600 })
   const url = `${env.kapisUrl}/kapis/resources.${env.groupDomain}/v1alpha3/nodes?limit=10`
   const load = (file: string) => script([], 'token-load.ts', url, file, calls.connections, calls.requests)
-  // One warm-up round: V8 compiles the code, and signatures are verified once.
+  // Warm-up: V8 compiles the code, and each signature is verified and cached.
   await load(many)
   await load(one)
   const [distinct, single]: [number[], number[]] = [[], []]
@@ -96,7 +96,7 @@ async function benchTokens(env: BenchEnv): Promise<void> {
 
 /**
  * Issues access tokens of the administrator, each with its own session, through a client that acts
- * as this user.
+ * as the administrator.
  */
 async function createTokens(env: BenchEnv, count: number): Promise<readonly string[]> {
   const { groupDomain, kubeUrl, kubeToken, namespace, user, kapisUrl } = env
@@ -108,7 +108,7 @@ async function createTokens(env: BenchEnv, count: number): Promise<readonly stri
   })
   const grant = { grant_type: 'client_credentials', client_id: client.name, client_secret: client.secret }
   const ask = () => requestToken(kapisUrl, new URLSearchParams(grant))
-  // Waits until kapis-oauth has loaded the client.
+  // Repeated until kapis-oauth has loaded the client.
   for (let tries = 100; tries > 0; tries--) {
     const error = await ask().then(
       () => undefined,
@@ -123,7 +123,7 @@ async function createTokens(env: BenchEnv, count: number): Promise<readonly stri
   return tokens
 }
 
-/** Runs a script of this folder that prints a number. */
+/** Runs a script of this folder and returns the number that it prints. */
 async function script(
   prefix: readonly string[],
   name: string,

@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs'
 import { forEach } from '../api.ts'
 
-// node token-load.ts URL TOKENS-FILE CONNECTIONS REQUESTS: sends GET requests with the tokens of
-// the file in turn, several concurrently, in a separate process. Prints the responses per second;
-// any status but 200 ends it.
+// Usage: node token-load.ts URL TOKENS-FILE CONNECTIONS REQUESTS. Sends GET requests with the
+// tokens of the file in turn, from a separate process. Prints the responses per second. Exits at
+// any status other than 200.
 
-// Certificate verification is not measured here.
+// Not verified, since certificate verification is not measured.
 process.env.NODE_TLS_REJECT_UNAUTHORIZED = '0'
 const [url = '', tokensFile = '', connections = '', requests = ''] = process.argv.slice(2)
 const tokens = readFileSync(tokensFile, 'utf8').split('\n').filter(Boolean)

@@ -7,14 +7,14 @@ import { type BinaryName, buildBinary, type Making } from './build.ts'
 import { cacheKey, loadVersions } from './versions.ts'
 
 const names: readonly BinaryName[] = ['etcd', 'kube-apiserver', 'kubectl', 'kube-controller-manager', 'kwok']
-/** Contained in the envtest archive; the others are built from their modules. */
+/** Programs of the envtest archive; the others are built from their modules. */
 const archived: readonly BinaryName[] = ['etcd', 'kube-apiserver', 'kubectl']
 
 export type Binaries = Readonly<Record<BinaryName, string>>
 
 /**
- * Finds the programs of a real control plane: in KUBEBUILDER_ASSETS, otherwise in the shared cache,
- * otherwise by a download, otherwise by a build.
+ * Returns the programs of a real control plane. Searches KUBEBUILDER_ASSETS and the shared cache.
+ * Missing programs are downloaded, or built if that fails.
  */
 export async function ensureBinaries(making: Making): Promise<Binaries> {
   const { say } = making
@@ -56,7 +56,7 @@ function cacheFolder(): string {
 async function fill(cache: string, missing: () => BinaryName[], making: Making): Promise<void> {
   const { say } = making
   mkdirSync(cache, { recursive: true })
-  // Left behind by a killed process: the lock shows that no other one is building.
+  // The folder of a killed process: the lock shows that no other process is building.
   for (const left of globSync(`${cache}.new-*`)) rmSync(left, { recursive: true, force: true })
   const scratch = mkdtempSync(`${cache}.new-`)
   const publish = (name: string) => renameSync(join(scratch, name), join(cache, name))
@@ -75,7 +75,7 @@ async function fill(cache: string, missing: () => BinaryName[], making: Making):
   }
 }
 
-/** @returns why it did not work */
+/** @returns the reason if the download has failed */
 function download(folder: string, say: (line: string) => void): Promise<string | undefined> {
   const { promise, resolve } = Promise.withResolvers<string | undefined>()
   const child = spawn(process.execPath, [join(import.meta.dirname, 'download.ts'), folder], {

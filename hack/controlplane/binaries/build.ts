@@ -3,20 +3,23 @@ import { join } from 'node:path'
 import { loadVersions, type Versions } from './versions.ts'
 
 export type BinaryName = 'etcd' | 'kube-apiserver' | 'kubectl' | 'kube-controller-manager' | 'kwok'
-/** Also needed by Kubernetes' own tests (make test-kubernetes). */
+/** Programs that only the tests of Kubernetes need (make test-kubernetes). */
 export type TestBinaryName = 'kubectl-convert' | 'e2e.test'
-/** Reports the progress of a build, and cancels it. */
+/** Reports the progress of a build, and cancels the build. */
 export type Making = { readonly say: (line: string) => void; readonly signal: AbortSignal }
 
 type Source = {
   readonly folder: string
   readonly module: string
   readonly about: string
-  /** A test program, which `go build` does not make. */
+  /** Whether it is a test program, which `go test -c` builds. */
   readonly isTest?: true
 }
 
-/** The folder of the Go module to build in, from hack/controlplane; the package, and how long it takes. */
+/**
+ * The folder of the Go module (relative to hack/controlplane), the package, and the duration of the
+ * build.
+ */
 export const sources: Readonly<Record<BinaryName | TestBinaryName, Source>> = {
   etcd: { folder: '.', module: 'go.etcd.io/etcd/server/v3', about: 'about 30 s' },
   'kube-apiserver': { folder: '.', module: 'k8s.io/kubernetes/cmd/kube-apiserver', about: 'about 5 min' },
@@ -69,8 +72,7 @@ export async function buildBinary(
 }
 
 function run(args: readonly string[], folder: string, signal: AbortSignal): Promise<void> {
-  // Programs without cgo run on every Linux, whatever its C library; containers may share the
-  // cache.
+  // Without cgo, programs run with any C library of Linux, so containers can share the cache.
   const env = { ...process.env, CGO_ENABLED: '0' }
   const child = spawn('go', args, {
     cwd: join(import.meta.dirname, '..', folder),
@@ -90,7 +92,10 @@ function run(args: readonly string[], folder: string, signal: AbortSignal): Prom
   return promise
 }
 
-/** Without these Kubernetes calls itself v0.0.0 and refuses what depends on its version. */
+/**
+ * Returns linker flags with the versions: otherwise Kubernetes reports v0.0.0, and rejects features
+ * that depend on its version.
+ */
 function linkerFlags({ kubernetes, kwok }: Versions): string {
   const [major = '', minor = ''] = kubernetes.split('.')
   const values = { gitVersion: `v${kubernetes}`, gitMajor: major, gitMinor: minor, gitTreeState: 'clean' }

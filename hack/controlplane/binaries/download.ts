@@ -5,9 +5,9 @@ import { gunzipSync } from 'node:zlib'
 import { parse } from 'yaml'
 import { loadVersions, platform } from './versions.ts'
 
-// A separate program, because Node.js decides at its start whether to use a proxy, and only
-// downloads need one. Usage: NODE_USE_ENV_PROXY=1 node download.ts <folder>. On failure it prints
-// the reason and exits with 1.
+// A separate program: Node.js reads the proxy settings at startup, and only downloads use a proxy.
+// Usage: NODE_USE_ENV_PROXY=1 node download.ts <folder>. On failure it prints the reason and exits
+// with 1.
 
 const index =
   process.env.KAPIS_ENVTEST_INDEX ||
@@ -77,8 +77,8 @@ async function get(url: string): Promise<Buffer> {
 }
 
 /**
- * The regular files of a tar archive: a header of 512 bytes each, then the content padded to a
- * multiple of that.
+ * Yields the regular files of a tar archive. Each has a header of 512 bytes and content padded to a
+ * multiple of 512 bytes.
  */
 function* filesOf(tar: Buffer): Generator<{ name: string; content: Buffer }> {
   for (let at = 0; at + 512 <= tar.length && tar[at] !== 0; ) {

@@ -4,10 +4,10 @@ import { expect } from 'chai'
 
 const hack = join(import.meta.dirname, '../..')
 
-/** kwok's tracing needs newer versions; the Kubernetes client does not depend on them. */
+/** The tracing of kwok needs newer versions, which the Kubernetes client does not depend on. */
 const onlyTraced = /^go\.opentelemetry\.io\//
 
-/** The version of each module in a go.mod: required or replaced. */
+/** Returns the version of each module in a go.mod, required or replaced. */
 function versionsIn(file: string): Map<string, string> {
   const text = readFileSync(join(hack, file), 'utf8')
   const required = [...text.matchAll(/^\s*(?:require )?(\S+\.\S+) (v\S+)/gm)]
@@ -18,7 +18,8 @@ function versionsIn(file: string): Map<string, string> {
 describe('the Go modules that are built next to kube-apiserver', () => {
   const kubeApiserver = versionsIn('controlplane/go.mod')
 
-  // One module that differs makes the compiler build the whole Kubernetes client again.
+  // The compiler cache is shared: with one different version, the whole Kubernetes client would be
+  // compiled again.
   const files: readonly (readonly [file: string, atLeast: number])[] = [
     ['controlplane/kwok/go.mod', 20],
     ['helm/go.mod', 20],

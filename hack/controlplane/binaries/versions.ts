@@ -20,7 +20,7 @@ export function loadVersions(): Versions {
   }
 }
 
-/** The system as Go names it. */
+/** Returns operating system and architecture in the names of Go. */
 export function platform(): { os: string; arch: string } {
   return { os: process.platform === 'win32' ? 'windows' : process.platform, arch: goArch(process.arch) }
 }
@@ -29,7 +29,7 @@ function goArch(arch: string): string {
   return arch === 'x64' ? 'amd64' : arch
 }
 
-/** The cache folder of a set of binaries, by version and platform. */
+/** Returns the cache folder of a set of programs, by version and platform. */
 export function cacheKey({ kubernetes, etcd, kwok }: Versions): string {
   const { os, arch } = platform()
   return `kubernetes-${kubernetes}_etcd-${etcd}_kwok-${kwok}_${os}-${arch}`

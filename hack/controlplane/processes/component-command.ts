@@ -4,8 +4,8 @@ import { isAlive, stopProcess } from './process-id.ts'
 import { type Component, createProcessRecords } from './records.ts'
 import { waitReady } from './wait-ready.ts'
 
-// Stops and starts a component of a running control plane: component-command.ts stop|start|restart NAME
-// [--no-wait]
+// Stops and starts a component of a running control plane. Usage: component-command.ts
+// stop|start|restart NAME [--no-wait]
 
 const [verb = '', name = '', option] = process.argv.slice(2)
 const settings = loadSettings(process.env)
@@ -24,7 +24,7 @@ records.updateEnvPids()
 process.exit(0)
 
 async function stop(running: Component): Promise<void> {
-  // Set before the signal, so that the supervisor knows that the end is intended.
+  // Written before the signal, so that the supervisor knows that the exit is intended.
   records.setComponent({ ...running, stopped: true })
   const id = records.pids().get(running.name)
   if (id !== undefined) await stopProcess(id)

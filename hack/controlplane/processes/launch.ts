@@ -4,8 +4,8 @@ import { identify, type ProcessId } from './process-id.ts'
 import type { Component, ProcessRecords } from './records.ts'
 
 /**
- * Starts a process in its own process group, so that Ctrl-C in a terminal does not reach it, and
- * records it.
+ * Starts and records a process in its own process group, so that Ctrl-C in a terminal does not
+ * reach it.
  */
 export async function launch(
   part: Component,

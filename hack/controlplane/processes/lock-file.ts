@@ -4,10 +4,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { identify, isAlive } from './process-id.ts'
 
 /**
- * Takes a lock file for this process, or returns its owner (which may be this process). A lock of a
- * dead process is ignored.
+ * Acquires a lock file for this process. A lock of a dead process is ignored.
  *
- * @returns the process ID of the owner, or undefined if the lock is ours now
+ * @returns undefined if this process now owns the lock; otherwise the process ID of the owner,
+ * which may be this process
  */
 export function tryLock(file: string): number | undefined {
   mkdirSync(dirname(file), { recursive: true })
@@ -19,7 +19,7 @@ export function tryLock(file: string): number | undefined {
       if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error
     }
     const [pid = '', stamp = ''] = read(file).trim().split(' ')
-    // Made, but not written yet.
+    // The owner has created the file, but not written its ID yet.
     if (pid === '' && ageMs(file) < 2000) return 0
     if (isAlive({ pid: Number(pid), stamp })) return Number(pid)
     rmSync(file, { force: true })
@@ -32,7 +32,7 @@ export function unlock(file: string): void {
   if (Number(pid) === process.pid) rmSync(file, { force: true })
 }
 
-/** Does the work while holding the lock; if it has to wait, it prints a message. */
+/** Runs the work while holding the lock. Prints a message if it has to wait. */
 export async function withLock<T>(
   file: string,
   say: (line: string) => void,

@@ -3,18 +3,17 @@ import { tmpdir, userInfo } from 'node:os'
 import { join } from 'node:path'
 import { tryLock, unlock } from './lock-file.ts'
 
-/** Below the range of ephemeral ports, so that no outgoing connection uses one of them. */
+/** Below the ephemeral ports, so that no outgoing connection uses one of them. */
 const range = { from: 20_000, to: 32_000 }
 
 /**
- * Finds ports on loopback and reserves them against other control planes that start at the same
- * time: seconds pass between choosing a port and listening on it. A reservation lives as long as
- * its owner.
+ * Finds loopback ports, and reserves them against other control planes that start concurrently: a
+ * program listens only seconds after its port was chosen. A reservation ends with its owner.
  */
 export function createPortFinder() {
   const reserved = (port: number) => join(tmpdir(), `kapis-ports-${userInfo().uid}`, String(port))
-  // A process that only tests a port listens on it briefly, which must not coincide with the start
-  // of its owner.
+  // Reserved before the test: the test listens on the port briefly, which could collide with the
+  // start of another owner's program.
   const take = async (port: number) => {
     if (tryLock(reserved(port)) !== undefined) return false
     if (await isFree(port)) return true
@@ -24,7 +23,7 @@ export function createPortFinder() {
   const taken = new Set<number>()
 
   return {
-    /** The wanted port or the next free one. */
+    /** Returns the wanted port, or the next free port. */
     async near(wanted: number): Promise<number> {
       for (let port = wanted; port < wanted + 200 && port < 65_536; port += 1) {
         if (!taken.has(port) && (await take(port))) return claim(port)
@@ -50,7 +49,7 @@ export function createPortFinder() {
 }
 
 async function isFree(port: number): Promise<boolean> {
-  // A listener on the wildcard address does not prevent binding to loopback, so both are tried.
+  // A listener on the wildcard address does not prevent a bind to loopback, so both are tested.
   return (await canListen(port, '127.0.0.1')) && (await canListen(port, undefined))
 }
 

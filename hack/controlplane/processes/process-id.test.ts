@@ -13,7 +13,7 @@ describe('processStamp', () => {
 })
 
 describe('stopProcess', () => {
-  /** The script prints a process ID, or nothing of interest, when it is ready to be stopped. */
+  /** Starts a script, which prints a process ID or another line when it is ready to be stopped. */
   const start = async (script: string) => {
     const child = spawn('sh', ['-c', script], { detached: true, stdio: ['ignore', 'pipe', 'ignore'] })
     const [printed] = await once(child.stdout, 'data')
@@ -31,7 +31,7 @@ describe('stopProcess', () => {
     const member = identify(printed)
     await stopProcess(id, 100)
     expect(isAlive(id)).to.equal(false)
-    // All are killed at the same time, but each ends only when it gets a CPU.
+    // All are killed simultaneously, but each only exits when it is scheduled.
     while (isAlive(member)) await sleep(20)
   })
 

@@ -8,14 +8,17 @@ import { setTimeout as sleep } from 'node:timers/promises'
  */
 export type ProcessId = { readonly pid: number; readonly stamp: string }
 
-/** Start time of the process from the system; undefined if it does not exist or is a zombie. */
+/**
+ * Returns the start time of the process as reported by the system; undefined if it does not exist
+ * or is a zombie.
+ */
 export function processStamp(pid: number): string | undefined {
   try {
     if (process.platform !== 'linux') {
       const line = execFileSync('ps', ['-o', 'stat=,lstart=', '-p', String(pid)], { encoding: 'utf8' }).trim()
       return line.startsWith('Z') ? undefined : line.replace(/^\S+\s+/, '').replaceAll(/\s+/g, '_')
     }
-    // The second field is the program name in parentheses, which may itself contain spaces and
+    // The second field is the program name in parentheses, which may contain spaces and
     // parentheses.
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
@@ -34,15 +37,15 @@ export function isAlive({ pid, stamp }: ProcessId): boolean {
 }
 
 /**
- * Sends SIGTERM, then SIGKILL after the grace period, to the whole process group. Returns when it
- * is gone.
+ * Sends SIGTERM to the process group, and SIGKILL after the grace period. Returns when the process
+ * has exited.
  */
 export async function stopProcess(id: ProcessId, graceMs = 5000): Promise<void> {
   if (!isAlive(id)) return
   signalGroup(id.pid, 'SIGTERM')
   const deadline = Date.now() + graceMs
   while (isAlive(id) && Date.now() < deadline) await sleep(20)
-  // Processes that the leader left behind in its group are killed too.
+  // Kills processes that the leader has left in its group.
   signalGroup(id.pid, 'SIGKILL')
   while (isAlive(id)) await sleep(20)
 }

@@ -11,12 +11,12 @@ export type ComponentName =
   | 'oauth'
   | 'apiserver'
 
-/** URL that returns 200 when the process is ready. */
+/** How to check whether a process is ready: by a request that must return 200. */
 export type Probe =
   | { readonly url: string; readonly caFile?: string }
   | { readonly socket: string; readonly path: string }
 
-/** A program with the command line to start it, or start it again. */
+/** A program with its command line, for a start or restart. */
 export type Component = {
   readonly name: ComponentName
   readonly command: string
@@ -25,11 +25,11 @@ export type Component = {
   readonly cwd: string
   readonly log: string
   readonly probe: Probe
-  /** Stopped intentionally, so its end is not reported as a failure. */
+  /** Whether the program was stopped intentionally, so that its exit is not a failure. */
   readonly stopped: boolean
 }
 
-/** In the order of starting: each needs the ones before it. */
+/** The order of starting: each program needs earlier ones. */
 export const startOrder: readonly ComponentName[] = [
   'etcd',
   'kube-apiserver',
@@ -40,7 +40,7 @@ export const startOrder: readonly ComponentName[] = [
   'apiserver',
 ]
 
-/** Order of KAPIS_PIDS in the env file. */
+/** The order of KAPIS_PIDS in the env file. */
 const pidOrder: readonly ComponentName[] = [
   'etcd',
   'kube-apiserver',
@@ -52,7 +52,7 @@ const pidOrder: readonly ComponentName[] = [
 ]
 
 /**
- * The records in a run folder: running processes (`pids`), how they were started (`parts.json`) and
+ * The records in a run folder: running processes (`pids`), their command lines (`parts.json`), and
  * the file for users to source (`env`).
  */
 export function createProcessRecords(runDir: string) {
@@ -86,7 +86,7 @@ export function createProcessRecords(runDir: string) {
       const others = this.parts().filter(({ name }) => name !== part.name)
       replace(partsFile, `${JSON.stringify([...others, part], null, 2)}\n`)
     },
-    /** The value of KAPIS_PIDS in the env file. */
+    /** Returns the value of KAPIS_PIDS for the env file. */
     pidList(): string {
       const all = pids()
       return pidOrder.flatMap(name => (all.has(name) ? [`${name}=${all.get(name)?.pid}`] : [])).join(' ')
@@ -100,7 +100,7 @@ export function createProcessRecords(runDir: string) {
       const text = readFileSync(envFile, 'utf8')
       replace(envFile, text.replace(/^export KAPIS_PIDS=.*$/m, `export KAPIS_PIDS=${quoted(this.pidList())}`))
     },
-    /** The env file as a shell would see it after sourcing; undefined when nothing is up. */
+    /** Returns the variables of the env file; undefined if nothing is running. */
     readEnv(): Record<string, string> | undefined {
       if (!existsSync(envFile)) return undefined
       const env: Record<string, string> = {}
@@ -116,7 +116,7 @@ export function createProcessRecords(runDir: string) {
 
 export type ProcessRecords = ReturnType<typeof createProcessRecords>
 
-/** Readers see the old or the new file, never a part of it. */
+/** Replaces a file atomically: readers never see partial content. */
 function replace(file: string, text: string): void {
   writeFileSync(`${file}.new`, text, { mode: 0o600 })
   renameSync(`${file}.new`, file)

@@ -5,15 +5,13 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { isAlive, type ProcessId } from './process-id.ts'
 import type { Component, Probe } from './records.ts'
 
-/**
- * Usually takes seconds, but four control planes on two cores with a cold disk took half a minute.
- */
+/** Usually seconds, but four control planes on two cores with a cold disk took half a minute. */
 const readyWithinMs = 180_000
 
 /**
- * Waits until the part answers its probe with 200.
+ * Waits until the program responds to its probe with 200.
  *
- * @throws Error when its process ends or three minutes pass, with the last lines of its log
+ * @throws Error if its process exits or three minutes pass, with the last lines of its log
  */
 export async function waitReady(part: Component, id: ProcessId, signal: AbortSignal): Promise<void> {
   const deadline = Date.now() + readyWithinMs
@@ -38,7 +36,7 @@ async function isReady(probe: Probe): Promise<boolean> {
   return (await answer(options => get(url, { ...options, ...ca }))) === 200
 }
 
-/** The status of the response; 0 without one. */
+/** Returns the status of the response; 0 without a response. */
 function answer(send: (options: { timeout: number; agent: false }) => ClientRequest): Promise<number> {
   const { promise, resolve } = Promise.withResolvers<number>()
   const req = send({ timeout: 2000, agent: false })

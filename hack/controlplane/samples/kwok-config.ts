@@ -3,16 +3,16 @@ import type { Settings } from '../settings.ts'
 import { stages } from './kwok-stages.ts'
 
 /**
- * How often a node reports its status: frequently with few nodes; at 5,000 every five minutes, as a
- * kubelet without changes. Leases are renewed four times per duration.
+ * Returns how often nodes report their status: often for few nodes, every five minutes for 5,000,
+ * like an idle kubelet. Leases are renewed four times per duration.
  */
 function pace(nodes: number) {
   return { heartbeatMs: Math.max(20_000, nodes * 60), leaseSeconds: Math.max(40, Math.ceil(nodes / 5)) }
 }
 
 /**
- * The configuration of kwok, which simulates the kubelets of the sample nodes: YAML documents,
- * written as JSON.
+ * Returns the configuration of kwok, which simulates the kubelets of sample nodes, as YAML
+ * documents in JSON syntax.
  */
 export function kwokConfig(settings: Settings, port: number): string {
   const { heartbeatMs, leaseSeconds } = pace(settings.nodes)
@@ -22,7 +22,7 @@ export function kwokConfig(settings: Settings, port: number): string {
       apiVersion: 'config.kwok.x-k8s.io/v1alpha1',
       options: {
         manageAllNodes: true,
-        // Needed for exec, logs, attach and port-forward.
+        // Required by exec, logs, attach and port-forward.
         enableDebuggingHandlers: true,
         nodeLeaseDurationSeconds: leaseSeconds,
         nodeLeaseParallelism: 16,
@@ -41,7 +41,7 @@ export function kwokConfig(settings: Settings, port: number): string {
     kwokObject('ClusterLogs', 'sample', { logs: [{ logsFile: sampleLog(settings) }] }),
     kwokObject('ClusterAttach', 'sample', { attaches: [{ logsFile: sampleLog(settings) }] }),
     kwokObject('ClusterPortForward', 'sample', {
-      // For any port of a pod, the web server of kwok responds (/healthz).
+      // The web server of kwok responds at every port of a pod (/healthz).
       forwards: [{ target: { address: '127.0.0.1', port } }],
     }),
   ]
@@ -52,7 +52,7 @@ export function sampleLog({ runDir }: Settings): string {
   return join(runDir, 'sample-pod.log')
 }
 
-/** The output of `kubectl logs`, in the format of container runtimes. */
+/** Returns the output of `kubectl logs`, in the format of container runtimes. */
 export function sampleLogLines(now: Date): string {
   const line = (i: number) => {
     const at = new Date(now.getTime() - (200 - i) * 1000).toISOString().replace('Z', '000000Z')

@@ -7,12 +7,12 @@ const ready = '.status.conditions.[] | select( .type == "Ready" ) | .status'
 const deleted = '.metadata.deletionTimestamp'
 const phase = '.status.phase'
 
-/** The stages of sample objects, and their delays. */
+/** Returns the stages of sample objects, with their delays. */
 export function stages(heartbeatMs: number): Stage[] {
   return [
     {
-      // Sample nodes are created with their whole status; this stage is for nodes that a user or
-      // test creates by name.
+      // Sample nodes are created with a complete status; this stage is for nodes that a user or
+      // test creates by name only.
       name: 'node-initialize',
       kind: 'Node',
       when: [[ready, 'NotIn', 'True']],
@@ -58,8 +58,8 @@ export function stages(heartbeatMs: number): Stage[] {
 }
 
 /**
- * kwok uses a strategic merge patch by default, which would add the addresses twice and be
- * rejected.
+ * Returns a merge patch of the status: the default of kwok, a strategic merge patch, would be
+ * rejected for duplicate addresses.
  */
 function replaceStatus(template: string): object {
   return { patches: [{ subresource: 'status', root: 'status', type: 'merge', template }] }

@@ -4,7 +4,7 @@ export const kubeletVersion = 'v1.37.2'
 const zones = ['a', 'b', 'c']
 const mebibyte = 1024 ** 2
 
-/** A node as a kubelet registers it, with the size of nodes in production clusters. */
+/** Returns a node as a kubelet registers it, with the size of production nodes. */
 export function sampleNode(i: number, kubeletPort: number, now: Date) {
   const name = i === 0 ? 'control-plane-0' : `worker-${i}`
   const zone = `local-${zones[i % zones.length]}`
@@ -54,7 +54,7 @@ export function sampleNode(i: number, kubeletPort: number, now: Date) {
       addresses: [
         { type: 'InternalIP', address: ip },
         { type: 'Hostname', address: name },
-        // The address at which exec and logs reach the kubelet of all sample nodes.
+        // exec and logs reach the kubelet of every sample node at this address.
         { type: 'InternalDNS', address: 'localhost' },
       ],
       daemonEndpoints: { kubeletEndpoint: { Port: kubeletPort } },
@@ -102,7 +102,7 @@ function nodeConditions(now: Date) {
   ]
 }
 
-/** The list of images makes up most of a node's size. */
+/** Returns the list of images, which makes up most of the size of a node. */
 function images(i: number) {
   return Array.from({ length: 20 }, (_, n) => {
     const repository = `registry.example.com/platform/service-${(i + n * 7) % 60}`
@@ -114,7 +114,10 @@ function images(i: number) {
   })
 }
 
-/** A pod of a small web application; `node` is set, since a sample cluster has no scheduler. */
+/**
+ * Returns a pod of a small web application. `nodeName` is set, since a sample cluster has no
+ * scheduler.
+ */
 export function samplePod(i: number, node: string) {
   const app = ['web', 'api', 'queue', 'cache'][i % 4] ?? 'web'
   return {

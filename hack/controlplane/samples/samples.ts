@@ -8,7 +8,7 @@ import { sampleNode, samplePod } from './sample-objects.ts'
 const inFlight = 32
 const progressMs = 5000
 
-/** Creates the sample nodes and pods on them. Existing objects are not changed. */
+/** Creates the sample nodes and their pods. Existing objects are not changed. */
 export async function createSamples(
   client: KubeClient,
   { nodes, pods }: Settings,
@@ -23,7 +23,8 @@ export async function createSamples(
     return node
   })
   if (pods === 0 || nodes === 0) return
-  // Admission requires a service account, which the controller manager takes seconds to create.
+  // Admission requires this service account, which the controller manager would only create seconds
+  // later.
   await create(client, '/api/v1/namespaces/default/serviceaccounts', { metadata: { name: 'default' } })
   await createAll('pods', pods, client, '/api/v1/namespaces/default/pods', say, i =>
     samplePod(i, names[i % nodes] ?? ''),
@@ -58,7 +59,7 @@ async function createAll(
 
 const nudgeAfterMs = 10_000
 
-/** @throws Error when sample pods still wait for their kubelet after two minutes */
+/** @throws Error if sample pods are still not running after two minutes */
 export async function waitRunning(client: KubeClient, signal: AbortSignal): Promise<void> {
   const pods = '/api/v1/namespaces/default/pods'
   const startedAt = Date.now()
@@ -69,8 +70,8 @@ export async function waitRunning(client: KubeClient, signal: AbortSignal): Prom
     if (pending.length === 0) return
     if (Date.now() - startedAt > 120_000) throw new Error('sample pods are still pending after 120 s')
     if (Date.now() - nudgedAt > nudgeAfterMs) {
-      // kwok occasionally misses a pod that was created before it managed the node; any change
-      // triggers it.
+      // kwok sometimes misses a pod that was created before kwok managed its node; a change of the
+      // pod triggers it.
       const body = { metadata: { annotations: { 'kapis.io/nudged': new Date().toISOString() } } }
       const contentType = 'application/merge-patch+json'
       const nudge = (name: string) =>
@@ -93,7 +94,7 @@ export async function create(client: KubeClient, path: string, body: object): Pr
 
 const appearsWithinMs = 120_000
 
-/** @throws Error when it does not appear within two minutes */
+/** @throws Error if the object does not exist within two minutes */
 export async function waitForObject(client: KubeClient, path: string): Promise<unknown> {
   const deadline = Date.now() + appearsWithinMs
   for (;;) {
