@@ -1,18 +1,18 @@
 /**
- * A circuit breaker: stops requests to a server that is not responding, and lets one through
- * periodically to check it.
+ * A circuit breaker: stops requests to a server that is not responding, and periodically allows one
+ * request to check the server.
  */
 export type CircuitBreaker = {
-  /** Returns whether to try a request, whose result must then be reported. */
+  /** Returns whether to send a request. The caller must then report its result. */
   readonly mayTry: () => boolean
   readonly succeeded: () => void
   readonly failed: () => void
-  /** Neither success nor failure: the client disconnected first. */
+  /** Reports neither success nor failure: the client disconnected first. */
   readonly abandoned: () => void
 }
 
 export type CircuitBreakerOptions = {
-  /** Failures in a row before it opens. */
+  /** Number of consecutive failures after which the circuit breaker opens. */
   readonly failures: number
   readonly openMs: number
   readonly now: () => number

@@ -16,18 +16,17 @@ const hopByHop = new Set([
   'upgrade',
 ])
 
-// Headers with an identity or a route behind a proxy: only the proxy may set them, never its
-// caller. Names with underscores are equivalent for servers that convert headers to variables (CGI,
-// WSGI).
+// Headers that contain an identity or the route through a proxy: only the proxy may set them, never
+// its caller. Underscores are matched too: CGI and WSGI servers treat them like hyphens.
 const reserved =
   /^(x[-_]remote[-_]|impersonate[-_]|x[-_]forwarded[-_]|forwarded$|x[-_]real[-_]ip$|x[-_]client[-_]ip$|x[-_]kapis[-_])/
 
 /**
  * Returns the headers of the caller to forward: without hop-by-hop headers, and without headers
- * that claim an identity or address. Headers that Connection names are removed too, except for
- * credentials, so that callers cannot remove headers that the upstream server relies on.
+ * that claim an identity or address. Headers that Connection names are removed too. Credentials are
+ * an exception, so that callers cannot remove headers that the upstream server relies on.
  *
- * @param without additional names in lower case
+ * @param without names of more headers to remove, in lower case
  */
 export function forwardableHeaders(
   req: Pick<IncomingMessage, 'headers' | 'rawHeaders'>,
@@ -47,8 +46,9 @@ export function forwardableHeaders(
 }
 
 /**
- * Returns the headers of an upstream server without hop-by-hop headers and without `without` (lower
- * case).
+ * Returns the headers of a response without hop-by-hop headers.
+ *
+ * @param without names of more headers to remove, in lower case
  */
 export function answerHeaders(raw: HeaderLines, without: ReadonlySet<string>): string[] {
   const lines: string[] = []
@@ -63,7 +63,7 @@ export function answerHeaders(raw: HeaderLines, without: ReadonlySet<string>): s
 const nothing: ReadonlySet<string> = new Set()
 
 function connectionMembers(connection: string | undefined): ReadonlySet<string> {
-  // Nearly all requests have only this value.
+  // Fast path: nearly all requests have only this value.
   if (connection === undefined || connection === 'keep-alive') return nothing
   return new Set(
     connection

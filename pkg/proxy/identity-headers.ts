@@ -24,8 +24,8 @@ const impersonation: Names = {
 }
 
 /**
- * The headers of the published front-proxy configuration; components trust them only with the
- * client certificate.
+ * The header names of the published front-proxy configuration. Components trust these headers only
+ * on connections with the front-proxy client certificate.
  */
 export const remoteHeaderNames = {
   user: 'X-Remote-User',
@@ -35,7 +35,8 @@ export const remoteHeaderNames = {
 } as const satisfies Names
 
 /**
- * The headers with which Kapis, under its own credential, has kube-apiserver act as the caller.
+ * Returns the impersonation headers for kube-apiserver; the request itself carries the credential
+ * of Kapis.
  *
  * @throws Status 403 for an identity that a header cannot carry unchanged
  */
@@ -44,8 +45,8 @@ export const toImpersonation = remembering(identity =>
 )
 
 /**
- * The headers that the aggregator of kube-apiserver uses to authenticate the caller to extension
- * API servers.
+ * Returns the headers by which extension API servers authenticate the caller, as the aggregator of
+ * kube-apiserver sends them.
  *
  * @throws Status 403 for an identity that a header cannot carry unchanged
  */
@@ -53,9 +54,9 @@ export const toRemoteHeaders = remembering(identity => write(remoteHeaderNames, 
 
 /**
  * Returns the groups for the impersonation headers, so that the impersonation filter of
- * kube-apiserver results in exactly the groups of the caller. It adds `system:authenticated`
- * itself, and to a service account without any group it adds the groups of service accounts, which
- * a client certificate with such a common name does not have.
+ * kube-apiserver results in exactly the groups of the caller. The filter adds
+ * `system:authenticated`. To a service account without any group it also adds the groups of service
+ * accounts, which a client certificate with such a common name does not have.
  */
 function toImpersonatedGroups({ username, groups }: Identity): readonly string[] {
   const others = groups.filter(group => group !== authenticatedGroup)
@@ -84,7 +85,7 @@ function write(names: Names, identity: Identity, groups: readonly string[]): Hea
   return lines
 }
 
-/** Authenticators return the same object for the same identity as long as it is cached. */
+/** Caches headers by identity object: authenticators return the same object while they cache it. */
 function remembering(make: (identity: Identity) => HeaderLines): (identity: Identity) => HeaderLines {
   const made = new WeakMap<Identity, HeaderLines>()
   return identity => {

@@ -2,10 +2,10 @@ import { type Dispatcher, ReloadingPool } from '../http/pool.ts'
 import type { Access, RestConfig } from '../kubeclient/config/rest-config.ts'
 import type { HeaderLines } from './headers.ts'
 
-/** Connections to kube-apiserver, and the credential of Kapis itself. */
+/** A connection pool for kube-apiserver, and the Authorization header of Kapis itself. */
 export type KubeTransport = { readonly connections: Dispatcher; readonly credential: HeaderLines }
 
-/** `long` for long-running requests, `upgrade` for upgrades. */
+/** Kind of request: `long` for long-running requests, `upgrade` for protocol upgrades. */
 type Kind = 'short' | 'long' | 'upgrade'
 
 export type KubeConnections = {
@@ -14,8 +14,8 @@ export type KubeConnections = {
 }
 
 /**
- * Maximum number of connections. Watches and log streams each hold one, and must not starve short
- * requests.
+ * Maximum numbers of connections. Watches and log streams occupy one connection each and have a
+ * limit of their own, so that short requests always find a connection.
  */
 export type ConnectionLimits = { readonly short: number; readonly long: number }
 
@@ -30,12 +30,12 @@ const options = {
 const timed = { ...options, headMs: 70_000, bodyMs: 70_000 }
 const untimed = { ...options, headMs: 0, bodyMs: 0 }
 
-/** Keeps connections to kube-apiserver open and in use (docs/adr/0004-proxy.md). */
+/** Creates keep-alive connection pools for kube-apiserver (docs/adr/0004-proxy.md). */
 export function createKubeConnections(endpoint: RestConfig, limits: ConnectionLimits): KubeConnections {
   const pools: Readonly<Record<Kind, ReloadingPool>> = {
     short: new ReloadingPool(endpoint.url, { ...timed, connections: limits.short }),
     long: new ReloadingPool(endpoint.url, { ...untimed, connections: limits.long }),
-    // An upgraded connection leaves the pool.
+    // An upgraded connection does not return to the pool.
     upgrade: new ReloadingPool(endpoint.url, { ...untimed, connections: limits.long }),
   }
   const choose = ({ tls, headers }: Access, kind: Kind): KubeTransport => ({

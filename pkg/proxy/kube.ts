@@ -15,11 +15,11 @@ import { checkHeaders } from './validate-request.ts'
 
 const kubeApiserver = 'kube-apiserver'
 
-/** Handles requests for a pod that kube-apiserver does not know. */
+/** Serves requests for pods that kube-apiserver no longer has, such as reads of stored logs. */
 export type GonePods = {
-  /** Returns whether a request for a pod may be handled. */
+  /** Returns whether a request is of a kind that can be served for a deleted pod. */
   readonly asks: (exchange: AuthenticatedExchange) => boolean
-  /** Answers such a request, or resolves to false. @throws Status */
+  /** Sends a response; resolves to false if it has sent none. @throws Status */
   readonly answer: (exchange: AuthenticatedExchange) => Promise<boolean>
 }
 
@@ -52,8 +52,7 @@ export function createKubeProxy(
   }
   return exchange => {
     const isLive = lastsAtKube(exchange)
-    // A followed log without lines sends no headers for hours: no timeout applies where
-    // kube-apiserver has none.
+    // Logs that are followed may send no headers for hours, so no timeout applies here either.
     if (isLive) exchange.lasts?.()
     const line = upstreams.line(isLive ? 'long' : 'short')
     return line instanceof Promise
@@ -63,8 +62,8 @@ export function createKubeProxy(
 }
 
 /**
- * The impersonation headers of a caller and the credential of Kapis; cached and validated once per
- * caller.
+ * Returns a function for the impersonation headers of a caller and the credential of Kapis. Headers
+ * are cached and validated once per caller.
  */
 function createCheckedHeaders(): (identity: Identity, credential: HeaderLines) => HeaderLines {
   const known = new WeakMap<Identity, { readonly credential: HeaderLines; readonly lines: HeaderLines }>()
@@ -82,7 +81,7 @@ function createCheckedHeaders(): (identity: Identity, credential: HeaderLines) =
   }
 }
 
-// Expect is a hop-by-hop header, which Node.js has already answered with 100.
+// Expect is a hop-by-hop header; Node.js has already sent the 100 response for it.
 const notForward: ReadonlySet<string> = new Set(['authorization', 'cookie', 'host', 'expect', 'audit-id'])
 
 /** The headers of a request to kube-apiserver, without the credential of Kapis. */
@@ -97,18 +96,18 @@ function callerHeaders({ req, id }: AuthenticatedExchange): HeaderLines {
 }
 
 /**
- * Converts errors about Kapis itself. A 401 means that its credential has expired, or that
- * kube-apiserver is starting. A 403 may mean that kube-apiserver does not have the permissions of
- * Kapis yet, or cannot evaluate admission yet. Callers get a 503 and retry.
+ * Converts errors that concern Kapis rather than the caller to a 503, so that callers retry. A 401
+ * means that the credential of Kapis has expired, or that kube-apiserver is starting. A 403 may
+ * mean that kube-apiserver does not have the permissions of Kapis yet, or cannot evaluate admission
+ * yet.
  */
 export function createRefusalByBody(endpoint: Pick<RestConfig, 'refused'>): RefusalByBody {
   return (code, body) => {
-    // The message is readable in JSON and in protobuf, except for quotes. Only the proxy sets
-    // impersonation headers.
+    // The message is readable in both JSON and protobuf, except for quotes. The match on
+    // impersonation is safe: only the proxy sets impersonation headers.
     const text = body.toString('latin1')
     if (code === 401) {
-      // Programs in Pods, reached through the proxy subresource, have their own 401 and 403
-      // responses.
+      // A 401 or 403 of a program in a Pod, reached through the proxy subresource, is passed on.
       if (!isKubeStatus(text) || !text.includes('Unauthorized')) return undefined
       endpoint.refused()
       return notLetAct(body)
@@ -119,7 +118,10 @@ export function createRefusalByBody(endpoint: Pick<RestConfig, 'refused'>): Refu
   }
 }
 
-/** kube-apiserver has authorized the request by then, and validated its parameters. */
+/**
+ * Reports whether the pod of the request does not exist. A 404 implies that kube-apiserver has
+ * authorized the request and validated its parameters.
+ */
 function isPodNotFound(body: Buffer, { info }: AuthenticatedExchange): boolean {
   const { reason, details } = readStatus(body) ?? {}
   return reason === 'NotFound' && details?.kind === 'pods' && details.name === info.name

@@ -13,26 +13,26 @@ import { relay } from './reverse-proxy.ts'
 export type OAuthForwardOptions = {
   /** Unix socket of kapis-oauth. */
   readonly socket: string
-  /** The verified client address; kapis-oauth counts failed logins by it. */
+  /** Returns the verified client address, by which kapis-oauth counts failed logins. */
   readonly clientAddress: (req: IncomingMessage) => string
   readonly logger: Logger
-  /** Timeout of kapis-oauth. */
+  /** Timeout for the response of kapis-oauth, between two parts too. */
   readonly silenceMs?: number
-  /** The path at kapis-oauth, if it differs from that of the request. */
+  /** The path to request from kapis-oauth, if it differs from the path of the request. */
   readonly path?: string
   /**
-   * The error format if kapis-oauth is not responding: that of RFC 6749, or a Status for paths of
-   * kapis-apiserver.
+   * Error format if kapis-oauth is not responding: that of RFC 6749 for OAuth paths, or a Status
+   * for paths of kapis-apiserver.
    */
   readonly errors?: 'oauth' | 'status'
 }
 
 const usualSilenceMs = 30_000
-// A redirect may carry a whole authorization request, encoded twice.
+// The Location header of a redirect may contain a whole authorization request, encoded twice.
 const maxAnswerHead = 64 * 1024
 const doesNotAnswer = 'kapis-oauth is not responding'
-// kapis-oauth logs with the same request ID. Expect is a hop-by-hop header that Node.js has already
-// answered.
+// X-Request-Id is replaced, so that kapis-oauth logs the same request ID. Expect is a hop-by-hop
+// header; Node.js has already sent the 100 response for it.
 const notForward: ReadonlySet<string> = new Set(['x-request-id', 'expect'])
 
 const rootMetadata = '/.well-known/openid-configuration'
@@ -40,8 +40,8 @@ const prefixes = ['/oauth', `${rootMetadata}/oauth`, '/.well-known/oauth-authori
 
 /**
  * Returns whether a path belongs to the OAuth server. Discovery metadata at the root of the host is
- * that of the service account issuer of kube-apiserver, unless the issuer of Kapis has no path
- * (OpenID Connect Discovery section 4).
+ * that of the service account issuer of kube-apiserver. If the issuer of Kapis has no path, it is
+ * that of Kapis (OpenID Connect Discovery section 4).
  */
 export function isOAuthPath(path: string, issuer: string): boolean {
   if (path === rootMetadata) return new URL(issuer).pathname === '/'
@@ -52,7 +52,7 @@ export function isOAuthPath(path: string, issuer: string): boolean {
 
 /**
  * Proxies `/oauth/**` to kapis-oauth with streamed bodies. kapis-oauth authenticates callers
- * itself: their credentials belong to clients and logins.
+ * itself, since their credentials are those of OAuth clients and logins.
  */
 export function createOAuthForward(options: OAuthForwardOptions): Handler<Exchange> {
   const silenceMs = options.silenceMs ?? usualSilenceMs
@@ -60,7 +60,7 @@ export function createOAuthForward(options: OAuthForwardOptions): Handler<Exchan
     new URL('http://localhost'),
     {},
     {
-      // No limit of connections: otherwise slow uploads could block all logins.
+      // 0 means no limit: with a limit, slow uploads could block all logins.
       connections: 0,
       ...{ connectMs: 10_000, headMs: silenceMs, bodyMs: silenceMs, idleMs: 4_000 },
       maxHeadBytes: maxAnswerHead,
@@ -94,7 +94,7 @@ function listenerHeaders({ req, id }: Exchange, clientAddress: string): string[]
   ]
 }
 
-/** Error code of RFC 6749; only new logins are affected. */
+/** Sends an error of RFC 6749. Only new logins fail while kapis-oauth is not running. */
 function sendUnavailable(res: Exchange['res']): void {
   const body = {
     error: 'temporarily_unavailable',
@@ -108,8 +108,7 @@ function sendUnavailable(res: Exchange['res']): void {
 }
 
 /**
- * The error page for users who are logging in. It has no style sheet, since kapis-oauth serves
- * that.
+ * Sends an error page to users who are logging in. Without a style sheet: kapis-oauth serves that.
  */
 function sendUnavailablePage({ req, res }: Exchange): void {
   const again = req.method === 'GET' ? req.url : '/oauth/session'

@@ -7,7 +7,7 @@ import { createPool, type Dispatcher, type PoolOptions } from '../http/pool.ts'
 /** A server that responds with raw bytes, which node:http would not send. */
 export type RawUpstream = {
   readonly pool: Dispatcher
-  /** Connections so far. */
+  /** All connections that have been opened. */
   readonly sockets: readonly Socket[]
   /** Called with the received data, as latin1. */
   answer: (text: string, socket: Socket) => void
@@ -39,7 +39,7 @@ export async function startRawUpstream(options: Partial<PoolOptions> = {}): Prom
   return upstream
 }
 
-/** Writes the pieces so that each arrives separately, as far as possible. */
+/** Writes each piece separately, so that the pieces most likely arrive one by one. */
 export async function writePieces(socket: Socket, pieces: readonly (string | Buffer)[]): Promise<void> {
   for (const piece of pieces) {
     if (socket.destroyed) return

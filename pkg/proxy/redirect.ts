@@ -5,11 +5,11 @@ import type { HeaderLines } from './headers.ts'
 type Caller = { readonly headers: Pick<IncomingHttpHeaders, 'host'>; readonly socket: object }
 
 /**
- * Rejects redirects of a component to another host: kubectl and client-go follow them with their
- * credentials (CVE-2022-3172). Redirects within kapis-apiserver are passed on.
+ * Rejects redirects of a component to another host: kubectl and client-go would send their
+ * credentials there (CVE-2022-3172). Redirects within kapis-apiserver are passed on.
  *
  * @param upstream name of the component in the message
- * @returns a function that returns the error for a response with these headers, or undefined
+ * @returns a function of the response headers that returns an error, or undefined if they are valid
  */
 export function refuseRedirect(upstream: string, { headers, socket }: Caller) {
   const scheme = 'encrypted' in socket ? 'https' : 'http'
@@ -25,7 +25,10 @@ export function refuseRedirect(upstream: string, { headers, socket }: Caller) {
   }
 }
 
-/** Parses like browsers, which treat a backslash as a slash and ignore tabs (WHATWG URL). */
+/**
+ * Reports whether a redirect stays on this host. Parses the URL as browsers do, which treat a
+ * backslash as a slash and ignore tabs (WHATWG URL).
+ */
 function staysAt(front: URL | null, location: string): boolean {
   const target = front === null ? null : URL.parse(location, front.href)
   return front !== null && target !== null && target.origin === front.origin

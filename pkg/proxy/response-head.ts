@@ -4,7 +4,7 @@ import { isHeader, isHeaderText } from './validate-request.ts'
 
 export type Head = {
   readonly code: number
-  /** The reason phrase, or ''. */
+  /** The reason phrase, possibly empty. */
   readonly message: string
   readonly lines: HeaderLines
 }
@@ -12,13 +12,13 @@ export type Head = {
 type Raw = Dispatcher.DispatchController['rawHeaders']
 
 /**
- * Parses the response headers from undici and rejects what its parser accepts: a message that two
+ * Parses the response headers from undici, more strictly than undici does: a message that two
  * parsers read differently enables response smuggling (RFC 9112 sections 6.3 and 11.1).
  *
  * @throws Error UPSTREAM_PROTOCOL
  */
 export function readHead(code: number, message: string, raw: Raw): Head {
-  // A 101 that was not requested: what follows would be parsed as a response.
+  // Rejects a 101 that was not requested: the bytes after it would be parsed as a response.
   if (code < 200 || code > 999) throw invalidResponse('the status code')
   const lines = readHeaders(raw)
   const lengths = valuesOf(lines, 'content-length')
@@ -27,7 +27,7 @@ export function readHead(code: number, message: string, raw: Raw): Head {
     throw invalidResponse('more than one of Content-Length and Transfer-Encoding')
   if (lengths.some(length => !/^\d{1,15}$/.test(length))) throw invalidResponse('Content-Length')
   if (codings.some(coding => coding.toLowerCase() !== 'chunked')) throw invalidResponse('Transfer-Encoding')
-  // A reason phrase is for people, and a client must not need it (RFC 9110 section 15.1).
+  // An invalid reason phrase is dropped: clients must ignore it anyway (RFC 9110 section 15.1).
   return { code, message: isHeaderText(message) ? message : '', lines }
 }
 
@@ -39,7 +39,7 @@ function valuesOf(lines: HeaderLines, name: string): string[] {
 }
 
 /**
- * Reads headers or trailers as name, value, name, value.
+ * Reads headers or trailers into a list of name, value, name, value.
  *
  * @throws Error UPSTREAM_PROTOCOL
  */
@@ -59,7 +59,7 @@ function toText(bytes: Buffer | string | undefined): string {
   return typeof bytes === 'object' ? bytes.toString('latin1') : (bytes ?? '')
 }
 
-/** String.prototype.trim removes more characters than HTTP allows. */
+/** Removes leading and trailing blanks. String.prototype.trim removes more than HTTP allows. */
 function withoutBlanks(value: string): string {
   let [from, to] = [0, value.length]
   while (from < to && isBlank(value.charCodeAt(from))) from++
@@ -71,7 +71,7 @@ function isBlank(char: number): boolean {
   return char === 0x20 || char === 0x09
 }
 
-/** The error for a response that is not valid HTTP; its code is UPSTREAM_PROTOCOL. */
+/** Returns the error for a response that is not valid HTTP, with the code UPSTREAM_PROTOCOL. */
 export function invalidResponse(what: string): Error {
   return Object.assign(new Error(`the response is not valid HTTP: ${what}`), { code: 'UPSTREAM_PROTOCOL' })
 }

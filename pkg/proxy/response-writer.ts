@@ -9,19 +9,19 @@ export type ResponseWriter = {
 }
 
 export type WriterOptions = {
-  /** Whether each part must be sent immediately: a watch or a followed log. */
+  /** Whether each part must be sent immediately, as for a watch or a log that is followed. */
   readonly isLive: boolean
-  /** Called when the client does not read as quickly as the upstream sends. */
+  /** Called when the client reads more slowly than the upstream server sends. */
   readonly wait: () => void
 }
 
-// A response that takes longer or is larger is sent in parts.
+// A response that takes longer or is larger than this is sent in parts.
 const holdMs = 5
 const holdBytes = 64 * 1024
 
 /**
- * Writes a response with as few writes as possible: each is a TLS record and a system call.
- * kube-apiserver sends an object of 8 kB in three parts, of which the last is empty; they are sent
+ * Writes a response with as few writes as possible, since each is a TLS record and a system call.
+ * kube-apiserver sends an object of 8 kB in three parts, of which the last is empty; all are sent
  * in one write with the headers. Data of a streaming response waits at most until the end of the
  * event-loop turn.
  */
@@ -48,13 +48,13 @@ export function createResponseWriter(
     isScheduled = false
     clearTimeout(timer)
     timer = undefined
-    // A filter may have ended the response meanwhile: its deadline has passed.
+    // The deadline filter may have ended the response in the meantime.
     if (res.destroyed || res.writableEnded) return
     if (head !== undefined) {
       if (res.headersSent) return
       writeHead(res, head, undefined)
       head = undefined
-      // A watch may have no event for a minute, but its client waits for the headers.
+      // Sends the headers of a watch without events immediately: its client waits for them.
       if (size === 0) res.flushHeaders()
     }
     if (size > 0 && !res.write(takePending())) wait()
@@ -103,7 +103,10 @@ function toEntries(lines: HeaderLines): [string, string][] {
 
 const bodiless = new Set([204, 304])
 
-/** @param length of the body if it is complete; a length from the upstream server is kept */
+/**
+ * @param length of the body if the body is complete; a Content-Length of the upstream server is
+ * kept
+ */
 function writeHead(res: ServerResponse, { code, message, lines }: Head, length: number | undefined): void {
   const isLengthKnown = length === undefined || bodiless.has(code) || hasLength(lines)
   const all = isLengthKnown ? [...lines] : [...lines, 'Content-Length', String(length)]

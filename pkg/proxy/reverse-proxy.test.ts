@@ -59,7 +59,7 @@ describe('relay', function () {
     expect((await readAnswer(res)).text).to.equal('bytes')
   })
 
-  // All bytes, in an order that is invalid UTF-8.
+  // All byte values, in an order that is invalid UTF-8.
   const everyByte = Buffer.from(Array.from({ length: 256 }, (_, i) => 255 - i))
   const bodies: readonly (readonly [what: string, path: string, code: number, body: Buffer])[] = [
     ['a whole answer', '/', 200, everyByte],
@@ -133,7 +133,7 @@ describe('relay', function () {
       await new Promise(resolve => setImmediate(resolve))
       res.end('two')
     }
-    // If the machine stops between the two, they are sent unchanged.
+    // Repeated: if the machine pauses between the two writes, they are sent separately.
     for (let i = 0; i < 50; i++) {
       const { code, headers, text } = await front.get('/')
       expect([code, text]).to.deep.equal([200, 'one two'])
@@ -197,7 +197,7 @@ describe('relay', function () {
     const res = await front.open('/')
     res.pause()
     let before = -1
-    // Until all buffers in between are full, and nothing more is accepted.
+    // Until all buffers along the way are full and the server cannot write more.
     while (before !== written) {
       before = written
       await new Promise(resolve => setTimeout(resolve, 200))
@@ -208,7 +208,8 @@ describe('relay', function () {
   })
 
   it('an early refusal reaches a client that is still sending', async () => {
-    // Like kube-apiserver: the rest is read for a while, so that the client receives the response.
+    // Like kube-apiserver, the server goes on reading for a while, so that the client receives the
+    // response.
     upstream = (req, res) => {
       res.writeHead(413).end('too large')
       req.resume()

@@ -9,7 +9,7 @@ import { createResponseWriter } from './response-writer.ts'
 import { isStaleConnection, upstreamFailure } from './upstream-failure.ts'
 import { checkHeaders, checkRequest } from './validate-request.ts'
 
-/** Returns why a 401 or 403 is not passed on; undefined if it is. */
+/** Returns an error to send in place of a 401 or 403; undefined to pass the response on. */
 export type RefusalByBody = (code: number, body: Buffer) => Status | undefined
 
 export type Outgoing = {
@@ -17,47 +17,53 @@ export type Outgoing = {
   /** Path and query as sent. */
   readonly path: string
   readonly headers: HeaderLines
-  /** Additional headers, already validated by {@link checkHeaders}. */
+  /** More headers, which {@link checkHeaders} has already validated. */
   readonly checked?: HeaderLines
-  /** Whether each part of the response must be sent immediately: a watch or a followed log. */
+  /**
+   * Whether each part of the response must be sent immediately, as for a watch or a log that is
+   * followed.
+   */
   readonly isLive: boolean
-  /** Called when the response has begun and is not replaced by an error. */
+  /** Called when a successful response has begun. */
   readonly begun?: () => void
-  /** The upstream in words, for errors. */
+  /** Name of the upstream server in error messages. */
   readonly upstream: string
-  /** Returns why a response is not passed on; undefined if it is. By default all are. */
+  /**
+   * Returns an error to send in place of a response; undefined to pass the response on. By default
+   * all responses are passed on.
+   */
   readonly refusal?: (code: number, lines: HeaderLines) => Status | undefined
-  /** The same for a 401 or 403, by its body; a larger body is passed on. */
+  /** The same for a 401 or 403, by its body. Bodies of more than 64 KiB are passed on. */
   readonly refusalByBody?: RefusalByBody
-  /** Sends another response instead of a 404 with this body, or resolves to false. */
+  /** Called with the body of a 404: sends another response in its place, or resolves to false. */
   readonly insteadOf404?: ((body: Buffer) => Promise<boolean>) | undefined
   readonly upgrade?: Upgrade
 }
 
 /** The protocol of an upgrade request. */
 export type Upgrade = {
-  /** In the form of the Upgrade header. */
+  /** The protocol in the syntax of the Upgrade header. */
   readonly protocol: string
-  /** Takes over both connections; resolves when they have ended. */
+  /** Takes over both connections, and resolves when both have closed. */
   readonly join: (lines: HeaderLines, peer: Duplex) => Promise<void>
 }
 
 type Pair = { readonly req: IncomingMessage; readonly res: ServerResponse }
 
-/** The response of Kapis has an id already. */
+/** The response already has the Audit-Id of Kapis. */
 const ours: ReadonlySet<string> = new Set(['audit-id'])
 /** Framing headers must not be in trailers (RFC 9110 section 6.5.1). */
 const noTrailers: ReadonlySet<string> = new Set(['content-length', 'host', 'audit-id'])
-// A longer body is not an error of kube-apiserver.
+// Responses with a longer body are no errors of kube-apiserver and are passed on.
 const maxHeldBytes = 65_536
 
 /**
  * Proxies a request and streams the response unchanged, at the speed of the slower side. If either
- * side disconnects, so does the other.
+ * side disconnects, the other is disconnected too.
  *
  * @throws Status 400 for an invalid request; 502, 503 or 504 if the upstream server is not
- * responding; the error for a response that is not passed on. Any other response is passed on,
- * including errors
+ * responding; the error that `refusal` or `refusalByBody` returns. All other responses are passed
+ * on, including errors
  */
 export function relay(outgoing: Outgoing, { req, res }: Pair): Promise<void> {
   const { path, upgrade, connections, refusalByBody, insteadOf404 } = outgoing
@@ -68,7 +74,7 @@ export function relay(outgoing: Outgoing, { req, res }: Pair): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>()
   let isRepeatable = body === null && (method === 'GET' || method === 'HEAD')
   let controller: Dispatcher.DispatchController | undefined
-  /** Why the request is of no use any more. */
+  /** Why the exchange has ended; later events of the upstream connection are then ignored. */
   let gone: Error | undefined
   let held: { readonly head: Head; readonly chunks: Buffer[]; size: number } | undefined
 
@@ -77,7 +83,7 @@ export function relay(outgoing: Outgoing, { req, res }: Pair): Promise<void> {
     wait() {
       controller?.pause()
       res.once('drain', () => {
-        // After this response, the connection carries another one.
+        // Once this response has ended, the connection serves another request.
         if (gone === undefined) controller?.resume()
       })
     },
@@ -96,7 +102,7 @@ export function relay(outgoing: Outgoing, { req, res }: Pair): Promise<void> {
   }
   function finish(refused?: Status): void {
     gone = new Error('the response has ended')
-    // After an early response, the rest of the request is not needed.
+    // If the response ends early, the rest of the request body is not needed.
     body?.destroy()
     if (refused === undefined) resolve()
     else reject(refused)
@@ -109,19 +115,19 @@ export function relay(outgoing: Outgoing, { req, res }: Pair): Promise<void> {
       setImmediate(start)
       return
     }
-    // An aborted response must not look complete.
+    // A truncated response must not look complete.
     if (res.headersSent) res.destroy()
     finish(res.destroyed ? undefined : upstreamFailure(outgoing.upstream, error))
   }
 
   const handler: Dispatcher.DispatchHandler = {
     onRequestStart(given) {
-      // The request has waited too long for a connection.
+      // The client disconnected while the request was waiting for a connection.
       if (gone !== undefined) throw gone
       controller = given
     },
     onResponseStart(given, code, _headers, message = '') {
-      // Informational responses are hop-by-hop.
+      // Informational responses (1xx) are hop-by-hop and not passed on.
       if (code >= 100 && code < 200 && code !== 101) return
       isRepeatable = false
       const { lines: all, ...rest } = readHead(code, message, given.rawHeaders)
@@ -174,7 +180,8 @@ export function relay(outgoing: Outgoing, { req, res }: Pair): Promise<void> {
 
   function start(): void {
     if (gone !== undefined) return
-    // A body is usual here (DeleteOptions), and undici would close the connection after it.
+    // Kubernetes sends DELETE with a body (DeleteOptions). By default, undici would close the
+    // connection after such a request.
     const reset = method === 'DELETE' ? { reset: false } : {}
     const protocol = upgrade === undefined ? {} : { upgrade: upgrade.protocol }
     connections.dispatch({ method, path, headers: [...headers], body, ...reset, ...protocol }, handler)
@@ -199,20 +206,20 @@ export function relay(outgoing: Outgoing, { req, res }: Pair): Promise<void> {
 }
 
 /**
- * The request body; null if there is none. It is piped and not the request itself: an upstream
- * server that responds before it has read everything ends the pipe, and the client must still be
- * able to read the response.
+ * Returns the request body; null if there is none. The body is piped: an upstream server that
+ * responds before it has read everything destroys the pipe, not the request. The client can then
+ * still read the response.
  */
 function toBody(req: IncomingMessage): Readable | null {
   if (!hasBody(req)) return null
   const body = new PassThrough()
   req.pipe(body)
-  // An aborted body must not look complete.
+  // A truncated body must not look complete.
   req.once('error', error => body.destroy(error))
   req.once('close', () => {
     if (!req.complete) body.destroy(new Error('the client broke off its request'))
   })
-  // The reader of the stream gets the error; without a reader it is ignored.
+  // The reader of the stream receives the error too; without a reader the error is ignored.
   body.on('error', () => undefined)
   return body
 }

@@ -35,7 +35,9 @@ describe('createSessionRecording', () => {
       failed: () => undefined,
     })
 
-  /** Handles a request in another process' place. */
+  /**
+   * Handles a request with a handler that sets the Upgrade header, as after a connection upgrade.
+   */
   async function handle(
     path: string,
     use: (exchange: AuthenticatedExchange) => unknown,

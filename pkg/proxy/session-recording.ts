@@ -25,9 +25,10 @@ export type SessionRecordingOptions = {
 
 export type SessionRecording = {
   /**
-   * Returns how an upgrade is recorded; undefined if it is not.
+   * Returns how to record an upgrade; undefined if no policy selects it.
    *
-   * @throws Status 403 if its protocol cannot be, 503 if the log store is not available
+   * @throws Status 403 if a policy selects the session but its protocol cannot be recorded, 503 if
+   * the log store is not available
    */
   readonly begin: (exchange: AuthenticatedExchange) => Promise<OpenTaps | undefined>
   /**
@@ -44,7 +45,8 @@ export type SessionRecording = {
     },
   ) => Promise<WebSocketConnection>
   /**
-   * Refuses what runs commands in containers by the kubelet itself, past the recording.
+   * Refuses requests that run commands in containers through the kubelet, since that would bypass
+   * the recording.
    *
    * @throws Status 403
    */
@@ -55,7 +57,7 @@ const recorded = new Set(['exec', 'attach'])
 // kube-apiserver sends at most 32 KiB; clients may send input in larger messages.
 const maxMessageBytes = 1024 * 1024
 
-/** Records the sessions that a policy selects. */
+/** Creates the recording of sessions that a policy selects. */
 export function createSessionRecording(options: SessionRecordingOptions): SessionRecording {
   const { policies, recorder } = options
   return {
@@ -169,7 +171,7 @@ function readResize(codec: ChannelCodec, recording: Recording, message: Buffer):
   return size && recording.resize(size.width, size.height)
 }
 
-/** Announces the recording on a stream that the caller reads. */
+/** Encodes the notice of the recording for an output stream that the client reads. */
 function greetingOf({ query }: AuthenticatedExchange, { policy, tty }: Session, codec: ChannelCodec): Buffer {
   const text = noticeOf(policy)
   if (tty) return codec.encode(channels.stdout, `${text}\r\n`)

@@ -276,7 +276,7 @@ describe('forwardUpgrade', function () {
 })
 
 describe('joinConnections', () => {
-  /** A connection that takes its time over each write. */
+  /** A connection on which each write takes 20 ms. */
   function connect() {
     const written: string[] = []
     const stream = new Duplex({

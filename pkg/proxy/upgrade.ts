@@ -14,13 +14,13 @@ import { type Outgoing, relay } from './reverse-proxy.ts'
 export type Taps = {
   readonly fromClient: Duplex
   readonly fromServer: Duplex
-  /** Sent to the client before anything else. */
+  /** Sent to the client before any other data. */
   readonly greeting: Buffer
   /** Called when both connections have closed. */
   readonly closed: () => void
 }
 
-/** Opens taps when the upstream server has switched protocols. @throws Status to end the request */
+/** Opens taps once the upstream server has switched protocols. @throws Status to end the request */
 export type OpenTaps = (lines: HeaderLines) => Promise<Taps>
 
 /** The target of an upgrade. */
@@ -28,7 +28,7 @@ export type UpgradeTarget = Omit<Outgoing, 'isLive' | 'upgrade'> & {
   readonly openTaps?: OpenTaps | undefined
 }
 
-/** kube-apiserver, as the caller. */
+/** Returns the upgrade target for kube-apiserver, with the headers that impersonate the caller. */
 export async function kubeUpgrade(
   endpoint: RestConfig,
   upstreams: KubeConnections,
@@ -44,7 +44,10 @@ export async function kubeUpgrade(
   }
 }
 
-/** A component, which receives the identity of the caller. */
+/**
+ * Returns the upgrade target for a component, with the headers that carry the identity of the
+ * caller.
+ */
 export function aggregatedApiUpgrade(
   target: AggregatedApiUpstream,
   exchange: AuthenticatedExchange,
@@ -84,8 +87,8 @@ export function forwardUpgrade(
       if (early.length > 0) (taps?.fromClient ?? peer).write(early)
       await joinConnections(socket, peer, taps)
       taps?.closed()
-      // Without a socket the response emits no end by itself; access log, metrics and audit wait
-      // for it.
+      // A response whose socket was taken over emits no event of its own; the access log, metrics
+      // and audit wait for it.
       res.emit('close')
     },
   }
@@ -102,7 +105,7 @@ async function tapped(openTaps: OpenTaps, lines: HeaderLines, peer: Duplex): Pro
   }
 }
 
-// Time for what one side has not read or sent yet when the other has closed.
+// After one side has closed, time for the other to receive and send the remaining data.
 const lingerMs = 30_000
 
 /**
@@ -125,22 +128,22 @@ export async function joinConnections(
         b.destroy()
       })
     }
-    // Data for a closed connection still has to be read and discarded; see follow.
+    // Data for a closed connection must be read and discarded, for the reason given in follow.
     a.once('close', () => taps.fromServer.resume())
     b.once('close', () => taps.fromClient.resume())
   }
   await Promise.all([follow(a, b), follow(b, a)])
 }
 
-/** Resolves when `from` has closed, and then lets `to` close. */
+/** Resolves when `from` has closed, and then closes `to` once its peer has read all data. */
 function follow(from: Duplex, to: Duplex): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>()
   const ended = () => {
     resolve()
     if (!from.readableEnded) to.destroy()
     if (to.destroyed) return
-    // Our side has ended. Data that still arrives is read and discarded: closing a connection with
-    // unread bytes resets the other side, which then loses what it has not read yet.
+    // Kapis has ended its side. Data that still arrives is read and discarded: closing a connection
+    // with unread bytes resets it, and the peer would lose what it has not read yet.
     to.resume()
     const timer = setTimeout(() => to.destroy(), lingerMs)
     to.once('close', () => clearTimeout(timer))
@@ -151,7 +154,10 @@ function follow(from: Duplex, to: Duplex): Promise<void> {
   return promise
 }
 
-/** The 101 of the upstream server, including hop-by-hop headers, which belong to the handshake. */
+/**
+ * Returns the 101 response of the upstream server. Hop-by-hop headers are kept: they are part of
+ * the handshake.
+ */
 function toHandshake(lines: HeaderLines): string {
   let head = 'HTTP/1.1 101 Switching Protocols\r\n'
   for (let i = 0; i < lines.length; i += 2) head += `${lines[i]}: ${lines[i + 1]}\r\n`

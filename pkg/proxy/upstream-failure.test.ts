@@ -84,7 +84,7 @@ describe('upstreamFailure', () => {
       expect(upstreamFailure('it', cause)).to.deep.include({
         code: status,
         reason,
-        // The cause is for the log.
+        // The cause is only logged.
         message: text,
         cause,
         details: { retryAfterSeconds: 1 },

@@ -7,7 +7,7 @@ import { badRequest, Status } from '../apierrors/status.ts'
  * @param upstream name of the server in the message
  */
 export function upstreamFailure(upstream: string, error: unknown): Status {
-  // The request was not sent; it is the fault of the caller.
+  // The caller sent an invalid request, so the upstream server was not contacted.
   if (error instanceof Error && errorCode(error) === 'REQUEST_INVALID') return badRequest(error.message)
   const { code, reason, token, text } = classify(error)
   return new Status(code, reason, `${upstream} ${text}`, {
@@ -20,7 +20,7 @@ export function upstreamFailure(upstream: string, error: unknown): Status {
 type Failure = {
   readonly code: number
   readonly reason: 'ServiceUnavailable' | 'Timeout'
-  /** Section 2.3 of RFC 9209. */
+  /** Error type of Proxy-Status (RFC 9209 section 2.3). */
   readonly token: string
   readonly text: string
 }
@@ -35,7 +35,7 @@ const slow = { code: 504, reason: 'Timeout', text: 'did not respond in time' } a
 
 const terminated = { ...broken, token: 'connection_terminated' } as const
 
-/** By code of the system, of undici, or of this package. */
+/** By error code of the operating system, of undici, or of this package. */
 const failures: Readonly<Record<string, Failure>> = {
   ECONNREFUSED: { ...silent, token: 'connection_refused' },
   ENOTFOUND: { ...silent, token: 'dns_error' },
@@ -70,7 +70,8 @@ function classify(error: unknown): Failure {
 }
 
 /**
- * Returns whether an idle connection turned out to be closed: the server has not seen the request.
+ * Returns whether a pooled connection turned out to be closed, so that the server has not received
+ * the request.
  */
 export function isStaleConnection(error: unknown): boolean {
   const code = errorCode(error)

@@ -27,7 +27,8 @@ describe('relay: responses byte by byte', function () {
   })
 
   /**
-   * Returns what a client receives for a response in these pieces; `undefined` for an aborted body.
+   * Returns the response that a client receives if the upstream server sends these pieces; the text
+   * is `undefined` for an aborted body.
    */
   async function read(pieces: readonly string[], { method = 'GET', isClosed = false } = {}) {
     upstream.answer = async (_text, socket) => {

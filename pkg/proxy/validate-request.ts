@@ -1,21 +1,22 @@
 import type { HeaderLines } from './headers.ts'
 
-// RFC 9110 sections 5.6.2 and 5.5; bytes above ASCII pass as latin1.
+// Syntax of RFC 9110 sections 5.6.2 and 5.5. Bytes above ASCII are allowed, as latin1.
 const token = /^[!#$%&'*+\-.^_`|~\w]+$/
 const notInValue = /[^\t\x20-\x7e\x80-\xff]/
 const notInPath = /[^\x21-\x7e\x80-\xff]/
 
 type RequestLines = {
   readonly method: string
-  /** Path and query as sent. */
+  /** Path and query exactly as in the request line. */
   readonly path: string
   readonly headers: HeaderLines
   readonly hasBody: boolean
 }
 
 /**
- * Validates a request before it is sent: no part of it may end a line or add one. Errors that
- * undici would raise are found here, since a request that undici rejects blocks its connection.
+ * Validates a request before it is sent: no part of it may end a header line or add one. Errors
+ * that undici would raise are found here, since a request that undici rejects blocks its
+ * connection.
  *
  * @throws Error REQUEST_INVALID
  */
@@ -45,7 +46,7 @@ export function isHeader(name: string, value: string): boolean {
   return token.test(name) && isHeaderText(value)
 }
 
-/** Returns whether a text contains no line break: it would begin another header. */
+/** Returns whether a text can be a header value: a line break would begin another header. */
 export function isHeaderText(text: string): boolean {
   return !notInValue.test(text)
 }

@@ -9,16 +9,16 @@ export type AggregatedApi = {
   readonly name: string
   readonly group: string
   readonly version: string
-  /** Base of every path; https, or http for a component that receives no identity headers. */
+  /** Base URL of all request paths. With plain http, the component receives no identity headers. */
   readonly url: URL
-  /** Host name of the serving certificate, if it differs from that of the URL. */
+  /** Host name expected in the serving certificate, if it differs from the host of the URL. */
   readonly serverName: string | undefined
   readonly caPem: string | undefined
   readonly isVerified: boolean
   readonly timeoutMs: number
 }
 
-/** A component, or why it is invalid: the reason and message of a condition. */
+/** A valid component, or the reason and message of the condition for an invalid APIService. */
 export type ParsedAggregatedApi =
   | AggregatedApi
   | { readonly name: string; readonly reason: string; readonly message: string }
@@ -26,7 +26,7 @@ export type ParsedAggregatedApi =
 const defaultTimeoutSeconds = 30
 
 /**
- * Parses an APIService. It checks only what the schema of the CRD cannot.
+ * Parses an APIService, and checks only what the schema of the CRD cannot express.
  *
  * @param isReserved whether a group is served by Kapis or kube-apiserver
  */

@@ -12,7 +12,7 @@ export type AggregatedApisOptions = {
   readonly groupDomain: string
   readonly logger: Logger
   readonly isReserved: (group: string) => boolean
-  /** The front-proxy client certificate, once it exists. */
+  /** Returns the front-proxy client certificate; undefined until it has been created. */
   readonly pair: () => KeyPair | undefined
 }
 
@@ -29,7 +29,7 @@ export class AggregatedApis {
   readonly #options: AggregatedApisOptions
   readonly #path: string
   readonly #reflector: Reflector
-  /** By name of the APIService, which is `<version>.<group>`. */
+  /** By name of the APIService, in the format `<version>.<group>`. */
   readonly #entries = new Map<string, Entry>()
   #timer: NodeJS.Timeout | undefined
 
@@ -74,7 +74,9 @@ export class AggregatedApis {
     return this.#entries.get(`${version}.${group}`)?.upstream
   }
 
-  /** Opens connections with the new certificate; existing ones end with their requests. */
+  /**
+   * Opens new connections with the new certificate. Old connections close when their requests end.
+   */
   certificateChanged(): void {
     for (const { object } of [...this.#entries.values()]) {
       this.#remove(object.metadata.name)
@@ -85,7 +87,7 @@ export class AggregatedApis {
   #put(object: KubeObject): void {
     const { name } = object.metadata
     const old = this.#entries.get(name)
-    // An update of the status does not affect requests, so connections are kept.
+    // Connections are kept after a change of the status alone: it does not affect requests.
     if (old !== undefined && JSON.stringify(old.object.spec) === JSON.stringify(object.spec)) {
       this.#entries.set(name, { ...old, object })
       return
@@ -124,7 +126,10 @@ export class AggregatedApis {
     if (current?.upstream === upstream) await this.#write(current, availability)
   }
 
-  /** All replicas see the same health and only write differences, so the status does not flap. */
+  /**
+   * Writes the condition if it differs. All replicas observe the same health, so their writes do
+   * not alternate.
+   */
   async #write({ object }: Entry, availability: Availability): Promise<void> {
     const old = availableCondition(object)
     const isSame = old?.status === availability.status && old.reason === availability.reason

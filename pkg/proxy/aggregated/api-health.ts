@@ -1,7 +1,7 @@
 import { upstreamFailure } from '../upstream-failure.ts'
 import type { AggregatedApiUpstream } from './api-upstream.ts'
 
-/** A condition of type Available, without its time. */
+/** A condition of type Available, without its timestamps. */
 export type Availability = {
   readonly status: 'True' | 'False'
   readonly reason: string
@@ -31,7 +31,7 @@ export async function checkAggregatedApi({
     await body.dump()
     if (code >= 500)
       return { status: 'False', reason: 'FailedCheck', message: `GET ${path} responded with ${code}` }
-    // Closes the circuit breaker immediately.
+    // Closes the circuit breaker without waiting for the next request.
     breaker.succeeded()
     return { status: 'True', reason: 'Passed', message: 'the component responds' }
   } catch (error) {

@@ -41,9 +41,9 @@ export async function forwardToAggregatedApi(
   try {
     await relay({ ...outgoing, upstream: name, refusal }, exchange)
   } catch (error) {
-    // A component with invalid redirects is still available.
+    // A component that sends an invalid redirect is still available.
     if (error === refused) breaker.succeeded()
-    // A request that cannot be sent says nothing about the component.
+    // A request that is invalid and was not sent says nothing about the component.
     else if (error instanceof Status && error.code === 400) breaker.abandoned()
     else breaker.failed()
     throw error

@@ -12,14 +12,18 @@ export type AggregatedApiUpstream = {
   readonly close: () => void
 }
 
-// Limits concurrent requests to a slow component, so that it does not use up resources of others.
+// Limits concurrent requests per component: a slow one must not use up the resources of others.
 const connections = { short: 64, long: 512 }
 const breaking = { failures: 5, openMs: 10_000 }
 const idleMs = 30_000
 const connectMs = 5_000
 const maxHeadBytes = 16 * 1024
 
-/** @param pair the front-proxy client certificate; not used over plain HTTP */
+/**
+ * Creates the connection pools and the circuit breaker of a component.
+ *
+ * @param pair the front-proxy client certificate; not used over plain HTTP
+ */
 export function createAggregatedApiUpstream(
   component: AggregatedApi,
   pair: KeyPair | undefined,
@@ -46,7 +50,7 @@ export function createAggregatedApiUpstream(
     long,
     breaker: createCircuitBreaker({ ...breaking, now: Date.now }),
     close() {
-      // Requests in progress are completed.
+      // Closing a pool lets requests in progress complete.
       for (const pool of [short, long]) void pool.close()
     },
   }
