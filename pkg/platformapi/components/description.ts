@@ -17,7 +17,7 @@ const health = object({
   nodeStatus: object({ totalNodes: integer(), healthyNodes: integer() }),
 })
 
-/** The paths of serve.ts, in both versions. */
+/** OpenAPI descriptions of the paths in serve.ts, in both versions of the API. */
 export const componentPaths = {
   '/components': {
     get: {

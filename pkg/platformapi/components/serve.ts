@@ -32,8 +32,8 @@ type Component = {
 }
 
 /**
- * Returns whether a request is for a component path, which takes precedence over resources with
- * these names.
+ * Returns whether the name in a path is reserved for components; Kubernetes resources with the same
+ * name are then not served.
  */
 export function isForComponents(resource: string): boolean {
   return resource === 'components' || resource === 'componenthealth'
@@ -98,7 +98,7 @@ async function listComponents(
     .sort((a, b) => compare(place(a.namespace), place(b.namespace)) || compare(a.name, b.name))
 }
 
-/** @param pods of the service's namespace */
+/** @param pods all pods in the namespace of the Service */
 function toComponent(service: Entry, pods: readonly Entry[]): Component[] {
   const { selector } = membersOf(service.parsed().spec)
   // Endpoints of a Service without a selector are managed elsewhere.

@@ -7,14 +7,14 @@ import { isRecord } from '../../kubeclient/object/object.ts'
 import { parseKinds, parseNamespace, type SubrequestTools, toSubrequest } from '../subrequests/subrequest.ts'
 
 export type CountsOptions = SubrequestTools & {
-  /** The path of the platform lists, such as `/kapis/resources.kapis.io/v1alpha3`. */
+  /** The base path of the platform lists, such as `/kapis/resources.kapis.io/v1alpha3`. */
   readonly root: string
 }
 
 /** The resource under which the resources group serves counts. */
 export const countsPlural = 'counts'
 
-/** The kinds of a console's menu. */
+/** The kinds that are counted by default: those in the menu of a console. */
 const usualKinds: readonly string[] = [
   ...['nodes', 'namespaces', 'workspaces', 'users'],
   ...['pods', 'deployments', 'statefulsets', 'daemonsets', 'jobs', 'cronjobs'],
@@ -28,9 +28,9 @@ const clusterKinds = new Set([
 type Count = {
   readonly resource: string
   readonly totalItems?: number
-  /** In how many namespaces, if the caller may not list the whole cluster. */
+  /** Number of counted namespaces, if the caller may not list the whole cluster. */
   readonly namespaces?: number
-  /** Why there is no count. */
+  /** The error if there is no count. */
   readonly status?: object
 }
 
@@ -66,8 +66,8 @@ export function createCounts({ root, readLine, serveList }: CountsOptions): Hand
     const namespace = parseNamespace(query.get('namespace') ?? '')
     const kinds = toKinds(query.get('kinds') ?? '', namespace)
     const items: Count[] = []
-    // One after the other, so that a request with many counts gets no more resources than one with
-    // a single count.
+    // Counts are computed one after another, so that a request with many kinds uses no more
+    // resources at a time than one with a single kind.
     for (const kind of kinds) {
       if (isOver(res)) return
       items.push(await count(exchange, kind, namespace))

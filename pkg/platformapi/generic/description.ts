@@ -75,8 +75,8 @@ const groupVersion = [
 ]
 
 /**
- * The paths of resources.ts: every resource of kube-apiserver under its own group, and the
- * core group under /kapi.
+ * OpenAPI descriptions of the paths in resources.ts: every resource of kube-apiserver under its own
+ * group, and the core group under /kapi.
  */
 export const anyPaths: Paths = {
   ...under('/kapis/{group}/{version}', below(groupVersion)),

@@ -10,9 +10,9 @@ export type AnyOptions = ReadTools & {
    * not serve it.
    */
   readonly storeOf: (group: string, version: string, plural: string) => Promise<ObjectStore | undefined>
-  /** Returns what to use instead of a group of the platform that is not served. */
+  /** Returns which API to use in place of a group that Kapis does not serve. */
   readonly describeOutOfScope: (group: string) => string | undefined
-  /** Proxies a request to kube-apiserver as its caller, under the path of kube-apiserver. */
+  /** Proxies a request to the path of kube-apiserver, as the caller. */
   readonly forward: Handler
 }
 
@@ -37,7 +37,7 @@ export async function serveAny(options: AnyOptions, exchange: AuthenticatedExcha
   return readCollection(store, options, exchange, { list: 'kind' })
 }
 
-/** The same request with the path of kube-apiserver. */
+/** Returns the request with the path that the resource has at kube-apiserver. */
 export function toNativePath(exchange: AuthenticatedExchange): AuthenticatedExchange {
   const { info, rawPath } = exchange
   const belowPrefix = rawPath.slice(rawPath.indexOf('/', 1))

@@ -2,24 +2,24 @@ import type { ServerResponse } from 'node:http'
 import type { AuthenticatedExchange } from '../../apirequest/request-context.ts'
 import type { LogStore } from '../../logs/store.ts'
 
-/** A reserved place. */
+/** A reserved slot; `leave` releases it. */
 export type Place = { readonly leave: () => void }
 
 /** Concurrency limits of the log store, with a share for each user. */
 export type LogConcurrency = {
   /**
-   * Reserves a place for a search, or waits for one.
+   * Reserves a slot for a search, or waits for one.
    *
    * @throws Status 429, also through the promise
    */
   readonly search: (user: string, res: ServerResponse) => Place | Promise<Place>
-  /** For a live tail. @throws Status 429 */
+  /** Reserves a slot for a live tail. @throws Status 429 */
   readonly tail: (user: string) => Place
 }
 
 /**
- * Wraps the store for a caller: each search reserves a place, but not while a client reads the
- * response.
+ * Wraps the store for a caller: each search occupies a slot, which is released while the client
+ * reads the response.
  */
 export function withConcurrencyLimits(
   store: LogStore,

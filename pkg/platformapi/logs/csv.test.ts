@@ -3,7 +3,7 @@ import { expect } from 'chai'
 import fc from 'fast-check'
 import { toCsvRow } from './csv.ts'
 
-/** RFC 4180, as a program reads it. */
+/** Parses a row of RFC 4180. */
 function parseRow(row: string): readonly string[] {
   const cells: string[] = []
   for (let rest = `,${row.slice(0, -2)}`; rest !== ''; ) {
@@ -15,11 +15,11 @@ function parseRow(row: string): readonly string[] {
 }
 
 const [formula, inner] = documented()
-/** The procedure of docs/logs.md for programs. */
+/** Restores a cell as docs/logs.md describes it for programs. */
 const restored = (cell: string) =>
   (cell.startsWith("'") && formula.test(cell) ? cell.slice(1) : cell).replaceAll(inner, '$1')
 
-/** The expressions that it gives them. */
+/** Returns the regular expressions in docs/logs.md. */
 function documented(): readonly [RegExp, RegExp] {
   const document = readFileSync(new URL('../../../docs/logs.md', import.meta.url), 'utf8')
   const [whole = '', within = ''] = [...document.matchAll(/`([^`]*\\p\{Cf\}[^`]*)`/g)].map(found => found[1])

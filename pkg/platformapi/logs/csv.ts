@@ -1,18 +1,19 @@
-// Characters that spreadsheets may interpret as a formula (OWASP, "CSV Injection"): ASCII signs,
-// and their full-width and small forms, which East Asian versions treat as the same; also after
-// spaces, quotes and control characters, which some spreadsheets remove.
+// Characters that spreadsheets may interpret as the start of a formula (OWASP, "CSV Injection").
+// Besides ASCII signs, these are their full-width and small forms, which East Asian versions treat
+// the same. They count after spaces, quotes and control characters too, which some spreadsheets
+// remove.
 const sign = String.raw`[=+\-@\uff1d\uff0b\uff0d\uff20\ufe62\ufe63\ufe66\ufe6b]`
 const skipped = String.raw`[\s'"\p{Cc}\p{Cf}]*`
 const formula = new RegExp(String.raw`^${skipped}${sign}|^'*[\t\r\n]`, 'u')
-// A spreadsheet with another separator begins a cell inside of one. The rest is checked separately:
-// with a lookahead, each of many tabs would be tried first.
+// With another separator, a spreadsheet starts a new cell after a semicolon or tab. The sign is
+// checked separately: a lookahead would take quadratic time for a text of many tabs.
 const innerStart = new RegExp(`[;\\t]${skipped}`, 'gu')
 const startsWithSign = new RegExp(sign, 'uy')
 
 /**
  * Formats a row (RFC 4180). A cell that a spreadsheet could interpret as a formula is prefixed with
- * an apostrophe, also after a semicolon or tab, which other spreadsheets use as separators.
- * docs/logs.md says how programs remove it.
+ * an apostrophe. The same applies after a semicolon or tab within a cell, which some spreadsheets
+ * use as separators. docs/logs.md describes how programs remove the apostrophes.
  */
 export function toCsvRow(values: readonly string[]): string {
   return `${values.map(toCell).join(',')}\r\n`

@@ -16,7 +16,7 @@ const parts = (what: string) => `Comma-separated prefixes of words in ${what}.`
 const seconds = integer('', { minimum: 0 })
 const flag = boolean('', { default: false })
 
-/** The parameters of parseLogQuery. */
+/** OpenAPI descriptions of the parameters that parseLogQuery reads. */
 export const logParameters: readonly Parameter[] = [
   query(
     'operation',
@@ -99,7 +99,7 @@ const answer: Schema = {
   ],
 }
 
-/** The operation of the log API, for any of its paths. */
+/** Returns the OpenAPI operation of the log API, for any of its paths. */
 export function logOperation(summary: string, segments: readonly Parameter[] = []): Operation {
   return {
     summary,

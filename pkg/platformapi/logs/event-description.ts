@@ -39,7 +39,7 @@ const answer: Schema = {
   ],
 }
 
-/** The operation of the events API for one kind of events. */
+/** Returns the OpenAPI operation of the events API for one kind of events. */
 export function eventOperation(summary: string, description: string, kind: EventKind): Operation {
   const own = [kind.namespaces, kind.namespaceParts, ...Object.keys(kind.filters)].map(name =>
     query(name, name.endsWith('_search') ? 'Comma-separated substrings.' : 'Comma-separated exact values.'),

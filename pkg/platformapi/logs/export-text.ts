@@ -17,7 +17,7 @@ export const mediaTypes: Readonly<Record<ExportFormat, string>> = {
   csv: 'text/csv; charset=utf-8; header=present',
 }
 
-/** The text before the first record. */
+/** Returns the text before the first record: the header row of CSV. */
 export function headOf({ format, withTime, withPod }: ExportForm): string {
   return format === 'csv'
     ? toCsvRow(cells(['time', 'namespace', 'pod', 'container', 'log'], withTime, withPod))
@@ -25,8 +25,8 @@ export function headOf({ format, withTime, withPod }: ExportForm): string {
 }
 
 /**
- * Formats one record. Text is the original line without terminal colours; line breaks that shippers
- * have removed are not restored.
+ * Formats one record. The text is the original line without terminal colours; line breaks that log
+ * shippers have removed are not restored.
  */
 export function toExportText(record: LogRecord, form: ExportForm): string {
   const { format, withTime, withPod } = form

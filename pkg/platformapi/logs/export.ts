@@ -6,15 +6,15 @@ import type { LogStore, Order, QueryLimits } from '../../logs/store.ts'
 import { type ExportForm, headOf, mediaTypes, toExportText } from './export-text.ts'
 
 export type Export = ExportForm & {
-  /** undefined: the caller may see nothing. */
+  /** undefined if the caller may not see any line. */
   readonly filter: LogFilter | undefined
   readonly order: Order
   readonly limit: number
 }
 
 /**
- * Writes records page by page at the speed of the client. The first page is read before any output,
- * so that an invalid query gets an error response; a later failure aborts the response.
+ * Writes records page by page, as fast as the client reads. The first page is read before any
+ * output, so that an invalid query gets an error response; a later failure aborts the response.
  */
 export async function sendExport(
   store: LogStore,
@@ -36,7 +36,7 @@ export async function sendExport(
   if (head !== '') await write(Buffer.from(head))
   while (pages !== undefined && page?.done === false && !res.destroyed) {
     const text = page.value.map(({ record }) => toExportText(record, wanted)).join('')
-    // The next page is read while this one is sent.
+    // Reads the next page while this one is being sent.
     const next = pages.next()
     next.catch(() => undefined)
     await write(Buffer.from(text))

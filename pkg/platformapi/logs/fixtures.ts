@@ -4,7 +4,7 @@ import type { ScanOptions } from './serve.ts'
 
 const place = { leave: () => undefined }
 
-/** An unlimited number of places. */
+/** Concurrency limits that admit every request. */
 export const freePlaces: LogConcurrency = { search: () => place, tail: () => place }
 
 export const freeScans: ScanOptions = { timeSlices: createTimeSlices(), enter: () => place }

@@ -14,7 +14,7 @@ describe('sendFollow', () => {
   let loopback: Loopback | undefined
   afterEach(() => loopback?.close())
 
-  /** Follows the hits of a store; what the handler ended with is the second result. */
+  /** Follows the hits of a store. The second result is the error or result of the handler. */
   async function follow(
     hits: (signal: AbortSignal) => AsyncIterable<readonly Hit[]>,
     isPermitted = async () => true,

@@ -18,24 +18,24 @@ export type Follow = {
    * since a tail may last for days.
    */
   readonly isPermitted: () => Promise<boolean>
-  /** The text of records as they arrive; without it, that of the log API. */
+  /** Formats records as they arrive; by default in the format of the log API. */
   readonly format?: (hits: readonly Hit[]) => string | Promise<string>
-  /** The records to send first, oldest first, instead of `size` recent ones. */
+  /** Returns the records to send first, oldest first, in place of the `size` most recent ones. */
   readonly begin?: () => Promise<readonly Hit[]>
 }
 
-// Proxies may close connections without traffic.
+// Comments keep the connection alive: proxies may close connections without traffic.
 const commentEveryMs = 15_000
-// A format may make records larger.
+// Maximum number of records per chunk, since a format may make records larger.
 const atOnce = 50
-// A client that reads less than one chunk in this time cannot keep up.
+// A client that does not read one chunk within this time is disconnected.
 const stalledAfterMs = 60_000
 
 /**
- * Sends the newest records, and then new ones as they arrive, until the client disconnects, the
- * program stops or the permission ends, or cannot be checked for five minutes. One JSON object per
- * line, or server-sent events if accepted. A slow client does not block others: the store limits what
- * it buffers, and one that does not read at all is disconnected.
+ * Sends the newest records, and then new ones as they arrive. Ends when the client disconnects, the
+ * program stops, or the permission is revoked or cannot be checked for five minutes. Sends one JSON
+ * object per line, or server-sent events if the client accepts them. The store limits the buffer of
+ * a slow client; a client that does not read at all is disconnected.
  *
  * @throws Status 503 if permissions cannot be checked
  */
@@ -97,7 +97,10 @@ export async function sendFollow(
   }
 }
 
-/** Writes at the speed of the client, which is disconnected when it stops reading. */
+/**
+ * Returns a function that writes as fast as the client reads, and disconnects a client that stops
+ * reading.
+ */
 function createTailWriter(res: ServerResponse, stalledMs: number): (text: Buffer) => Promise<void> {
   const write = createPacedWriter(res)
   return async text => {

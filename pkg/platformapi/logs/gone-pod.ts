@@ -15,23 +15,24 @@ import type { LogApiOptions } from './serve.ts'
 type Source = {
   readonly store: LogStore
   readonly limits: QueryLimits
-  /** Maximum number of lines of a log. */
+  /** Maximum number of lines in a response. */
   readonly exportLimit: number
-  /** Limits an expression to the scope of the caller. */
+  /** Returns a filter for an expression, restricted to the scope of the caller. */
   readonly filter: (expression: Expression, startNs?: bigint) => LogFilter
 }
 
-// Each of them costs a query.
+// Maximum number of containers, since each requires a query.
 const maxContainers = 32
 const narrowBy = 'tailLines or sinceTime (--tail or --since-time of kubectl)'
 
 /**
- * Serves `kubectl logs` of a pod that kube-apiserver does not know from the log store: the log
- * (`pods/{name}/log`), and for kubectl, which reads the pod first, a Pod with the containers that
- * have lines. The scope is that of the log API.
+ * Serves `kubectl logs` of a deleted pod from the log store. It serves the log (`pods/{name}/log`),
+ * and for kubectl, which reads the pod first, a Pod with the containers that have lines. Callers
+ * see the same lines as with the log API.
  *
- * @returns whether there was a response
- * @throws Status 400 and 422 as in kube-apiserver, and 400 for a log of more than `exportLimit` lines
+ * @returns whether a response was sent
+ * @throws Status 400 and 422 as in kube-apiserver, and 400 for a log of more than `exportLimit`
+ * lines
  */
 export function createGonePodLogs(
   options: Omit<LogApiOptions, 'closing'>,
@@ -59,7 +60,7 @@ export function createGonePodLogs(
       }
       isAnswered = await answer(exchange, source)
     }).catch(error => {
-      // The response of kube-apiserver is used, whatever the state of the store.
+      // If the store is not available, the 404 of kube-apiserver is sent, with a warning.
       if (!(error instanceof Status) || error.code < 429 || exchange.res.headersSent) throw error
       addWarning(exchange.res, `the log store cannot be searched for this pod: ${error.message}`)
     })
@@ -72,7 +73,7 @@ export function asksForPodLog({ req, info }: AuthenticatedExchange): boolean {
   if (req.method !== 'GET' || info.prefix !== 'api' || info.resource !== 'pods') return false
   if (!info.isInNamespace || info.verb !== 'get') return false
   if (info.subresource === 'log') return info.parts.length === 5
-  // The header with the kubectl command, which shows why the pod is read (KEP-859).
+  // This header contains the kubectl command (KEP-859): only `kubectl logs` needs the Pod.
   return info.parts.length === 4 && req.headers['kubectl-command'] === 'kubectl logs'
 }
 
@@ -106,7 +107,7 @@ async function answer(exchange: AuthenticatedExchange, source: Source): Promise<
   return true
 }
 
-/** The newest record of each container of a pod, or of one container; the newest first. */
+/** Returns the newest record of each container of a pod, or of the given one; the newest first. */
 async function containersOf(pod: string, source: Source, container: string): Promise<readonly Hit[]> {
   const found: Hit[] = []
   const ofPod = isOneOf('pod', [pod])
@@ -123,8 +124,8 @@ async function containersOf(pod: string, source: Source, container: string): Pro
 }
 
 /**
- * Selects the lines of the last instance of a container, or of the one before; lines without the ID
- * of a container count as one instance.
+ * Selects the lines of the last instance of a container, or of the previous one. Lines without a
+ * container ID count as one instance.
  */
 async function findInstance(
   newest: Hit,
@@ -145,7 +146,7 @@ async function findNewest({ store, limits, filter }: Source, operands: readonly 
   return hits[0]
 }
 
-/** Writes the lines as kubelet does, oldest first. */
+/** Writes the lines in the format of the kubelet, oldest first. */
 async function sendLog(
   { res }: AuthenticatedExchange,
   { store, limits, exportLimit, filter }: Source,
@@ -178,7 +179,7 @@ async function sendLog(
   res.end()
 }
 
-/** The first of the last records; undefined if these are all. */
+/** Returns the first of the last `count` records; undefined if there are not that many. */
 async function findTail(pages: AsyncIterable<readonly Hit[]>, count: number): Promise<Hit | undefined> {
   let left = count
   for await (const hits of pages) {
@@ -193,7 +194,7 @@ function formatLine({ record }: Hit, withTime: boolean): string {
   return `${withTime ? `${formatFixedTime(record.timeNs)} ` : ''}${record.log}${end}`
 }
 
-/** RFC 3339 in UTC with nine fractional digits, like the kubelet. */
+/** Formats a time like the kubelet: RFC 3339 in UTC with nine fractional digits. */
 function formatFixedTime(timeNs: bigint): string {
   const seconds = new Date(Number(timeNs / 1_000_000n)).toISOString().slice(0, 19)
   return `${seconds}.${String(timeNs % 1_000_000_000n).padStart(9, '0')}Z`

@@ -34,17 +34,17 @@ export type IamOptions = {
   readonly users: { readonly get: (name: string) => User | undefined }
   readonly writer: UserWriter
   readonly passwords: PasswordChecker
-  /** Whether a text is the password that a user has. @throws Status 503 */
+  /** Returns whether a text is the current password of a user. @throws Status 503 */
   readonly isPassword: (user: string, password: string) => Promise<boolean>
-  /** Whether the caller has just logged in with the password. @throws Status 503 */
+  /** Returns whether the caller has logged in with the password a moment ago. @throws Status 503 */
   readonly hasJustLoggedIn: (exchange: AuthenticatedExchange) => Promise<boolean>
   readonly removeFactors: FactorsOptions['removeFactors']
   readonly endLogins: FactorsOptions['endLogins']
   readonly requirePermission: RequirePermission
   readonly clientAddress: (req: AuthenticatedExchange['req']) => string
-  /** Lists and watches of the cache, as `{items, totalItems}`. */
+  /** Serves lists and watches from the cache, as `{items, totalItems}`. */
   readonly list: (exchange: AuthenticatedExchange, how?: Pick<ReadStyle, 'form' | 'narrow'>) => Promise<void>
-  /** All other resources of the group are proxied to kube-apiserver. */
+  /** Proxies all other requests of the group to kube-apiserver. */
   readonly rest: Handler
   /** The dependencies of views of roles and members. */
   readonly roles: Pick<RoleTools, 'callAs' | 'require' | 'latest' | 'show'>
@@ -54,11 +54,14 @@ export type IamOptions = {
 export type IamApi = {
   readonly serve: Handler
   /**
-   * Requests that need no RBAC permission: reading the caller's own user and changing the caller's
-   * own password. A change of more fields of the own user requires permissions.
+   * Returns whether a request needs no RBAC permission: reading the caller's own user and changing
+   * the caller's own password. Changes of other fields require permissions.
    */
   readonly isOwn: (exchange: AuthenticatedExchange) => boolean
-  /** Serves PATCH of the caller's own user at the path of kube-apiserver; undefined for any other request. */
+  /**
+   * Serves a PATCH of the caller's own user at the path of kube-apiserver; undefined for any other
+   * request.
+   */
   readonly servePatchOfOwn: (exchange: AuthenticatedExchange) => Promise<void> | undefined
   /**
    * Returns whether a request is for roles, members or groups, whose handlers perform their own
@@ -75,9 +78,10 @@ export type IamApi = {
 }
 
 /**
- * `/kapis/iam.<group domain>/v1alpha2`: users, their passwords, states and login records. Users are
- * written with the permissions of Kapis, after RBAC has allowed the caller to write users and
- * required-permissions.ts has checked the additional permissions. The audit log has the caller.
+ * Serves `/kapis/iam.<group domain>/v1alpha2`: users, their passwords, states and login records.
+ * Users are written with the permissions of Kapis, after RBAC has allowed the caller to write users
+ * and required-permissions.ts has checked the additional permissions. The audit log records the
+ * caller.
  */
 export function createIamApi(options: IamOptions): IamApi {
   const { client, groupDomain, users, writer, passwords, requirePermission, clientAddress, logger } = options
@@ -85,7 +89,7 @@ export function createIamApi(options: IamOptions): IamApi {
   const group = `iam.${groupDomain}`
 
   /**
-   * Compared by uid: a client certificate or service account with the same name is another
+   * Compares the uid too: a client certificate or service account with the same name is another
    * identity.
    */
   function isCaller({ identity }: AuthenticatedExchange, name: string): boolean {
@@ -136,7 +140,7 @@ export function createIamApi(options: IamOptions): IamApi {
 
   const changeGroups = createGroupChanges(tools)
   const { callAs, require } = options.roles
-  /** Their handlers authorize the caller. */
+  /** These handlers authorize the caller themselves. */
   const rbacRoutes = {
     ...createRoleRoutes({ groupDomain, users, isCaller, audit, ...options.roles }, places),
     ...createGroupRoutes({ groupDomain, callAs, require, changeGroups, leaveBindings }, places),

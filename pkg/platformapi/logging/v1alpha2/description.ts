@@ -150,7 +150,7 @@ function getRecording(parameters: readonly Parameter[] = []): Operation {
   }
 }
 
-/** `/kapis/logging.<group domain>/v1alpha2`: one row per route. */
+/** OpenAPI descriptions of `/kapis/logging.<group domain>/v1alpha2`. */
 export const loggingPaths = {
   '/cluster': { get: logOperation('Log lines of all pods that the caller has access to') },
   '/namespaces/{namespace}/pods/{pod}/containers/{container}': {

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { methodNotAllowed } from '../../../apierrors/status.ts'
 
-// Clients and shippers of versions 7, 8 and 9 accept a server with this version.
+// Clients and log shippers of versions 7, 8 and 9 accept this server version.
 const number = '8.19.0'
 const cluster_name = 'kapis'
 
@@ -26,7 +26,7 @@ const health = {
   ...{ unassigned_shards: 0, active_shards_percent_as_number: 100 },
 }
 const shards = { _shards: { total: 1, successful: 1, failed: 0 } }
-// Kapis is the only address: a client that discovers nodes keeps it.
+// An empty list of nodes: clients that discover nodes then keep the address of Kapis.
 const nodes = { _nodes: { total: 0, successful: 0, failed: 0 }, cluster_name, nodes: {} }
 
 const read = ['GET', 'HEAD']
@@ -38,7 +38,7 @@ const state: Readonly<Record<string, object>> = {
   _cluster: health,
   _cat: [],
 }
-// Setup requests of shippers have no effect: everything they look for exists.
+// Log shippers set up indices and templates; Kapis confirms these requests and ignores them.
 const settings = new Set([
   ...['_ilm', '_index_template', '_template', '_component_template', '_ingest', '_logstash'],
   ...['_alias', '_aliases', '_data_stream', '_mapping', '_settings'],
@@ -47,9 +47,9 @@ const changes = new Set(['PUT', 'POST', 'DELETE'])
 
 /**
  * Responds to the requests that clients of Elasticsearch, Beats, Logstash, Vector and the exporter
- * of OpenTelemetry make before they send a batch.
+ * of OpenTelemetry send before the first batch.
  *
- * @param parts of the path below the root
+ * @param parts segments of the path below the root
  * @returns undefined for any other path
  * @throws Status 405
  */
@@ -63,13 +63,16 @@ export function answerClient(parts: readonly string[], method: string): object |
   if (first === '_refresh' || first === '_flush') return rest.length === 0 ? shards : undefined
   if (settings.has(first)) return changes.has(method) ? { acknowledged: true } : {}
   if (first.startsWith('_') && first !== '_all') return undefined
-  // The path of an index: /<index>[/<API>].
+  // Paths of an index have the form /<index>[/<API>].
   const [own] = rest
   if (own === undefined) return changes.has(method) ? { acknowledged: true, index: first } : {}
   return own.startsWith('_') && !Object.hasOwn(state, own) ? answerClient(rest, method) : undefined
 }
 
-/** In the media type of the client: version 8 and later have their own, with a version. */
+/**
+ * Returns the media type that the client expects: clients of version 8 and later use a versioned
+ * one.
+ */
 export function contentTypeOf({ headers }: Pick<IncomingMessage, 'headers'>): string {
   const version = /application\/vnd\.elasticsearch\+json\s*;\s*compatible-with=([789])/.exec(
     headers.accept ?? '',

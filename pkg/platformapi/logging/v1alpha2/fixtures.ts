@@ -5,12 +5,12 @@ export function forbidden403(): never {
   throw new Status(403, 'Forbidden', 'no')
 }
 
-/** A store that has too much to do. */
+/** A request to an overloaded store. */
 export async function tooMany(): Promise<never> {
   throw tooManyRequests('later', 7)
 }
 
-/** A place for each batch. */
+/** Admits every batch without a limit. */
 export function freePlace(): { readonly leave: () => void } {
   return { leave: () => undefined }
 }

@@ -119,7 +119,7 @@ describe('createIngest', () => {
     })
 
     it('waits for a place behind those of its user who send slowly, and is refused after a while', async () => {
-      // A user has a quarter of them.
+      // Each user may use a quarter of the slots.
       await started(store, 8, 200)
       const slow = [sendSlowly(), sendSlowly()]
       await until(() => came === 2)
@@ -317,7 +317,7 @@ describe('createIngest', () => {
 
     it('takes JSON, and protobuf in snappy whether or not it says so', async () => {
       expect((await send('/loki/api/v1/push', push('1'), { headers: json })).code).to.equal(204)
-      // {pod="web-0"} with one entry, of one nanosecond, after 1970.
+      // The stream {pod="web-0"} with one entry, whose time is 1 ns after the Unix epoch.
       const protobuf = Buffer.from('0a1d0a0d7b706f643d227765622d30227d120c0a0210011206', 'hex')
       const body = compressSnappy(Buffer.concat([protobuf, Buffer.from('line 2')]))
       const type = { 'content-type': 'application/x-protobuf' }

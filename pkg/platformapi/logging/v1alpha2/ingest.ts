@@ -35,7 +35,7 @@ export type IngestOptions = {
     lines: Pick<Ingested, 'taken' | 'refused' | 'changed' | 'causes'>,
   ) => void
   /**
-   * Reserves a place for an upload, or waits for one.
+   * Reserves a slot for an upload, or waits for one.
    *
    * @throws Status 429, also through the promise
    */
@@ -43,19 +43,22 @@ export type IngestOptions = {
   readonly bodyWithinMs?: number
 }
 
-/** A reserved place. */
+/** A reserved slot; `leave` releases it. */
 export type Place = { readonly leave: () => void }
 
-// Maximum number of batches being stored, each with its lines in memory.
+// Maximum number of batches being stored, whose lines are in memory.
 const maxBatches = 8
-/** Maximum number of batches being stored or uploaded: slow senders must not block others. */
+/**
+ * Maximum number of batches being uploaded or stored. Larger than maxBatches, so that slow senders
+ * do not block others.
+ */
 export const maxBodies = 64
-// A longer upload would hold a place that others wait for.
+// Timeout of an upload, since it occupies a slot that others wait for.
 const defaultWithinMs = 30_000
 const retrySeconds = 5
 const json = 'application/json'
 const protobuf = 'application/x-protobuf'
-// curl --data-binary sends this type for anything.
+// The default Content-Type of curl --data-binary, for data of any type.
 const curlsOwn = 'application/x-www-form-urlencoded'
 const elasticTypes = ['application/vnd.elasticsearch+json', 'application/vnd.elasticsearch+x-ndjson']
 const bulkTypes = ['application/x-ndjson', json, ...elasticTypes, curlsOwn]
@@ -70,8 +73,8 @@ const lineTypes = [
 
 /**
  * Serves `POST …/ingest/_bulk`, `/ingest/{index}/_bulk`, `/ingest/jsonlines`, `/ingest/v1/logs`,
- * `/ingest/loki/api/v1/push`, and the setup requests of Elasticsearch clients. A success is sent
- * after the store has the lines on disk.
+ * `/ingest/loki/api/v1/push`, and the setup requests of Elasticsearch clients. The response is sent
+ * after the store has written the lines to disk.
  *
  * @throws Status 400, 401, 403, 404, 405, 408, 413, 415, 429, 503, 507
  */
@@ -109,8 +112,7 @@ export function createIngest(options: IngestOptions): Handler {
     const { req, res, info, identity } = exchange
     const parts = info.parts.slice(1).filter(part => part !== '')
     const handle = handlerOf(parts)
-    // Without this header, Elasticsearch clients reject the server, and treat stored lines as
-    // failed.
+    // Elasticsearch clients reject responses without this header, even if the lines were stored.
     if (handle === undefined || handle === ingestBulk) res.setHeader('x-elastic-product', 'Elasticsearch')
     if (handle === undefined) {
       const answer = answerClient(parts, req.method ?? 'GET')
@@ -123,7 +125,7 @@ export function createIngest(options: IngestOptions): Handler {
     const place = await enter(identity.username, res)
     const held = beginBody()
     try {
-      // The client may have disconnected while it waited.
+      // The client may have disconnected while the request was waiting.
       if (!res.destroyed) await handle(takeFor(held), exchange)
     } finally {
       held.end()
@@ -187,7 +189,7 @@ const ingestOtlp: Handle = async (take, { req, res }) => {
 }
 
 const ingestLoki: Handle = async (take, { req, res }) => {
-  // Senders of protobuf do not always send its Content-Type or Content-Encoding.
+  // Clients that send protobuf may omit Content-Type and Content-Encoding.
   const encoding = mediaTypeOf(req) === json ? 'json' : 'protobuf'
   const assumed = encoding === 'json' ? undefined : 'snappy'
   const { refusal } = await take(req, [json, protobuf], { protocol: 'loki', encoding }, assumed).catch(
@@ -202,9 +204,9 @@ function throwRetryable(error: unknown): never {
 }
 
 /**
+ * Converts errors to those after which a client retries; after any other error it drops the batch.
  * OTLP exporters retry only after 429, 502, 503 and 504 (OTLP 1.9, OTLP/HTTP Response), Loki
- * clients after 429 and 5xx; after anything else they drop the batch. A missing permission may be
- * temporary.
+ * clients after 429 and 5xx. A missing permission may be temporary too.
  */
 function toRetryable(error: unknown): unknown {
   if (!(error instanceof Status)) return error

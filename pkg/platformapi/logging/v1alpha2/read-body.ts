@@ -6,7 +6,7 @@ import { uncompressSnappy } from '../../../logs/ingest/body/snappy.ts'
 
 const decoders: ReadonlyMap<string, () => Transform> = new Map<string, () => Transform>([
   ['identity', () => new PassThrough()],
-  // Decompressed as a whole.
+  // Snappy is not a stream format; the whole body is decompressed at the end.
   ['snappy', () => new PassThrough()],
   ['gzip', createGunzip],
   ['x-gzip', createGunzip],
@@ -17,12 +17,12 @@ const decoders: ReadonlyMap<string, () => Transform> = new Map<string, () => Tra
 export type BodyLimits = {
   readonly mediaTypes: readonly string[]
   readonly limitBytes: number
-  /** The compression of a body without Content-Encoding. */
+  /** The compression of a body that has no Content-Encoding. */
   readonly assumed?: string
   /** Timeout for the whole body. */
   readonly withinMs: number
   /**
-   * Called with the number of bytes so far, before more are read.
+   * Called with the number of bytes in memory, before more are read.
    *
    * @throws Status 429
    */
@@ -50,8 +50,8 @@ export async function readBody(req: IncomingMessage, limits: BodyLimits): Promis
     return unpacked
   } finally {
     clearTimeout(timer)
-    // A client that still sends must find the response: the rest is thrown away for a while (RFC
-    // 9112 section 9.6).
+    // Reads and discards the rest of the body for a while, so that a client that is still sending
+    // receives the response (RFC 9112 section 9.6).
     req.unpipe(decoder)
     req.resume()
   }

@@ -8,7 +8,7 @@ const maxBytes = 256 * 1024
 const withinMs = 10_000
 
 /**
- * The parameters of the URL, and of a form that is posted.
+ * Returns the parameters of the URL and of a posted form.
  *
  * @throws Status 400, 405, 408, 413, 415
  */

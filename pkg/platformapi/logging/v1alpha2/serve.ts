@@ -14,10 +14,10 @@ export type LoggingApiOptions = {
 }
 
 /**
- * `/kapis/logging.<group domain>/v1alpha2`: the log API scoped by path, ingest, and recorded
+ * Serves `/kapis/logging.<group domain>/v1alpha2`: the log API scoped by path, ingest, and recorded
  * sessions.
  *
- * @throws Status 404; for paths of the platform's version 2 it names what took their place
+ * @throws Status 404, for paths of KubeSphere's log API v2 with the paths that replace them
  */
 export function createLoggingApi({
   groupDomain,
@@ -49,7 +49,8 @@ export function createLoggingApi({
   }
   return exchange => {
     const { parts } = exchange.info
-    // Clients of Elasticsearch send further requests below it, which are not listed here.
+    // All paths below `ingest`: Elasticsearch clients also request paths that are not in the
+    // routes.
     const serve = parts[0] === 'ingest' ? ingest : routeOf(routes, parts)
     if (serve === undefined) throw unknownResource(replacementOf(parts, groupDomain))
     return serve(exchange)

@@ -79,7 +79,8 @@ describe('createSessionRecordingApi', () => {
     ['?pod=web-0&namespace=shop', ['one']],
     ['?start_time=1795780805&end_time=1795780815', ['two']],
     ['?limit=1', ['three']],
-    // It is authorized as a list, and must not show what a session wrote.
+    // With a field selector the request is still authorized as a list, so it must not return the
+    // output of a session.
     ['?fieldSelector=metadata.name%3Done', ['three', 'two', 'one']],
   ] as const) {
     it(`selects by ${query || 'nothing'}`, async () =>

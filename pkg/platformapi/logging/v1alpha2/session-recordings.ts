@@ -16,7 +16,7 @@ import { type LogConcurrency, withConcurrencyLimits } from '../../logs/concurren
 export type SessionRecordingApiOptions = {
   readonly store: LogStore
   readonly places: LogConcurrency
-  /** Creation times of all namespaces, in Unix seconds. @throws Status 503 */
+  /** Returns the creation times of all namespaces, in Unix seconds. @throws Status 503 */
   readonly created: () => ReadonlyMap<string, number>
   readonly limits: () => { readonly queryTimeoutSeconds: number }
 }
@@ -25,15 +25,15 @@ const known = ['user', 'pod', 'namespace', 'start_time', 'end_time', 'limit', 'c
 const pageSize = { fallback: 100, max: 1_000 }
 const nsPerSecond = 1_000_000_000n
 
-/** Whether a path below the API is one of recorded sessions. */
+/** Returns whether a path below the API is one of recorded sessions. */
 export function isOfSessionRecordings(parts: readonly string[]): boolean {
   return parts[parts[0] === 'namespaces' ? 2 : 0] === 'sessionrecordings'
 }
 
 /**
- * Serves recorded sessions: a list of them, the newest first, and each as an asciicast (version 2).
- * Requests are authorized before: `list` and `get` of sessionrecordings. Below a namespace, those
- * of an earlier namespace of the same name are not shown.
+ * Serves recorded sessions: a list, the newest first, and each as an asciicast (version 2).
+ * Requests have been authorized: `list` and `get` of sessionrecordings. Below a namespace, sessions
+ * of a deleted namespace with the same name are not shown.
  *
  * @throws Status 400 that names the parameter, 404, 405, 429, 503, 504
  */
@@ -47,7 +47,7 @@ export function createSessionRecordingApi(options: SessionRecordingApiOptions): 
     await withAbortOnDisconnect(exchange, async signal => {
       const scope = scopeOf(exchange, options.created)
       const asked = { store, scope, limits: { timeoutMs, signal } }
-      // A field selector gives a list a name, which is authorized as a list.
+      // A field selector sets `info.name` too, but such a request was authorized as a list.
       if (info.namedBy !== 'path') await sendList(exchange, asked)
       else await sendCast(exchange, asked)
     })
@@ -115,7 +115,7 @@ function toObject({ record }: Hit, end: Members | undefined): object {
   }
 }
 
-/** Writes the events of a recording at the speed of the client. */
+/** Writes the events of a recording as fast as the client reads. */
 async function sendCast(
   { info, res }: AuthenticatedExchange,
   { store, scope, limits }: Asked,

@@ -1,9 +1,9 @@
 import { tooManyRequests } from '../../../apierrors/status.ts'
 
-/** A body that is being uploaded or stored. */
+/** The memory that a body occupies while it is uploaded or stored. */
 export type Held = {
   /**
-   * Replaces the reserved number of bytes.
+   * Sets the number of reserved bytes.
    *
    * @throws Status 429
    */
@@ -13,9 +13,9 @@ export type Held = {
 }
 
 /**
- * Limits the total memory of bodies.
+ * Limits the total memory of all bodies.
  *
- * @returns a function that starts one
+ * @returns a function that starts the accounting of one body
  */
 export function createUploadLimiter(maxBytes: number): () => Held {
   let heldBytes = 0

@@ -1,9 +1,12 @@
 import type { Cookie } from '../../../httpserver/cookie.ts'
 
-/** The access token of the page; never sent with cross-site requests. */
+/**
+ * The cookie with the access token of the page. Browsers do not send it with cross-site requests.
+ */
 export const tokenCookie: Cookie = { name: '__Secure-kapis-logs', sameSite: 'Strict', path: '/logs' }
 
 /**
- * The state of a login in progress; the browser sends it when an identity provider redirects back.
+ * The cookie with the state of a login in progress. Browsers send it when an identity provider
+ * redirects back to Kapis.
  */
 export const begunCookie: Cookie = { name: '__Secure-kapis-logs-login', sameSite: 'Lax', path: '/logs' }

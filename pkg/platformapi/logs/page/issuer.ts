@@ -7,7 +7,7 @@ export type IssuerAnswer = { readonly code: number; readonly body: Readonly<Reco
 
 const timeoutMs = 15_000
 const maxAnswerBytes = 256 * 1024
-// Logins are rare, so the connection is not kept.
+// Logins are rare, so the connection is closed soon.
 const connection = {
   ...{ connections: 1, connectMs: timeoutMs, headMs: timeoutMs, bodyMs: timeoutMs, idleMs: 1_000 },
   maxHeadBytes: 16 * 1024,
@@ -16,8 +16,8 @@ const connection = {
 /**
  * Sends a form to kapis-oauth.
  *
- * @param from the client address, by which failures are counted
- * @throws Status 503 if it is not responding
+ * @param from the client address, by which failed logins are counted
+ * @throws Status 503 if kapis-oauth is not responding
  */
 export async function postForm(
   socketPath: string,

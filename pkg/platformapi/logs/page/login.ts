@@ -9,7 +9,7 @@ import { type IssuerAnswer, postForm } from './issuer.ts'
 import type { LogPageDocuments } from './page.ts'
 
 export type LogPageLoginOptions = {
-  /** URL of the issuer, at which browsers reach this server. */
+  /** URL of the issuer, whose host is also the address of this server for browsers. */
   readonly issuer: string
   /** Unix socket of kapis-oauth. */
   readonly socket: string
@@ -29,9 +29,9 @@ const loginSeconds = 600
 const longestReturn = 2_000
 
 /**
- * The login of the log page at the issuer of Kapis: authorization code with PKCE as a public client
- * (RFC 9700). The server redeems the code, and the token stays in a cookie that scripts cannot read
- * (ADR 8).
+ * Logs users in to the log page at the issuer of Kapis: authorization code with PKCE as a public
+ * client (RFC 9700). The server redeems the code, and the token stays in a cookie that scripts
+ * cannot read (ADR 8).
  */
 export function createLogin(options: LogPageLoginOptions): LogPageLogin {
   const { issuer, socket, clientId, redirectUri, clientAddress, documents } = options
@@ -41,7 +41,8 @@ export function createLogin(options: LogPageLoginOptions): LogPageLogin {
     begin({ req, res, query }) {
       if (req.method !== 'GET') throw methodNotAllowed(['GET'])
       const returnTo = (query.get('return_to') ?? '').slice(0, longestReturn)
-      // The redirect leads to the host of the issuer, so the cookie must belong to it.
+      // The login ends with a redirect to the host of the issuer, so the cookie must be set for
+      // that host.
       if (req.headers.host !== home.host && !query.has('moved')) {
         redirect(res, `${home.origin}/logs/login?${new URLSearchParams({ return_to: returnTo, moved: '1' })}`)
         return
@@ -98,13 +99,13 @@ export function createLogin(options: LogPageLoginOptions): LogPageLogin {
       }
       setCookie(res, tokenCookie, token, lifeSeconds)
       const search = Buffer.from(returnTo, 'base64url').toString('utf8')
-      // Only query parameters of this page.
+      // The target is always this page: the client may only choose query parameters.
       redirect(res, `/logs?${new URLSearchParams(search)}`)
     },
 
     async logout({ req, res }) {
       if (req.method !== 'POST') throw methodNotAllowed(['POST'])
-      // Reports that the cookie was missing: browsers do not send it with cross-site requests.
+      // Explains a missing cookie: browsers do not send it with cross-site requests.
       const { origin } = req.headers
       if (origin !== undefined && (!URL.canParse(origin) || new URL(origin).host !== req.headers.host)) {
         throw new Status(403, 'Forbidden', 'a logout must be requested by this page')
@@ -115,8 +116,8 @@ export function createLogin(options: LogPageLoginOptions): LogPageLogin {
         const form = { client_id: clientId, token }
         await postForm(socket, '/oauth/revoke', { form, from: clientAddress(req) }).catch(toAnswer)
       }
-      // The page on which the browser session can be ended too; otherwise the next login would
-      // succeed without asking.
+      // Leads to the page on which the user can end the session at the issuer. With that session,
+      // the next login would succeed without a password.
       redirect(res, `${issuer}/session`)
     },
   }
@@ -127,7 +128,7 @@ function toAnswer(error: unknown): IssuerAnswer {
   return { code: 503, body: { error_description: message } }
 }
 
-/** RFC 6749 section 5.1: not required. */
+/** Returns expires_in, which RFC 6749 section 5.1 does not require. */
 function readLife(seconds: unknown): number | undefined {
   return typeof seconds === 'number' && Number.isSafeInteger(seconds) ? seconds : undefined
 }

@@ -13,7 +13,8 @@ import type { GroupTools, WorkspaceGroups } from './workspace-groups.ts'
 type Membership = { readonly userName: string; readonly groupName: string }
 
 /**
- * GroupBindings: views of the groups in `spec.groups` of users, and their writers.
+ * Creates the handlers for GroupBindings, which are views of the groups in `spec.groups` of users:
+ * reads list them, writes change the users.
  *
  * @throws Status 400, 403, 404, 405, 409, 413, 415, 422, 503
  */
@@ -30,7 +31,7 @@ export function createGroupBindingHandlers(tools: GroupTools, groups: WorkspaceG
       apiVersion: `${iam}/v1alpha2`,
       kind: 'GroupBinding',
       metadata: {
-        // Neither name has a colon.
+        // The colon makes the name unambiguous: names of groups and users contain none.
         name: `${groupName}:${userName}`,
         ...{ uid: '', resourceVersion: '0', creationTimestamp: since },
         labels: {
@@ -93,7 +94,7 @@ export function createGroupBindingHandlers(tools: GroupTools, groups: WorkspaceG
 }
 
 /**
- * Members as consoles send them: `[{"userName", "groupName"}]`.
+ * Parses members in the format that consoles send: `[{"userName", "groupName"}]`.
  *
  * @throws Status 400
  */

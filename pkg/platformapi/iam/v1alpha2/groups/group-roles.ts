@@ -22,8 +22,8 @@ const inWorkspace = (workspace: string): Place => ({ scope: 'workspace', namespa
 const inNamespace = (namespace: string): Place => ({ scope: 'namespace', namespace, workspace: '' })
 
 /**
- * The roles that groups have in a workspace and in namespaces: views of native bindings with a Group
- * as subject, and their writers.
+ * Creates the handlers for the roles of groups in a workspace and in namespaces. Reads show RBAC
+ * bindings that have a Group as subject; writes create and delete such bindings.
  *
  * @throws Status 400, 403, 404, 405, 409, 413, 415, 422, and those of kube-apiserver
  */
@@ -36,7 +36,10 @@ export function createGroupRoleHandlers(
   const { knowMembers, resolve, givenBy, takenFrom, ownOf, heldByEach } = createMemberGrants(tools, places)
   const groupLabel = `${iam}/group-ref`
 
-  /** One binding for each group, whose role is the same in all namespaces of the workspace. */
+  /**
+   * Returns the WorkspaceRoleBinding of a group: its role is the same in all namespaces of the
+   * workspace.
+   */
   function toWorkspaceBinding(workspace: string, group: string, role: string): KubeObject {
     return {
       apiVersion: `${iam}/v1alpha2`,
@@ -62,7 +65,7 @@ export function createGroupRoleHandlers(
     await places.show({ ...exchange, info }, what, items)
   }
 
-  /** Adds bindings as consoles send them: RoleBindings or WorkspaceRoleBindings, without a name. */
+  /** Adds bindings as consoles send them: RoleBindings or WorkspaceRoleBindings without a name. */
   async function add(exchange: AuthenticatedExchange, place: Place): Promise<void> {
     const sent = parseRoleBindings(await readJson(exchange.req, ['application/json']))
     const known = await knowMembers(exchange, place)
@@ -110,7 +113,10 @@ export function createGroupRoleHandlers(
       if (exchange.req.method !== 'DELETE') throw methodNotAllowed(['DELETE'])
       await removeOfWorkspace(exchange, workspace, name)
     },
-    /** The RoleBindings of groups in the namespaces of a workspace, with their group in a label. */
+    /**
+     * Lists the RoleBindings of groups in all namespaces of a workspace, each with its group in a
+     * label.
+     */
     async inNamespacesOf(exchange: AuthenticatedExchange, workspace: string): Promise<void> {
       requireMethod(exchange, ['GET', 'HEAD'])
       const known = await knowMembers(exchange, inWorkspace(workspace))

@@ -42,7 +42,7 @@ const roleBinding = (role: string, name = 'dev', kind = 'Group') => ({
   roleRef: { kind: 'Role', name: role },
   subjects: [{ kind, name }],
 })
-/** What a binding that was written gives. */
+/** Method, path, role and subjects of each binding that was written. */
 const written = () =>
   calls.map(call => {
     const { method, path: at, body } = membersOf(call)
@@ -188,7 +188,7 @@ describe('createGroupRoutes', () => {
   })
 
   it('leaves the role in one namespace with its workspace', async () => {
-    // dev views b1 alone.
+    // The group dev has a role in the namespace b1 only.
     expect(await write('DELETE', `${blue}/workspacerolebindings/dev`)).to.include({ code: 404 })
   })
 

@@ -46,7 +46,7 @@ const memberships = arrayOf(object({ userName: text(), groupName: text() }))
 const bindings = arrayOf(kubeObject)
 const mergePatch = 'application/merge-patch+json'
 
-/** Groups, below `/kapis/iam.<group domain>/v1alpha2`. */
+/** OpenAPI descriptions of the group paths below `/kapis/iam.<group domain>/v1alpha2`. */
 export const groupPaths = {
   '/workspaces/{workspace}/groups': {
     get: list('Groups of a workspace'),

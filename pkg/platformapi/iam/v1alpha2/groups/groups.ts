@@ -16,7 +16,8 @@ import type { GroupTools, WorkspaceGroups } from './workspace-groups.ts'
 const patchTypes = ['application/merge-patch+json', 'application/json-patch+json', 'application/json']
 
 /**
- * Groups of a workspace: custom resources, which are written as the caller. They give no rights.
+ * Creates the handlers for the Groups of a workspace: custom resources that are written as the
+ * caller. A Group itself grants no permissions.
  *
  * @throws Status 400, 403, 404, 405, 409, 413, 415, and those of kube-apiserver
  */
@@ -33,7 +34,7 @@ export function createGroupHandlers(tools: GroupTools, groups: WorkspaceGroups, 
     await places.show({ ...exchange, info }, kind, items)
   }
 
-  /** The group as it was sent, with the label of the workspace. @throws Status 400 */
+  /** Returns the given group with the label of the workspace. @throws Status 400 */
   function toGroup(sent: unknown, workspace: string, name?: string): object {
     if (!isRecord(sent) || (sent.kind ?? 'Group') !== 'Group')
       throw badRequest('the body must be a Group as a JSON object')
@@ -44,7 +45,10 @@ export function createGroupHandlers(tools: GroupTools, groups: WorkspaceGroups, 
     return { ...sent, apiVersion: `${iam}/v1alpha2`, kind: 'Group', metadata: { ...metadata, labels } }
   }
 
-  /** A merge patch does not move a group to another workspace; a JSON Patch is sent as it is. */
+  /**
+   * Sets the workspace label in a merge patch, so that it cannot move a group to another workspace.
+   * A JSON Patch is sent unchanged.
+   */
   function toPatch(sent: unknown, workspace: string): unknown {
     if (!isRecord(sent)) return sent
     const metadata = membersOf(sent.metadata)
@@ -54,7 +58,7 @@ export function createGroupHandlers(tools: GroupTools, groups: WorkspaceGroups, 
 
   async function create(exchange: AuthenticatedExchange, workspace: string): Promise<void> {
     const body = toGroup(await readJson(exchange.req, ['application/json']), workspace)
-    // Consoles show the generateName as the name of a department.
+    // The name must be unique: consoles show generateName as the name of a department.
     const given = textOf(membersOf(membersOf(body).metadata).generateName)
     const isTaken = (entry: Entry) => membersOf(entry.parsed().metadata).generateName === given
     if (given !== '' && (await groups.all(exchange, workspace)).some(isTaken))
@@ -65,7 +69,7 @@ export function createGroupHandlers(tools: GroupTools, groups: WorkspaceGroups, 
 
   /** @throws Status 409 if there are more members than one request may write */
   async function removeMembers(exchange: AuthenticatedExchange, group: string): Promise<void> {
-    // How many members a group has is for those who may list users.
+    // Only callers who may list users may learn how many members a group has.
     if (!(await places.mayList(exchange, iam, 'users'))) {
       addWarning(exchange.res, 'users may still have the group in spec.groups: you may not list users')
       return
@@ -89,13 +93,15 @@ export function createGroupHandlers(tools: GroupTools, groups: WorkspaceGroups, 
   }
 
   /**
-   * Members and bindings go first: users of a deleted group would be members of the next one of its
-   * name, and a group that remains, after a failure or the deadline, can be deleted again.
+   * Removes members and bindings before the group itself. Otherwise users of a deleted group would
+   * be members of a new group with the same name. A group that remains after a failure or the
+   * deadline can be deleted again.
    */
   async function remove(exchange: AuthenticatedExchange, { name, meta: { uid } }: Entry): Promise<void> {
     const given = (await readDeleteOptions(exchange.req)) ?? { options: {}, isDryRun: false }
     const isTried = isDryRun(exchange) || given.isDryRun
-    // The group whose workspace was looked at, and no later one of the name.
+    // The uid ensures that the group whose workspace was checked is deleted, not a new one with the
+    // same name.
     const preconditions = { uid, ...membersOf(given.options.preconditions) }
     const options = { ...given.options, preconditions }
     const deletion = (how: { readonly isDryRun: boolean }) =>
@@ -131,7 +137,7 @@ export function createGroupHandlers(tools: GroupTools, groups: WorkspaceGroups, 
       if (method === 'DELETE') return remove(exchange, entry)
       const isPatch = method === 'PATCH'
       const sent = await readJson(req, isPatch ? patchTypes : ['application/json'])
-      // Consoles send a merge patch as application/json, which ks-apiserver takes.
+      // Consoles send a merge patch as application/json, as ks-apiserver accepts it.
       const contentType = typeOf(req) === 'application/json' ? 'application/merge-patch+json' : typeOf(req)
       const written = await callAs(exchange, {
         path: withQueryOf(exchange, `${path}/${encodeURIComponent(name)}`),

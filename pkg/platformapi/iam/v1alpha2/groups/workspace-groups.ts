@@ -9,15 +9,18 @@ import type { ChangeGroups } from '../users/user-groups.ts'
 export type GroupTools = Pick<ScopeReaderTools, 'groupDomain' | 'require'> & {
   readonly callAs: CallAs
   readonly changeGroups: ChangeGroups
-  /** Removes a deleted group from bindings, as the caller, with a warning of those that stay. */
+  /**
+   * Removes a deleted group from bindings, as the caller. Adds a warning about bindings that
+   * remain.
+   */
   readonly leaveBindings: (exchange: AuthenticatedExchange, subject: Subject) => Promise<void>
 }
 
 export type WorkspaceGroups = ReturnType<typeof createWorkspaceGroups>
 
 /**
- * The Groups of a workspace, by their label. A Group only describes the name that users have in
- * `spec.groups`, and that bindings of RBAC give rights to.
+ * Reads the Groups of a workspace, selected by their label. A Group object only describes a group
+ * name: users have the name in `spec.groups`, and RBAC bindings grant permissions to it.
  */
 export function createWorkspaceGroups(
   { groupDomain, require }: Pick<GroupTools, 'groupDomain' | 'require'>,
@@ -32,20 +35,28 @@ export function createWorkspaceGroups(
   return {
     iam,
     requireList,
-    /** @throws Status 403 for a caller who may not list Groups, 503 */
+    /**
+     * Returns all Groups of a workspace.
+     *
+     * @throws Status 403 for a caller who may not list Groups, 503
+     */
     async all(exchange: AuthenticatedExchange, workspace: string): Promise<readonly Entry[]> {
       await requireList(exchange, 'groups')
       const groups = [...(await places.latest('groups')).entries()]
       return groups.filter(({ meta }) => meta.labels?.[`${groupDomain}/workspace`] === workspace)
     },
-    /** @throws Status 403, 404 for a group of another workspace, 503 */
+    /**
+     * Returns one Group of a workspace.
+     *
+     * @throws Status 403, 404 for a group of another workspace, 503
+     */
     async one(exchange: AuthenticatedExchange, workspace: string, name: string): Promise<Entry> {
       await requireList(exchange, 'groups')
       const found = (await places.latest('groups')).get('', name)
       if (found?.meta.labels?.[`${groupDomain}/workspace`] === workspace) return found
       throw notFound({ group: iam, resource: 'groups' }, name)
     },
-    /** 422 for a group that a workspace does not have. */
+    /** Returns a 422 for a group that does not exist in the workspace. */
     unknownGroup: (name: string, field: string) =>
       invalid({ group: iam, kind: 'GroupBinding' }, [
         { reason: 'FieldValueNotFound', message: `unknown group ${JSON.stringify(name)}`, field },

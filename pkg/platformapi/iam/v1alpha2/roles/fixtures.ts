@@ -6,7 +6,7 @@ import { ObjectStore } from '../../../../resourcecache/store/store.ts'
 
 export const groupDomain = 'kapis.io'
 export const rbac = 'rbac.authorization.k8s.io'
-/** The path of kube-apiserver's RBAC objects. */
+/** Path of the RBAC API of kube-apiserver. */
 export const native = `/apis/${rbac}/v1`
 
 export function object(kind: string, name: string, more: object = {}, meta: object = {}): KubeObject {
@@ -15,8 +15,8 @@ export function object(kind: string, name: string, more: object = {}, meta: obje
 }
 
 /**
- * @param role with its kind: `ClusterRole/view`
- * @param subjects the same: `User/ann`
+ * @param role kind and name: `ClusterRole/view`
+ * @param subjects kind and name of each: `User/ann`
  */
 export function binding(
   name: string,
@@ -39,7 +39,7 @@ export function binding(
   )
 }
 
-/** The cache of a kind. */
+/** Returns a cache of one kind that contains the items. */
 export function storeOf(plural: string, items: readonly KubeObject[]): ObjectStore {
   const kind = {
     ...(plural === 'namespaces' ? namespaces(groupDomain) : plain),

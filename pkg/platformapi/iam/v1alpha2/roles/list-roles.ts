@@ -5,7 +5,7 @@ import { type Place, type RoleRef, scopeLabel } from './role-bindings.ts'
 import type { Preset } from './role-presets.ts'
 import { isTemplate, isTemplateFor } from './role-templates.ts'
 
-/** How consoles name the roles of a scope. */
+/** Resource names and kinds that consoles use for the roles of each scope. */
 export const roleKinds = {
   global: { plural: 'globalroles', kind: 'GlobalRole', isNative: false },
   cluster: { plural: 'clusterroles', kind: 'ClusterRole', isNative: true },
@@ -13,28 +13,32 @@ export const roleKinds = {
   namespace: { plural: 'roles', kind: 'Role', isNative: true },
 } as const
 
-/** A role in the format of KubeSphere, and the reference in bindings to it. */
+/**
+ * A role in the format of KubeSphere, and the roleRef of bindings to it; undefined if no binding
+ * grants it.
+ */
 export type PlacedRole = { readonly role: KubeObject; readonly ref: RoleRef | undefined }
 
 export type RoleSources = {
   readonly groupDomain: string
-  /** The roles of the place. */
+  /** The predefined roles of the scope. */
   readonly presets: readonly Preset[]
   readonly clusterRoles: { readonly get: (namespace: string, name: string) => Entry | undefined } & {
     readonly entries: () => Iterable<Entry>
   }
-  /** The roles of the namespace. */
+  /** The Roles of the namespace; empty in other scopes. */
   readonly roles: readonly Entry[]
   /**
-   * Whether the caller may read ClusterRoles: then rules are shown, and ClusterRoles with the label
-   * of a workspace.
+   * Whether the caller may read ClusterRoles. Otherwise rules, and ClusterRoles with a workspace
+   * label, are omitted.
    */
   readonly mayReadClusterRoles: boolean
 }
 
 /**
- * The roles of a scope: presets, and native roles with other names: the Roles of a namespace, the
- * ClusterRoles of the cluster, or the ClusterRoles with the label of a workspace.
+ * Returns the roles of a scope: its presets, and RBAC roles with other names. These are the Roles
+ * of a namespace, the ClusterRoles of the cluster, or the ClusterRoles with the label of a
+ * workspace.
  */
 export function listRoles(sources: RoleSources, place: Place): readonly PlacedRole[] {
   const presets = sources.presets.flatMap(preset => presetRole(sources, place, preset) ?? [])
@@ -93,7 +97,7 @@ export function toRole(groupDomain: string, place: Place, source: KubeObject): K
   const { scope, namespace, workspace } = place
   const { kind, isNative } = roleKinds[scope]
   const { managedFields: _, namespace: __, ...metadata } = source.metadata
-  // Consoles read this label of every role of a workspace, and show no roles if one lacks it.
+  // Consoles read this label of every workspace role, and show no roles at all if one lacks it.
   const labels = { ...metadata.labels, [`${groupDomain}/workspace`]: workspace }
   return {
     kind,

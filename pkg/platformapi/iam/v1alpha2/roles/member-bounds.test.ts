@@ -22,7 +22,7 @@ describe('members of a workspace with thousands of namespaces', () => {
     requireList: async () => undefined,
     presetsAt: async () => presetsOf('workspace', 'blue'),
     heldAt: async () => held,
-    // The stub has what is asked of it.
+    // The stub implements only the methods that the handler calls.
   } as unknown as ScopeReader
 
   it('are compared in one pass', async () => {

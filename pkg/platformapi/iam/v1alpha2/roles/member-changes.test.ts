@@ -35,7 +35,7 @@ describe('applyChanges', () => {
     const { change, run, written, finished } = setUp(-1, undefined, 2)
     const error = await run([change('a', 'x'), change('b', 'x', 'y')])
     expect(String(error)).to.contain('the request is over: 2 of 3 writes were made before')
-    // No error of the log.
+    // A code of 500 or above would be logged as an error.
     expect(error).to.have.property('code', 408)
     expect([written, finished]).to.deep.equal([['a x', 'b x'], ['a']])
   })

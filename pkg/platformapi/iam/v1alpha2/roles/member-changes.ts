@@ -1,26 +1,26 @@
 import { badRequest, type Cause, Status, toStatus } from '../../../../apierrors/status.ts'
 
-/** One write to kube-apiserver. */
+/** A single write to kube-apiserver. */
 export type Step = { readonly where: string; readonly run: () => Promise<unknown> }
 
-/** The writes that one member takes. */
+/** The writes that change one member. */
 export type MemberChange = { readonly user: string; readonly steps: readonly Step[] }
 
-/** The most writes of one request. */
+/** Maximum number of writes per request. */
 export const mostWrites = 1024
 
 export type Progress = {
-  /** Called for each member that is written entirely. */
+  /** Called after all writes of a member. */
   readonly finished: (change: MemberChange, index: number) => void
-  /** Whether the request has ended: later writes could then overtake a retry of the client. */
+  /** Returns whether the request has ended. Later writes could overtake a retry of the client. */
   readonly isOver: () => boolean
 }
 
 /**
- * Writes members one by one.
+ * Writes members one after another.
  *
- * @throws Status 400 before anything is written, if there are too many writes; the error of a
- *   failure after the first write lists in details.causes what was written and what was not
+ * @throws Status 400 before anything is written, if there are too many writes. An error after the
+ * first write lists in details.causes what was written and what was not.
  */
 export async function applyChanges(
   changes: readonly MemberChange[],
@@ -47,15 +47,15 @@ export async function applyChanges(
 
 type Failed = {
   readonly changes: readonly MemberChange[]
-  /** The member that failed. */
+  /** Index of the member whose change failed. */
   readonly index: number
-  /** The step that failed. */
+  /** Index of the failed step among the steps of this member. */
   readonly place: number
   readonly written: number
   readonly total: number
 }
 
-/** The failure of a step, and what became of each member. */
+/** Returns the error of a step with a cause for each member: what was written and what was not. */
 function partly(failure: Status, { changes, index, place, written, total }: Failed): Status {
   const causes = changes.map(({ user, steps }, i): Cause => {
     const count = i < index ? steps.length : i === index ? place : 0
@@ -84,7 +84,8 @@ function summary(what: string, steps: readonly Step[]): string {
 }
 
 /**
- * Not a failure of kube-apiserver: the response was already sent, or the client has disconnected.
+ * The error if the response was already sent, or the client has disconnected. With code 408 it does
+ * not count as a failure of kube-apiserver.
  */
 function over(): Status {
   return new Status(408, 'Timeout', 'the request is over')
@@ -93,10 +94,10 @@ function over(): Status {
 const mostFailures = 3
 
 /**
- * Writes as many members of a list as possible. After three failures of kube-apiserver in a row, or
- * when the request has ended, it skips the rest.
+ * Writes as many items as possible. Stops after three consecutive failures of kube-apiserver, or
+ * when the request has ended.
  *
- * @returns those that were not written
+ * @returns the items that were not written
  */
 export async function writeEach<T>(
   items: readonly T[],

@@ -18,11 +18,15 @@ type GrantTools = { readonly groupDomain: string; readonly callAs: CallAs }
 
 export type MemberGrants = ReturnType<typeof createMemberGrants>
 
-/** Gives users and groups the roles of a place, by bindings that are written as the caller. */
+/** Grants users and groups the roles of a scope, with bindings that are written as the caller. */
 export function createMemberGrants({ groupDomain, callAs }: GrantTools, places: ScopeReader) {
   const records = createWorkspaceRecords({ groupDomain, callAs, places })
 
-  /** @throws Status 403 for a caller who may not list the bindings of the place */
+  /**
+   * Resolves a scope whose bindings the caller may list.
+   *
+   * @throws Status 403 for a caller who may not list the bindings of the scope
+   */
   async function knowMembers(exchange: AuthenticatedExchange, place: Place): Promise<ResolvedScope> {
     const known = await places.know(place)
     await places.requireList(exchange, known, 'bindings')
@@ -30,9 +34,11 @@ export function createMemberGrants({ groupDomain, callAs }: GrantTools, places: 
   }
 
   /**
-   * @returns undefined for a member of a workspace without a role in its namespaces
-   * @throws Status 403 for a role of another name, by a caller who may not list roles; 422 for one
-   * that the place does not have
+   * Returns the reference to a role by its name in the API of KubeSphere.
+   *
+   * @returns undefined for the role of workspace members without permissions in its namespaces
+   * @throws Status 403 if the role is not a preset and the caller may not list roles; 422 if the
+   * scope has no such role
    */
   async function resolve(
     exchange: AuthenticatedExchange,
@@ -66,8 +72,8 @@ export function createMemberGrants({ groupDomain, callAs }: GrantTools, places: 
   }
 
   /**
-   * The bindings that a subject lacks for a role; for a member of a workspace also the record of the
-   * membership.
+   * Returns the writes that create the missing bindings of a subject for a role. For a member of a
+   * workspace, this includes the record of the membership.
    */
   function givenBy(
     exchange: AuthenticatedExchange,
@@ -104,7 +110,10 @@ export function createMemberGrants({ groupDomain, callAs }: GrantTools, places: 
     }))
   }
 
-  /** The roles that a place gives itself: all of them; for a workspace not those of single namespaces. */
+  /**
+   * Selects the bindings that grant roles of the scope itself. For a workspace, these exclude roles
+   * that were granted in single namespaces.
+   */
   async function ownOf(place: ResolvedScope, held: readonly Held[]): Promise<readonly Held[]> {
     if (place.scope !== 'workspace') return held
     const [member] = workspaceRolesOf(held, place.workspace, place.namespaces).values()
@@ -117,7 +126,7 @@ export function createMemberGrants({ groupDomain, callAs }: GrantTools, places: 
     })
   }
 
-  /** The roles that another role replaces. */
+  /** Selects the bindings that the new role replaces. */
   async function replacedBy(
     place: ResolvedScope,
     ref: RoleRef | undefined,
@@ -130,7 +139,7 @@ export function createMemberGrants({ groupDomain, callAs }: GrantTools, places: 
     )
   }
 
-  /** The bindings of each of some users or groups in a scope. */
+  /** Returns the bindings in a scope by name, for several users or groups. */
   async function heldByEach(place: ResolvedScope, kind: Subject['kind'], names: ReadonlySet<string>) {
     const all = await places.heldAt(place, subject => subject.kind === kind && names.has(subject.name))
     const held = new Map([...names].map(name => [name, [] as Held[]]))
@@ -141,7 +150,11 @@ export function createMemberGrants({ groupDomain, callAs }: GrantTools, places: 
   return { knowMembers, resolve, givenBy, takenFrom, ownOf, replacedBy, heldByEach }
 }
 
-/** @throws Status those of kube-apiserver, with what was written before */
+/**
+ * Applies the changes of members until the request ends.
+ *
+ * @throws Status those of kube-apiserver, with the list of completed writes
+ */
 export function apply(
   { res }: AuthenticatedExchange,
   changes: readonly MemberChange[],

@@ -4,15 +4,18 @@ import type { Entry } from '../../../../resourcecache/store/cached-object.ts'
 
 const prefix = 'kapis:workspace:'
 
-/** A reference to a role, as in bindings. */
+/** The roleRef of a binding. */
 type RoleRef = { readonly kind: string; readonly name: string }
 
-/** The ClusterRole in the namespaces of a workspace that a binding records; undefined for none. */
+/**
+ * The content of a membership record: the ClusterRole that the member gets in the namespaces of the
+ * workspace; undefined for none.
+ */
 export type Recorded = { readonly role: string | undefined }
 
 /**
- * The ClusterRole that a member of a workspace is bound to: it gives the Workspace itself, and its
- * binding records the role that the member has in later namespaces.
+ * Returns the ClusterRole of a membership record. Its rules grant access to the Workspace object,
+ * and its name contains the role that the member gets in new namespaces.
  *
  * @param role the ClusterRole for the namespaces; undefined for a member without one
  */
@@ -20,8 +23,8 @@ export function recordRole(groupDomain: string, workspace: string, role: string 
   const verb = role === undefined ? 'member' : `member:${role}`
   return {
     name: `${prefix}${workspace}${role === undefined ? '' : `:${role}`}`,
-    // A record grants permissions in later namespaces, so kube-apiserver requires this verb for
-    // binding it.
+    // A record results in permissions in new namespaces. This verb makes kube-apiserver check that
+    // whoever binds the role has the same permission.
     rules: [
       {
         apiGroups: [`tenant.${groupDomain}`],
@@ -33,7 +36,7 @@ export function recordRole(groupDomain: string, workspace: string, role: string 
   }
 }
 
-/** Parses the name of a role of a record; undefined for the names of other roles. */
+/** Parses the role name of a record; undefined for the names of other roles. */
 export function recordedFor(workspace: string, { kind, name }: RoleRef): Recorded | undefined {
   if (kind !== 'ClusterRole') return undefined
   const named = namedBy(name)
@@ -41,8 +44,8 @@ export function recordedFor(workspace: string, { kind, name }: RoleRef): Recorde
 }
 
 /**
- * Whether a ClusterRole is that of a record. Its rules are checked too, since anyone may choose its
- * name.
+ * Returns whether a ClusterRole is that of a record. The rules are compared too, since a
+ * ClusterRole with other rules may have the same name.
  */
 export function isRecordRole(groupDomain: string, entry: Pick<Entry, 'name' | 'parsed'>): boolean {
   const named = namedBy(entry.name)
@@ -50,7 +53,7 @@ export function isRecordRole(groupDomain: string, entry: Pick<Entry, 'name' | 'p
   return hasRulesOf(entry.parsed(), recordRole(groupDomain, named.workspace, named.role))
 }
 
-/** Whether a ClusterRole has exactly the rules of a record. */
+/** Returns whether a ClusterRole has exactly the rules of a record. */
 export function hasRulesOf(
   clusterRole: KubeObject | undefined,
   { rules }: ReturnType<typeof recordRole>,
@@ -62,7 +65,7 @@ function namedBy(
   name: string,
 ): { readonly workspace: string; readonly role: string | undefined } | undefined {
   if (!name.startsWith(prefix)) return undefined
-  // Names of workspaces have no colon.
+  // The first colon ends the workspace name, which cannot contain one.
   const [workspace = '', ...rest] = name.slice(prefix.length).split(':')
   return { workspace, role: rest.length === 0 ? undefined : rest.join(':') }
 }

@@ -36,11 +36,11 @@ const bindings = storeOf('clusterrolebindings', [
   record('ann', 'blue', 'admin'),
   record('joe', 'blue', undefined),
   record('kim', 'red', 'admin'),
-  // Bound to a role that gives nothing, as anyone might.
+  // Bound to an empty ClusterRole, which requires no permissions.
   record('mallory', 'blue', 'view'),
   record('eve', 'blue', 'edit'),
   record('system:x', 'blue', 'admin'),
-  // Of an earlier workspace of the name.
+  // Owned by a deleted workspace with the same name.
   record('old', 'blue', 'admin', 'u-earlier'),
   binding('hand', 'ClusterRole/kapis:workspace:blue:admin', ['User/hand']),
 ])

@@ -17,15 +17,15 @@ const clusterRoles = '/apis/rbac.authorization.k8s.io/v1/clusterroles'
 
 type Roles = { readonly get: (namespace: string, name: string) => Entry | undefined }
 
-/** A member of a workspace by a record. */
+/** A member whom a record adds to a workspace. */
 export type RecordedMember = Held & { readonly kind: Subject['kind']; readonly recorded: Recorded }
 
 /**
- * The members that ClusterRoleBindings record for a workspace. A ClusterRole with this name but
- * other rules is not a record, since anyone may bind an empty one. A binding that the Workspace
- * does not own is not one either: it belongs to an earlier Workspace with the same name.
+ * Returns the members that ClusterRoleBindings record for a workspace. A ClusterRole with this name
+ * but other rules is not a record: anyone may bind an empty role. A binding that the Workspace does
+ * not own is not a record either: it belongs to a deleted Workspace with the same name.
  *
- * @param uid undefined if there is no such Workspace
+ * @param uid of the Workspace; undefined if it does not exist
  */
 export function recordsOf(
   bindings: Iterable<Binding>,
@@ -73,11 +73,14 @@ type RecordOf = {
 }
 
 /**
- * Members of workspaces that are stored as records, and not by bindings in the namespaces of the
- * workspace.
+ * Reads and writes members of workspaces that are stored as records, independently of the
+ * namespaces of the workspace.
  */
 export function createWorkspaceRecords({ groupDomain, callAs, places }: RecordTools) {
-  /** The Workspace owns its records, so that kube-apiserver removes them with it. */
+  /**
+   * Returns the owner reference to the Workspace, with which the garbage collector deletes the
+   * records.
+   */
   async function ownerOf(exchange: AuthenticatedExchange, workspace: string): Promise<Owner> {
     const path = `${workspacesPath(groupDomain)}/${encodeURIComponent(workspace)}`
     const {
@@ -88,13 +91,13 @@ export function createWorkspaceRecords({ groupDomain, callAs, places }: RecordTo
     return { apiVersion, kind, name: metadata.name, uid: metadata.uid }
   }
 
-  /** @throws Status 409 for a ClusterRole that is not one of this record */
+  /** @throws Status 409 for a ClusterRole that is not the role of this record */
   function requireRecord(entry: Entry, role: ReturnType<typeof recordRole>, { uid }: Owner): void {
     const { meta } = entry
     const name = JSON.stringify(role.name)
     if (!hasRulesOf(entry.parsed(), role))
       throw new Status(409, 'Conflict', `the ClusterRole ${name} has other rules than Kapis gives it`)
-    // Members would vanish with it.
+    // The role is about to be deleted with its owner, and the members would be lost.
     if ((meta.ownerReferences ?? []).length > 0 && !isOwnedBy(meta, uid))
       throw new Status(
         409,
@@ -103,7 +106,11 @@ export function createWorkspaceRecords({ groupDomain, callAs, places }: RecordTo
       )
   }
 
-  /** @returns whether the role is stored, which it is not after a dry run */
+  /**
+   * Creates the ClusterRole of a record if it does not exist.
+   *
+   * @returns false if the role is not stored because of a dry run
+   */
   async function ensureRole(
     exchange: AuthenticatedExchange,
     role: ReturnType<typeof recordRole>,
@@ -116,8 +123,8 @@ export function createWorkspaceRecords({ groupDomain, callAs, places }: RecordTo
       requireRecord(found, role, owner)
       return true
     }
-    // Otherwise subjects would get the permissions of the role although no one with these
-    // permissions has bound them.
+    // Creating the role would activate these bindings, although their author may not have its
+    // permissions.
     if (await places.isBound(name))
       throw new Status(
         409,
@@ -152,7 +159,10 @@ export function createWorkspaceRecords({ groupDomain, callAs, places }: RecordTo
     await bind(callAs, exchange, { subject, namespace: '', roleRef, labels, owner })
   }
 
-  /** A record remains when its label or role is deleted. */
+  /**
+   * Returns a function that checks whether a ClusterRole is still a role of the workspace. Records
+   * may outlive the label or the role.
+   */
   async function isRoleOf(workspace: string): Promise<(clusterRole: string) => boolean> {
     const roles = await places.latest('clusterroles')
     const presets = presetsOf('workspace', workspace)
@@ -181,10 +191,10 @@ export function createWorkspaceRecords({ groupDomain, callAs, places }: RecordTo
 
   return {
     /**
-     * Returns the write that stores a member; undefined if the member is already stored.
+     * Returns the write that stores a member; none if the member is already stored.
      *
-     * @param isRequired if false, a member who cannot be stored only gets the role in the existing
-     *   namespaces, with a warning
+     * @param isRequired if false, a member who cannot be stored gets the role only in the existing
+     * namespaces, with a warning
      */
     stepsFor(
       exchange: AuthenticatedExchange,
@@ -201,8 +211,8 @@ export function createWorkspaceRecords({ groupDomain, callAs, places }: RecordTo
       return [{ where: `workspace ${member.workspace}`, run }]
     },
     /**
-     * Grants the stored members of a workspace their roles in a new namespace, as the caller; a
-     * warning says how many could not be granted. A failure is a warning too, since the namespace
+     * Grants the stored members of a workspace their roles in a new namespace, as the caller.
+     * Failures result in a warning with the number of members without a role, since the namespace
      * already exists.
      */
     async giveIn(

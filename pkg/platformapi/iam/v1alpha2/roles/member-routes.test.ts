@@ -28,7 +28,7 @@ const post = (namespace: string, user: string, kind: string, name: string) => ({
     subjects: [{ apiGroup: rbac, kind: 'User', name: user }],
   },
 })
-/** The member is stored, whatever namespaces there are. */
+/** The requests that store a member of a workspace, which do not depend on its namespaces. */
 const record = (workspace: string, user: string, role: string | undefined) => {
   const name = `kapis:workspace:${workspace}${role === undefined ? '' : `:${role}`}`
   const { apiVersion, kind, metadata } = workspaceOf(workspace)
@@ -78,7 +78,7 @@ const remove = (path: string, name: string) => [
     },
   },
 ]
-/** The binding stays for its other subjects. */
+/** The requests that remove a user from a binding with other subjects. */
 const leave = (path: string, name: string, user: string) => {
   const all = [...(objects.rolebindings ?? []), ...(objects.clusterrolebindings ?? [])]
   const found = all.find(each => each.metadata.name === name)
@@ -113,7 +113,7 @@ describe('createMemberHandlers', () => {
       [member('new', 'operator')],
       [post('old', 'new', 'Role', 'operator')],
     ],
-    // The roles of a user in single namespaces of a workspace are not changed.
+    // Roles that a user has in single namespaces of the workspace are not changed.
     [
       'PUT',
       '/workspaces/blue/workspacemembers/joe',
@@ -136,7 +136,7 @@ describe('createMemberHandlers', () => {
         ...remove('namespaces/b2/rolebindings', 'ann2'),
       ],
     ],
-    // Has it already.
+    // The user already has this role.
     ['POST', '/namespaces/b1/members', [member('ann', 'admin')], []],
     [
       'POST',
@@ -144,7 +144,7 @@ describe('createMemberHandlers', () => {
       [member('joe', 'blue-viewer')],
       [post('b2', 'joe', 'ClusterRole', 'view'), ...record('blue', 'joe', 'view')],
     ],
-    // Without a project, and without a role.
+    // A workspace without namespaces, and a role without permissions in namespaces.
     [
       'POST',
       '/workspaces/empty/workspacemembers',
@@ -174,7 +174,7 @@ describe('createMemberHandlers', () => {
         ...remove('namespaces/b1/rolebindings', 'joe2'),
       ],
     ],
-    // kube-apiserver ignores the query of a DELETE with a body.
+    // The body carries the options: kube-apiserver ignores the query of a DELETE with a body.
     [
       'DELETE',
       '/namespaces/old/members/jane?dryRun=All',
@@ -270,7 +270,7 @@ describe('createMemberHandlers', () => {
   itRefuses(served, refused)
 
   const hidden: readonly HiddenWrite[] = [
-    // With the role, and without it.
+    // Both for a user who has the role and for one who does not.
     ['POST', '/namespaces/b1/members', [member('ann', 'admin')], ['rolebindings b1']],
     ['POST', '/namespaces/b1/members', [member('joe', 'admin')], ['rolebindings b1']],
     ['POST', '/clustermembers', [member('joe', 'own')], ['clusterrolebindings']],

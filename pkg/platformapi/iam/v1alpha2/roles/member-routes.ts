@@ -22,8 +22,9 @@ export type MemberTools = {
 type PlaceOf = (parts: readonly string[]) => MemberPlace
 
 /**
- * The members of a namespace, a workspace or the cluster: the users with a role there. Callers must
- * be allowed to list the bindings there; bindings are written as the caller.
+ * Creates the handlers for members of a namespace, a workspace or the cluster: the users with a
+ * role in this scope. Callers must be allowed to list its bindings; bindings are written as the
+ * caller.
  */
 export function createMemberHandlers(tools: MemberTools, places: ScopeReader) {
   const { groupDomain } = tools
@@ -38,7 +39,7 @@ export function createMemberHandlers(tools: MemberTools, places: ScopeReader) {
     const known = await knowMembers(exchange, place)
     const held = await places.heldFor(exchange, known, isMember)
     const roles = rolesByMember(held, known, known.namespaces)
-    // Bindings only contain the names of users.
+    // Without permission to list users, members have only the names that bindings contain.
     const users = (await places.mayList(exchange, iam, 'users')) ? await places.latest('users') : undefined
     const items = toMembers(roles, { groupDomain, scope: place.scope }, user => users?.get('', user))
     const { plural } = memberKinds[place.scope]
@@ -79,7 +80,7 @@ export function createMemberHandlers(tools: MemberTools, places: ScopeReader) {
     const known = await knowMembers(exchange, place)
     const ref = await resolve(exchange, known, member.roleRef)
     const held = (await heldByEach(known, 'User', new Set([name])))(name)
-    // The new binding first: if it is rejected, the user keeps the old role.
+    // Writes the new binding first: if it is rejected, the user keeps the old role.
     const given = givenBy(exchange, known, { subject: userNamed(name), ref, held })
     const taken = takenFrom(exchange, userNamed(name), await replacedBy(known, ref, held))
     await apply(exchange, [{ user: name, steps: [...given, ...taken] }], () => {

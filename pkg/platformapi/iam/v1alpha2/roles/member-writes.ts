@@ -19,7 +19,7 @@ const rbac = '/apis/rbac.authorization.k8s.io/v1'
 const group = 'rbac.authorization.k8s.io'
 
 /**
- * Members as consoles send them: `[{"username", "roleRef"}]`.
+ * Parses members in the format that consoles send: `[{"username", "roleRef"}]`.
  *
  * @throws Status 400
  */
@@ -45,7 +45,7 @@ export function parseMember(body: unknown): Member {
   return { username, roleRef }
 }
 
-/** 422 for a role that a place does not have. */
+/** Returns a 422 for a role that does not exist in the scope. */
 export function unknownRole(role: string, known: readonly string[]): Status {
   const message = `unknown role ${JSON.stringify(role)}; supported: ${known.join(', ')}`
   return invalid({ group, kind: 'RoleBinding' }, [
@@ -60,8 +60,8 @@ function bindingsPath(namespace: string): string {
 }
 
 /**
- * Gives a user or a group a role, with a binding that is created as the caller: kube-apiserver prevents
- * granting more than the caller has. An existing binding is not changed.
+ * Grants a user or a group a role. The binding is created as the caller, so that kube-apiserver
+ * prevents privilege escalation. Existing bindings are not changed.
  *
  * @param namespace '' for the whole cluster
  * @throws Status of kube-apiserver
@@ -74,7 +74,9 @@ export async function bind(
     readonly namespace: string
     readonly roleRef: RoleRef
     readonly labels: Readonly<Record<string, string>>
-    /** The object with which the binding is removed. */
+    /**
+     * Owner reference of the binding; the garbage collector deletes the binding with this object.
+     */
     readonly owner?: object
   },
 ): Promise<void> {
@@ -97,7 +99,8 @@ export async function bind(
 }
 
 /**
- * Removes a user or a group from a binding, as the caller; deletes the binding if it has no other subject.
+ * Removes a user or a group from a binding, as the caller. Deletes the binding if it has no other
+ * subject.
  *
  * @throws Status of kube-apiserver
  */
@@ -117,7 +120,7 @@ export async function unbind(
   if (others.length === subjects.length) return
   const { uid, resourceVersion } = binding.metadata
   const written = withQueryOf(exchange, path)
-  // The version in the update preserves concurrent changes of others.
+  // The update contains a resourceVersion, so that it cannot overwrite concurrent changes.
   if (others.length > 0)
     await callAs(exchange, { method: 'PUT', path: written, body: { ...binding, subjects: others } })
   else
@@ -141,7 +144,7 @@ async function read(
   }
 }
 
-/** The name of a place in a message. */
+/** Describes a scope in error messages. */
 export function placeText({ scope, namespace, workspace }: Place): string {
   if (scope === 'namespace') return `namespace ${JSON.stringify(namespace)}`
   return scope === 'workspace' ? `workspace ${JSON.stringify(workspace)}` : 'cluster'

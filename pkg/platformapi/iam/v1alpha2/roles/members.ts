@@ -9,8 +9,8 @@ import type { Held, Place } from './role-bindings.ts'
 import { workspaceRolesOf } from './role-bindings.ts'
 
 /**
- * The names that consoles use for the members of each scope, and the annotation with the role of a
- * member.
+ * For each scope, the resource name that consoles use for its members, and the annotation with the
+ * role of a member.
  */
 export const memberKinds = {
   cluster: { plural: 'clustermembers', role: 'clusterrole' },
@@ -20,7 +20,7 @@ export const memberKinds = {
 
 export type MemberScope = keyof typeof memberKinds
 
-/** The roles of each member of a scope, joined by commas if there are several. */
+/** Returns the role of each member of a scope; several roles are joined by commas. */
 export function rolesByMember(
   held: readonly Held[],
   { scope, workspace }: Place,
@@ -33,7 +33,7 @@ export function rolesByMember(
   return new Map([...roles].map(([user, names]) => [user, [...names].sort().join(',')]))
 }
 
-/** Users that are also filtered by their role at a place. */
+/** Extends the filters of users by the role in a scope. */
 export function memberTraits(groupDomain: string, scope: MemberScope): KindOptions {
   const { role } = memberKinds[scope]
   const annotation = `iam.${groupDomain}/${role}`
@@ -51,7 +51,8 @@ export function memberTraits(groupDomain: string, scope: MemberScope): KindOptio
 /**
  * Returns members as Users with their role in an annotation.
  *
- * @param userOf the stored user, if the caller may read users; without it a member is only a name
+ * @param userOf returns the stored User; undefined if the caller may not read it, and the member
+ * then has only a name
  */
 export function toMembers(
   roles: ReadonlyMap<string, string>,
@@ -67,7 +68,7 @@ export function toMembers(
   })
 }
 
-/** Without fields that callers must not read. */
+/** Returns a stored User without the fields that callers must not read. */
 function shown(entry: Entry): KubeObject {
   return parseObject(JSON.parse(objectBytes(entry, platformForm).toString('utf8')))
 }

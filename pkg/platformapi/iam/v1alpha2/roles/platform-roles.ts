@@ -12,16 +12,19 @@ import { rbacGroup, type ScopeReader } from './scope-reader.ts'
 
 type Named = Pick<User, 'name' | 'groups'>
 
-/** The platform role of each user, at one state of the bindings. */
+/** The platform roles of all users, computed from one state of the bindings. */
 export type KnownPlatformRoles = {
-  /** Differs whenever the roles may differ. */
+  /** Changes whenever a role may have changed. */
   readonly version: string
   readonly of: (user: Named) => string
 }
 
 export type PlatformRoles = {
   readonly read: () => Promise<KnownPlatformRoles>
-  /** The same, for callers who may list bindings; undefined for others. @throws Status 503 */
+  /**
+   * Reads the platform roles for callers who may list bindings; undefined for others. @throws
+   * Status 503
+   */
   readonly readFor: (exchange: AuthenticatedExchange) => Promise<KnownPlatformRoles | undefined>
   /** @throws Status 403 for callers who may not list bindings, 503 */
   readonly requireRead: (exchange: AuthenticatedExchange) => Promise<void>
@@ -40,7 +43,7 @@ export type PlatformRoles = {
 }
 
 const place = { scope: 'global', namespace: '', workspace: '', namespaces: [] } as const
-/** What everybody has who has logged in. */
+/** The role of every authenticated user. */
 const regular = 'platform-regular'
 
 /** The annotation in which consoles of KubeSphere 3.4 read and set the platform role of a user. */
@@ -60,7 +63,9 @@ export function takePlatformRole(
   return { draft: { ...draft, annotations }, role }
 }
 
-/** Removes that annotation from a stored user, since only bindings grant a role. */
+/**
+ * Removes the annotation of the platform role from a stored user, since only bindings grant a role.
+ */
 export function withoutPlatformRole(user: KubeObject, groupDomain: string): KubeObject {
   const { annotations, ...metadata } = user.metadata
   if (annotations === undefined) return user
@@ -69,8 +74,8 @@ export function withoutPlatformRole(user: KubeObject, groupDomain: string): Kube
 }
 
 /**
- * Platform roles of users: the strongest one that ClusterRoleBindings give by name or by a group,
- * and platform-regular without any.
+ * Reads and writes platform roles of users. The platform role is the strongest one that
+ * ClusterRoleBindings grant by name or by a group, and platform-regular without any.
  */
 export function createPlatformRoles(tools: {
   readonly groupDomain: string
@@ -133,7 +138,8 @@ export function createPlatformRoles(tools: {
       const isHeld = role === regular || held.some(each => each.role === role)
       const subject = { kind: 'User', name }
       const binding = { subject, namespace: '', roleRef, labels: labelsOf(groupDomain, place) }
-      // Before the user is written, kube-apiserver rejects a role that the caller may not grant.
+      // A dry run before the user is written: kube-apiserver rejects roles that the caller may not
+      // grant.
       if (!isHeld) await bind(callAs, { ...exchange, rawQuery: 'dryRun=All' }, binding)
       return async () => {
         const own = { ...exchange, rawQuery: '' }

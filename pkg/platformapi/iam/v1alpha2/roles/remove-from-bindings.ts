@@ -11,8 +11,9 @@ import { rbacGroup, type ScopeReader } from './scope-reader.ts'
 const kinds = ['rolebindings', 'clusterrolebindings'] as const
 
 /**
- * Removes a deleted user, or group, as the caller, from the bindings that Kapis has written. Warns
- * about bindings that remain: a later one with the same name would get their permissions.
+ * Removes a deleted user or group, as the caller, from the bindings that Kapis has written. Warns
+ * about bindings that remain, since a new user or group with the same name would get their
+ * permissions.
  */
 export function createBindingRemover(tools: {
   readonly places: Pick<ScopeReader, 'latest' | 'mayList'>
@@ -51,7 +52,7 @@ export function createBindingRemover(tools: {
   }
 
   return async (exchange, subject) => {
-    // The subject is deleted, so a failure is a warning too.
+    // The subject is already deleted, so an error is reported as a warning.
     const warning = await leave(exchange, subject).catch(
       (error: unknown) => `role bindings of the ${what(subject)} may remain: ${toStatus(error).message}`,
     )

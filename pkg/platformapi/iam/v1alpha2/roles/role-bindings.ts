@@ -3,30 +3,29 @@ import type { Entry } from '../../../../resourcecache/store/cached-object.ts'
 import type { Recorded } from './member-record-role.ts'
 import { type Preset, presetsOf, type RoleScope } from './role-presets.ts'
 
-/** A place in which bindings are looked at. */
+/** A scope of roles with its namespace or workspace, of which the unused one is ''. */
 export type Place = { readonly scope: RoleScope; readonly namespace: string; readonly workspace: string }
 
 export type RoleRef = { readonly kind: string; readonly name: string }
 
 export type Subject = { readonly kind: string; readonly name: string }
 
-/** The fields of a RoleBinding or ClusterRoleBinding that are used. */
+/** The relevant fields of a RoleBinding or ClusterRoleBinding. */
 export type Binding = {
   readonly entry: Entry
   readonly roleRef: RoleRef
   readonly subjects: readonly Subject[]
 }
 
-/** A role that a user has by a binding. */
+/** A role that a binding grants to a user or a group. */
 export type Held = {
-  /** The name of the user, or of the group. */
+  /** Name of the user or of the group. */
   readonly user: string
   /** The role name in the API of KubeSphere. */
   readonly role: string
   readonly binding: Binding
   /**
-   * The role that the binding records for later namespaces of a workspace, if it grants none
-   * itself.
+   * The role that the binding records for new namespaces of a workspace, if it grants none itself.
    */
   readonly recorded?: Recorded
 }
@@ -36,7 +35,10 @@ export function scopeLabel(groupDomain: string): string {
   return `iam.${groupDomain}/scope`
 }
 
-/** Parses bindings and caches the result for each version, since there may be ten thousand. */
+/**
+ * Returns a parser of bindings that caches the result for each version: there may be ten thousand
+ * bindings.
+ */
 export function createBindingReader(): (entry: Entry) => Binding {
   const read = new WeakMap<Entry, Binding>()
   return entry => {
@@ -56,7 +58,11 @@ export function createBindingReader(): (entry: Entry) => Binding {
   }
 }
 
-/** @param names the name of the role of a binding at a place; undefined for one that does not count there */
+/**
+ * Returns the roles that bindings grant to the selected subjects.
+ *
+ * @param names returns the role name of a binding in the scope; undefined for bindings to ignore
+ */
 export function heldBy(
   bindings: Iterable<Binding>,
   names: (binding: Binding) => string | undefined,
@@ -72,12 +78,14 @@ export function heldBy(
   return found
 }
 
-/** Whether a subject is a person: users of Kubernetes components are never members. */
+/** Returns whether a subject is a person. Users of Kubernetes components are never members. */
 export function isMember({ kind, name }: Subject): boolean {
   return kind === 'User' && name !== '' && !name.startsWith('system:')
 }
 
-/** A group of people: those of kube-apiserver itself get no roles here. */
+/**
+ * Returns whether a subject is a group of people. Groups of Kubernetes itself get no roles here.
+ */
 export function isGroup({ kind, name }: Subject): boolean {
   return kind === 'Group' && name !== '' && !name.startsWith('system:')
 }
@@ -87,7 +95,8 @@ export function isSameRole(a: RoleRef, b: RoleRef): boolean {
 }
 
 /**
- * Returns the name of the role of a binding in the API of KubeSphere: that of a preset, or its own.
+ * Returns the role name of a binding in the API of KubeSphere: that of the preset, or the name of
+ * the RBAC role itself.
  */
 export function nameAt(presets: readonly Preset[], { kind, name }: RoleRef): string {
   if (kind !== 'ClusterRole') return name
@@ -102,9 +111,9 @@ export type WorkspaceMember = {
 }
 
 /**
- * The members of a workspace, by the role bindings in its namespaces: a user has a role if the same
- * ClusterRole is granted in every namespace, and is a regular member otherwise. Without namespaces
- * it is the role that is recorded for later ones.
+ * Returns the members of a workspace and their roles, from the role bindings in its namespaces. A
+ * user has a role if every namespace grants the same ClusterRole, and is a regular member
+ * otherwise. Without namespaces, the recorded role applies.
  *
  * @param namespaces of the workspace
  */

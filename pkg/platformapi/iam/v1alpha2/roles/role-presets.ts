@@ -1,10 +1,10 @@
 /** The scope of a role of KubeSphere 3.4. */
 export type RoleScope = 'global' | 'cluster' | 'workspace' | 'namespace'
 
-/** A role name of KubeSphere, and the ClusterRole with its permissions. */
+/** A predefined role of KubeSphere, and the ClusterRole with its permissions. */
 export type Preset = {
   readonly name: string
-  /** undefined for one that no binding gives. */
+  /** undefined for a role that no binding grants. */
   readonly clusterRole: string | undefined
   /** The modules that consoles show to users with the role; permissions come only from RBAC. */
   readonly modules: Readonly<Record<string, readonly string[]>>
@@ -40,14 +40,18 @@ function each(names: readonly string[], actions: readonly string[]): Preset['mod
   return Object.fromEntries(names.map(name => [name, actions]))
 }
 
-/** What `view` and `edit` do not include: Secrets (`view`), and roles and bindings. */
+/**
+ * Removes the modules that `edit` and `view` do not permit: members and roles, and for `view` also
+ * Secrets.
+ */
 const withoutRights = (names: readonly string[], ...also: readonly string[]) =>
   names.filter(name => !['members', 'roles', ...also].includes(name))
 
 /**
- * The roles of each scope, the strongest first. Kubernetes' own ClusterRoles give their rights: cluster-admin, admin, edit and view.
+ * Returns the predefined roles of a scope, the strongest first. Their permissions are those of the
+ * default ClusterRoles of Kubernetes: cluster-admin, admin, edit and view.
  *
- * @param workspace before the name of each role of a workspace
+ * @param workspace prefix of the role names of a workspace
  */
 export function presetsOf(scope: RoleScope, workspace = ''): readonly Preset[] {
   const all = each(modules[scope], manage)
@@ -55,7 +59,7 @@ export function presetsOf(scope: RoleScope, workspace = ''): readonly Preset[] {
     case 'global':
       return [
         { name: 'platform-admin', clusterRole: 'cluster-admin', modules: all },
-        // The permissions of every authenticated user.
+        // This ClusterRole has the permissions of every authenticated user.
         { name: 'platform-regular', clusterRole: 'kapis:visible-namespaces', modules: {} },
       ]
     case 'cluster':

@@ -13,7 +13,7 @@ describe('createRoleRoutes', () => {
       '/clusterroles',
       [
         ...['cluster-admin', 'cluster-viewer', 'admin', 'edit', 'kapis:visible-namespaces', 'own', 'view'],
-        // The name of a record, and other rules: what gives rights is shown.
+        // Has the name of a record but other rules, so it is a role that grants permissions.
         'kapis:workspace:empty:edit',
       ],
     ],
@@ -37,13 +37,13 @@ describe('createRoleRoutes', () => {
     ['/namespaces/free/members', []],
     ['/namespaces/old/members', ['kim=operator', 'jane=own', 'kim@x.test=viewer']],
     ['/namespaces/old/members/kim@x.test', ['kim@x.test=viewer']],
-    // A ClusterRole, and not the Role of its name.
+    // The binding refers to a ClusterRole, not to the Role with the same name.
     ['/namespaces/old/members/jane/roles', []],
     ['/workspaces/blue/workspacemembers', ['ann=blue-admin', 'joe=blue-regular']],
     ['/workspaces/none/workspacemembers', []],
     ['/workspaces/empty/workspacemembers', ['ann=empty-admin', 'joe=empty-regular']],
     ['/workspaces/empty/workspacemembers/joe/workspaceroles', ['empty-regular']],
-    // By a group, and by name.
+    // One user has the role by a group, the other by name.
     ['/users/root/globalroles', ['platform-admin']],
     ['/users/joe/globalroles', ['operators']],
     ['/users/jane/globalroles', []],
@@ -146,7 +146,7 @@ describe('createRoleRoutes', () => {
     ['/users/none/globalroles', [], 404],
     ['/users/none/globalroles', ['users'], 200],
     ['/users/joe/globalroles', ['users'], 200],
-    // Everybody may read their own.
+    // All users may read their own roles.
     ['/users/jane/globalroles', ['clusterrolebindings', 'clusterroles'], 200],
     ['/clustermembers/jane/clusterroles', ['clusterrolebindings'], 200],
     ['/namespaces/b1/members/jane/roles', ['rolebindings'], 200],

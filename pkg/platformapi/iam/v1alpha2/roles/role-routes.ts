@@ -20,8 +20,8 @@ export type RoleTools = ScopeReaderTools &
   }
 
 /**
- * Roles and members in the format of KubeSphere 3.4: views of RBAC roles and bindings for callers
- * who may list these, and writes of bindings as the caller.
+ * Creates the routes for roles and members in the format of KubeSphere 3.4. Callers who may list
+ * RBAC roles and bindings see them in this format; bindings are written as the caller.
  */
 export function createRoleRoutes(
   tools: RoleTools,
@@ -61,9 +61,9 @@ export function createRoleRoutes(
   }
 
   /**
-   * The roles of a user in a scope, by name or group; all users may read their own. Callers who may
-   * not read users only see the roles from bindings of the name: neither groups nor whether the
-   * user exists.
+   * Sends the roles of a user in a scope, by name or group. All users may read their own. Callers
+   * who may not read users only see the roles from bindings of the name: neither groups nor whether
+   * the user exists.
    */
   async function sendRolesOf(exchange: AuthenticatedExchange, place: Place, name: string): Promise<void> {
     requireMethod(exchange, ['GET', 'HEAD'])
@@ -127,10 +127,7 @@ export function createRoleRoutes(
   }
 }
 
-/**
- * Identified by the reference in bindings: a Role and a ClusterRole with the same name are two
- * roles.
- */
+/** Selects roles by the roleRef of bindings: a Role and a ClusterRole with the same name differ. */
 function isBound(held: readonly Held[]) {
   return ({ ref }: PlacedRole) =>
     ref !== undefined && held.some(({ binding }) => isSameRole(binding.roleRef, ref))

@@ -4,32 +4,35 @@ import type { Entry } from '../../../../resourcecache/store/cached-object.ts'
 import { scopeLabel } from './role-bindings.ts'
 import type { RoleScope } from './role-presets.ts'
 
-/** The label of a ClusterRole that is a template, from which consoles compose roles. */
+/** Returns the label of ClusterRoles that are templates, from which consoles compose roles. */
 export function templateLabel(groupDomain: string): string {
   return `iam.${groupDomain}/role-template`
 }
 
-/** The annotation with the names of templates, a JSON list, as consoles of KubeSphere 3.4 send it. */
+/**
+ * Returns the annotation with the names of templates as a JSON array, as consoles of KubeSphere 3.4
+ * send it.
+ */
 export function aggregationAnnotation(groupDomain: string): string {
   return `iam.${groupDomain}/aggregation-roles`
 }
 
 type Labelled = Pick<Entry, 'meta'>
 
-/** Whether a ClusterRole is a template, for roles of any scope. */
+/** Returns whether a ClusterRole is a template, for roles of any scope. */
 export function isTemplate({ meta }: Labelled, groupDomain: string): boolean {
   return meta.labels?.[templateLabel(groupDomain)] === 'true'
 }
 
-/** Whether a ClusterRole is a template for roles of a scope. */
+/** Returns whether a ClusterRole is a template for roles of a scope. */
 export function isTemplateFor(entry: Labelled, groupDomain: string, scope: RoleScope): boolean {
   return isTemplate(entry, groupDomain) && entry.meta.labels?.[scopeLabel(groupDomain)] === scope
 }
 
 /**
- * The templates that a role or a merge patch names.
+ * Returns the names of templates in a role or a merge patch.
  *
- * @returns undefined if it names none
+ * @returns undefined without the annotation
  * @throws Status 400 for an annotation that is not a list of names
  */
 export function templatesIn(sent: unknown, groupDomain: string): readonly string[] | undefined {
@@ -53,9 +56,9 @@ function parseNames(text: string): readonly string[] | undefined {
 }
 
 /**
- * The rules of templates, each once.
+ * Returns the rules of templates without duplicates.
  *
- * @returns also the names of which there is no template
+ * @returns also the names without a template
  */
 export function aggregate(
   names: readonly string[],
@@ -74,12 +77,12 @@ export function aggregate(
   return { rules: [...rules.values()], unknown }
 }
 
-/** The same for rules that differ only in the order of their members. */
+/** Returns a key that is the same for rules that differ only in the order of their members. */
 function toRuleKey(rule: unknown): string {
   return JSON.stringify(Object.entries(membersOf(rule)).sort(([a], [b]) => (a < b ? -1 : 1)))
 }
 
-/** Whether rules are all among others. */
+/** Returns whether all rules are also in `others`. */
 export function areAmong(rules: readonly unknown[], others: readonly unknown[]): boolean {
   const known = new Set(others.map(toRuleKey))
   return rules.every(rule => known.has(toRuleKey(rule)))

@@ -60,7 +60,7 @@ describe('writeRole', () => {
       undefined,
       [{ method: 'DELETE', path: `${native}/clusterroles/blue-readers` }],
     ],
-    // Nothing of a name becomes a part of a query or of another path.
+    // Special characters in a name must not become part of the query or of another path.
     [
       'DELETE',
       '/namespaces/b1%3Fdry%23/roles/x%3Fy',

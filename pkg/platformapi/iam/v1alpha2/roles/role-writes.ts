@@ -24,7 +24,7 @@ export type RoleWriteTools = {
    */
   readonly requireTemplates: (exchange: AuthenticatedExchange) => Promise<void>
   readonly clusterRoles: () => Promise<Parameters<typeof aggregate>[1]['clusterRoles']>
-  /** Whether a ClusterRole is labelled for the place. */
+  /** Returns whether a ClusterRole has the label of the scope. */
   readonly isLabelled: (place: Place, name: string) => Promise<boolean>
 }
 
@@ -32,10 +32,10 @@ const version = 'rbac.authorization.k8s.io/v1'
 const patchTypes = ['application/merge-patch+json', 'application/json-patch+json']
 
 /**
- * Writes the native role behind a KubeSphere role, as the caller: a Role of the namespace, or a
- * ClusterRole with a label for its place.
+ * Writes the RBAC role behind a KubeSphere role, as the caller: a Role of the namespace, or a
+ * ClusterRole with the label of its scope.
  *
- * @param name '' for a new one
+ * @param name '' for a new role
  * @throws Status 400, 404, 405, 413, 415, and those of kube-apiserver
  */
 export async function writeRole(
@@ -122,13 +122,13 @@ function toNative(sent: unknown, { groupDomain, place, name }: Wanted): object {
   }
 }
 
-/** The labels that assign a ClusterRole to a place. */
+/** Returns the labels that assign a ClusterRole to a scope. */
 export function labelsOf(groupDomain: string, { scope, workspace }: Place): Readonly<Record<string, string>> {
   if (scope === 'global') return { [scopeLabel(groupDomain)]: 'global' }
   return scope === 'workspace' ? { [`${groupDomain}/workspace`]: workspace } : {}
 }
 
-/** A merge patch may contain its kind, which is not that of the native role. */
+/** Removes the kind from a merge patch: it differs from the kind of the RBAC role. */
 function toPatch(sent: unknown): unknown {
   if (!isRecord(sent)) return sent
   const { kind: _, apiVersion: __, ...rest } = sent
@@ -136,8 +136,8 @@ function toPatch(sent: unknown): unknown {
 }
 
 /**
- * A role, or a merge patch of one, with the rules of the templates that it names. kube-apiserver
- * refuses rules that the caller does not have, whatever a template says.
+ * Replaces the rules of a role, or of a merge patch, by those of the templates that it names.
+ * kube-apiserver still rejects rules that the caller does not have.
  *
  * @throws Status 400, 403, 503
  */
@@ -154,7 +154,8 @@ async function withTemplates(
   if (unknown.length > 0) addWarning(exchange.res, `ignored unknown role templates: ${unknown.join(', ')}`)
   // If all named templates are unknown, the existing rules are kept.
   if (rules.length === 0) return sent
-  // Consoles send back the rules that they have read, including those of a removed template.
+  // Consoles send back all rules that they have read, including rules of templates that the user
+  // has removed.
   if (!areAmong(itemsOf(sent.rules), rules))
     addWarning(exchange.res, 'only the rules of the role templates are used')
   return { ...sent, rules }

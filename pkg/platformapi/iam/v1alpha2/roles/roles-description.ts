@@ -108,7 +108,7 @@ function oneMember(segments: readonly Parameter[], name: string): PathRow {
   }
 }
 
-/** Roles and members, below `/kapis/iam.<group domain>/v1alpha2`. */
+/** OpenAPI descriptions of roles and members below `/kapis/iam.<group domain>/v1alpha2`. */
 export const rolePaths = {
   '/globalroles': roles('Roles of the whole platform', []),
   '/globalroles/{globalrole}': role([], 'globalrole'),

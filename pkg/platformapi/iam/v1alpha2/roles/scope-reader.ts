@@ -19,7 +19,7 @@ import {
 } from './role-bindings.ts'
 import { type Preset, presetsOf } from './role-presets.ts'
 
-/** A right on objects of RBAC, at a place. */
+/** A permission on a resource, in one namespace or in the whole cluster. */
 export type ScopedPermission = {
   readonly verb: 'list' | 'update' | 'patch' | 'delete'
   readonly group: string
@@ -32,9 +32,12 @@ export type ScopeReaderTools = {
   readonly groupDomain: string
   /** @throws Status 403, 503 */
   readonly require: (exchange: AuthenticatedExchange, right: ScopedPermission) => Promise<void>
-  /** The newest state of a kind of kube-apiserver. @throws Status 503 */
+  /**
+   * Returns the cache of a kind, at least as new as kube-apiserver at the time of the call. @throws
+   * Status 503
+   */
   readonly latest: (plural: string) => Promise<ObjectStore>
-  /** Returns objects that are made for this request, in the list language of the platform. */
+  /** Sends generated objects with the list parameters of the platform API. */
   readonly show: (
     exchange: AuthenticatedExchange,
     what: {
@@ -43,7 +46,7 @@ export type ScopeReaderTools = {
       readonly namespaced: boolean
       readonly group: string
       readonly version: string
-      /** How the objects are filtered and sorted. */
+      /** Filters and sort keys of the objects. */
       readonly traits?: KindOptions
     },
     items: readonly KubeObject[],
@@ -51,7 +54,8 @@ export type ScopeReaderTools = {
 }
 
 /**
- * A scope with its namespaces, resolved once, so that authorization and handler use the same ones.
+ * A scope with its namespaces, resolved once, so that authorization and the handler use the same
+ * list.
  */
 export type ResolvedScope = Place & { readonly namespaces: readonly string[] }
 
@@ -60,7 +64,7 @@ const mostNamespaces = 64
 
 export type ScopeReader = ReturnType<typeof createScopeReader>
 
-/** Reads the roles and bindings of a place, for callers who may list them. */
+/** Reads the roles and bindings of a scope, for callers who may list them. */
 export function createScopeReader(tools: ScopeReaderTools) {
   const { groupDomain, latest } = tools
   const label = scopeLabel(groupDomain)
@@ -91,7 +95,10 @@ export function createScopeReader(tools: ScopeReaderTools) {
     if (what === 'bindings') await requireEach(namespaces, within => list('rolebindings', within))
   }
 
-  /** Requires a right in all namespaces, or in each of a few. */
+  /**
+   * Requires a permission in all namespaces. If there are only a few, the permission in each of
+   * them is sufficient.
+   */
   async function requireEach(
     namespaces: readonly string[],
     check: (namespace: string) => Promise<void>,
@@ -102,7 +109,8 @@ export function createScopeReader(tools: ScopeReaderTools) {
       const isFew = namespaces.length > 0 && namespaces.length <= mostNamespaces
       if (!isForbidden(error) || !isFew) throw error
       const refusals = await Promise.all(namespaces.map(name => refusalOf(() => check(name))))
-      // Not all callers may know the namespaces of a workspace, so the first error names none.
+      // Not all callers may know the namespaces of a workspace, so the error for all namespaces is
+      // sent, which names none.
       if (refusals.some(refusal => refusal !== undefined)) throw error
     }
   }
@@ -113,8 +121,8 @@ export function createScopeReader(tools: ScopeReaderTools) {
   }
 
   /**
-   * A Role with the name of a preset is shown in its place; KubeSphere creates such Roles in each
-   * namespace.
+   * Returns the presets of a scope, without those that a Role of the namespace replaces. KubeSphere
+   * creates such Roles with the names of presets in each namespace.
    */
   async function presetsAt({ scope, namespace, workspace }: Place): Promise<readonly Preset[]> {
     const presets = presetsOf(scope, workspace)
@@ -134,7 +142,7 @@ export function createScopeReader(tools: ScopeReaderTools) {
     return listRoles({ groupDomain, presets, clusterRoles, roles, mayReadClusterRoles }, place)
   }
 
-  /** The members of a workspace that are stored as records. */
+  /** Returns the members of a workspace that are stored as records. */
   async function recordsAt(workspace: string): Promise<readonly RecordedMember[]> {
     const bindings = [...(await latest('clusterrolebindings')).entries()]
       .map(toBinding)
@@ -144,13 +152,13 @@ export function createScopeReader(tools: ScopeReaderTools) {
     return recordsOf(bindings, { groupDomain, workspace, uid }, await latest('clusterroles'))
   }
 
-  /** Whether a ClusterRoleBinding names a ClusterRole, which need not exist. */
+  /** Returns whether a ClusterRoleBinding refers to the ClusterRole, which may not exist. */
   async function isBound(clusterRole: string): Promise<boolean> {
     const bindings = await latest('clusterrolebindings')
     return [...bindings.entries()].map(toBinding).some(({ roleRef: { name } }) => name === clusterRole)
   }
 
-  /** The bindings that apply in a scope, by the name of their role there. */
+  /** Returns the roles of the selected subjects in a scope, from its bindings and records. */
   async function heldAt(place: ResolvedScope, is: (subject: Subject) => boolean): Promise<readonly Held[]> {
     const { scope, namespaces } = place
     const presets = await presetsAt(place)
@@ -178,7 +186,7 @@ export function createScopeReader(tools: ScopeReaderTools) {
     return heldBy(all, named, is)
   }
 
-  /** The same, without records of members for a caller who may not list ClusterRoleBindings. */
+  /** The same as heldAt, without records for callers who may not list ClusterRoleBindings. */
   async function heldFor(
     exchange: AuthenticatedExchange,
     place: ResolvedScope,
@@ -189,7 +197,7 @@ export function createScopeReader(tools: ScopeReaderTools) {
     return held.filter(each => !isRecorded(each))
   }
 
-  /** A read of the views themselves, which are in no list of kube-apiserver. */
+  /** Returns the RequestInfo for a read of a view; kube-apiserver has no such resource. */
   function viewInfo({ query }: AuthenticatedExchange, ...below: readonly string[]): RequestInfo {
     const path = below.filter(part => part !== '').join('/')
     return parseRequestInfo('GET', `/kapis/${iam}/v1alpha2/${path}`, query)
@@ -219,7 +227,7 @@ function isForbidden(error: unknown): boolean {
   return error instanceof Status && error.code === 403
 }
 
-/** The 403 of a check; any other error is thrown. */
+/** Returns the 403 of a check, or undefined if it succeeds. Any other error is thrown. */
 async function refusalOf(check: () => Promise<void>): Promise<unknown> {
   try {
     await check()

@@ -59,12 +59,12 @@ export const objects: Readonly<Record<string, readonly KubeObject[]>> = {
       { rules: [usersRule] },
       { labels: { 'iam.kapis.io/role-template': 'true', 'iam.kapis.io/scope': 'workspace' } },
     ),
-    // Anyone who may make roles may make one that gives nothing.
+    // An empty role, which every user who may create roles may create.
     object('ClusterRole', 'kapis:workspace:empty:edit', { rules: [] }),
   ],
   roles: [
     object('Role', 'deployer', { rules }, inside('b1')),
-    // As KubeSphere creates them in each namespace.
+    // Roles with the names of presets, as KubeSphere creates them in each namespace.
     object('Role', 'operator', { rules }, inside('old')),
     object('Role', 'own', { rules }, inside('old')),
   ],
@@ -125,14 +125,14 @@ function answerRole({ path, body }: { readonly path: string; readonly body?: unk
   return { code: 200, text }
 }
 
-/** Serves roles and members of these objects while the tests of a `describe` run. */
+/** Serves the roles and members of the objects above while the tests of a `describe` block run. */
 export function serveRoleRoutes(
   toRoutes: (tools: RoleTools) => Readonly<Record<string, Handler>> = createRoleRoutes,
 ) {
   let loopback: Loopback
-  /** What kube-apiserver was asked as the caller. */
+  /** The requests to kube-apiserver as the caller. */
   const calls: unknown[] = []
-  /** Kinds that the caller may not list, also with a namespace: `roles b1`. */
+  /** Resources that the caller may not list, optionally with a namespace: `roles b1`. */
   const denied = new Set<string>()
   let mostCalls = Number.POSITIVE_INFINITY
 
@@ -215,7 +215,7 @@ export function serveRoleRoutes(
     const answered: unknown = await response.json()
     return { code: response.status, body: answered }
   }
-  /** kube-apiserver refuses all later calls. */
+  /** Makes kube-apiserver reject all calls after the first `count`. */
   const refuseAfter = (count: number) => {
     mostCalls = count
   }
@@ -233,7 +233,7 @@ export type RefusedWrite = readonly [
   message: string,
 ]
 
-/** A test for each request that is refused before anything is written. */
+/** Defines a test for each write that is rejected before anything is written. */
 export function itRefuses(
   { calls, write }: Pick<Served, 'calls' | 'write'>,
   refused: readonly RefusedWrite[],
@@ -248,7 +248,10 @@ export function itRefuses(
 
 export type HiddenWrite = readonly [method: string, path: string, body: unknown, denied: readonly string[]]
 
-/** A test for each request that is 403 without the right to list something, whatever there is. */
+/**
+ * Defines a test for each write that is rejected with 403 if the caller may not list the given
+ * resources.
+ */
 export function itHides({ calls, denied, write }: Served, hidden: readonly HiddenWrite[]) {
   for (const [method, path, body, without] of hidden)
     it(`${method} ${path} ${JSON.stringify(body)} is 403 without ${without.join(', ')}`, async () => {

@@ -6,7 +6,7 @@ import { listOperation, pageOf } from '../../../read/list-description.ts'
 const user = segment('user', 'The name of the user.')
 const dryRun = query('dryRun', 'All: validates the request without storing anything.', oneOfTexts(['All']))
 
-/** `/kapis/iam.<group domain>/v1alpha2/users`: one row per route. */
+/** Returns the OpenAPI descriptions of `/kapis/iam.<group domain>/v1alpha2/users`. */
 export function iamPaths(groupDomain: string) {
   const group = `iam.${groupDomain}`
   const stored = customRef(group, 'v1alpha2', 'User')

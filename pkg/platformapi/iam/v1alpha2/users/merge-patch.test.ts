@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { mergePatch } from './merge-patch.ts'
 
 describe('mergePatch', () => {
-  // RFC 7396, appendix A.
+  // The examples of RFC 7396, appendix A.
   const rows: readonly [unknown, unknown, unknown][] = [
     [{ a: 'b' }, { a: 'c' }, { a: 'c' }],
     [{ a: 'b' }, { b: 'c' }, { a: 'b', b: 'c' }],

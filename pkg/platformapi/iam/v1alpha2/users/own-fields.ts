@@ -4,15 +4,16 @@ import type { UserDraft } from '../../../../iam/users/parse-user.ts'
 import { ownEmailAnnotation } from '../../../../iam/users/user.ts'
 import { isRecord, type KubeObject } from '../../../../kubeclient/object/object.ts'
 
-/** The members of spec that users change by themselves. */
+/** The fields of spec that users may change in their own User. */
 export const ownMembers = ['email', 'lang'] as const
 
 /**
- * Checks whether a replacement changes only fields that users may change themselves.
+ * Checks whether a replacement of the caller's own User changes only fields that users may change
+ * themselves.
  *
- * @param before as the caller reads it
- * @returns the draft to write, with the annotation of an e-mail address that the user has set;
- *   undefined if the change requires permissions
+ * @param before the User as the caller reads it
+ * @returns the draft to write; a changed e-mail address gets the annotation that the user has set
+ * it. undefined if the change requires permissions
  */
 export function toOwnDraft(before: KubeObject, draft: UserDraft, groupDomain: string): UserDraft | undefined {
   const { metadata, spec, status } = before

@@ -12,7 +12,7 @@ const mark = '/metadata/annotations/iam.kapis.io~1uninitialized'
 const annotation = 'iam.kapis.io/uninitialized'
 const password = 'Another horse 2'
 const path = '/apis/iam.kapis.io/v1alpha2/users/jane'
-// As KubeSphere's console sends it after a first login.
+// The patch that KubeSphere's console sends after a first login.
 const first = [
   { op: 'remove', path: mark },
   { op: 'replace', path: '/spec/password', value: password },

@@ -17,16 +17,17 @@ import { toAnswer } from './users.ts'
 const jsonPatchType = 'application/json-patch+json'
 const patchTypes = [jsonPatchType, 'application/merge-patch+json']
 
-/** The changes of a patch of the caller's own user. */
+/** The parsed patch of the caller's own user. */
 export type OwnChange = {
   readonly password: string | undefined
-  /** The members of spec, as a JSON Merge Patch. */
+  /** The changed fields of spec, as a JSON Merge Patch. */
   readonly spec: Readonly<Record<string, unknown>>
 }
 
 /**
  * Parses a patch that changes only fields that users may change themselves: password, e-mail
- * address, language, and with the password the annotation that an administrator has set it.
+ * address and language. With the password it may remove the annotation that an administrator has
+ * set it.
  *
  * @returns undefined for any other patch
  */
@@ -50,7 +51,10 @@ export function toOwnChange(patch: unknown, type: string, groupDomain: string): 
 
 type Changes = readonly (readonly [pointer: string, value: unknown])[]
 
-/** Values by JSON Pointer, null for removed ones; undefined for operations that need the document. */
+/**
+ * Returns the changed values by JSON Pointer, null for removed ones; undefined if an operation
+ * depends on the current document.
+ */
 function ofJsonPatch(patch: unknown): Changes | undefined {
   if (!Array.isArray(patch)) return undefined
   const changes = patch.map(operation => {
@@ -73,25 +77,25 @@ export type OwnUserOptions = {
   readonly groupDomain: string
   readonly writer: Pick<UserWriter, 'read' | 'update' | 'setPassword'>
   readonly callAs: CallAs
-  /** Whether a text is the password that the user has. @throws Status 503 */
+  /** Returns whether a text is the current password of a user. @throws Status 503 */
   readonly isPassword: (user: string, password: string) => Promise<boolean>
-  /** Whether the caller has just logged in with the password. @throws Status 503 */
+  /** Returns whether the caller has logged in with the password a moment ago. @throws Status 503 */
   readonly hasJustLoggedIn: (exchange: AuthenticatedExchange) => Promise<boolean>
   readonly audit: (exchange: AuthenticatedExchange, action: string, user: string, refusal?: string) => void
 }
 
-/** Whether the body of a request may be a patch that `patchOwnUser` reads. */
+/** Returns whether `patchOwnUser` may support the body of a request. */
 export function isOwnPatchType({ req }: AuthenticatedExchange): boolean {
   return req.method === 'PATCH' && patchTypes.includes(typeOf(req))
 }
 
 /**
- * PATCH of the caller's own user at the path of kube-apiserver, as consoles of KubeSphere 3.4 send
- * it after a first login. A user who must change the password may omit the old one, but only with a
- * token of a login with that password a moment ago. Any other patch goes to kube-apiserver, as the
- * caller.
+ * Handles a PATCH of the caller's own user at the path of kube-apiserver, as consoles of KubeSphere
+ * 3.4 send it after a first login. A user who must change the password may omit the old one, but
+ * only with a token of a login with that password a moment ago. Any other patch is proxied to
+ * kube-apiserver as the caller.
  *
- * @throws Status 400, 403, 409, 413, 422, 503, and what kube-apiserver sends
+ * @throws Status 400, 403, 409, 413, 422, 503, and those of kube-apiserver
  */
 export async function patchOwnUser(options: OwnUserOptions, exchange: AuthenticatedExchange): Promise<void> {
   const { groupDomain, writer, callAs, audit } = options
@@ -126,7 +130,11 @@ export async function patchOwnUser(options: OwnUserOptions, exchange: Authentica
   sendJson(res, 200, toAnswer(await writer.read(info.name), groupDomain))
 }
 
-/** @throws Status 403 for a user who has a password of their own, or an older login; 422 */
+/**
+ * Requires that the user must change the password, and that the new one differs from the old one.
+ *
+ * @throws Status 403 if the password need not be changed, or the login is too old; 422
+ */
 async function requireNewPassword(
   { groupDomain, writer, isPassword, hasJustLoggedIn, audit }: OwnUserOptions,
   exchange: AuthenticatedExchange,
@@ -141,7 +149,7 @@ async function requireNewPassword(
     const message = `log in again with your password to set a new one, or use PUT ${path} with currentPassword`
     throw new Status(403, 'Forbidden', message)
   }
-  // A dry run must not allow guessing the password.
+  // Skipped in a dry run, which could otherwise be used to guess the password.
   const isSame = !isTried && (await isPassword(name, password))
   const problem =
     passwordProblem(password) ?? (isSame ? 'must differ from the password that you have' : undefined)

@@ -16,17 +16,21 @@ export type PasswordOptions = {
   readonly sourceOf: (exchange: AuthenticatedExchange) => { address: string; userAgent: string }
   readonly isOwn: (exchange: AuthenticatedExchange) => boolean
   readonly permitOf: (exchange: AuthenticatedExchange) => Permit
-  /** @param refusal why it was not done, in one word of a fixed set */
+  /**
+   * Writes an audit event.
+   *
+   * @param refusal the reason for a refused change: one word of a fixed set
+   */
   readonly audit: (exchange: AuthenticatedExchange, action: string, user: string, refusal?: string) => void
 }
 
 /**
  * PUT /users/{user}/password `{currentPassword, password}`. Changing the own password requires the
- * current one, whose failures the lockout counts like those of a login: a stolen token must not
- * allow guessing it. Setting the password of another user requires permission to update
+ * current one. Failures count for the lockout like failed logins, so that a stolen token does not
+ * allow guessing the password. Setting the password of another user requires permission to update
  * users/password, and to impersonate the user and all groups of the user.
  *
- * Every login of the user ends.
+ * Both end all logins of the user.
  */
 export async function putPassword(options: PasswordOptions, exchange: AuthenticatedExchange): Promise<void> {
   const { groupDomain, writer, passwords, sourceOf, audit } = options
@@ -44,7 +48,7 @@ export async function putPassword(options: PasswordOptions, exchange: Authentica
       throw badRequest('currentPassword is required to change your own password')
     const source = sourceOf(exchange)
     const verdict = await passwords.check({ login: info.name, password: currentPassword, source })
-    // Failed attempts count too, since someone with a stolen token may be guessing.
+    // Failed attempts are audited too: a stolen token may be used to guess the password.
     if (verdict.outcome === 'locked') {
       audit(exchange, 'set password', info.name, 'locked')
       throw tooManyRequests('too many wrong passwords: try again later', verdict.retryAfterSeconds)

@@ -6,7 +6,7 @@ import type { UserRights } from '../../../../iam/users/required-permissions.ts'
 import type { Permit } from '../../../../iam/users/user-writer.ts'
 import type { KubeClient } from '../../../../kubeclient/client.ts'
 
-/** A verb on one object, as RBAC grants it at the cluster scope. */
+/** A verb on one cluster-scoped object. */
 export type ObjectPermission = {
   readonly verb: string
   readonly group: string
@@ -15,7 +15,7 @@ export type ObjectPermission = {
   readonly name: string
 }
 
-/** @throws Status 403 in kube-apiserver's words, 503 */
+/** Requires a permission. @throws Status 403 with the message of kube-apiserver, 503 */
 export type RequirePermission = (identity: Identity, right: ObjectPermission) => Promise<void>
 
 export type PermitOptions = {

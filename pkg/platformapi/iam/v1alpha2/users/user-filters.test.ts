@@ -35,7 +35,7 @@ async function usersOf(query: string, mayList = true) {
   const done = Promise.withResolvers<unknown>()
   const server = await startLoopback(async (req, res) => {
     const exchange = toExchange(req, res)
-    // The stubs have what is asked of them.
+    // The stubs implement only the methods that narrowUsers calls.
     const tools = { places, platformRoles } as unknown as UserFilterTools
     const narrow = async () => narrowUsers(tools, exchange, parseListQuery(exchange.query))
     done.resolve(await narrow().catch((error: unknown) => error))

@@ -8,7 +8,7 @@ import type { PlatformRoles } from '../roles/platform-roles.ts'
 import { isMember } from '../roles/role-bindings.ts'
 import type { ScopeReader } from '../roles/scope-reader.ts'
 
-/** Filters that select the members of a scope. */
+/** The filters by scope, in order of precedence. */
 const scopes: readonly (readonly [filter: string, scope: MemberScope])[] = [
   ['namespace', 'namespace'],
   ['workspace', 'workspace'],
@@ -21,11 +21,12 @@ export type UserFilterTools = {
 }
 
 /**
- * The filters of users by their roles: `globalrole`, and `namespace`, `workspace` and
- * `cluster=true` with `role`, `workspacerole` and `clusterrole`, of which only the first given one
- * applies.
+ * Applies the filters of users by role: `globalrole`; or `namespace`, `workspace` or
+ * `cluster=true`, with `role`, `workspacerole` or `clusterrole` respectively. Only the first of
+ * these filters applies.
  *
- * @returns the rest of the query, and the users; undefined without such a filter
+ * @returns the query without these filters, and the restriction to the selected users; undefined
+ * without such a filter
  * @throws Status 403 for a caller who may not list the bindings
  */
 export function narrowUsers(

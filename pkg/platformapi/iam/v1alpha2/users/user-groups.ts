@@ -12,14 +12,18 @@ export type ChangeGroups = (
   change: { readonly user: string; readonly group: string; readonly isMember: boolean },
 ) => Promise<void>
 
-/** The groups that an administrator gave a user, and not those of an identity provider. */
+/**
+ * Returns the groups that an administrator has assigned to a user, without those of an identity
+ * provider.
+ */
 export function groupsOf(user: KubeObject): readonly string[] {
   return itemsOf(membersOf(user.spec).groups).map(textOf)
 }
 
 /**
- * Adds a user to a group, or takes them out of it. It takes the rights of a change of the user in
- * `/users/{user}`: to give a group is to impersonate it.
+ * Returns functions that add a user to a group or remove the user from it. They require the same
+ * permissions as a change of `/users/{user}`: assigning a group requires permission to impersonate
+ * it.
  *
  * @throws Status 403, 404, 409, 422, 503
  */

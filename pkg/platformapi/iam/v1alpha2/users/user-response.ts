@@ -5,11 +5,12 @@ import { type Form, objectBytes, platformForm } from '../../../../resourcecache/
 import { type KnownPlatformRoles, platformRoleAnnotation } from '../roles/platform-roles.ts'
 
 /**
- * Converts a stored User to the form that consoles of KubeSphere 3.4 read: with its platform role
+ * Converts a stored User to the format that consoles of KubeSphere 3.4 read: with the platform role
  * in an annotation, and with a state, which a new user lacks.
  *
  * @param user JSON text
- * @param role undefined if the caller may not know it: then a stored annotation is removed too
+ * @param role undefined if the caller may not know the role; a stored annotation is then removed
+ * too
  */
 export function toUserText(user: string, role: string | undefined, groupDomain: string): string {
   const metadata = memberText(user, 'metadata')
@@ -29,7 +30,11 @@ export function toUserText(user: string, role: string | undefined, groupDomain: 
   )
 }
 
-/** @param roles undefined for callers who may not know them */
+/**
+ * Returns the form in which lists show users.
+ *
+ * @param roles undefined for callers who may not know the roles of users
+ */
 export function createUserForm(roles: KnownPlatformRoles | undefined, groupDomain: string): Form {
   return {
     name: `user ${roles?.version ?? ''}`,

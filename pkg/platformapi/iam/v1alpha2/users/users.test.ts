@@ -15,7 +15,7 @@ type Given = {
   readonly fails?: boolean
 }
 
-/** Answers a request about the user ann, whose platform role is auditor. */
+/** Sends a request about the user ann, whose platform role is auditor. */
 async function send(method: string, body: object, { mayRead = true, isOwn = false, fails }: Given = {}) {
   const events: unknown[] = []
   const object = (draft: Pick<UserDraft, 'name'>) => ({

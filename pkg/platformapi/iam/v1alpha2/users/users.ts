@@ -28,15 +28,18 @@ export type UsersOptions = {
   readonly groupDomain: string
   readonly writer: UserWriter
   readonly permitOf: (exchange: AuthenticatedExchange) => Permit
-  /** Whether the user in the path is the caller, who may change some fields without permissions. */
+  /**
+   * Returns whether the user in the path is the caller, who may change some fields without
+   * permissions.
+   */
   readonly isOwn: (exchange: AuthenticatedExchange) => boolean
-  /** @throws Status 403 for a caller who may not write the user of the path */
+  /** @throws Status 403 for a caller who may not write the user in the path */
   readonly requireWrite: (exchange: AuthenticatedExchange) => Promise<void>
   readonly users: { readonly get: (name: string) => User | undefined }
   readonly platformRoles: PlatformRoles
   /** Removes a deleted user from bindings, as the caller, and warns about those that remain. */
   readonly leaveBindings: (exchange: AuthenticatedExchange, subject: Subject) => Promise<void>
-  /** A line of the audit. */
+  /** Writes an audit event. */
   readonly audit: (exchange: AuthenticatedExchange, action: string, user: string) => void
 }
 
@@ -86,7 +89,7 @@ export async function serveUser(options: UsersOptions, exchange: AuthenticatedEx
 }
 
 /**
- * Reads a user as in lists: the bytes of kube-apiserver without the fields that callers must not
+ * Sends a user as in lists: the JSON of kube-apiserver without the fields that callers must not
  * read.
  *
  * @throws Status 404, 503
@@ -114,9 +117,9 @@ async function readUser(
 
 type Written = {
   readonly user: KubeObject
-  /** The platform role that was asked for; '' for none. */
+  /** The requested platform role; '' for none. */
   readonly role: string
-  /** Gives the role, once the user is written. */
+  /** Grants the role; called after the user has been written. */
   readonly finish?: () => Promise<void>
 }
 
@@ -137,7 +140,10 @@ async function put(options: UsersOptions, exchange: AuthenticatedExchange): Prom
   })
 }
 
-/** RFC 7396, applied to the user as returned: other fields, including the password, are kept. */
+/**
+ * Applies a JSON Merge Patch (RFC 7396) to the user as returned by the API. Other fields, including
+ * the password, are kept.
+ */
 async function patch(options: UsersOptions, exchange: AuthenticatedExchange): Promise<Written> {
   const { groupDomain, writer } = options
   const { req, info } = exchange
@@ -149,12 +155,16 @@ async function patch(options: UsersOptions, exchange: AuthenticatedExchange): Pr
     isVersioned = draft.resourceVersion === versionOf(changes)
     return write(options, exchange, { draft, before })
   }
-  // A patch without a version applies to the stored user, also if a login has changed it in the
-  // meantime.
+  // A patch without a resourceVersion is retried after a conflict: a login may have changed the
+  // user in the meantime.
   return retry(update, { isRetriable: error => !isVersioned && isConflict(error), attempts: 5 })
 }
 
-/** @param before the state that the caller's own user is compared with */
+/**
+ * Replaces a user. Some fields of the caller's own user need no permission.
+ *
+ * @param before the state with which a change of the caller's own user is compared
+ */
 async function write(
   options: UsersOptions,
   exchange: AuthenticatedExchange,
@@ -167,12 +177,12 @@ async function write(
   const isOwnUser = before !== undefined && isOwn(exchange)
   // Only callers who may know the stored role may learn whether the given one equals it.
   if (role !== '' && !isOwnUser) await platformRoles.requireRead(exchange)
-  // Consoles send back the role that they have read.
+  // Consoles send back the role that they have read, which is not a change.
   const isNewRole = role !== '' && (await platformRoles.read()).of(named) !== role
   if (isOwnUser) {
     const own = isNewRole ? undefined : toOwnDraft(before, draft, groupDomain)
     if (own !== undefined) {
-      // Only the version that it was compared with is replaced.
+      // The update applies only to the version with which the draft was compared.
       const resourceVersion = draft.resourceVersion || before.metadata.resourceVersion
       const permitted = { ...how, permit: async () => undefined }
       const user = await writer.update({ ...own, resourceVersion }, permitted)
@@ -204,7 +214,7 @@ function auditUpdate({ audit }: UsersOptions, exchange: AuthenticatedExchange, d
   if (password !== undefined) audit(exchange, 'set password', name)
 }
 
-/** What was done before a failure. */
+/** Returns an error handler that adds what had been done before the failure. */
 function afterwards(done: string): (error: unknown) => never {
   return error => {
     const { code, reason, message, details, headers } = toStatus(error)
@@ -225,7 +235,7 @@ function writeOptions(exchange: AuthenticatedExchange, permitOf: UsersOptions['p
   return { isDryRun: isDryRun(exchange), permit: permitOf(exchange) }
 }
 
-/** Adds the path of the object in the API of kube-apiserver, and a state, as in lists. */
+/** Returns the user for a response: with selfLink and a state, as in lists. */
 export function toAnswer(user: KubeObject, groupDomain: string, role = ''): object {
   const { apiVersion, kind, metadata, status, ...rest } = user
   const annotations = { ...metadata.annotations, [platformRoleAnnotation(groupDomain)]: role }
