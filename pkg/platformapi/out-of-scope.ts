@@ -1,4 +1,4 @@
-/** Replacements for APIs of KubeSphere 3.4 that Kapis does not have, by group. */
+/** What to use in place of APIs of KubeSphere 3.4 that Kapis does not have, by group. */
 const instead: Readonly<Record<string, string>> = {
   monitoring: 'monitoring is not part of Kapis: ask Prometheus',
   metering: 'metering is not part of Kapis: ask Prometheus or OpenCost',
@@ -15,8 +15,8 @@ const instead: Readonly<Record<string, string>> = {
 }
 
 /**
- * Returns a sentence for a group of the platform that Kapis does not serve; undefined for any other
- * group. A component, or a CustomResourceDefinition, may serve it.
+ * Returns what to use in place of a group that Kapis does not serve; undefined for any other group.
+ * A component or a CustomResourceDefinition may still serve the group.
  */
 export function describeOutOfScope(group: string, groupDomain: string): string | undefined {
   const name = group === 'openpitrix.io' ? 'openpitrix' : group.slice(0, -groupDomain.length - 1)

@@ -4,18 +4,18 @@ export type PermissionTimes = { readonly permissionEveryMs?: number; readonly un
 
 export type PermissionWatch = {
   readonly stop: () => void
-  /** @throws Status 503 if it ended because permissions could not be checked */
+  /** @throws Status 503 if the watch has ended because permissions could not be checked */
   readonly throwIfUnchecked: () => void
 }
 
 const defaultEveryMs = 30_000
-// The time for which kube-apiserver caches the response of an authorization webhook by default.
+// The default time for which kube-apiserver caches allowed decisions of an authorization webhook.
 const defaultUncheckedMs = 300_000
 
 /**
  * Checks periodically whether the caller still has a permission.
  *
- * @param end called when it is gone, or no check has succeeded for five minutes
+ * @param end called when the permission is revoked, or no check has succeeded for five minutes
  */
 export function watchPermission(
   isPermitted: () => Promise<boolean>,

@@ -5,7 +5,7 @@ import { maxTimeNs } from '../../logs/record.ts'
 
 /** The parameters of `pods/{name}/log` (PodLogOptions of Kubernetes). */
 export type PodLogOptions = {
-  /** Empty when it is not given. */
+  /** '' if the parameter is missing. */
   readonly container: string
   readonly previous: boolean
   readonly timestamps: boolean
@@ -18,9 +18,9 @@ export type PodLogOptions = {
 const streams = ['All', 'Stderr', 'Stdout']
 
 /**
- * Reads the parameters by the rules of kube-apiserver.
+ * Parses the parameters by the rules of kube-apiserver.
  *
- * @param pod its name, for the error
+ * @param pod name of the pod, for error messages
  * @throws Status 400 for a value of the wrong type, 422 for one that is not allowed
  */
 export function parsePodLogOptions(query: QueryParameters, pod: string, nowMs: number): PodLogOptions {
@@ -84,16 +84,16 @@ function integerOf(query: QueryParameters, name: string): number | undefined {
 const rfc3339 = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d+)?(?:Z|[+-]\d{2}:\d{2})$/
 
 /**
- * Parses a time exactly to the nanosecond; undefined for text that kube-apiserver treats as no
+ * Parses a time exactly to the nanosecond; undefined for texts that kube-apiserver treats as no
  * time.
  */
 function readTime(text: string): bigint | undefined {
   if (text === '' || text === 'null') return undefined
   const ms = rfc3339.test(text) ? Date.parse(text) : Number.NaN
-  // Lines are between these times.
+  // Times are limited to the range of stored lines.
   if (ms < 0) return 0n
   if (ms > Number(maxTimeNs / 1_000_000n)) return maxTimeNs
-  // Date.parse takes 30 February, and 24:00.
+  // Date.parse also accepts 30 February and 24:00.
   const timeNs = Number.isNaN(ms) ? undefined : parseTimestamp(text)
   if (timeNs === undefined) {
     throw badRequest(

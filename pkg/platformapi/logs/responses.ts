@@ -6,7 +6,7 @@ import { tooMuchText } from '../../logs/query/page-parameters.ts'
 import type { Hit, LogQuery, LogStore, QueryLimits } from '../../logs/store.ts'
 import type { TimeSlices } from '../../scheduling/time-slices.ts'
 
-/** A query for a store; without a filter the caller may see nothing. */
+/** A query for a store; without a filter, the caller has access to no lines. */
 export type Asked = {
   readonly store: LogStore
   readonly filter: LogFilter | undefined
@@ -14,7 +14,7 @@ export type Asked = {
 }
 
 /**
- * A page of matching records with the total, as JSON.
+ * Returns a page of matching records with their total, as JSON.
  *
  * @param toJson converts a record to JSON
  */
@@ -32,9 +32,9 @@ export async function answerQuery(
 }
 
 /**
- * The same for a histogram.
+ * Returns a histogram of the matching records as JSON.
  *
- * @param list name of the buckets in this API
+ * @param list name of the field with the buckets in this API
  */
 export async function answerHistogram(
   { store, filter, limits }: Asked,
@@ -47,10 +47,10 @@ export async function answerHistogram(
   return JSON.stringify({ histogram: { total, [list]: bars.length > 0 ? bars : null } })
 }
 
-// What the pipe holds is bounded by itself.
+// Limit for the results. The `patterns` pipe limits its own memory.
 const maxPatternBytes = 32 * 1024 * 1024
 
-/** The most frequent forms of matching lines, with their counts. */
+/** Returns the most frequent patterns of matching lines with their counts, as JSON. */
 export async function answerPatterns(
   { filter, ...run }: Asked & { readonly timeSlices: TimeSlices },
   size: number,

@@ -18,13 +18,16 @@ export type EventApiOptions = {
   readonly kind: EventKind
   readonly store: LogStore
   readonly places: LogConcurrency
-  /** The scope in which the caller may list events of this kind. @throws Status 503 */
+  /** Returns the scope in which the caller may list events of this kind. @throws Status 503 */
   readonly readable: (identity: Identity) => Promise<Readable>
-  /** Creation times of all namespaces, in Unix seconds. @throws Status 503 */
+  /** Returns the creation times of all namespaces, in Unix seconds. @throws Status 503 */
   readonly created: () => ReadonlyMap<string, number>
-  /** The workspaces of all namespaces. @throws Status 503 */
+  /** Returns the workspaces of all namespaces, by namespace. @throws Status 503 */
   readonly workspaces: () => ReadonlyMap<string, string>
-  /** Current time limit of a query, and maximum number of events of an export, 0 for no limit. */
+  /**
+   * Returns the current time limit of a query, and the maximum number of events of an export (0: no
+   * limit).
+   */
   readonly limits: () => { readonly queryTimeoutSeconds: number; readonly exportLimit: number }
 }
 
@@ -77,14 +80,16 @@ async function answer(
   }
 }
 
-/** The stored event, except for truncated parts. */
+/** Returns the stored event, except for truncated parts. */
 function toEvent({ record, cursor }: Hit, withCursor: boolean): string {
-  // Other programs may have stored records that are not events.
+  // Other programs may have stored records that are not JSON.
   const json = record.log.startsWith('{') ? record.log : '{}'
   return withCursor ? withMembers(json, new Map([['cursor', JSON.stringify(cursor)]])) : json
 }
 
-/** One event per line, at the speed of the client. The first page is read before any output. */
+/**
+ * Sends one event per line, as fast as the client reads. The first page is read before any output.
+ */
 async function sendEvents(
   { res }: AuthenticatedExchange,
   pages: AsyncGenerator<readonly Hit[]> | undefined,
@@ -105,7 +110,7 @@ async function sendEvents(
   res.end()
 }
 
-/** Workspaces are selected by name, and consist of their current namespaces. */
+/** Replaces workspace filters by filters for the current namespaces of these workspaces. */
 function inWorkspaces(
   { workspaces, workspaceParts, ...where }: EventWhere,
   known: () => ReadonlyMap<string, string>,

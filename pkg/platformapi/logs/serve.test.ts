@@ -237,7 +237,7 @@ describe('createLogApi', () => {
         'the export has 2500 lines or more, the limit is 2499 (logs.exportLimit): ask for less, by start_time and end_time for example',
       ])
       await loopback?.close()
-      // Lines that arrive while it runs.
+      // Reports a smaller total, as if most lines arrived during the export.
       const growing: LogStore = {
         ...store,
         query: async (...question) => ({ ...(await store.query(...question)), total: 1000 }),

@@ -20,20 +20,23 @@ import { type Asked, answerHistogram, answerPatterns, answerQuery } from './resp
 export type LogApiOptions = {
   readonly store: LogStore
   readonly places: LogConcurrency
-  /** The scope in which the caller may get pods/log. @throws Status 503 */
+  /** Returns the scope in which the caller may get pods/log. @throws Status 503 */
   readonly readable: (identity: Identity) => Promise<Readable>
-  /** Creation times of all namespaces, in Unix seconds. @throws Status 503 */
+  /** Returns the creation times of all namespaces, in Unix seconds. @throws Status 503 */
   readonly created: () => ReadonlyMap<string, number>
-  /** Current time limit of a query, and maximum number of lines of an export, 0 for no limit. */
+  /**
+   * Returns the current time limit of a query, and the maximum number of lines of an export (0: no
+   * limit).
+   */
   readonly limits: () => { readonly queryTimeoutSeconds: number; readonly exportLimit: number }
-  /** The program stops: live tails end. */
+  /** Aborted when the program stops, which ends live tails. */
   readonly closing: AbortSignal
 }
 
-/** The dependencies of queries that look at all lines. */
+/** The dependencies of queries that scan all lines. */
 export type ScanOptions = {
   readonly timeSlices: TimeSlices
-  /** Takes a place for a query of a user. @throws Status 429 */
+  /** Reserves a slot for a query of a user. @throws Status 429 */
   readonly enter: (user: string, gone: AuthenticatedExchange['res']) => Place | Promise<Place>
 }
 
@@ -117,7 +120,7 @@ function within(where: Where, place: Expression | undefined): Where {
   return expression === undefined ? where : { ...where, expression }
 }
 
-/** Returns whether two filters allow the same. */
+/** Returns whether two filters have the same scope. */
 export function same(a: LogFilter | undefined, b: LogFilter | undefined): boolean {
   const text = (filter: LogFilter | undefined) =>
     JSON.stringify(filter?.scope ?? null, (_, value) => (typeof value === 'bigint' ? String(value) : value))

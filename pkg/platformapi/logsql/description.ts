@@ -18,7 +18,9 @@ const endpoints = [
 ]
 const count = integer('', { minimum: 0 })
 
-/** The query API of VictoriaLogs; parameters may also be sent as a form. */
+/**
+ * The OpenAPI operation of the query API of VictoriaLogs. Parameters may also be sent as a form.
+ */
 export const logsqlOperation: Operation = {
   summary: 'Answers LogsQL queries as VictoriaLogs does',
   description:

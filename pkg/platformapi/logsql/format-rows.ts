@@ -1,7 +1,10 @@
 import type { Pipe } from '../../logs/logsql/query.ts'
 import type { Row } from '../../logs/logsql/row.ts'
 
-/** Rows as JSON, one a line: by name, or in the order that the last pipes give. */
+/**
+ * Returns a function that formats a row as one line of JSON. Fields are sorted by name, unless the
+ * last pipes determine their order.
+ */
 export function createRowFormat(pipes: readonly Pipe[]): (row: Row) => string {
   const deciding = pipes.findLast(({ kind }) => !['filter', 'sort', 'limit', 'offset'].includes(kind))
   const isGiven =

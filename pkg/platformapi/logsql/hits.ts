@@ -12,7 +12,7 @@ type Series = { readonly fields: string; readonly hits: Map<bigint, number>; tot
 
 const maxPoints = 200_000
 
-/** Lines by time, and by the values of fields. */
+/** Returns the number of lines per time bucket, grouped by the values of the requested fields. */
 export async function answerHits(
   parameters: LogsqlParameters,
   { query, startNs, endNs }: Asked,
@@ -51,7 +51,7 @@ export function uniqueName(name: string, taken: readonly string[]): string {
 
 const byFields = (a: Series, b: Series) => (a.fields < b.fields ? -1 : 1)
 
-/** The series with the most lines; all others are combined in one without fields. */
+/** Returns the series with the most lines; all others are combined in one series without fields. */
 function* topSeries(series: readonly Series[], limit: number): Steps<readonly Series[]> {
   if (limit === 0 || series.length <= limit) return yield* sortInSteps(series, byFields)
   const sorted = yield* sortInSteps(series, (a, b) => b.total - a.total)
@@ -66,7 +66,8 @@ function* topSeries(series: readonly Series[], limit: number): Steps<readonly Se
 type Span = { readonly first: bigint; readonly last: bigint }
 
 /**
- * The first and the last bucket; all between them are returned, including empty ones.
+ * Returns the first and the last bucket. The response contains all buckets in between, including
+ * empty ones.
  *
  * @throws Status 400
  */
@@ -85,7 +86,7 @@ function* spanOf(
   }
   const first = bucketOfTime(startNs ?? least ?? 0n, bucket)
   const last = bucketOfTime(endNs ?? most ?? 0n, bucket)
-  // Each series has all buckets.
+  // Each series contains all buckets.
   const points = BigInt(series.length) * ((last - first) / BigInt(bucket.size))
   if (points > BigInt(maxPoints)) {
     throw badRequest(

@@ -9,7 +9,7 @@ import { allFilters, type Bucket, type Filter, type Query } from '../../logs/log
 import { parseMoment } from '../../logs/logsql/timestamp.ts'
 import { maxTimeNs } from '../../logs/record.ts'
 
-/** Parameters that may be repeated. */
+/** Parameters that may occur more than once. */
 const repeatable = ['field', 'extra_filters', 'extra_stream_filters']
 
 const known = [
@@ -37,23 +37,27 @@ const known = [
   ...['keep_const_fields', 'start_offset', 'refresh_interval', 'allow_partial_response'],
 ]
 
-/** @param warn receives warnings for the caller */
+/**
+ * Warns about unknown parameters.
+ *
+ * @param warn receives warnings for the caller
+ */
 export function warnOfUnknown(query: QueryParameters, warn: (text: string) => void): void {
   const unknown = [...query].map(([name]) => name).filter(name => !known.includes(name))
   const named = [...new Set(unknown)].slice(0, 3).map(name => JSON.stringify(name.slice(0, 32)))
   if (named.length > 0) warn(`ignored unknown parameters ${named.join(', ')}`)
 }
 
-/** The parameters of an endpoint, read strictly. */
+/** The parameters of an endpoint. Invalid values are errors. */
 export type LogsqlParameters = {
   readonly text: (name: string) => string
   readonly all: (name: string) => readonly string[]
-  /** A whole number, 0 when it is not given. */
+  /** Returns a whole number; 0 if the parameter is missing. */
   readonly count: (name: string) => number
   readonly flag: (name: string) => boolean
-  /** In nanoseconds. */
+  /** Returns a duration in nanoseconds. */
   readonly duration: (name: string, fallback: string) => bigint
-  /** The first moment of a time, in nanoseconds; undefined when it is not given. */
+  /** Returns the start of a time in nanoseconds; undefined if the parameter is missing. */
   readonly time: (name: string) => bigint | undefined
 }
 
@@ -80,7 +84,7 @@ export function readLogsqlParameters(query: QueryParameters, nowNs: bigint): Log
     },
     duration(name, fallback) {
       const duration = parseDuration(text(name) || fallback)
-      // Seconds without a unit are what Prometheus' clients send.
+      // Clients of Prometheus send seconds without a unit.
       const seconds = /^\d{1,9}(?:\.\d{1,9})?$/.test(text(name)) ? Number(text(name)) * 1e9 : undefined
       const value = duration ?? seconds
       if (value === undefined) throw refuse(name, 'a duration such as 5m or 1h30m')
@@ -99,14 +103,15 @@ export function readLogsqlParameters(query: QueryParameters, nowNs: bigint): Log
 export type Asked = {
   readonly query: Query
   readonly startNs: bigint | undefined
-  /** The last moment, included. */
+  /** The end of the range in nanoseconds, inclusive. */
   readonly endNs: bigint | undefined
-  /** The time of the query. */
+  /** The time of the query in nanoseconds. */
   readonly timeNs: bigint
 }
 
 /**
- * query, start, end, time, extra_filters, extra_stream_filters and ignore_pipes. @throws Status 400
+ * Reads query, start, end, time, extra_filters, extra_stream_filters and ignore_pipes. @throws
+ * Status 400
  */
 export function readQuery(parameters: LogsqlParameters, nowNs: bigint, bucket?: Bucket): Asked {
   const { text, time, all, flag } = parameters
@@ -128,7 +133,7 @@ function before(time: bigint | undefined): bigint | undefined {
 
 type Times = { readonly startNs: bigint | undefined; readonly endNs: bigint | undefined }
 
-/** The range covers whole buckets. */
+/** Extends a range to whole buckets. */
 function align({ startNs, endNs }: Times, bucket: Bucket | undefined): Times {
   if (bucket === undefined) return { startNs, endNs }
   return {
@@ -142,7 +147,7 @@ function toTimeFilter({ startNs, endNs }: Times): readonly Filter[] {
   return [{ op: 'time', startNs: startNs ?? 0n, endNs: endNs ?? maxTimeNs }]
 }
 
-/** A filter, or a JSON object of names and values. */
+/** Parses a filter in LogsQL, or a JSON object of field names and values. */
 function parseExtra(text: string, nowNs: bigint, limits: Limits): Filter {
   if (!text.startsWith('{"')) return parseLogsqlFilter(text, nowNs, limits)
   const object = parseObject(text)
@@ -160,7 +165,7 @@ function parseObject(text: string): object {
     const parsed: unknown = JSON.parse(text)
     if (typeof parsed === 'object' && parsed !== null) return parsed
   } catch {
-    // Said below.
+    // The error is thrown below.
   }
   throw invalidExtra()
 }
@@ -171,7 +176,7 @@ function invalidExtra(): Error {
   )
 }
 
-/** step and offset. @throws Status 400 */
+/** Reads step and offset. @throws Status 400 */
 export function readBucket({ duration }: LogsqlParameters): Bucket {
   const size = duration('step', '1d')
   if (size <= 0n) throw badRequest('invalid step: it must be more than nothing')

@@ -15,7 +15,7 @@ export async function readRows(
   query: Query,
   use: (row: Row) => void,
 ): Promise<void> {
-  // A query that groups emits all rows together.
+  // Processed in time slices: a query with a grouping pipe returns all rows in one page.
   for await (const page of rows(query)) await turns.run(inSteps(page, use))
 }
 

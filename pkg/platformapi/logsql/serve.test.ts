@@ -21,7 +21,7 @@ const records = [
     pod: 'vault-0',
     fields: { level: 'secret' },
   }),
-  // Of an earlier namespace of that name.
+  // A line of a deleted namespace with the same name.
   record({ timeNs: at(-5000), log: 'old error', pod: 'old-0' }),
 ]
 const stream = '{container="web",namespace="shop",pod="web-0"}'
@@ -113,7 +113,7 @@ describe('createLogsqlApi', () => {
       const { code, text } = await ask(endpoint, parameters)
       expect(code, endpoint).to.equal(200)
       expect(text, endpoint).not.to.match(/bank|vault|secret|old/)
-      // Of the two visible lines.
+      // Only the two visible lines may be counted.
       if (/hits/.test(text)) expect(text, endpoint).not.to.match(/"(?:hits|total)":[34]/)
       await loopback?.close()
       await start([])
@@ -232,7 +232,7 @@ describe('createLogsqlApi', () => {
       }
       await start('everywhere', { store: createMemoryStore(many), timeSlices })
       expect((await ask(endpoint, parameters)).code, endpoint).to.equal(200)
-      // One for each line, and more for what is made of them.
+      // One time slice per line, and more for the processing of the rows.
       expect(turns, endpoint).to.be.above(endpoint === 'hits' ? 190_000 : 1000)
       await loopback?.close()
       turns = 0
@@ -252,7 +252,7 @@ describe('createLogsqlApi', () => {
 
   it('stops an answer that takes too long, however many pages it has', async () => {
     const store = createMemoryStore(records)
-    // A page that is not full is the last one.
+    // Pages must be full: a page that is not full ends the query.
     const query: LogStore['query'] = async (asked, limits) => {
       await new Promise(resolve => setTimeout(resolve, 20))
       const { hits } = await store.query({ ...asked, size: 1, start: { from: 0 } }, limits)
@@ -355,7 +355,7 @@ describe('createLogsqlApi', () => {
       expect([code, text]).to.satisfy(() => code === 400 && /needs more than 32 MiB/.test(text))
     }
     await loopback?.close()
-    // The memory store looks at each record for each page.
+    // Reads from the cursor on: the memory store would scan all records for each page.
     const query: LogStore['query'] = async ({ start: from, size }) => {
       const begin = 'after' in from ? Number(from.after) + 1 : from.from
       const page = many.slice(begin, begin + size)

@@ -37,13 +37,16 @@ import {
 
 export type LogsqlOptions = LogApiOptions &
   ScanOptions & {
-    /** The parameters of a URL, and of a form. @throws Status 400, 405, 408, 413, 415 */
+    /**
+     * Returns the parameters of the URL and of a posted form. @throws Status 400, 405, 408, 413,
+     * 415
+     */
     readonly readForm: (exchange: AuthenticatedExchange) => Promise<QueryParameters>
   }
 
 const maxBytes = 32 * 1024 * 1024
 
-/** A request with its scope; without a filter nothing is visible. */
+/** A request with its scope; without a filter, the caller has access to no lines. */
 type Request = {
   readonly exchange: AuthenticatedExchange
   readonly parameters: LogsqlParameters
@@ -96,15 +99,16 @@ function fieldOf(parameters: LogsqlParameters): string {
 }
 
 /**
- * The query API of VictoriaLogs (https://docs.victoriametrics.com/victorialogs/querying/#http-api),
- * below `/select/logsql/`. Callers see the lines that they see by the log API.
+ * Serves the query API of VictoriaLogs
+ * (https://docs.victoriametrics.com/victorialogs/querying/#http-api) below `/select/logsql/`.
+ * Callers have access to the same lines as with the log API.
  *
  * @throws Status 400, 404, 405, 429, 503, 504
  */
 export function createLogsqlApi(options: LogsqlOptions): Handler {
   async function serve(exchange: AuthenticatedExchange, left: AbortSignal): Promise<void> {
     const { identity, res, info } = exchange
-    // Checked first, since the method is rejected on every path.
+    // Read first, because it rejects unsupported methods, also on unknown paths.
     const query = await options.readForm(exchange)
     const endpoint = info.parts[2] ?? ''
     if (info.parts.length !== 3 || info.parts[1] !== 'logsql' || !logsqlEndpoints.includes(endpoint)) {
@@ -124,7 +128,7 @@ export function createLogsqlApi(options: LogsqlOptions): Handler {
       },
       limits: { timeoutMs, signal: AbortSignal.any([left, options.closing]) },
     }
-    // Without a scope the query runs on no lines.
+    // Without a filter the scope is empty, and the query returns no lines.
     const within = { ...run, filter: filter ?? { scope: [] } }
     const reading = { rows: (given: Query) => runQuery(within, given), turns: createTurns(run) }
     const request = { exchange, parameters, filter, nowNs, run, reading }
@@ -165,7 +169,7 @@ export function createLogsqlApi(options: LogsqlOptions): Handler {
   return exchange => withAbortOnDisconnect(exchange, left => serve(exchange, left))
 }
 
-/** Only the default tenant exists. @throws Status 400 */
+/** Rejects requests for a tenant other than the default one. @throws Status 400 */
 function refuseTenant({ req }: AuthenticatedExchange): void {
   const given = ['accountid', 'projectid'].find(name => !['', '0'].includes(String(req.headers[name] ?? '')))
   if (given !== undefined) throw badRequest(`unsupported tenant: the header ${given} must be 0 or left out`)

@@ -14,7 +14,7 @@ type Sample = {
   readonly value: string
 }
 
-/** The results of `stats` at one time, as Prometheus' instant queries have them. */
+/** Returns the results of `stats` at one time, in the format of instant queries of Prometheus. */
 export async function answerStats({ query, timeNs }: Asked, reading: Reading): Promise<string> {
   const columns = columnsOf(query.pipes)
   const samples: string[] = []
@@ -25,7 +25,9 @@ export async function answerStats({ query, timeNs }: Asked, reading: Reading): P
   return `{"status":"success","data":{"resultType":"vector","result":[${samples.join(',')}]}}`
 }
 
-/** The same for each time step, like range queries of Prometheus. */
+/**
+ * Returns the results of `stats` for each time step, in the format of range queries of Prometheus.
+ */
 export async function answerStatsRange(
   { query, timeNs }: Asked,
   bucket: Bucket,
@@ -58,7 +60,10 @@ function secondsOf(timeNs: bigint): number {
   return Number(timeNs) / 1e9
 }
 
-/** Adds the step to each `stats`, and to each `sort` that cuts off. @throws Status 400 */
+/**
+ * Groups each `stats` pipe by time step, and partitions each `sort` pipe with a limit. @throws
+ * Status 400
+ */
 function byTime(query: Query, bucket: Bucket): Query {
   const last = query.pipes.findLastIndex(({ kind }) => kind === 'stats')
   const pipes = query.pipes.map((pipe, i): Pipe => {
@@ -76,7 +81,7 @@ function byTime(query: Query, bucket: Bucket): Query {
   return { ...query, pipes }
 }
 
-/** The fields of results: labels of metrics, and values. */
+/** The fields of results: labels of metrics, and all names including values. */
 type Columns = { readonly labels: ReadonlySet<string>; readonly names: readonly string[] }
 
 /** @throws Status 400 */
@@ -101,7 +106,7 @@ function columnsOf(pipes: readonly Pipe[]): Columns {
 const buckets = /^\[(?:\{"vmrange":"[^"]+","hits":\d+\},?)*\]$/
 const bucketPattern = /\{"vmrange":"([^"]+)","hits":(\d+)\}/g
 
-/** Converts a row to samples; labels with an empty value are included. */
+/** Converts a row to samples; labels with an empty value are kept. */
 function samplesOf(row: Row, { labels, names }: Columns, timeNs: bigint): readonly Sample[] {
   const named = names.filter(name => labels.has(name)).map(name => [name, row.get(name) ?? ''] as const)
   return names.flatMap(name => {

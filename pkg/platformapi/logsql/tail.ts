@@ -16,15 +16,19 @@ const maxHistory = 10_000
 export type Tail = {
   readonly filter: NonNullable<ReturnType<typeof planQuery>['filter']> | undefined
   /**
-   * Formats the matching lines in time slices, since a filter may take long on a line. @throws
-   * Status 504
+   * Formats the matching lines. Runs in time slices, since a filter may take long on a line.
+   * @throws Status 504
    */
   readonly format: (hits: readonly Hit[]) => Promise<string>
-  /** Lines since `start_offset`, oldest first. */
+  /** Returns the lines since `start_offset`, oldest first. */
   readonly history: () => Promise<readonly Hit[]>
 }
 
-/** @throws Status 400 for pipes that need all rows */
+/**
+ * Prepares a live tail.
+ *
+ * @throws Status 400 for pipes that need all rows
+ */
 export function planTail({ query }: Asked, within: Run['filter'], run: Run, since: bigint | undefined): Tail {
   const refused = query.pipes.find(pipe => !isByRow(pipe))
   if (refused !== undefined)
@@ -52,14 +56,18 @@ export function planTail({ query }: Asked, within: Run['filter'], run: Run, sinc
   }
 }
 
-/** @throws Status 400 when there are too many */
+/**
+ * Reads the lines since a time.
+ *
+ * @throws Status 400 if there are too many
+ */
 async function readHistory(run: Run, { filter, test }: Plan, since: bigint): Promise<readonly Hit[]> {
   if (filter === undefined) return []
   const toLineRow = createLineRow({ test, pipes: [], fields: undefined })
   const startNs = filter.startNs !== undefined && filter.startNs > since ? filter.startNs : since
   const found: Hit[] = []
   let chars = 0
-  // One deadline for all pages: most lines may not match.
+  // One deadline for all pages, since most lines may not match the filter.
   const turns = createTurns(run)
   const asked = { filter: { ...filter, startNs }, order: 'asc', limit: Infinity } as const
   for await (const hits of exportHits(run.store, asked, run.limits)) {

@@ -7,7 +7,7 @@ import { inSteps, type Reading, readRows } from './run-query.ts'
 
 type Value = { readonly value: string; readonly hits: number }
 
-/** The values of a field, and in how many lines each is. */
+/** Returns the values of a field, and the number of lines with each. */
 export async function answerValues(
   parameters: LogsqlParameters,
   query: Query,
@@ -42,7 +42,7 @@ export async function answerFieldNames(
   return formatValues(parameters, values, reading)
 }
 
-/** The labels of streams, and in how many lines each is. */
+/** Returns the labels of streams, and the number of lines with each. */
 export async function answerStreamFieldNames(
   parameters: LogsqlParameters,
   query: Query,
@@ -79,7 +79,7 @@ async function collect(
   return values
 }
 
-/** At most `limit` of the values, the most frequent first. */
+/** Returns at most `limit` values, the most frequent first. */
 async function formatValues(
   parameters: LogsqlParameters,
   given: readonly Value[],
@@ -97,7 +97,7 @@ async function formatValues(
 
 const facetLimits = { limit: 10, values: 1000, length: 128 }
 
-/** The most frequent values of each field that does not have too many. */
+/** Returns the most frequent values of each field, except for fields with too many values. */
 export async function answerFacets(
   parameters: LogsqlParameters,
   query: Query,

@@ -16,7 +16,7 @@ const version = object(
   [...texts, 'kubernetes'],
 )
 
-/** The paths of the public documents. */
+/** OpenAPI descriptions of the public documents. */
 export function publicPaths(groupDomain: string) {
   const configs = `/kapis/config.${groupDomain}/v1alpha2/configs`
   const documents: Paths = {

@@ -11,11 +11,11 @@ export type PublicDocuments = {
 
 export type PublicDocumentsOptions = {
   readonly groupDomain: string
-  /** Enabled features, under the names of KubeSphere's console. */
+  /** Enabled features, with the names that KubeSphere's console uses. */
   readonly features: ReadonlySet<string>
-  /** Kapis' own version.Info. */
+  /** version.Info of Kapis itself. */
   readonly versionInfo: object
-  /** version.Info of kube-apiserver, undefined while it is not responding. */
+  /** Returns version.Info of kube-apiserver; undefined while it is not responding. */
   readonly kubernetesVersion: () => Promise<unknown>
 }
 
@@ -51,8 +51,8 @@ const knownFeatures = [
 
 /**
  * Serves the public documents for consoles and login pages: `/kapis/version` and
- * `/kapis/config.<group domain>/v1alpha2/configs/…`. Consoles parse gitVersion and use another API
- * below 3.3, so it is the version of the API contract; kapisVersion is that of the program.
+ * `/kapis/config.<group domain>/v1alpha2/configs/…`. Consoles use an older API if gitVersion is
+ * below 3.3. It is therefore the version of the API contract; kapisVersion is that of the program.
  */
 export function createPublicDocuments(options: PublicDocumentsOptions): PublicDocuments {
   const configs = `/kapis/config.${options.groupDomain}/v1alpha2/configs`
@@ -62,7 +62,7 @@ export function createPublicDocuments(options: PublicDocumentsOptions): PublicDo
       `${configs}/configz`,
       () => Object.fromEntries(knownFeatures.map(name => [name, options.features.has(name)])),
     ],
-    // Only GPUs that kube-apiserver schedules, so no kinds are configured.
+    // Kapis has no setting for GPU kinds: GPUs are extended resources of nodes.
     [`${configs}/gpu/kinds`, () => []],
   ])
   return {

@@ -13,7 +13,7 @@ import {
 
 const flag = boolean('', { default: false })
 
-/** Parameters of paging, sorting and projection: see parseListQuery. */
+/** Parameters for paging, sorting and projection, as parseListQuery reads them. */
 const ofLists: readonly Parameter[] = [
   query('page', 'Pages count from 1.', integer('', { minimum: 1, default: 1 })),
   query(
@@ -51,7 +51,7 @@ const ofShowing: readonly Parameter[] = [
   query('managedFields', 'Includes metadata.managedFields.', flag),
 ]
 
-/** The filters that every kind has. */
+/** Filters that all kinds support. */
 const filters: readonly Parameter[] = [
   query('name', 'Substring of the name.'),
   query('names', 'Comma-separated exact names.'),
@@ -98,7 +98,7 @@ const ofWatches: readonly Parameter[] = [
   ),
 ]
 
-/** @param own additional filters of the kind */
+/** @param own additional filters of a kind */
 export function listParameters(own: readonly Parameter[] = []): readonly Parameter[] {
   return [...ofLists, ...filters, ...own, ...ofShowing, ...ofWatches]
 }
@@ -136,7 +136,9 @@ function listed(list: Schema): { readonly 200: Answer } {
   }
 }
 
-/** A platform list, `{items, totalItems}`, or a Kubernetes list. */
+/**
+ * Returns the OpenAPI operation of a platform list, `{items, totalItems}`, or of a Kubernetes list.
+ */
 export function listOperation(
   summary: string,
   {

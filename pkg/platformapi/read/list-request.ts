@@ -12,7 +12,7 @@ import { restrictToOwner } from '../subrequests/owners.ts'
 import type { ReadStyle, ReadTools } from './read-tools.ts'
 
 /**
- * Reads the parameters of a list, and adds the restrictions that are not in them.
+ * Parses the parameters of a list, and adds the restrictions that the query does not contain.
  *
  * @throws Status 400, 403, 503
  */
@@ -28,7 +28,7 @@ export async function toListRequest(
   const narrowed = await narrow?.(given)
   const query = toSupportedQuery(kind, narrowed?.query ?? given)
   const cells = await toColumnRestriction(kind, query, tools.printerColumns)
-  // Restricted by the same attributes that the request was authorized with.
+  // Restricts the list by the attributes with which the request was authorized.
   const { groupDomain } = tools
   const limits = { namespace: info.isInNamespace ? info.namespace : '', name: info.name, groupDomain }
   const seen = visible && { key: visible.key, matches: visible.has, namespaces: visible.namespaces }
@@ -45,7 +45,10 @@ export async function toListRequest(
   return owned === undefined ? request : restricted(owned.query, [...narrowings, owned.restriction])
 }
 
-/** Replaces the filter by owner, if owners of owners count. @throws Status 400 for a watch */
+/**
+ * With `seniority`, replaces the filter by owner with one that includes owners of owners. @throws
+ * Status 400 for a watch
+ */
 async function throughOwners(
   store: ObjectStore,
   { owners, timeSlices }: ReadTools,

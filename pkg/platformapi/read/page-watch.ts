@@ -14,7 +14,7 @@ import type { WatchBroadcaster } from '../../resourcecache/watch/watch-broadcast
 import { encodeError } from '../../resourcecache/watch/watch-encoder.ts'
 import type { TimeSlices } from '../../scheduling/time-slices.ts'
 
-/** The most objects on a page that is watched. */
+/** Maximum number of objects on a page that is watched. */
 export const maxWatchedItems = 500
 
 export type PageWatch = {
@@ -27,20 +27,20 @@ export type PageWatch = {
   readonly stream: EventStream
 }
 
-/** What a client has been sent. */
+/** The page that the client has received last. */
 type Shown = { readonly entries: ReadonlyMap<string, Entry>; readonly total: number }
 
-// Changes within this time are sent together.
+// Changes that arrive within this time are sent in one event.
 const settleMs = 100
 const restMs = 500
-// Annotations computed from other objects change without an event of the object itself.
+// Annotations that are computed from other objects change without an event of the object itself.
 const lookEveryMs = 5_000
 const bookmarkEveryMs = 60_000
 
 /**
- * Serves a page of a list that stays current: a PAGE event, then a CHANGED event with the
- * difference, at most two a second. A client that reads slowly skips the states in between. The
- * stream ends with an ERROR event (410) when other objects become visible to the caller.
+ * Serves a page of a list and its changes: a PAGE event, then CHANGED events with the difference,
+ * at most two per second. A client that reads slowly misses intermediate states. The stream ends
+ * with an ERROR event (410) when the set of objects that the caller may see changes.
  *
  * @throws Status 400 for a page of more than 500 objects, and as listPage
  */
@@ -75,11 +75,13 @@ export async function watchPage(store: ObjectStore, watch: PageWatch): Promise<v
 }
 
 type Sender = {
-  /** Writes an event in pieces, at the speed of the client. */
+  /** Writes an event in pieces, as fast as the client reads. */
   readonly send: (event: Iterable<Buffer>) => Promise<void>
-  /** Ends the stream after the event that is being sent. */
+  /** Ends the stream after the current event. */
   readonly end: () => void
-  /** Ends the stream with an error; it breaks off if an event is being sent. */
+  /**
+   * Ends the stream with an error event. If an event is being sent, closes the connection instead.
+   */
   readonly fail: (error: unknown) => void
   readonly isEnded: () => boolean
 }
@@ -106,7 +108,8 @@ function createSender(out: Writable, { stream, broadcaster }: PageWatch): Sender
     },
     fail(error) {
       isEnding = true
-      // The page being sent must no longer be shown, and no event can be inserted into it.
+      // The current event may contain objects that the caller may no longer see, and an error
+      // cannot be inserted into it.
       if (isSending) out.destroy()
       else finish(stream.frame(encodeError(toStatus(error))))
     },
@@ -127,7 +130,7 @@ async function follow(followed: Followed, first: Shown): Promise<void> {
   while (!sender.isEnded()) {
     await changes.next()
     await delay(Math.max(settleMs, sentAtMs + restMs - performance.now()), undefined, { signal })
-    // The pages of one user wait for each other.
+    // Waits for a time slice, since pages of one user share their CPU time.
     await timeSlices.next()
     if (store.isEnded || sender.isEnded()) return
     const now = await readPage(store, followed)
@@ -148,19 +151,22 @@ async function readPage(store: ObjectStore, { request, timeSlices }: PageWatch):
   return { entries: new Map([...entriesOf(selection)].map(entry => [keyOf(entry), entry])), total }
 }
 
-/** The uid; what has none (componentstatuses) is never created again under its name. */
+/**
+ * Returns the uid, or the key for objects without one (componentstatuses), which are never
+ * recreated.
+ */
 function keyOf(entry: Entry): string {
   return entry.meta.uid ?? entry.key
 }
 
 type StoreChanges = {
-  /** Resolves with the next change, or after some seconds. */
+  /** Resolves at the next change, or after some seconds without one. */
   readonly next: () => Promise<void>
   readonly stop: () => void
 }
 
 function followStore(store: ObjectStore, signal: AbortSignal): StoreChanges {
-  // The store may have changed since the page was read.
+  // Initially true: the store may have changed since the page was read.
   let isChanged = true
   let wake = (): void => undefined
   const changed = () => {
@@ -197,7 +203,7 @@ function* pageEvent(store: ObjectStore, { entries, total }: Shown, form: Form): 
   yield Buffer.from(']}}\n')
 }
 
-/** The event that turns one state of a page into another; undefined if they are equal. */
+/** Returns the event with the difference of two states of a page; undefined if they are equal. */
 function changeEvent(
   store: ObjectStore,
   { shown, now, form }: { readonly shown: Shown; readonly now: Shown; readonly form: Form },

@@ -5,8 +5,8 @@ import type { ObjectStore } from '../../resourcecache/store/store.ts'
 
 /**
  * Filters pods by Service (`serviceName=`): those in its namespace that its current selector
- * matches. A Service without a selector has none; in a list over all namespaces, Services of this
- * name in all of them count.
+ * matches. A Service without a selector has no pods. A list over all namespaces includes the pods
+ * of all Services with this name.
  */
 export function podsOfService(
   services: ObjectStore,

@@ -52,7 +52,7 @@ export async function readCollection(
 ): Promise<void> {
   const { req, info } = exchange
   const { kind } = store.served
-  // Pages of a store for a single request cannot be shared with other requests.
+  // Kinds that cannot be watched have a store per request, so their pages are not cached.
   const tools = kind.isListedOnly ? { ...shared, pages: new PageCache() } : shared
   if (!isInScope(info, kind))
     throw unknownResource(
@@ -60,7 +60,7 @@ export async function readCollection(
     )
   if (info.subresource !== '') throw unknownResource()
   if (req.method !== 'GET' && req.method !== 'HEAD') throw methodNotAllowed(['GET', 'HEAD'])
-  // A live response, like a watch, but without events.
+  // The response to a watch is a stream of events, so HEAD is meaningless.
   if (info.verb === 'watch' && req.method === 'HEAD') throw methodNotAllowed(['GET'])
   if (info.verb === 'watch' && kind.isListedOnly)
     throw methodNotAllowed(
@@ -111,7 +111,7 @@ function sendObject(
   assertCurrent(visible)
   const { kind } = store.served
   const entry = store.get(info.isInNamespace ? info.namespace : '', info.name)
-  // A caller who may not see an object must not learn that it exists.
+  // 404 too if the caller may not see the object, so as not to disclose that it exists.
   if (entry === undefined || visible?.has(entry) === false || only?.matches(entry) === false)
     throw notFound({ group: kind.source.group, resource: info.resource }, info.name)
   const query = parseListQuery(parameters)
@@ -200,7 +200,10 @@ async function watchOnePage(
   await watchPage(store, { options, request, form, visible: style.visible, timeSlices, broadcaster, stream })
 }
 
-/** Server-sent events for clients that ask for them, as an EventSource does. */
+/**
+ * Returns a stream of server-sent events for clients that accept them, such as EventSource, or of
+ * JSON lines.
+ */
 function toStream(exchange: AuthenticatedExchange): EventStream {
   return acceptsServerSentEvents(exchange.req)
     ? toServerSentEvents(exchange)
@@ -224,7 +227,10 @@ function shardInfo({ shards }: ListQuery) {
   return shards.length > 0 ? { shardInfo: { selector: formatShardSelector(shards) } } : {}
 }
 
-/** The format of the platform for custom resources, plus the total. */
+/**
+ * Returns the JSON around the items: the list format of the platform for custom resources, with the
+ * total.
+ */
 function kindFrame({ kind }: ServedKind, { total, remaining }: Page, state: object) {
   const head = JSON.stringify({
     kind: `${kind.kind}List`,

@@ -15,29 +15,39 @@ export type ReadTools = {
   readonly groupDomain: string
   readonly pages: PageCache
   readonly broadcaster: WatchBroadcaster
-  /** Time slices shared by all long work for lists. */
+  /** Time slices for all long-running work on lists. */
   readonly timeSlices: UserTimeSlices
-  /** Whether a read without a version is consistent; otherwise it is as fresh as the watch. */
+  /**
+   * Returns whether a read without a resourceVersion is consistent; otherwise it is as fresh as the
+   * watch.
+   */
   readonly isConsistent: (info: RequestInfo) => boolean
-  /** Finds the owners in between, for `seniority`. */
+  /** Finds the intermediate owners for `seniority`. */
   readonly owners: OwnerTools
-  /** The columns that a CustomResourceDefinition gives its kind. @throws Status 503 */
+  /**
+   * Returns the columns that a CustomResourceDefinition defines for its kind. @throws Status 503
+   */
   readonly printerColumns: (kind: Kind) => Promise<readonly PrinterColumn[] | undefined>
-  /** What the caller of a narrowed list may see; undefined for all other requests. */
+  /**
+   * Returns the objects that the caller of a narrowed list may see; undefined for all other
+   * requests.
+   */
   readonly narrowed: (exchange: AuthenticatedExchange) => Visible | undefined
 }
 
 export type ReadStyle = {
-  /** `{items, totalItems}` as the platform's own lists, or a `<Kind>List` as Kubernetes'. */
+  /**
+   * Format of a list: `{items, totalItems}` as in KubeSphere, or a `<Kind>List` as in Kubernetes.
+   */
   readonly list: 'items' | 'kind'
-  /** Additional restrictions that are not in the query. */
+  /** Returns additional restrictions, which the query does not contain. */
   readonly narrow?: (
     query: ListQuery,
   ) => Promise<{ query: ListQuery; narrowing: ListRestriction }> | undefined
-  /** The visible objects, if the caller may not see all. */
+  /** The objects that the caller may see; undefined for all. */
   readonly visible?: Visible | undefined
-  /** The predicate of this path, for every caller. */
+  /** The restriction of this path, which applies to every caller. */
   readonly only?: ListRestriction | undefined
-  /** The projection of objects, if they are not returned unchanged. */
+  /** The projection of objects; by default they are returned unchanged. */
   readonly form?: Form
 }

@@ -9,7 +9,7 @@ const login = query(
 )
 const secret = kubeRef('io.k8s.api.core.v1.Secret')
 
-/** The paths of serve.ts. */
+/** OpenAPI descriptions of the paths in serve.ts. */
 export const registryPaths = {
   '/namespaces/{namespace}/registrysecrets/{secret}/verify': {
     post: {

@@ -20,7 +20,7 @@ import type { registryPaths } from './description.ts'
 export type RegistryTools = {
   readonly client: KubeClient
   readonly registry: RegistryClient
-  /** Authorizes reading a Secret, by RBAC of kube-apiserver. @throws Status 403 */
+  /** Requires that RBAC of kube-apiserver allows reading a Secret. @throws Status 403 */
   readonly maySecret: (identity: Identity, namespace: string, name: string) => Promise<void>
 }
 
@@ -79,7 +79,7 @@ function requireRead({ req }: AuthenticatedExchange): void {
   if (req.method !== 'GET' && req.method !== 'HEAD') throw methodNotAllowed(['GET', 'HEAD'])
 }
 
-/** Verifies every login of the Secret, and returns it unchanged. */
+/** Verifies every login in the Secret, and returns the Secret unchanged. */
 async function verify({ registry }: RegistryTools, req: IncomingMessage): Promise<unknown> {
   const { sent, secret } = await readSecret(req)
   const logins = readDockerConfig(secret)
@@ -100,8 +100,7 @@ async function readSecret(req: IncomingMessage): Promise<{ sent: unknown; secret
   }
   try {
     const body: unknown = parseJson(Buffer.concat(chunks).toString('utf8'))
-    // A Secret that does not exist yet has no resource version, and its name is already in the
-    // path.
+    // A Secret that is not stored yet lacks a resourceVersion, and its name is in the path.
     if (isRecord(body) && (body.metadata === undefined || isRecord(body.metadata))) {
       const secret = { ...body, metadata: { name: '', resourceVersion: '', ...body.metadata } }
       if (isKubeObject(secret)) return { sent: body, secret }

@@ -1,6 +1,6 @@
 import type { OwnerTools } from './owners.ts'
 
-/** For lists without `seniority`. */
+/** A stub for lists without `seniority`. */
 export const unusedOwners: OwnerTools = {
   async collect() {
     throw new Error('no list of owners is expected')

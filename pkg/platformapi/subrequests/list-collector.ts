@@ -4,7 +4,7 @@ import type { Form } from '../../resourcecache/list/list-body.ts'
 import type { Visible } from '../../resourcecache/list/object-visibility.ts'
 import type { ObjectStore } from '../../resourcecache/store/store.ts'
 
-/** The objects that a list selects for its caller, in a state that is as recent as requested. */
+/** The selection of a list for its caller, and the store at the requested resourceVersion. */
 export type CollectedList = {
   readonly store: ObjectStore
   readonly request: ListRequest
@@ -12,7 +12,10 @@ export type CollectedList = {
   readonly form: Form
 }
 
-/** The response of a list whose objects another request shows: it takes the list, and no bytes. */
+/**
+ * The response of a list that is a part of another request: it collects the list and discards any
+ * bytes.
+ */
 export class ListCollector extends HookedResponse {
   collected: CollectedList | undefined
 }

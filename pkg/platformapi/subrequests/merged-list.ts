@@ -17,35 +17,35 @@ import type { TimeSlices, UserTimeSlices } from '../../scheduling/time-slices.ts
 import { type CollectedPart, type CollectList, parseKinds, parseNamespace } from './subrequest.ts'
 
 export type MergedListOptions = {
-  /** The path of the platform lists, such as `/kapis/resources.kapis.io/v1alpha3`. */
+  /** The base path of the platform lists, such as `/kapis/resources.kapis.io/v1alpha3`. */
   readonly root: string
   readonly collect: CollectList
   readonly timeSlices: UserTimeSlices
 }
 
-/** The resource under which the resources group serves lists of several kinds. */
+/** The plural under which the resources group serves lists of several kinds. */
 export const mergedPlural = 'resources'
 
 /** The number of objects of a kind, or the error of its list. */
 type KindTotal = {
   readonly resource: string
   readonly totalItems?: number
-  /** In how many namespaces, if the caller may not list the whole cluster. */
+  /** Number of counted namespaces, if the caller may not list the whole cluster. */
   readonly namespaces?: number
   readonly status?: object
 }
 type Part = CollectedPart & { readonly resource: string }
 type Refusal = { readonly resource: string; readonly status: object }
 
-// A list is of one moment, and its kinds change at their own.
+// Not supported: the caches of the kinds change independently of each other.
 const refused = ['watch', 'resourceVersion', 'resourceVersionMatch']
 const maxRounds = 4
 
 /**
  * Serves `GET /kapis/resources.<group domain>/v1alpha3/resources?kinds=deployments,statefulsets`:
  * one sorted list over several kinds, with the parameters of lists, in one namespace with
- * `namespace=`. Each kind is authorized, narrowed and audited as a list of its own; one that fails is
- * in `kinds` with its Status.
+ * `namespace=`. Each kind is authorized, narrowed and audited like a separate list. A kind whose
+ * list fails is in `kinds` with its Status.
  *
  * @throws Status 400 that names the parameter, 405, 410
  */
@@ -58,7 +58,8 @@ export function createMergedList({ root, collect, timeSlices }: MergedListOption
 
     for (let round = 1; ; round++) {
       const parts: (Part | Refusal)[] = []
-      // One after the other, so that one request uses no more resources at a time than many.
+      // Kinds are listed one after another, so that a request with many kinds uses no more
+      // resources at a time than one with a single kind.
       for (const { kind, url } of urls) {
         if (isOver(res)) return
         parts.push(await collectKind(exchange, kind, url))
@@ -112,7 +113,7 @@ function toUrl(root: string, { query }: AuthenticatedExchange, namespace: string
 
 type Merged = { readonly entries: readonly Entry[]; readonly totals: readonly number[] }
 
-/** The page of all lists together. */
+/** Returns one page of all lists, merged by their sort order. */
 async function mergeLists(lists: readonly Part[], query: ListQuery, timeSlices: TimeSlices): Promise<Merged> {
   const { limit, ascending } = query
   const offset = limit < 0 ? 0 : (query.page - 1) * limit
@@ -121,7 +122,7 @@ async function mergeLists(lists: readonly Part[], query: ListQuery, timeSlices: 
   const heads: Head[] = []
   let order: Order | undefined
   for (const { list } of lists) {
-    // Each may have all of the first pages.
+    // Reads each list up to the end of the page: all objects of the page may be in one list.
     const first = { ...list.request.query, page: 1, limit: limit < 0 ? -1 : end }
     const { selection, total } = await listPage(list.store, { ...list.request, query: first }, timeSlices)
     order = toOrder(first.sortBy)
@@ -141,7 +142,7 @@ async function mergeLists(lists: readonly Part[], query: ListQuery, timeSlices: 
   return { entries, totals }
 }
 
-/** The next object of a list. */
+/** The next object of a list, and the iterator over those after it. */
 type Head = { readonly rest: Iterator<Entry>; entry: Entry | undefined }
 
 function toHead(selection: Selection): Head {
@@ -149,7 +150,7 @@ function toHead(selection: Selection): Head {
   return { rest, entry: rest.next().value ?? undefined }
 }
 
-/** The kinds are in the order of the request where objects are equal. */
+/** Removes and returns the first object of all lists. Equal objects are in the order of `kinds`. */
 function takeFirst(heads: readonly Head[], { compare }: Order, ascending: boolean): Entry | undefined {
   let first: Head | undefined
   for (const head of heads) {
@@ -190,7 +191,7 @@ async function send(
   const size = entries.length
   await sendList(
     exchange,
-    // The page is of this request alone.
+    // A new cache, since no other request can use this page.
     { pages: new PageCache(), timeSlices: slices },
     {
       selection: selectPage(toChunks(entries), { offset: 0, count: size, descending: false, size }),
@@ -201,7 +202,7 @@ async function send(
   )
 }
 
-/** The form that each object has in the list of its kind. */
+/** Returns a form that shows each object as in the list of its kind. */
 function joinForms(lists: readonly Part[]): Form {
   const forms = new Map(lists.map(({ list }) => [list.store.served.kind, list.form]))
   return {

@@ -25,7 +25,7 @@ describe('restrictToOwner', () => {
   let loopback: Loopback | undefined
   afterEach(() => loopback?.close())
 
-  /** An exchange as a request below a namespace has it. */
+  /** Returns an exchange for a path in a namespace. */
   async function exchangeOf(path: string): Promise<AuthenticatedExchange> {
     const { promise, resolve } = Promise.withResolvers<AuthenticatedExchange>()
     loopback = await startLoopback((req, res) => resolve(toExchange(req, res)))
@@ -39,7 +39,7 @@ describe('restrictToOwner', () => {
       ['old', ['Deployment', 'uid-d']],
       ['loop', ['ReplicaSet', 'uid-loop']],
     ],
-    // Each of a layer is owned by all of the layer above: 80 to the power of 3 paths.
+    // Each object is owned by all objects of the layer above, which results in 80³ paths.
     Layer: [1, 2, 3].flatMap(layer =>
       among(80).map(
         i =>

@@ -10,27 +10,28 @@ import type { CollectList } from './subrequest.ts'
 
 export type OwnerTools = {
   readonly collect: CollectList
-  /** A kind by its group and the name in ownerReferences. @throws Status 503 */
+  /** Returns a kind by its group and the kind in ownerReferences. @throws Status 503 */
   readonly findByKind: (group: string, kind: string) => Promise<Kind | undefined>
 }
 
-// An owner that does not exist can be named by anyone who may write an object.
+// Limits the number of lists: an object may have ownerReferences to any number of kinds.
 const maxKinds = 16
 
-/** The uids of the objects in between that an owner has, by its uid. */
+/** The uids of the intermediate objects that an owner owns, by the uid of the owner. */
 type Children = Map<string, string[]>
 
 /**
- * Restricts a list to the objects that an owner (by uid) has through at most `seniority` owners in
- * between: with 1, the pods of a Deployment, which ReplicaSets own. The owners in between are listed
- * as the caller, each kind as a request of its own; a warning names what the caller may not list.
+ * Restricts a list to the objects that an owner (by uid) owns through at most `seniority`
+ * intermediate owners: with 1, the pods of a Deployment, which ReplicaSets own. Intermediate owners
+ * are listed as the caller, each kind in a separate request; a warning names kinds that the caller
+ * may not list.
  */
 export async function restrictToOwner(
   { collect, findByKind }: OwnerTools,
   exchange: AuthenticatedExchange,
   list: {
     readonly entries: Iterable<Entry>
-    /** Which of them the caller may see, and has asked for. */
+    /** Returns whether the caller may see an entry and has selected it. */
     readonly matches: (entry: Entry) => boolean
     readonly uid: string
     readonly seniority: number
@@ -42,7 +43,7 @@ export async function restrictToOwner(
   const children: Children = new Map()
   const warnings: string[] = []
 
-  /** @returns the kinds of the owners of what is listed */
+  /** @returns the kinds of the owners of the listed objects */
   async function collectKind(reference: string): Promise<Iterable<string>> {
     const [apiVersion = '', name = ''] = reference.split(' ')
     const group = apiVersion.includes('/') ? (apiVersion.split('/')[0] ?? '') : ''
@@ -84,7 +85,7 @@ export async function restrictToOwner(
   }
 }
 
-/** An owner, and what it has through others; a circle of owners ends the search. */
+/** Returns the uids of an owner and of its descendants. Cycles of ownerReferences are detected. */
 function descendantsOf(uid: string, children: Children, seniority: number): ReadonlySet<string> {
   const found = new Set([uid])
   let last = [uid]
@@ -100,7 +101,7 @@ function ownersOf({ ownerReferences = [] }: Entry['meta']): readonly string[] {
   return ownerReferences.map(owner => owner.uid)
 }
 
-/** The list of a kind in the namespaces of a request. */
+/** Returns the path of a list of the kind, in the namespace of the request if it has one. */
 function toPath({ info }: AuthenticatedExchange, { source, plural, namespaced }: Kind): string {
   const scope = namespaced && info.isInNamespace ? `/namespaces/${info.namespace}` : ''
   const prefix = source.group === '' ? '/kapi' : `/kapis/${source.group}`
@@ -108,9 +109,9 @@ function toPath({ info }: AuthenticatedExchange, { source, plural, namespaced }:
 }
 
 /**
- * Reads the owners of the objects that match, in time slices.
+ * Reads the owners of the matching objects, in time slices.
  *
- * @param children takes the objects, by owner
+ * @param children receives the uids of the objects by the uid of their owner
  * @returns the kinds of the owners, as `apps/v1 ReplicaSet`
  */
 async function readOwners(

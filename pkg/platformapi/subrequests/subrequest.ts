@@ -6,17 +6,20 @@ import type { RequestLine } from '../../apirequest/request-line.ts'
 import { type CollectedList, ListCollector } from './list-collector.ts'
 
 export type SubrequestTools = {
-  /** Parses a path and its query. @throws Status 400 */
+  /** Parses a path with its query. @throws Status 400 */
   readonly readLine: (method: string, url: string) => RequestLine
   /**
-   * Audits, authorizes and serves a list of a cached kind, as a request of its own.
+   * Audits, authorizes and serves a list of a cached kind like a separate request.
    *
    * @throws Status 400, 403, 404, 503
    */
   readonly serveList: Handler
 }
 
-/** A request that is a part of another one: with its own path and audit ID, and the same caller. */
+/**
+ * Returns a part of a request as a separate request: with its own path and audit ID, and the same
+ * caller.
+ */
 export function toSubrequest(
   exchange: AuthenticatedExchange,
   { info, rawPath, rawQuery, query }: RequestLine,
@@ -26,11 +29,12 @@ export function toSubrequest(
   return { ...shared, isSubrequest: true, id: randomUUID(), info, rawPath, rawQuery, query, res }
 }
 
-/** A list of another kind that a request consists of, and the headers of its response. */
+/** A list that is a part of another request, and the headers of its response. */
 export type CollectedPart = { readonly list: CollectedList; readonly headers: ListCollector }
 
 /**
- * Lists a kind for a part of another request: audited, authorized and narrowed by itself.
+ * Lists a kind as a part of another request. The list is audited, authorized and narrowed
+ * separately.
  *
  * @throws Status 400, 403, 404, 503
  */
@@ -39,7 +43,7 @@ export type CollectList = (exchange: AuthenticatedExchange, url: string) => Prom
 export function createCollectList({ readLine, serveList }: SubrequestTools): CollectList {
   return async (exchange, url) => {
     const res = new ListCollector(exchange.req)
-    // A list that is itself made of lists stops when the response of the whole request is over.
+    // A nested list ends when the response of the whole request has been closed.
     const end = () => void res.destroy()
     exchange.res.once('close', end)
     try {
@@ -54,7 +58,7 @@ export function createCollectList({ readLine, serveList }: SubrequestTools): Col
 }
 
 const maxKinds = 50
-// DNS labels of RFC 1035, as the plural of a custom resource.
+// The syntax of DNS labels (RFC 1035), which plurals of custom resources have too.
 const kindForm = /^[a-z]([-a-z0-9]{0,61}[a-z0-9])?$/
 const namespaceForm = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/
 
@@ -69,7 +73,7 @@ export function parseKinds(text: string): readonly string[] {
   return kinds
 }
 
-/** Parses the namespace of a request with several kinds; '' for all. @throws Status 400 */
+/** Parses the namespace of a request for several kinds; '' for all. @throws Status 400 */
 export function parseNamespace(namespace: string): string {
   if (namespace === '' || namespaceForm.test(namespace)) return namespace
   throw badRequest(

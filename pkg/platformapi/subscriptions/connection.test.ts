@@ -3,7 +3,7 @@ import { setTimeout as delay, setImmediate as turn } from 'node:timers/promises'
 import { expect } from 'chai'
 import { createConnection, type StartWatch } from './connection.ts'
 
-/** A client that reads one message at a time, on request. */
+/** A client that reads one message per call of `readNext`. */
 function createReader() {
   const read: string[] = []
   let pending: (() => void) | undefined
@@ -31,7 +31,7 @@ function createReader() {
 }
 
 const subscribe = (id: string) => () => ({ type: 'SUBSCRIBE' as const, id, path: `/${id}?watch=true` })
-/** Small parts are one piece. */
+/** Joins the parts of an event into one piece. */
 const pieces = (event: Iterable<Buffer>) => [Buffer.concat([...event])]
 const startMs = () => 60_000
 const stallMs = () => 60_000
@@ -73,7 +73,7 @@ describe('createConnection', () => {
     for (const stream of streams)
       for (let i = 0; i < 10; i++) stream.write(`{"n":${i},"pad":"${'x'.repeat(64)}"}\n`, () => written++)
     await delay(20)
-    // One event of each may be on its way; the others wait in their own streams.
+    // At most one event per subscription is in transit; all others wait in their streams.
     expect(written).to.be.at.most(4)
     await readAll()
     expect(written).to.equal(20)

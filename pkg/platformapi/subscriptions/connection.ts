@@ -9,8 +9,8 @@ import type { SubscriptionMessage } from './message.ts'
 /**
  * Starts a watch.
  *
- * @param open called once to open the stream of events, with the data that response headers would
- * contain
+ * @param open called once to open the stream of events, with the values that the response headers
+ * would contain
  * @throws Status for a path that is not valid, not a watch, or not permitted
  */
 export type StartWatch = (
@@ -21,25 +21,25 @@ export type StartWatch = (
 export type ConnectionOptions = {
   readonly out: Writable
   readonly start: StartWatch
-  /** How long a watch may take to start. */
+  /** Timeout for the start of a watch. */
   readonly startMs: () => number
-  /** How long a client may read nothing before it is disconnected. */
+  /** Time after which a client that reads nothing is disconnected. */
   readonly stallMs: () => number
 }
 
 export type Connection = {
-  /** Handles a message; resolves when the client has read the answers before it. */
+  /** Handles a message; resolves when the client has read the preceding responses. */
   readonly receive: (read: () => SubscriptionMessage) => Promise<void>
 }
 
-/** The most subscriptions of a connection. */
+/** Maximum number of subscriptions per connection. */
 export const maxSubscriptions = 100
 
 /**
- * Carries several watches over one connection. Each event has the id of its subscription as its
- * first member: `{"id":"pods","type":"ADDED","object":{…}}`. A subscription is answered with
- * SUBSCRIBED and ends with ENDED. Its events wait while the client does not read, and those of
- * several subscriptions are sent in turn.
+ * Multiplexes several watches over one connection. The first field of each event is the id of its
+ * subscription: `{"id":"pods","type":"ADDED","object":{…}}`. A subscription starts with SUBSCRIBED
+ * and ends with ENDED. Its events wait while the client does not read; those of several
+ * subscriptions are sent in turn.
  */
 export function createConnection(
   { pieces }: Pick<EventStream, 'pieces'>,
@@ -48,7 +48,7 @@ export function createConnection(
   const open = new Map<string, { readonly end: () => void }>()
   let turn = Promise.resolve()
 
-  /** Sends an event when it is its turn, without copying large parts. */
+  /** Sends an event after the events before it, without copying large parts. */
   function write(parts: readonly Buffer[], isWanted = () => true): Promise<void> {
     turn = turn.then(async () => {
       if (!isWanted()) return
@@ -92,7 +92,7 @@ export function createConnection(
     start(path, headers => {
       clearTimeout(timer)
       stream = createLineStream(id, write)
-      // Ended while the watch was starting; the id may be in use again.
+      // The subscription ended while its watch was starting; another may already have the same id.
       if (!isCurrent()) return stream.destroy()
       stream.once('close', subscription.end)
       send({ id, type: 'SUBSCRIBED', headers })

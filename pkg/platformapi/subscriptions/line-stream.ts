@@ -3,11 +3,11 @@ import { Writable } from 'node:stream'
 const lineFeed = 0x0a
 
 /**
- * A stream of JSON objects, one per line, that forwards each with an id as its first field. A line
- * is forwarded when it is complete, in the parts in which it was written.
+ * Returns a stream that accepts JSON objects, one per line, and forwards each with an id as its
+ * first field. A line is forwarded when it is complete, in the parts in which it was written.
  *
- * @param write resolves when the next line can be written; sends nothing if `isWanted` is false by
- *   then
+ * @param write resolves when the next line can be written; must send nothing if `isWanted` is false
+ * by then
  */
 export function createLineStream(
   id: string,

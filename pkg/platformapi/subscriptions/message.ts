@@ -1,7 +1,7 @@
 import { badRequest } from '../../apierrors/status.ts'
 import { isRecord } from '../../kubeclient/object/object.ts'
 
-/** What a client asks of its connection. */
+/** A message from the client of a connection. */
 export type SubscriptionMessage =
   | { readonly type: 'SUBSCRIBE'; readonly id: string; readonly path: string }
   | { readonly type: 'UNSUBSCRIBE'; readonly id: string }
@@ -12,7 +12,7 @@ const idForm = /^[\w.:/-]{1,64}$/
  * Parses a message: `{"type":"SUBSCRIBE","id":"pods","path":"/kapis/…?watch=true"}` or
  * `{"type":"UNSUBSCRIBE","id":"pods"}`.
  *
- * @throws Status 400 that names the member
+ * @throws Status 400 that names the field
  */
 export function parseSubscriptionMessage(text: string): SubscriptionMessage {
   let message: unknown
@@ -25,7 +25,8 @@ export function parseSubscriptionMessage(text: string): SubscriptionMessage {
 }
 
 /**
- * Parses the subscriptions of server-sent events: `[{"id":"pods","path":"/kapis/…?watch=true"}]`.
+ * Parses the parameter with the subscriptions of server-sent events:
+ * `[{"id":"pods","path":"/kapis/…?watch=true"}]`.
  *
  * @throws Status 400
  */

@@ -13,16 +13,16 @@ import { type Connection, createConnection, type StartWatch } from './connection
 import { parseSubscriptionMessage, parseSubscriptions, type SubscriptionMessage } from './message.ts'
 
 export type SubscriptionsOptions = {
-  /** Parses a path and its query. @throws Status 400 */
+  /** Parses a path with its query. @throws Status 400 */
   readonly readLine: (method: string, url: string) => RequestLine
   /**
-   * Audits, authorizes and serves a watch of a cached kind, as a request of its own.
+   * Audits, authorizes and serves a watch of a cached kind like a separate request.
    *
    * @throws Status 400, 403, 404, 503
    */
   readonly serveWatch: Handler
   readonly broadcaster: Pick<WatchBroadcaster, 'admit' | 'stallMs'>
-  /** How long a watch may take to start. */
+  /** Timeout for the start of a watch. */
   readonly startMs: () => number
 }
 
@@ -33,8 +33,8 @@ const parameter = 'subscriptions'
 
 /**
  * Serves `GET /kapis/resources.<group domain>/v1alpha3/subscriptions`: several watches over one
- * WebSocket, or over one response with server-sent events, whose watches are in the parameter
- * `subscriptions`. Each watch is authorized like a separate request.
+ * WebSocket, or over one response with server-sent events. For the latter, the parameter
+ * `subscriptions` contains the watches. Each watch is authorized like a separate request.
  *
  * @throws Status 400, 405
  */
@@ -86,7 +86,7 @@ function carry(
   return new Promise(resolve => out.once('close', resolve))
 }
 
-/** The data that the response headers of a separate watch would contain. */
+/** Returns the values that the response headers of a separate watch would contain. */
 function headersOf(res: HookedResponse): Readonly<Record<string, string | readonly string[]>> {
   const names = res.getHeaderNames().filter(name => name === 'warning' || name.startsWith('kapis-'))
   return Object.fromEntries(

@@ -6,14 +6,17 @@ import type { CallAs } from '../write/as-caller.ts'
 export type WorkspaceTools = {
   readonly groupDomain: string
   readonly callAs: CallAs
-  /** Called with each new namespace of a workspace: gives its members their roles, as the caller. */
+  /**
+   * Called for each new namespace of a workspace: grants the members of the workspace their roles,
+   * as the caller.
+   */
   readonly created: (
     exchange: AuthenticatedExchange,
     where: { readonly workspace: string; readonly namespace: string },
   ) => Promise<void>
   /**
-   * Reads namespaces or workspaces like `resources.<group domain>/v1alpha3`: those visible to the
-   * caller.
+   * Serves a read of namespaces or workspaces as in `resources.<group domain>/v1alpha3`: those that
+   * the caller may see.
    *
    * @param exchange with the RequestInfo of that read
    */
@@ -22,12 +25,15 @@ export type WorkspaceTools = {
     how: { readonly only?: ListRestriction | undefined; readonly form?: Form },
   ) => Promise<void>
   /**
-   * Whether the caller may see the object that `only` selects, in the newest state.
+   * Returns whether the caller may see the object that `only` selects, at the newest state.
    *
-   * @param exchange as of `read`
+   * @param exchange with the RequestInfo of a read, as for `read`
    */
   readonly isVisible: (exchange: AuthenticatedExchange, only?: ListRestriction) => Promise<boolean>
-  /** The namespaces that a user sees. @throws Status 403 for a caller who may not read them, 404 */
+  /**
+   * Returns the namespaces that a user may see. @throws Status 403 for a caller who may not read
+   * them, 404
+   */
   readonly visibleTo: (
     exchange: AuthenticatedExchange,
     member: string,

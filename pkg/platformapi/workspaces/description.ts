@@ -65,7 +65,10 @@ const oneTemplate: PathRow = {
   delete: remove('Removes a workspace; its namespaces stay', [workspace]),
 }
 
-/** `/kapis/tenant.<group domain>/v1alpha2`, without the searches of logs and events. */
+/**
+ * OpenAPI descriptions of `/kapis/tenant.<group domain>/v1alpha2`, without the searches of logs and
+ * events.
+ */
 export const workspacePaths: Readonly<Record<ViewPath<'v1alpha2'>, PathRow>> = {
   '/workspaces': templates,
   '/workspaces/{workspace}': oneTemplate,
@@ -106,7 +109,7 @@ export const workspacePaths: Readonly<Record<ViewPath<'v1alpha2'>, PathRow>> = {
   },
 }
 
-/** `/kapis/tenant.<group domain>/v1alpha3`. */
+/** OpenAPI descriptions of `/kapis/tenant.<group domain>/v1alpha3`. */
 export const templatePaths: Readonly<Record<ViewPath<'v1alpha3'>, PathRow>> = {
   '/workspacetemplates': templates,
   '/workspacetemplates/{workspace}': oneTemplate,

@@ -28,7 +28,7 @@ function namespace(name: string, of?: string): KubeObject {
   const labels = of === undefined ? {} : { labels: { 'kapis.io/workspace': of } }
   return { kind: 'Namespace', apiVersion: 'v1', metadata: metadata(name, labels) }
 }
-/** How lists and objects show it. */
+/** Returns an object as lists and single reads show it, with selfLink. */
 function shown(object: KubeObject, path: string): unknown {
   return { ...object, metadata: { ...object.metadata, selfLink: `${path}/${object.metadata.name}` } }
 }
@@ -143,7 +143,7 @@ describe('createWorkspaceViews', () => {
       { items: [0, 3, 2].map(i => native(namespaces[i] ?? blue)), totalItems: 3 },
     ],
     [`${old}/workspaces/blue/namespaces`, { items: [native(namespace('b1', 'blue'))], totalItems: 1 }],
-    // The workspace is the one of the path.
+    // The workspace in the path takes precedence over the parameter.
     [`${old}/workspaces/blue/namespaces?workspace=red`, { items: [], totalItems: 0 }],
     [`${old}/workspaces/secret/namespaces`, { items: [], totalItems: 0 }],
     [`${old}/workspaces/blue/namespaces/b1`, native(namespace('b1', 'blue'))],
@@ -282,7 +282,7 @@ describe('createWorkspaceViews', () => {
       expect(calls).to.deep.equal([['jane', call]])
       const isNew = request[0] === 'POST' && request[1].endsWith('/namespaces')
       expect(created).to.deep.equal(isNew ? [{ workspace: 'blue', namespace: 'b1' }] : [])
-      // A write is answered as kube-apiserver sent it, without a link.
+      // The response of kube-apiserver to a write is sent unchanged, without selfLink.
       const { metadata: meta, ...rest } = Object(body)
       const { selfLink: _, ...plain } = Object(meta)
       expect(answer).to.deep.include({ code, body: meta === undefined ? rest : { ...rest, metadata: plain } })

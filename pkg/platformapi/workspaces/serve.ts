@@ -13,9 +13,9 @@ import { writeTemplate } from './write-template.ts'
 export type ServeView = (exchange: AuthenticatedExchange, view: View) => Promise<void>
 
 /**
- * The tenant API for consoles of KubeSphere 3.4: workspaces, also as WorkspaceTemplates, and their
- * namespaces. Reads return what the caller sees under `resources.<group domain>/v1alpha3`; writes
- * are sent to kube-apiserver as the caller.
+ * Serves the tenant API for consoles of KubeSphere 3.4: workspaces, also as WorkspaceTemplates, and
+ * their namespaces. Reads return what the caller may see under `resources.<group domain>/v1alpha3`;
+ * writes are sent to kube-apiserver as the caller.
  */
 export function createWorkspaceViews(tools: WorkspaceTools): ServeView {
   const { groupDomain } = tools
@@ -59,7 +59,7 @@ function writesAt({ info, workspace, member, isTemplate }: View): readonly strin
 }
 
 /**
- * @throws Status 404 for a namespace that the caller does not see, or that is in another workspace
+ * @throws Status 404 for a namespace that the caller may not see, or that is in another workspace
  */
 async function writeKnownNamespace(
   tools: WorkspaceTools,

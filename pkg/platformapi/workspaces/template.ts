@@ -3,7 +3,7 @@ import { memberText, withMembers, withoutMember } from '../../json/members.ts'
 import { isRecord, itemsOf, membersOf } from '../../kubeclient/object/object.ts'
 import { type Form, objectBytes, platformForm } from '../../resourcecache/list/list-body.ts'
 
-/** The version of WorkspaceTemplate, and the one of the Workspace that is stored. */
+/** Version of WorkspaceTemplate in the API, and of the stored Workspace. */
 const templateVersion = 'v1alpha2'
 const workspaceVersion = 'v1alpha1'
 
@@ -13,7 +13,7 @@ export function workspacesPath(groupDomain: string): string {
 
 /**
  * Converts a Workspace to the WorkspaceTemplate of KubeSphere 3.4: `spec` becomes
- * `spec.template.spec`. The rest is unchanged.
+ * `spec.template.spec`. All other fields are unchanged.
  */
 export function createTemplateForm(groupDomain: string): Form {
   return {
@@ -46,7 +46,7 @@ type Sent = Readonly<Record<string, unknown>>
  * Converts a WorkspaceTemplate to a Workspace.
  *
  * @param name from the path; undefined for a new one
- * @throws Status 400 if it is not a WorkspaceTemplate, 422 for unsupported fields
+ * @throws Status 400 if the body is not a WorkspaceTemplate, 422 for unsupported fields
  */
 export function toWorkspace(body: unknown, groupDomain: string, name?: string): Sent {
   const group = `tenant.${groupDomain}`
@@ -69,7 +69,7 @@ export function toWorkspace(body: unknown, groupDomain: string, name?: string): 
 }
 
 /**
- * The same for a JSON Merge Patch (RFC 7396).
+ * Converts a JSON Merge Patch (RFC 7396) of a WorkspaceTemplate to one of a Workspace.
  *
  * @throws Status 400, 422
  */
@@ -83,7 +83,7 @@ export function toWorkspaceMergePatch(patch: unknown, groupDomain: string): Sent
 }
 
 /**
- * The same for a JSON Patch (RFC 6902).
+ * Converts a JSON Patch (RFC 6902) of a WorkspaceTemplate to one of a Workspace.
  *
  * @throws Status 400 for an unsupported path
  */
@@ -110,7 +110,9 @@ function toWorkspacePointer(pointer: unknown): string {
 
 type Template = { readonly template: Sent | undefined }
 
-/** @throws Status 422: workspaces are of this cluster, and the same on all */
+/**
+ * @throws Status 422 for placement and overrides that select clusters: there is only one cluster
+ */
 function readSpec(spec: unknown, group: string): Template {
   const { template, placement, overrides, ...unknown } = membersOf(spec)
   const problems = [

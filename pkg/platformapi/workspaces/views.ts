@@ -3,16 +3,16 @@ import { isPlatformPrefix, parseRequestInfo, type RequestInfo } from '../../apir
 import { routeOf } from '../../openapi/route.ts'
 
 /**
- * A read of the tenant group: the read of `resources.<group domain>/v1alpha3` that authorizes and
- * serves it.
+ * A read of the tenant group, converted to the read of `resources.<group domain>/v1alpha3` that
+ * authorizes and serves it.
  */
 export type View = {
   readonly info: RequestInfo
-  /** The workspace of the namespaces to list; '' for any. */
+  /** The workspace whose namespaces are listed; '' for any. */
   readonly workspace: string
   /** The user whose namespaces are listed; '' for the caller. */
   readonly member: string
-  /** Workspaces are shown as WorkspaceTemplates. */
+  /** Whether workspaces are shown as WorkspaceTemplates. */
   readonly isTemplate: boolean
 }
 
@@ -27,7 +27,7 @@ type Target = {
 type Targets = Readonly<Record<string, (parts: readonly string[]) => Target>>
 
 /**
- * Views by version and path template; a workspace of v1alpha2 in KubeSphere 3.4 is a
+ * Views by version and path template. A `workspace` of v1alpha2 in KubeSphere 3.4 is a
  * WorkspaceTemplate.
  */
 const targets = {

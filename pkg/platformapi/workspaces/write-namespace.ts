@@ -17,7 +17,7 @@ const patchTypes = [
   'application/strategic-merge-patch+json',
 ]
 
-/** Namespaces with the label of a workspace. */
+/** Restricts a list to namespaces with the label of a workspace. */
 export function isInWorkspace(groupDomain: string, workspace: string): ListRestriction {
   const label = `${groupDomain}/workspace`
   return {
@@ -27,10 +27,10 @@ export function isInWorkspace(groupDomain: string, workspace: string): ListRestr
 }
 
 /**
- * Makes a namespace in a workspace, as the caller.
+ * Creates a namespace in a workspace, as the caller.
  *
- * @throws Status 400, 404 for a workspace that the caller does not see, 413, 415, and what
- * kube-apiserver sends
+ * @throws Status 400, 404 for a workspace that the caller may not see, 413, 415, and those of
+ * kube-apiserver
  */
 export async function createNamespace(
   { groupDomain, callAs, isVisible, created }: Tools,
@@ -50,8 +50,8 @@ export async function createNamespace(
 /**
  * Writes a namespace of a workspace, as the caller.
  *
- * @returns undefined for one that was deleted
- * @throws Status 400, 413, 415, and what kube-apiserver sends
+ * @returns undefined after a delete
+ * @throws Status 400, 413, 415, and those of kube-apiserver
  */
 export async function writeNamespace(
   { groupDomain, callAs }: Tools,
@@ -83,7 +83,7 @@ export async function writeNamespace(
 
 type Wanted = { readonly groupDomain: string; readonly workspace: string; readonly name?: string }
 
-/** The namespace as it was sent, with the label of the workspace. @throws Status 400 */
+/** Returns the given namespace with the label of the workspace. @throws Status 400 */
 function toNamespace(body: unknown, { groupDomain, workspace, name }: Wanted): object {
   if (!isRecord(body)) throw badRequest('the body must be a Namespace as a JSON object')
   const { apiVersion = 'v1', kind = 'Namespace' } = body

@@ -5,10 +5,10 @@ import type { Call } from '../../kubeclient/client.ts'
 export type Called = { readonly code: number; readonly text: string }
 
 /**
- * Calls kube-apiserver as the caller of a request: RBAC with its escalation check and admission
+ * Sends a request to kube-apiserver as the caller: RBAC with its escalation check and admission
  * apply to the caller, and the audit log of kube-apiserver names the caller.
  *
- * @throws Status of kube-apiserver; 503 if Kapis itself was rejected
+ * @throws Status of kube-apiserver; 503 if kube-apiserver rejects the credential of Kapis itself
  */
 export type CallAs = (
   exchange: AuthenticatedExchange,
@@ -16,8 +16,8 @@ export type CallAs = (
 ) => Promise<Called>
 
 /**
- * Writes that reach kube-apiserver as the caller, with the parameters of the request (dryRun,
- * fieldManager).
+ * Returns the path with the parameters of the request (dryRun, fieldManager), for a write as the
+ * caller.
  */
 export function withQueryOf({ rawQuery }: AuthenticatedExchange, path: string): string {
   return rawQuery === '' ? path : `${path}?${rawQuery}`

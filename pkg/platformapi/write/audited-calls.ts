@@ -5,8 +5,8 @@ import type { Logger } from '../../telemetry/logger.ts'
 import type { CallAs, Called } from './as-caller.ts'
 
 /**
- * Writes a line to the audit for each write as the caller: one request of the platform API may make
- * many of them.
+ * Writes an audit event for each write as the caller, since one request of the platform API may
+ * result in many writes.
  */
 export function withAuditOfWrites(
   callAs: CallAs,
@@ -36,7 +36,10 @@ export function withAuditOfWrites(
   }
 }
 
-/** Only the options of a DELETE are in its body: any other body is an object or a patch. */
+/**
+ * Returns whether a write is a dry run. Only the body of a DELETE contains options; any other body
+ * is an object or a patch.
+ */
 function isTried(query: string, { method, body }: Parameters<CallAs>[1]): boolean {
   return (
     new URLSearchParams(query).has('dryRun') ||
@@ -44,7 +47,7 @@ function isTried(query: string, { method, body }: Parameters<CallAs>[1]): boolea
   )
 }
 
-/** The name of a new object, which kube-apiserver may have generated. */
+/** Returns the name of a new object, which kube-apiserver may have generated. */
 function nameIn({ text }: Called): string {
   const object: unknown = JSON.parse(text)
   return isRecord(object) ? textOf(membersOf(object.metadata).name) : ''

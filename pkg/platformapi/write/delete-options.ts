@@ -30,8 +30,8 @@ export async function readDeleteOptions(
 }
 
 /**
- * Returns the body of the forwarded DELETE; none without options. kube-apiserver ignores the query
- * of a DELETE with a body, `dryRun` as well.
+ * Returns the body for the proxied DELETE; none without options. Includes `dryRun` of the query,
+ * since kube-apiserver ignores the query of a DELETE with a body.
  *
  * @throws Status 400 for an invalid dryRun in the query
  */

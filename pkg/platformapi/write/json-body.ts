@@ -25,7 +25,7 @@ export async function readJson(req: IncomingMessage, mediaTypes: readonly string
   try {
     return parseJson(Buffer.concat(chunks).toString('utf8'))
   } catch (error) {
-    // The error of the parser would quote the body, which contains a password.
+    // The error of the parser would quote the body, which may contain a password.
     throw badRequest(error instanceof JsonTooDeep ? error.message : 'the body is not valid JSON')
   }
 }

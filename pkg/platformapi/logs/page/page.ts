@@ -6,8 +6,8 @@ import { escapeHtml, html } from '../../../httpserver/response/html.ts'
 import { send } from '../../../httpserver/response/respond.ts'
 
 /**
- * The CSP of the page: only the script and style sheet of Kapis, requests to this server, and no
- * frames.
+ * Content-Security-Policy of the page: only the script and style sheet of Kapis, requests to this
+ * server, and no frames.
  */
 const policy = [
   "default-src 'none'",
@@ -31,13 +31,13 @@ export const pageHeaders: OutgoingHttpHeaders = {
 }
 
 export type LogPageDocuments = {
-  /** @returns whether the document exists */
+  /** Sends a document. @returns false if it does not exist */
   readonly send: (req: IncomingMessage, res: ServerResponse, path: string) => boolean
-  /** An error page. */
+  /** Sends an error page. */
   readonly sendProblem: (res: ServerResponse, code: number, message: string) => void
 }
 
-/** The page, its script and its style sheet: static and public. */
+/** Creates the page, its script and its style sheet, which are static and public. */
 export function createDocuments(product: string): LogPageDocuments {
   const style = readAsset(new URL('./page.css', import.meta.url), '/logs/page.css')
   const script = readAsset(new URL('./script.js', import.meta.url), '/logs/script.js')

@@ -43,14 +43,15 @@ export function createLogPage(options: LogPageOptions): LogPage {
       const found = req.url?.startsWith('/logs/api/') && req.method === 'GET' ? api.exec(req.url) : null
       if (!found) return
       const [, records, values, resources = '', query = ''] = found
-      // Browsers report the origin of a request; a cross-site request gets no token.
+      // Browsers report the origin of a request in Sec-Fetch-Site. The cookie of a cross-site
+      // request is ignored.
       const site = req.headers['sec-fetch-site'] ?? 'same-origin'
       const token = site === 'same-origin' ? readCookie(req, tokenCookie) : undefined
       delete req.headers.cookie
       if (token !== undefined && req.headers.authorization === undefined) {
         req.headers.authorization = `Bearer ${token}`
       }
-      // The request then passes the handler chain like any other.
+      // With the new path, the request passes the handler chain like a request of the platform API.
       const path =
         records !== undefined
           ? targets.records
@@ -65,7 +66,8 @@ export function createLogPage(options: LogPageOptions): LogPage {
       try {
         await answer(exchange)
       } catch (error) {
-        // Browsers show the response to the user, except for requests of the script.
+        // Browsers show the response to the user, except for requests of the script, which parses a
+        // Status.
         if (!(error instanceof Status) || exchange.info.path.startsWith('/logs/api/')) throw error
         for (const [name, value] of Object.entries(error.headers)) exchange.res.setHeader(name, value)
         documents.sendProblem(exchange.res, error.code, error.message)

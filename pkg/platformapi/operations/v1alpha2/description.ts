@@ -2,7 +2,9 @@ import { callers, kubeErrors } from '../../../openapi/kube-errors.ts'
 import { type Paths, query, requiredQuery, segment, success } from '../../../openapi/operation.ts'
 import { oneOfTexts } from '../../../openapi/schema.ts'
 
-/** Operations on jobs, below `/kapis/operations.<group domain>/v1alpha2`. */
+/**
+ * OpenAPI descriptions of operations on jobs, below `/kapis/operations.<group domain>/v1alpha2`.
+ */
 export const operationPaths = {
   '/namespaces/{namespace}/jobs/{job}': {
     post: {

@@ -40,9 +40,9 @@ describe('POST …/jobs/{job}?action=rerun', () => {
   let loopback: Loopback
   let calls: { method: string; path: string; body?: unknown }[] = []
   let job: object = stored
-  /** The Job of the name after it was deleted. */
+  /** The Job that kube-apiserver returns for this name after the deletion. */
   let now: object = stored
-  /** The writes that kube-apiserver refuses, by their number. */
+  /** The errors of kube-apiserver, by the number of the write. */
   let refusals = new Map<number, Status>()
 
   before(async () => {

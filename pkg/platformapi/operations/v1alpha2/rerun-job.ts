@@ -5,7 +5,7 @@ import { isConflict, isTransient, retry } from '../../../kubeclient/retry.ts'
 import type { CallAs } from '../../write/as-caller.ts'
 import { isDryRun } from '../../write/dry-run.ts'
 
-/** Labels that the job controller gives to the Pods of one Job. */
+/** Labels that the job controller sets on the Pods of a single Job. */
 const ownLabels = [
   'controller-uid',
   'job-name',
@@ -14,12 +14,12 @@ const ownLabels = [
 ]
 
 /**
- * Runs a Job again: deletes it and creates it again, as the caller. The creation is tried first by a
- * dry run with another name, so that a Job that cannot be created is not deleted. With `dryRun=All`
- * nothing else is done.
+ * Runs a Job again: deletes it and creates it again, as the caller. A dry run with another name
+ * comes first, so that a Job that cannot be created is not deleted. With `dryRun=All` nothing is
+ * deleted or created.
  *
  * @throws Status 400, 409 for another resourceVersion, and those of kube-apiserver; if the creation
- *   fails after the deletion, `details.causes` has the Job as JSON
+ * fails after the deletion, `details.causes` contains the Job as JSON
  */
 export async function rerunJob(
   callAs: CallAs,
@@ -54,12 +54,12 @@ export async function rerunJob(
     try {
       await callAs(exchange, { method: 'POST', path: jobs, body: again })
     } catch (error) {
-      // An attempt whose response was lost, or a controller, may have created it.
+      // The Job may exist: the response to an earlier attempt was lost, or a controller created it.
       if (!isConflict(error) || !(await isCreated().catch(() => false))) throw error
     }
   }
   try {
-    // A finalizer may keep the old one for a moment.
+    // A finalizer may delay the deletion of the old Job.
     await retry(create, {
       isRetriable: error => isConflict(error) || isTransient(error),
       attempts: 6,
@@ -70,7 +70,7 @@ export async function rerunJob(
   }
 }
 
-/** The Job is nowhere else any more. */
+/** Returns an error that contains the Job, which is stored nowhere else after the deletion. */
 function notCreated(failure: Status, job: object): Status {
   const { code, reason, message, details, headers } = failure
   const cause = { reason: 'Deleted', message: JSON.stringify(job), field: '' }
@@ -82,7 +82,7 @@ function notCreated(failure: Status, job: object): Status {
   })
 }
 
-/** The Job as it was created, without what its run has left. */
+/** Returns the Job as it was created, without fields that the job controller has added. */
 function withoutRun({ apiVersion, kind, metadata, spec }: KubeObject) {
   const { name, namespace, labels, annotations, ownerReferences } = metadata
   const { selector, template, ...rest } = membersOf(spec)
@@ -94,7 +94,7 @@ function withoutRun({ apiVersion, kind, metadata, spec }: KubeObject) {
       ...{ name, namespace, ownerReferences, labels: withoutOwn(membersOf(labels)) },
       annotations: {
         ...annotations,
-        // Consoles of KubeSphere keep the earlier runs there.
+        // Consoles of KubeSphere store earlier runs in this annotation.
         ...(revisions !== undefined && { revisions: revisions.replaceAll('running', 'unfinished') }),
       },
     },
@@ -123,7 +123,7 @@ function withoutOwn(labels: Readonly<Record<string, unknown>>): Readonly<Record<
   )
 }
 
-/** 409 in the words of kube-apiserver. */
+/** Returns the 409 of kube-apiserver for a modified object. */
 function changed(name: string): Status {
   const why = 'the object has been modified; please apply your changes to the latest version and try again'
   const message = `Operation cannot be fulfilled on jobs.batch ${JSON.stringify(name)}: ${why}`

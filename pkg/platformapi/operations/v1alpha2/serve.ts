@@ -10,7 +10,7 @@ import { rerunJob } from './rerun-job.ts'
 export type Operations = {
   readonly serve: Handler
   /**
-   * Whether kube-apiserver authorizes the caller of a request, for the writes that it makes.
+   * Returns whether kube-apiserver authorizes the caller, for each write that the handler sends.
    *
    * @throws Status 401
    */

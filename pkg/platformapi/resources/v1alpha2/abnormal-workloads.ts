@@ -1,6 +1,6 @@
 import type { ObjectStore } from '../../../resourcecache/store/store.ts'
 
-/** The status values (pkg/resourcecache/kinds) that count as abnormal, in lower case, by kind. */
+/** The status values (pkg/resourcecache/kinds) that are abnormal, in lower case, by plural. */
 const abnormal: readonly (readonly [plural: string, words: readonly string[]])[] = [
   ['deployments', ['updating']],
   ['statefulsets', ['updating']],
@@ -10,8 +10,8 @@ const abnormal: readonly (readonly [plural: string, words: readonly string[]])[]
 ]
 
 /**
- * Counts unhealthy workloads and claims of a namespace (or, with '', of the cluster) by plural;
- * includes zeros.
+ * Counts unhealthy workloads and claims of a namespace (or, with '', of the cluster) by plural,
+ * including zeros.
  *
  * @throws Status 503
  */
@@ -30,7 +30,7 @@ function countIn(store: ObjectStore, words: readonly string[], namespace: string
   let count = 0
   for (const entry of store.entries()) {
     if (namespace !== '' && entry.namespace !== namespace) continue
-    // The phase of a claim is a word of Kubernetes, which begins with a capital.
+    // The phase of a PersistentVolumeClaim is capitalized by Kubernetes.
     if (words.includes(entry.fields.status.toLowerCase())) count++
   }
   return count

@@ -17,7 +17,7 @@ const abnormal = object({
   }),
 })
 
-/** The paths of `/kapis/resources.<group domain>/v1alpha2`. */
+/** OpenAPI descriptions of `/kapis/resources.<group domain>/v1alpha2`. */
 export const oldResourcePaths = {
   ...componentPaths,
   ...removedRoutePaths,

@@ -6,16 +6,16 @@ import { toYaml } from '../../../yaml/write.ts'
 
 export type KubeconfigTools = {
   readonly groupDomain: string
-  /** URL of the platform for its users. */
+  /** URL at which users reach the platform. */
   readonly url: URL
-  /** The CA for the server, as PEM; undefined for the CAs of the system. */
+  /** Returns the CA of the server as PEM; undefined if the CAs of the system are used. */
   readonly caPem: () => string | undefined
   readonly isUser: (name: string) => boolean
 }
 
 /**
- * Returns whether a request is for the kubeconfig of the caller, which needs no permission: it
- * contains no credential.
+ * Returns whether a request is for the kubeconfig of the caller. It needs no permission, since the
+ * kubeconfig contains no credential.
  */
 export function isOwnKubeconfig({ info, identity }: AuthenticatedExchange): boolean {
   return info.resource === 'users' && info.subresource === 'kubeconfig' && info.name === identity.username
@@ -24,8 +24,8 @@ export function isOwnKubeconfig({ info, identity }: AuthenticatedExchange): bool
 /**
  * Serves `GET …/users/{user}/kubeconfig`: a kubeconfig with which kubectl reaches kube-apiserver
  * through the platform and logs in with `kapis get-token` (client.authentication.k8s.io/v1). Unlike
- * that of KubeSphere 3.4 it contains no certificate, so nothing stays valid after a logout or when
- * the user is disabled.
+ * the kubeconfig of KubeSphere 3.4 it contains no certificate, which would remain valid after a
+ * logout or when the user is disabled.
  *
  * @throws Status 404, 405
  */

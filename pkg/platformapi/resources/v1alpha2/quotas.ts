@@ -7,7 +7,7 @@ export type Quotas = {
   readonly used: Readonly<Record<string, string>>
 }
 
-/** The counted objects, by their names in ResourceQuota. */
+/** The counted resources, by their names in a ResourceQuota. */
 const counted: readonly (readonly [key: string, plural: string])[] = [
   ['count/pods', 'pods'],
   ['count/services', 'services'],

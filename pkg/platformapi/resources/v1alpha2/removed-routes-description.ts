@@ -1,7 +1,9 @@
 import { callers, kubeErrors } from '../../../openapi/kube-errors.ts'
 import { type Operation, type Parameter, type Paths, segment } from '../../../openapi/operation.ts'
 
-/** A route of KubeSphere 3.4 that returns a 404 with its replacement. */
+/**
+ * Returns the description of a KubeSphere 3.4 route that responds with a 404 and its replacement.
+ */
 function replaced(instead: string, parameters: readonly Parameter[] = []): Operation {
   return {
     summary: 'Removed',

@@ -20,7 +20,7 @@ const resource = segment(
 const namespace = segment('namespace', 'The namespace.')
 const name = segment('name', 'The name of the object.')
 
-/** Filters of single kinds; see docs/lists.md. */
+/** Filters that only some kinds support; see docs/lists.md. */
 export const kindFilters: readonly Parameter[] = [
   query('nodeName', 'pods: the node.'),
   query('phase', 'pods: the phase.'),
@@ -69,7 +69,7 @@ const notMerged = new Set([
 ])
 const mergedParameters = listParameters(kindFilters).filter(({ name }) => !notMerged.has(name))
 
-/** The paths of `/kapis/resources.<group domain>/v1alpha3`. */
+/** OpenAPI descriptions of `/kapis/resources.<group domain>/v1alpha3`. */
 export const resourcePaths = {
   '/{resource}': { get: list('Lists any resource, in all namespaces', [resource]) },
   '/{resource}/{name}': { get: objectOperation('Reads a cluster-scoped object', [resource, name]) },

@@ -5,15 +5,16 @@ import { isForComponents } from '../../components/serve.ts'
 import { isForRegistries } from '../../registries/serve.ts'
 
 export type NativeKindsOptions = {
-  /** resources.<group domain> */
+  /** `resources.<group domain>`. */
   readonly group: string
   readonly version: string
   /**
-   * The kinds that discovery declares in this group, so RBAC rules for this group apply to them.
+   * Returns whether discovery lists a kind in this group; RBAC rules for this group then apply to
+   * it.
    */
   readonly isDeclared: (plural: string) => boolean
   /**
-   * Returns the kind of a plural; undefined if kube-apiserver serves none.
+   * Returns the kind with a plural; undefined if kube-apiserver does not serve it.
    *
    * @throws Status 503
    */
@@ -22,7 +23,7 @@ export type NativeKindsOptions = {
 
 export type NativeKinds = {
   /**
-   * Returns the attributes to authorize a request with; undefined for the kinds of this group
+   * Returns the attributes with which to authorize a request; undefined for kinds of this group
    * itself.
    */
   readonly attributesOf: (exchange: AuthenticatedExchange) => Promise<RequestInfo> | undefined
@@ -33,14 +34,14 @@ export type NativeKinds = {
 }
 
 /**
- * Kinds of other groups that are served under resources.<group domain>, such as
+ * Resolves kinds of other groups that are served under resources.<group domain>, such as
  * `/kapis/resources.<group domain>/v1alpha3/secrets`. A read requires the permission on the kind
  * itself (`secrets` in the core group), as `kubectl auth can-i` reports it. The plural is resolved
  * once per request, so that authorization and handler use the same kind.
  */
 export function createNativeKinds(options: NativeKindsOptions): NativeKinds {
   const { group, version, isDeclared, find } = options
-  // Depends on the response: an upgraded request continues as another RequestContext.
+  // By response object: an upgraded request continues with another RequestContext.
   const found = new WeakMap<object, Kind>()
 
   function isNative({ info }: AuthenticatedExchange): boolean {
@@ -51,7 +52,7 @@ export function createNativeKinds(options: NativeKindsOptions): NativeKinds {
 
   async function lookUp({ res, info }: AuthenticatedExchange): Promise<RequestInfo> {
     const kind = await find(info.resource)
-    // An unknown plural is authorized by its own name, and then gets a 404.
+    // A request for an unknown plural is authorized with that plural; the response is a 404.
     if (kind === undefined) return info
     found.set(res, kind)
     return { ...info, group: kind.source.group, version: kind.source.version }

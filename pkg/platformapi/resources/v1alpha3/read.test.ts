@@ -50,7 +50,7 @@ function platform(name: string, isManaged = false) {
   }
 }
 
-/** Parameters that do not apply to a list of nodes. */
+/** A stub for tools that a list of nodes does not use. */
 const elsewhere = (): Promise<never> => Promise.reject(new Error('not asked for here'))
 
 describe('serveResources', () => {
@@ -314,7 +314,7 @@ describe('serveResources', () => {
     expect((await ask(`${g}/nodes`, { method: 'POST' })).headers.allow).to.equal('GET, HEAD')
   })
 
-  // A request authorized with another verb must not be served as a list or a get.
+  // A request that was authorized with another verb must not be served as a get or a list.
   for (const path of ['/proxy/nodes/a', '/proxy/nodes', '/proxy/nodes/a?watch=true']) {
     it(`does not answer ${path}`, async () => {
       expect((await ask(`${g}${path}`)).code).to.be.within(400, 499)

@@ -15,8 +15,8 @@ export type ReadOptions = ReadTools & {
   readonly components: ComponentTools
   readonly registries: RegistryTools
   /**
-   * Returns the store of a kind of this group, undefined for any other plural. It returns
-   * synchronously for kinds that are always cached.
+   * Returns the store of a kind in this group, undefined for any other plural. Synchronous for
+   * kinds that are always cached.
    *
    * @throws Status 503 while the cache is stale
    */
@@ -27,17 +27,17 @@ export type ReadOptions = ReadTools & {
    * @throws Status 503 while the cache is stale
    */
   readonly nativeCollectionOf: (exchange: AuthenticatedExchange) => Promise<ObjectStore> | undefined
-  /** Returns the collection of Services for a read. @throws Status 503 */
+  /** Returns the store of Services for a read. @throws Status 503 */
   readonly services: (info: RequestInfo) => Promise<ObjectStore>
   /**
-   * Authorizes reading a Service; '' for one in any namespace.
+   * Authorizes reading a Service; name and namespace may be '' for any.
    *
    * @throws Status 403, 503
    */
   readonly mayService: (identity: Identity, namespace: string, name: string) => Promise<void>
   /**
-   * Returns the objects that the caller may see, undefined for all; called for kinds with
-   * restricted visibility.
+   * Returns the objects that the caller may see, undefined for all. Called for kinds whose objects
+   * are visible to some callers only.
    */
   readonly visible: (info: RequestInfo, identity: Identity) => Promise<Visible | undefined> | undefined
 }
@@ -51,7 +51,7 @@ export type ReadOptions = ReadTools & {
  */
 export async function serveResources(options: ReadOptions, exchange: AuthenticatedExchange): Promise<void> {
   const { info } = exchange
-  // Literal paths first: no resource with such a name can hide them.
+  // These paths come first: no resource with the same name may replace them.
   if (isForComponents(info.resource)) return serveComponents(options.components, exchange)
   if (isForRegistries(info.resource)) return serveRegistries(options.registries, exchange)
   const found = options.storeOf(info.resource) ?? options.nativeCollectionOf(exchange)
@@ -63,7 +63,7 @@ export async function serveResources(options: ReadOptions, exchange: Authenticat
     if (info.resource !== 'pods' || serviceName === undefined) return undefined
     return podsBehind(query, serviceName)
   }
-  /** The pods of a Service depend on its selector. */
+  /** Restricts pods to those of a Service, whose selector the caller must be allowed to read. */
   async function podsBehind(query: ListQuery, serviceName: string) {
     await options.mayService(exchange.identity, info.namespace, serviceName)
     return podsOfService(await options.services(info), query, info.namespace)

@@ -4,7 +4,7 @@ import type { Paths } from '../../../openapi/operation.ts'
 import { logOperation } from '../../logs/description.ts'
 import { eventOperation } from '../../logs/event-description.ts'
 
-/** `/kapis/tenant.<group domain>/v1alpha2`: one row per route. */
+/** OpenAPI descriptions of `/kapis/tenant.<group domain>/v1alpha2`. */
 export const tenantPaths = {
   '/logs': { get: logOperation('Log lines: query, statistics, histogram, export, live tail and context') },
   '/events': {

@@ -6,7 +6,7 @@ import { tenantPaths } from './description.ts'
 
 export type TenantApis = { readonly logs: LogApi; readonly events: Handler; readonly auditing: Handler }
 
-/** Returns whether a path below `tenant.<group domain>/v1alpha2` is served here. */
+/** Returns whether `createTenantApi` serves a path below `tenant.<group domain>/v1alpha2`. */
 export function isOfTenantApi(parts: readonly string[]): boolean {
   return routeOf(tenantPaths, parts) !== undefined
 }
@@ -14,7 +14,7 @@ export function isOfTenantApi(parts: readonly string[]): boolean {
 /**
  * Serves `GET /kapis/tenant.<group domain>/v1alpha2/logs`, `/events` and `/auditing/events`.
  *
- * @throws Status 404 for anything else, and the errors of these APIs
+ * @throws Status 404 for any other path, and the errors of these APIs
  */
 export function createTenantApi({ logs, events, auditing }: TenantApis): Handler {
   const routes: Readonly<Record<keyof typeof tenantPaths, Handler>> = {

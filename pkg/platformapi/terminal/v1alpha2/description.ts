@@ -2,7 +2,7 @@ import { callers, kubeErrors } from '../../../openapi/kube-errors.ts'
 import { type Paths, query, segment } from '../../../openapi/operation.ts'
 import { oneOfTexts } from '../../../openapi/schema.ts'
 
-/** Terminals, below `/kapis/terminal.<group domain>/v1alpha2`. */
+/** OpenAPI descriptions of terminals, below `/kapis/terminal.<group domain>/v1alpha2`. */
 export const terminalPaths = {
   '/namespaces/{namespace}/pods/{pod}/exec': {
     get: {

@@ -1,7 +1,7 @@
 import { badRequest } from '../../../apierrors/status.ts'
 import { isRecord } from '../../../kubeclient/object/object.ts'
 
-/** A message of a terminal of KubeSphere 3.4. */
+/** A message from a terminal of KubeSphere 3.4. */
 export type TerminalInput =
   | { readonly op: 'stdin'; readonly data: string }
   | { readonly op: 'resize'; readonly columns: number; readonly rows: number }
@@ -31,9 +31,9 @@ function parse(text: string): Readonly<Record<string, unknown>> {
 }
 
 /**
- * A message to a terminal: output of the process, or a text about it (`toast`).
+ * Formats a message to a terminal: output of the process, or a notice about it (`toast`).
  *
- * @returns a line, which is a message of its own
+ * @returns a line that is one message
  */
 export function formatTerminalOutput(op: 'stdout' | 'toast', data: string): string {
   return `${JSON.stringify({ Op: op, Data: data })}\n`

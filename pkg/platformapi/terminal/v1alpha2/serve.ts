@@ -10,7 +10,7 @@ import { findRoute } from '../../../openapi/route.ts'
 import { startSession } from './session.ts'
 
 /**
- * Runs a command in a container, as the caller of an exchange for exec of the pod.
+ * Runs a command in a container, as the caller; the exchange must be one for exec of the pod.
  *
  * @throws Status of kube-apiserver
  */
@@ -22,7 +22,10 @@ export type OpenExec = (
 
 export type Terminal = {
   readonly serve: Handler
-  /** What a terminal is authorized as: exec of the pod. Undefined for any other request. */
+  /**
+   * Returns the attributes with which a terminal is authorized: exec of the pod. undefined for any
+   * other request.
+   */
   readonly attributesOf: (exchange: AuthenticatedExchange) => RequestInfo | undefined
 }
 
@@ -34,7 +37,7 @@ const execPath = '/namespaces/{namespace}/pods/{pod}/exec'
 
 /**
  * Serves `GET /kapis/terminal.<group domain>/v1alpha2/namespaces/{namespace}/pods/{pod}/exec`: a
- * WebSocket in the messages of KubeSphere 3.4, over exec of the pod as the caller.
+ * WebSocket with the message format of KubeSphere 3.4, connected to exec of the pod as the caller.
  *
  * @throws Status 400, 404, 405, and those of kube-apiserver
  */

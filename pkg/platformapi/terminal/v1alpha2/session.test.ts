@@ -7,7 +7,7 @@ import { startSession } from './session.ts'
 
 type Shell = { readonly events: WebSocketEvents; readonly sent: string[]; readonly did: string[] }
 
-/** A terminal with shells that do what a test says. */
+/** Starts a terminal with shells that the test controls. */
 async function start(count: number, { refused = -1, highWaterMark = 1_000 } = {}) {
   const shells: Shell[] = []
   const session = await startSession(

@@ -6,23 +6,23 @@ import { readStatus } from '../../../kubeclient/errors/parse-status.ts'
 import { channels } from '../../../kubeclient/exec.ts'
 import { formatTerminalOutput, parseTerminalInput } from './message.ts'
 
-/** Runs one of the shells; the next one if it cannot be started. @throws Status */
+/** Runs a shell in the container. @throws Status */
 export type StartShell = (events: WebSocketEvents) => Promise<WebSocketConnection>
 
 export type TerminalSession = {
-  /** Handles a message of the client. */
+  /** Handles a message from the client. */
   readonly receive: (message: string) => Promise<void>
-  /** Connects the client, once it has been answered. */
+  /** Connects the client, after the WebSocket handshake. */
   readonly attach: (out: Writable) => void
 }
 
 const maxTypedLength = 64 * 1024
 
 /**
- * Runs a shell for a terminal. A shell that ends with a failure before it has answered anything that
- * was typed is one that the container does not have: the next one is tried, with what was typed.
+ * Runs a shell for a terminal. A shell that fails before any output in response to input is assumed
+ * to be missing from the container. The next shell is then started, and receives the same input.
  *
- * @param shells at least one; the first is started before the client is answered
+ * @param shells at least one; the first is started before the WebSocket handshake
  * @throws Status of kube-apiserver for the first shell
  */
 export async function startSession([first, ...others]: readonly StartShell[]): Promise<TerminalSession> {
@@ -30,12 +30,12 @@ export async function startSession([first, ...others]: readonly StartShell[]): P
   const decoder = new StringDecoder('utf8')
   const opened = Promise.withResolvers<Writable>()
   let out: Writable | undefined
-  /** What the shell has said before the client was answered. */
+  /** Output of the shell before the WebSocket handshake. */
   let early = ''
   let shell: WebSocketConnection | undefined
   let isTyped = false
   let hasOutput = false
-  /** What was typed before any output, while there are other shells. */
+  /** Input before the first output, for the next shell if this one fails. */
   let typed = ''
   let failure: Failure | undefined
   let size: Buffer | undefined
@@ -84,7 +84,7 @@ export async function startSession([first, ...others]: readonly StartShell[]): P
     } catch (error) {
       failure = { message: toStatus(error).message, isExitCode: false }
     }
-    // The exit code of a shell in use says nothing of the terminal.
+    // The exit code of a shell that the user has used is not an error of the terminal.
     if (failure !== undefined && !(failure.isExitCode && isTyped))
       write(formatTerminalOutput('toast', failure.message))
     out?.end()
@@ -112,7 +112,7 @@ export async function startSession([first, ...others]: readonly StartShell[]): P
       out = stream
       stream.once('close', () => shell?.close())
       stream.on('error', () => undefined)
-      // A client that reads nothing holds up only its own shell.
+      // If the client reads nothing, only its own shell is paused.
       stream.on('drain', () => shell?.resume())
       if (early !== '') write(early)
       opened.resolve(stream)
@@ -126,7 +126,7 @@ function toMessage(channel: number, text: string): Buffer {
 
 type Failure = { readonly message: string; readonly isExitCode: boolean }
 
-/** @returns undefined for success */
+/** Parses the result of a command. @returns undefined for success */
 function failureOf(body: Buffer): Failure | undefined {
   const { message = '', reason } = readStatus(body) ?? {}
   return message === '' ? undefined : { message, isExitCode: String(reason) === 'NonZeroExitCode' }

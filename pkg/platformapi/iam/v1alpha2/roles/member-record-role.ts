@@ -24,7 +24,7 @@ export function recordRole(groupDomain: string, workspace: string, role: string 
   return {
     name: `${prefix}${workspace}${role === undefined ? '' : `:${role}`}`,
     // A record results in permissions in new namespaces. This verb makes kube-apiserver check that
-    // whoever binds the role has the same permission.
+    // the user who binds the role has the same permission.
     rules: [
       {
         apiGroups: [`tenant.${groupDomain}`],
