@@ -30,7 +30,7 @@ const resolution = {
 }
 const notes = texts('What else grants access, such as a permission to impersonate.')
 
-/** The schemas of the access review kinds, by short names. */
+/** Schemas of the access review kinds, by short name. */
 export const accessSchemas: Schemas = {
   WhoCan: object('WhoCan finds the subjects that may make a request, with the bindings that allow it.', {
     spec: ref('WhoCanSpec', 'The request.'),

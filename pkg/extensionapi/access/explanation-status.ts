@@ -5,12 +5,12 @@ import type { AccessAttributes } from '../../authz/review/rule.ts'
 import type { RuleResolution } from '../../authz/review/rule-completeness.ts'
 import type { Decision } from '../../authz/subject-access-review.ts'
 
-/** kube-apiserver's decision (SubjectAccessReview). @throws Status 503 */
+/** Returns the decision of kube-apiserver (SubjectAccessReview). @throws Status 503 */
 export type Judge = (identity: Identity, attributes: AccessAttributes) => Promise<Decision>
 
 /**
- * The status of an ExplainAccess. The decision comes from kube-apiserver, the reasons from RBAC. If
- * they differ, another authorizer has decided, and the status says so.
+ * Returns the status of an ExplainAccess. The decision comes from kube-apiserver, the reasons from
+ * RBAC. If they differ, another authorizer has decided, which the status states.
  */
 export async function explanationStatus(
   options: {

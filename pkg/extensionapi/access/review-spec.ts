@@ -4,29 +4,29 @@ import { isRecord } from '../../kubeclient/object/object.ts'
 
 /** The spec of a review of any kind. */
 export type ReviewSpec = {
-  /** '' and no groups for the caller. */
+  /** User and groups of the review; '' and no groups mean the caller. */
   readonly user: string
   readonly groups: readonly string[]
-  /** '' for all namespaces. */
+  /** The namespace of the review; '' for all namespaces. */
   readonly namespace: string
   readonly attributes: AccessAttributes | undefined
 }
 
 export type SpecField = 'user' | 'groups' | 'namespace' | 'resourceAttributes' | 'nonResourceAttributes'
 
-/** The fields that the spec of a kind has. */
+/** The fields that the spec of a kind may contain. */
 export type SpecForm = {
   readonly kind: { readonly group: string; readonly kind: string }
   readonly fields: readonly SpecField[]
-  /** Fields of resourceAttributes; `verb` and `resource` are required. */
+  /** Allowed fields of resourceAttributes, in addition to the required `verb` and `resource`. */
   readonly attributeFields: readonly string[]
 }
 
 const textAttributes = ['verb', 'group', 'version', 'resource', 'subresource', 'name', 'namespace'] as const
 
 /**
- * Parses the spec of a review strictly: unknown fields are rejected, because the result would be
- * for another question.
+ * Parses the spec of a review strictly. Unknown fields are rejected: ignoring one would review a
+ * different request.
  *
  * @throws Status 400 for unknown fields or wrong types, 422 for missing or contradictory ones
  */
@@ -41,7 +41,7 @@ export function parseReviewSpec(review: Readonly<Record<string, unknown>>, form:
   return { user, groups, namespace, attributes: parseAttributes(spec, form) }
 }
 
-// The members of ObjectMeta, each with the value that counts as not set.
+// The fields of ObjectMeta, each with the value that is treated as unset.
 const emptyMetadata = new Map<string, unknown>([
   ...['name', 'generateName', 'uid', 'resourceVersion', 'selfLink', 'deletionTimestamp'].map(
     key => [key, ''] as const,
@@ -50,11 +50,11 @@ const emptyMetadata = new Map<string, unknown>([
   ...(['labels', 'annotations'] as const).map(key => [key, {}] as const),
   ...(['ownerReferences', 'finalizers'] as const).map(key => [key, []] as const),
 ])
-// Clients send these fields, and a SubjectAccessReview may have them.
+// Clients set these fields, and kube-apiserver accepts them in a SubjectAccessReview.
 const allowedMetadata: readonly string[] = ['namespace', 'creationTimestamp', 'managedFields']
 
 /**
- * Checks the metadata of a review, which must be empty as for a SubjectAccessReview.
+ * Checks the metadata of a review. As for a SubjectAccessReview, it must be empty.
  *
  * @throws Status 400 for an unknown field or a wrong type, 422 for a field that is set
  */
@@ -108,7 +108,7 @@ function parseAttributes(
     return { isResource: false, verb, path: url }
   }
   refuseUnknown(attributes, form.attributeFields, `${path}.`)
-  // The version is a field of a SubjectAccessReview; rules have none.
+  // The version is skipped: a SubjectAccessReview has it, but RBAC rules do not.
   const [verb, group, , resource, subresource, name, namespace] = textAttributes.map(key =>
     textOf(attributes[key], `${path}.${key}`),
   )

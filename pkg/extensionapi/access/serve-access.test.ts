@@ -25,7 +25,7 @@ describe('serveAccess', () => {
   let index: RbacIndex
   let loopback: Loopback
   let caller: Identity
-  /** The lists that the caller is allowed, as `resource namespace`. */
+  /** The lists that the caller may read, as `resource namespace`. */
   let readable: ReadonlySet<string>
   let judged: boolean | undefined
   const judgedFor: string[] = []
@@ -135,7 +135,7 @@ describe('serveAccess', () => {
     expect(parse(text).status.namespaces).to.deep.equal(['shop'])
   })
 
-  // The validation of metadata and status by kube-apiserver for a SubjectAccessReview.
+  // kube-apiserver validates metadata and status of a SubjectAccessReview in the same way.
   const members: readonly (readonly [body: object, code: number, message: string | undefined])[] = [
     ...['x', 5, [], true].map(
       metadata => [{ metadata }, 400, 'invalid metadata: expected an object'] as const,
@@ -242,7 +242,7 @@ describe('serveAccess', () => {
         { resourceAttributes: { ...pods, namespace: 'shop' } },
         [...cluster, 'roles shop', 'rolebindings shop'],
       ],
-      // Namespace names that a check could misread.
+      // Names of namespaces that the implementation must not confuse with its own scope names.
       [
         'whocans',
         { resourceAttributes: { ...pods, namespace: 'cluster' } },

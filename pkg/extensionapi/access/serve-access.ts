@@ -25,17 +25,18 @@ export type AccessOptions = {
   readonly reader: RbacReader
   readonly authorize: Authorize
   readonly resolution: () => Promise<RuleResolution>
-  /** The response of kube-apiserver to a request of a user. */
+  /** Returns the decision of kube-apiserver for a request of a user. */
   readonly judge: Judge
-  /** The API group of users of Kapis. */
+  /** API group of the User resource. */
   readonly userGroup: string
-  /** The groups of a user of Kapis; undefined for any other name. */
+  /** Returns the groups of a User; undefined if there is no User with this name. */
   readonly groupsOfUser: (name: string) => readonly string[] | undefined
 }
 
 /**
- * Serves the create of a review: returns the object with its status and does not store it. Create
- * permissions were checked before; results about others require permission to read RBAC.
+ * Serves the creation of a review: returns the object with its status and does not store it. The
+ * permission to create reviews has been checked; results about others also require permission to
+ * read RBAC.
  *
  * @throws Status 400, 403, 404, 405, 406, 413, 415, 422, 503
  */
@@ -68,7 +69,7 @@ async function statusOf(
   const { reader, authorize, resolution } = options
   if (kind.plural === 'whocans') {
     const attributes = attributesOf(spec)
-    // Only cluster-wide bindings, since only ClusterRoleBindings grant cluster-wide permissions.
+    // For cluster-wide permissions, only ClusterRoleBindings are relevant.
     const namespace = attributes.isResource ? attributes.namespace : ''
     const place = namespace === '' ? 'cluster' : { namespace }
     await requireRbacRead(authorize, caller, place)

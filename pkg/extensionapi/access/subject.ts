@@ -7,7 +7,8 @@ import {
 
 export type SubjectOptions = {
   /**
-   * The groups of a user of Kapis, for callers who may read users; undefined for any other name.
+   * Returns the groups of a User for callers who may read users; undefined if there is no User with
+   * this name.
    */
   readonly groupsOfUser: (name: string) => Promise<readonly string[] | undefined>
 }
@@ -15,11 +16,11 @@ export type SubjectOptions = {
 export type Subject = { readonly identity: Identity; readonly isSelf: boolean }
 
 /**
- * The subject of a review: the caller, or a named user. Their groups are those of an impersonated
- * user: a service account has the groups of service accounts, and everyone is authenticated. A user
- * of Kapis has their own groups.
+ * Returns the subject of a review: the caller or a named user. Groups are added as for an
+ * impersonated user: a service account gets the groups of service accounts, and every user is
+ * authenticated. A User also has its own groups.
  *
- * @throws Status 403 if the caller's names may have been altered on the way
+ * @throws Status 403 if the name of the caller may have been altered in transit
  */
 export async function findSubject(
   { groupsOfUser }: SubjectOptions,

@@ -3,7 +3,7 @@ import { groupVersionOf, type ServedGroup, type ServedResource, verbsOf } from '
 /** Versions of apidiscovery.k8s.io: kube-apiserver knows v2beta1 since 1.26 and v2 since 1.30. */
 export type DiscoveryVersion = 'v2' | 'v2beta1'
 
-/** `/apis/<group>/<version>`: the resources, as metav1.APIResourceList. */
+/** Returns the resources for `/apis/<group>/<version>`, as metav1.APIResourceList. */
 export function toResourceList(served: ServedGroup) {
   return {
     kind: 'APIResourceList',
@@ -20,18 +20,18 @@ export function toResourceList(served: ServedGroup) {
   }
 }
 
-/** `/apis/<group>` as metav1.APIGroup. The first version is preferred. */
+/** Returns `/apis/<group>` as metav1.APIGroup. The first version is preferred. */
 export function toGroup(name: string, groups: readonly ServedGroup[]) {
   return { kind: 'APIGroup', apiVersion: 'v1', ...groupEntry(name, groups) }
 }
 
-/** `/apis`, as metav1.APIGroupList. */
+/** Returns `/apis` as metav1.APIGroupList. */
 export function toGroupList(groups: readonly ServedGroup[]) {
   const entries = [...byGroup(groups)].map(([name, versions]) => groupEntry(name, versions))
   return { kind: 'APIGroupList', apiVersion: 'v1', groups: entries }
 }
 
-/** `/apis` as aggregated discovery (KEP-3352). */
+/** Returns `/apis` as aggregated discovery (KEP-3352). */
 export function toAggregatedList(groups: readonly ServedGroup[], version: DiscoveryVersion) {
   return {
     kind: 'APIGroupDiscoveryList',
@@ -58,8 +58,8 @@ function groupEntry(name: string, groups: readonly ServedGroup[]) {
 }
 
 /**
- * The response kind is always set: client-go drops resources without one, and version 0.26 crashed
- * on them.
+ * Always sets responseKind: client-go drops resources without one, and version 0.26 crashed on
+ * them.
  */
 function toDiscovered({ group, version }: ServedGroup, resource: ServedResource) {
   return {
@@ -72,7 +72,7 @@ function toDiscovered({ group, version }: ServedGroup, resource: ServedResource)
   }
 }
 
-/** Empty lists are omitted, like omitempty in Go. */
+/** Omits empty lists, like omitempty in Go. */
 function namesOf({ shortNames = [], categories = [] }: ServedResource) {
   return {
     ...(shortNames.length > 0 ? { shortNames } : {}),

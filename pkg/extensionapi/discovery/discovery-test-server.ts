@@ -15,7 +15,7 @@ export type TestServer = {
   readonly close: () => void
 }
 
-/** For tests: serves one handler on a free port, without authentication and authorization. */
+/** Serves one handler on a free port for tests, without authentication and authorization. */
 export async function startTestServer(handle: Handler<Exchange>): Promise<TestServer> {
   const server = createServer(async (req, res) => {
     try {

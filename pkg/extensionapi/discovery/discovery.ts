@@ -79,7 +79,10 @@ function choose({ req, query }: Exchange, isRoot: boolean): Choice {
   throw notAcceptable(mediaTypes)
 }
 
-/** Ignores other parameters such as `profile` of 1.36: there are no peers to merge. */
+/**
+ * Returns the version that a clause of Accept selects. Other parameters, such as `profile` of
+ * Kubernetes 1.36, are ignored: there are no peers to merge.
+ */
 function aggregatedVersion({ parameters }: Clause): DiscoveryVersion | undefined {
   if (parameters.get('as') !== 'APIGroupDiscoveryList') return undefined
   if (parameters.get('g') !== 'apidiscovery.k8s.io') return undefined

@@ -1,12 +1,12 @@
 import type { Schemas } from '../openapi/schema/schema.ts'
 
-/** One resource in discovery and OpenAPI. A row of the table of kinds is one. */
+/** A resource in discovery and OpenAPI. Rows of the table of kinds have this type too. */
 export type ServedResource = {
   readonly plural: string
   readonly singular: string
   readonly kind: string
   readonly namespaced: boolean
-  /** Only read verbs by default. */
+  /** Supported verbs; by default only those that read. */
   readonly verbs?: readonly string[]
   readonly shortNames?: readonly string[]
   readonly categories?: readonly string[]
@@ -18,7 +18,8 @@ export type ServedGroup = {
   readonly version: string
   readonly resources: readonly ServedResource[]
   /**
-   * Schemas of kinds that no other server describes, with all referenced schemas, by short names.
+   * Schemas of kinds that kube-apiserver does not describe, with all referenced schemas, by short
+   * name.
    */
   readonly schemas?: Schemas
 }
@@ -27,7 +28,7 @@ export function verbsOf(resource: ServedResource): readonly string[] {
   return resource.verbs ?? ['get', 'list', 'watch']
 }
 
-/** Whether it has a list: not for kinds that are created but not stored. */
+/** Returns whether a resource has a list, which kinds that are created but not stored have not. */
 export function isListed(resource: ServedResource): boolean {
   return verbsOf(resource).includes('list')
 }

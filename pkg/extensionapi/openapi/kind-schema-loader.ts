@@ -13,11 +13,11 @@ export type KindSchemasOptions = {
    */
   readonly read: (path: string) => Promise<unknown>
   /**
-   * How long a result is used without checking for a newer one: kube-apiserver fetches its
-   * documents one after the other.
+   * Time for which a result is used without checking for a newer one. kube-apiserver fetches its
+   * documents one after another, each of which would otherwise cause a check.
    */
   readonly freshMs?: number
-  /** How long to wait for kube-apiserver before the first load. */
+  /** Timeout for the first load. */
   readonly patienceMs?: number
 }
 
@@ -45,7 +45,7 @@ export function createKindSchemas({
   async function update(): Promise<void> {
     const { paths } = membersOf(await read('/openapi/v3'))
     const index = membersOf(paths)
-    // A group that is not served yet has no document.
+    // The index has no document for a group that is not served yet.
     const urls = [...keys]
       .map(key => textOf(membersOf(index[key]).serverRelativeURL))
       .filter(url => url !== '')
@@ -75,7 +75,7 @@ export function createKindSchemas({
           reason,
         )
     } else if (performance.now() - readAt >= freshMs) {
-      // Known schemas stay valid while kube-apiserver is not responding.
+      // A failed refresh is ignored: known schemas remain in use.
       updating().catch(() => undefined)
     }
     return known.schemas

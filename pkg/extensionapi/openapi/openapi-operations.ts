@@ -8,20 +8,20 @@ export type Parameter = {
   readonly description: string
 }
 
-/** An operation, in a form that both versions of OpenAPI are written from. */
+/** An operation, from which both versions of OpenAPI are generated. */
 export type Operation = {
   readonly path: string
   readonly method: 'get' | 'post'
   readonly id: string
   readonly description: string
-  /** x-kubernetes-action: kubectl's words for what an operation does. */
+  /** Value of x-kubernetes-action, by which kubectl identifies the kind of operation. */
   readonly action: 'get' | 'list' | 'watch' | 'watchlist' | 'post'
   readonly kind: string
-  /** Short name of the schema of the answer. */
+  /** Short name of the schema of the response. */
   readonly answer: string
   readonly isDeprecated: boolean
   readonly parameters: readonly Parameter[]
-  /** Short name of the schema of the body; '' for none. */
+  /** Short name of the schema of the request body; '' for none. */
   readonly body: string
 }
 
@@ -69,7 +69,7 @@ function path(name: string, description: string): Parameter {
   return { name, in: 'path', type: 'string', description }
 }
 
-/** All operations of a group. */
+/** Returns all operations of a group. */
 export function operationsOf(served: ServedGroup): readonly Operation[] {
   return served.resources.flatMap(resource => resourceOperations(served, resource))
 }

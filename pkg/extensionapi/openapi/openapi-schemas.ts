@@ -5,8 +5,8 @@ import type { Schema, Schemas } from './schema/schema.ts'
 type Json = Readonly<Record<string, unknown>>
 
 /**
- * How a version of OpenAPI refers to another schema by its full name, with a description next to
- * the reference.
+ * Returns a reference to another schema by its full name, in the syntax of a version of OpenAPI,
+ * with a description next to the reference.
  */
 export type WriteRef = (name: string, siblings: Json) => Json
 
@@ -14,7 +14,7 @@ export type WriteRef = (name: string, siblings: Json) => Json
 export type Dialect = {
   readonly ref: WriteRef
   readonly oneOf: (schemas: readonly Json[]) => Json
-  /** The default of an omitted or null field. */
+  /** Returns the keywords for the default of a missing or null field. */
   readonly values: (values: Pick<Schema, 'default' | 'nullable'>) => Json
 }
 

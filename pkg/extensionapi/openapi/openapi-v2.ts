@@ -5,7 +5,7 @@ import type { Schemas } from './schema/schema.ts'
 
 const writeRef: WriteRef = (name, siblings) => ({ ...siblings, $ref: `#/definitions/${name}` })
 
-// Like kube-apiserver, it uses string for quantities and for int-or-string, and omits defaults.
+// Like kube-apiserver, describes quantities and int-or-string as strings, and omits defaults.
 const dialect: Dialect = { ref: writeRef, oneOf: () => ({ type: 'string' }), values: () => ({}) }
 
 /**

@@ -5,14 +5,14 @@ import type { Schemas } from './schema/schema.ts'
 
 const reference = (name: string) => ({ $ref: `#/components/schemas/${name}` })
 
-// OpenAPI 3.0 ignores keys next to $ref; allOf preserves them, and kubectl explain supports this
-// form.
+// OpenAPI 3.0 ignores keywords next to $ref. A reference in allOf preserves them, and kubectl
+// explain supports this form.
 const writeRef: WriteRef = (name, siblings) =>
   Object.keys(siblings).length === 0 ? reference(name) : { ...siblings, allOf: [reference(name)] }
 
 const dialect: Dialect = { ref: writeRef, oneOf: oneOf => ({ oneOf }), values: values => values }
 
-/** The OpenAPI 3.0 document of one group and version. */
+/** Returns the OpenAPI 3.0 document of one group and version. */
 export function toOpenApi3(served: ServedGroup, known: Schemas, title: string) {
   const paths = operationsOf(served).map(operation => [operation.path, itemOf(served, operation)] as const)
   return {

@@ -117,7 +117,8 @@ describe('createOpenApi', () => {
   })
 })
 
-// The keys of Swagger 2.0, by position; the parser of kube-apiserver only accepts these and x-*.
+// The keywords of Swagger 2.0 at each level: the parser of kube-apiserver only accepts these and
+// x-*.
 const swaggerKeys = {
   document: ['swagger', 'info', 'paths', 'definitions'],
   operation: 'tags description operationId consumes produces schemes parameters responses deprecated'.split(

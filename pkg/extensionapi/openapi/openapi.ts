@@ -24,8 +24,8 @@ const index = '/openapi/v3'
  * Serves the OpenAPI documents of the served groups. They are built on the first request, and again
  * when the schemas of kinds change.
  *
- * @param readSchemas returns schemas of kinds by short name; the same object as long as nothing
- * changes
+ * @param readSchemas returns schemas of kinds by short name; must return the same object while
+ * nothing changes
  * @throws Status 503
  */
 export function createOpenApi(
@@ -57,8 +57,8 @@ export function createOpenApi(
 }
 
 /**
- * The documents by path. The index of version 3 lists only the groups: kube-apiserver merges
- * indexes without validation, and a key such as `version` would replace its own.
+ * Returns the documents by path. The index of version 3 lists only these groups: kube-apiserver
+ * merges indexes without validation, and a key such as `version` would replace its own.
  */
 function createDocuments(
   groups: readonly ServedGroup[],
@@ -82,7 +82,10 @@ function keyOf(served: ServedGroup): string {
   return `apis/${groupVersionOf(served)}`
 }
 
-/** Protobuf is not supported here: only kube-apiserver serves it. */
+/**
+ * Reports whether the client accepts JSON. Protobuf is not supported: only kube-apiserver serves
+ * it.
+ */
 function acceptsJson(accept: string | undefined): boolean {
   return parseAccept(accept || '*/*').some(clause => covers(clause, 'json'))
 }

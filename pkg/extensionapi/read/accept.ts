@@ -2,16 +2,18 @@ import { notAcceptable, Status } from '../../apierrors/status.ts'
 import { type BoundedCache, createBoundedCache } from '../../cache/bounded-cache.ts'
 import { type Clause, covers, parseAccept } from '../../httpserver/request/accept-clause.ts'
 
-/** The target of a read. */
+/** The type of response that a read produces. */
 export type AcceptTarget = 'object' | 'list' | 'watch'
 
-/** The negotiated form of the response. */
+/** The negotiated representation of the response. */
 export type Accepted = {
   readonly media: 'json' | 'yaml'
   readonly as: 'object' | 'table' | 'partial' | 'partialList'
-  /** Version of meta.k8s.io that a table or partial object is to carry. */
+  /** Version of meta.k8s.io for a Table or PartialObjectMetadata. */
   readonly version: 'v1' | 'v1beta1'
-  /** `;pretty=1` of the clause; the caller evaluates the query parameter and the user agent. */
+  /**
+   * Whether the clause has `pretty=1`; the caller evaluates the query parameter and the user agent.
+   */
   readonly pretty: boolean
 }
 
@@ -21,7 +23,8 @@ const streamTypes = ['application/json;stream=watch']
 
 const plain: Accepted = { media: 'json', as: 'object', version: 'v1', pretty: false }
 
-// A client always sends the same few headers, and parsing costs more than a small response.
+// Results are cached: clients send few distinct headers, and parsing costs more than a small
+// response.
 const createAnswers = () => createBoundedCache<Accepted | Status>({ maxBytes: 256 * 1024, sizeOf: () => 500 })
 const remembered: Readonly<Record<AcceptTarget, BoundedCache<Accepted | Status>>> = {
   object: createAnswers(),
@@ -30,7 +33,7 @@ const remembered: Readonly<Record<AcceptTarget, BoundedCache<Accepted | Status>>
 }
 
 /**
- * Negotiates the form of a response: the first clause whose media type and conversion are
+ * Negotiates the representation of a response: the first clause whose media type and conversion are
  * supported.
  *
  * @param accept the Accept header
@@ -45,7 +48,7 @@ export function negotiate(accept: string | undefined, target: AcceptTarget): Acc
     known.set(accept, answer)
   }
   if (!(answer instanceof Status)) return answer
-  // A new error each time: a cached one would log the stack of another request.
+  // A copy, since a cached error would have the stack trace of another request.
   throw new Status(answer.code, answer.reason, answer.message)
 }
 
@@ -73,7 +76,10 @@ const conversions: ReadonlyMap<string, Accepted['as']> = new Map([
   ['PartialObjectMetadataList', 'partialList'],
 ])
 
-/** undefined: the clause is not supported, so the next one is tried. */
+/**
+ * Returns the conversion of a clause; undefined if it is not supported, and the next clause is
+ * tried.
+ */
 function conversionOf({ parameters }: Clause): Pick<Accepted, 'as' | 'version'> | undefined {
   if (!['as', 'g', 'v'].some(name => parameters.has(name))) return { as: 'object', version: 'v1' }
   const as = conversions.get(parameters.get('as') ?? '')
@@ -83,8 +89,8 @@ function conversionOf({ parameters }: Clause): Pick<Accepted, 'as' | 'version'> 
 }
 
 /**
- * A known conversion that does not fit (list or object) ends the negotiation with an error, as in
- * kube-apiserver.
+ * Returns an error for a known conversion that does not fit the target (list or object). As in
+ * kube-apiserver, it ends the negotiation.
  */
 function refusal(as: Accepted['as'], target: AcceptTarget): Status | undefined {
   if (as === 'partial' && target === 'list') {

@@ -8,13 +8,13 @@ import { badRequest } from '../../apierrors/status.ts'
 export type Continuation = {
   readonly version: number
   readonly key: string
-  /** Which objects a narrowed list shows. */
+  /** Identifies the objects that a narrowed list shows. */
   readonly view?: string
 }
 
 export const inconsistent = -1
 
-/** Opaque to clients as in the Kubernetes API: base64url of JSON. */
+/** Formats an opaque token: base64url of JSON, as in the Kubernetes API. */
 export function formatContinueToken({ version, key, view }: Continuation): string {
   return Buffer.from(JSON.stringify({ v: 'kapis/v1', rv: version, after: key, view })).toString('base64url')
 }

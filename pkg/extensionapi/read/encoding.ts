@@ -4,10 +4,13 @@ import { indentJson } from '../../json/indent.ts'
 import { jsonToYaml } from '../../yaml/write.ts'
 import type { Accepted } from './accept.ts'
 
-/** The encoding of a response. JSON without line breaks is stored and costs nothing. */
+/** The encoding of a response. Compact JSON is stored in this form and needs no conversion. */
 export type Encoding = 'json' | 'pretty' | 'yaml'
 
-/** kube-apiserver indents on request, and for command line clients. */
+/**
+ * Selects the encoding. Like kube-apiserver, indents JSON if requested, and for command line
+ * clients.
+ */
 export function toEncoding(accepted: Accepted, req: IncomingMessage, query: QueryParameters): Encoding {
   if (accepted.media === 'yaml') return 'yaml'
   if (accepted.pretty) return 'pretty'
@@ -31,10 +34,10 @@ export function reencode(json: Buffer | string, encoding: Encoding): Buffer {
 }
 
 /**
- * Writes a list item by item, so that it is never in memory as a whole text.
+ * Writes a list item by item, so that the text of the whole list is never in memory.
  *
- * @param head the fields next to the items
- * @param items each as JSON
+ * @param head all fields of the list except the items
+ * @param items the JSON text of each item
  */
 export function* reencodeList(
   head: Readonly<Record<string, unknown>>,

@@ -132,7 +132,7 @@ describe('parseListOptions', () => {
       reason: 'BadRequest',
       message: 'specifying resource version is not allowed when using continue',
     })
-    // Requests that start an informer continue with any token.
+    // With resourceVersion=0, as informers send it, a continue token is allowed.
     expect(parse('limit=5&continue=x&resourceVersion=0')).to.include({ continueToken: 'x' })
   })
 

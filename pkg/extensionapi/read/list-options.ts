@@ -21,15 +21,15 @@ import type { Entry } from '../../resourcecache/store/cached-object.ts'
 
 /** metav1.ListOptions for reads. */
 export type ListOptions = VersionQuery & {
-  /** '' is all of them. */
+  /** '' for all namespaces. */
   readonly namespace: string
   readonly labels: readonly LabelRequirement[]
   readonly fields: readonly FieldRequirement[]
-  /** Cells of the table of the kind. */
+  /** Restriction by the table columns of the kind. */
   readonly columns: ListRestriction | undefined
   /** Empty without a shardSelector. */
   readonly shards: readonly ShardRange[]
-  /** 0 means no limit, as every negative limit of a request. */
+  /** Maximum number of objects; 0 for no limit. A negative limit in a request is parsed as 0. */
   readonly limit: number
   readonly continueToken: string
   readonly allowWatchBookmarks: boolean
@@ -44,8 +44,8 @@ const knownFields = ['metadata.name', 'metadata.namespace']
  * Parses and validates the options of a list or watch like kube-apiserver.
  *
  * @param named name of the only object that the request was authorized for
- * @param namespace '' for all
- * @throws Status 400 for a syntax error, 422 for a contradiction
+ * @param namespace '' for all namespaces
+ * @throws Status 400 for a syntax error, 422 for contradictory options
  */
 export function parseListOptions(
   query: QueryParameters,
@@ -82,8 +82,8 @@ export function parseListOptions(
 }
 
 /**
- * Returns whether a list must have exactly the given version: before resourceVersionMatch existed,
- * limit with a resourceVersion had this meaning.
+ * Returns whether a list must have exactly the requested version. Without resourceVersionMatch, a
+ * limit with a resourceVersion has this meaning too, for compatibility.
  */
 export function isExact({ match: matching, limit, resourceVersion }: ListOptions): boolean {
   return matching === 'Exact' || (matching === '' && limit > 0 && !['', '0'].includes(resourceVersion))
@@ -108,7 +108,10 @@ export function isSelective(options: ListOptions): boolean {
   )
 }
 
-/** Cache key of a selection: lists and watches with the same key select the same objects. */
+/**
+ * Returns the cache key of a selection: lists and watches with the same key select the same
+ * objects.
+ */
 export function toSelectorKey(
   { labelSelector, fieldSelector, columnSelector, shards }: QueryParameters,
   { name }: Pick<RequestInfo, 'name'>,
@@ -135,7 +138,7 @@ function integer(query: QueryParameters, name: string, allowed = /^\d{1,15}$/): 
   throw badRequest(`${name} must be a whole number of at least 0, not ${JSON.stringify(text)}`)
 }
 
-/** apimachinery's rule: present and neither false nor 0 is true. */
+/** Parses a boolean like apimachinery: a parameter is true unless it is missing, `false` or `0`. */
 function boolean(query: QueryParameters, name: string): boolean | undefined {
   const text = query.get(name)?.toLowerCase()
   if (text === undefined) return undefined

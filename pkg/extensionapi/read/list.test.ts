@@ -311,7 +311,7 @@ describe('listObjects', () => {
   })
 })
 
-/** A collection of 200 objects, and a way to change ten of them. */
+/** Creates a collection of 200 objects, and a function that changes ten of them. */
 function createChurn() {
   const random = createRandom(10)
   const zone = () => ({ zone: random(2) ? 'a' : 'b' })

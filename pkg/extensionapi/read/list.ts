@@ -40,9 +40,8 @@ export type ListResult = {
  * Serves a list with the semantics of kube-apiserver: resourceVersion and resourceVersionMatch;
  * limit and continue on a consistent snapshot.
  *
- * @param selectorKey the unparsed selectors; lists with the same selectors share a materialized
- * view
- * @param visible the visible objects, if the caller may not see all
+ * @param selectorKey cache key of the selectors; lists with the same key share a materialized view
+ * @param visible the objects that the caller may see; undefined for all
  * @throws Status 410 if the requested version is no longer available, 504 if it is in the future
  */
 export async function listObjects(
@@ -52,7 +51,7 @@ export async function listObjects(
   { timeSlices, visible }: { readonly timeSlices: TimeSlices; readonly visible?: Visible | undefined },
 ): Promise<ListResult> {
   await beginSight(store, visible)
-  // A chunk must continue one that showed the same objects.
+  // A continued list must show the same objects as its first page, so the token identifies them.
   const view = visible?.fixed && { view: visible.key }
   const start = await startOf(store, options, view)
   const isNarrowed = isSelective(options) || options.namespace !== '' || visible !== undefined
@@ -62,8 +61,8 @@ export async function listObjects(
   assertCurrent(visible)
   const size = countEntries(chunks)
   const offset = start.after === '' ? 0 : offsetAfter(chunks, start.after)
-  // At version 0 any state is acceptable and the whole list costs no more than a page;
-  // kube-apiserver does not page it either.
+  // With resourceVersion=0 the limit is ignored, as in kube-apiserver: any state is acceptable, and
+  // the whole list costs no more than a page.
   const isChunked = options.limit > 0 && options.resourceVersion !== '0'
   const count = isChunked ? options.limit : size
   const selection = selectPage(chunks, { offset, count, descending: false, size })
@@ -78,15 +77,14 @@ export async function listObjects(
     ...state,
     continue: formatContinueToken({ version: start.version, key, ...view }),
   }
-  // With a selector kube-apiserver omits the number of remaining items, so clients must not rely on
-  // it.
+  // Like kube-apiserver, omits the number of remaining items if there is a selector.
   return {
     selection,
     metadata: isSelective(options) ? metadata : { ...metadata, remainingItemCount: remaining },
   }
 }
 
-/** What a continue token contains about the objects of a narrowed list. */
+/** The part of a continue token that identifies the objects of a narrowed list. */
 type View = { readonly view: string } | undefined
 
 type Start = { readonly version: number; readonly after: string; readonly chunks: readonly Chunk[] }
@@ -104,7 +102,7 @@ async function startOf(store: ObjectStore, options: ListOptions, view: View): Pr
   return { version: wanted, after: '', chunks }
 }
 
-/** A name selects a single object, if its namespace is known. */
+/** Returns the namespace and name to select. A name is only used if the namespace is known. */
 function scopeOf(store: ObjectStore, options: ListOptions): Scope {
   const { namespace } = options
   const isComplete = namespace !== '' || !store.served.kind.namespaced
@@ -122,7 +120,7 @@ async function resume(store: ObjectStore, options: ListOptions, view: View): Pro
     await waitForLatest(store, scopeOf(store, options))
     return { version: store.version, after: key, chunks: store.snapshot() }
   }
-  // Another replica with a newer state may have returned the first page.
+  // The first page may come from another replica with a newer state.
   await waitForVersion(store, String(version))
   const chunks = store.at(version)
   if (chunks !== undefined) return { version, after: key, chunks }
@@ -149,7 +147,7 @@ async function select(
   const namespaces = options.namespace === '' ? visible?.namespaces : new Set([options.namespace])
   const matches = visible ? (entry: Entry) => isSelected(entry) && visible.has(entry) : isSelected
   if (start.version === store.version) {
-    // A name selects at most one object: no view is created for it.
+    // A single object is looked up by name: it needs no materialized view.
     const pinned = store.served.kind.namespaced ? undefined : pinnedName(options)
     const entry = pinned === undefined ? undefined : store.get('', pinned)
     if (entry) return toChunks([entry].filter(matches))

@@ -16,7 +16,7 @@ import { parseIncludeObject, tableHead, tableRows, toPartial } from './table.ts'
 type ListTools = { readonly pages: PageCache; readonly timeSlices: TimeSlices }
 
 /**
- * Serves a list, or a page of one: objects, a Table or their metadata.
+ * Serves a list, or a page of it: as objects, as a Table or as metadata.
  *
  * @throws Status 400, 406, 410, 422, 504
  */
@@ -50,7 +50,10 @@ export async function readList(
   )
 }
 
-/** The hot path: the list as stored bytes, compressed ones if the client accepts them. */
+/**
+ * Sends the stored bytes of the objects, compressed if the client accepts gzip. This is the hot
+ * path.
+ */
 async function sendObjects(
   {
     store,
@@ -93,7 +96,7 @@ function parts(
   return { head, itemsKey: 'items' as const, items }
 }
 
-/** Joins items into chunks worth a write. */
+/** Joins items into chunks large enough for a write. */
 function* joinItems(head: object, itemsKey: string, items: Iterable<Buffer | string>): Generator<Buffer> {
   let text = `${JSON.stringify(head).slice(0, -1)},"${itemsKey}":[`
   let separator = ''

@@ -12,7 +12,7 @@ import { contentType, reencode, toEncoding } from './encoding.ts'
 import { parseIncludeObject, tableOfObject, toPartial } from './table.ts'
 
 /**
- * Serves a get: the object, its one-row Table or only its metadata.
+ * Serves a get: as the object, as a Table with one row, or as metadata.
  *
  * @throws Status 400, 404, 406, 504
  */
@@ -46,7 +46,7 @@ function sendObject(
   { req, res, query, info }: AuthenticatedExchange,
 ): void {
   const entry = store.get(info.isInNamespace ? info.namespace : '', info.name)
-  // A caller who may not see an object must not learn that it exists.
+  // 404 too if the caller may not see the object, so as not to disclose that it exists.
   if (entry === undefined || visible?.has(entry) === false)
     throw notFound({ group: info.group, resource: info.resource }, info.name)
   const encoding = toEncoding(wanted, req, query)

@@ -28,7 +28,7 @@ type WatchedEvent = {
   }
 }
 
-/** A real client: collects events as they come. */
+/** A real HTTP client that collects events as they arrive. */
 class Client {
   readonly res: IncomingMessage
   readonly writes: string[] = []
@@ -51,7 +51,10 @@ class Client {
     return lines.map(line => JSON.parse(line))
   }
 
-  /** `ADDED a@1`, and `+` after the bookmark that ends the initial events. */
+  /**
+   * The events as `ADDED a@1`, followed by `+` if the bookmark that ends the initial events has
+   * arrived.
+   */
   get received(): string[] {
     return this.events.map(({ type, object: { metadata } }) => {
       const end = metadata.annotations?.['k8s.io/initial-events-end'] === 'true' ? '+' : ''

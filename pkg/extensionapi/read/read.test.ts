@@ -71,7 +71,10 @@ describe('serveRead', () => {
 
   describe('of a caller whose rights change while it waits', () => {
     const hidden = Array.from({ length: 3 }, (_, i) => node(`hidden${i}`, { version: 5 + i }))
-    /** The rights to see hidden objects end while the store is compared. */
+    /**
+     * Starts a server on which the caller loses access to the hidden objects during the consistency
+     * check.
+     */
     async function startChanging() {
       const sight = changingSight('a', 'hidden0', 'hidden1', 'hidden2')
       const confirm = () => async () => sight.give('a')
@@ -418,7 +421,7 @@ describe('serveRead', () => {
     expect((await ask(`${g}/nodes`, { method: 'DELETE' })).headers.allow).to.equal('GET')
   })
 
-  // Permission to `proxy` one node once allowed listing all of them.
+  // A past bug: permission to `proxy` one node allowed listing all nodes.
   for (const path of [`${g}/proxy/nodes/a`, `${g}/proxy/nodes`]) {
     it(`does not answer ${path.slice(g.length)}, which was authorized as another verb, with a list`, async () => {
       expect((await ask(path)).code).to.be.within(400, 499)

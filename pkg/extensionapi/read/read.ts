@@ -14,22 +14,25 @@ import { checkTimeout } from './timeout.ts'
 
 export type ReadOptions = {
   /**
-   * Returns the store of a plural; undefined if it is not served. It returns synchronously for
-   * kinds that are always cached.
+   * Returns the store of a plural; undefined if the resource is not served. Synchronous for kinds
+   * that are always cached.
    *
    * @throws Status 503 while the cache is stale
    */
   readonly storeOf: (plural: string) => ObjectStore | undefined | Promise<ObjectStore | undefined>
   /**
-   * Returns the objects that the caller may see, undefined for all; called for kinds with
-   * restricted visibility.
+   * Returns the objects that the caller may see, undefined for all. Called for kinds whose objects
+   * are visible to some callers only.
    */
   readonly visible: (info: RequestInfo, identity: Identity) => Promise<Visible | undefined> | undefined
-  /** What the caller of a narrowed list may see; undefined for all other requests. */
+  /**
+   * Returns the objects that the caller of a narrowed list may see; undefined for all other
+   * requests.
+   */
   readonly narrowed: (exchange: AuthenticatedExchange) => Visible | undefined
   readonly broadcaster: WatchBroadcaster
   readonly pages: PageCache
-  /** Time slices shared by all long work for lists. */
+  /** Time slices for all long-running work on lists. */
   readonly timeSlices: UserTimeSlices
 }
 
@@ -69,11 +72,11 @@ function readAs(
   visible?: Visible,
 ): Promise<void> | void {
   const { verb } = exchange.info
-  // A watch has timeoutSeconds.
+  // Watches use timeoutSeconds; the parameter `timeout` applies to all other reads.
   if (verb !== 'watch') checkTimeout(exchange.query)
   if (verb === 'watch') return readWatch(store, broadcaster, exchange, visible)
   if (verb === 'get') return readObject(store, pages, exchange, visible)
-  // `/proxy/nodes/x` was authorized as another verb: it must not return a list.
+  // `/proxy/nodes/x` was authorized with another verb, so it must not return a list.
   if (verb !== 'list') throw unknownResource()
   return readList(store, { pages, timeSlices: timeSlices.of(exchange.identity.username) }, exchange, visible)
 }

@@ -7,7 +7,7 @@ import { entriesOf, type Selection } from '../../resourcecache/store/chunk.ts'
 import { formatAge } from './age.ts'
 
 export type MetaVersion = 'v1' | 'v1beta1'
-/** How much of the object a row carries (metav1.IncludeObjectPolicy). */
+/** The part of the object that a row contains (metav1.IncludeObjectPolicy). */
 export type IncludeObject = 'Metadata' | 'Object' | 'None'
 
 export type TableOptions = {
@@ -26,7 +26,7 @@ export function parseIncludeObject(query: QueryParameters): IncludeObject {
   )
 }
 
-/** The members of a metav1.Table next to its rows. */
+/** Returns the fields of a metav1.Table except its rows. */
 export function tableHead(
   kind: Kind,
   version: MetaVersion,
@@ -35,7 +35,7 @@ export function tableHead(
   return { kind: 'Table', apiVersion: `meta.k8s.io/${version}`, metadata, columnDefinitions: kind.columns }
 }
 
-/** The rows of a metav1.Table, each as JSON. */
+/** Generates the rows of a metav1.Table, each as JSON. */
 export function* tableRows(selection: Selection, options: TableOptions): Generator<string> {
   for (const entry of entriesOf(selection)) yield toRow(entry, options)
 }
@@ -51,7 +51,7 @@ export function tableOfObject(entry: Entry, options: TableOptions, showColumns =
   return `${members.slice(0, -1)},"rows":[${toRow(entry, options)}]}`
 }
 
-/** metav1.PartialObjectMetadata of an object. */
+/** Returns the metav1.PartialObjectMetadata of an object, as JSON. */
 export function toPartial(entry: Entry, version: MetaVersion): string {
   return `{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/${version}","metadata":${entry.metadata()}}`
 }

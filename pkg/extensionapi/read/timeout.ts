@@ -4,8 +4,8 @@ import type { QueryParameters } from '../../apirequest/query/query-parameters.ts
 const units = new Set(['ns', 'us', 'µs', 'μs', 'ms', 's', 'm', 'h'])
 
 /**
- * Rejects an invalid `timeout` with the message of kube-apiserver. A valid one is always met, since
- * reads are served from memory.
+ * Rejects an invalid `timeout` with the message of kube-apiserver. A valid one has no effect, since
+ * reads are served from memory and end in time.
  *
  * @throws Status 400
  */

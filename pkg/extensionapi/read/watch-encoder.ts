@@ -9,14 +9,15 @@ import {
 } from '../../resourcecache/watch/watch-encoder.ts'
 import { type MetaVersion, type TableOptions, tableHead, tableOfObject, toPartial } from './table.ts'
 
-/** The encoding of objects in the events of a watch. */
+/** The representation of objects in the events of a watch. */
 export type Shape =
   | { readonly as: 'object' }
   | { readonly as: 'partial'; readonly version: 'v1' | 'v1beta1' }
   | ({ readonly as: 'table' } & Omit<TableOptions, 'nowMs'>)
 
 /**
- * A watch of tables sends the column definitions only in its first event, as kube-apiserver does.
+ * Creates the encoder for the events of a watch. In a watch of tables, only the first event
+ * contains the column definitions, as in kube-apiserver.
  */
 export function createEncoder(served: ServedKind, shape: Shape): Encoder {
   const name = `aggregated ${JSON.stringify(shape)}`
@@ -46,7 +47,10 @@ function objectParts(entry: Entry, shape: Shape, showsColumns: boolean): readonl
   return [Buffer.from(tableOfObject(entry, { ...shape, nowMs: Date.now() }, showsColumns))]
 }
 
-/** A bookmark has the type of the stream's objects: reflectors drop events of any other. */
+/**
+ * Returns a bookmark with the kind of the watched objects: reflectors drop events of any other
+ * kind.
+ */
 function bookmarkOf(
   { kind, group, version }: ServedKind,
   shape: Exclude<Shape, { as: 'table' }>,

@@ -178,7 +178,7 @@ type Store = {
   readonly failWith: (error: Status | undefined) => void
 }
 
-/** One APIService in memory, with kube-apiserver's list, watch and conditional update. */
+/** A kube-apiserver with a single APIService in memory: list, watch and conditional update. */
 function createStore(initial: KubeObject | null): Store {
   let state = initial
   let version = 5

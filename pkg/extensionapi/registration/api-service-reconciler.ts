@@ -21,36 +21,36 @@ export type ApiServiceReconcilerOptions = {
   readonly client: KubeClient
   readonly groupDomain: string
   readonly service: ServiceReference
-  /** CAs of the serving certificate as PEM; '' before there are any. */
+  /** Returns the CAs of the serving certificate as PEM; '' until it has been loaded. */
   readonly caBundle: () => string
   /**
-   * How long a CA that is found in caBundle is kept next to the own one (see ca-bundle-merge.ts); 0
-   * for not at all.
+   * Time for which an unknown CA in caBundle is kept in addition to the own one (see
+   * ca-bundle-merge.ts); 0 to remove it immediately.
    */
   readonly keepOthersMs: number
-  /** Returns whether Kapis is being uninstalled: then a deleted APIService is not created again. */
+  /** Returns whether Kapis is being uninstalled; a deleted APIService is then not created again. */
   readonly isTerminating: () => Promise<boolean>
   /**
-   * How long to wait after a deletion before checking whether Kapis is being uninstalled: `kubectl
-   * delete` removes its objects one by one, the APIService first.
+   * Delay between a deletion and the check whether Kapis is being uninstalled: `kubectl delete`
+   * removes the objects of Kapis one by one, the APIService first.
    */
   readonly goneMs?: number
   readonly logger: Logger
 }
 
-// Corrections are immediate, unless something keeps changing the object: then they slow down until
-// it stops.
+// Corrections are immediate. If another program keeps changing the object, they are delayed
+// increasingly.
 const delayMs = { first: 100, max: 30_000 }
 const promptWrites = 10
 const usualGoneMs = 2_000
 const quietMs = 60_000
-// Longer timeouts would fire immediately.
+// setTimeout fires immediately for a longer time.
 const maxTimerMs = 2 ** 31 - 1
 
 /**
- * Registers Kapis at kube-apiserver and keeps it registered: creates the APIService if it is
- * missing, corrects it if it drifts, and leaves it alone if it belongs to another server. It stays
- * when the process ends, since other replicas keep serving.
+ * Registers Kapis at kube-apiserver and maintains the registration: creates the APIService if it is
+ * missing, corrects it if it drifts, and leaves it unchanged if it belongs to another server. The
+ * APIService is not deleted when the process ends, since other replicas continue to serve.
  */
 export class ApiServiceReconciler {
   readonly #options: ApiServiceReconcilerOptions
@@ -58,7 +58,7 @@ export class ApiServiceReconciler {
   readonly #merge: ReturnType<typeof createOtherAuthorities>
   readonly #name: string
 
-  /** undefined before the first state; null if it does not exist. */
+  /** undefined until the state is known; null if the APIService does not exist. */
   #current: KubeObject | null | undefined
   #problem: string | undefined = 'not registered yet'
   #writes = { count: 0, lastMs: 0 }
@@ -86,12 +86,12 @@ export class ApiServiceReconciler {
     void this.#reflector.start()
   }
 
-  /** Must be called when the CA has changed; the registration is updated immediately. */
+  /** Must be called when the CA has changed; updates the registration immediately. */
   caChanged(): void {
     this.#schedule(0)
   }
 
-  /** Why Kapis is not registered; undefined when it is. */
+  /** Returns why Kapis is not registered; undefined if it is. */
   problem(): string | undefined {
     return this.#problem
   }
@@ -121,7 +121,7 @@ export class ApiServiceReconciler {
     this.#timer = setTimeout(() => void this.#reconcile(), Math.max(waitMs, this.#restMs()))
   }
 
-  /** How long to delay the next write. */
+  /** Returns the delay before the next write in milliseconds. */
   #restMs(): number {
     const sinceMs = performance.now() - this.#writes.lastMs
     if (sinceMs > quietMs) this.#writes.count = 0
@@ -156,7 +156,8 @@ export class ApiServiceReconciler {
     this.#isBusy = true
     await this.#write(registration, current, drift)
     this.#isBusy = false
-    // Handles states observed in the meantime; the watch delivers what was written.
+    // Handles a state that was observed during the write; the watch delivers the written state
+    // itself.
     if (this.#current !== current) this.#schedule(0)
   }
 
@@ -183,7 +184,7 @@ export class ApiServiceReconciler {
         current === null ? 'registered' : 'updated the APIService',
       )
     } catch (error) {
-      // A conflict: the watch delivers the new state, and it is compared again.
+      // A conflict is not an error: the watch delivers the new state, which is then compared again.
       const isRace = error instanceof Status && (error.code === 409 || error.code === 404)
       if (!isRace) {
         this.#problem = `failed to update the APIService ${this.#name}: ${error instanceof Error ? error.message : error}`

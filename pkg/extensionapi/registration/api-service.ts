@@ -4,11 +4,11 @@ import { resourcesGroup, resourcesVersion } from '../../resourcecache/kinds.ts'
 /** The Service through which kube-apiserver reaches Kapis. */
 export type ServiceReference = { readonly namespace: string; readonly name: string; readonly port: number }
 
-/** Builds the desired APIService from the group domain, the Service and the current CA. */
+/** The values from which the APIService is built. */
 export type Registration = {
   readonly groupDomain: string
   readonly service: ServiceReference
-  /** PEM; during a CA rotation the old and the new CA. */
+  /** CAs as PEM; during a CA rotation both the old and the new one. */
   readonly caBundle: string
 }
 
@@ -17,19 +17,20 @@ export const apiServicesPath = '/apis/apiregistration.k8s.io/v1/apiservices'
 const managedByLabel = 'app.kubernetes.io/managed-by'
 const instanceLabel = 'app.kubernetes.io/instance'
 
-// Below every group of kube-apiserver, so that a bare `nodes` stays its own resource.
+// Lower than the priority of all groups of kube-apiserver, so that `kubectl get nodes` without a
+// group still returns nodes of the core group.
 const groupPriorityMinimum = 1_000
 const versionPriority = 100
 
-/** An APIService must bear this name. */
+/** Returns the name that Kubernetes requires for the APIService: `<version>.<group>`. */
 export function apiServiceName(groupDomain: string): string {
   return `${resourcesVersion}.${resourcesGroup(groupDomain)}`
 }
 
 /**
- * Returns the desired APIService. Metadata of others is preserved.
+ * Returns the desired APIService. Metadata of other programs is preserved.
  *
- * @param current the existing one; its resourceVersion makes the update conditional
+ * @param current the existing APIService; its resourceVersion makes the update conditional
  */
 export function toApiService(registration: Registration, current?: KubeObject) {
   const { groupDomain, service, caBundle } = registration
@@ -53,9 +54,9 @@ export function toApiService(registration: Registration, current?: KubeObject) {
 }
 
 /**
- * Returns whether an existing APIService belongs to this installation: it points to its Service, or
- * was created by it. The label `managed-by` alone does not distinguish two installations, which
- * would overwrite each other for ever.
+ * Returns whether an existing APIService belongs to this installation: it refers to the Service of
+ * this installation, or this installation has created it. The label `managed-by` alone does not
+ * distinguish two installations, which would then overwrite each other endlessly.
  */
 export function isOurs(current: KubeObject, service: ServiceReference): boolean {
   const { name, namespace } = serviceOf(current)
@@ -64,7 +65,7 @@ export function isOurs(current: KubeObject, service: ServiceReference): boolean 
   return Object.entries(labelsOf(service)).every(([key, value]) => labels[key] === value)
 }
 
-/** Returns the fields that differ from the desired state, by path; empty if there are none. */
+/** Returns the paths of fields that differ from the desired state; empty if none differ. */
 export function driftOf(current: KubeObject, registration: Registration): readonly string[] {
   const wanted = toApiService(registration, current)
   const labels = current.metadata.labels ?? {}
@@ -78,13 +79,13 @@ export function driftOf(current: KubeObject, registration: Registration): readon
   ]
 }
 
-/** `namespace/name` of the Service that an APIService points at. */
+/** Returns `namespace/name` of the Service that an APIService refers to. */
 export function describeService(current: KubeObject): string {
   const { name, namespace } = serviceOf(current)
   return name === undefined ? 'kube-apiserver itself' : `the Service ${namespace}/${name}`
 }
 
-/** Returns its caBundle as PEM; '' if there is none. */
+/** Returns the caBundle of an APIService as PEM; '' if there is none. */
 export function caBundleOf({ spec }: KubeObject): string {
   const bundle = isRecord(spec) ? spec.caBundle : undefined
   return typeof bundle === 'string' ? Buffer.from(bundle, 'base64').toString() : ''

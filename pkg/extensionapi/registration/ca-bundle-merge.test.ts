@@ -28,7 +28,7 @@ describe('createOtherAuthorities', () => {
       true,
       keepMs,
     ])
-    // Anyone who still has the old files writes nothing.
+    // A replica that still has the old files changes nothing.
     expect(late(old, both.pem).pem).to.equal(both.pem)
     nowMs = 10_000
     expect(late(next, both.pem).pem).to.equal(both.pem)

@@ -3,16 +3,16 @@ import { splitCertificates } from '../../certs/pem.ts'
 
 export type MergedBundle = {
   readonly pem: string
-  /** When a CA of others can be removed; undefined if there is none. */
+  /** Time until a CA of another replica can be removed; undefined if there is none. */
   readonly lookAgainMs: number | undefined
 }
 
 /**
- * Merges caBundle if another tool (cert-manager) issues certificates and may replace CA and serving
- * certificate in one step: replicas see the new files minutes apart, and each would remove the CA
- * of the others. A CA found there is therefore kept for a while next to the own one.
+ * Merges the own CA into caBundle. A tool such as cert-manager may replace CA and serving
+ * certificate in one step. Replicas read the new files minutes apart, and each would remove the CA
+ * of the others. Unknown CAs in caBundle are therefore kept for a while.
  *
- * @param keepMs how long; 0 for not at all
+ * @param keepMs time for which an unknown CA is kept; 0 to remove it immediately
  */
 export function createOtherAuthorities(keepMs: number, now: () => number = () => performance.now()) {
   let since: ReadonlyMap<string, number> = new Map()
@@ -26,7 +26,7 @@ export function createOtherAuthorities(keepMs: number, now: () => number = () =>
     const kept = others.filter(pem => nowMs - (since.get(pem) ?? nowMs) < keepMs)
     if (kept.length === 0) return { pem: own, lookAgainMs: undefined }
     const wanted = [...mine, ...kept]
-    // In the existing order, or replicas would reverse it for ever.
+    // The existing order is kept: otherwise replicas would reorder the CAs endlessly.
     const isThere = wanted.length === found.length && wanted.every(pem => found.includes(pem))
     const firstMs = Math.min(...kept.map(pem => since.get(pem) ?? nowMs))
     return {

@@ -2,14 +2,14 @@ import { isListed, type ServedGroup, type ServedResource } from '../../discovery
 import { metaSchemas, typeMeta } from './meta.ts'
 import { anyObject, array, ref, refsOf, type Schema, type Schemas } from './schema.ts'
 
-/** Schemas that no kind refers to, but that operations return. */
+/** Schemas of responses, to which no kind refers. */
 const roots = ['Status', 'WatchEvent']
 
 /**
- * Returns all schemas of a group: its kinds, their lists, and all schemas these refer to.
+ * Returns all schemas of a group: its kinds, their lists, and all referenced schemas.
  *
- * @param known schemas of kinds and their references; a kind without one becomes an object with any
- * fields
+ * @param known schemas of kinds and their references; a kind without a schema becomes an object
+ * with any fields
  */
 export function schemasOfGroup({ resources, schemas }: ServedGroup, known: Schemas): Schemas {
   const all: Record<string, Schema> = { ...metaSchemas, ...schemas, ...known }

@@ -57,7 +57,7 @@ describe('schemasOfKinds', () => {
         properties: {
           size: { ref: 'Size' },
           mode: { type: 'string', enum: ['a', 'b'], default: 'a', nullable: true, limits: { maxLength: 9 } },
-          // Status is the one of apimachinery, which every operation answers with.
+          // Status is that of apimachinery, which responses of all operations use.
           parts: {
             type: 'array',
             items: { ref: 'OrgExampleV1Status', default: {} },

@@ -2,7 +2,7 @@ import { isRecord, itemsOf, membersOf, textOf } from '../../../kubeclient/object
 import { metaSchemas } from './meta.ts'
 import { ref, type Schema, type Schemas } from './schema.ts'
 
-/** A kind, and where kube-apiserver serves it. */
+/** A kind, and the group and version in which kube-apiserver serves it. */
 export type SourceKind = {
   readonly kind: string
   readonly source: { readonly group: string; readonly version: string }
@@ -21,7 +21,7 @@ const types: readonly Schema['type'][] = ['object', 'array', 'string', 'integer'
  * Extracts the schemas of kinds and all their references, by short name, from the OpenAPI 3.0
  * documents of kube-apiserver. A kind without a schema is omitted.
  *
- * @param documents parsed documents; a schema that is in several is taken from the first
+ * @param documents parsed documents; the first one with a schema is used
  */
 export function schemasOfKinds(kinds: readonly SourceKind[], documents: readonly unknown[]): Schemas {
   const sources = new Map<string, unknown>()
@@ -46,7 +46,7 @@ export function schemasOfKinds(kinds: readonly SourceKind[], documents: readonly
     return short
   }
 
-  // Grows during the iteration: each referenced schema gets a name and is visited.
+  // toSchema adds each referenced schema to shortNames, so the loop visits it too.
   const found: [string, Schema][] = []
   for (const [name, short] of shortNames) found.push([short, toSchema(sources.get(name), shortNameOf)])
   return Object.fromEntries(found)
@@ -59,8 +59,8 @@ function isOfKind(schema: unknown, { kind, source }: SourceKind): boolean {
 }
 
 /**
- * Returns the last part of a name, as kubectl explain shows it, with group and version in front if
- * it belongs to another group.
+ * Returns the last part of a name, as kubectl explain shows it. If the schema belongs to another
+ * group, its group and version are prepended.
  */
 function toShortName(name: string, taken: ReadonlySet<string>): string {
   const parts = name.split('.')
@@ -74,7 +74,7 @@ function toSchema(value: unknown, nameOf: (name: string) => string): Schema {
   const from = membersOf(value)
   const description = textOf(from.description)
   const target = targetOf(from)
-  // It is written again with the group of the extension API.
+  // This extension is generated again, with the group of the extension API.
   const extensions = Object.entries(from).filter(
     ([key]) => key.startsWith('x-') && key !== 'x-kubernetes-group-version-kind',
   )

@@ -2,13 +2,13 @@ import { anyObject, array, boolean, integer, map, object, ref, type Schemas, str
 
 const plainText = { type: 'string' } as const
 
-/** The members that every kind has: TypeMeta. */
+/** The fields of TypeMeta, which every kind has. */
 export const typeMeta = {
   apiVersion: string('Group and version of the API that this object is written in, such as v1.'),
   kind: string('Name of the kind of this object, in CamelCase and singular.'),
 }
 
-/** The schemas of metav1 that Kapis uses, with its own descriptions. */
+/** The metav1 schemas that Kapis uses, with descriptions of its own. */
 export const metaSchemas: Schemas = {
   ObjectMeta: object('Metadata that every object carries.', {
     name: string('Name of the object, unique for its kind within its namespace or the cluster.'),

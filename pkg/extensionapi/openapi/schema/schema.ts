@@ -8,21 +8,24 @@ export type Schema = {
   readonly description?: string
   readonly enum?: readonly unknown[]
   /**
-   * The default of an omitted field, and whether null is allowed; both are left out of Swagger 2.0.
+   * The default of a missing field, and whether null is allowed. Both are omitted from Swagger 2.0.
    */
   readonly default?: unknown
   readonly nullable?: true
-  /** Keywords of validation that both versions of OpenAPI know, as they are. */
+  /** Validation keywords that both versions of OpenAPI have, copied unchanged. */
   readonly limits?: Readonly<Record<string, unknown>>
   readonly required?: readonly string[]
   readonly properties?: Readonly<Record<string, Schema>>
   readonly items?: Schema
   readonly additionalProperties?: Schema
   readonly ref?: string
-  /** A string that may be a number (int-or-string), which Swagger 2.0 cannot express. */
+  /**
+   * Alternatives of a value that is a string or a number (int-or-string), which Swagger 2.0 cannot
+   * express.
+   */
   readonly oneOf?: readonly Schema[]
   readonly preserveUnknownFields?: true
-  /** Extensions, which begin with `x-`, unchanged. */
+  /** Extensions, whose names begin with `x-`, copied unchanged. */
   readonly extensions?: Readonly<Record<string, unknown>>
 }
 
@@ -59,8 +62,7 @@ export function boolean(description: string): Schema {
 }
 
 /**
- * @param description meaning of the referenced schema in this place; its own description is shown
- * too
+ * @param description meaning of the referenced schema in this field; shown in addition to its own
  */
 export function ref(name: string, description?: string): Schema {
   return { ref: name, ...(description === undefined ? {} : { description }) }
@@ -70,12 +72,12 @@ export function array(description: string, items: Schema): Schema {
   return { type: 'array', description, items }
 }
 
-/** A map from any string. */
+/** Returns the schema of a map with arbitrary string keys. */
 export function map(description: string, values: Schema): Schema {
   return { type: 'object', description, additionalProperties: values }
 }
 
-/** The short names that a schema leads to, itself not included. */
+/** Returns the short names that a schema refers to directly. */
 export function refsOf(schema: Schema): readonly string[] {
   const nested = [schema.items, schema.additionalProperties, ...Object.values(schema.properties ?? {})]
   const below = nested.flatMap(inner => (inner === undefined ? [] : refsOf(inner)))
