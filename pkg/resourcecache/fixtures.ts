@@ -46,12 +46,12 @@ export function entry(name: string, options: NodeOptions = {}): Entry {
   return toEntry(servedNodes, node(name, options))
 }
 
-/** Creates a CachedObject as if it had been received. */
+/** Creates a CachedObject as if it had been received from kube-apiserver. */
 export function toEntry(served: ServedKind, object: KubeObject): Entry {
   return Entry.from(served, object, JSON.stringify(object))
 }
 
-/** Replaces the state of a store as if the objects had been received. */
+/** Replaces the content of a store as if the objects had been received from kube-apiserver. */
 export function replaceAll(store: ObjectStore, items: readonly KubeObject[], resourceVersion: string): void {
   store.replace(
     items,
@@ -60,7 +60,7 @@ export function replaceAll(store: ObjectStore, items: readonly KubeObject[], res
   )
 }
 
-/** A collection of the nodes named, at version 10. */
+/** Creates a store of the given nodes at resource version 10. */
 export function storeOf(
   items: readonly KubeObject[],
   { version = 10, ...options }: ObjectStoreOptions & { readonly version?: number } = {},
@@ -83,7 +83,9 @@ export function namesOf(chunks: readonly Chunk[]): string[] {
   return chunks.flatMap(chunk => chunk.entries.map(({ name }) => name))
 }
 
-/** Numbers that look random and are the same at every run (mulberry32). */
+/**
+ * Returns a pseudorandom number generator (mulberry32) that produces the same numbers on every run.
+ */
 export function createRandom(seed: number): (below: number) => number {
   let state = seed
   return below => {
@@ -94,7 +96,7 @@ export function createRandom(seed: number): (below: number) => number {
   }
 }
 
-/** What a caller may see: objects of some names, until others are given. */
+/** Visibility of the objects with the given names, until a test changes the names. */
 export function changingSight(...first: readonly string[]) {
   const listeners = new Set<() => void>()
   let now = first

@@ -10,8 +10,7 @@ export type Column = {
 }
 
 /**
- * A cell of a row. An age is stored as the time it is computed from; `ago` is one in parentheses
- * after a text.
+ * A cell of a row. An age is stored as the start time; `ago` is an age in parentheses after a text.
  */
 export type Cell =
   | string
@@ -19,55 +18,55 @@ export type Cell =
   | { readonly since: string }
   | { readonly text: string; readonly ago: string }
 
-/** The fields that lists use, extracted once when an object arrives. */
+/** The values that lists use, extracted once when an object arrives. */
 export type IndexedFields = {
-  /** The word that `status=` filters by. */
+  /** The value for the filter `status`. */
   readonly status: string
   readonly cells: readonly Cell[]
   /** Kind-specific values that filters and decorations read. */
   readonly values: Readonly<Record<string, string>>
   /**
-   * The time of the last change according to the kind itself (RFC 3339); otherwise managed fields
-   * decide.
+   * Time of the last change (RFC 3339), if the kind itself stores it; otherwise managedFields
+   * determine it.
    */
   readonly updated?: string
 }
 
-/** Data about an object that comes from other objects. */
+/** Annotations and cells of an object that are computed from other objects. */
 export type Decoration = {
   readonly annotations: Readonly<Record<string, string>>
   readonly cells: readonly Cell[]
 }
 
-/** Narrows a list by one query parameter. @throws Status 400 when the value is not allowed */
+/** Parses the value of a filter parameter. @throws Status 400 for a value that is not allowed */
 export type FilterParser = (value: string) => (fields: IndexedFields) => boolean
 
-/** Settings of a kind, in addition to its discovery. */
+/** Properties of a kind that discovery does not provide. */
 export type KindOptions = {
   readonly toFields: (object: KubeObject) => IndexedFields
   readonly filters: Readonly<Record<string, FilterParser>>
-  /** Columns of its Table, for kinds that are served through aggregation. */
+  /** Columns of the Table, for kinds of the extension API. */
   readonly columns?: readonly Column[]
-  /** Fields that callers must not read, each as a path of names. */
+  /** Paths of fields that callers must not read. */
   readonly hidden?: readonly (readonly string[])[]
 }
 
-/** Everything that serving a kind takes. */
+/** A kind with all properties that are needed to serve it. */
 export type Kind = KindOptions & {
   readonly plural: string
   readonly singular: string
   readonly kind: string
   readonly namespaced: boolean
-  /** Its API group at kube-apiserver. */
+  /** API group, version and path of the kind at kube-apiserver. */
   readonly source: { readonly group: string; readonly version: string; readonly path: string }
   readonly shortNames: readonly string[]
   readonly categories: readonly string[]
   readonly columns: readonly Column[]
-  /** The kind cannot be watched, and is listed for each request. */
+  /** Set for kinds that cannot be watched: they are listed for each request. */
   readonly isListedOnly?: true
 }
 
-/** The path of an object in kube-apiserver's own API. */
+/** Returns the path of an object in the API of kube-apiserver. */
 export function toSelfLink(kind: Kind, namespace: string, name: string): string {
   const scope =
     kind.source.group === ''

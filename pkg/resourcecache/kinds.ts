@@ -16,7 +16,7 @@ import { claims, snapshotClasses, snapshotContents, snapshots, volumes } from '.
 import { cronJobs, daemonSets, deployments, jobs, replicated } from './kinds/workloads.ts'
 import { workspaces } from './kinds/workspaces.ts'
 
-/** The version of the resources group, here and on every path. */
+/** Version of the resources group, in the extension API and in the platform API. */
 export const resourcesVersion = 'v1alpha3'
 
 export function resourcesGroup(groupDomain: string): string {
@@ -24,14 +24,14 @@ export function resourcesGroup(groupDomain: string): string {
 }
 
 /**
- * Kinds that are cached from the start: they are used by most requests, or needed to compute
- * annotations of others.
+ * Kinds that are cached from the start: most requests use them, or annotations of others depend on
+ * them.
  */
 export const alwaysFollowed: readonly Kind[] = [nodes]
 
 /**
- * Kinds of the extension API, from which discovery, OpenAPI and Tables are built. None has a short
- * name: those belong to the built-in kinds, and kubectl warns if two resources have the same.
+ * Returns the kinds of the extension API, from which discovery, OpenAPI and Tables are built. None
+ * has a short name: built-in kinds have the same ones, and kubectl warns about duplicates.
  */
 export function toAggregatedKinds(groupDomain: string): readonly Kind[] {
   const tenant = `tenant.${groupDomain}`
@@ -49,9 +49,8 @@ export function toAggregatedKinds(groupDomain: string): readonly Kind[] {
 type Row = { readonly group: string; readonly plural: string; readonly options: KindOptions }
 
 /**
- * The table of kinds with special behaviour. Kinds without a row are served generically by their
- * discovery data. If several groups serve a plural, its row determines which one the plural refers
- * to.
+ * The kinds with special behaviour. Kinds without a row are served generically by their discovery
+ * data. If several groups serve a plural, the row determines which of them is meant.
  */
 export function createKindTable(groupDomain: string): readonly Row[] {
   const iam = `iam.${groupDomain}`

@@ -4,7 +4,7 @@
  */
 export type Amount = { readonly sign: -1 | 0 | 1; readonly point: number; readonly digits: string }
 
-// Longer than any number of kube-apiserver; longer text is compared as text, to limit the cost.
+// Longer than any number of kube-apiserver. Longer text is compared as text, which limits the cost.
 const maxLength = 64
 const syntax = /^([+-]?)(\d*)(?:\.(\d*))?(?:([KMGTPE]i|[numkMGTPE])|[eE]([+-]?\d{1,9}))?$/
 const decimalExponents: Readonly<Record<string, number>> = {
@@ -27,7 +27,9 @@ const binaryShifts: Readonly<Record<string, bigint>> = {
   Ei: 60n,
 }
 
-/** undefined for other text, such as a word or a name that begins with a digit. */
+/**
+ * Parses a number or a quantity; undefined for other text, such as a name that begins with a digit.
+ */
 export function parseAmount(text: string): Amount | undefined {
   const match = text.length <= maxLength ? syntax.exec(text) : null
   if (match === null) return undefined
@@ -41,7 +43,7 @@ export function parseAmount(text: string): Amount | undefined {
   return { sign: sign === '-' ? -1 : 1, point, digits: digits.replace(/0+$/, '') }
 }
 
-/** Negative, 0 or positive, as for Array.sort. */
+/** Returns a negative number, 0 or a positive number, as Array.sort requires. */
 export function compareAmounts(a: Amount, b: Amount): number {
   if (a.sign !== b.sign) return a.sign - b.sign
   if (a.point !== b.point) return a.sign * (a.point - b.point)

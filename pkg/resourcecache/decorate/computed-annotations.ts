@@ -9,9 +9,9 @@ import { createPvcUsageIndex } from './pvc-usage-index.ts'
 export type ComputedAnnotations = {
   /** The computed annotations for objects of `<group>/<plural>`; undefined for most. */
   readonly of: (kind: string) => Decorate | undefined
-  /** To be fed with all pods. */
+  /** Must receive the objects and events of all pods. */
   readonly pods: KindWatchOptions['handler']
-  /** Must be called with the drivers that have a VolumeSnapshotClass. */
+  /** Must be called with the CSI drivers for which a VolumeSnapshotClass exists. */
   readonly setSnapshotDrivers: (drivers: ReadonlySet<string>) => void
 }
 
@@ -20,8 +20,8 @@ const namespaces = '/namespaces'
 const claims = '/persistentvolumeclaims'
 
 /**
- * Annotations that are computed from other objects. Only a few values of each pod are stored, from
- * one watch of all pods.
+ * Computes annotations from other objects. One watch of all pods provides the input, of which only
+ * a few values per pod are stored.
  *
  * @param changed called with the objects of a kind to annotate again; 'all' for all of them
  */

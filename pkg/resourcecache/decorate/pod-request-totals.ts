@@ -4,7 +4,7 @@ import type { KindWatchOptions } from '../informer/kind-watch.ts'
 import { type PodRequests, toPodRequests } from './pod-requests.ts'
 import { add, type Quantity, subtract, zero } from './quantity.ts'
 
-/** The sum of requests of the pods of a node or namespace. */
+/** The sum of resource requests of all pods of a node or namespace. */
 export type PodRequestTotals = {
   readonly pods: number
   readonly cpuRequests: Quantity
@@ -29,9 +29,9 @@ export type PodRequestIndex = {
 }
 
 /**
- * Maintains the sums per place as pods come and go; only these values of a pod are stored.
+ * Maintains the sums as pods change. Only the summed values of a pod are stored.
  *
- * @param changed called with the places whose sums changed, once per batch of events
+ * @param changed called once per batch of events with the keys whose sums have changed
  * @param placeOf the key to sum by; the node by default
  */
 export function createPodRequestIndex(
@@ -100,7 +100,7 @@ function shift(usage: Map<string, PodRequestTotals>, pod: Placed, sign: 1 | -1):
   })
 }
 
-/** Most pod updates are status heartbeats that change none of this. */
+/** Returns whether an update changes no summed value, as most status updates. */
 function isSame(a: Placed | undefined, b: Placed | undefined): boolean {
   if (a === undefined || b === undefined) return a === b
   return a.place === b.place && amounts.every(amount => a[amount].nano === b[amount].nano)

@@ -11,10 +11,10 @@ export type PodRequests = {
 }
 
 /**
- * Returns the node of a pod and its resource requests, by the rules of kubectl and the scheduler:
- * pod-level resources, otherwise containers plus sidecars or the largest init container if that is
- * more; plus overhead (KEP-688, KEP-753, KEP-2837). Undefined for a pod without a node, or one that
- * has terminated.
+ * Returns the node of a pod and its resource requests, by the rules of kubectl and the scheduler.
+ * These are pod-level resources if set. Otherwise they are the sum of containers and sidecars, or
+ * the largest init container if that is more. Overhead is added (KEP-688, KEP-753, KEP-2837).
+ * Undefined for a pod without a node, or one that has terminated.
  */
 export function toPodRequests(pod: KubeObject): PodRequests | undefined {
   const spec = record(pod.spec)
@@ -37,7 +37,7 @@ function total(
 ): Quantity {
   const podLevel = record(record(spec.resources)[list])[resource]
   const sum = podLevel === undefined ? containersTotal(spec, list, resource) : parseQuantity(podLevel)
-  // A pod without a limit stays unlimited: overhead is only added to an existing limit.
+  // Overhead is only added to an existing limit: a pod without a limit remains unlimited.
   if (list === 'limits' && sum.nano === 0n) return sum
   return add(sum, parseQuantity(record(spec.overhead)[resource]))
 }

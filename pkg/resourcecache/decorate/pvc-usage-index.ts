@@ -4,7 +4,7 @@ import { claimsOf } from '../kinds/pods.ts'
 import { toKey } from '../store/cached-object.ts'
 
 export type PvcUsageIndex = {
-  /** Whether a pod that has not ended uses the claim `<namespace>/<name>`. */
+  /** Returns whether a pod that has not terminated uses the claim `<namespace>/<name>`. */
   readonly isMounted: (claim: string) => boolean
   readonly handler: KindWatchOptions['handler']
 }
@@ -20,7 +20,7 @@ export function createPvcUsageIndex(changed: (claims: ReadonlySet<string>) => vo
   function set(pod: KubeObject, next: readonly string[], touched: Set<string>): void {
     const key = toKey(pod.metadata.namespace ?? '', pod.metadata.name)
     const last = claimsOfPod.get(key) ?? []
-    // Most updates of pods are of their status.
+    // Most updates of pods change only their status.
     if (last.join() === next.join()) return
     for (const claim of last) count(claim, -1, touched)
     for (const claim of next) count(claim, 1, touched)

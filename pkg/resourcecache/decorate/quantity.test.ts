@@ -48,7 +48,7 @@ describe('parseQuantity', () => {
     ['1e-3', 1_000_000n, 'decimal'],
     ['12.5e1', 125n * unit, 'decimal'],
     ['9007199254740993', 9_007_199_254_740_993n * unit, 'decimal'],
-    // Below a nano unit, up and away from zero.
+    // Values below the nano unit are rounded up, away from zero.
     ['0.1n', 1n, 'decimal'],
     ['1.0000000001', unit + 1n, 'decimal'],
     ['-1.0000000001', -unit - 1n, 'decimal'],
@@ -143,11 +143,11 @@ describe('add', () => {
     ['1', '500m', '1500m'],
     ['1Gi', '1Gi', '2Gi'],
     ['512Mi', '512Mi', '1Gi'],
-    // The first term's format is the sum's.
+    // The sum has the format of its first term.
     ['1Gi', '1G', '2073741824'],
     ['1Ki', '1000', '2024'],
     ['1M', '1Mi', '2048576'],
-    // Zero does not matter.
+    // A term of zero does not determine the format.
     ['0', '1Gi', '1Gi'],
     ['1Gi', '0', '1Gi'],
     ['9007199254740993', '1', '9007199254740994'],

@@ -31,7 +31,7 @@ const scales = new Map([...decimalSuffixes, ...binarySuffixes])
 const syntax = /^([+-]?)(\d*)(?:\.(\d*))?(?:([KMGTPE]i|[numkMGTPE])|[eE]([+-]?\d{1,3}))?$/
 
 /**
- * Parses a quantity. Invalid text counts as zero, since values come validated from kube-apiserver.
+ * Parses a quantity. Invalid text is parsed as zero, since kube-apiserver has validated all values.
  */
 export function parseQuantity(text: unknown): Quantity {
   const match = syntax.exec(typeof text === 'number' ? String(text) : typeof text === 'string' ? text : '')
@@ -44,7 +44,7 @@ export function parseQuantity(text: unknown): Quantity {
   if (power >= 0) scale *= 10n ** BigInt(power)
   else divisor *= 10n ** BigInt(-power)
   const product = BigInt(whole + fraction) * scale
-  // Below a nano unit quantities round up, away from zero.
+  // Values below the nano unit are rounded up, away from zero.
   const nano = (product + divisor - 1n) / divisor
   return { nano: sign === '-' ? -nano : nano, format: suffix.endsWith('i') ? 'binary' : 'decimal' }
 }
@@ -62,8 +62,8 @@ export function larger(a: Quantity, b: Quantity): Quantity {
 }
 
 /**
- * Formats in canonical form: the largest suffix that leaves a whole number, such as `1250m`, `3` or
- * `2Gi`.
+ * Formats a quantity in canonical form: with the largest suffix that leaves a whole number, such as
+ * `1250m`, `3` or `2Gi`.
  */
 export function formatQuantity({ nano, format }: Quantity): string {
   if (nano === 0n) return '0'
@@ -72,7 +72,7 @@ export function formatQuantity({ nano, format }: Quantity): string {
   return `${nano / scale}${suffix}`
 }
 
-/** Whole percent of `part` in `whole`, truncated; 0 when there is nothing to take a part of. */
+/** Returns `part` as a percentage of `whole`, rounded down; 0 if `whole` is zero. */
 export function percent(part: Quantity, whole: Quantity): number {
   return whole.nano === 0n ? 0 : Number((part.nano * 100n) / whole.nano)
 }

@@ -5,7 +5,7 @@ import { toKey } from '../store/cached-object.ts'
 import type { Confirm, ObjectStore, Scope } from '../store/store.ts'
 import { SharedCalls } from './shared-calls.ts'
 
-/** Consistent reads of kube-apiserver. */
+/** Reads from kube-apiserver that are consistent with etcd. */
 export type VersionReader = {
   /** @throws Status */
   readonly page: (call: { readonly path: string }) => Promise<VersionPage>
@@ -16,17 +16,17 @@ export type VersionReader = {
 // The same timeout as the watch cache of kube-apiserver.
 const waitMs = 3_000
 /**
- * Objects of a frequently changing kind may be skipped in the comparison, since their events arrive
- * anyway.
+ * Time within which the watch of a frequently changing kind usually reaches a version by itself, so
+ * that no comparison is needed.
  */
 export const momentMs = 25
 const pageSize = 1_000
 
 /**
- * Confirms that a store is current with a list of names and resource versions
+ * Confirms that a store is current by comparing it with a list of names and resource versions
  * (docs/adr/0016-consistent-reads.md). The version of the list is the etcd revision, which grows
- * with every write of any kind; the watch of an idle kind reaches it only with the next bookmark,
- * up to a minute later. So the store is also compared with the list.
+ * with every write of any kind. The watch of an idle kind reaches it only with the next bookmark,
+ * up to a minute later, so waiting for that version alone is not sufficient.
  *
  * @returns a function whose concurrent calls for a scope share one list
  */
@@ -46,7 +46,8 @@ export function createConfirm(store: ObjectStore, reader: VersionReader): Confir
   }
 
   async function confirmList(scope: Scope): Promise<void> {
-    // A large kind is only listed if its watch does not reach the version of the list shortly.
+    // A large kind is only listed completely if its watch does not soon reach the version of the
+    // list.
     let page = await read(scope, isAll(scope) && store.size > pageSize ? 1 : pageSize, '')
     const version = Number(page.version)
     const deadlineMs = performance.now() + waitMs
@@ -64,14 +65,17 @@ export function createConfirm(store: ObjectStore, reader: VersionReader): Confir
     while (store.version < version && different !== undefined) {
       if (!(await store.waitFor(store.version + 1, deadlineMs - performance.now())))
         throw tooLargeResourceVersion(String(version), String(store.version))
-      // All objects are compared again only if this one matches: a large kind may change all the
-      // time.
+      // All objects are compared again only if this one matches: a large kind may change
+      // continuously.
       if (isAsListed(store, different, listed)) different = findDifference(store, scope, listed)
     }
     if (isAll(scope) && version > store.version) store.advance(version)
   }
 
-  /** A get is served immediately by kube-apiserver, while a list waits for progress from etcd. */
+  /**
+   * Compares a single object by a get, which kube-apiserver serves immediately. A list waits for
+   * progress from etcd.
+   */
   async function confirmObject(scope: Scope): Promise<void> {
     const path = `${collectionPath(kind.source.path, scope.namespace)}/${encodeURIComponent(scope.name)}`
     const version = await reader.object({ path }).catch(refuse)
@@ -79,7 +83,8 @@ export function createConfirm(store: ObjectStore, reader: VersionReader): Confir
       if (await store.waitFor(Number(version), waitMs)) return
       throw tooLargeResourceVersion(version, String(store.version))
     }
-    // The object was deleted or changed later; only the version of a list can show which.
+    // kube-apiserver does not have the object. Only the version of a list shows whether the store
+    // is newer.
     if (store.get(scope.namespace, scope.name) !== undefined) await confirmList(scope)
   }
 
@@ -121,7 +126,7 @@ function collectionPath(path: string, namespace: string): string {
   return `${path.slice(0, at)}/namespaces/${encodeURIComponent(namespace)}${path.slice(at)}`
 }
 
-/** A value in a field selector (EscapeValue of apimachinery's fields). */
+/** Escapes a value for a field selector (EscapeValue of k8s.io/apimachinery/pkg/fields). */
 function escapeValue(value: string): string {
   return value.replace(/[\\,=]/g, '\\$&')
 }

@@ -68,7 +68,7 @@ describe('createDiscoveryCache', () => {
   const byPlural: readonly [string, string | undefined][] = [
     ['pods', '/api/v1/pods'],
     ['nodes', '/api/v1/nodes'],
-    // Two groups have these kinds: the table of kinds decides.
+    // Several groups serve these plurals: the table of kinds selects one.
     ['events', '/api/v1/events'],
     // Kinds of the platform take precedence.
     ['users', '/apis/iam.kapis.io/v1alpha2/users'],

@@ -6,20 +6,21 @@ import { createKindTable, resourcesGroup } from '../kinds.ts'
 
 export type DiscoveryCache = {
   /**
-   * Returns the kind of a group and version; undefined if kube-apiserver does not serve it with
-   * list.
+   * Returns the kind of a group and version; undefined if kube-apiserver does not serve it or
+   * cannot list it.
    */
   readonly find: (group: string, version: string, plural: string) => Promise<Kind | undefined>
   /**
-   * Returns the kind for a plural: that of the table of kinds, otherwise that of the platform,
-   * otherwise the built-in one.
+   * Returns the kind for a plural. The table of kinds takes precedence, then groups of the
+   * platform, then built-in groups.
    */
   readonly findByPlural: (plural: string) => Promise<Kind | undefined>
   /** Returns a kind that can be watched, in the preferred version of its group. */
   readonly findByKind: (group: string, kind: string) => Promise<Kind | undefined>
 }
 
-// Requests for unknown kinds must not cause a request to kube-apiserver each time.
+// Limits refreshes, so that requests for unknown kinds do not each cause a request to
+// kube-apiserver.
 const refreshMs = { known: 60_000, missing: 2_000 }
 const aggregatedDiscovery = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList'
 const accept = `${aggregatedDiscovery},${aggregatedDiscovery.replace('v=v2', 'v=v2beta1')}`
@@ -27,9 +28,8 @@ const accept = `${aggregatedDiscovery},${aggregatedDiscovery.replace('v=v2', 'v=
 type Found = { readonly kinds: readonly Kind[]; readonly atMs: number }
 
 /**
- * The resources of kube-apiserver by aggregated discovery (KEP-3352): built-in kinds and custom
- * resources, kept up to date. The group of the extension API is excluded, since this server serves
- * it.
+ * Maintains the resources of kube-apiserver by aggregated discovery (KEP-3352): built-in kinds and
+ * custom resources. The group of the extension API is excluded, since this server itself serves it.
  */
 export function createDiscoveryCache(options: {
   readonly client: KubeClient
@@ -83,7 +83,7 @@ export function createDiscoveryCache(options: {
 
   function rank(kind: Kind): number {
     const { group } = kind.source
-    // metrics.k8s.io reuses the plural names of the kinds that it measures.
+    // Such kinds have low precedence: metrics.k8s.io has the plurals of the kinds that it measures.
     if (kind.isListedOnly) return 4
     if (table.some(row => row.plural === kind.plural && row.group === group)) return 0
     if (group === '') return 1

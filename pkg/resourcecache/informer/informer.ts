@@ -13,22 +13,22 @@ export type KindInformerOptions = {
   readonly served: ServedKind
   readonly decorate?: Decorate
   readonly logger: Logger
-  /** Further sinks for its objects, which may be added and removed. */
+  /** Additional receivers of the objects, which may be added and removed. */
   readonly sinks?: () => Iterable<Pick<ReflectorHandler, 'replace' | 'apply'>>
-  /** Called when kube-apiserver does not serve the kind (any more). */
+  /** Called when kube-apiserver does not serve the kind, or no longer does. */
   readonly gone: () => void
 }
 
-// A watch is normally restarted within this time; after it the cache may be stale and is not used.
+// A watch normally restarts within this time, after which the cache may be stale and is not read.
 const staleAfterMs = 5_000
-// The time that clients usually wait for the first list of a large kind.
+// Shorter than the usual client timeout, within which the first list of a large kind must complete.
 const firstListMs = 20_000
 
 /** A cached kind: its collection, and the watch that updates it. */
 export class KindInformer {
   readonly store: ObjectStore
   usedAtMs = performance.now()
-  /** Stops watches that only this kind needs. */
+  /** Stops watches that only this kind requires. */
   release: (() => void) | undefined
   readonly #plural: string
   readonly #reflector: Reflector
@@ -80,12 +80,12 @@ export class KindInformer {
     return this.#isSynced
   }
 
-  /** Whether kube-apiserver has reported that the kind does not exist (any more). */
+  /** Whether kube-apiserver has reported that the kind does not exist, or no longer exists. */
   get isGone(): boolean {
     return isUnknown(this.#refusal)
   }
 
-  /** Resolves once the first list is there. */
+  /** Resolves when the first list has been stored. */
   started(): Promise<void> {
     return this.#synced
   }
@@ -112,12 +112,12 @@ export class KindInformer {
     return this.store
   }
 
-  /** The same, after the first list. @throws Status 404 for an unknown kind, 503 */
+  /** Returns the store after the first list. @throws Status 404 for an unknown kind, 503 */
   async ready(): Promise<ObjectStore> {
     const deadline = performance.now() + firstListMs
     while (!this.#isSynced && performance.now() < deadline && this.#refusal === undefined) {
       const { promise, resolve } = Promise.withResolvers<void>()
-      // Errors are reported through the sink, so they are polled.
+      // Also polls, since an error of the first list does not settle the promise.
       const timer = setTimeout(resolve, 50)
       await Promise.race([this.#synced, promise])
       clearTimeout(timer)

@@ -5,7 +5,7 @@ import type { Logger } from '../../telemetry/logger.ts'
 
 export type KindWatchOptions = {
   readonly client: KubeClient
-  /** Collection path, such as /api/v1/pods. */
+  /** Path of the collection, such as /api/v1/pods. */
   readonly path: string
   readonly logger: Logger
   readonly handler: { readonly replace: (items: readonly KubeObject[]) => void } & Pick<
@@ -15,8 +15,8 @@ export type KindWatchOptions = {
 }
 
 /**
- * Watches a kind for another part of the program that stores little of each object. While the kind
- * is in the resource cache, it shares the watch of the cache (`followed`); otherwise it has its
+ * Watches a kind for a part of the program that stores only little of each object. While the kind
+ * is in the resource cache, it uses the watch of the cache (`followed`), otherwise a watch of its
  * own.
  */
 export class KindWatch {
@@ -34,9 +34,9 @@ export class KindWatch {
   }
 
   /**
-   * Resolves after the first list.
+   * Starts watching; resolves after the first list.
    *
-   * @param cached the objects that the cache already has
+   * @param cached the objects that the cache already contains
    */
   start(cached?: readonly KubeObject[]): Promise<void> {
     this.#isRunning = true
@@ -50,7 +50,7 @@ export class KindWatch {
     this.#endOwn()
   }
 
-  /** Must be called with all updates of the cache's watch, beginning with its first list. */
+  /** Must receive all updates of the watch of the cache, beginning with its first list. */
   readonly followed: Pick<ReflectorHandler, 'replace' | 'apply'> = {
     replace: items => {
       if (!this.#isRunning) return
@@ -58,7 +58,7 @@ export class KindWatch {
       this.#replace(items)
     },
     apply: events => {
-      // Until its first list the cache's watch has no events.
+      // The watch of the cache sends no events before its first list.
       if (this.#isRunning) this.#options.handler.apply(events)
     },
   }

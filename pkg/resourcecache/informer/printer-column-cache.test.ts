@@ -39,7 +39,7 @@ describe('createPrinterColumns', () => {
     })
     await Promise.all([columns(widgets), columns(widgets)])
     expect(count).to.equal(1)
-    // Too large to be kept.
+    // Too large for the cache.
     await columns(widgets)
     expect(count).to.equal(2)
   })

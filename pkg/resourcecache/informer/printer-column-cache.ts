@@ -11,17 +11,18 @@ const maxBytes = 4 * 1024 * 1024
 const keptMs = 10_000
 
 /**
- * Reads the columns of custom resources from their definitions, at most ten seconds old.
+ * Reads the printer columns of custom resources from their definitions, and caches them for ten
+ * seconds.
  *
- * @returns a function that returns undefined for kinds that no CustomResourceDefinition defines, and
- * throws Status 503
+ * @returns a function that returns undefined for kinds that no CustomResourceDefinition defines,
+ * and throws Status 503
  */
 export function createPrinterColumns(
   client: Pick<KubeClient, 'call'>,
 ): (kind: Kind) => Promise<readonly PrinterColumn[] | undefined> {
   const cache = createBoundedCache<Columns>({
     maxBytes,
-    // The author of a definition decides how many there are.
+    // The author of a definition determines the number and length of its columns.
     sizeOf: ({ columns = [] }) => 4 * JSON.stringify(columns).length,
   })
   const share = createSingleFlight<Columns>()

@@ -17,13 +17,13 @@ export type ResourceCacheOptions = {
   readonly limits: () => CacheLimits
 }
 
-/** The current limits. */
+/** The current limits of the cache. */
 export type CacheLimits = {
-  /** How long an unused kind stays cached. */
+  /** Time for which an unused kind remains cached. */
   readonly idleSeconds: number
   /**
-   * Limit for the estimated memory of all cached kinds; beyond it unused kinds are removed first,
-   * and no others are added.
+   * Limit for the estimated memory of all cached kinds. Beyond it, unused kinds are removed, and no
+   * others are added.
    */
   readonly maxMegabytes: number
 }
@@ -32,8 +32,8 @@ const sweepMs = 5_000
 const lookAgainMs = 10_000
 
 /**
- * The cached kinds: those of the extension API from the start, all others from the first request
- * until they are unused.
+ * The cached kinds: those of the extension API from the start, all others from their first use
+ * until they have been unused for a while.
  */
 export class ResourceCache {
   readonly #options: ResourceCacheOptions
@@ -58,7 +58,7 @@ export class ResourceCache {
   }
 
   /**
-   * Watches a kind for another part of the program, sharing the watch of the cache.
+   * Watches a kind for another part of the program, with the watch of the cache if there is one.
    *
    * @param path of the collection, such as /api/v1/namespaces
    */
@@ -82,8 +82,8 @@ export class ResourceCache {
   }
 
   /**
-   * Resolves when all kinds of the extension API have synced. Pods are first, so that nodes are
-   * never shown without their sums.
+   * Resolves when all kinds of the extension API have synced. Pods sync first, so that nodes are
+   * never shown without the sums of their pods.
    */
   async start(): Promise<void> {
     this.#sweeper = setInterval(() => this.#sweep(), sweepMs)
@@ -103,7 +103,7 @@ export class ResourceCache {
     return this.#synced
   }
 
-  /** Estimated bytes of all that is followed. */
+  /** Estimated size of all cached kinds in bytes. */
   get bytes(): number {
     let sum = 0
     for (const { store } of this.#live.values()) sum += store.bytes
@@ -111,9 +111,9 @@ export class ResourceCache {
   }
 
   /**
-   * The collection of an aggregated kind; undefined for any other plural.
+   * Returns the store of a kind of the extension API; undefined for any other plural.
    *
-   * @throws Status 503 while it cannot be trusted
+   * @throws Status 503 while the store is stale
    */
   store(plural: string): ObjectStore | undefined {
     const kind = alwaysFollowed.find(row => row.plural === plural)
@@ -131,7 +131,7 @@ export class ResourceCache {
   async obtain(kind: Kind): Promise<ObjectStore> {
     const live = this.#live.get(toName(kind)) ?? this.#begin(kind)
     if (kind.plural === 'persistentvolumeclaims') {
-      // Claims are served even if the snapshot classes cannot be read.
+      // Claims are served even if their snapshot classes cannot be read.
       await this.#followSnapshotClasses(live).catch(err =>
         this.#options.logger.warn({ err }, 'failed to read the classes of volume snapshots'),
       )
@@ -139,13 +139,13 @@ export class ResourceCache {
     return live.ready()
   }
 
-  /** The cached kinds. */
+  /** Returns the stores of all cached kinds. */
   stores(): readonly ObjectStore[] {
     return [...this.#live.values()].map(({ store }) => store)
   }
 
   #begin(kind: Kind): KindInformer {
-    // Before the pods have been listed, all claims would seem unused.
+    // Before the first list of pods, all claims would be shown as unused.
     if (!this.#synced) throw unavailable('the discovery of resources has not finished yet; retry later')
     if (!this.#fits()) {
       this.#makeRoom()
@@ -166,7 +166,7 @@ export class ResourceCache {
       logger,
       ...(decorate === undefined ? {} : { decorate }),
       sinks: () => this.#watchesOf(kind).map(({ followed }) => followed),
-      // A removed kind is not requested again; if it comes back it is another kind.
+      // A removed kind is not listed again; a kind that is created later is a new one.
       gone: () => {
         if (!alwaysFollowed.includes(kind)) this.#end(toName(kind), live)
       },
@@ -176,12 +176,12 @@ export class ResourceCache {
   }
 
   /**
-   * A claim can be snapshotted if its driver has a VolumeSnapshotClass, which an annotation
-   * reports.
+   * Watches VolumeSnapshotClasses for the annotation that states whether a claim can be
+   * snapshotted: its driver must have a class.
    */
   async #followSnapshotClasses(claims: KindInformer): Promise<void> {
     if (claims.release !== undefined || performance.now() < this.#nextLookMs) return
-    // An operator may install the snapshot API at any later time.
+    // The snapshot API may be installed later, so a missing kind is looked up again.
     this.#nextLookMs = performance.now() + lookAgainMs
     const kind = await this.#options.discovery.findByPlural('volumesnapshotclasses')
     if (kind === undefined) return
@@ -215,7 +215,7 @@ export class ResourceCache {
     return this.bytes <= this.#options.limits().maxMegabytes * 2 ** 20
   }
 
-  /** Removes the least recently used kinds until the others fit. */
+  /** Removes the least recently used kinds until the others fit into the limit. */
   #makeRoom(): void {
     for (const [name, live] of this.#idle()) {
       if (this.#fits()) return
@@ -223,7 +223,7 @@ export class ResourceCache {
     }
   }
 
-  /** Kinds that may be removed, least recently used first. */
+  /** Returns the kinds that may be removed, least recently used first. */
   #idle(): readonly (readonly [string, KindInformer])[] {
     const always = new Set(alwaysFollowed.map(toName))
     return [...this.#live]
@@ -236,7 +236,7 @@ export class ResourceCache {
     live.release?.()
     this.#live.delete(name)
     for (const watch of this.#watchesOf(live.store.served.kind)) watch.unfollowed()
-    // Last, because a notified caller may request the kind again.
+    // At the end, because a caller that is notified may request the kind again.
     live.store.end()
   }
 

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { SharedCalls } from './shared-calls.ts'
 
 describe('SharedCalls', () => {
-  /** Calls that are answered by hand, in the order in which they were made. */
+  /** Calls that the test completes, in the order in which they were made. */
   function create() {
     const made: PromiseWithResolvers<number>[] = []
     const calls = new SharedCalls<number>()

@@ -1,12 +1,12 @@
 /**
  * Shares a call among all callers that request it before it starts. Callers that request it while
- * it runs share the next one, since the running one may already have read its data.
+ * it runs share the next call, since the running one may have read its data before their request.
  */
 export class SharedCalls<T> {
   readonly #running = new Map<string, Promise<void>>()
   readonly #next = new Map<string, Promise<T>>()
 
-  /** @param key calls with the same key are shared */
+  /** @param key identifies calls that can be shared */
   run(key: string, call: () => Promise<T>): Promise<T> {
     const found = this.#next.get(key)
     if (found !== undefined) return found

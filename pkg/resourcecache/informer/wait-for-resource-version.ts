@@ -2,8 +2,8 @@ import { tooLargeResourceVersion } from '../../apierrors/status.ts'
 import type { ObjectStore, Scope } from '../store/store.ts'
 import { momentMs } from './consistent-read.ts'
 
-// As in kube-apiserver: long enough for a delayed watch event, short enough for a client with a
-// wrong version.
+// The timeout of kube-apiserver: long enough for a delayed watch event, short enough for a client
+// that requests a version that does not exist.
 const waitMs = 3_000
 const all: Scope = { namespace: '', name: '' }
 
@@ -19,7 +19,7 @@ export async function waitForLatest(store: ObjectStore, scope: Scope = all): Pro
 }
 
 /**
- * Waits until the collection is at least at `resourceVersion`; '' and '0' do not wait.
+ * Waits until the store is at least at `resourceVersion`; does not wait for '' and '0'.
  *
  * @throws Status 504 on a timeout
  */
@@ -33,8 +33,8 @@ export async function waitForVersion(store: ObjectStore, resourceVersion: string
 }
 
 /**
- * The store of an idle kind reaches a version only by a comparison; if that fails, the version does
- * not change.
+ * Starts a comparison with kube-apiserver, without which the store of an idle kind does not reach a
+ * newer version. An error is ignored: the version then remains unchanged.
  */
 export function confirmSoon(store: ObjectStore): void {
   store.confirm?.(all).catch(() => undefined)

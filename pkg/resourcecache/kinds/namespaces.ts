@@ -4,7 +4,7 @@ import { formatQuantity } from '../decorate/quantity.ts'
 import { column, type Decoration, integerColumn, type KindOptions } from '../kind.ts'
 import { exact } from '../list/filters.ts'
 
-/** The columns of kube-apiserver, then the workspace and the requests of pods. */
+/** The columns of kube-apiserver, followed by the workspace and the requests of pods. */
 export const namespaces = (groupDomain: string): KindOptions => ({
   columns: [
     column('Name', 0, 'Name of the namespace, unique in the cluster.', 'name'),

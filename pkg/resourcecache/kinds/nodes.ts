@@ -35,7 +35,9 @@ export const nodes: Kind = {
   filters: { status: oneOf('status', ['unschedulable', 'warning', 'running']) },
 }
 
-/** The eight request and limit annotations, and the cells of the last three columns. */
+/**
+ * Returns the eight annotations with requests and limits, and the cells of the last three columns.
+ */
 export function decorateNode(
   fields: IndexedFields,
   usage: PodRequestTotals,
@@ -92,7 +94,10 @@ function toFields(object: KubeObject): IndexedFields {
   }
 }
 
-/** The platform's health rule: any condition off its healthy value is a warning. */
+/**
+ * Returns whether a condition differs from its healthy value. KubeSphere shows such a node with a
+ * warning.
+ */
 function isUnhealthy(condition: Readonly<Record<string, unknown>>): boolean {
   const healthy = healthyValues.get(textOf(condition.type))
   return healthy !== undefined && condition.status !== healthy
@@ -136,7 +141,7 @@ function address(status: Readonly<Record<string, unknown>>, type: string): strin
   return textOf(found?.address) || '<none>'
 }
 
-/** Kubernetes 1.36 added the architecture to this column. */
+/** Returns the kernel version with the architecture, as since Kubernetes 1.36. */
 function kernel(info: Readonly<Record<string, unknown>>): string {
   const version = textOf(info.kernelVersion)
   if (version === '') return '<unknown>'

@@ -31,7 +31,7 @@ export const events: KindOptions = {
   filters: {},
 }
 
-/** Password hashes and their fingerprints are only for password checks. */
+/** Password hashes and their fingerprints are hidden: only password checks read them. */
 export const users: KindOptions = {
   hidden: [
     ['spec', 'password'],
@@ -41,7 +41,7 @@ export const users: KindOptions = {
   ],
   toFields(object) {
     const spec = membersOf(object.spec)
-    // A user without a state may log in.
+    // A user without a state is active.
     const state = textOf(membersOf(object.status).state) || 'Active'
     return {
       status: state,
@@ -61,7 +61,7 @@ export const users: KindOptions = {
   },
 }
 
-/** Also found by the kind name, which users know. */
+/** The filter by name also matches the kind, which users know better than the plural. */
 export const customResourceDefinitions: KindOptions = {
   toFields: object => ({
     status: plainStatus(object),
@@ -74,7 +74,7 @@ export const customResourceDefinitions: KindOptions = {
   },
 }
 
-/** Filters by one value of the object. */
+/** Filters by one of several values of an object. */
 export function byValues(
   read: (object: KubeObject) => Readonly<Record<string, string>>,
   names: readonly string[],

@@ -8,15 +8,15 @@ export type PodStatus = {
   readonly ready: number
   readonly containers: number
   readonly restarts: number
-  /** When a container last ended and was started again; '' when none was. */
+  /** Time at which a container last terminated before it was restarted; '' without restarts. */
   readonly restartedAt: string
 }
 
 const finalPhases = new Set(['Succeeded', 'Failed'])
 
 /**
- * Follows the printer of kube-apiserver for pods, including sidecars (KEP-753) and scheduling
- * gates.
+ * Returns the status of a pod by the rules of the pod printer of kube-apiserver, including sidecars
+ * (KEP-753) and scheduling gates.
  */
 export function toPodStatus(pod: KubeObject): PodStatus {
   const spec = membersOf(pod.spec)
@@ -69,8 +69,8 @@ function readInit(statuses: readonly Members[], sidecars: ReadonlySet<string>, {
 function readMain(statuses: readonly Members[], conditions: readonly Members[], before: string): string {
   let reason = before
   let isRunning = false
-  // The status of the first container takes precedence, since the printer goes from the last to the
-  // first.
+  // Like the printer, goes from the last container to the first, so that the first one takes
+  // precedence.
   for (const status of [...statuses].reverse()) {
     const { terminated, waiting, running } = statesOf(status)
     if (waiting && textOf(waiting.reason) !== '') reason = textOf(waiting.reason)

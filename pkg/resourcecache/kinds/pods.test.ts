@@ -31,7 +31,7 @@ const ended = (terminated: object) => ({ name: 'c', ready: false, restartCount: 
 const isReady = [{ type: 'Ready', status: 'True' }]
 
 describe('the status of a pod', () => {
-  // The STATUS column, and the status of the platform API.
+  // A pod, its STATUS column, and its status in the platform API.
   const table: readonly [string, Parts, string, string][] = [
     [
       'runs',

@@ -81,7 +81,7 @@ function readinessGates(spec: Members, status: Members): string {
   return `${gates.filter(gate => open.has(gate)).length}/${gates.length}`
 }
 
-/** Names of the claims that a pod mounts, including those created for it (ephemeral volumes). */
+/** Returns the names of the claims that a pod mounts, including those of its ephemeral volumes. */
 export function claimsOf(pod: KubeObject): readonly string[] {
   return itemsOf(membersOf(pod.spec).volumes)
     .map(membersOf)
@@ -93,7 +93,10 @@ export function claimsOf(pod: KubeObject): readonly string[] {
     .filter(name => name !== '')
 }
 
-/** The four status values of the platform for the many values of STATUS in kubectl. */
+/**
+ * Returns one of the four status values of the platform API, for the many values of STATUS in
+ * kubectl.
+ */
 function statusWord(pod: KubeObject, { reason }: PodStatus): string {
   if (reason === 'Running' || reason === 'Completed') return reason
   if (reason === 'Failed' || reason === 'Error' || reason.startsWith('OutOf')) return 'Error'

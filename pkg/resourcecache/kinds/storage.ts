@@ -30,7 +30,7 @@ export const claims: KindOptions = {
   toFields: object => ({ ...toVolumeFacts(object), cells: toClaimCells(object) }),
 }
 
-// Shortened like kubectl does.
+// The abbreviations of kubectl.
 const accessModes: Readonly<Record<string, string>> = {
   ReadWriteOnce: 'RWO',
   ReadOnlyMany: 'ROX',
@@ -73,8 +73,8 @@ function toVolumeFacts(object: KubeObject): IndexedFields {
 }
 
 /**
- * The two annotations that report whether a claim is mounted, and whether a snapshot of it can be
- * taken.
+ * Returns the two annotations that state whether a claim is mounted, and whether a snapshot of it
+ * is possible.
  */
 export function decorateClaim(
   fields: IndexedFields,

@@ -4,7 +4,10 @@ import { oneOf } from '../list/filters.ts'
 
 const words = ['stopped', 'running', 'updating']
 
-/** stopped without replicas, running if all existing ones are ready, otherwise updating. */
+/**
+ * Status: `stopped` without replicas, `running` if all existing replicas are ready, otherwise
+ * `updating`.
+ */
 export const deployments: KindOptions = {
   columns: [
     column('Name', 0, 'Name of the deployment, unique in its namespace.', 'name'),
@@ -34,12 +37,12 @@ export const deployments: KindOptions = {
   filters: { status: oneOf('status', words) },
 }
 
-/** The same, compared with the desired number. */
+/** Like `deployments`, but the ready replicas are compared with the desired number. */
 export const replicated: KindOptions = {
   toFields(object) {
     const ready = count(membersOf(object.status).readyReplicas)
     const wanted = membersOf(object.spec).replicas
-    // KubeSphere 3.4 treats a missing number as stopped; Kubernetes defaults to 1.
+    // As in KubeSphere 3.4, a missing number means stopped, although Kubernetes defaults to 1.
     return { status: toWord(ready, count(wanted)), cells: [], values: {} }
   },
   filters: { status: oneOf('status', words) },
@@ -94,7 +97,7 @@ function toDeploymentCells(object: KubeObject): readonly Cell[] {
   ]
 }
 
-/** A metav1.LabelSelector as kubectl writes it. */
+/** Formats a metav1.LabelSelector like kubectl. */
 function toSelectorText({ matchLabels, matchExpressions }: Readonly<Record<string, unknown>>): string {
   const labels = Object.entries(membersOf(matchLabels)).map(([key, value]) => `${key}=${textOf(value)}`)
   const expressions = itemsOf(matchExpressions)

@@ -13,11 +13,13 @@ import { ignoredText } from './supported-query.ts'
 type TableKind = Pick<Kind, 'plural' | 'columns'>
 type Requirement = Pick<FieldRequirement, 'operator' | 'value'>
 
-/** A column that a list can be filtered by. */
+/** A column by which a list can be filtered. */
 type FilterColumn = {
   readonly name: string
   readonly toMatch: (requirement: Requirement) => (entry: Entry) => boolean
-  /** The definition that was read, for a column that is not part of the kind. */
+  /**
+   * The printer column from the CustomResourceDefinition; undefined for a column of Kapis itself.
+   */
   readonly definition?: unknown
 }
 
@@ -64,15 +66,17 @@ function cellAt({ fields, decoration }: Entry, place: number): Cell {
   return fields.cells[place] ?? decoration.cells[place - fields.cells.length] ?? ''
 }
 
-/** An age changes by itself: it is compared by the time that it is counted from. */
+/**
+ * Returns the text of a cell to compare. An age changes continuously, so its start time is used.
+ */
 function toText(cell: Cell): string {
   if (typeof cell !== 'object') return String(cell)
   return 'since' in cell ? cell.since : cell.text
 }
 
 /**
- * Narrows a list to the rows whose cells are as the columnSelector demands. Names of columns are
- * compared without case, since kubectl prints them in capitals.
+ * Restricts a list to rows whose cells match the columnSelector. Column names are case-insensitive,
+ * since kubectl prints them in capitals.
  *
  * @throws Status 400 for an unknown column, with the supported ones
  */
@@ -105,9 +109,9 @@ function isNamed(name: string, wanted: string): boolean {
 }
 
 /**
- * The same for the platform API, which ignores columns that a kind does not have, with a warning.
+ * The same for the platform API, which ignores unknown columns with a warning.
  *
- * @throws Status 400 for a columnSelector that cannot be read
+ * @throws Status 400 for a syntax error in the columnSelector
  */
 export async function toColumnRestriction(
   kind: Kind,

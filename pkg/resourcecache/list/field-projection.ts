@@ -5,11 +5,11 @@ import { type Form, objectBytes, platformForm } from './list-body.ts'
 
 const maxFields = 64
 
-/** Splits at commas outside of brackets (`metadata.labels['a,b']`). */
+/** Splits at commas that are outside of brackets (`metadata.labels['a,b']`). */
 function splitPaths(text: string): readonly string[] {
   const paths: string[] = []
   let start = 0
-  // Start of the open bracket; after the last closing one there is none.
+  // End of the current bracket. Nothing is searched after the last closing bracket.
   let end = 0
   const last = text.lastIndexOf(']')
   for (let at = 0; at <= text.length; at++) {
@@ -26,7 +26,7 @@ function splitPaths(text: string): readonly string[] {
  * Creates the projection for `fields=metadata.name,status.phase`: objects with only these fields. A
  * path applies to all items of lists; `[0]` keeps one item. Missing fields are omitted.
  *
- * @param form of the whole objects
+ * @param form the form of whole objects
  * @throws Status 400
  */
 export function createFieldsForm(text: string, form: Form = platformForm): Form {

@@ -1,7 +1,7 @@
 import { badRequest } from '../../apierrors/status.ts'
 import type { FilterParser, IndexedFields } from '../kind.ts'
 
-/** A filter by status, which must be one of the values of the kind. */
+/** Returns a filter by status, whose value must be one of `words`. */
 export function oneOf(parameter: string, words: readonly string[]): FilterParser {
   return value => {
     if (!words.includes(value))
@@ -10,12 +10,12 @@ export function oneOf(parameter: string, words: readonly string[]): FilterParser
   }
 }
 
-/** A filter by exact value. */
+/** Returns a filter by an exact value. */
 export function exact(name: string): FilterParser {
   return value => fields => fields.values[name] === value
 }
 
-/** Exact except for case, for phases. */
+/** Returns a filter by a value that ignores case, for phases. */
 export function caseless(name: string): FilterParser {
   return value => {
     const wanted = value.toLowerCase()
@@ -23,7 +23,7 @@ export function caseless(name: string): FilterParser {
   }
 }
 
-/** A filter by one of several values of a kind (see joinValues). */
+/** Returns a filter by one of several values of an object (see joinValues). */
 export function anyOf(name: string): FilterParser {
   return value => fields => hasValue(fields, name, value)
 }
@@ -32,7 +32,7 @@ export function noneOf(name: string): FilterParser {
   return value => fields => !hasValue(fields, name, value)
 }
 
-/** Joins several values; names in Kubernetes contain no line feed. */
+/** Joins several values with line feeds, which names in Kubernetes cannot contain. */
 export function joinValues(values: readonly string[]): string {
   return values.length === 0 ? '' : `\n${values.join('\n')}\n`
 }
@@ -41,7 +41,7 @@ function hasValue(fields: IndexedFields, name: string, value: string): boolean {
   return !value.includes('\n') && fields.values[name]?.includes(`\n${value}\n`) === true
 }
 
-/** A filter by true or false. */
+/** Returns a filter by `true` or `false`. */
 export function yesOrNo(parameter: string): FilterParser {
   return value => {
     if (value !== 'true' && value !== 'false')

@@ -6,7 +6,7 @@ import { followVisibility } from './follow-visibility.ts'
 
 const many = Array.from({ length: 10_000 }, (_, i) => `n${i}`)
 
-/** A watch of nodes by name, whose names a test can change. */
+/** Starts a watch of the nodes with the given names, which the test can change. */
 function start(names: readonly string[], out = new Writable({ write: (_chunk, _encoding, done) => done() })) {
   const state = { names: new Set(names) }
   const store = storeOf(many.map(name => node(name)))

@@ -10,8 +10,8 @@ import type { Visible } from './object-visibility.ts'
 const sliceMs = 4
 
 /**
- * Sends events for objects that become visible (ADDED) or invisible (DELETED) to the caller without
- * being changed: in slices, and at the speed of the client.
+ * Sends events for unchanged objects that become visible (ADDED) or invisible (DELETED) to the
+ * caller. Works in time slices, and as fast as the client reads.
  *
  * @param options `tell` writes one event to the watcher, whose connection is `out`
  * @returns a function that stops it
@@ -33,12 +33,12 @@ export function followVisibility(
   let isRunning = false
   let isOutdated = false
 
-  // Changed objects are sent by the watch itself; here they are only noted.
+  // The watch itself sends changed objects; only their visibility is recorded here.
   const unsubscribe = store.subscribe({
     changed: changes => {
       for (const { type, entry, old } of changes) {
         const is = type !== 'DELETED' && isShown(entry)
-        // The watch treats an object that was hidden before it was sent as never shown.
+        // For the watch, an object that was hidden before it was sent has never been shown.
         const isUnsent = !is && shown.has(entry.key) && old !== undefined && !isShown(old)
         if (is) shown.add(entry.key)
         else shown.delete(entry.key)
@@ -69,7 +69,7 @@ export function followVisibility(
     }
   }
 
-  /** Again if what is visible changes meanwhile. */
+  /** Repeated if the visibility changes during the comparison. */
   async function compare(): Promise<void> {
     while (isOutdated && !isStopped) {
       isOutdated = false

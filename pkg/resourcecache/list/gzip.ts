@@ -2,28 +2,28 @@ import { constants, crc32, deflateRawSync } from 'node:zlib'
 import { unpooledBuffer } from '../store/unpooled-buffer.ts'
 
 /**
- * A relocatable piece of a gzip body: a deflate stream that ends byte-aligned with a full flush and
- * has no references before its start (RFC 1951), with the data to combine its checksum with others.
+ * A relocatable piece of a gzip body: a deflate stream that ends byte-aligned with a full flush,
+ * and does not refer to data before its start (RFC 1951). Also contains the values to combine its
+ * checksum with those of other pieces.
  */
 export type GzipPiece = {
   readonly deflated: Buffer
   readonly length: number
   readonly crc: number
   /**
-   * x^(8·length) modulo the CRC polynomial: the factor for the checksum of everything before the
-   * piece.
+   * x^(8·length) modulo the CRC polynomial: the factor for the checksum of all preceding pieces.
    */
   readonly shift: number
 }
 
 const polynomial = 0xedb88320
-// The reflected form: bit 31 is x^0.
+// In the reflected representation, bit 31 is x^0.
 const one = 0x80000000
 const xToTheEighth = 0x00800000
 
-// RFC 1952 section 2.3: magic, deflate, no flags, no time, no extra flags, Unix.
+// Header of RFC 1952 section 2.3: magic number, deflate, no flags, no time, no extra flags, Unix.
 const header = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3])
-// The final block: fixed codes and only the end-of-block symbol.
+// An empty final block: fixed codes, and only the end-of-block symbol.
 const finalBlock = Buffer.from([3, 0])
 
 export function toGzipPiece(bytes: Buffer): GzipPiece {
@@ -35,7 +35,7 @@ export function toGzipPiece(bytes: Buffer): GzipPiece {
   }
 }
 
-/** Assembles a gzip member (RFC 1952) from the pieces in order, without compressing again. */
+/** Assembles a gzip member (RFC 1952) from pieces in order, without compressing them again. */
 export function* joinGzip(pieces: Iterable<GzipPiece>): Generator<Buffer> {
   let crc = 0
   let length = 0
@@ -52,7 +52,7 @@ export function* joinGzip(pieces: Iterable<GzipPiece>): Generator<Buffer> {
   yield trailer
 }
 
-/** Product of two polynomials over GF(2), modulo the CRC-32 polynomial. */
+/** Returns the product of two polynomials over GF(2), modulo the CRC-32 polynomial. */
 function multiply(a: number, b: number): number {
   let product = 0
   let shifted = b

@@ -106,7 +106,7 @@ describe('isWorthGzip', () => {
   it('is for what is larger than 128 KiB', () => {
     const of = (bytes: number): Selection => {
       const length = aggregatedForm.toParts(entry('a'))[0]?.length ?? 0
-      // `,"spec":{"x":"…"}}` around the text.
+      // The 17 characters of `,"spec":{"x":"…"}}` around the text.
       const big = entry('a', { spec: { x: 'x'.repeat(bytes - length - 17) } })
       return selectPage(new SortedIndex(byKey, [big]).snapshot(), {
         offset: 0,

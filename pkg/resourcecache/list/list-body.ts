@@ -3,16 +3,16 @@ import type { Entry } from '../store/cached-object.ts'
 import { type Chunk, entriesOf, type Selection } from '../store/chunk.ts'
 import { type GzipPiece, toGzipPiece } from './gzip.ts'
 
-/** How an API shows an object. */
+/** The representation of objects in an API. */
 export type Form = {
-  /** Projections with the same name have the same result. */
+  /** Identifies the projection: those with the same name produce the same result. */
   readonly name: string
   /**
-   * The JSON of an object in parts. Large parts are those of the cached object, shared by all
-   * responses.
+   * Returns the JSON of an object in parts. Large parts belong to the cached object and are shared
+   * by all responses.
    */
   readonly toParts: (entry: Entry) => readonly Buffer[]
-  /** Computed for each response from the whole object, and not cached. */
+  /** Set if the result is computed from the whole object for each response, and not cached. */
   readonly isComputed?: true
 }
 
@@ -22,26 +22,26 @@ export const aggregatedForm: Form = {
 }
 export const platformForm: Form = { name: 'platform', toParts: entry => [entry.platformHead(), entry.tail] }
 
-/** The text around the items of a list. */
+/** The text before and after the items of a list. */
 export type Frame = { readonly before: string; readonly after: string }
 
 const comma = Buffer.from(',')
-// As kube-apiserver: below this, compressing costs more than it saves on a local network.
+// As in kube-apiserver: compressing less costs more than it saves on a local network.
 const gzipFromBytes = 128 * 1024
 const chunkBytes = pieceBytes / 2
 // A longer time slice would noticeably delay other requests.
 const sliceMs = 2
 
-/** One complete object. */
+/** Returns the JSON of one object. */
 export function objectBytes(entry: Entry, form: Form): Buffer {
   return Buffer.concat(form.toParts(entry))
 }
 
-/** Returns whether the objects are larger than a number of bytes; stops counting there. */
+/** Returns whether the objects are larger than a number of bytes. Stops counting at that number. */
 export function isLongerThan(bytes: number, selection: Selection, form: Form): boolean {
   let length = 0
   for (const entry of entriesOf(selection)) {
-    // A projection is at most as large as its object.
+    // The object is an upper bound for the size of its projection.
     if (form.isComputed) length += entry.size
     else for (const part of form.toParts(entry)) length += part.length
     if (length > bytes) return true
@@ -53,26 +53,29 @@ export function isWorthGzip(selection: Selection, form: Form): boolean {
   return isLongerThan(gzipFromBytes, selection, form)
 }
 
-/** The list as one buffer. */
+/** Returns the JSON of a list as one buffer. */
 export function joinList(selection: Selection, form: Form, frame: Frame): Buffer {
   return Buffer.concat([...listParts(selection, form, frame)])
 }
 
 /**
- * Generates the list in chunks while it is written: small parts are joined, large ones are passed
- * on.
+ * Generates the JSON of a list in chunks while it is written: small parts are joined, large ones
+ * are not copied.
  */
 export function* plainChunks(selection: Selection, form: Form, frame: Frame): Generator<Buffer> {
   yield* joinSmall(listParts(selection, form, frame))
 }
 
-/** The cache of compressed chunks. */
+/** A cache of compressed chunks. */
 export type PieceCache = {
   readonly get: (chunk: Chunk, key: string) => readonly GzipPiece[] | undefined
   readonly set: (chunk: Chunk, key: string, pieces: readonly GzipPiece[]) => void
 }
 
-/** Generates the list as pieces of one gzip body. Unchanged pieces are compressed only once. */
+/**
+ * Generates the JSON of a list as pieces of one gzip body. Unchanged pieces are compressed only
+ * once.
+ */
 export function* gzipPieces(
   selection: Selection,
   form: Form,
@@ -106,7 +109,9 @@ function* listParts(selection: Selection, form: Form, frame: Frame): Generator<B
   yield Buffer.from(frame.after)
 }
 
-/** The items separated by commas; with a leading comma unless it begins the list. */
+/**
+ * Generates the items with commas, beginning with a comma unless they are the first of the list.
+ */
 function* itemParts(selection: Selection, form: Form, isFirst: boolean): Generator<Buffer> {
   let isJoined = !isFirst
   for (const entry of entriesOf(selection)) {
@@ -117,8 +122,8 @@ function* itemParts(selection: Selection, form: Form, isFirst: boolean): Generat
 }
 
 /**
- * Joins small parts to chunks worth a write, or until the time slice ends; large parts are passed
- * on.
+ * Joins small parts to chunks that are large enough for a write, or until the time slice ends.
+ * Large parts are not copied.
  */
 function* joinSmall(parts: Iterable<Buffer>): Generator<Buffer> {
   let small: Buffer[] = []

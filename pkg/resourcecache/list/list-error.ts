@@ -1,6 +1,6 @@
 import { Status, unavailable, unknownResource } from '../../apierrors/status.ts'
 
-/** The error for the caller when kube-apiserver does not let Kapis list a kind. */
+/** Returns the error for the caller if kube-apiserver does not allow Kapis to list a kind. */
 export function explainRefusal(plural: string, refusal: unknown): Status {
   if (isUnknown(refusal)) return unknownResource()
   if (refusal instanceof Status && refusal.code === 403)

@@ -16,18 +16,18 @@ import type { Entry } from '../store/cached-object.ts'
 import { createFieldExtractor } from '../store/field-extractor.ts'
 import { parseSearch } from './search.ts'
 
-/** A predicate with a key: the same key selects the same objects. */
+/** A predicate with a key: predicates with the same key select the same objects. */
 export type ListPredicate = {
   readonly key: string
   readonly matches: (entry: Entry) => boolean
-  /** No object outside of these namespaces matches; undefined if that is not known. */
+  /** Namespaces that contain all matching objects; undefined if they are not known. */
   readonly namespaces?: ReadonlySet<string> | undefined
 }
 
-/** An additional restriction. */
+/** A restriction of a list in addition to its query. */
 export type ListRestriction = ListPredicate
 
-/** The combination of several restrictions. */
+/** Combines several restrictions: an object must match all of them. */
 export function joinRestrictions(narrowings: readonly ListRestriction[]): ListRestriction {
   return {
     key: JSON.stringify(narrowings.map(({ key }) => key)),
@@ -36,7 +36,7 @@ export function joinRestrictions(narrowings: readonly ListRestriction[]): ListRe
   }
 }
 
-/** @param sets undefined for everything */
+/** Returns the intersection of sets, of which undefined contains everything. */
 function commonOf(sets: readonly (ReadonlySet<string> | undefined)[]): ReadonlySet<string> | undefined {
   const [first, ...rest] = sets.filter(each => each !== undefined)
   return first && new Set([...first].filter(name => rest.every(each => each.has(name))))
@@ -44,7 +44,7 @@ function commonOf(sets: readonly (ReadonlySet<string> | undefined)[]): ReadonlyS
 
 type Predicate = (entry: Entry) => boolean
 
-/** The filters that every kind has; `groupDomain` names the alias annotation. */
+/** The filters of every kind; `groupDomain` is part of the name of the alias annotation. */
 const commonFilters: Readonly<Record<string, (value: string, groupDomain: string) => Predicate>> = {
   name: value => entry => entry.name.includes(value),
   names: value => {
@@ -72,7 +72,8 @@ const commonFilters: Readonly<Record<string, (value: string, groupDomain: string
 }
 
 /**
- * Builds the predicate for the filters and selectors of a query, in one namespace or ('') in all.
+ * Builds the predicate for the filters and selectors of a query, in one namespace or, with '', in
+ * all.
  *
  * @throws Status 400 for an unknown filter, with the supported ones, and for an invalid value
  */
@@ -124,7 +125,7 @@ function toPredicate(kind: Kind, groupDomain: string, key: string, value: string
   )
 }
 
-/** The names of the filters of a kind, in alphabetical order. */
+/** Returns the names of the filters of a kind in alphabetical order. */
 export function filterNames(kind: Pick<Kind, 'filters'>): readonly string[] {
   return [...new Set([...Object.keys(commonFilters), ...Object.keys(kind.filters)])].sort()
 }
@@ -134,8 +135,8 @@ function byLabels(requirements: readonly LabelRequirement[]): Predicate {
 }
 
 /**
- * A field selector with any path. A missing field matches neither `=` nor `!=`, except for `path=`,
- * which matches missing and empty fields.
+ * Returns the predicate of a field selector with arbitrary paths. A missing field matches neither
+ * `=` nor `!=`. The exception is `path=`, which matches missing and empty fields.
  */
 function byFields(requirements: readonly FieldRequirement[]): Predicate {
   const paths = requirements.map(({ field }) => parseJsonPath(field, 'fieldSelector'))
@@ -151,9 +152,7 @@ function byFields(requirements: readonly FieldRequirement[]): Predicate {
 
 const jsonNumber = /^-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?$/
 
-/**
- * Compares a value, given as source text, with the wanted one; numbers are compared by exact value.
- */
+/** Compares a value, given as JSON text, with the requested one. Numbers are compared exactly. */
 export function isValue(source: string, wanted: string): boolean {
   if (source.startsWith('"')) return decodeString(source, 0, source.length) === wanted
   const [found, asked] = [parseAmount(source), jsonNumber.test(wanted) ? parseAmount(wanted) : undefined]

@@ -103,7 +103,7 @@ describe('listPage', () => {
   }
 
   const orders: readonly [string, readonly string[]][] = [
-    // Newest first; objects with the same time by name, also descending.
+    // Newest first. Objects with the same time are sorted by name, also in descending order.
     ['', ['web-2', 'db-2', 'db-1', 'web-1']],
     ['ascending=true', ['web-1', 'db-1', 'db-2', 'web-2']],
     ['sortBy=createTime', ['web-2', 'db-2', 'db-1', 'web-1']],
@@ -155,7 +155,7 @@ describe('listPage', () => {
     ['fieldSelector=metadata.name%3Dweb-1', ['web-1']],
     ['fieldSelector=metadata.name!%3Dweb-1', ['db-1', 'db-2', 'web-2']],
     ['fieldSelector=spec.unschedulable%3Dtrue', ['web-2']],
-    // A missing field matches neither, except for the test whether it is set.
+    // A missing field matches neither `=` nor `!=`, except in a test for an empty value.
     ['fieldSelector=spec.unschedulable!%3Dfalse', ['web-2']],
     ['fieldSelector=spec.unschedulable%3D', ['db-1', 'db-2', 'web-1']],
     ['fieldSelector=status.conditions[0].status%3DUnknown', ['db-1']],

@@ -26,7 +26,7 @@ export type ListRequest = {
   readonly narrowing?: ListRestriction
 }
 
-/** A page of a platform list, and how many objects the filters leave in all. */
+/** A page of a platform list, with the total number of objects that match the filters. */
 export type Page = {
   readonly selection: Selection
   readonly total: number
@@ -35,7 +35,7 @@ export type Page = {
 }
 
 /**
- * Serves a platform list. The store maintains a materialized view of the query, so a page of a
+ * Serves a platform list. The store maintains a materialized view of the query, so that a page of a
  * repeated query costs only the page.
  *
  * @throws Status 400 for an unknown filter or sort key, with the supported ones
@@ -54,8 +54,8 @@ export function listPage(
 }
 
 /**
- * The same for an earlier version, if it is still available. There is no view for it, so it costs a
- * scan of all objects.
+ * Serves a list at an earlier version if it is still available. Without a view, it costs a scan of
+ * all objects.
  *
  * @throws Status 400 as listPage, 410
  */

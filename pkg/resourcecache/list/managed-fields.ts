@@ -5,14 +5,14 @@ const member = Buffer.from(',"managedFields":')
 const brace = Buffer.from('}')
 
 /**
- * The projection with metadata.managedFields for `?managedFields=true`; inserted on demand, since
- * it is rarely requested.
+ * The projection with metadata.managedFields for `?managedFields=true`. The field is inserted on
+ * request, which is rare.
  */
 export const managedFieldsForm: Form = {
   name: 'platform with managedFields',
   toParts(entry: Entry) {
     if (entry.managedFields === undefined) return platformForm.toParts(entry)
-    // The head ends with metadata's closing brace.
+    // Removes the closing brace of metadata, with which the head ends.
     return [entry.platformHead().subarray(0, -1), member, entry.managedFields, brace, entry.tail]
   },
 }

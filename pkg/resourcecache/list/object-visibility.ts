@@ -5,50 +5,54 @@ import type { ObjectStore } from '../store/store.ts'
 
 /** The objects of a kind that one caller may see. */
 export type Visible = {
-  /** Results with the same key contain the same objects, except for watches. */
+  /**
+   * Identifies the set of objects: results with the same key contain the same objects, except for
+   * watches.
+   */
   readonly key: string
   readonly has: (entry: Entry) => boolean
-  /** No object outside of these namespaces is visible; undefined if that is not known. */
+  /** Namespaces that contain all visible objects; undefined if they are not known. */
   readonly namespaces?: ReadonlySet<string>
-  /** Everything is visible, until a change makes this result outdated. */
+  /** Set if all objects are visible, until a change invalidates this result. */
   readonly isAll?: true
   /**
-   * The result of `has` never changes: callers with the same key share views and pages, and a
-   * change of permissions ends a watch.
+   * Set if the result of `has` never changes: callers with the same key share views and pages, and
+   * a change of permissions ends a watch.
    */
   readonly fixed?: {
     /**
-     * The version since which this caller has been shown these objects; undefined if they have not
-     * been.
+     * Returns the version since which this caller has been shown these objects; undefined if they
+     * have not been shown yet.
      */
     readonly versionShown: () => number | undefined
     readonly show: (version: number) => void
     /**
-     * The error for a watch that would continue a list with objects that the caller may not watch.
+     * The error for a watch that would continue a list of objects that the caller may not watch.
      */
     readonly unfollowed?: Status
   }
   /** Set if the permissions may change while a request waits; undefined if `has` never changes. */
   readonly rights?: {
-    /** Whether the caller may still see what `has` says. */
+    /** Returns whether the result of `has` still corresponds to the permissions. */
     readonly isCurrent: () => boolean
     /**
-     * Returns what the caller may see now.
+     * Returns the objects that the caller may see now.
      *
      * @throws Status 403, 503
      */
     readonly renew: () => Promise<Visible | undefined>
   }
   /**
-   * Calls back when the result of `has` may have changed, until the returned function is called.
+   * Registers a callback for possible changes of the result of `has`. Returns a function that
+   * removes it.
    */
   readonly onChange: (listener: () => void) => () => void
 }
 
-/** The error message for a list or watch that continues one which showed other objects. */
+/** The error message for a list or watch that continues one with other visible objects. */
 export const changedSight = 'the namespaces you may see have changed'
 
-/** What the caller may see has changed since the request was authorized. */
+/** The error if the visible objects have changed since the request was authorized. */
 class SightChanged extends Status {
   constructor() {
     const { code, reason, message } = expired(changedSight)
@@ -56,12 +60,12 @@ class SightChanged extends Status {
   }
 }
 
-// Permissions rarely change faster than a list is built; the client can list again.
+// Maximum number of repetitions. Permissions rarely change faster than a list is built.
 const maxRenewals = 3
 
 /**
- * Reads objects with the permissions of the moment in which they are shown: `read` starts again if
- * assertCurrent finds that the permissions have changed while it waited.
+ * Reads objects with the permissions at the time of the response. `read` is repeated if
+ * assertCurrent finds that permissions have changed while it waited.
  */
 export async function readCurrent(
   visible: Visible | undefined,
@@ -79,7 +83,7 @@ export async function readCurrent(
   }
 }
 
-/** The part of a result that shows whether it is still current. */
+/** The field of a result that shows whether it is still current. */
 export type Sight = { readonly rights?: { readonly isCurrent: () => boolean } }
 
 export function isCurrent(visible: Sight | undefined): boolean {
@@ -87,15 +91,17 @@ export function isCurrent(visible: Sight | undefined): boolean {
 }
 
 /**
- * Must be called after the last wait before something is shown.
+ * Must be called after the last wait before objects are sent.
  *
- * @throws Status 410, for readCurrent
+ * @throws Status 410, which readCurrent handles
  */
 export function assertCurrent(visible: Visible | undefined): void {
   if (!isCurrent(visible)) throw new SightChanged()
 }
 
-/** Forwards the chunks of a response, and aborts it once its caller may no longer see all of it. */
+/**
+ * Forwards the chunks of a response, and aborts it when the caller may no longer see all objects.
+ */
 export function* whileCurrent<T>(
   visible: Sight | undefined,
   chunks: Iterable<T>,
@@ -108,8 +114,8 @@ export function* whileCurrent<T>(
 }
 
 /**
- * Must be called before the state is shown. It ensures that versions from before a change of
- * visibility are lower than those after it, so that no watch continues from them.
+ * Must be called before the state is read. Ensures that versions before a change of visibility are
+ * lower than those after it, so that no watch continues from before the change.
  *
  * @throws Status 503, 504
  */

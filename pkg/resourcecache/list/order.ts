@@ -8,8 +8,8 @@ import { createFieldExtractor } from '../store/field-extractor.ts'
 import type { Compare } from '../store/sorted-index.ts'
 
 /**
- * A sort order; `key` identifies it, and `rank` extracts from an object what `compare` needs, with
- * a cache.
+ * A sort order, identified by `key`. `rank` extracts and caches the value of an object that
+ * `compare` uses.
  */
 export type Order = {
   readonly key: string
@@ -17,17 +17,17 @@ export type Order = {
   readonly rank?: (entry: Entry) => unknown
 }
 
-/** The order of keys, which is kube-apiserver's own: namespace, then name. */
+/** The order of kube-apiserver: by namespace, then by name. */
 export const byKey: Compare = (a, b) => compareText(a.key, b.key)
 
-/** The order of one key, comparing only its values. */
+/** The order by a single key, which can also compare values without the tie-break. */
 type PlainOrder = Order & { readonly compareValues: Compare }
 
-// RFC 3339 in UTC with whole seconds sorts as text.
+// RFC 3339 times in UTC with whole seconds can be compared as text.
 const byCreation = by('createTime', entry => entry.meta.creationTimestamp)
 const byUpdate = by('updateTime', entry => entry.updated)
 
-/** Sort keys (`sortBy`) of all kinds in the platform API; some are aliases. */
+/** Sort keys (`sortBy`) of all kinds in the platform API, some of which are aliases. */
 const orders: Readonly<Record<string, PlainOrder>> = {
   name: by('name', entry => entry.name),
   createTime: byCreation,
@@ -39,12 +39,12 @@ const orders: Readonly<Record<string, PlainOrder>> = {
 
 export const sortKeys: readonly string[] = Object.keys(orders)
 
-// Lists need no more keys than this.
+// Maximum number of sort keys of a list.
 const maxKeys = 4
 
 /**
- * Returns whether `toOrder` accepts a text: one or more keys or paths, each with an optional `-`
- * for the other direction.
+ * Returns whether `toOrder` supports a text: one or more keys or paths, each with an optional `-`
+ * for the reverse direction.
  */
 export function isSortKey(sortBy: string): boolean {
   const keys = splitSortKeys(sortBy)
@@ -60,9 +60,9 @@ function withoutSign(key: string): string {
 }
 
 /**
- * Returns the order for `sortBy`: one of the keys above, or a path such as `.status.capacity.cpu`;
- * or several, such as `status,-name`. Ties are broken by namespace and name, so that the order is
- * total and stable.
+ * Returns the order for `sortBy`: one of the keys above, a path such as `.status.capacity.cpu`, or
+ * several of these, such as `status,-name`. Ties are broken by namespace and name, so that the
+ * order is total and stable.
  *
  * @throws Status 400 with the supported keys
  */
@@ -104,7 +104,7 @@ function toPlainOrder(sortBy: string): PlainOrder {
   }
 }
 
-/** @param compareValues without the tie-break */
+/** @param compareValues compares without the tie-break */
 function orderOf(key: string, compareValues: Compare): PlainOrder {
   return { key, compareValues, compare: (a, b) => compareValues(a, b) || byKey(a, b) }
 }
@@ -113,21 +113,21 @@ function by(key: string, read: (entry: Entry) => string): PlainOrder {
   return orderOf(key, (a, b) => compareText(read(a), read(b)))
 }
 
-/** Missing values come first, then quantities, then text. */
+/** The sort value of an object: missing values come first, then quantities, then text. */
 type Rank = { readonly place: 0 | 1 | 2; readonly amount: Amount; readonly text: string }
 
-// Text is sorted by this many characters, since memory for a hundred orders of objects with
-// megabytes of text would be needed otherwise.
+// Text is sorted by this many characters. Otherwise a hundred orders of objects with megabytes of
+// text would require too much memory.
 const maxTextLength = 256
 const none: Amount = { sign: 0, point: 0, digits: '' }
 
-/** @param source the value as JSON */
+/** @param source the value as JSON text */
 function toRank(source: string | undefined): Rank {
   if (source === undefined || source === 'null') return { place: 0, amount: none, text: '' }
   const text = source.startsWith('"') ? decodeString(source, 0, source.length) : source
   const amount = parseAmount(text)
   if (amount !== undefined) return { place: 1, amount, text: '' }
-  // Copied, since a substring keeps the whole text in memory.
+  // A copy, since a substring keeps the whole text in memory.
   return { place: 2, amount: none, text: Buffer.from(text.slice(0, maxTextLength)).toString() }
 }
 

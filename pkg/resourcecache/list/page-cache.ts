@@ -9,17 +9,17 @@ type Page = { readonly chunks: readonly Chunk[]; readonly frame: string; readonl
 type Compressed = { readonly chunk: Chunk; readonly pieces: readonly GzipPiece[] }
 
 const mebibyte = 1024 * 1024
-// Larger responses are streamed from the bytes of the objects, since a joined copy would only serve
-// one caller.
+// Larger responses are streamed from the bytes of the objects: few callers could reuse a joined
+// copy.
 const maxPageBytes = mebibyte / 2
 const maxRuns = 8
 const maxObjectBytes = 16 * 1024
 const maxObjects = 1024
 
 /**
- * A cache of joined and compressed pages. Consoles repeat the same first pages, and allocating
- * memory for a page is the most expensive part of a response. Chunks are immutable, so an entry is
- * valid while its page consists of the same chunks: nothing is invalidated.
+ * A cache of joined and compressed pages. Consoles request the same first pages repeatedly, and
+ * allocating memory for a page is the most expensive part of a response. Chunks are immutable, so
+ * an entry is valid while its page consists of the same chunks, and nothing needs invalidation.
  */
 export class PageCache {
   readonly #pages = createBoundedCache<Page>({ maxBytes: 32 * mebibyte, sizeOf: ({ bytes }) => bytes.length })
@@ -31,13 +31,13 @@ export class PageCache {
   readonly #leafIds = new WeakMap<Chunk, number>()
   #leafCount = 0
 
-  /** Compressed stretches of leaves. */
+  /** Compressed ranges of chunks. */
   readonly pieces: PieceCache = {
     get: (chunk, key) => this.#compressed.get(this.#pieceKey(chunk, key))?.pieces,
     set: (chunk, key, pieces) => this.#compressed.set(this.#pieceKey(chunk, key), { chunk, pieces }),
   }
 
-  /** Returns the list as one buffer; undefined if it is too large and must be streamed. */
+  /** Returns a list as one buffer; undefined if it is too large and must be streamed. */
   page(selection: Selection, form: Form, frame: Frame): Buffer | undefined {
     const { runs, descending } = selection
     if (runs.length > maxRuns) return undefined
@@ -53,7 +53,8 @@ export class PageCache {
   }
 
   /**
-   * One object; a small one as one buffer. Cached objects are immutable, and so are their bytes.
+   * Returns one object, as one buffer if it is small. Cached objects are immutable, and so are
+   * their bytes.
    */
   object(entry: Entry, form: Form): readonly Buffer[] {
     const known = this.#objects.get(entry)
@@ -80,7 +81,7 @@ export class PageCache {
   }
 }
 
-/** Distinguishes pages of different lists at the same positions of their chunks. */
+/** Distinguishes pages of different lists with the same positions in their chunks. */
 function toLeafKey({ runs }: Selection): string {
   const [first] = runs
   return first?.chunk.entries[first.start]?.key ?? ''

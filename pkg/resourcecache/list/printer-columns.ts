@@ -7,22 +7,23 @@ import { itemsOf, membersOf, textOf } from '../../kubeclient/object/object.ts'
 export type PrinterColumn = { readonly name: string; readonly path: PrinterPath }
 
 /**
- * The path to the value; or the path to a list, the condition that selects an item, and the path
- * within that item, as `.status.conditions[?(@.type=="Ready")].status`.
+ * The path to a value. With a condition, it is the path to a list, the condition that selects an
+ * item, and the path within the item, as in `.status.conditions[?(@.type=="Ready")].status`.
  */
 export type PrinterPath = {
   readonly before: Steps
   readonly item?: { readonly path: Steps; readonly value: string; readonly after: Steps }
 }
 
-// More than in any real definition: what is read for a request must not be the author's choice.
+// Above those of real definitions: the author of a definition must not determine the cost of
+// requests.
 const maxColumns = 100
 const maxPathLength = 1024
 const quoted = /^(?:"([^"\\]*)"|'([^'\\]*)')$/
 
 /**
- * The columns that a CustomResourceDefinition gives a version, at most the first hundred. One whose
- * path Kapis cannot read is left out.
+ * Returns the printer columns of a version in a CustomResourceDefinition, at most the first
+ * hundred. Columns with an unsupported path are omitted.
  */
 export function readPrinterColumns(definition: unknown, version: string): readonly PrinterColumn[] {
   const found = itemsOf(membersOf(membersOf(definition).spec).versions)
@@ -56,7 +57,9 @@ function parsePrinterPath(text: string): PrinterPath | undefined {
   }
 }
 
-/** Parses `@.type=="Ready"`, without a regular expression that backtracks over untrusted text. */
+/**
+ * Parses `@.type=="Ready"`. Uses no regular expression, which could backtrack on untrusted text.
+ */
 function parseCondition(text: string): { readonly path: Steps; readonly value: string } | undefined {
   const [left = '', ...right] = text.trim().split('==')
   const match = quoted.exec(right.join('==').trim())
@@ -64,7 +67,7 @@ function parseCondition(text: string): { readonly path: Steps; readonly value: s
   return { path: parseJsonPath(left.slice(1).trim(), 'jsonPath'), value: match[1] ?? match[2] ?? '' }
 }
 
-/** @param source the value at the path before the item, as JSON */
+/** @param source the value at the path before the item, as JSON text */
 export function findPrinterValue(source: string, { item }: PrinterPath): string | undefined {
   if (item === undefined) return source
   if (!source.startsWith('[')) return undefined

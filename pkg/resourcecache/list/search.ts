@@ -1,13 +1,13 @@
 import { badRequest } from '../../apierrors/status.ts'
 import type { Entry } from '../store/cached-object.ts'
 
-// last-applied-configuration contains the whole object, so any word would match.
+// Excluded, since it contains the whole object and would match almost any word.
 const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration'
 const maxTerms = 16
 
 /**
- * Parses `q=`: words that must all occur in name, labels or annotations, ignoring case, also as
- * part of words. Quotes make a phrase, and a word after - must not occur.
+ * Parses `q=`: words that must all occur in name, labels or annotations, ignoring case, also within
+ * words. Quotes delimit a phrase, and a word after `-` must not occur.
  *
  * @throws Status 400
  */

@@ -10,8 +10,8 @@ import type { PageCache } from './page-cache.ts'
 const headers = { 'content-type': 'application/json', vary: 'Accept-Encoding' }
 
 /**
- * Writes a list from stored bytes, compressed if the client supports it and it is worthwhile. A
- * response needs memory for one chunk only, however slow its client is.
+ * Writes a list from stored bytes, compressed if the client supports it and the list is large
+ * enough. Occupies memory for only one chunk per response, even if the client is slow.
  */
 export function sendList(
   { req, res }: { readonly req: IncomingMessage; readonly res: ServerResponse },

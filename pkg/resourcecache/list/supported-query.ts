@@ -24,7 +24,7 @@ export function toSupportedQuery(kind: Pick<Kind, 'plural' | 'filters'>, query: 
   }
 }
 
-/** The parameters of a query that a list without selectors and projections ignores, for a warning. */
+/** Returns the parameters that a list without selectors and projections ignores, for a warning. */
 export function ignoredSelections(query: ListQuery, plural: string): readonly string[] {
   const { labelSelector, fieldSelector, columns, shards, fields } = query
   const given = {
@@ -41,7 +41,7 @@ export function ignoredSelections(query: ListQuery, plural: string): readonly st
 
 const mostNamed = 3
 
-/** @param keys unknown ones; only the first are named, since a client may send thousands */
+/** @param keys unknown keys; only the first are named, since a client may send thousands */
 export function ignoredText(
   what: 'sort key' | 'filter' | 'column',
   keys: readonly string[],

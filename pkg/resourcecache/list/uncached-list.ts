@@ -9,7 +9,7 @@ const pageSize = 500
 const pageMs = 30_000
 
 /**
- * Lists the objects of a kind that cannot be watched, for one request and without caching.
+ * Lists the objects of a kind that cannot be watched, for a single request and without caching.
  *
  * @throws Status 404 for an unknown kind, 503
  */
@@ -36,12 +36,15 @@ export async function listUncached(client: KubeClient, served: ServedKind): Prom
     token = textOf(membersOf(list.metadata).continue)
   } while (token !== '')
   store.replace(items, '0', sources)
-  // A request for a specific version fails immediately.
+  // Ends waits for a resource version immediately, since no events will arrive.
   store.end()
   return store
 }
 
-/** Objects that are computed for each list have no version, uid or time. */
+/**
+ * Returns whether an item can be listed. Objects that are computed for each list have no resource
+ * version, uid or creation time.
+ */
 function isListed(item: unknown): item is KubeObject {
   return isRecord(item) && isRecord(item.metadata) && typeof item.metadata.name === 'string'
 }

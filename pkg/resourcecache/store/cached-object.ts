@@ -11,12 +11,12 @@ import { type Decoration, type IndexedFields, type Kind, toSelfLink, toSourceApi
 import { type SourceText, splitObject } from './source-text.ts'
 import { toUnpooledBuffer } from './unpooled-buffer.ts'
 
-// Memory of parsed metadata, extracted fields and the head for the platform API, measured on nodes
-// and pods.
+// Memory of parsed metadata, extracted fields and the head for the platform API, as measured for
+// nodes and pods.
 const overheadBytes = 2_048
 const noDecoration: Decoration = { annotations: {}, cells: [] }
 
-/** A kind together with the group version that Kapis serves it under. */
+/** A kind with the group and version in which Kapis serves it. */
 export type ServedKind = { readonly kind: Kind; readonly group: string; readonly version: string }
 
 type Parts = {
@@ -31,10 +31,10 @@ type Parts = {
 }
 
 /**
- * One version of an object. Its JSON is stored as received, split at the top-level fields: numbers,
+ * One version of an object. Its JSON is stored as received, split at the top-level fields. Numbers,
  * escapes, the order of keys and unknown fields are returned as kube-apiserver sent them. It is
  * immutable: a new version or annotation is a new CachedObject, so a list that is being written
- * stays consistent. Only the head (kind, apiVersion and metadata) differs between the APIs; spec
+ * remains consistent. Only the head (kind, apiVersion and metadata) differs between the APIs; spec
  * and status are one shared tail.
  */
 export class Entry {
@@ -43,15 +43,15 @@ export class Entry {
   readonly namespace: string
   readonly name: string
   readonly version: number
-  /** metadata without managedFields, parsed: for reading fields, not for output. */
+  /** Parsed metadata without managedFields, for reading fields but not for output. */
   readonly meta: ObjectMeta
   readonly fields: IndexedFields
-  /** When it last changed, as RFC 3339 with whole seconds. */
+  /** Time of the last change, as RFC 3339 with whole seconds. */
   readonly updated: string
   readonly decoration: Decoration
   /** The text after the closing brace of metadata: `,"spec":{…},"status":{…}}`, or `}`. */
   readonly tail: Buffer
-  /** metadata.managedFields, returned on request. */
+  /** metadata.managedFields, which is only returned on request. */
   readonly managedFields: Buffer | undefined
   readonly #head: Buffer
   #platformHead: Buffer | undefined
@@ -72,13 +72,13 @@ export class Entry {
     this.managedFields = managedFields
   }
 
-  /** @param json the object as it was received */
+  /** @param json the object as received */
   static from(served: ServedKind, received: KubeObject, json: string): Entry {
     const { object, text } = withoutHidden(served.kind, received, json)
     const { managedFields: written, ...meta } = object.metadata
     const source = splitObject(text) ?? splitParsed(object)
     const head = toAggregatedPrefix(served) + source.metadata
-    // One allocation for all parts, since each has overhead.
+    // A single allocation for all parts, since each allocation has overhead.
     const bytes = toUnpooledBuffer(head + source.tail + source.managedFields)
     const headLength = Buffer.byteLength(head)
     const managedAt = bytes.length - Buffer.byteLength(source.managedFields)
@@ -95,12 +95,12 @@ export class Entry {
     })
   }
 
-  /** Estimated memory, including metadata and keys. */
+  /** Estimated memory in bytes, including metadata and keys. */
   get size(): number {
     return this.#head.length + this.tail.length + (this.managedFields?.length ?? 0) + overheadBytes
   }
 
-  /** Its own and the computed annotations. */
+  /** The stored and the computed annotations. */
   get annotations(): Readonly<Record<string, string>> {
     return { ...this.meta.annotations, ...this.decoration.annotations }
   }
@@ -117,8 +117,8 @@ export class Entry {
   }
 
   /**
-   * The object with another resource version, for the DELETED event of an object that leaves a
-   * selection.
+   * Returns the object with another resource version, for the DELETED event of an object that no
+   * longer matches a selection.
    */
   at(version: number): Entry {
     const resourceVersion = String(version)
@@ -130,19 +130,19 @@ export class Entry {
     })
   }
 
-  /** The JSON of metadata, as it was received, without managedFields. */
+  /** Returns the JSON of metadata as received, without managedFields. */
   metadata(): string {
     return this.#head.toString('utf8', toAggregatedPrefix(this.served).length)
   }
 
-  /** kind, apiVersion and metadata as the aggregated API shows them. */
+  /** Returns kind, apiVersion and metadata for the extension API. */
   aggregatedHead(): Buffer {
     return this.#head
   }
 
   /**
-   * The object for the platform API: with the apiVersion of kube-apiserver, selfLink (which
-   * Kubernetes has removed), and the computed annotations.
+   * Returns kind, apiVersion and metadata for the platform API: with the apiVersion of
+   * kube-apiserver, selfLink (which Kubernetes has removed), and the computed annotations.
    */
   platformHead(): Buffer {
     if (this.#platformHead === undefined) {
@@ -181,7 +181,7 @@ function withoutHidden(kind: Kind, received: KubeObject, json: string) {
   return { object: parseObject(JSON.parse(text)), text }
 }
 
-/** The same parts of a parsed object. */
+/** Splits a parsed object into the same parts. */
 function splitParsed(object: KubeObject): SourceText {
   const { kind: _kind, apiVersion: _apiVersion, metadata, ...rest } = object
   const { managedFields, ...meta } = metadata
@@ -193,7 +193,7 @@ function splitParsed(object: KubeObject): SourceText {
   }
 }
 
-/** The last update time by managedFields; without any, the creation time. */
+/** Returns the time of the last update in managedFields; without any, the creation time. */
 function toUpdated(creationTimestamp: string, managedFields: unknown): string {
   let latest = creationTimestamp
   for (const field of itemsOf(managedFields)) {
@@ -211,12 +211,12 @@ function toPrefix(kind: string, apiVersion: string): string {
   return `{"kind":${JSON.stringify(kind)},"apiVersion":${JSON.stringify(apiVersion)},"metadata":`
 }
 
-/** Objects are ordered by this key: namespace first, then name, bytewise. */
+/** Returns the key by which objects are ordered: by namespace, then by name, bytewise. */
 export function toKey(namespace: string, name: string): string {
   return namespace === '' ? name : `${toKeyPrefix(namespace)}${name}`
 }
 
-/** The prefix of the keys of all objects in a namespace. */
+/** Returns the prefix of the keys of all objects in a namespace. */
 export function toKeyPrefix(namespace: string): string {
   return `${namespace}/`
 }

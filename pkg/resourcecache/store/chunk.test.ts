@@ -97,7 +97,7 @@ describe('offsetAfter', () => {
 })
 
 describe('entriesWithin', () => {
-  // In the order of names `a` is before `a-b`, in that of keys behind.
+  // By name, `a` precedes `a-b`; by key it follows.
   const namespaces = ['a', 'a-b', 'a.b', 'a0', 'ab', 'b', 'empty']
   const all = namespaces
     .filter(name => name !== 'empty')

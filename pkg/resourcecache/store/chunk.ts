@@ -2,8 +2,7 @@ import { type Entry, toKeyPrefix } from './cached-object.ts'
 
 /**
  * A range of neighbours in a sorted index. Chunks are immutable, so a copy of the list of chunks is
- * a snapshot, and data derived from a chunk (compressed bytes) is valid as long as the chunk is in
- * use.
+ * a snapshot. Data derived from a chunk (compressed bytes) is valid as long as the chunk is in use.
  */
 export class Chunk {
   readonly entries: readonly Entry[]
@@ -13,21 +12,19 @@ export class Chunk {
   }
 }
 
-/** Neighbouring objects of a chunk, from `start` up to but not including `end`. */
+/** Consecutive objects of a chunk, from `start` up to but not including `end`. */
 export type Run = { readonly chunk: Chunk; readonly start: number; readonly end: number }
 
-/**
- * A part of a sorted sequence: its position, the total count, and whether it is read from the end.
- */
+/** A part of a sorted sequence as a list of runs; reversed if `descending`. */
 export type Selection = { readonly runs: readonly Run[]; readonly descending: boolean }
 
-// Small enough that a changed object is cheap to compress again, large enough that neighbours share
-// a compression dictionary.
+// Small enough that a changed object is cheap to compress again, and large enough that neighbours
+// share a compression dictionary.
 const leafSize = 24
 
 /**
- * Splits sorted objects into chunks; up to twice the size stays one chunk, so that insertions
- * rarely split.
+ * Splits sorted objects into chunks. Up to twice the chunk size remains one chunk, so that
+ * insertions rarely cause a split.
  */
 export function toChunks(entries: readonly Entry[]): Chunk[] {
   if (entries.length > 0 && entries.length <= 2 * leafSize) return [new Chunk(entries)]
@@ -58,8 +55,8 @@ export function selectPage(
 }
 
 /**
- * Searches from the nearer end: pages are read from an end, and their cost must not grow with the
- * rest.
+ * Searches from the nearer end, since most pages are near one, and their cost must not grow with
+ * the total.
  */
 function runsBetween(
   chunks: readonly Chunk[],
@@ -68,7 +65,7 @@ function runsBetween(
   const lengthAt = (at: number) => chunks[at]?.entries.length ?? 0
   const isNearStart = start <= size - end
   let at = isNearStart ? 0 : chunks.length
-  // The number of objects before the chunk at `at`.
+  // Number of objects before the chunk at index `at`.
   let first = isNearStart ? 0 : size
   if (isNearStart) while (at < chunks.length && first + lengthAt(at) <= start) first += lengthAt(at++)
   else while (at > 0 && first > start) first -= lengthAt(--at)
@@ -82,8 +79,8 @@ function runsBetween(
 }
 
 /**
- * The objects in some namespaces, or all of them; in the order of their keys, which the chunks have
- * too. Objects of other namespaces are not looked at.
+ * Generates the objects in the given namespaces, or all objects, in key order, as the chunks are.
+ * Objects of other namespaces are skipped without being visited.
  */
 export function* entriesWithin(
   chunks: readonly Chunk[],
@@ -96,7 +93,7 @@ export function* entriesWithin(
 function* entriesOfPrefix(chunks: readonly Chunk[], prefix: string): Generator<Entry> {
   let low = 0
   let high = chunks.length
-  // The first chunk whose last object is not before the prefix.
+  // Binary search for the first chunk whose last object is not before the prefix.
   while (low < high) {
     const middle = (low + high) >> 1
     if ((chunks[middle]?.entries.at(-1)?.key ?? '') < prefix) low = middle + 1
@@ -110,7 +107,7 @@ function* entriesOfPrefix(chunks: readonly Chunk[], prefix: string): Generator<E
     }
 }
 
-/** Position of the first object after `key`, in chunks ordered by key. */
+/** Returns the position of the first object after `key`, in chunks in key order. */
 export function offsetAfter(chunks: readonly Chunk[], key: string): number {
   let offset = 0
   for (const { entries } of chunks) {

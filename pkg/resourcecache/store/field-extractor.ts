@@ -2,18 +2,18 @@ import { findPaths, type Steps } from '../../json/path.ts'
 import type { Entry } from './cached-object.ts'
 
 /**
- * Extracts values from the bytes of objects, once per version of an object: results are cached, and
- * should be small, since there is one per object and query.
+ * Extracts values from the bytes of objects, once per version of an object. Results are cached per
+ * object and query, so they should be small.
  *
- * @param judge called with the source text of the value at each path, in order; undefined for a
- * missing one
+ * @param judge called with the JSON text of the value at each path, in order; undefined for a
+ * missing value
  */
 export function createFieldExtractor<Result>(
   paths: readonly Steps[],
   judge: (values: readonly (string | undefined)[]) => Result,
 ): (entry: Entry) => Result {
   const known = new WeakMap<Entry, { readonly result: Result }>()
-  // The tail of an object is only searched if a path leads into it.
+  // The tail of an object is only searched if a path refers to it.
   const isMetadataOnly = paths.every(([first]) => first === 'metadata')
 
   return entry => {

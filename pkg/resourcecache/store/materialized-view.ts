@@ -3,20 +3,19 @@ import type { Chunk } from './chunk.ts'
 import { type Compare, SortedIndex } from './sorted-index.ts'
 
 /**
- * The query of a view. `key` identifies it: queries with the same key must select and sort in the
- * same way.
+ * The query of a view, identified by `key`: queries with the same key must select and sort equally.
  */
 export type ViewQuery = {
   readonly key: string
   readonly matches: (entry: Entry) => boolean
-  /** No object outside of these namespaces matches; undefined if that is not known. */
+  /** Namespaces that contain all matching objects; undefined if they are not known. */
   readonly namespaces?: ReadonlySet<string> | undefined
   readonly order: Compare
 }
 
 /**
- * The sorted result of a query, maintained as objects change, so its total and its pages need no
- * search.
+ * The sorted result of a query, updated as objects change, so that its total and its pages need no
+ * scan.
  */
 export class View {
   usedAt = 0
@@ -25,7 +24,7 @@ export class View {
 
   /**
    * @param entries all objects that may match
-   * @param matches the predicate of the query, if it is already known
+   * @param matches the predicate of the query, if its values have already been computed
    */
   constructor(query: ViewQuery, entries: Iterable<Entry>, matches = query.matches) {
     this.#query = query
@@ -36,7 +35,7 @@ export class View {
     return this.#index.size
   }
 
-  /** Must be read synchronously: the next change may modify it. */
+  /** The current chunks. Must be read synchronously: the next change may modify the list. */
   get chunks(): readonly Chunk[] {
     return this.#index.chunks
   }

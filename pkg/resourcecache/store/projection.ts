@@ -1,11 +1,11 @@
 import { eachChild, skipBlank, skipValue } from '../../json/scan.ts'
 
-/** A tree of fields to keep; an empty tree keeps everything below it. */
+/** A tree of fields to keep; an empty tree keeps all fields below. */
 export type Tree = Map<string | number, Tree>
 
 /**
- * Returns a value with only some of its fields, as source text; undefined if none is left. Names
- * apply to all items of lists, a number keeps one item. The text is scanned once.
+ * Returns the JSON text of a value with only some of its fields; undefined if none remain. Field
+ * names apply to all items of lists; a number keeps one item. The text is scanned once.
  */
 export function project(json: string, tree: Tree): string | undefined {
   return scan(json, skipBlank(json, 0), tree).kept
@@ -33,7 +33,7 @@ function scan(json: string, at: number, tree: Tree): { end: number; kept: string
   return { end, kept: json[at] === '{' ? `{${parts.join(',')}}` : `[${parts.join(',')}]` }
 }
 
-/** The projection of the items of a list. */
+/** Returns the tree for the items of a list. */
 function namesIn(tree: Tree): Tree | undefined {
   const names = new Map([...tree].filter(([step]) => typeof step === 'string' && step !== '*'))
   return names.size > 0 ? names : undefined

@@ -53,7 +53,7 @@ describe('SortedIndex', () => {
       const kept: { snapshot: ReturnType<SortedIndex['snapshot']>; expected: readonly Entry[] }[] = []
       let plain: readonly Entry[] = []
       for (let step = 0; step < 6000; step++) {
-        // Grows to some hundreds of objects, so that chunks split, then shrinks to none.
+        // Grows to several hundred objects, so that chunks split, and then shrinks to none.
         const wantsMore = step < 3500 ? random(3) > 0 : random(6) === 0
         plain = change(index, plain, { random, wantsMore })
         expect(index.size).to.equal(plain.length)
@@ -98,7 +98,7 @@ describe('SortedIndex', () => {
   })
 })
 
-/** Makes one change to an index and to a plain array. */
+/** Applies one random change to an index and to a plain array. */
 function change(
   index: SortedIndex,
   plain: readonly Entry[],

@@ -4,8 +4,8 @@ import { Chunk, toChunks } from './chunk.ts'
 export type Compare = (a: Entry, b: Entry) => number
 
 /**
- * Sorted objects in chunks. An insertion or removal costs a search and one small copy; a page costs
- * a walk over the chunks between it and the nearer end, plus the page.
+ * Sorted objects in chunks. An insertion or removal costs a search and the copy of a small chunk. A
+ * page costs a walk over the chunks between it and the nearer end.
  */
 export class SortedIndex {
   readonly #compare: Compare
@@ -23,12 +23,12 @@ export class SortedIndex {
     return this.#size
   }
 
-  /** Must be read synchronously: the next change may modify it. */
+  /** The current chunks. Must be read synchronously: the next change may modify the list. */
   get chunks(): readonly Chunk[] {
     return this.#leaves
   }
 
-  /** A snapshot; later changes do not affect it. */
+  /** Returns the current chunks; later changes do not affect the result. */
   snapshot(): readonly Chunk[] {
     return [...this.#leaves]
   }
@@ -74,7 +74,10 @@ export class SortedIndex {
     return copy
   }
 
-  /** The first chunk whose last object is not before `entry`; past the end if there is none. */
+  /**
+   * Returns the index of the first chunk whose last object is not before `entry`, or the number of
+   * chunks.
+   */
   #findLeaf(entry: Entry): number {
     let low = 0
     let high = this.#leaves.length

@@ -8,11 +8,11 @@ import {
   valueAfter,
 } from '../../json/scan.ts'
 
-/** The parts of an object's JSON, as they were received. */
+/** The parts of the JSON of an object, as received. */
 export type SourceText = {
   /** metadata without managedFields. */
   readonly metadata: string
-  /** '' if there are none. */
+  /** metadata.managedFields; '' if there are none. */
   readonly managedFields: string
   /**
    * Everything except kind, apiVersion and metadata, with the closing brace:
@@ -23,7 +23,8 @@ export type SourceText = {
 
 /**
  * Splits an object at its top-level fields without parsing their values. Returns undefined if a
- * field that Kapis reads is duplicated: then only the parsed object shows which one counts.
+ * field that Kapis reads is duplicated: the object must then be parsed, to use the same value as
+ * other readers.
  */
 export function splitObject(json: string): SourceText | undefined {
   const heads = new Set<string>()

@@ -136,7 +136,7 @@ describe('ObjectStore', () => {
           last = log.get(at) ?? last
           expect(stateOf(store.at(at))?.sort(), `at ${at}`).to.deep.equal(last)
         }
-        // Looking back has changed nothing.
+        // Reading past versions must not change the current state.
         expect(stateOf(store.snapshot())?.sort()).to.deep.equal(last)
       }
     })
@@ -351,7 +351,7 @@ function toOptions({ metadata }: KubeObject) {
   return { created: metadata.creationTimestamp, labels: metadata.labels ?? {} }
 }
 
-/** A store after a random history, and a plain map with the expected state at each version. */
+/** Creates a store with a random history, and the expected state at each version. */
 function playHistory(random: (below: number) => number) {
   const first = Array.from({ length: random(80) }, (_, i) => node(`n${i}`, { version: 1 + random(9) }))
   const store = storeOf(first, { version: 10 })

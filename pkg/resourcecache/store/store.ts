@@ -9,8 +9,8 @@ import { SortedIndex } from './sorted-index.ts'
 import { type Change, History } from './watch-window.ts'
 
 /**
- * Called with the changes in order, once per turn; `reset` means that changes were missed and
- * watches cannot be resumed.
+ * Called with the changes in order, once per event-loop turn. `reset` means that changes were
+ * missed and watches cannot be resumed.
  */
 export type Subscriber = {
   readonly changed: (changes: readonly Change[]) => void
@@ -19,12 +19,12 @@ export type Subscriber = {
 
 export type Decorate = (entry: Entry) => Decoration
 
-/** A part of a kind: '' is every namespace, and every name. */
+/** A part of a kind: '' stands for all namespaces or all names. */
 export type Scope = { readonly namespace: string; readonly name: string }
 
 /**
- * Brings the store up to date with kube-apiserver: resolves once it includes every write to the
- * scope that completed before the call.
+ * Updates the store from kube-apiserver: resolves when the store includes every write to the scope
+ * that completed before the call.
  *
  * @throws Status 503, and 504 on a timeout
  */
@@ -35,11 +35,11 @@ export type ObjectStoreOptions = {
   readonly confirm?: (store: ObjectStore) => Confirm
 }
 
-// Each view must be maintained; with more of them, maintenance would cost more than computing
-// results again.
+// Each view must be maintained; with more views, maintenance would cost more than computing results
+// again.
 const maxViews = 64
 const viewIdleMs = 60_000
-// Time limit for all views together per change. Views of label selectors may have to scan a whole
+// Time limit per change for the update of all views. Views with selectors may have to scan a whole
 // large object.
 const maxPutMs = 20
 
@@ -48,7 +48,7 @@ const maxPutMs = 20
  */
 export class ObjectStore {
   readonly served: ServedKind
-  /** undefined for objects that were read for one request. */
+  /** undefined for objects that were read for a single request. */
   readonly confirm: Confirm | undefined
   readonly #decorate: Decorate | undefined
   readonly #entries = new Map<string, Entry>()
@@ -58,7 +58,8 @@ export class ObjectStore {
   #history = new History(0)
   #version = 0
   /**
-   * The version at which the state was compared with kube-apiserver: events up to it are ignored.
+   * Version at which the state was compared with kube-apiserver: events up to this version are
+   * ignored.
    */
   #confirmedVersion = 0
   #bytes = 0
@@ -71,12 +72,12 @@ export class ObjectStore {
     this.confirm = confirm?.(this)
   }
 
-  /** Resource version of the state; kube-apiserver's own, so that replicas agree. */
+  /** Resource version of the state. It comes from kube-apiserver, so that replicas agree. */
   get version(): number {
     return this.#version
   }
 
-  /** Watches can resume from this version or later. */
+  /** The lowest version from which watches can resume. */
   get horizon(): number {
     return this.#history.horizon
   }
@@ -85,7 +86,7 @@ export class ObjectStore {
     return this.#entries.size
   }
 
-  /** Estimated memory of the objects. */
+  /** Estimated memory of the objects in bytes. */
   get bytes(): number {
     return this.#bytes
   }
@@ -94,7 +95,7 @@ export class ObjectStore {
     return this.#subscribers.size > 0
   }
 
-  /** Whether the watch has ended, so that nothing will change. */
+  /** Whether the watch has ended, so that no changes will follow. */
   get isEnded(): boolean {
     return this.#isEnded
   }
@@ -103,12 +104,12 @@ export class ObjectStore {
     return this.#entries.get(toKey(namespace, name))
   }
 
-  /** Everything in key order, at this moment. */
+  /** Returns all objects in key order; later changes do not affect the result. */
   snapshot(): readonly Chunk[] {
     return this.#index.snapshot()
   }
 
-  /** Changes after `version`; undefined when history does not reach back that far. */
+  /** Returns the changes after `version`; undefined if the history does not contain all of them. */
   since(version: number): readonly Change[] | undefined {
     return this.#history.since(version)
   }
@@ -130,12 +131,12 @@ export class ObjectStore {
     return past.snapshot()
   }
 
-  /** Whether the view of a query exists. */
+  /** Returns whether the view of a query exists. */
   hasView(key: string): boolean {
     return this.#views.has(key)
   }
 
-  /** Every object, in no order. */
+  /** Returns all objects in no particular order. */
   entries(): Iterable<Entry> {
     return this.#entries.values()
   }
@@ -148,13 +149,14 @@ export class ObjectStore {
   }
 
   /**
-   * Returns the view of a query; created on first use, then maintained, and dropped when unused.
+   * Returns the view of a query. Views are created on first use, maintained, and dropped when
+   * unused.
    *
-   * @param matches the predicate of the query, if it is already known
+   * @param matches the predicate of the query, if its values have already been computed
    */
   view(query: ViewQuery, matches = query.matches): View {
     const found = this.#views.get(query.key)
-    // Re-inserting keeps the map in order of use.
+    // Re-inserting keeps the map ordered by last use.
     if (found) this.#views.delete(query.key)
     const view = found ?? new View(query, this.within(query.namespaces), matches)
     view.usedAt = performance.now()
@@ -172,8 +174,8 @@ export class ObjectStore {
   }
 
   /**
-   * Resolves to true once the store reaches `version`, to false after `timeoutMs` or when `signal`
-   * aborts.
+   * Resolves to true when the store has reached `version`, or to false after `timeoutMs` or when
+   * `signal` aborts.
    */
   async waitFor(version: number, timeoutMs: number, signal?: AbortSignal): Promise<boolean> {
     if (this.#version >= version) return true
@@ -190,8 +192,8 @@ export class ObjectStore {
   }
 
   /**
-   * Replaces the state: at the start, and when events were missed. Watches cannot be resumed across
-   * it.
+   * Replaces the state: at the start, and when events were missed. Watches cannot be resumed from
+   * earlier versions.
    *
    * @param sources the received JSON of each item
    */
@@ -211,8 +213,8 @@ export class ObjectStore {
   }
 
   /**
-   * Ends all waits and watches, since no more events will come. A list that is being written keeps
-   * its objects.
+   * Ends all waits and watches, since no more events will arrive. A list that is being written
+   * keeps its objects.
    */
   end(): void {
     this.#isEnded = true
@@ -233,8 +235,8 @@ export class ObjectStore {
   }
 
   /**
-   * Marks the state as that of kube-apiserver at a later version. Delayed events up to it concern
-   * objects that have changed again since, and are ignored as after a list at that version.
+   * Declares that the state equals that of kube-apiserver at a later version. Delayed events up to
+   * that version are ignored, as after a list: their objects have changed again since.
    */
   advance(version: number): void {
     if (version <= this.#version) return
@@ -243,8 +245,8 @@ export class ObjectStore {
   }
 
   /**
-   * Computes annotations again after their inputs have changed. There is no event, since the object
-   * has not changed.
+   * Computes annotations again after their inputs have changed. Sends no event, since the object
+   * itself has not changed.
    */
   redecorate(names: Iterable<string> | 'all'): void {
     for (const key of names === 'all' ? [...this.#entries.keys()] : names) {
@@ -275,7 +277,7 @@ export class ObjectStore {
     this.#bytes += (entry?.size ?? 0) - (old?.size ?? 0)
     const since = performance.now()
     for (const [key, view] of this.#views) {
-      // A view that is dropped is built again on demand.
+      // A view that is dropped is built again when it is used.
       if (performance.now() - since > maxPutMs) this.#views.delete(key)
       else view.put(old, entry)
     }

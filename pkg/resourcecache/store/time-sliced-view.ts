@@ -3,12 +3,12 @@ import type { Entry } from './cached-object.ts'
 import type { View, ViewQuery } from './materialized-view.ts'
 import type { ObjectStore } from './store.ts'
 
-// A scan of this few objects is faster than waiting for a time slice.
+// Scanning this few objects is faster than waiting for a time slice.
 const few = { objects: 200, bytes: 1024 * 1024 }
 
 /**
- * Builds a view in time slices that it shares with other requests that build views: otherwise each
- * would take a slice per turn, and all other requests would wait for their sum.
+ * Builds a view in time slices that all such requests share. If each request took a slice per
+ * event-loop turn, all other requests would wait for the sum.
  *
  * @param rank extracts the sort value of an object
  */
@@ -31,7 +31,7 @@ function measure(entries: readonly Entry[]): { readonly size: number; readonly b
   return { size: entries.length, bytes: entries.reduce((sum, { size }) => sum + size, 0) }
 }
 
-/** @returns for each entry whether it matches */
+/** @returns a function that returns whether an entry matches */
 export async function matchInSlices(
   entries: Iterable<Entry>,
   matches: (entry: Entry) => boolean,

@@ -1,8 +1,8 @@
 import type { Entry } from './cached-object.ts'
 
 /**
- * A change of an object. `entry` is the state after it (for a deletion the last state, at the
- * version of the deletion).
+ * A change of an object. `entry` is the state after the change; for a deletion it is the last
+ * state, at the version of the deletion.
  */
 export type Change = {
   readonly version: number
@@ -11,24 +11,24 @@ export type Change = {
   readonly old: Entry | undefined
 }
 
-// kube-apiserver keeps at least 75 s; clients that were disconnected for a few minutes need no new
-// list here.
+// kube-apiserver keeps at least 75 s. With this longer time, clients that were disconnected for a
+// few minutes need no new list.
 const keepMs = 5 * 60_000
 const batchMs = 30_000
 const maxChanges = 100_000
-// Replaced states are only kept for resumed watches: frequent writes of a large object must not
-// fill the memory.
+// Limits the memory of previous states, which are only kept for resumed watches: frequent writes of
+// a large object would otherwise fill it.
 const defaultMaxBytes = 64 * 1024 * 1024
 
-/** The changes of the last minutes, for watches that resume and lists at an older version. */
+/** The changes of the last minutes, for watches that resume and for lists at an older version. */
 export class History {
   #changes: { readonly change: Change; readonly at: number }[] = []
-  /** Changes up to this version are no longer known. */
+  /** Changes up to this version have been removed. */
   #horizon: number
   #bytes = 0
   readonly #maxBytes: number
 
-  /** @param maxBytes of the objects that have changed */
+  /** @param maxBytes maximum total size of the changed objects */
   constructor(horizon: number, maxBytes = defaultMaxBytes) {
     this.#horizon = horizon
     this.#maxBytes = maxBytes
@@ -41,14 +41,14 @@ export class History {
   push(change: Change, now = performance.now()): void {
     this.#changes.push({ change, at: now })
     this.#bytes += change.entry.size
-    // Trimmed in batches, since removing the first items of an array moves all others. If there are
-    // few changes, a batch may take many minutes to fill, so it is also trimmed by time.
+    // Trimmed in batches, since removing the first items of an array moves all others. With few
+    // changes, a batch may take many minutes to fill, so the history is also trimmed by time.
     const oldest = this.#changes[0]?.at ?? now
     const isDue = this.#changes.length % 1024 === 0 || oldest < now - keepMs - batchMs
     if (isDue || this.#bytes > this.#maxBytes) this.#trim(now)
   }
 
-  /** Returns the changes after `version`, oldest first; undefined if some are no longer known. */
+  /** Returns the changes after `version`, oldest first; undefined if some have been removed. */
   since(version: number): readonly Change[] | undefined {
     if (version < this.#horizon) return undefined
     let low = 0
@@ -72,7 +72,7 @@ export class History {
     this.#changes = this.#changes.slice(drop)
   }
 
-  /** Returns how many changes must be removed to make room for others. */
+  /** Returns the number of changes to remove in order to stay within the memory limit. */
   #tooLarge(): number {
     let over = this.#bytes > this.#maxBytes ? this.#bytes - (this.#maxBytes * 3) / 4 : 0
     let drop = 0

@@ -3,7 +3,7 @@ import { expect } from 'chai'
 import { LagGuard } from './slow-watchers.ts'
 import { Channel, deliver, type Member } from './watch-channel.ts'
 
-/** A client that only reads on request. */
+/** A client that reads only when the test requests it. */
 function createClient() {
   let read: (() => void) | undefined
   const out = new Writable({

@@ -1,20 +1,23 @@
 import type { Channel, Member } from './watch-channel.ts'
 
 export type LagLimits = {
-  /** How long a client may read nothing although data is buffered. */
+  /**
+   * Returns the time after which a client that reads nothing is disconnected, while data is
+   * buffered.
+   */
   readonly stallMs: () => number
-  /** Bytes that wait for all clients together. */
+  /** Maximum number of bytes that are buffered for all clients together. */
   readonly maxBytes: number
 }
 
 type Progress = { readonly leftBytes: number; readonly sinceMs: number }
 
-// A client that is less far behind is not disconnected.
+// Clients with less buffered data are not disconnected.
 const minBehindBytes = 256 * 1024
 
 /**
- * Disconnects clients that do not read, and if too much is buffered in total, those with the most
- * buffered data.
+ * Disconnects clients that do not read. If too much data is buffered in total, disconnects those
+ * with the most buffered data.
  */
 export class LagGuard {
   readonly #limits: LagLimits
@@ -24,7 +27,7 @@ export class LagGuard {
     this.#limits = limits
   }
 
-  /** To be called about every second. */
+  /** Must be called about once per second. */
   look(channels: Iterable<Channel>, now = performance.now()): void {
     const behind: { readonly channel: Channel; readonly bytes: number }[] = []
     let total = 0

@@ -22,7 +22,7 @@ function createCountingEncoder(size = 0, name = 'x'): { encoder: Encoder; readon
   }
 }
 
-/** Resolves when all channels of a test have had their turns, also on a machine that is busy. */
+/** Resolves when all channels of a test have been processed, also on a busy machine. */
 async function encoded(): Promise<void> {
   for (let turn = 0; turn < 10; turn++) await nextTurn()
 }
@@ -112,7 +112,7 @@ describe('WatchBroadcaster', () => {
     const received = () =>
       watchers.filter(({ written }) => written().join('') === 'ADDED a\nADDED b\n').length
     expect(received()).to.be.below(40)
-    // A watcher that arrives in between gets no event twice.
+    // A watcher that joins in the meantime must not receive any event twice.
     const late = await join(all('x39', slow('x39')))
     const deadline = Date.now() + 10_000
     while (received() < 40 && Date.now() < deadline) await sleep(5)
@@ -134,7 +134,7 @@ describe('WatchBroadcaster', () => {
       const { encoder } = createCountingEncoder(size)
       const watchers = []
       for (let i = 0; i < members; i++) watchers.push(await started.join(all('x', encoder)))
-      // Longer ago than events wait for each other.
+      // Longer than the time for which events are batched.
       await sleep(50)
       return { ...started, encoder, watchers }
     }
@@ -159,14 +159,14 @@ describe('WatchBroadcaster', () => {
       for (let tries = 0; !isSeen && tries < 20; tries++) {
         const before = received()
         await sleep(50)
-        // Something of the last try came only now.
+        // Events of the previous attempt arrived only now, so this attempt is repeated.
         if (received() !== before) continue
         const startedAt = performance.now()
         change('a')
         change('b')
         change('c')
         const writes = received() - before
-        // The test proves nothing if this thread was stopped in between.
+        // The measurement is invalid if the thread was suspended in the meantime.
         if (performance.now() - startedAt >= 12) continue
         expect(writes).to.equal(watchers.length)
         isSeen = true

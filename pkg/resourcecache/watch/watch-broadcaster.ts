@@ -14,7 +14,7 @@ import {
 export type { ChannelOptions }
 
 export type Watcher = {
-  /** Writes the events before live ones, at the speed of the client; live events wait. */
+  /** Writes the events before live ones, as fast as the client reads; live events are queued. */
   readonly begin: (events: Iterable<Buffer>) => Promise<void>
   /** @param opening encodes the first event of a watcher, if it differs from later ones */
   readonly write: (event: Buffer, opening?: () => Buffer) => void
@@ -22,13 +22,16 @@ export type Watcher = {
 }
 
 export type WatchBroadcasterOptions = {
-  /** How long a client may read nothing although data is buffered. */
+  /**
+   * Returns the time after which a client that reads nothing is disconnected, while data is
+   * buffered.
+   */
   readonly stallMs: () => number
 }
 
 type Channels = {
   readonly byKey: Map<string, Channel>
-  /** Channels with changes to encode; the next one first. */
+  /** Channels with changes to encode, in the order of processing. */
   readonly ready: Set<Channel>
   readonly shared: SharedEvents
   isScheduled: boolean
@@ -48,7 +51,10 @@ export class WatchBroadcaster {
   readonly #channels = new Map<ObjectStore, Channels>()
   readonly #open = new Set<Writable>()
   readonly #guard: LagGuard
-  /** How long a client may read nothing although data is buffered. */
+  /**
+   * Returns the time after which a client that reads nothing is disconnected, while data is
+   * buffered.
+   */
   readonly stallMs: () => number
   #timer: NodeJS.Timeout | undefined
   #watchers = 0
@@ -62,10 +68,7 @@ export class WatchBroadcaster {
     return this.#watchers
   }
 
-  /**
-   * Registers a watch immediately, so that close() also ends a watch that is waiting for its first
-   * state.
-   */
+  /** Registers a watch before its first state is available, so that close() ends it too. */
   admit(out: Writable): void {
     if (this.#open.has(out)) return
     this.#open.add(out)
@@ -77,7 +80,8 @@ export class WatchBroadcaster {
     const { byKey } = channels
     const channel = byKey.get(options.key) ?? new Channel(options)
     byKey.set(options.key, channel)
-    // The initial state of this watcher includes changes that are still queued for others.
+    // Flushed first: the initial state of this watcher includes changes that are still queued for
+    // others.
     channel.flush()
     const member: Member = {
       ...{ out, waiting: [], waitingBytes: 0, opening: undefined },
@@ -101,7 +105,7 @@ export class WatchBroadcaster {
         channel.end()
         channels.ready.delete(channel)
         byKey.delete(options.key)
-        // A kind without watchers may be removed from the cache.
+        // Without watchers, the kind may be removed from the cache.
         if (byKey.size > 0) return
         channels.unsubscribe()
         this.#channels.delete(store)
@@ -112,7 +116,7 @@ export class WatchBroadcaster {
     }
   }
 
-  /** Ends every watch cleanly; clients resume elsewhere from their last version. */
+  /** Ends every watch regularly; clients resume at another replica from their last version. */
   close(): void {
     for (const channel of this.#all()) channel.flush()
     for (const out of [...this.#open]) out.end()
@@ -146,7 +150,7 @@ function broadcast(channels: Channels, changes: readonly Change[]): void {
 }
 
 /**
- * Encodes for one channel after the other and yields in between: there may be as many channels as
+ * Encodes for one channel after another and yields in between: there may be as many channels as
  * watches.
  */
 function encodeReady(channels: Channels): void {

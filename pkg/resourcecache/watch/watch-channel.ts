@@ -12,31 +12,31 @@ export type ChannelOptions = {
   readonly encoder: Encoder
 }
 
-/** Replaces the first `bytes` of the first event of a watcher. */
+/** Replaces the first `bytes` bytes of the first event that a watcher receives. */
 export type Opening = { readonly bytes: number; readonly make: () => Buffer }
 
 export type Member = {
   readonly out: Writable
   waiting: Buffer[] | undefined
   waitingBytes: number
-  /** When the first buffered event arrived. */
+  /** Replacement for the start of the first event. */
   opening: Opening | undefined
   isOpened: boolean
-  /** Bytes that were written to `out`. */
+  /** Number of bytes that were written to `out`. */
   writtenBytes: number
 }
 
 /** Encoded events that several channels share. */
 export type SharedEvents = Map<Change, Map<string, Buffer>>
 
-// Fan-out cost is dominated by the number of writes, about 15 µs each. The first event is sent
-// immediately, and events that follow it closely are batched, so that writing takes at most a
-// quarter of the time. With few watchers nothing waits, and large events are never delayed.
+// The number of writes dominates the cost, with about 15 µs each. The first event is sent
+// immediately. Events that follow it closely are batched, so that writing takes at most a quarter
+// of the time. With few watchers no event waits, and large events are never delayed.
 const together = { members: 64, msEach: 0.06, mostMs: 250, bytes: 256 * 1024 }
-// A client that is this far behind is disconnected and resumes from its last version, instead of
-// filling the memory.
+// A client that is this far behind is disconnected and resumes from its last version, so that its
+// events do not fill the memory.
 const maxBehindBytes = 16 * 1024 * 1024
-// Maximum number of changes that wait to be encoded; beyond it the watch ends.
+// Maximum number of changes that wait for encoding; the watch ends beyond it.
 const maxUnencoded = 4_096
 // A longer time slice would noticeably delay other requests.
 const sliceMs = 4
@@ -46,10 +46,10 @@ export class Channel {
   readonly members = new Set<Member>()
   readonly #options: ChannelOptions
   #unencoded: Change[] = []
-  /** Events that wait to be written in a batch. */
+  /** Encoded events that wait for the next batch. */
   #pending: Buffer[] = []
   #pendingBytes = 0
-  /** When the first pending event arrived. */
+  /** Replacement for the start of the first pending event. */
   #opening: Opening | undefined
   #timer: NodeJS.Timeout | undefined
   #wroteAtMs = 0
@@ -62,7 +62,7 @@ export class Channel {
     return this.#options.key
   }
 
-  /** Bytes buffered for the slowest watcher; buffered data is shared by all. */
+  /** Number of bytes buffered for the slowest watcher; all watchers share the buffered data. */
   get behindBytes(): number {
     let most = 0
     for (const { out, waitingBytes } of this.members) most = Math.max(most, out.writableLength + waitingBytes)
@@ -74,7 +74,7 @@ export class Channel {
     if (this.#unencoded.length > maxUnencoded) for (const { out } of this.members) out.destroy()
   }
 
-  /** Encodes new changes, and writes them, now or with later ones. */
+  /** Encodes new changes, and writes them immediately or in the next batch. */
   encode(shared: SharedEvents): void {
     const changes = this.#unencoded
     this.#unencoded = []
@@ -85,7 +85,7 @@ export class Channel {
     else this.#timer ??= setTimeout(() => this.#write(), waitMs)
   }
 
-  /** Writes all that was added so far. */
+  /** Writes all events that have been added. */
   flush(): void {
     if (this.#unencoded.length > 0) this.encode(new Map())
     this.#write()
@@ -115,8 +115,8 @@ export class Channel {
     this.#timer = undefined
     const events = this.#pending
     const opening = this.#opening
-    // Small parts are joined into one write; large ones are shared with other channels and passed
-    // on.
+    // Small events are joined into one write; large ones are shared with other channels and not
+    // copied.
     const joined =
       events.length > 1 && this.#pendingBytes < 2 * together.bytes ? [Buffer.concat(events)] : events
     this.#pending = []
@@ -145,7 +145,7 @@ function sharedEvent(
   return made
 }
 
-/** How long events are batched after the first one, in milliseconds. */
+/** Returns the time for which events are batched after the first one, in milliseconds. */
 function togetherMs(members: number): number {
   return members < together.members ? 0 : Math.min(members * together.msEach, together.mostMs)
 }
@@ -174,7 +174,7 @@ function tell(member: Member, events: Buffer, opening: Opening | undefined): voi
   member.isOpened = true
 }
 
-/** Writes the events before live ones, at the speed of the client; live events wait. */
+/** Writes the events before live ones, as fast as the client reads; live events are queued. */
 export async function begin(member: Member, events: Iterable<Buffer>): Promise<void> {
   const { out } = member
   const write = createPacedWriter(out)

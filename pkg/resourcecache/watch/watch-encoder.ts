@@ -10,15 +10,18 @@ export type EventType = 'ADDED' | 'MODIFIED' | 'DELETED'
 
 /** The encoding of a watch: one JSON object and a line feed per event. */
 export type Encoder = Telling & {
-  /** Encoders with the same name have the same result. */
+  /** Identifies the encoding: encoders with the same name produce the same result. */
   readonly name: string
-  /** Encodes the first event of a stream, if it contains more than later ones. */
+  /** Encodes the first event of a stream, if it differs from later events. */
   readonly opening?: Telling
 }
 
 export type Telling = {
   readonly event: (type: EventType, entry: Entry) => Buffer
-  /** The same in parts: large ones belong to the cached object, and are shared by all watchers. */
+  /**
+   * Encodes an event in parts. Large parts belong to the cached object, and all watchers share
+   * them.
+   */
   readonly pieces?: (type: EventType, entry: Entry) => Iterable<Buffer>
   readonly bookmark: (version: number, endsInitialEvents: boolean) => Buffer
 }
@@ -49,7 +52,7 @@ export function toSelectedEvent(
   return { type: 'DELETED', entry: () => old.at(version), isTerminating: true }
 }
 
-/** The same events with the framing of a stream. */
+/** Adds the framing of a stream to the events of an encoder. */
 export function toFramed(encoder: Encoder, stream: Pick<EventStream, 'name' | 'frame' | 'pieces'>): Encoder {
   const { opening } = encoder
   return {
@@ -68,7 +71,9 @@ function frameEach(telling: Telling, { frame, pieces }: Pick<EventStream, 'frame
   }
 }
 
-/** For the initial events of a stream: the first one is an opening event. */
+/**
+ * Returns an encoder for the initial events of a stream, of which the first is the opening event.
+ */
 export function openingOnce(encoder: Encoder): Telling {
   const { opening } = encoder
   if (opening === undefined) return encoder
@@ -83,14 +88,14 @@ export function openingOnce(encoder: Encoder): Telling {
   }
 }
 
-/** The JSON of an event in parts, around those of its object. */
+/** Returns the JSON of an event in parts, with the parts of its object. */
 export function eventParts(type: EventType, object: readonly Buffer[]): readonly Buffer[] {
   return [Buffer.from(`{"type":"${type}","object":`), ...object, eventEnd]
 }
 
 const eventEnd = Buffer.from('}\n')
 
-/** Events with whole objects in a projection, with the apiVersion of kube-apiserver. */
+/** Encodes events with whole objects in a projection, with the apiVersion of kube-apiserver. */
 export function createFormEncoder({ kind }: ServedKind, form: Form): Encoder {
   const pieces = (type: EventType, entry: Entry) => eventParts(type, form.toParts(entry))
   return {
@@ -107,13 +112,15 @@ export function createFormEncoder({ kind }: ServedKind, form: Form): Encoder {
 
 export type BookmarkMeta = { readonly resourceVersion: string; readonly creationTimestamp: null }
 
-/** metadata of a bookmark; an annotation marks the end of the initial events (KEP-3157). */
+/**
+ * Returns the metadata of a bookmark. An annotation marks the end of the initial events (KEP-3157).
+ */
 export function toBookmarkMeta(version: number, endsInitialEvents: boolean): BookmarkMeta {
   const annotations = endsInitialEvents ? { annotations: { [initialEventsEnd]: 'true' } } : {}
   return { resourceVersion: String(version), creationTimestamp: null, ...annotations }
 }
 
-/** The ERROR event with which a watch ends; its object is always a Status. */
+/** Returns the ERROR event that ends a watch; its object is always a Status. */
 export function encodeError(status: Status): Buffer {
   return Buffer.from(`{"type":"ERROR","object":${JSON.stringify(toKubeStatus(status))}}\n`)
 }

@@ -86,7 +86,7 @@ describe('serveWatch', () => {
 
   describe('of a narrowed list', () => {
     const changed = '"code":410'
-    /** What a caller sees: the nodes of one set, until a change. */
+    /** Visibility of one set of nodes, until the test changes it. */
     function narrowed(key: string, names: readonly string[]) {
       const listeners = new Set<() => void>()
       const shown = { version: undefined as number | undefined }
@@ -151,7 +151,7 @@ describe('serveWatch', () => {
       const sight = changingSight(...names)
       const { store, encoded, watch } = await start(sight.visible, names)
       const { has } = sight.visible
-      // In the middle of the first events.
+      // Changes in the middle of the initial events.
       Object.assign(sight.visible, {
         has(entry: Parameters<typeof has>[0]) {
           if (encoded.length === 20) sight.give('n0')

@@ -27,13 +27,13 @@ import {
   toSelectedEvent,
 } from './watch-encoder.ts'
 
-/** The options of a watch, as metav1.ListOptions has them. */
+/** The options of a watch, as in metav1.ListOptions. */
 export type WatchOptions = {
-  /** '' is the most recent state, '0' any. */
+  /** '' for the most recent state, '0' for any state. */
   readonly resourceVersion: string
   readonly allowWatchBookmarks: boolean
   readonly sendInitialEvents: boolean | undefined
-  /** 0 leaves it to the server. */
+  /** Timeout in seconds; 0 for the default of the server. */
   readonly timeoutSeconds: number
 }
 
@@ -41,30 +41,30 @@ export type WatchRequest = {
   readonly options: WatchOptions
   readonly matches: (entry: Entry) => boolean
   readonly encoder: Encoder
-  /** Watchers with the same key select and encode the same, and share the work. */
+  /** Watchers with the same key have the same selection and encoding, and share the work. */
   readonly channelKey: string
   /**
-   * Restricts a watch to what the caller may see; such a watch is not shared, unless the caller
-   * sees everything.
+   * Restricts a watch to the objects that the caller may see. Such a watch is not shared, unless
+   * the caller may see all objects.
    */
   readonly visible?: Visible | undefined
-  /** Whether a state without a version may be as old as the cache. */
+  /** Whether the initial state of a watch without a version may be as old as the cache. */
   readonly isCached?: boolean
   readonly stream: EventStream
 }
 
-// kube-apiserver ends a watch after 30 to 60 minutes; the random time avoids that all clients
-// reconnect together.
+// kube-apiserver ends a watch after 30 to 60 minutes. The random duration prevents all clients from
+// reconnecting simultaneously.
 const defaultSeconds = { min: 1_800, max: 3_600 }
 const bookmarkEveryMs = 60_000
-// The last bookmark lets a client resume without a gap when the watch has run its time.
+// A bookmark before the timeout lets the client resume without a gap.
 const bookmarkBeforeEndMs = 2_000
 // A longer time slice would noticeably delay other requests.
 const sliceMs = 2
 
 /**
- * Serves a watch: sends the headers immediately, then the events for the start version, then every
- * change until the timeout, the client or the server ends it. The stream is never compressed; each
+ * Serves a watch: sends the headers immediately, then the events since the start version, then
+ * every change. The timeout, the client or the server ends it. The stream is never compressed; each
  * event is a JSON object and a line feed, or a WebSocket message.
  */
 export async function serveWatch(
@@ -91,8 +91,8 @@ export async function serveWatch(
   const endAtMs = performance.now() + watchMs(options)
   const end = setTimeout(() => out.end(), endAtMs - performance.now())
   out.once('close', () => clearTimeout(end))
-  // A version from another replica may be ahead of this one: the client has already seen the events
-  // up to it.
+  // A version from another replica may be newer than this store: the client has already received
+  // the events up to that version.
   if (Number(from) > store.version) {
     confirmSoon(store)
     await store.waitFor(Number(from), endAtMs - performance.now(), gone.signal)
@@ -113,21 +113,22 @@ async function follow(store: ObjectStore, broadcaster: WatchBroadcaster, request
   const matches = visible ? (entry: Entry) => request.matches(entry) && visible.has(entry) : request.matches
   const end = (message: string) => stream.frame(encodeError(expired(message)))
   const sight = visible?.fixed
-  // It may have waited for a version.
+  // The permissions may have changed while the watch waited for a version.
   if (!isCurrent(request.visible)) return void out.end(end(changedSight))
   const from = Number(options.resourceVersion)
   if (sight && from > 0 && !beginsWithState(options) && from < (sight.versionShown() ?? Infinity))
     return void out.end(end(changedSight))
   let hasChanged = false
   const isShown = () => {
-    // Ends it even if the permissions are back: objects may have been hidden in between.
+    // Remains true even if the permissions are restored, since objects may have been hidden in
+    // between.
     hasChanged ||= !isCurrent(request.visible)
     return !hasChanged
   }
   const first = firstEvents(store, { ...request, matches }, isShown)
   if (first === undefined)
     return void out.end(end(`too old resource version: ${options.resourceVersion} (${store.horizon})`))
-  // Registered in the same turn in which the state was read, so no event is missed.
+  // Registered in the same event-loop turn in which the state was read, so that no event is missed.
   const channel = `${stream.name} ${request.channelKey}`
   const key = visible ? `${channel} ${sight ? visible.key : randomUUID()}` : channel
   const watcher = broadcaster.join(store, { key, matches, encoder }, out)
@@ -137,7 +138,7 @@ async function follow(store: ObjectStore, broadcaster: WatchBroadcaster, request
   let isBegun = false
   const endChanged = () => {
     hasChanged = true
-    // Pending events may be about objects that are hidden now.
+    // Pending events may contain objects that are now hidden.
     if (isBegun && !out.writableEnded) out.end(end(changedSight))
   }
   function* beginning(events: Iterable<Buffer>): Generator<Buffer> {
@@ -155,7 +156,7 @@ async function follow(store: ObjectStore, broadcaster: WatchBroadcaster, request
           out,
           tell: (type, entry) => tell(({ event }) => event(type, entry)),
         })
-      : // A caller who may no longer see everything gets the rest with the next list.
+      : // If the caller may no longer see all objects, the rest follows with the next list.
         request.visible?.onChange(() => out.end())
   const stopBookmarks = startBookmarks(request, () => tell(({ bookmark }) => bookmark(store.version, false)))
   out.once('close', () => {
@@ -166,7 +167,7 @@ async function follow(store: ObjectStore, broadcaster: WatchBroadcaster, request
   await watcher.begin(beginning(first))
 }
 
-/** Returns the events before the live ones; undefined if the start version is too old. */
+/** Returns the events before live ones; undefined if the start version is too old. */
 function firstEvents(
   store: ObjectStore,
   { options, matches, encoder, visible }: Followed,
@@ -177,12 +178,12 @@ function firstEvents(
   if (beginsWithState(options)) {
     const { version } = store
     const state = whileShown(added(entriesWithin(store.snapshot(), visible?.namespaces), matches), isShown)
-    // Clients with bookmarks are notified of the end of the initial events (KEP-3157).
+    // Clients that accept bookmarks are notified of the end of the initial events (KEP-3157).
     return encodeAll(state, telling, () =>
       options.allowWatchBookmarks && isShown() ? telling.bookmark(version, true) : undefined,
     )
   }
-  // sendInitialEvents=false without a version: from now on.
+  // Without a version, sendInitialEvents=false starts with the next change.
   if (resourceVersion === '' || resourceVersion === '0') return []
   const missed = store.since(Number(resourceVersion))
   return missed && encodeAll(whileShown(changed(missed, matches), isShown), telling, () => undefined)
@@ -194,7 +195,7 @@ function beginsWithState({ resourceVersion, sendInitialEvents }: WatchOptions): 
 
 type Event = { readonly type: EventType; readonly entry: Entry }
 
-/** An event; undefined for an object that is not selected, of which there may be very many. */
+/** An event; undefined for an object that is not selected. There may be very many of these. */
 type Step = Event | undefined
 
 function* added(entries: Iterable<Entry>, matches: (entry: Entry) => boolean): Generator<Step> {
@@ -208,7 +209,7 @@ function* changed(changes: readonly Change[], matches: (entry: Entry) => boolean
   }
 }
 
-/** Between events, so that none is cut off. */
+/** Stops between two events, so that none is truncated. */
 function* whileShown(steps: Iterable<Step>, isShown: () => boolean): Generator<Step> {
   for (const step of steps) {
     if (step !== undefined && !isShown()) return
@@ -218,7 +219,7 @@ function* whileShown(steps: Iterable<Step>, isShown: () => boolean): Generator<S
 
 /**
  * Joins small events, and splits large ones: only one chunk per watch is buffered for a slow
- * reader. A chunk, maybe an empty one, comes at least every few milliseconds.
+ * client. A chunk, possibly empty, is returned at least every few milliseconds.
  */
 function* encodeAll(
   steps: Iterable<Step>,
@@ -270,6 +271,6 @@ function startBookmarks(request: Followed, bookmark: () => void): () => void {
 
 function watchMs({ timeoutSeconds }: WatchOptions): number {
   const seconds = timeoutSeconds || randomInt(defaultSeconds.min, defaultSeconds.max + 1)
-  // The longest that a timer can be set to.
+  // The maximum delay of a timer.
   return Math.min(seconds * 1000, 2 ** 31 - 1)
 }
