@@ -1,13 +1,13 @@
 import type { IncomingMessage } from 'node:http'
 import { badRequest, Status } from '../apierrors/status.ts'
 
-// The characters of a host and port (RFC 3986 sections 3.2.2 and 3.2.3), without user information.
+// The characters of a host with port (RFC 3986 sections 3.2.2 and 3.2.3), without user information.
 const hostAndPort = /^[\w!$%&'()*+,\-.:;=[\]~]*$/
 
 /**
- * Rejects a head that another parser on the path could read differently, and that the HTTP parser
- * accepts: more than one Host header or an invalid one (RFC 9112 section 3.2), a transfer
- * coding other than chunked (section 6.1), and a version that is not HTTP/1.
+ * Rejects request headers that the HTTP parser accepts, but that another parser in the path could
+ * read differently. These are: more than one Host header or an invalid one (RFC 9112 section 3.2),
+ * a transfer coding other than chunked (section 6.1), and a version other than HTTP/1.
  *
  * @throws Status 400, 501, 505
  */
@@ -24,7 +24,7 @@ export function refuseAmbiguousHead({
   let hosts = 0
   for (let i = 0; i < rawHeaders.length; i += 2) {
     const name = rawHeaders[i] ?? ''
-    // This runs for every header.
+    // Comparing lengths first avoids a lower-case copy of every header name.
     if (name.length === 4 && name.toLowerCase() === 'host') checkHost(rawHeaders[i + 1] ?? '', ++hosts)
     if (name.length === 17 && name.toLowerCase() === 'transfer-encoding') checkCoding(rawHeaders[i + 1] ?? '')
   }
@@ -38,7 +38,7 @@ function checkHost(host: string, count: number): void {
 function checkCoding(coding: string): void {
   if (coding.trim().toLowerCase() === 'chunked') return
   const message = `unsupported Transfer-Encoding ${JSON.stringify(coding)}; supported: chunked`
-  // Where the next request begins is unknown.
+  // Closes the connection: it is unknown where the next request begins.
   throw new Status(501, 'BadRequest', message, { headers: { connection: 'close' } })
 }
 
@@ -47,8 +47,8 @@ const methodOverride = /^x[-_](http[-_]method([-_]override)?|(original[-_])?meth
 const targetOverride = /^x[-_](original|rewrite)[-_](url|uri|path)$/
 
 /**
- * Rejects headers that make a server use another method or path than the authorized one, such as
- * X-HTTP-Method-Override.
+ * Rejects headers that make some servers use another method or path than the authorized one, such
+ * as X-HTTP-Method-Override.
  *
  * @param url of the request, as received
  * @throws Status 400

@@ -13,11 +13,11 @@ export const jane: Identity = {
 
 export type Listener = (req: IncomingMessage, res: ServerResponse) => unknown
 
-/** A real server on the loopback interface, for as long as a test lasts. */
+/** A real HTTP server on the loopback interface for a test. */
 export type Loopback = {
   readonly port: number
   readonly get: (path: string, options?: GetOptions) => Promise<Answer>
-  /** The partial response. */
+  /** Sends a request and resolves when the response headers have arrived. */
   readonly open: (path: string, options?: GetOptions) => Promise<IncomingMessage>
   readonly close: () => Promise<void>
 }
@@ -80,7 +80,7 @@ export async function closeServer(server: {
   await promise
 }
 
-/** A request as the filters pass it to the handlers. */
+/** Creates the exchange that the filters would pass to a handler. */
 export function toExchange(req: IncomingMessage, res: ServerResponse): AuthenticatedExchange {
   const line = parseLine(req.method ?? 'GET', req.url ?? '/')
   return { req, res, id: 'id-1', ...line, identity: jane, isAggregated: false }

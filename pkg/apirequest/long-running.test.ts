@@ -24,7 +24,8 @@ describe('mayLast', () => {
   ]
   for (const line of long) it(`${line} is one that may`, () => expect(mayLast(asked(line))).to.equal(true))
 
-  // The path alone does not decide: these requests once had no deadline and no seat.
+  // The path alone does not make a request long-running: such requests must have a deadline and
+  // count for max-in-flight.
   const short = [
     'GET /api/v1/pods',
     'GET /api/v1/pods?watch=false',

@@ -5,8 +5,8 @@ type Asked = Pick<Exchange, 'req' | 'info' | 'query'>
 const tunnels = new Set(['attach', 'exec', 'proxy', 'portforward'])
 
 /**
- * Returns whether kube-apiserver treats a request as long-running (no deadline): a watch, a
- * followed log, or exec, attach, port-forward and proxy.
+ * Returns whether kube-apiserver treats a request as long-running (without a deadline): a watch, a
+ * log that is followed, or exec, attach, port-forward and proxy.
  */
 export function lastsAtKube({ req, info, query }: Asked): boolean {
   if (!info.isResource) return false
@@ -17,13 +17,12 @@ export function lastsAtKube({ req, info, query }: Asked): boolean {
 }
 
 /**
- * Returns whether a request asks for a long-running response. Whether the response is in fact
- * long-running is reported by `RequestContext.lasts`.
+ * Returns whether a request asks for a long-running response. `RequestContext.lasts` is called if
+ * the response actually is long-running.
  */
 export function mayLast(asked: Asked): boolean {
   const { req, info, query } = asked
   if (info.prefix === 'api' || info.prefix === 'apis') return lastsAtKube(asked)
-  // Under the prefix of the platform, a live tail is selected by a parameter of the log API,
-  // whatever its path.
+  // For the platform API, the parameter of a live tail counts on every path.
   return info.isResource && req.method === 'GET' && (info.verb === 'watch' || query.isTrue('follow'))
 }

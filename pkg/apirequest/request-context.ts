@@ -5,16 +5,19 @@ import type { QueryParameters } from './query/query-parameters.ts'
 import type { RequestInfo } from './request-info.ts'
 
 /**
- * A request and its response on their way through the filters. Filters pass on an extended copy and
- * never mutate it.
+ * A request and its response in the handler chain. Filters pass on an extended copy and never
+ * mutate it.
  */
 export type Exchange = {
   readonly req: IncomingMessage
   readonly res: ServerResponse
-  /** Audit-Id: that of kube-apiserver if it sent one, so that both audit logs can be joined. */
+  /**
+   * Audit-Id: that of kube-apiserver if it sent one, so that entries of both audit logs can be
+   * matched.
+   */
   readonly id: string
   readonly info: RequestInfo
-  /** Path and query for the upstream server. */
+  /** Path and query for the upstream server, not decoded. */
   readonly rawPath: string
   readonly rawQuery: string
   readonly query: QueryParameters
@@ -25,20 +28,20 @@ export type Exchange = {
    * has no deadline, leaves the max-in-flight limit, and ends when the login of the caller ends.
    */
   readonly lasts?: () => void
-  /** It is part of another request, and has no request line and no connection of its own. */
+  /** Set for a part of another request, which has no request line and no connection of its own. */
   readonly isSubrequest?: true
-  /** Opens the stream for the events of a watch that does not write them to its response. */
+  /** Opens the stream for the events of a watch, if they are not written to its own response. */
   readonly openWatch?: () => Writable
 }
 
 export type AuthenticatedExchange = Exchange & {
-  /** The user that the request acts as, and whose permissions apply. */
+  /** The user whose permissions apply; the impersonated one for `kubectl --as`. */
   readonly identity: Identity
-  /** The authenticated caller, if it is another user (`kubectl --as`). */
+  /** The authenticated caller, if the request impersonates another user (`kubectl --as`). */
   readonly impersonator?: Identity
-  /** Whether the aggregator of kube-apiserver forwarded the request on behalf of its caller. */
+  /** Whether the aggregator of kube-apiserver forwarded the request. */
   readonly isAggregated: boolean
 }
 
-/** Handles a request, or throws: a Status for the caller, any other error for the log. */
+/** Handles a request. A thrown Status is sent to the caller; any other error is only logged. */
 export type Handler<E extends Exchange = AuthenticatedExchange> = (exchange: E) => void | Promise<void>

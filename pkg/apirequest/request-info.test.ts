@@ -43,7 +43,7 @@ describe('parseRequestInfo', () => {
   const bySelector = { namedBy: 'fieldSelector' } as const
 
   const rows: readonly (readonly [request: string, expected: Expected])[] = [
-    // Prefixes.
+    // The prefixes of APIs.
     ['GET /api/v1/nodes', { ...core, verb: 'list', resource: 'nodes' }],
     [`GET ${g}/nodes`, { ...nodes, verb: 'list' }],
     ['GET /kapis/resources.kapis.io/v1alpha3/nodes', { ...nodes, prefix: 'kapis', verb: 'list' }],
@@ -61,7 +61,7 @@ describe('parseRequestInfo', () => {
     [`PATCH ${g}/nodes/n1`, { ...nodes, verb: 'patch', name: 'n1' }],
     [`DELETE ${g}/nodes/n1`, { ...nodes, verb: 'delete', name: 'n1' }],
     [`DELETE ${g}/nodes`, { ...nodes, verb: 'deletecollection' }],
-    // A method without a verb is only granted to callers with all verbs.
+    // An unknown method has no verb, so only callers with all verbs may use it.
     [`OPTIONS ${g}/nodes`, { ...nodes }],
     [`TRACE ${g}/nodes/n1`, { ...nodes, name: 'n1' }],
     [`MKCOL ${g}/nodes/n1`, { ...nodes, name: 'n1' }],
@@ -76,7 +76,7 @@ describe('parseRequestInfo', () => {
     [`GET ${g}/nodes?w%61tch=true`, { ...nodes, verb: 'watch' }],
     [`HEAD ${g}/nodes?watch=true`, { ...nodes, verb: 'watch' }],
     [`GET ${g}/nodes?watch=false`, { ...nodes, verb: 'list' }],
-    // apimachinery compares without regard to case.
+    // apimachinery ignores case.
     [`GET ${g}/nodes?watch=FALSE`, { ...nodes, verb: 'list' }],
     [`GET ${g}/nodes?watch=0`, { ...nodes, verb: 'list' }],
     [`GET ${g}/nodes?Watch=true`, { ...nodes, verb: 'list' }],
@@ -84,7 +84,7 @@ describe('parseRequestInfo', () => {
     [`POST ${g}/nodes?watch=true`, { ...nodes, verb: 'create' }],
     [`DELETE ${g}/nodes?watch=true`, { ...nodes, verb: 'deletecollection' }],
 
-    // The old prefixes of watch and proxy: a request that writes is never a watch.
+    // The deprecated path prefixes watch and proxy: a request that writes is never a watch.
     [`GET ${g}/watch/nodes`, { ...nodes, verb: 'watch' }],
     [`HEAD ${g}/watch/nodes`, { ...nodes, verb: 'watch' }],
     [`GET ${g}/watch/nodes?watch=false`, { ...nodes, verb: 'watch' }],
@@ -144,10 +144,10 @@ describe('parseRequestInfo', () => {
       'POST /api/v1/namespaces/ns/services/s/proxy/admin/x',
       { ...inNs, verb: 'create', resource: 'services', name: 's', subresource: 'proxy' },
     ],
-    // An object named like a prefix.
+    // An object with the name of a deprecated path prefix.
     ['GET /api/v1/nodes/watch', { ...core, verb: 'get', resource: 'nodes', name: 'watch' }],
 
-    // A list limited to a name is authorized by it.
+    // A list that a field selector limits to one name is authorized with that name.
     [
       `GET ${g}/nodes?fieldSelector=metadata.name%3Dn1`,
       { ...nodes, verb: 'list', name: 'n1', ...bySelector },
@@ -176,14 +176,14 @@ describe('parseRequestInfo', () => {
       `GET ${g}/nodes?fieldSelector=metadata.name=a%5C,metadata.name%5C=b`,
       { ...nodes, verb: 'list', name: 'a,metadata.name=b', ...bySelector },
     ],
-    // The path's own name is the one that counts.
+    // The name in the path takes precedence.
     [`GET ${g}/nodes/n2?fieldSelector=metadata.name=n1`, { ...nodes, verb: 'get', name: 'n2' }],
-    // A selector under the old prefix selects no name, and neither does one of a deletecollection.
+    // A field selector after a deprecated prefix sets no name, and neither does that of a
+    // deletecollection.
     [`GET ${g}/watch/nodes?fieldSelector=metadata.name=n1`, { ...nodes, verb: 'watch' }],
     [`DELETE ${g}/nodes?fieldSelector=metadata.name=n1`, { ...nodes, verb: 'deletecollection' }],
     [`POST ${g}/nodes?fieldSelector=metadata.name=n1`, { ...nodes, verb: 'create' }],
-    // Selectors that also match other names, that are invalid, or whose name is not valid for an
-    // object.
+    // Selectors that also match other names, are invalid, or contain an invalid object name.
     ...[
       ...[
         'metadata.name!=n1',
@@ -200,10 +200,10 @@ describe('parseRequestInfo', () => {
       { ...nodes, verb: 'list' },
     ]),
     [`GET ${g}/nodes?FieldSelector=metadata.name=n1`, { ...nodes, verb: 'list' }],
-    // Parameters that Go drops are dropped here.
+    // Parameters that Go drops are ignored.
     [`GET ${g}/nodes?fieldSelector=metadata.name=n1;x=1`, { ...nodes, verb: 'list' }],
     [`GET ${g}/nodes?fieldSelector=metadata.name=n1%zz`, { ...nodes, verb: 'list' }],
-    // A list query that kube-apiserver cannot parse selects no name.
+    // If kube-apiserver cannot parse a parameter of the list, the field selector sets no name.
     ...['limit=x', 'limit=', 'limit=1.5', 'timeoutSeconds=9223372036854775808', 'labelSelector=a=b=c'].map(
       (other): [string, Expected] => [
         `GET ${g}/nodes?fieldSelector=metadata.name=n1&${other}`,

@@ -5,25 +5,25 @@ import type { Selector } from './selector/selector.ts'
 
 /**
  * The attributes of a request, parsed once from method and URL for authorization, selection, audit,
- * metrics and routing. Follows RequestInfo of k8s.io/apiserver, with the prefixes kapis and kapi
- * next to api and apis.
+ * metrics and routing. Equivalent to RequestInfo of k8s.io/apiserver, with the prefixes kapis and
+ * kapi in addition to api and apis.
  */
 export type RequestInfo = {
   readonly isResource: boolean
-  /** Percent-decoded path; non-resource requests are authorized by it. */
+  /** Percent-decoded path, by which non-resource requests are authorized. */
   readonly path: string
   readonly prefix: string
   /**
-   * Lower case: get, list, watch, create, update, patch, delete, deletecollection, and proxy for
-   * the deprecated path prefix of that name; the HTTP method for non-resource paths. Only safe
-   * methods have the read verbs.
+   * The verb in lower case: get, list, watch, create, update, patch, delete, deletecollection, and
+   * proxy for the deprecated path prefix of that name. For non-resource paths it is the HTTP
+   * method. Only safe methods result in get, list or watch.
    */
   readonly verb: string
   readonly group: string
   readonly version: string
-  /** Of `namespaces/x` itself too. */
+  /** The namespace; also set for the object `namespaces/x` itself. */
   readonly namespace: string
-  /** Whether the path has the resource inside of a namespace. */
+  /** Whether the resource in the path is inside a namespace. */
   readonly isInNamespace: boolean
   readonly resource: string
   readonly subresource: string
@@ -31,18 +31,18 @@ export type RequestInfo = {
   readonly name: string
   /** Whether the name comes from the path or from a field selector. */
   readonly namedBy: 'path' | 'fieldSelector' | ''
-  /** The selectors of list, watch and deletecollection; empty for other verbs. */
+  /** The selectors of list, watch and deletecollection; they select everything for other verbs. */
   readonly fieldSelector: Selector<FieldRequirement>
   readonly labelSelector: Selector<LabelRequirement>
-  /** Segments after the version (decoded), with an old path prefix of watch or proxy among them. */
+  /** Decoded path segments after the version, including a deprecated prefix watch or proxy. */
   readonly parts: readonly string[]
 }
 
 /** The prefixes of the platform API. */
 export const platformPrefixes: readonly string[] = ['kapis', 'kapi']
 const prefixes = new Set(['api', 'apis', ...platformPrefixes])
-// /kapi/v1/pods is the core group under the prefix of the platform; /kapi/<group>/<version>/…
-// equals /kapis/….
+// /kapi/v1/pods is the core group under the prefix of the platform; /kapi/<group>/<version>/… is
+// equivalent to /kapis/….
 const versionName = /^v\d+((alpha|beta)\d+)?$/
 const methodVerbs: Readonly<Record<string, string>> = {
   POST: 'create',
@@ -52,7 +52,7 @@ const methodVerbs: Readonly<Record<string, string>> = {
   PATCH: 'patch',
   DELETE: 'delete',
 }
-// `namespaces/x/status` is a subresource of the namespace and not a resource inside it.
+// `namespaces/x/status` is a subresource of the namespace, not a resource in it.
 const namespaceSubresources = new Set(['status', 'finalize'])
 const selectiveVerbs = new Set(['list', 'watch', 'deletecollection'])
 const everything: Selector<never> = Object.freeze({ text: '', requirements: Object.freeze([]) })
@@ -81,6 +81,8 @@ const nothing = Object.freeze({
 })
 
 /**
+ * Parses the attributes of a request.
+ *
  * @param method upper-case HTTP method
  * @param path percent-decoded path without the query (see parseTarget)
  */
@@ -94,9 +96,9 @@ export function parseRequestInfo(method: string, path: string, query = noParamet
   if (!prefixes.has(prefix) || target.resource === '') return nonResource(method, path, prefix)
   const { name } = target
   const verb = toVerb(method, special, name, query)
-  // Under the deprecated prefixes, only the path determines the verb.
+  // After a deprecated prefix, selectors do not affect authorization.
   const selected = special === '' && selectiveVerbs.has(verb) ? selectionOf(verb, query) : wholeSelection
-  // Copies each field by name: this runs for every request, and a spread takes four times as long.
+  // Copies fields by name: this code runs for every request, and a spread takes four times as long.
   return Object.freeze({
     isResource: true,
     path,
@@ -124,7 +126,7 @@ function nonResource(method: string, path: string, prefix: string): RequestInfo 
   return Object.freeze({ ...nothing, isResource: false, path, prefix, verb: method.toLowerCase() })
 }
 
-/** Attributes for an authorization check without a request. */
+/** Returns the attributes for an authorization check that is not caused by a request. */
 export function toResourceInfo(
   target: Pick<RequestInfo, 'verb' | 'resource'> &
     Partial<Pick<RequestInfo, 'prefix' | 'group' | 'version' | 'namespace' | 'subresource' | 'name'>>,
@@ -137,7 +139,7 @@ export function toResourceInfo(
 }
 
 /**
- * Returns the request without selectors, for servers that may ignore them: then they must not
+ * Returns the attributes without selectors, for servers that may ignore selectors: these must not
  * affect authorization either.
  */
 export function withoutSelectors(info: RequestInfo): RequestInfo {
@@ -148,20 +150,20 @@ export function withoutSelectors(info: RequestInfo): RequestInfo {
 }
 
 /**
- * Returns whether kube-apiserver has such a path for a kind: no namespaced path for a
- * cluster-scoped kind (a permission in one namespace would apply to the whole cluster,
- * CVE-2019-11247), and no cluster-wide path for a namespaced object.
+ * Returns whether kube-apiserver has such a path for a kind. There is no namespaced path for a
+ * cluster-scoped kind: a permission in one namespace would then apply to the whole cluster
+ * (CVE-2019-11247). There is no cluster-wide path for a namespaced object either.
  */
 export function isInScope(info: RequestInfo, { namespaced }: { readonly namespaced: boolean }): boolean {
   return namespaced ? info.isInNamespace || info.namedBy !== 'path' : !info.isInNamespace
 }
 
-/** Whether a path with this prefix is one of the platform API. */
+/** Returns whether a prefix is one of the platform API. */
 export function isPlatformPrefix(prefix: string): boolean {
   return platformPrefixes.includes(prefix)
 }
 
-/** Whether the path has the deprecated prefix watch or proxy but no resource. */
+/** Returns whether a resource path begins with the deprecated prefix watch or proxy. */
 export function hasVerbPrefix({ isResource, parts }: RequestInfo): boolean {
   return isResource && isVerbPrefix(parts[0])
 }
@@ -172,7 +174,7 @@ function isVerbPrefix(part: string | undefined): part is 'watch' | 'proxy' {
 
 function toVerb(method: string, special: string, name: string, query: QueryParameters): string {
   const isReading = method === 'GET' || method === 'HEAD'
-  // A verb that no read permission includes, whatever the method.
+  // Not a verb of any read permission, regardless of the method.
   if (special === 'proxy') return 'proxy'
   if (special === 'watch' && isReading) return 'watch'
   const verb = methodVerbs[method] ?? ''
@@ -192,28 +194,28 @@ function splitResource(parts: readonly string[], special: string) {
     isInNamespace,
     resource: parts[at] ?? '',
     name: parts[at + 1] ?? '',
-    // The path after the deprecated proxy prefix belongs to another server.
+    // The path after the deprecated prefix proxy is one of the proxied server.
     subresource: special === 'proxy' ? '' : (parts[at + 2] ?? ''),
   }
 }
 
 /**
- * A list limited to one name by a field selector is authorized with that name, so that
- * resourceNames of RBAC apply.
+ * Parses the selectors. A list that a field selector limits to one name is authorized with that
+ * name, so that resourceNames of RBAC apply.
  */
 function selectionOf(verb: string, query: QueryParameters): Selection {
   const { fieldSelector, labelSelector } = query
   const name = requiredValue(fieldSelector.requirements, 'metadata.name') ?? ''
   const isName = name !== '' && name !== '.' && name !== '..' && !/[/%]/.test(name)
-  // As in kube-apiserver: only the selectors limit what deletecollection deletes.
+  // As in kube-apiserver, deletecollection is authorized without a name.
   if (!isName || verb === 'deletecollection' || !isReadableList(query))
     return { ...wholeSelection, fieldSelector, labelSelector }
   return { name, namedBy: 'fieldSelector', fieldSelector, labelSelector }
 }
 
 /**
- * Returns whether kube-apiserver can parse the query as ListOptions. If not, it takes no name from
- * the field selector.
+ * Returns whether kube-apiserver can parse the query as ListOptions. Otherwise it does not use the
+ * name in the field selector.
  */
 function isReadableList(query: QueryParameters): boolean {
   return query.labelSelector.problem === undefined && listIntegers.every(name => isInt64(query.first(name)))
@@ -221,15 +223,13 @@ function isReadableList(query: QueryParameters): boolean {
 
 const listIntegers = ['limit', 'timeoutSeconds']
 
-/** The syntax of strconv.ParseInt of Go. */
+/** Returns whether a text has the syntax of strconv.ParseInt of Go. */
 function isInt64(text: string | null): boolean {
   if (text === null) return true
   return /^[-+]?\d+$/.test(text) && BigInt.asIntN(64, BigInt(text)) === BigInt(text)
 }
 
-/**
- * Parses a boolean parameter like apimachinery: present means true, unless the value is false or 0.
- */
+/** Parses `watch` like apimachinery: true if present, unless the value is false or 0. */
 function isWatch(query: QueryParameters): boolean {
   const value = query.first('watch')?.toLowerCase()
   return value !== undefined && value !== 'false' && value !== '0'

@@ -4,12 +4,12 @@ import type { Exchange } from './request-context.ts'
 import { parseRequestInfo } from './request-info.ts'
 import { parseTarget } from './target.ts'
 
-/** Data that depends only on method and URL. */
+/** The parts of an exchange that depend only on method and URL. */
 export type RequestLine = Pick<Exchange, 'info' | 'rawPath' | 'rawQuery' | 'query'>
 
 const noQuery = new QueryParameters('')
 
-/** Marks a line with an invalid URL. */
+/** Returns the parts for a request with an invalid URL. */
 export function unreadableLine(method: string): RequestLine {
   return { info: parseRequestInfo(method, ''), rawPath: '', rawQuery: '', query: noQuery }
 }

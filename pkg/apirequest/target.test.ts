@@ -15,10 +15,10 @@ describe('parseTarget', () => {
     ['/a%20b', { path: '/a b', rawPath: '/a%20b' }],
     ['/z%C3%BCrich', { path: '/zürich', rawPath: '/z%C3%BCrich' }],
     ['/a%3Fb', { path: '/a?b', rawPath: '/a%3Fb' }],
-    // Decoded once: the rest is literal and passed on unchanged.
+    // Paths are decoded once; a second layer of encoding is literal text.
     ['/a%252fb', { path: '/a%2fb', rawPath: '/a%252fb' }],
     ['/a%252e%252e/b', { path: '/a%2e%2e/b', rawPath: '/a%252e%252e/b' }],
-    // Dots that make no relative segment.
+    // Segments with dots that are not relative.
     ['/...', { path: '/...' }],
     ['/.hidden/a..b/c.', { path: '/.hidden/a..b/c.' }],
     [`/${'a'.repeat(4095)}`, { path: `/${'a'.repeat(4095)}` }],
@@ -121,7 +121,7 @@ describe('parseTarget', () => {
     ['/%ed%a0%80', badEncoding],
     [`${pod}%`, badEncoding],
     [`${pod}%zz`, badEncoding],
-    // Not below a proxy subresource, or not surely.
+    // Not certainly below a proxy subresource, so the strict rules apply.
     ['/api/v1/namespaces/a/pods/p/proxy/../x'.replace('proxy/', 'proxy%2F'), encodedSlash],
     ['/api/v1/namespaces/a/pods/p/pr%6fxy/..', relative],
     ['/api/v1/namespaces/a/pods/../proxy/x', relative],
@@ -166,9 +166,9 @@ describe('a path in a cluster', () => {
     ['/clusters/host/openapi/v3/apis/apps/v1', '/openapi/v3/apis/apps/v1'],
     ['/clusters/host/version?timeout=32s', '/version', 'timeout=32s'],
     ['/kapis/clusters/host', '/kapis'],
-    // It is taken away once.
+    // Only the first cluster segment is removed.
     ['/kapis/clusters/host/clusters/other/v1', '/kapis/clusters/other/v1'],
-    // Not an API, or not the segment.
+    // The path is not that of an API, or the segment only begins with the same text.
     ['/clusters/host/oauth/token', '/clusters/host/oauth/token'],
     ['/clusters/host/versions', '/clusters/host/versions'],
     ['/clusters/host/clusters/host/api', '/clusters/host/clusters/host/api'],

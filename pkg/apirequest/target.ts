@@ -3,27 +3,27 @@ import { badRequest, Status } from '../apierrors/status.ts'
 /** The request target, split and decoded once. */
 export type Target = { readonly path: string; readonly rawPath: string; readonly rawQuery: string }
 
-// kube-apiserver splits a path into segments and does not normalize it: text after these segments
-// changes neither the object nor the permission.
+// Below a proxy subresource, the rest of the path belongs to the proxied server. kube-apiserver
+// does not normalize paths, so this rest changes neither the object nor the permission.
 const belowProxy = /^\/api\/v1\/(?:namespaces\/[^/]+\/(?:pods|services)|nodes)\/[^/]+\/proxy\//
 
-// RFC 9112 section 3.2.2. A URL with user information is refused.
+// RFC 9112 section 3.2.2. A URL with user information does not match and is rejected.
 const absoluteForm = /^https?:\/\/[^/?#@]+(?=[/?]|$)/i
 
 /**
- * A cluster in a path of KubeSphere 3.4, after the prefix; or before it, as in later releases, where
- * kubectl also asks for the version and OpenAPI documents.
+ * Matches a cluster name in a path of KubeSphere 3.4, after the prefix, or of later releases,
+ * before the prefix. In the latter case kubectl also requests the version and OpenAPI documents.
  */
 const inCluster =
   /^(\/(?:kapis|kapi|apis|api))\/clusters\/([^/?]+)(?=[/?]|$)|^\/clusters\/([^/?]+)(?=\/(?:kapis|kapi|apis|api|openapi|version)(?:[/?]|$))/
-/** The name of this cluster, as in KubeSphere. */
+/** The name of the own cluster in KubeSphere. */
 const thisCluster = 'host'
 
 /**
- * Splits the request target. A path in the cluster `host` is the path without it. Rejects paths
- * that two parsers could read differently instead of normalizing them: the authorizer and the
- * handler must see the same path (RFC 3986 section 6.2.2). Below a proxy subresource of
- * kube-apiserver any path is passed on unchanged.
+ * Splits the request target. A path in the cluster `host` is equivalent to the path without it.
+ * Paths that two parsers could read differently are rejected rather than normalized: the authorizer
+ * and the handler must see the same path (RFC 3986 section 6.2.2). Below a proxy subresource of
+ * kube-apiserver, any path is passed on unchanged.
  *
  * @param url `req.url`: origin-form or absolute-form (RFC 9112 section 3.2)
  * @throws Status 400, 404 for a path in another cluster
@@ -60,7 +60,7 @@ function toThisCluster(url: string): string {
   throw new Status(404, 'NotFound', message)
 }
 
-/** @throws Status 400 for a path that could be read in two ways */
+/** @throws Status 400 for a path that two parsers could read differently */
 function decodeStrictly(rawPath: string): string {
   if (rawPath.length > 4096) throw badRequest('the path is longer than 4096 bytes')
   const path = rawPath.includes('%') ? decode(rawPath) : rawPath
@@ -71,9 +71,9 @@ function decodeStrictly(rawPath: string): string {
 }
 
 /**
- * Decodes a path for logging; invalid UTF-8 stays percent-encoded.
+ * Decodes a path for logging; invalid UTF-8 remains percent-encoded.
  *
- * @throws Status 400 for what kube-apiserver cannot decode either
+ * @throws Status 400 for encodings that kube-apiserver cannot decode either
  */
 function decodeLoosely(rawPath: string): string {
   if (/%(?![0-9a-f]{2})/i.test(rawPath)) throw badRequest(invalidEncoding)
@@ -86,7 +86,7 @@ function decodeLoosely(rawPath: string): string {
 
 const invalidEncoding = 'the path contains an invalid percent-encoding'
 
-/** The request target as received, to be proxied. */
+/** Formats the request target as received, for the upstream server. */
 export function formatTarget({ rawPath, rawQuery }: Pick<Target, 'rawPath' | 'rawQuery'>): string {
   return rawQuery === '' ? rawPath : `${rawPath}?${rawQuery}`
 }

@@ -25,7 +25,7 @@ export function decodeExtraKey(text: string): string | undefined {
   }
 }
 
-/** Node writes header values as latin1; Kubernetes reads UTF-8. */
+/** Encodes a header value: Node.js writes latin1, Kubernetes reads UTF-8. */
 export function encodeHeaderText(value: string): string {
   return Buffer.from(value, 'utf8').toString('latin1')
 }

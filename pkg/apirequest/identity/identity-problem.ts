@@ -3,7 +3,7 @@ import { anonymous, type Identity, unauthenticatedGroup } from './identity.ts'
 /**
  * Returns why a text cannot be a name in an identity, or undefined if it can. HTTP strips spaces
  * and tabs from both ends of a header value (RFC 9110 section 5.5) and may replace control
- * characters and invalid Unicode, so the receiver would act for another user than the authorized
+ * characters and invalid Unicode. The receiver would then act for another user than the authorized
  * one.
  */
 export function identityTextProblem(text: string): string | undefined {
@@ -11,8 +11,8 @@ export function identityTextProblem(text: string): string | undefined {
 }
 
 /**
- * Returns why an identity cannot be sent in headers byte for byte, naming the invalid part;
- * undefined if it can.
+ * Returns why headers cannot carry an identity unchanged, with the invalid part; undefined if they
+ * can.
  */
 export function identityProblem(identity: Identity): string | undefined {
   const { username, uid, groups, extra } = identity
@@ -37,7 +37,10 @@ function contentProblem(text: string): string | undefined {
   return /\p{Cc}/u.test(text) ? 'must not contain control characters' : undefined
 }
 
-/** A key may have any characters: those that a header name cannot carry are percent-encoded. */
+/**
+ * Returns why a text cannot be a key of `extra`. All characters are allowed: those that a header
+ * name cannot contain are percent-encoded.
+ */
 function keyProblem(key: string): string | undefined {
   if (key === '') return 'must not be empty'
   return key.isWellFormed() ? undefined : 'must be valid Unicode'

@@ -6,23 +6,23 @@ export type Identity = {
   readonly uid: string
   readonly groups: readonly string[]
   readonly extra: Readonly<Record<string, readonly string[]>>
-  /** Whether the credential is read-only, whatever permissions its owner has. */
+  /** Whether the credential is read-only, regardless of the permissions of its user. */
   readonly isReadOnly?: boolean
   /**
-   * True if the identity came over HTTP/1.1, which strips spaces: the real name of the caller may
-   * begin or end with a space.
+   * Whether the identity was received over HTTP/1.1, which strips spaces: the actual name of the
+   * caller may begin or end with a space.
    */
   readonly isTrimmed?: boolean
 }
 
-/** Estimated bytes of an identity in memory. */
+/** Returns the estimated size of an identity in memory, in bytes. */
 export function identityBytes(identity: Identity): number {
   return 200 + 2 * JSON.stringify(identity).length
 }
 
 const superuserGroup = 'system:masters'
 
-/** Whether kube-apiserver lets the caller do everything, without asking RBAC. */
+/** Returns whether kube-apiserver allows the caller everything without consulting RBAC. */
 export function isSuperuser({ groups, isTrimmed }: Identity): boolean {
   return groups.includes(superuserGroup) && isTrimmed !== true
 }
@@ -30,7 +30,7 @@ export function isSuperuser({ groups, isTrimmed }: Identity): boolean {
 export const authenticatedGroup = 'system:authenticated'
 export const unauthenticatedGroup = 'system:unauthenticated'
 
-/** The caller without credentials, as kube-apiserver names it. */
+/** The identity of a caller without credentials, with the name that kube-apiserver uses. */
 export const anonymous: Identity = Object.freeze({
   username: 'system:anonymous',
   uid: '',
@@ -43,8 +43,8 @@ export function isAnonymous(identity: Identity): boolean {
 }
 
 /**
- * Returns whether the caller sent no credential. A caller who impersonates the anonymous user has
- * one, so logging in would not help.
+ * Returns whether the caller sent no credential. A caller who impersonates the anonymous user did,
+ * so a 401 would not help.
  */
 export function hasNoCredential(identity: Identity): boolean {
   return identity === anonymous
@@ -52,9 +52,9 @@ export function hasNoCredential(identity: Identity): boolean {
 
 /**
  * Adds system:unauthenticated to the anonymous user, and system:authenticated to any other user
- * that has neither group, as the authentication and impersonation filters of kube-apiserver do. The
- * aggregator calls as `system:aggregator` without groups: without this addition its discovery
- * requests would be forbidden.
+ * that has neither group. The authentication and impersonation filters of kube-apiserver do the
+ * same. The aggregator authenticates as `system:aggregator` without groups: without the added group
+ * its discovery requests would be forbidden.
  */
 export function withAuthenticatedGroup(identity: Identity): Identity {
   const { groups } = identity

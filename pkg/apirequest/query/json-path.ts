@@ -6,9 +6,9 @@ const step =
   /^(?:\.((?:[^.[\]{}\\"'*]|\\.)+)|\.?\[(\d+)\]|\.?\[(\*)\]|\.(\*)|\[(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)")\])/s
 
 /**
- * Parses the JSONPath expressions of kubectl that select one value: `{.a.b}`, `$.a.b`, `.a.b`,
- * `a.b[0]`, `.metadata.labels.app\.kubernetes\.io/name`, `['a.b']`, and `[*]` for the first item
- * that has the rest of the path.
+ * Parses JSONPath expressions of kubectl that select one value: `{.a.b}`, `$.a.b`, `.a.b`,
+ * `a.b[0]`, `.metadata.labels.app\.kubernetes\.io/name`, `['a.b']`. `[*]` selects the first item in
+ * which the rest of the path exists.
  *
  * @param parameter name of the query parameter, for the message
  * @throws Status 400 with the position of a syntax error, or for more than 64 steps

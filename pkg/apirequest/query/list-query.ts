@@ -5,29 +5,29 @@ import type { Selector } from '../selector/selector.ts'
 import type { ShardRange } from '../selector/shard-selector.ts'
 import type { QueryParameters } from './query-parameters.ts'
 
-/** The paging and sorting of a platform list; everything else in the query is a filter. */
+/** The parameters of a platform list. All unknown parameters are filters. */
 export type ListQuery = {
-  /** 1 is the first page. */
+  /** Page number; the first page is 1. */
   readonly page: number
-  /** -1 is everything. */
+  /** Page size; -1 for no limit. */
   readonly limit: number
-  /** One key, or several with their directions: `status,-name` (splitSortKeys). */
+  /** One sort key, or several with directions: `status,-name` (splitSortKeys). */
   readonly sortBy: string
   readonly ascending: boolean
   readonly managedFields: boolean
   readonly labelSelector: Selector<LabelRequirement>
   readonly fieldSelector: Selector<FieldRequirement>
-  /** Cells of the table of a kind (columnSelector). */
+  /** Requirements on the table columns of a kind (columnSelector). */
   readonly columns: Selector<FieldRequirement>
   /** Empty without a shardSelector. */
   readonly shards: readonly ShardRange[]
-  /** Paths of the members that are wanted; '' for whole objects. */
+  /** Paths of the requested fields; '' for whole objects. */
   readonly fields: string
-  /** How many owners there may be between an object and its ownerReference. */
+  /** Maximum number of intermediate owners between an object and the owner to filter by. */
   readonly seniority: number
-  /** The other parameters; empty ones are omitted. */
+  /** All other parameters with a value. */
   readonly filters: ReadonlyMap<string, string>
-  /** Invalid parameters, and the values used instead. */
+  /** Warnings about invalid parameters, with the values that are used in place of them. */
   readonly warnings: readonly string[]
 }
 
@@ -54,7 +54,7 @@ const falseWords = new Set(['0', 'f', 'F', 'false', 'FALSE', 'False'])
  * KubeSphere 3.4, an invalid paging value is replaced by the default and reported in a Warning
  * header.
  *
- * @param others parameters that the caller reads
+ * @param others names of parameters that the caller reads itself
  * @throws Status 400 for a repeated or invalid parameter or selector
  */
 export function parseListQuery(query: QueryParameters, others: readonly string[] = []): ListQuery {
@@ -70,7 +70,7 @@ export function parseListQuery(query: QueryParameters, others: readonly string[]
     page: integer(query, 'page', { min: 1, fallback: 1, warn }),
     limit: integer(query, 'limit', { min: -1, fallback: -1, warn }),
     sortBy,
-    // Keys with their own directions keep their order.
+    // Keys with directions of their own are sorted as given.
     ascending: query.get('ascending') ? boolean(query, 'ascending', warn) : hasDirections(sortBy),
     managedFields: boolean(query, 'managedFields', warn),
     labelSelector: query.labelSelector,
@@ -94,7 +94,7 @@ function parseSeniority(query: QueryParameters): number {
   throw badRequest(`invalid seniority ${quote(text)}: expected a number from 0 to ${maxSeniority}`)
 }
 
-/** Splits `a,-b` at commas outside of brackets and quotes of a path. */
+/** Splits `a,-b` at commas that are outside of brackets and quotes of a JSONPath. */
 export function splitSortKeys(sortBy: string): readonly string[] {
   const keys: string[] = []
   let depth = 0

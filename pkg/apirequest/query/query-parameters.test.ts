@@ -37,14 +37,14 @@ describe('QueryParameters', () => {
     ['a=%C3%B6', [['a', 'ö']]],
     ['a=%00', [['a', '\0']]],
     ['__proto__=x', [['__proto__', 'x']]],
-    // Parameters that Go drops.
+    // Parameters that Go drops because of a semicolon.
     ['a=1;b=2&c=3', [['c', '3']], semicolon],
     ['a;b', [], semicolon],
     ['a=%zz&c=3', [['c', '3']], encoding],
     ['a=%&c=3', [['c', '3']], encoding],
     ['%4=a', [], encoding],
     ['a=%u0041', [], encoding],
-    // Parameters that Go decodes as bytes.
+    // Parameters that Go decodes to bytes that are not UTF-8.
     ['a=%FF', [['a', '\ufffd']], utf8],
     ['a=%C0%AF', [['a', '\ufffd\ufffd']], utf8],
     [

@@ -6,17 +6,17 @@ import { readSelector, type Selector } from '../selector/selector.ts'
 import { parseShardSelector, type ShardRange } from '../selector/shard-selector.ts'
 
 /**
- * The query of a request, decoded once, in the same way as net/url of Go. All of Kapis reads
- * parameters here. `get` rejects repeated parameters, since two readers could choose different
- * values.
+ * The query of a request, decoded once in the same way as net/url of Go. All code reads parameters
+ * from this object. `get` rejects repeated parameters, since kube-apiserver and a proxy could
+ * choose different values.
  */
 export class QueryParameters implements Iterable<readonly [name: string, value: string]> {
-  /** Why a part of the query was ignored, as Go ignores it; undefined if all of it is valid. */
+  /** Why a part of the query was ignored, as in Go; undefined if the whole query is valid. */
   readonly problem: string | undefined
   readonly #pairs: readonly (readonly [name: string, value: string])[]
-  /** The first repeated name. */
+  /** The first name that occurs more than once. */
   readonly #repeated: string | undefined
-  /** The first name with a value that is too long for requests that Kapis handles itself. */
+  /** The first name whose value is too long for requests that Kapis handles itself. */
   readonly #tooLong: string | undefined
   readonly #maxLength: number
   #fieldSelector: Selector<FieldRequirement> | undefined
@@ -25,7 +25,7 @@ export class QueryParameters implements Iterable<readonly [name: string, value: 
 
   /**
    * @param rawQuery the part of a URL after the question mark
-   * @param maxLength maximum length of a parameter for requests that Kapis handles itself
+   * @param maxLength maximum length of a value, for requests that Kapis handles itself
    */
   constructor(rawQuery: string, maxLength = defaultMaxLength) {
     this.#maxLength = maxLength
@@ -62,13 +62,13 @@ export class QueryParameters implements Iterable<readonly [name: string, value: 
     return this.first(name)
   }
 
-  /** Returns the value that kube-apiserver uses for a parameter that may be repeated. */
+  /** Returns the first value of a parameter, which is the one that kube-apiserver uses. */
   first(name: string): string | null {
     return this.#pairs.find(([given]) => given === name)?.[1] ?? null
   }
 
   /**
-   * Returns whether kube-apiserver takes a parameter for true: any value but `0` and `false`
+   * Returns whether kube-apiserver parses a parameter as true: any value but `0` and `false`
    * (Convert_Slice_string_To_bool).
    */
   isTrue(name: string): boolean {
@@ -101,7 +101,7 @@ export class QueryParameters implements Iterable<readonly [name: string, value: 
   }
 
   /**
-   * @throws Status 400 for anything that another reader could interpret differently: a repeated
+   * @throws Status 400 for a query that another parser could read differently: a repeated
    * parameter, or an invalid part
    */
   refuseAmbiguous(): void {
@@ -124,13 +124,13 @@ export class QueryParameters implements Iterable<readonly [name: string, value: 
     if (this.#tooLong !== undefined) throw tooLong(this.#tooLong, this.#maxLength)
   }
 
-  /** The parameters with which kube-apiserver selects objects. */
+  /** Requirements of the field selector, as kube-apiserver parses it. */
   get fieldSelector(): Selector<FieldRequirement> {
     this.#fieldSelector ??= readSelector(this.first('fieldSelector') ?? '', text => parseFieldSelector(text))
     return this.#fieldSelector
   }
 
-  /** Terms such as `Status=Running` about the columns of a table. */
+  /** Requirements on the table columns, such as `Status=Running`. */
   get columnSelector(): Selector<FieldRequirement> {
     return readSelector(this.get('columnSelector') ?? '', text => parseFieldSelector(text, 'columnSelector'))
   }

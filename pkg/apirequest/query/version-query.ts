@@ -1,16 +1,16 @@
 import { badRequest, type Cause, invalid } from '../../apierrors/status.ts'
 import type { QueryParameters } from './query-parameters.ts'
 
-/** The requested state of a list or watch, as in metav1.ListOptions. */
+/** The requested resource version of a list or watch, as in metav1.ListOptions. */
 export type VersionQuery = {
-  /** '' is the most recent state, '0' any. */
+  /** '' for the most recent state, '0' for any state. */
   readonly resourceVersion: string
   readonly match: '' | 'Exact' | 'NotOlderThan'
 }
 
 type VersionOptions = {
   readonly verb: 'list' | 'watch'
-  /** undefined if not given. */
+  /** undefined if the parameter is missing. */
   readonly sendInitialEvents: boolean | undefined
 }
 
@@ -68,7 +68,10 @@ function listCauses({ resourceVersion, match, isContinued, sendInitialEvents }: 
   return causes
 }
 
-/** KEP-3157: sendInitialEvents requires resourceVersionMatch, and the reverse for watches. */
+/**
+ * Checks KEP-3157: sendInitialEvents requires resourceVersionMatch, and for watches also the
+ * reverse.
+ */
 function watchCauses({ match, isContinued, sendInitialEvents }: Asked): readonly Cause[] {
   const causes: Cause[] = []
   if (sendInitialEvents !== undefined && match !== 'NotOlderThan')

@@ -9,11 +9,11 @@ import { parseVersionQuery, type VersionQuery } from './version-query.ts'
 export type WatchQuery = VersionQuery & {
   readonly allowWatchBookmarks: boolean
   readonly sendInitialEvents: boolean | undefined
-  /** 0 leaves it to the server. */
+  /** Timeout in seconds; 0 for the default of the server. */
   readonly timeoutSeconds: number
 }
 
-/** Parameters of watches and versions, which are not filters. */
+/** Names of the parameters of watches and resource versions, which are not filters. */
 export const watchParameters: readonly string[] = [
   'watch',
   'resourceVersion',
@@ -32,7 +32,7 @@ export type PageWatchQuery = Pick<WatchQuery, 'allowWatchBookmarks'> & { readonl
 const defaultPageWatchSeconds = 3_600
 const maxTimerMs = 2 ** 31 - 1
 
-/** Whether a request watches a page: it has parameters of paging. */
+/** Returns whether a request watches a single page: it has paging parameters. */
 export function isPageWatch({ info, query }: Pick<Exchange, 'info' | 'query'>): boolean {
   return info.verb === 'watch' && ofPages.some(name => query.get(name))
 }

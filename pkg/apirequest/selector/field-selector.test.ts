@@ -29,7 +29,7 @@ describe('parseFieldSelector', () => {
     ['metadata.name=a\\,metadata.namespace\\=b', [name('a,metadata.namespace=b')]],
     ['metadata.name=a!b', [name('a!b')]],
     ['metadata.name= a ', [name(' a ')]],
-    // Sorted as in apimachinery: of several names, the first is used for authorization.
+    // Terms are sorted as in apimachinery: the first of several names is used for authorization.
     ['metadata.namespace=b,metadata.name=z,metadata.name=a', [name('a'), name('z'), namespace('b')]],
   ]
   for (const [text, expected] of valid) {

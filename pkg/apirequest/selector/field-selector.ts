@@ -9,10 +9,10 @@ export type FieldRequirement = {
 
 /**
  * Parses `metadata.name=a,metadata.namespace!=b` like k8s.io/apimachinery/pkg/fields, and sorts the
- * terms. A field ends at the first operator; in values a backslash escapes `,`, `=` and itself.
+ * terms. A field ends at the first operator; in values, a backslash escapes `,`, `=` and itself.
  *
  * @param parameter name of the query parameter, for the message
- * @throws Status 400 on bad syntax
+ * @throws Status 400 for a syntax error
  */
 export function parseFieldSelector(text: string, parameter = 'fieldSelector'): readonly FieldRequirement[] {
   const terms = splitUnescaped(text)

@@ -190,7 +190,7 @@ describe('matchesLabels', () => {
     ['generation<99999999999999999', true],
     ['app=web,generation>6,!missing', true],
     ['app=web,generation>6,missing', false],
-    // Properties that every JavaScript object has are not labels.
+    // Inherited properties of JavaScript objects are not labels.
     ['constructor', false],
     ['!constructor', true],
     ['toString', false],

@@ -19,7 +19,7 @@ const comparison = /^([^=!<>\s]+)\s*(==|=|!=|>|<)\s*(\S*)$/
 /**
  * Parses `a=b,c!=d,e in (f,g),!h,i` (k8s.io/apimachinery/pkg/labels); '' selects everything.
  *
- * @param parameter the query parameter's name, for the message
+ * @param parameter name of the query parameter, for the message
  * @throws Status 400
  */
 export function parseLabelSelector(text: string, parameter = 'labelSelector'): readonly LabelRequirement[] {
@@ -33,8 +33,8 @@ export function parseLabelSelector(text: string, parameter = 'labelSelector'): r
  * `!`.
  */
 export function matchesLabels(requirements: readonly LabelRequirement[], labels: Labels): boolean {
-  // Only own properties: `constructor` is a valid label key, and every object inherits a property
-  // of this name.
+  // Only own properties are labels: `constructor` is a valid label key, and every object inherits a
+  // property of this name.
   const own = (key: string) => (Object.hasOwn(labels, key) ? labels[key] : undefined)
   return requirements.every(requirement => isSatisfied(requirement, own(requirement.key)))
 }
@@ -60,7 +60,10 @@ function isInteger(value: string | undefined): value is string {
   return value !== undefined && /^-?\d{1,19}$/.test(value)
 }
 
-/** Splits at commas outside parentheses; a trailing comma is an empty term and refused with it. */
+/**
+ * Splits at commas outside parentheses. A trailing comma results in an empty term, which is
+ * rejected.
+ */
 function splitTerms(text: string): readonly string[] {
   if (text.trim() === '') return []
   const terms: string[] = []

@@ -1,6 +1,6 @@
 import { badRequest } from '../../apierrors/status.ts'
 
-/** Maximum number of terms of a selector, since each is looked up in every object. */
+/** Maximum number of terms of a selector, since each is evaluated for every object. */
 const maxTerms = 32
 
 /** @throws Status 400 */
@@ -10,7 +10,7 @@ export function requireFewTerms(count: number, parameter: string): void {
 
 /** A selector of a request: its text, and the parsed requirements. */
 export type Selector<Requirement> = {
-  /** '' selects everything. */
+  /** The text of the parameter; '' selects everything. */
   readonly text: string
   /** Empty if `problem` contains a syntax error. */
   readonly requirements: readonly Requirement[]
@@ -28,7 +28,7 @@ export function readSelector<Requirement>(
   }
 }
 
-/** @throws Status 400 when the selector cannot be read */
+/** @throws Status 400 for a syntax error in the selector */
 export function requirementsOf<Requirement>(selector: Selector<Requirement>): readonly Requirement[] {
   if (selector.problem !== undefined) throw selector.problem
   return selector.requirements

@@ -76,7 +76,7 @@ describe('shard-selector', () => {
         .to.throw()
         .with.nested.property('message', message))
 
-  // Values of hash/fnv of Go.
+  // Values computed with hash/fnv of Go.
   const hashes: readonly [text: string, hash: bigint][] = [
     ['', 0xcbf29ce484222325n],
     ['a', 0xaf63dc4c8601ec8cn],

@@ -1,7 +1,7 @@
 import { badRequest } from '../../apierrors/status.ts'
 import { requireFewTerms } from './selector.ts'
 
-/** The fields by whose hash a collection can be split. */
+/** The fields by whose hash a collection can be divided into shards. */
 export type ShardField = 'object.metadata.uid' | 'object.metadata.namespace'
 
 /** A half-open range of 64-bit hashes. */
@@ -16,9 +16,9 @@ const endOfHashes = 2n ** 64n
 const maxDepth = 32
 
 /**
- * Parses the CEL expression of a shardSelector:
- * `shardRange(object.metadata.uid, '0x0000000000000000', '0x8000000000000000')`, or several that are
- * joined by `||`. Values, messages and limits are those of k8s.io/apiserver/pkg/sharding (KEP-5866).
+ * Parses the CEL expression of a shardSelector: one or more terms `shardRange(object.metadata.uid,
+ * '0x0000000000000000', '0x8000000000000000')`, joined by `||`. Values, messages and limits are
+ * those of k8s.io/apiserver/pkg/sharding (KEP-5866).
  *
  * @throws Status 400
  */
@@ -35,7 +35,7 @@ export function parseShardSelector(text: string): readonly ShardRange[] {
   return ranges
 }
 
-/** The text of a selector as kube-apiserver returns it in `metadata.shardInfo`. */
+/** Formats a selector as kube-apiserver returns it in `metadata.shardInfo`. */
 export function formatShardSelector(ranges: readonly ShardRange[]): string {
   return ranges
     .map(({ field, start, end }) => `shardRange(${field}, '${toHex(start)}', '${toHex(end)}')`)
@@ -53,14 +53,14 @@ export function matchesShard(
   return ranges.some(({ start, end }) => start <= hash && hash < end)
 }
 
-/** FNV-1a with 64 bits of the UTF-8 bytes (hash/fnv of Go). */
+/** Returns the 64-bit FNV-1a hash of the UTF-8 bytes (hash/fnv of Go). */
 export function fnv1a64(text: string): bigint {
-  // Two halves of 32 bits: a bigint for each byte would be ten times slower.
+  // Computes two halves of 32 bits: a bigint operation per byte would be ten times slower.
   let high = 0xcbf29ce4
   let low = 0x84222325
   for (const byte of Buffer.from(text)) {
     low = (low ^ byte) >>> 0
-    // The prime is 2^40 + 0x1b3.
+    // The FNV prime is 2^40 + 0x1b3.
     const product = low * 0x1b3
     high = (high * 0x1b3 + Math.floor(product / 2 ** 32) + low * 2 ** 8) % 2 ** 32
     low = product % 2 ** 32
@@ -69,9 +69,9 @@ export function fnv1a64(text: string): bigint {
 }
 
 type Reader = {
-  /** The current token; '' at the end. */
+  /** Returns the current token; '' at the end. */
   readonly token: () => string
-  /** Returns the current token and goes to the next one. */
+  /** Returns the current token and advances. */
   readonly next: () => string
   readonly unexpected: (expected: string) => Error
 }
