@@ -158,7 +158,7 @@ describe('createKubeClient', () => {
         answerJson(res, 200, {})
       })
       for (let i = 0; i < 5; i++) await client.call({ path: '/x' })
-      // A connection is only free in the next turn of the event loop.
+      // Connections become free in the next event-loop turn.
       expect(ports.size).to.be.at.most(2)
     })
   })

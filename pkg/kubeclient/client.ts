@@ -7,12 +7,12 @@ import { readStatus } from './errors/parse-status.ts'
 
 export type Call = {
   readonly method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
-  /** Path and query as sent. */
+  /** Path and query exactly as in the request line. */
   readonly path: string
   readonly body?: unknown
   readonly contentType?: string
   readonly accept?: string
-  /** Further headers: name, value, name, value. */
+  /** Additional headers: name, value, name, value. */
   readonly headers?: readonly string[]
   readonly signal?: AbortSignal
   /** Timeout for the response headers, and then for each chunk of the body. */
@@ -21,7 +21,7 @@ export type Call = {
   readonly onResponse?: (code: number, headers: IncomingHttpHeaders) => void
 }
 
-/** Calls to kube-apiserver as Kapis itself. */
+/** Sends requests to kube-apiserver with the credential of Kapis itself. */
 export type KubeClient = {
   /**
    * Returns the parsed JSON response.
@@ -32,7 +32,7 @@ export type KubeClient = {
   /**
    * Returns the body as a stream, for a watch.
    *
-   * @throws the same
+   * @throws Status of kube-apiserver, or 503 if it is not responding
    */
   readonly stream: (call: Call) => Promise<Readable>
   readonly close: () => void
@@ -40,7 +40,7 @@ export type KubeClient = {
 
 const defaultTimeoutMs = 10_000
 const pooling = {
-  // Separate connections for watches, so that they cannot starve other requests.
+  // A separate pool for watches, so that they cannot block other requests.
   connections: 128,
   connectMs: 10_000,
   headMs: defaultTimeoutMs,
@@ -98,13 +98,13 @@ export function createKubeClient(endpoint: RestConfig): KubeClient {
   }
 }
 
-/** The response to a call as bytes. @throws Status */
+/** Returns the response body as bytes. @throws Status */
 export async function readBytes(client: KubeClient, call: Call): Promise<Buffer> {
   return readBody(await client.stream(call))
 }
 
 /**
- * Returns the response as text, for callers that must not round numbers.
+ * Returns the response body as text, for callers that must not round numbers.
  *
  * @throws Status
  */
@@ -122,7 +122,7 @@ async function readBody(body: Readable): Promise<Buffer> {
   return Buffer.concat(chunks)
 }
 
-/** The error of kube-apiserver as a Status with its code and reason. */
+/** Converts an error response of kube-apiserver to a Status with the same code and reason. */
 export function toStatus(code: number, body: Buffer): Status {
   const { message, reason, details } = readStatus(body) ?? {}
   const extras = details === undefined ? {} : { details }

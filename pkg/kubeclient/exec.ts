@@ -8,18 +8,21 @@ import {
 import { toStatus } from './client.ts'
 import type { RestConfig } from './config/rest-config.ts'
 
-/** Opens exec, attach or port-forward of a pod as a WebSocket, with a channel in each first byte. */
+/**
+ * Opens exec, attach or port-forward of a pod as a WebSocket. The first byte of each message is the
+ * channel.
+ */
 export type OpenChannels = (
   call: {
-    /** Path and query as sent. */
+    /** Path and query exactly as in the request line. */
     readonly path: string
-    /** Further headers: name, value, name, value. */
+    /** Additional headers: name, value, name, value. */
     readonly headers: readonly string[]
   },
   events: WebSocketEvents,
 ) => Promise<WebSocketConnection>
 
-/** The first byte of each message (k8s.io/apimachinery/pkg/util/remotecommand). */
+/** Channels, the first byte of each message (k8s.io/apimachinery/pkg/util/remotecommand). */
 export const channels = { stdin: 0, stdout: 1, stderr: 2, error: 3, resize: 4 } as const
 
 export type ExecTarget = {
@@ -30,7 +33,7 @@ export type ExecTarget = {
   readonly command: string
 }
 
-/** The path and query for a command on a terminal. */
+/** Returns the path and query that run a command with a terminal. */
 export function terminalPath({ namespace, pod, container, command }: ExecTarget): string {
   const query = new URLSearchParams({ stdin: 'true', stdout: 'true', tty: 'true', command })
   if (container !== '') query.set('container', container)
@@ -38,7 +41,7 @@ export function terminalPath({ namespace, pod, container, command }: ExecTarget)
 }
 
 const protocols = ['v5.channel.k8s.io', 'v4.channel.k8s.io']
-// Of kube-apiserver to the kubelet: 30 s.
+// Longer than the 30 s timeout of kube-apiserver for the kubelet.
 const timeoutMs = 35_000
 const maxMessageBytes = 1024 * 1024
 

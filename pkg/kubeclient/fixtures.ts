@@ -16,14 +16,15 @@ export type FakeKubeApiserver = {
   readonly server: Server
   readonly client: KubeClient
   readonly endpoint: RestConfig
-  /** Method and URL of each request so far. */
+  /** Method and URL of each received request. */
   readonly requests: readonly string[]
   readonly close: () => Promise<void>
 }
 
 /**
- * A fake kube-apiserver for failures that a real one cannot be made to show; `basePath` is the path
- * of its URL.
+ * Starts a fake kube-apiserver for failures that a real one cannot produce on demand.
+ *
+ * @param basePath path of its URL
  */
 export async function startFakeKubeApiserver(
   listener: (req: IncomingMessage, res: ServerResponse) => unknown,
@@ -65,7 +66,7 @@ export function answerJson(res: ServerResponse, code: number, value: unknown): v
   res.writeHead(code, { 'content-type': 'application/json' }).end(JSON.stringify(value))
 }
 
-/** Resolves when `condition` holds; fails the test after twenty seconds. */
+/** Resolves when `condition` returns true; fails the test after twenty seconds. */
 export async function until(condition: () => boolean): Promise<void> {
   const deadline = Date.now() + 20_000
   while (!condition()) {

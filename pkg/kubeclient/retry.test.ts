@@ -5,7 +5,9 @@ import { retry, retryOnConflict, retryTransient, retryUntilSuccess } from './ret
 
 const conflict = new Status(409, 'Conflict', 'changed')
 
-/** Fails with each of `errors` in turn, then returns how often it was called. */
+/**
+ * Returns a function that throws each of `errors` in turn, and then returns the number of calls.
+ */
 function failing(...errors: readonly unknown[]) {
   let calls = 0
   return async () => {

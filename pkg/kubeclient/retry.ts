@@ -6,9 +6,9 @@ export type RetryOptions = {
   readonly isRetriable: (error: unknown) => boolean
   /** Maximum number of attempts; unlimited if omitted. */
   readonly attempts?: number
-  /** How long to wait before the next call, after this many have failed. */
+  /** Returns the delay before the next attempt, given the number of failed ones. */
   readonly delayMs?: (failed: number) => number
-  /** Stops waiting and retrying. */
+  /** Aborts waiting and retrying. */
   readonly signal?: AbortSignal
   readonly onRetry?: (error: unknown) => void
 }
@@ -16,7 +16,7 @@ export type RetryOptions = {
 /**
  * Calls `work` until it succeeds.
  *
- * @throws its last error: one that is not retriable, or that of the last attempt
+ * @throws the last error of `work`, if it is not retriable or there are no attempts left
  */
 export async function retry<T>(work: () => Promise<T>, options: RetryOptions): Promise<T> {
   const { isRetriable, attempts = Number.POSITIVE_INFINITY, delayMs = () => 0, signal, onRetry } = options
@@ -39,9 +39,9 @@ export function isConflict(error: unknown): boolean {
 }
 
 /**
- * Repeats a read and write that conflicts with other writers (RetryOnConflict of client-go).
+ * Repeats a read and write after conflicts with other writers (RetryOnConflict of client-go).
  *
- * @param busy message of the Status 503 that replaces the last conflict
+ * @param busy message of the 503 that replaces the last conflict
  */
 export async function retryOnConflict<T>(work: () => Promise<T>, busy?: string): Promise<T> {
   try {

@@ -6,18 +6,17 @@ import { join } from 'node:path'
 import { readPlainKubeconfig } from './kubeconfig.ts'
 
 /**
- * URL and credentials of kube-apiserver; `options` must be read for each request, because
- * credentials rotate.
+ * URL and credentials of kube-apiserver. Call `options` for each request, since credentials rotate.
  */
 export type Credentials = { readonly server: string; readonly options: () => Promise<RequestOptions> }
 
 const mounted = '/var/run/secrets/kubernetes.io/serviceaccount'
 
 /**
- * The service account of the Pod. It is read here because the client library takes a second and 80
- * MB to load.
+ * Reads the credentials of the service account of the Pod. Implemented here because the client
+ * library takes a second and 80 MB to load.
  *
- * @param env the variables that the kubelet sets
+ * @param env environment variables that the kubelet sets
  * @throws Error outside of a Pod
  */
 export function readServiceAccount(
@@ -61,7 +60,7 @@ export function readKubeconfig(file: string): Credentials {
   }
 }
 
-/** The image and the npm package do not include it. */
+/** Loads the client library, which the container image and the npm package do not contain. */
 function loadLibrary(file: string): typeof import('@kubernetes/client-node') {
   const require = createRequire(import.meta.url)
   try {

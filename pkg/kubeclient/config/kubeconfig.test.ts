@@ -33,7 +33,7 @@ describe('readPlainKubeconfig', () => {
       [{}, { token: 'T' }, { headers: { Authorization: 'Bearer T' } }],
       [{}, { token: 'T', tokenFile: 'token' }, { headers: { Authorization: 'Bearer T2' } }],
       [{ 'certificate-authority': 'ca.crt' }, {}, { headers: {}, ca: 'CA' }],
-      // The format of minikube.
+      // The format that minikube writes.
       [
         { 'certificate-authority': 'ca.crt', extensions: [{ name: 'cluster_info', extension: {} }] },
         { token: 'T', extensions: [] },

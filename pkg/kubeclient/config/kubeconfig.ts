@@ -13,7 +13,7 @@ const clusterKeys = [
   'certificate-authority-data',
   'insecure-skip-tls-verify',
   'tls-server-name',
-  // Of no use here, and of no harm.
+  // Fields that do not affect requests and are ignored.
   'disable-compression',
   'extensions',
 ]
@@ -28,8 +28,8 @@ const userKeys = [
 ]
 
 /**
- * Reads a kubeconfig whose current context uses a token or a client certificate; undefined for
- * other features (exec plugins, proxies, passwords), which the client library supports.
+ * Reads a kubeconfig whose current context uses a token or a client certificate. Returns undefined
+ * for other features (exec plugins, proxies, passwords), which only the client library supports.
  *
  * @throws Error if the file cannot be read
  */
@@ -84,8 +84,8 @@ function text(value: unknown): string | undefined {
 }
 
 /**
- * Reads `<name>-data` (base64), which takes precedence as in client-go, or the file `<name>`, which
- * is read again each time.
+ * Returns `<name>-data` (base64), which takes precedence as in client-go, or the content of the
+ * file `<name>`. The file is read again on each call.
  */
 async function content(fields: Fields, name: string, folder: string): Promise<string | undefined> {
   const data = text(fields[`${name}-data`])
@@ -94,7 +94,7 @@ async function content(fields: Fields, name: string, folder: string): Promise<st
   return file === undefined ? undefined : readFile(resolve(folder, file), 'utf8')
 }
 
-/** client-go prefers the file to the value. */
+/** Returns the token. As in client-go, the file takes precedence over the value. */
 async function tokenOf(user: Fields, folder: string): Promise<string | undefined> {
   const file = text(user.tokenFile)
   if (file === undefined) return text(user.token)

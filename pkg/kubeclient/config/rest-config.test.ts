@@ -46,7 +46,7 @@ describe('loadRestConfig', () => {
         'https://10.0.0.1:6443',
         { tls: { rejectUnauthorized: false }, headers: [] },
       ])
-      // A pool is made for each object.
+      // Must be the same object, since each object results in another connection pool.
       expect((await access()).tls).to.equal(found.tls)
     }
   })
@@ -62,7 +62,7 @@ describe('loadRestConfig', () => {
     await withClocks({ wallMs: -600_000, monotonicMs: 1_001 }, async () => {
       const next = await endpoint.access()
       expect(next.headers).to.deep.equal(['Authorization', 'Bearer next-token'])
-      // Connections stay: nothing that TLS needs has changed.
+      // Connections are kept, since no TLS setting has changed.
       expect(next.tls).to.equal(old.tls)
     })
   })

@@ -3,22 +3,26 @@ import type { TlsOptions } from '../../http/pool.ts'
 import { readKubeconfig, readServiceAccount } from './credentials.ts'
 
 /**
- * Connection settings for a request to kube-apiserver; the same object as long as nothing changes.
+ * Connection settings for a request to kube-apiserver. The same object is returned while nothing
+ * changes.
  */
 export type Access = {
   readonly tls: TlsOptions
-  /** The credential as headers: name, value, name, value. */
+  /** The headers with the credential: name, value, name, value. */
   readonly headers: readonly string[]
 }
 
 /** The address of kube-apiserver, and the credentials of Kapis. */
 export type RestConfig = {
   readonly url: URL
-  /** With the current credential; a rotated token file or client certificate is picked up. */
+  /**
+   * Returns the settings with the current credential: a rotated token file or client certificate is
+   * read.
+   */
   readonly access: () => Promise<Access> | Access
   /**
-   * Must be called when kube-apiserver rejects the credential (401): it is read again, at most once
-   * a second.
+   * Must be called when kube-apiserver rejects the credential (401), which is then read again, at
+   * most once per second.
    */
   readonly refused: () => void
 }
@@ -27,12 +31,12 @@ const credentialTtlMs = 60_000
 const refusedTtlMs = 1_000
 
 /**
- * Reads a kubeconfig file, or the service account of the Pod if `kubeconfig` is ''. Only the
- * credential handling of the client library is used: its requests cost several times those of a
+ * Reads a kubeconfig file, or the service account of the Pod if `kubeconfig` is ''. Of the client
+ * library, only the credential handling is used: its requests cost several times those of a
  * keep-alive connection.
  */
 export function loadRestConfig(kubeconfig: string): RestConfig {
-  // Variables of the kubelet; settings of Kapis are only read by pkg/config.
+  // These variables are set by the kubelet; only pkg/config reads settings of Kapis.
   const credentials = kubeconfig === '' ? readServiceAccount(process.env) : readKubeconfig(kubeconfig)
   let tls: TlsOptions | undefined
   let tlsKey = ''
@@ -62,7 +66,7 @@ export function loadRestConfig(kubeconfig: string): RestConfig {
   }
 }
 
-/** The same server, without the credential. */
+/** Returns the settings for the same server without the credential. */
 export function withoutCredential({ url, access }: RestConfig): RestConfig {
   let known: { readonly tls: TlsOptions; readonly access: Access } | undefined
   return {

@@ -2,7 +2,7 @@ import type { Details, Reason } from '../../apierrors/status.ts'
 import { readFields, WireError } from '../../protobuf/wire.ts'
 import { isRecord } from '../object/object.ts'
 
-/** The Status of kube-apiserver in the body of a response. */
+/** The Status in the body of a response of kube-apiserver. */
 export type UpstreamStatus = {
   readonly message?: string
   readonly reason?: Reason
@@ -13,10 +13,10 @@ export type UpstreamStatus = {
 const magic = Buffer.from('k8s\0')
 
 /**
- * Reads a metav1.Status in JSON or in the protobuf of Kubernetes (of its details the name, the group
- * and the kind), without members of the wrong type.
+ * Reads a metav1.Status in JSON or in the protobuf of Kubernetes. Fields of the wrong type are
+ * omitted. Of protobuf details only name, group and kind are read.
  *
- * @returns undefined if the body is another kind of object, or none
+ * @returns undefined if the body is not a Status
  */
 export function readStatus(body: Buffer): UpstreamStatus | undefined {
   try {
@@ -41,7 +41,7 @@ function readJson(body: Buffer): UpstreamStatus | undefined {
   }
 }
 
-/** A message with the type and the bytes of another one (runtime.Unknown). */
+/** Reads runtime.Unknown: a message with the type and the bytes of another message. */
 function readProtobuf(body: Buffer): UpstreamStatus | undefined {
   const { 1: type, 2: raw } = bytesOf(body)
   const { 1: apiVersion, 2: kind } = textsOf(type)

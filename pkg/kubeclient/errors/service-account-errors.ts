@@ -2,10 +2,10 @@ import { Status, unavailable } from '../../apierrors/status.ts'
 import type { KubeClient } from '../client.ts'
 
 /**
- * A client for requests that Kapis makes with its own service account on behalf of callers. Errors
- * about the service account are not errors of the caller: at its start kube-apiserver may reject
- * its permissions (403) or credential (401), and 5xx is not the fault of the caller. All of them
- * become 503, so that callers retry; errors about the object, and 429, are unchanged.
+ * Returns a client for requests that Kapis sends with its own service account on behalf of callers.
+ * Errors about the service account become 503, so that callers retry: 401 and 403, which
+ * kube-apiserver may send while it starts, and 5xx. Errors about the object, and 429, are
+ * unchanged.
  */
 export function withServiceAccountErrors(client: KubeClient): KubeClient {
   const orUnavailable = (error: unknown): never => {
@@ -23,14 +23,14 @@ export function withServiceAccountErrors(client: KubeClient): KubeClient {
 function isOwnRefusal(error: unknown): boolean {
   if (!(error instanceof Status) || error.code === 503) return false
   const { code, message } = error
-  // A 403 of an admission webhook is about the object.
+  // A 403 with another message comes from an admission webhook and is about the object.
   if (code === 403) return / is forbidden: User "[^"]*" cannot /.test(message) || isNotYetReady(message)
   return code === 401 || code >= 500
 }
 
 /**
- * The admission error for all writes until kube-apiserver has loaded its policies: a 403, but
- * temporary.
+ * Returns whether a 403 is the admission error for all writes until kube-apiserver has loaded its
+ * policies. This 403 is temporary.
  */
 export function isNotYetReady(message: string): boolean {
   return message.includes(' is forbidden: not yet ready to handle request')

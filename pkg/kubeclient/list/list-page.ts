@@ -3,7 +3,7 @@ import { itemTexts, memberText } from '../../json/members.ts'
 import { type Call, type KubeClient, readText } from '../client.ts'
 
 /**
- * A page of a list with the source text of each item, since JSON.parse rounds numbers and loses the
+ * A page of a list with the JSON text of each item, since JSON.parse rounds numbers and loses the
  * formatting.
  */
 export type ListPage = { readonly list: unknown; readonly sources: readonly string[] }

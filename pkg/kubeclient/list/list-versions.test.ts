@@ -4,7 +4,7 @@ import { writeVarint } from '../../protobuf/wire.ts'
 import { answerJson, startFakeKubeApiserver } from '../fixtures.ts'
 import { readObjectVersion, readVersionPage, type VersionPage } from './list-versions.ts'
 
-/** A field with bytes. */
+/** Encodes a length-delimited protobuf field. */
 function field(number: number, value: string | Buffer): Buffer {
   const bytes = Buffer.from(value)
   return Buffer.concat([writeVarint(number * 8 + 2), writeVarint(bytes.length), bytes])

@@ -3,7 +3,7 @@ import { readFields, WireError } from '../../protobuf/wire.ts'
 import { type Call, type KubeClient, readBytes } from '../client.ts'
 import { isRecord, itemsOf, membersOf, textOf } from '../object/object.ts'
 
-/** A page of a list, reduced to the fields that show whether objects have changed. */
+/** A page of a list with only the fields that show whether objects have changed. */
 export type VersionPage = {
   /** Resource version of the list. */
   readonly version: string
@@ -18,16 +18,16 @@ export type ObjectVersion = {
   readonly resourceVersion: string
 }
 
-// Requests only metadata, like the metadata informers of client-go. A server that does not support
-// it returns whole objects.
+// Requests metadata only, like the metadata informers of client-go. A server without support for
+// this returns whole objects.
 const listForm = 'as=PartialObjectMetadataList;g=meta.k8s.io;v=v1'
 const acceptList = `application/vnd.kubernetes.protobuf;${listForm},application/json;${listForm},application/json`
 const acceptObject = 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json'
 const magic = Buffer.from('k8s\0')
 
 /**
- * Reads a page of a list as names and resource versions. Protobuf is several times cheaper than
- * JSON, also for kube-apiserver.
+ * Reads names and resource versions of a page of a list. Protobuf costs a fraction of JSON, for
+ * kube-apiserver too.
  *
  * @throws Status of kube-apiserver, or 503 if it is not responding
  */

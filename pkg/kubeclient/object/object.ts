@@ -1,4 +1,4 @@
-/** The members of metav1.ObjectMeta that Kapis reads. */
+/** The fields of metav1.ObjectMeta that Kapis reads. */
 export type ObjectMeta = {
   readonly name: string
   readonly namespace?: string
@@ -18,7 +18,7 @@ export type ObjectMeta = {
   readonly managedFields?: unknown
 }
 
-/** A Kubernetes object: its metadata is typed, other fields depend on the kind. */
+/** A Kubernetes object with typed metadata; other fields depend on the kind. */
 export type KubeObject = {
   readonly apiVersion?: string
   readonly kind?: string

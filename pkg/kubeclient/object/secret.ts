@@ -7,9 +7,9 @@ export const managedBy = 'app.kubernetes.io/managed-by'
 
 export type SecretName = { readonly namespace: string; readonly name: string }
 
-/** The content to write; anything else in a stored Secret is removed. */
+/** The content to write, which replaces all other content of a stored Secret. */
 export type SecretContent = {
-  /** Opaque where it is left out. */
+  /** Type of the Secret; Opaque by default. */
   readonly type?: string
   readonly annotations?: Readonly<Record<string, string>>
   readonly ownerReferences?: readonly object[]
@@ -25,7 +25,7 @@ export function secretPath({ namespace, name }: SecretName): string {
   return `${secretsPath(namespace)}/${encodeURIComponent(name)}`
 }
 
-/** @returns undefined for a Secret that does not exist */
+/** @returns undefined if the Secret does not exist */
 export async function readSecret(client: KubeClient, name: SecretName): Promise<KubeObject | undefined> {
   try {
     return parseObject(await client.call({ path: secretPath(name) }))
@@ -36,10 +36,10 @@ export async function readSecret(client: KubeClient, name: SecretName): Promise<
 }
 
 /**
- * Creates or replaces a Secret, unless another writer was first.
+ * Creates or replaces a Secret, unless another writer has changed it.
  *
- * @param old the replaced version; undefined for a new Secret
- * @returns the stored Secret; undefined if it was not written and must be read again
+ * @param old the version to replace; undefined for a new Secret
+ * @returns the stored Secret; undefined after a conflict, when the caller must read it again
  */
 export async function writeSecret(
   client: KubeClient,

@@ -3,7 +3,7 @@ import type { KubeClient } from '../client.ts'
 import type { KubeObject } from '../object/object.ts'
 import { Reflector } from './reflector.ts'
 
-/** A stored value before and after a change; undefined for none. */
+/** A stored value before and after a change; undefined if it did not or does not exist. */
 export type Change<T> = {
   readonly key: string
   readonly before: T | undefined
@@ -12,40 +12,40 @@ export type Change<T> = {
 
 export type InformerOptions<T, Index extends string = never> = {
   readonly client: KubeClient
-  /** Collection path, such as /api/v1/nodes; `query` narrows it (a selector). */
+  /** Path of the collection, such as /api/v1/nodes; `query` restricts it (a selector). */
   readonly path: string
   readonly query?: Readonly<Record<string, string>>
-  /** Name of the watched objects for the log, such as "users". */
+  /** What is watched, for log messages, such as "users". */
   readonly what: string
   readonly logger: Logger
   /**
-   * The key of an object; by default `namespace/name`, or `name` for cluster-scoped objects
+   * Returns the key of an object; by default `namespace/name`, or `name` for cluster-scoped objects
    * (MetaNamespaceKeyFunc of client-go).
    */
   readonly key?: (object: KubeObject) => string
   /**
-   * Converts an object to the stored value; undefined stores nothing. Returning `before` means that
-   * nothing changed.
+   * Converts an object to the value to store; undefined to store nothing. Returning `before` means
+   * that nothing has changed.
    */
   readonly parse: (object: KubeObject, before: T | undefined) => T | undefined
-  /** The index values of a stored value, by index. */
+  /** Returns the index values of a stored value, by index name. */
   readonly indexers?: Readonly<Record<Index, (value: T) => readonly string[]>>
   /**
-   * Called after each list, and after events that changed something. After a list it includes
-   * changes that were missed.
+   * Called after each list, and after events that changed something. After a list, `changes`
+   * includes those that were missed.
    */
   readonly onChange?: (changes: readonly Change<T>[], isInInitialList: boolean) => void
 }
 
 /**
- * A reflector with an indexed store of converted objects: Informer, Indexer and Lister of client-go
- * in one.
+ * A reflector with an indexed store of converted objects, equivalent to Informer, Indexer and
+ * Lister of client-go.
  */
 export class Informer<T, Index extends string = never> {
   readonly #options: InformerOptions<T, Index>
   readonly #reflector: Reflector
   readonly #values = new Map<string, T>()
-  /** Keys of stored values, by index name and index value. */
+  /** Stored values by index name, index value and key. */
   readonly #indices = new Map<string, Map<string, Map<string, T>>>()
   #isReady = false
 
@@ -75,7 +75,7 @@ export class Informer<T, Index extends string = never> {
     })
   }
 
-  /** Resolves when the first list is stored. */
+  /** Resolves when the first list has been stored. */
   start(): Promise<void> {
     return this.#reflector.start()
   }
@@ -84,7 +84,7 @@ export class Informer<T, Index extends string = never> {
     this.#reflector.stop()
   }
 
-  /** Whether the first list is stored. */
+  /** Whether the first list has been stored. */
   get isReady(): boolean {
     return this.#isReady
   }
@@ -106,7 +106,7 @@ export class Informer<T, Index extends string = never> {
   }
 
   /**
-   * Stores an object that was just written, before the watch delivers it; onChange is not called.
+   * Stores an object that was just written, before the watch delivers it. onChange is not called.
    */
   put(object: KubeObject): readonly Change<T>[] {
     const key = this.#keyOf(object)
@@ -168,7 +168,7 @@ export function metaNamespaceKey({ metadata: { namespace, name } }: KubeObject):
   return namespace === undefined ? name : `${namespace}/${name}`
 }
 
-/** For objects of one namespace. */
+/** Key function for objects of a single namespace. */
 export function byName({ metadata }: KubeObject): string {
   return metadata.name
 }

@@ -12,7 +12,10 @@ const expired = { kind: 'Status', code: 410, reason: 'Expired', message: 'too ol
 
 type Step = (res: ServerResponse, url: URL) => unknown
 
-/** Scripted responses to lists and watches; requests after the script never complete. */
+/**
+ * Starts a reflector with scripted responses to lists and watches. Requests after the script never
+ * complete.
+ */
 async function start(
   script: { lists: readonly Step[]; watches?: readonly Step[]; hasBookmarks?: false },
   query?: Record<string, string>,
@@ -244,7 +247,7 @@ describe('Reflector', () => {
     const { fake } = await run({ lists: [fail, fail, fail] })
     await until(() => at.length === 2)
     expect(fake.requests).to.have.length(2)
-    // The first wait is 400 ms, give or take half.
+    // The first delay is 400 ms with a jitter of 50 %.
     expect((at[1] ?? 0) - (at[0] ?? 0)).to.be.within(190, 700)
   })
 

@@ -5,13 +5,15 @@ import { readListPage } from '../list/list-page.ts'
 import { type KubeObject, parseList } from '../object/object.ts'
 import { type ReceivedEvent, readWatch } from './watch.ts'
 
-/** Receives lists and events in the order of kube-apiserver. */
+/** Receives lists and events in the order in which kube-apiserver sends them. */
 export type ReflectorHandler = {
-  /** Called before a list, which is a quorum read: it will contain everything stored before. */
+  /**
+   * Called before a list. The list is a quorum read: it contains everything that was stored before.
+   */
   readonly listing?: () => void
   /**
-   * The complete state at a resource version: at the start, and whenever events may have been
-   * missed. `sources` contains the received JSON of each item.
+   * Called with the complete state at a resource version: at the start, and whenever events may
+   * have been missed. `sources` contains the received JSON of each item.
    */
   readonly replace: (
     items: readonly KubeObject[],
@@ -19,19 +21,19 @@ export type ReflectorHandler = {
     sources: readonly string[],
   ) => void
   readonly apply: (events: readonly ReceivedEvent[]) => void
-  /** Whether the watch is established; false means that the state may become stale. */
+  /** Called when the watch is established or lost; while it is lost, the state may be stale. */
   readonly connected?: (connected: boolean) => void
   readonly failed?: (error: unknown) => void
 }
 
 export type ReflectorOptions = {
   readonly client: KubeClient
-  /** Collection path, such as /api/v1/nodes; `query` narrows it (a fieldSelector). */
+  /** Path of the collection, such as /api/v1/nodes; `query` restricts it (a fieldSelector). */
   readonly path: string
   readonly query?: Readonly<Record<string, string>>
   /**
-   * For collections without bookmarks: watches end before their silence would be mistaken for a
-   * dead connection.
+   * `false` for collections without bookmarks: their watches end early, before silence is taken for
+   * a dead connection.
    */
   readonly hasBookmarks?: false
   readonly handler: ReflectorHandler
@@ -45,14 +47,15 @@ const backoffMs = { first: 200, max: 2_000 }
 const silenceMs = 90_000
 
 /**
- * Lists and then watches, with restarts and back-off until it is stopped: Reflector of client-go.
+ * Lists and then watches until it is stopped, with restarts and back-off, like Reflector of
+ * client-go.
  */
 export class Reflector {
   readonly #options: ReflectorOptions
   readonly #abort = new AbortController()
   readonly #synced = Promise.withResolvers<void>()
 
-  /** Resource version up to which everything was delivered; '' requests a new list. */
+  /** Resource version up to which all events were delivered; '' requests a new list. */
   #version = ''
 
   constructor(options: ReflectorOptions) {
@@ -79,9 +82,9 @@ export class Reflector {
         sawEvents = await this.#watch()
       } catch (error) {
         if (signal.aborted) break
-        // After 410 Expired or any other rejection of the version, it must list again.
+        // After 410 Expired or any other rejection of the version, a new list is required.
         if (error instanceof Status && error.code < 500 && error.code !== 429) this.#version = ''
-        // An expired version is normal after an outage, and a new list fixes it.
+        // An expired version is normal after an outage, so it is not reported as a failure.
         if (!(error instanceof Status && error.code === 410)) {
           this.#options.handler.connected?.(false)
           this.#options.handler.failed?.(error)
@@ -119,7 +122,7 @@ export class Reflector {
     }
   }
 
-  /** @returns whether there were any events */
+  /** @returns whether any event arrived */
   async #watch(): Promise<boolean> {
     const { min, spread } = this.#options.hasBookmarks === false ? watchSecondsWithoutBookmarks : watchSeconds
     const timeoutSeconds = Math.floor(min + Math.random() * spread)
@@ -140,7 +143,7 @@ export class Reflector {
     let sawEvents = false
     for await (const events of readWatch(stream)) {
       this.#options.handler.apply(events)
-      // Updated with each event: an aborted watch must not deliver anything twice.
+      // Updated with each batch: after an aborted watch, no event may be delivered twice.
       this.#version = events.at(-1)?.object.metadata.resourceVersion ?? this.#version
       sawEvents = true
     }

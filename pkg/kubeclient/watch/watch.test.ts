@@ -14,7 +14,7 @@ const object = (name: string, version: string) => ({
 })
 const line = (type: string, of: unknown) => `${JSON.stringify({ type, object: of })}\n`
 
-/** The events of a stream that arrives in just these pieces. */
+/** Returns the events of a stream that arrives in the given pieces. */
 async function read(
   pieces: readonly Buffer[],
   ending: 'end' | 'cut' = 'end',
@@ -23,7 +23,7 @@ async function read(
     res.flushHeaders()
     for (const piece of pieces) {
       const written = Promise.withResolvers<void>()
-      // One event-loop turn between two pieces, so that they arrive separately.
+      // One event-loop turn between two pieces makes them arrive separately.
       res.write(piece, () => setImmediate(written.resolve))
       await written.promise
     }

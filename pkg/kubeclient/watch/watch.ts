@@ -8,7 +8,7 @@ export type WatchEvent = {
   readonly object: KubeObject
 }
 
-/** An event, and the JSON of its object as it was received; '' of a bookmark. */
+/** An event with the received JSON of its object; '' for a bookmark. */
 export type ReceivedEvent = WatchEvent & { readonly json: string }
 
 /**
@@ -27,7 +27,7 @@ export async function* readWatch(stream: Readable): AsyncGenerator<readonly Rece
     }
     const text = Buffer.concat([...rest, chunk.subarray(0, last)]).toString('utf8')
     rest = last + 1 < chunk.length ? [chunk.subarray(last + 1)] : []
-    // Events that arrived together are delivered together, so that their effects can be batched.
+    // Events that arrived together are delivered together, so that handlers can batch them.
     yield text.split('\n').filter(Boolean).map(parseEvent)
   }
 }
@@ -39,7 +39,7 @@ function parseEvent(line: string): ReceivedEvent {
   if (type === 'ERROR') throw toStatus(object)
   if ((type === 'ADDED' || type === 'MODIFIED' || type === 'DELETED') && isKubeObject(object))
     return { type, object, json: objectText(line, event) }
-  // A bookmark has a resource version and no name.
+  // A bookmark has a resource version but no name.
   if (type === 'BOOKMARK' && isRecord(object) && isRecord(object.metadata)) {
     const resourceVersion = String(object.metadata.resourceVersion)
     const metadata = { name: '', uid: '', creationTimestamp: '', resourceVersion }
@@ -51,7 +51,7 @@ function parseEvent(line: string): ReceivedEvent {
 const opening = /^\{"type":"[A-Z]+","object":(?=\{)/
 
 function objectText(line: string, event: Readonly<Record<string, unknown>>): string {
-  // The format of kube-apiserver, which needs no parsing.
+  // Fast path: the format in which kube-apiserver writes events needs no search for the object.
   const [found] = opening.exec(line) ?? []
   if (found !== undefined && line.endsWith('}}') && Object.keys(event).length === 2)
     return line.slice(found.length, -1)
