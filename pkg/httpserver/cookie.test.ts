@@ -20,10 +20,10 @@ describe('readCookie', () => {
     ['__Host-kapis', undefined],
     ['=__Host-kapis', undefined],
     ['=__Host-kapis=a', undefined],
-    // One of them is another's.
+    // Another site may have set one of them.
     ['__Host-kapis=a; __Host-kapis=b', undefined],
     ['__Host-kapis=a; __Host-kapis=', undefined],
-    // Names are compared exactly, and no value is read as a name.
+    // Names are case-sensitive, and a value is never treated as a name.
     ['__host-kapis=a', undefined],
     ['x__Host-kapis=a', undefined],
     ['__Host-kapis-2=a', undefined],

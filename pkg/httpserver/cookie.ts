@@ -2,17 +2,17 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 
 type Attributes = {
   /**
-   * Strict if no other site sends the browser here, Lax if one does: requests that change something
-   * need more than the cookie.
+   * Strict if no other site links to the page; Lax otherwise, and requests that change state then
+   * need additional protection against CSRF.
    */
   readonly sameSite: 'Lax' | 'Strict'
 }
 
 /**
- * A cookie of Kapis: over TLS alone, and out of reach of scripts. Browsers accept one with the
- * prefix `__Host-` only from this host and for all of its paths, so neither a sibling domain nor a
- * network attacker can set it (RFC 6265bis section 4.1.3); `__Secure-` is for one that is limited to
- * a path.
+ * A cookie of Kapis, which is only sent over TLS and not accessible to scripts. A name with the
+ * prefix `__Host-` applies to this host only and to all of its paths, so that neither a sibling
+ * domain nor a network attacker can set it (RFC 6265bis section 4.1.3). The prefix `__Secure-` is
+ * for cookies that are limited to a path.
  */
 export type Cookie = Attributes &
   (
@@ -20,9 +20,11 @@ export type Cookie = Attributes &
     | { readonly name: `__Secure-${string}`; readonly path: `/${string}` }
   )
 
-// RFC 6265 section 6.1: with its attributes. Browsers silently drop longer ones.
+// Maximum length including attributes (RFC 6265 section 6.1): browsers silently drop longer
+// cookies.
 const maxLength = 4096
-// Section 4.1.1: a token of RFC 2616, cookie-octets, and a path without control characters and `;`.
+// Syntax of section 4.1.1: a token of RFC 2616, cookie-octets, and a path without control
+// characters and `;`.
 const names = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
 const values = /^[\x21\x23-\x2b\x2d-\x3a\x3c-\x5b\x5d-\x7e]*$/
 const paths = /^\/[\x21-\x3a\x3c-\x7e]*$/
@@ -30,8 +32,8 @@ const paths = /^\/[\x21-\x3a\x3c-\x7e]*$/
 /**
  * Reads a cookie of a request (RFC 6265 section 5.4).
  *
- * @returns undefined if it is missing or empty, or given more than once: one of them may come from
- * another site
+ * @returns undefined if it is missing, empty, or given more than once, since another site may have
+ * set one of them
  */
 export function readCookie(
   { headers }: Pick<IncomingMessage, 'headers'>,
@@ -46,16 +48,16 @@ export function readCookie(
 }
 
 /**
- * Writes a Set-Cookie header.
+ * Formats a Set-Cookie header.
  *
- * @param maxAgeSeconds until the browser is closed if it is left out
+ * @param maxAgeSeconds if omitted, the cookie lasts until the browser is closed
  * @throws TypeError for a value that would have to be encoded, or would add attributes
  */
 export function serializeCookie(cookie: Cookie, value: string, maxAgeSeconds?: number): string {
   const { name, sameSite } = cookie
   const path = cookie.path ?? '/'
   if (!names.test(name)) throw new TypeError(`invalid cookie name ${JSON.stringify(name)}`)
-  // The value may be a credential.
+  // The message does not quote the value, which may be a credential.
   if (!values.test(value)) throw new TypeError(`invalid value of the cookie ${name}`)
   if (!paths.test(path) || (name.startsWith('__Host-') && path !== '/'))
     throw new TypeError(`invalid path of the cookie ${name}: ${JSON.stringify(path)}`)
@@ -65,7 +67,7 @@ export function serializeCookie(cookie: Cookie, value: string, maxAgeSeconds?: n
   return `${name}=${value}; Path=${path}; Secure; HttpOnly; SameSite=${sameSite}${age}`
 }
 
-/** Whether browsers keep a cookie of this length. */
+/** Returns whether the cookie is short enough for browsers to store it. */
 export function fitsInCookie(cookie: Cookie, value: string, maxAgeSeconds?: number): boolean {
   return serializeCookie(cookie, value, maxAgeSeconds).length <= maxLength
 }
@@ -85,8 +87,8 @@ export function clearCookie(res: Pick<ServerResponse, 'appendHeader'>, cookie: C
 }
 
 /**
- * Section 5.2: trims only spaces and tabs. A regular expression would take quadratic time for many
- * of them.
+ * Trims only spaces and tabs (section 5.2). A regular expression would take quadratic time for a
+ * long run of blanks.
  */
 function trim(text: string): string {
   let [start, end] = [0, text.length]

@@ -4,7 +4,7 @@ import { http } from './node-http.ts'
 type HeadHook = (code: number) => void
 type ChunkHook = (bytes: Buffer) => void
 
-/** The ServerResponse of Kapis with hooks for filters (option `ServerResponse` of node:http). */
+/** The ServerResponse of Kapis, with hooks for filters (option `ServerResponse` of node:http). */
 export class HookedResponse<
   Request extends IncomingMessage = IncomingMessage,
 > extends http.ServerResponse<Request> {
@@ -13,20 +13,20 @@ export class HookedResponse<
   #chunkHooks: readonly ChunkHook[] = []
 
   /**
-   * Adds a header when the headers are written, by any handler. Headers that are given as a
-   * flat list stay one: setHeader before would make Node.js split the list and validate each line
-   * three times.
+   * Adds a header to those that the handler writes. Unlike setHeader, it keeps headers that the
+   * handler passes as a flat list in this form: Node.js would otherwise split the list and validate
+   * each line three times.
    */
   addToHead(name: string, value: string): void {
     this.#firstLines = [...this.#firstLines, name, value]
   }
 
-  /** Calls back with the status code when the head is written. */
+  /** Registers a callback for the status code, which runs when the headers are written. */
   onHead(hook: HeadHook): void {
     this.#headHooks = [...this.#headHooks, hook]
   }
 
-  /** Calls back with each piece of the body. */
+  /** Registers a callback for each chunk of the body. */
   onChunk(hook: ChunkHook): void {
     this.#chunkHooks = [...this.#chunkHooks, hook]
   }
@@ -56,7 +56,7 @@ export class HookedResponse<
   #passOn(chunk: unknown, encoding: unknown): void {
     if (this.#chunkHooks.length === 0) return
     if (typeof chunk !== 'string' && !(chunk instanceof Uint8Array)) return
-    // The encoding argument may be omitted, with the callback in its place.
+    // The encoding may be omitted, with the callback in its place.
     const known = typeof encoding === 'string' && Buffer.isEncoding(encoding) ? encoding : 'utf8'
     const bytes = typeof chunk === 'string' ? Buffer.from(chunk, known) : Buffer.from(chunk)
     for (const hook of this.#chunkHooks) hook(bytes)
@@ -64,14 +64,15 @@ export class HookedResponse<
 }
 
 /**
- * The IncomingMessage of Kapis, whose body filters can observe (option `IncomingMessage` of
- * node:http).
+ * The IncomingMessage of Kapis, with a hook by which filters observe the body (option
+ * `IncomingMessage` of node:http).
  */
 export class HookedRequest extends http.IncomingMessage {
   #chunkHooks: readonly ChunkHook[] = []
 
   /**
-   * Calls back with each chunk of the body as it arrives, without affecting how a handler reads it.
+   * Registers a callback for each chunk of the body as it arrives. It does not affect how a handler
+   * reads the body.
    */
   onChunk(hook: ChunkHook): void {
     this.#chunkHooks = [...this.#chunkHooks, hook]
@@ -83,19 +84,19 @@ export class HookedRequest extends http.IncomingMessage {
   }
 }
 
-/** @throws TypeError for a response that no server with {@link HookedResponse} has made */
+/** @throws TypeError for a response that is no {@link HookedResponse} */
 export function hooksOf(res: ServerResponse): HookedResponse {
   if (res instanceof HookedResponse) return res
   throw new TypeError('the server makes responses without hooks')
 }
 
-/** @throws TypeError for a request that no server with {@link HookedRequest} has made */
+/** @throws TypeError for a request that is no {@link HookedRequest} */
 export function requestHooksOf(req: IncomingMessage): HookedRequest {
   if (req instanceof HookedRequest) return req
   throw new TypeError('the server makes requests without hooks')
 }
 
-/** For the options of a server of node:http. */
+/** Options of a node:http server that uses these classes. */
 export const hooked: {
   readonly IncomingMessage: typeof IncomingMessage
   readonly ServerResponse: typeof ServerResponse

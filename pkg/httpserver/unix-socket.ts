@@ -1,6 +1,9 @@
 import { connect } from 'node:net'
 
-/** Returns whether a process listens on a Unix socket: the file may be stale. */
+/**
+ * Returns whether a process listens on a Unix socket. The file alone may be left over from an
+ * earlier process.
+ */
 export function isAnswered(path: string): Promise<boolean> {
   const { promise, resolve } = Promise.withResolvers<boolean>()
   const socket = connect(path)

@@ -9,7 +9,7 @@ export type Clause = {
   readonly parameters: ReadonlyMap<string, string>
 }
 
-// No client sends thousands of clauses; parsing stops there.
+// Maximum number of parsed clauses; clients send few.
 const maxClauses = 64
 
 /**
@@ -26,7 +26,7 @@ export function parseAccept(header: string): readonly Clause[] {
   return clauses.sort((a, b) => b.quality - a.quality || wildness(a) - wildness(b))
 }
 
-/** Whether the clause covers `application/<subtype>`. */
+/** Returns whether the clause matches `application/<subtype>`. */
 export function covers(clause: Clause, subtype: string): boolean {
   if (clause.type === '*') return clause.subtype === '*'
   return clause.type === 'application' && (clause.subtype === subtype || clause.subtype === '*')
@@ -36,7 +36,7 @@ function parseClause(text: string): Clause | undefined {
   const [range = '', ...rest] = text.split(';')
   const slash = range.indexOf('/')
   const type = (slash < 0 ? range : range.slice(0, slash)).trim().toLowerCase()
-  // `*` means `*/*`: old Java clients send it.
+  // `*` means `*/*`, as old Java clients send it.
   const subtype =
     slash < 0 && type === '*'
       ? '*'

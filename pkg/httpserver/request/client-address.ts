@@ -4,11 +4,12 @@ import { BlockList, isIP } from 'node:net'
 export type ClientAddress = (req: IncomingMessage) => string
 
 /**
- * Returns the client address of a request. X-Forwarded-For is read from the right, as far as it was
- * written by trusted proxies: the first address that is not trusted is the client. Anything to its
- * left could be forged.
+ * Returns the client address of a request. X-Forwarded-For is read from the right, as far as
+ * trusted proxies have written it: the first address that is not trusted is the client. A client
+ * could forge all entries to the left of it.
  *
- * @param trustedProxies the current addresses and CIDRs; a changed list must be another array
+ * @param trustedProxies returns the current addresses and CIDRs; a changed list must be another
+ * array
  */
 export function createClientAddress(trustedProxies: () => readonly string[]): ClientAddress {
   let ranges: readonly string[] = []
@@ -26,7 +27,7 @@ export function createClientAddress(trustedProxies: () => readonly string[]): Cl
     for (const hop of hops.reverse()) {
       if (!isTrusted(client)) break
       const address = plainAddress(hop.trim())
-      // An invalid address from a trusted proxy ends the search.
+      // An invalid address ends the search: the trusted proxy that sent it counts as the client.
       if (isIP(address) === 0) break
       client = address
     }
@@ -46,7 +47,7 @@ function toTest(ranges: readonly string[]): (address: string) => boolean {
   }
 }
 
-/** @throws Error when it is neither an address nor a CIDR */
+/** @throws Error for a text that is neither an address nor a CIDR */
 export function parseRange(text: string): { address: string; prefix: number; family: 'ipv4' | 'ipv6' } {
   const [address = '', length, ...more] = text.split('/')
   const version = isIP(address)
@@ -67,8 +68,8 @@ function plainAddress(text: string): string {
 }
 
 /**
- * Returns the network that counts as one source: an IPv6 customer has at least a /64 and can use
- * any address in it.
+ * Returns the network to count as one source: an IPv6 customer has at least a /64 and can use any
+ * address in it.
  */
 export function sourceNetwork(address: string): string {
   if (isIP(address) !== 6) return address

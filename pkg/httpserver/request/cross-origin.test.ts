@@ -7,7 +7,7 @@ describe('isCrossOrigin', () => {
     {},
     { 'sec-fetch-site': 'same-origin' },
     { 'sec-fetch-site': 'none' },
-    // A proxy has changed the host.
+    // A proxy replaced the Host header.
     { 'sec-fetch-site': 'same-origin', origin: 'https://console.test' },
     { origin: 'https://console.test', 'x-forwarded-host': 'console.test' },
     { origin: 'https://kapis.test:9443' },

@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http'
 
 /**
- * Returns whether a request has a body: Content-Length or Transfer-Encoding say so (RFC 9112
- * section 6.3).
+ * Returns whether a request has a body, as indicated by Content-Length or Transfer-Encoding (RFC
+ * 9112 section 6.3).
  */
 export function hasBody({ headers }: Pick<IncomingMessage, 'headers'>): boolean {
   const { 'content-length': length, 'transfer-encoding': coding } = headers

@@ -3,9 +3,9 @@ import type { IncomingMessage } from 'node:http'
 const traceparent = /^[0-9a-f]{2}-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}(-.*)?$/
 
 /**
- * Returns the trace ID of a request (W3C Trace Context, traceparent), or undefined, for the log.
- * Without tracing the header is forwarded unchanged; with tracing, pkg/telemetry/tracing has
- * replaced it by its own span.
+ * Returns the trace ID of a request for the log, from traceparent (W3C Trace Context); undefined
+ * without one. Without tracing the header is forwarded unchanged; with tracing,
+ * pkg/telemetry/tracing has replaced it by its own span.
  */
 export function traceId(req: Pick<IncomingMessage, 'headers'>): string | undefined {
   const { traceparent: given } = req.headers

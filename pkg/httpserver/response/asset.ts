@@ -2,10 +2,10 @@ import { readFileSync } from 'node:fs'
 import type { OutgoingHttpHeaders } from 'node:http'
 import { createTextDocument, type Document } from './document.ts'
 
-/** A style or a script that pages link to. */
+/** A style sheet or a script to which pages link. */
 export type Asset = {
   readonly path: string
-  /** The path with a hash of the content, so that browsers may cache it without limit. */
+  /** The path with a hash of the content, so that browsers may cache the response without limit. */
   readonly href: string
   readonly document: Document
   readonly headers: OutgoingHttpHeaders
@@ -15,7 +15,7 @@ const theme = new URL('./theme.css', import.meta.url)
 const types = { css: 'text/css; charset=utf-8', js: 'text/javascript; charset=utf-8' }
 
 /**
- * Reads a file next to the page that links to it. The style sheet of every page begins with the
+ * Reads a file in the folder of the page that links to it. Each style sheet is prepended with the
  * common one.
  */
 export function readAsset(file: URL, path: string): Asset {

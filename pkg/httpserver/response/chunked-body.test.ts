@@ -21,7 +21,7 @@ describe('toEventStream: a body', () => {
   })
   afterEach(() => closeServer(server))
 
-  /** Everything that the server sends until it closes the connection. */
+  /** Returns all bytes that the server sends until it closes the connection. */
   async function heard(request: string): Promise<string> {
     const socket = connect(portOf(server), '127.0.0.1')
     socket.write(request)

@@ -24,10 +24,10 @@ export function sendOwnChunks(res: ServerResponse): void {
   res.end = endOwnChunks
 }
 
-// One shared function: V8 keeps a response with a function of its own alive far longer.
+// One shared function: with a closure per response, V8 would keep responses in memory far longer.
 function endOwnChunks(this: ServerResponse, last?: unknown): ServerResponse {
   if (Buffer.isBuffer(last)) this.write(last)
-  // Then node writes the last chunk itself.
+  // With chunked encoding enabled again, Node.js writes the last chunk itself.
   this.chunkedEncoding = true
   Reflect.apply(http.ServerResponse.prototype.end, this, [])
   return this

@@ -5,11 +5,11 @@ import type { Exchange } from '../../apirequest/request-context.ts'
 import { stringifyExactly } from '../../json/stringify.ts'
 import { acceptsGzip, send } from './respond.ts'
 
-/** A static body, the same for all callers: serialized once, with a digest as its ETag. */
+/** A static response body, the same for all callers: serialized once, with a digest as its ETag. */
 export type Document = {
   readonly body: Buffer
   readonly gzip: Buffer
-  /** Upper-case SHA-512 hex, as kube-apiserver writes it. */
+  /** SHA-512 in upper-case hexadecimal, as kube-apiserver formats it. */
   readonly hash: string
 }
 
@@ -60,9 +60,9 @@ function hasEtag(header: string | undefined, hash: string): boolean {
 const yearMs = 365 * 24 * 60 * 60 * 1000
 
 /**
- * Responds to a URL that contains the hash of the document with unlimited caching. A URL with an
- * old hash gets the current document: kube-apiserver treats a redirect from an aggregated server as
- * an error.
+ * Returns the caching headers of a response. If the URL contains the hash of the document, the
+ * response can be cached without limit. A URL with an old hash returns the current document:
+ * kube-apiserver treats a redirect of an aggregated server as an error.
  */
 export function cachingOf(document: Document, hash: string | null): OutgoingHttpHeaders {
   if (hash !== document.hash) return { 'cache-control': 'no-cache, private' }

@@ -7,19 +7,19 @@ import { openWebSocket } from '../websocket/web-socket.ts'
 import { sendOwnChunks, toChunk } from './chunked-body.ts'
 import { pieceBytes } from './respond.ts'
 
-/** The recipient of the events of a watch. */
+/** Writes the events of a watch to the client. */
 export type EventStream = {
-  /** Streams with the same name use the same framing. */
+  /** Identifies the framing: streams with the same name can share encoded events. */
   readonly name: 'body' | 'chunked body' | 'server-sent events' | 'chunked server-sent events'
-  /** Whether the client disconnected before the first event. */
+  /** Returns whether the client has disconnected. */
   readonly isGone: () => boolean
-  /** Sends 200 or 101; after that no error response is possible. */
+  /** Sends status 200 or 101, after which no error response is possible. */
   readonly open: () => Writable
   /** Encodes an event for the stream. */
   readonly frame: (event: Buffer) => Buffer
   /**
-   * Like `frame`, for an event in parts: returns chunks large enough for a write, without copying
-   * large parts.
+   * Like `frame`, for an event in several parts. Returns chunks large enough for a write, without
+   * copying large parts.
    */
   readonly pieces: (event: Iterable<Buffer>) => Iterable<Buffer>
 }
@@ -53,7 +53,7 @@ export function toEventStream(
       pieces: inPieces,
     }
   }
-  // HTTP/1.0 has no chunked encoding: the body ends with the connection.
+  // HTTP/1.0 has no chunked encoding: the body ends when the connection closes.
   const isChunked = res.useChunkedEncodingByDefault
   return {
     name: isChunked ? 'chunked body' : 'body',
@@ -101,7 +101,7 @@ export function toServerSentEvents(exchange: StreamedExchange): EventStream {
     name: stream.name === 'body' ? 'server-sent events' : 'chunked server-sent events',
     isGone: stream.isGone,
     open: stream.open,
-    // An event ends with a line feed already.
+    // The event already ends with a line feed, and one more ends the message.
     frame: event => stream.frame(Buffer.concat([eventStart, event, eventEnd])),
     pieces: event => stream.pieces(inEvent(event)),
   }
@@ -113,12 +113,12 @@ function* inEvent(event: Iterable<Buffer>): Generator<Buffer> {
   yield eventEnd
 }
 
-/** An event may be several chunks; their boundaries have no meaning. */
+/** Encodes an event as chunks, whose boundaries have no meaning for the client. */
 function* chunksOf(event: Iterable<Buffer>): Generator<Buffer> {
   for (const piece of inPieces(event)) yield toChunk(piece)
 }
 
-/** Joins small parts, and splits large ones without copying. */
+/** Joins small parts into pieces, and splits large ones without copying. */
 function* inPieces(parts: Iterable<Buffer>): Generator<Buffer> {
   let small: Buffer[] = []
   for (const part of parts) {

@@ -1,4 +1,4 @@
-/** Text that is already HTML. Any other value is escaped. */
+/** Text that is already HTML; all other values are escaped. */
 export type Html = { readonly text: string }
 
 type Part = Html | string | number | undefined | readonly Html[]
@@ -25,7 +25,7 @@ const entities: Readonly<Record<string, string>> = {
   "'": '&#39;',
 }
 
-/** For text, and for attributes in quotes. */
+/** Escapes a text for use in HTML text and in quoted attributes. */
 export function escapeHtml(text: string): string {
   return text.replace(/[&<>"']/g, character => entities[character] ?? '')
 }

@@ -154,7 +154,7 @@ describe('respond', () => {
           : send(res, 200, Buffer.from('short'), {}),
       )
       const long = Promise.all(Array.from({ length: 100 }, () => get('/long')))
-      // All have begun.
+      // Waits until all responses have begun.
       while (made < 200) await sleep(5)
       const before = made
       await get('/short')
@@ -218,7 +218,7 @@ describe('respond', () => {
       ['deflate, br', false],
       ['xgzip', false],
       ['gzip2', false],
-      // The named coding goes before the wildcard (RFC 9110 section 12.5.3).
+      // The named coding takes precedence over the wildcard (RFC 9110 section 12.5.3).
       ['gzip;q=0, *', false],
       ['*;q=0, gzip', true],
       ['gzip;q=0.', false],

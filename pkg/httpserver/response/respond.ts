@@ -3,25 +3,25 @@ import type { Writable } from 'node:stream'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { TimeSlices } from '../../scheduling/time-slices.ts'
 
-/** The Cache-Control header of kube-apiserver for everything without a caching rule. */
+/** The default Cache-Control header of kube-apiserver. */
 const uncached = { 'cache-control': 'no-cache, private' }
 
 /**
- * Maximum size of a write. TLS encrypts a write as a whole, and keeps the copy until the client has
- * read it; large responses are shared buffers, of which each connection encrypts one piece at a
- * time.
+ * Maximum size of a write. TLS encrypts each write as a whole, and keeps the result until the
+ * client has read it. Large responses are shared buffers, of which each connection encrypts one
+ * piece at a time.
  */
 export const pieceBytes = 128 * 1024
 
 /**
- * Whether a response has been sent (also by the deadline) or its client has disconnected: further
- * work for it is useless.
+ * Returns whether a response has ended (possibly by the deadline) or its client has disconnected:
+ * further work for it is useless.
  */
 export function isOver(res: ServerResponse): boolean {
   return res.writableEnded || res.destroyed
 }
 
-/** Writes a whole body; a large one in chunks at the speed of the client. */
+/** Writes a whole body, in chunks as fast as the client reads if it is large. */
 export function send(res: ServerResponse, code: number, body: Buffer, headers: OutgoingHttpHeaders): void {
   sendParts(res, code, [body], headers)
 }
@@ -69,10 +69,10 @@ export function sendJsonText(res: ServerResponse, code: number, json: string): v
 const sliceMs = 8
 
 /**
- * Writes a body in chunks at the speed of the client, and yields to other requests in between.
+ * Writes a body in chunks as fast as the client reads, and yields to other requests in between.
  *
  * @param chunks generated lazily, and no longer after the client has disconnected
- * @param turns shared by all such work
+ * @param turns time slices that all such work shares
  */
 export async function sendChunks(
   res: ServerResponse,
@@ -94,9 +94,9 @@ export async function sendChunks(
 }
 
 /**
- * Resolves when earlier data is sent, or the client has disconnected.
+ * Resolves when all written data has been sent, or the client has disconnected.
  *
- * @param stallMs how long a client may read nothing before it is disconnected; no limit by default
+ * @param stallMs time after which a client that reads nothing is disconnected; no limit by default
  */
 export function drained(out: Writable, stallMs = 0): Promise<void> {
   return new Promise(resolve => {
@@ -118,13 +118,13 @@ export function drained(out: Writable, stallMs = 0): Promise<void> {
 }
 
 /**
- * Writes in chunks at the speed of the client: each call waits until earlier data is sent or the
- * client has disconnected.
+ * Returns a function that writes chunks as fast as the client reads. Each call waits until earlier
+ * data has been sent or the client has disconnected.
  *
- * @returns whether it had to wait
+ * @returns a function that resolves to whether it had to wait
  */
 export function createPacedWriter(res: Writable): (chunk: Uint8Array) => Promise<boolean> | boolean {
-  // One listener for the whole body: a slow client may make it wait a thousand times.
+  // One listener for the whole body, which may have to wait a thousand times for a slow client.
   let closed: Promise<unknown> | undefined
 
   function write(piece: Uint8Array): Promise<boolean> | boolean {
@@ -148,14 +148,14 @@ export function createPacedWriter(res: Writable): (chunk: Uint8Array) => Promise
 /**
  * Collects lazily generated chunks and yields to other requests in between.
  *
- * @param turns shared by all such work
+ * @param turns time slices that all such work shares
  */
 export async function collect<T>(pieces: Iterable<T>, timeSlices?: TimeSlices): Promise<T[]> {
   const all: T[] = []
   let since = performance.now()
   for (const piece of pieces) {
     all.push(piece)
-    // With continuous long work, every request would meet a slice.
+    // Shared time slices are shorter: with continuous long work, every other request waits for one.
     if (performance.now() - since > (timeSlices?.sliceMs ?? sliceMs)) {
       await (timeSlices === undefined ? nextTurn() : timeSlices.next())
       since = performance.now()
@@ -174,8 +174,8 @@ export function acceptsGzip(req: IncomingMessage): boolean {
   return offer?.isWanted === true
 }
 
-// RFC 9110 section 12.4.2, with any number of digits. The alternatives must not overlap, or
-// matching would take quadratic time.
+// The quality of RFC 9110 section 12.4.2, with any number of digits. The alternatives must not
+// overlap, or matching would take quadratic time.
 const weight = /^q=(0(?:\.\d*)?|1(?:\.0*)?)$/
 
 function readOffer(text: string): { readonly coding: string; readonly isWanted: boolean } {

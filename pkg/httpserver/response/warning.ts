@@ -4,17 +4,20 @@ import type { ServerResponse } from 'node:http'
 const maxLength = 256
 
 /**
- * Adds a Warning header (RFC 9111 section 5.5) to a response: kubectl and client-go print it.
- * The same text is added once. Characters other than printable ASCII are replaced by `?`.
+ * Adds a Warning header (RFC 9111 section 5.5) to a response, which kubectl and client-go print.
+ * The same text is added only once. Characters other than printable ASCII are replaced by `?`.
  */
 export function addWarning(res: ServerResponse, text: string): void {
   const printable = text.slice(0, maxLength).replaceAll(/[^\x20-\x7e]/g, '?')
   passWarning(res, `299 - "${printable.replaceAll(/["\\]/g, '\\$&')}"`)
 }
 
-/** Adds a whole Warning header, once. A response that the deadline has sent takes no more of them. */
+/**
+ * Adds a complete Warning header, once. Has no effect if the headers were already sent, for example
+ * by the deadline.
+ */
 export function passWarning(res: ServerResponse, header: string): void {
-  // A request that is read again, since the caller's rights have changed, warns again.
+  // A read that is repeated because the permissions of the caller have changed warns again.
   const given = [res.getHeader('warning') ?? []].flat()
   if (!res.headersSent && !given.includes(header)) res.appendHeader('warning', header)
 }

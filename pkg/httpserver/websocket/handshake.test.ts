@@ -6,7 +6,7 @@ const handshake = {
   upgrade: 'websocket',
   connection: 'Upgrade',
   'sec-websocket-version': '13',
-  // RFC 6455 section 1.3.
+  // The example of RFC 6455 section 1.3.
   'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==',
 }
 

@@ -6,15 +6,15 @@ type Handshake = Pick<IncomingMessage, 'method' | 'headers'>
 const bearerPrefix = 'base64url.bearer.authorization.k8s.io.'
 const tokenList = /^[!#$%&'*+\-.^_`|~\w]+(?:[ \t]*,[ \t]*[!#$%&'*+\-.^_`|~\w]+)*$/
 
-/** Returns whether a request asks for a WebSocket (RFC 6455 section 4.1). */
+/** Returns whether a request is a WebSocket handshake (RFC 6455 section 4.1). */
 export function isWebSocket({ method, headers }: Handshake): boolean {
   if (method !== 'GET' || headers.upgrade?.toLowerCase() !== 'websocket') return false
   return (headers.connection ?? '').split(',').some(member => member.trim().toLowerCase() === 'upgrade')
 }
 
 /**
- * The offered subprotocols without bearer tokens, and the encoded tokens: a browser cannot send a
- * credential in another way.
+ * Splits the offered subprotocols into actual ones and those that contain a bearer token: browsers
+ * cannot send a credential in any other way.
  */
 export function splitSubprotocols(header: string | undefined): { offered: string[]; bearers: string[] } {
   const members = (header ?? '').split(',').map(member => member.trim())

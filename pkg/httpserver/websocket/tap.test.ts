@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { createWebSocketTap } from './tap.ts'
 
-/** A frame with a payload shorter than 126 bytes. */
+/** Encodes a frame with a payload of less than 126 bytes. */
 function frame(payload: string, { head = 0x82, mask = '' } = {}): Buffer {
   const data = Buffer.from(payload)
   if (mask === '') return Buffer.concat([Buffer.of(head, data.length), data])

@@ -2,20 +2,20 @@ import { Transform } from 'node:stream'
 import { Receiver } from 'ws'
 
 export type TapOptions = {
-  /** Which side of the connection sends what passes. */
+  /** The side of the connection that sends this direction. */
   readonly sender: 'client' | 'server'
-  /** The connection is broken by a larger message. */
+  /** Maximum size of a message; a larger one ends the connection. */
   readonly maxMessageBytes: number
-  /** Handles a whole message; what follows it does not pass before the promise resolves. */
+  /** Handles a complete message; later data is held back until the promise resolves. */
   readonly receive: (message: Buffer) => Promise<void> | undefined
 }
 
-// Of one message: each takes memory of its own, however small it is.
+// Limits per message, since each fragment occupies additional memory regardless of its size.
 const [maxFragments, maxBufferedChunks] = [1_000, 16_384]
 
 /**
- * Creates a stream that passes one direction of a WebSocket connection on unchanged, and reads its
- * messages (RFC 6455). It fails for what is not a valid frame, and if `receive` does.
+ * Creates a stream that passes on one direction of a WebSocket connection unchanged, and parses its
+ * messages (RFC 6455). It fails for an invalid frame, and if `receive` fails.
  */
 export function createWebSocketTap({ sender, maxMessageBytes, receive }: TapOptions): Transform {
   const limits = { maxPayload: maxMessageBytes, maxFragments, maxBufferedChunks }
@@ -23,14 +23,14 @@ export function createWebSocketTap({ sender, maxMessageBytes, receive }: TapOpti
   let handled: (Promise<void> | undefined)[] = []
   receiver.on('message', (message: Buffer) => {
     const handling = receive(message)
-    // An invalid frame after it ends the stream without waiting.
+    // Prevents an unhandled rejection if an invalid frame ends the stream before the handler has.
     handling?.catch(() => undefined)
     handled.push(handling)
   })
   const tap = new Transform({
     transform(chunk: Buffer, _encoding, done) {
       handled = []
-      // The parser unmasks in place.
+      // A copy, since the parser unmasks the data in place.
       receiver.write(Buffer.from(chunk), error => {
         if (error) return done(error)
         Promise.all(handled).then(

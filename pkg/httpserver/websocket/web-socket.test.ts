@@ -10,7 +10,7 @@ import { http } from '../node-http.ts'
 import { type EventStream, toEventStream } from '../response/event-stream.ts'
 
 /**
- * A server whose watches send the lines passed to `tell`, and a client with access to the raw
+ * A server whose watches send the lines passed to `tell`, and a client that gives access to the raw
  * bytes.
  */
 describe('toEventStream: a WebSocket', () => {
@@ -144,7 +144,7 @@ describe('toEventStream: a WebSocket', () => {
     socket.pause()
     const ping = Buffer.concat([Buffer.from('\x89\xfd\0\0\0\0', 'latin1'), Buffer.alloc(125)])
     const pings = Buffer.concat(Array.from({ length: 8_000 }, () => ping))
-    // 20 MB: more than the kernel keeps for both ends.
+    // 20 MB, more than the socket buffers of the kernel on both sides.
     for (let i = 0; i < 20; i++) await new Promise(resolve => socket.write(pings, resolve))
     expect(upgraded.socket.writableLength).to.be.within(1, 65 * 1024)
     expect(upgraded.stream.destroyed).to.equal(false)
@@ -183,7 +183,7 @@ describe('toEventStream: messages of a WebSocket', () => {
     for (let i = 0; i < count; i++) client.send(`${i % 10} ${'x'.repeat(16_000)}`)
     await sleep(100)
     expect(received).to.deep.equal(['0 '])
-    // Most of the 32 MB are still at the client, or in the kernel.
+    // Most of the 32 MB are still in buffers of the client or the kernel.
     expect(client.bufferedAmount).to.be.above(8_000_000)
     next.resolve()
     next = Promise.withResolvers<void>()

@@ -4,30 +4,28 @@ import { type WebSocket, WebSocketServer } from 'ws'
 
 // Timeout for the close frame of the client (RFC 6455 section 7.1.1).
 const closingMs = 2_000
-// RFC 6455 section 5.5.3 allows a server to skip pongs: a client that never reads them must not
-// fill the memory.
+// A server may skip pongs (RFC 6455 section 5.5.3): those that a client does not read must not fill
+// the memory.
 const maxPongsBehindBytes = 64 * 1024
 // Maximum size of a message from the client.
 const maxMessageBytes = 64 * 1024
 const lineFeed = 0x0a
 
 export type WebSocketOptions = {
-  /** The accepted subprotocol; see readHandshake, which has validated the handshake. */
+  /** The accepted subprotocol, which readHandshake has returned. */
   readonly protocol: string | undefined
-  /** Bytes that the client has sent after the handshake. */
+  /** Bytes that arrived after the headers of the handshake. */
   readonly head: Buffer
   /**
-   * Handles a text message of the client; nothing more is read from the connection until it has.
-   * Without it messages are ignored.
+   * Handles a text message of the client. Nothing more is read from the connection until it
+   * resolves. Without it, messages are ignored.
    */
   readonly receive?: (message: string) => Promise<void>
 }
 
 /**
- * Continues a connection as a WebSocket. Each written line is a text
- * message including its line feed; a line in several writes is sent as fragments. The end of the
- * stream sends a close frame.
- *
+ * Continues a connection as a WebSocket. Each written line is a text message including its line
+ * feed; a line in several writes is sent as fragments. The end of the stream sends a close frame.
  */
 export function openWebSocket(
   { req, res }: { readonly req: IncomingMessage; readonly res: ServerResponse },
@@ -44,7 +42,7 @@ export function openWebSocket(
     perMessageDeflate: false,
     handleProtocols: () => protocol ?? false,
   })
-  // The ids that every response carries.
+  // Adds the headers that every response of Kapis has, such as Audit-Id.
   server.once('headers', lines => {
     for (const [name, value] of Object.entries(res.getHeaders())) lines.push(`${name}: ${value}`)
   })
@@ -53,14 +51,15 @@ export function openWebSocket(
     stream = createMessageStream(webSocket)
     if (receive !== undefined) receiveMessages(webSocket, receive)
   })
-  // Without a handshake, the client has already disconnected.
+  // The stream is undefined if the client has already disconnected.
   const opened = stream ?? new Writable().destroy()
-  // A response without a socket emits no end by itself; access log, metrics and audit wait for it.
+  // A response whose socket was taken over emits no event of its own; the access log, metrics and
+  // audit wait for it.
   opened.once('close', () => res.emit('close'))
   return opened
 }
 
-/** Several messages may have been read together: they are handled one after the other. */
+/** Handles messages one after another, even if several have been read in one chunk. */
 function receiveMessages(webSocket: WebSocket, receive: (message: string) => Promise<void>): void {
   let waiting = 0
   let last = Promise.resolve()
@@ -69,7 +68,7 @@ function receiveMessages(webSocket: WebSocket, receive: (message: string) => Pro
     if (waiting++ === 0) webSocket.pause()
     last = last
       .then(() => receive(data.toString()))
-      // The handler reports errors to the client itself.
+      // The handler sends errors to the client itself; an unexpected one ends the connection.
       .catch(() => webSocket.terminate())
       .finally(() => {
         if (--waiting === 0) webSocket.resume()
@@ -78,7 +77,7 @@ function receiveMessages(webSocket: WebSocket, receive: (message: string) => Pro
 }
 
 function createMessageStream(webSocket: WebSocket): Writable {
-  /** Whether a message is incomplete. */
+  /** Whether the current message is incomplete. */
   let isWithin = false
   const send = (part: Buffer, fin: boolean, done?: () => void) => {
     isWithin = !fin
@@ -103,7 +102,7 @@ function createMessageStream(webSocket: WebSocket): Writable {
         clearTimeout(timer)
         done()
       })
-      // A message that breaks off cannot be followed by a close frame.
+      // A close frame cannot be sent within an incomplete message.
       if (isWithin) webSocket.terminate()
       else webSocket.close(1000)
     },
@@ -116,7 +115,7 @@ function createMessageStream(webSocket: WebSocket): Writable {
     if (webSocket.readyState === webSocket.OPEN && webSocket.bufferedAmount < maxPongsBehindBytes)
       webSocket.pong(payload, false)
   })
-  // The client violated the protocol; ws closes with the matching code.
+  // A protocol violation of the client; ws sends the matching close code.
   webSocket.on('error', () => undefined)
   webSocket.once('close', () => stream.destroy())
   return stream

@@ -1,6 +1,6 @@
 import type { Writable } from 'node:stream'
 
-// The parser of WebSocket frames that the package exports; its type declarations leave it out.
+// The parser of WebSocket frames, which the package exports without type declarations.
 declare module 'ws' {
   export class Receiver extends Writable {
     constructor(options: {
