@@ -13,7 +13,10 @@ export type ApiDocument = {
 export type ApiDocumentsOptions = {
   readonly sections: readonly DescribedSection[]
   readonly version: string
-  /** kube-apiserver's own index: `{paths: {<key>: {serverRelativeURL}}}`. @throws Status 503 */
+  /**
+   * Returns the index of kube-apiserver: `{paths: {<key>: {serverRelativeURL}}}`. @throws Status
+   * 503
+   */
   readonly readIndex: () => Promise<unknown>
 }
 

@@ -1,9 +1,9 @@
 import { Status } from './status.ts'
 
-/** The parts of an error that a caller sees. */
+/** The fields of an error that a caller sees. */
 export type Refusal = { readonly code: number; readonly reason: string; readonly message: string }
 
-/** Returns the Status that `f` throws; any other result fails the test. */
+/** Returns the Status that `f` throws; the test fails if it throws anything else or nothing. */
 export function statusOf(f: () => unknown): Status {
   try {
     f()
@@ -14,12 +14,12 @@ export function statusOf(f: () => unknown): Status {
   throw new Error('nothing was thrown')
 }
 
-/** Code, reason and message of the Status that `f` throws. */
+/** Returns code, reason and message of the Status that `f` throws. */
 export function refusalOf(f: () => unknown): Refusal {
   return toRefusal(statusOf(f))
 }
 
-/** The Status that a promise is rejected with. */
+/** Returns the Status with which a promise rejects. */
 export async function rejectionOf(promise: Promise<unknown>): Promise<Status> {
   try {
     await promise

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import { type Status, toStatus } from './status.ts'
 
-/** The metav1.Status JSON of an error, with the members in kube-apiserver's order. */
+/** Returns the metav1.Status JSON of an error, with the fields in the order of kube-apiserver. */
 export function toKubeStatus(status: Status): Record<string, unknown> {
   return {
     kind: 'Status',
@@ -15,15 +15,15 @@ export function toKubeStatus(status: Status): Record<string, unknown> {
   }
 }
 
-/** Converts the JSON of a Status to the format that the caller accepts. */
+/** Encodes a Status in a format that the caller accepts. */
 export type StatusForm = { readonly contentType: string; readonly encode: (json: string) => string }
 
 const json: StatusForm = { contentType: 'application/json', encode: text => `${text}\n` }
 
 /**
  * Writes a thrown value as a metav1.Status body, and returns it so that the caller can log the
- * cause. If the response headers are already sent, it destroys the socket, so that the client sees
- * an aborted response and not a short one.
+ * cause. If the headers are already sent, it closes the connection: the client then sees an aborted
+ * response rather than a complete one.
  */
 export function renderKube(res: ServerResponse, error: unknown, form: StatusForm = json): Status {
   const status = toStatus(error)
@@ -39,7 +39,7 @@ export function renderKube(res: ServerResponse, error: unknown, form: StatusForm
     'cache-control': 'no-cache, private',
     'x-content-type-options': 'nosniff',
   })
-  // A HEAD answer must not carry a body (RFC 9110 section 9.3.2); node drops it by itself.
+  // Node.js omits the body for a HEAD request (RFC 9110 section 9.3.2).
   res.end(body)
   return status
 }

@@ -64,14 +64,14 @@ export type Details = {
 type Extras = {
   details?: Details
   cause?: unknown
-  /** Extra list metadata; an expired continue token carries its replacement here. */
+  /** List metadata of the error; for an expired continue token it contains a new token. */
   metadata?: { continue?: string }
   headers?: Readonly<Record<string, string>>
 }
 
 /**
- * The error type for callers: code, reason and message go into the response. Any other exception
- * becomes an opaque 500 (see toStatus), and its message is only logged.
+ * The error type for callers: code, reason and message are sent in the response. Any other
+ * exception results in a 500 without details (see toStatus), and its message is only logged.
  */
 export class Status extends Error {
   readonly code: number
@@ -91,7 +91,10 @@ export class Status extends Error {
   }
 }
 
-/** 400: the request itself is malformed. The message names the parameter and what is allowed. */
+/**
+ * Returns a 400: the request itself is malformed. The message names the parameter and what is
+ * allowed.
+ */
 export function badRequest(message: string): Status {
   return new Status(400, 'BadRequest', message)
 }
@@ -107,7 +110,7 @@ export function unauthorized(cause?: unknown): Status {
   })
 }
 
-/** 404 of an object: `nodes.resources.kapis.io "x" not found`. */
+/** Returns a 404 for an object: `nodes.resources.kapis.io "x" not found`. */
 export function notFound(resource: { group: string; resource: string }, name: string): Status {
   const { group, resource: kind } = resource
   return new Status(404, 'NotFound', `${qualified(resource)} "${name}" not found`, {
@@ -115,12 +118,12 @@ export function notFound(resource: { group: string; resource: string }, name: st
   })
 }
 
-/** 404 for an unknown path below a known prefix. */
+/** Returns a 404 for an unknown path below a known prefix. */
 export function unknownResource(message = 'the server could not find the requested resource'): Status {
   return new Status(404, 'NotFound', message, { details: {} })
 }
 
-/** 405; `allow` goes into the Allow header, which RFC 9110 section 15.5.6 requires. */
+/** Returns a 405; `allow` becomes the Allow header, which RFC 9110 section 15.5.6 requires. */
 export function methodNotAllowed(
   allow: readonly string[],
   message = 'the server does not allow this method on the requested resource',
@@ -128,7 +131,7 @@ export function methodNotAllowed(
   return new Status(405, 'MethodNotAllowed', message, { details: {}, headers: { allow: allow.join(', ') } })
 }
 
-/** 406: none of the media types in Accept is supported. */
+/** Returns a 406: none of the media types in Accept is supported. */
 export function notAcceptable(mediaTypes: readonly string[]): Status {
   const message = `only the following media types are accepted: ${mediaTypes.join(', ')}`
   return new Status(406, 'NotAcceptable', message)
@@ -141,13 +144,13 @@ export function expired(message: string, freshContinue?: string): Status {
   return new Status(410, 'Expired', message, freshContinue ? { metadata: { continue: freshContinue } } : {})
 }
 
-/** 413: the body is larger than the limit, in bytes. */
+/** Returns a 413: the body exceeds the limit, in bytes. */
 export function tooLarge(limitBytes: number): Status {
   const message = `Request entity is too large: limit is ${limitBytes}`
   return new Status(413, 'RequestEntityTooLarge', message)
 }
 
-/** 422: well-formed, but a field is invalid. */
+/** Returns a 422: the request is well-formed, but a field is invalid. */
 export function invalid(kind: { group: string; kind: string }, causes: readonly Cause[]): Status {
   const text = causes.map(c => (c.field ? `${c.field}: ${c.message}` : c.message)).join(', ')
   const list = causes.length > 1 ? `[${text}]` : text
@@ -155,7 +158,7 @@ export function invalid(kind: { group: string; kind: string }, causes: readonly 
   return new Status(422, 'Invalid', message, { details: { group: kind.group, kind: kind.kind, causes } })
 }
 
-/** 429 with Retry-After in seconds. */
+/** Returns a 429 with Retry-After in seconds. */
 export function tooManyRequests(message: string, retryAfterSeconds: number, cause?: unknown): Status {
   return new Status(429, 'TooManyRequests', message, {
     cause,
@@ -175,7 +178,10 @@ export function unavailable(message: string, cause?: unknown, retryAfterSeconds 
   })
 }
 
-/** 504, as in kube-apiserver, for a resource version that is newer than the state of the server. */
+/**
+ * Returns the 504 of kube-apiserver for a resource version that is newer than the state of the
+ * server.
+ */
 export function tooLargeResourceVersion(wanted: string, current: string): Status {
   return new Status(504, 'Timeout', `Timeout: Too large resource version: ${wanted}, current: ${current}`, {
     details: {
@@ -186,19 +192,19 @@ export function tooLargeResourceVersion(wanted: string, current: string): Status
   })
 }
 
-/** 504: a timeout. The message contains what timed out, and after how long. */
+/** Returns a 504. The message states what timed out, and after what time. */
 export function timedOut(message: string): Status {
   return new Status(504, 'Timeout', message)
 }
 
-/** 507 (RFC 4918 section 11.5): the storage is full. */
+/** Returns a 507 (RFC 4918 section 11.5): the storage is full. */
 export function insufficientStorage(message: string, cause?: unknown): Status {
   return new Status(507, 'InsufficientStorage', message, { cause })
 }
 
 /**
- * Converts a thrown value to a Status: a Status is returned unchanged, anything else becomes an
- * opaque 500.
+ * Converts a thrown value to a Status: a Status is returned unchanged, anything else becomes a 500
+ * without details.
  */
 export function toStatus(error: unknown): Status {
   if (error instanceof Status) return error

@@ -1,26 +1,26 @@
 import { hash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 
-/** An LRU cache with a limit of entries or memory. */
+/** An LRU cache that is limited by the number of entries or by memory. */
 export type BoundedCache<Value> = {
   readonly get: (key: string) => Value | undefined
-  /** @param ttlMs maximum age of entries; unlimited if omitted */
+  /** @param ttlMs maximum age of the entry; unlimited if omitted */
   readonly set: (key: string, value: Value, ttlMs?: number) => void
   readonly delete: (key: string) => void
   readonly clear: () => void
-  /** Estimated bytes of all entries and keys. */
+  /** Returns the estimated size of all entries and keys in bytes. */
   readonly bytes: () => number
 }
 
 export type BoundedCacheOptions<Value> = {
   readonly maxBytes: number
-  /** Estimated bytes of a value. */
+  /** Returns the estimated size of a value in bytes. */
   readonly sizeOf: (value: Value) => number
-  /** No limit when it is left out. */
+  /** Maximum number of entries; unlimited if omitted. */
   readonly maxEntries?: number
   /**
-   * The clock for `ttlMs`; by default performance.now, so that setting the system clock back
-   * extends nothing. Entries with an absolute expiry must use Date.now.
+   * The clock for `ttlMs`. The default, performance.now, prevents that setting the system clock
+   * back extends the life of entries. Entries with an absolute expiry must use Date.now.
    */
   readonly now?: () => number
 }
@@ -40,7 +40,7 @@ export function createBoundedCache<Value extends object | string | number | bool
     max: maxEntries,
     maxSize: maxBytes,
     sizeCalculation: (value, key) => overheadBytes + 2 * key.length + Math.ceil(sizeOf(value)),
-    // The library treats a time of 0 as unset.
+    // The library treats a start time of 0 as unset.
     perf: { now: () => now() + 1 },
     ttlResolution: 0,
   })
@@ -58,7 +58,7 @@ export function createBoundedCache<Value extends object | string | number | bool
   }
 }
 
-/** Returns a short key for a text of any length. */
+/** Returns a key of limited length for a text of any length. */
 export function toCacheKey(text: string): string {
   return text.length <= maxKeyLength ? text : `sha256:${hash('sha256', text, 'base64url')}`
 }

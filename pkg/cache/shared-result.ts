@@ -1,15 +1,15 @@
 export type SharedResultOptions = {
-  /** How long a result is used; 0 shares it only among concurrent calls. */
+  /** Time for which a result is reused; 0 shares it only among concurrent calls. */
   readonly keepMs: number
-  /** How long a failure is repeated without another try. */
+  /** Time for which an error is repeated without another attempt. */
   readonly failedForMs: number
   /** A monotonic clock. */
   readonly now?: () => number
 }
 
 /**
- * Runs `work` once for all concurrent calls. A failure is repeated for calls soon after it: where
- * unauthenticated requests cause the work, each of them would otherwise cause it again.
+ * Runs `work` once for all concurrent calls, and repeats an error for later calls within
+ * `failedForMs`. Otherwise unauthenticated requests could cause the failing work again and again.
  */
 export function createSharedResult<T>(
   work: () => Promise<T>,

@@ -1,6 +1,6 @@
 /**
- * Returns a function that runs `work` once for all concurrent calls with the same key, as Go's
- * singleflight does. Nothing is kept once it has ended, whether it succeeds or fails.
+ * Returns a function that runs `work` once for all concurrent calls with the same key, like
+ * singleflight of Go. Results and errors are not kept after `work` has ended.
  */
 export function createSingleFlight<T>(): (key: string, work: () => Promise<T>) => Promise<T> {
   const running = new Map<string, Promise<T>>()

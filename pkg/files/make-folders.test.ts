@@ -27,7 +27,7 @@ describe('makeFolders', () => {
       [join(file, 'x/y'), `failed to make the folder ${file}: EEXIST`],
       [join(dangling, 'x'), `failed to make the folder ${dangling}: EEXIST`],
     ]
-    // mkdir below /proc fails with ENOENT although /proc is there.
+    // mkdir below /proc fails with ENOENT although /proc exists.
     if (existsSync('/proc/self')) cases.push(['/proc/none/x', 'failed to make the folder /proc/none: ENOENT'])
     for (const [path, message] of cases) expect(() => makeFolders(path)).to.throw(message)
   })

@@ -3,7 +3,7 @@ import { dirname } from 'node:path'
 
 /**
  * Creates a folder and its parents, trying each once. `mkdir` of node:fs with `recursive` retries
- * for ever if a file system returns ENOENT for every mkdir (/proc, automount points).
+ * endlessly if a file system returns ENOENT for every mkdir (/proc, automount points).
  *
  * @throws Error with the name of the folder that cannot be created
  */

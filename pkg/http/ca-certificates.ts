@@ -4,20 +4,24 @@ import { createSecureContext, getCACertificates, type SecureContext } from 'node
 const pemBlock = /-----BEGIN (?:TRUSTED )?CERTIFICATE-----[\s\S]*?-----END (?:TRUSTED )?CERTIFICATE-----/g
 
 /**
- * Returns the CAs to verify servers with: only those of `pem`, or the system's (SSL_CERT_FILE,
- * SSL_CERT_DIR) and those of NODE_EXTRA_CA_CERTS.
+ * Returns the CAs with which to verify servers: only those in `pem`, or those of the system
+ * (SSL_CERT_FILE, SSL_CERT_DIR) and of NODE_EXTRA_CA_CERTS.
  *
- * @param pem '' for the system's
+ * @param pem '' for the CAs of the system
  */
 export function createTrust(pem: string): SecureContext {
   return createSecureContext({ ca: pem === '' ? systemCertificates() : [pem] })
 }
 
-/** The CAs of Node.js are used if the system has none, as in a small container. */
+/**
+ * Returns the CAs of the system, or those of Node.js if the system has none, as in a small
+ * container.
+ */
 function systemCertificates(): string[] {
   const system = getCACertificates('system')
   const found = system.length > 0 ? system : getCACertificates('bundled')
-  // File and folder often contain the same certificates, which are slow to parse.
+  // Without duplicates: certificates are slow to parse, and the system often has the same ones in a
+  // file and a folder.
   return [...new Set([...found, ...getCACertificates('extra')])]
 }
 

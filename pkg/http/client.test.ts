@@ -55,7 +55,7 @@ describe('HttpClient', function () {
     if (req.url === '/redirect') return void res.writeHead(302, { location: '/other' }).end()
     res.end(`${req.method} ${req.url} ${req.headers.authorization ?? ''}`)
   }
-  /** The proxy resolves every name to the server, whose address only it knows. */
+  /** A proxy that resolves every name to the server; the client itself cannot resolve them. */
   function tunnel(req: IncomingMessage, socket: Duplex) {
     asked.push(`CONNECT ${req.url} ${req.headers['proxy-authorization'] ?? ''}`)
     if (req.url?.startsWith('refused'))
@@ -189,7 +189,7 @@ describe('HttpClient', function () {
     try {
       const HTTPS_PROXY = `https://localhost:${tlsProxyPort}`
       expect(await ask({ HTTPS_PROXY })).to.deep.equal(['certificate', 'certificate'])
-      // A proxy with TLS is verified too.
+      // The certificate of the proxy itself is verified too.
       expect(await ask({ HTTPS_PROXY, SSL_CERT_FILE: file })).to.deep.equal(['200', '200'])
       expect(asked).to.deep.equal(['CONNECT server.test:443 '])
       expect(await ask({ HTTPS_PROXY, SSL_CERT_DIR: folder })).to.deep.equal(['200', '200'])

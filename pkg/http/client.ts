@@ -5,13 +5,13 @@ import { readProxyEnvironment } from './proxy-environment.ts'
 import { readBody } from './read-body.ts'
 
 export type HttpSettings = {
-  /** PEM of the CAs that are trusted; '' for the system's. */
+  /** PEM of the trusted CAs; '' for those of the system. */
   readonly ca: string
-  /** HTTPS_PROXY, HTTP_PROXY and NO_PROXY. */
+  /** Environment variables, of which HTTPS_PROXY, HTTP_PROXY and NO_PROXY are used. */
   readonly env: Readonly<Record<string, string | undefined>>
-  /** For everything from the connection to the end of the response; 30 s. */
+  /** Timeout from the connection to the end of the response; 30 s by default. */
   readonly timeoutMs?: number
-  /** Of a response body; 16 MiB. */
+  /** Maximum size of a response body; 16 MiB by default. */
   readonly maxBytes?: number
 }
 
@@ -33,7 +33,7 @@ export class HttpClient {
   readonly #dispatcher: Dispatcher
   readonly #settings: Required<HttpSettings>
 
-  /** @throws Error for an invalid proxy */
+  /** @throws Error for an invalid proxy URL */
   constructor(settings: HttpSettings) {
     this.#settings = { timeoutMs: 30_000, maxBytes: 16 * 1024 * 1024, ...settings }
     const { ca, env, timeoutMs: connectMs } = this.#settings
@@ -45,6 +45,8 @@ export class HttpClient {
   }
 
   /**
+   * Sends a request and reads the whole response.
+   *
    * @throws Error on failure or timeout; {@link describeFailure} converts it to a message for users
    */
   async send(url: URL, { method = 'GET', headers, body, signal }: HttpRequest = {}): Promise<HttpResponse> {
@@ -56,7 +58,7 @@ export class HttpClient {
       body: body ?? null,
       dispatcher: this.#dispatcher,
       signal: signal === undefined ? deadline : AbortSignal.any([signal, deadline]),
-      // The deadline includes reading the body.
+      // The signal limits the whole exchange, including the body.
       headersTimeout: 0,
       bodyTimeout: 0,
     })

@@ -1,8 +1,8 @@
-/** Why a request failed. */
+/** The cause of a failed request. */
 export type Failure = {
   /**
-   * `certificate`: the certificate is not issued by a trusted CA; `host`: it is for another host
-   * name.
+   * `certificate`: no trusted CA has issued the certificate; `host`: the certificate is for another
+   * host name.
    */
   readonly kind: 'certificate' | 'host' | 'other'
   readonly message: string
@@ -19,13 +19,13 @@ const untrusted = new Set([
   'INVALID_CA',
 ])
 
-/** Converts the error of a request of {@link HttpClient}. */
+/** Converts an error of {@link HttpClient} to a message for users. */
 export function describeFailure(error: unknown): Failure {
   if (!(error instanceof Error)) return { kind: 'other', message: String(error) }
   // If several addresses were tried, each has its own error.
   if (error instanceof AggregateError && error.errors.length > 0) return describeFailure(error.errors[0])
   const code = 'code' in error ? String(error.code) : ''
-  // Removes hints that Node.js adds for its own users.
+  // Removes a hint about options of Node.js, which users of Kapis cannot set.
   const said = error.message.replace(/; if the root CA is installed locally.*$/, '')
   if (untrusted.has(code)) return { kind: 'certificate', message: said }
   if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') return { kind: 'host', message: error.message }

@@ -11,8 +11,8 @@ export type TestProxy = {
 }
 
 /**
- * An HTTP proxy that tunnels (RFC 9110 section 9.3.6) and forwards. Only it can resolve the host
- * names.
+ * Starts an HTTP proxy that tunnels (RFC 9110 section 9.3.6) and forwards. Only the proxy can
+ * resolve the host names of the test.
  */
 export async function startProxy(portOfName: (name: string) => number | undefined): Promise<TestProxy> {
   const requests: string[] = []

@@ -11,39 +11,39 @@ export type TlsOptions = Pick<
   'ca' | 'cert' | 'key' | 'passphrase' | 'pfx' | 'servername' | 'rejectUnauthorized' | 'lookup'
 >
 
-/** Times in milliseconds. */
+/** Limits of a pool; times are in milliseconds. */
 export type PoolOptions = {
-  /** Maximum number of connections; further requests wait. 0 for no limit. */
+  /** Maximum number of connections, beyond which requests wait; 0 for no limit. */
   readonly connections: number
   readonly connectMs: number
-  /** From the end of a request to the head of its response; 0 is without limit. */
+  /** Timeout from the end of a request to the response headers; 0 for none. */
   readonly headMs: number
-  /** Between two pieces of a body; 0 is without limit. */
+  /** Timeout between two chunks of a body; 0 for none. */
   readonly bodyMs: number
-  /** How long an idle connection is kept; less if the server says so. */
+  /** Time for which an idle connection is kept, unless the server requests less. */
   readonly idleMs: number
   /** Maximum total size of the header names and values of a response. */
   readonly maxHeadBytes: number
-  /** Path of a Unix socket at which the server listens. */
+  /** Path of the Unix socket on which the server listens. */
   readonly socketPath?: string
 }
 
 /**
- * Creates a pool of HTTP/1.1 connections to one server, with one request at a time on each, so that
- * a slow response or a watch does not block others.
+ * Creates a pool of HTTP/1.1 connections to one server. Each connection carries one request at a
+ * time, so that a slow response or a watch does not block others.
  *
- * @param server the path of its URL is ignored
+ * @param server URL of the server; its path is ignored
  */
 export function createPool(server: URL, tls: TlsOptions, options: PoolOptions): Dispatcher {
   return new Pool(server.origin, toUndici(tls, options))
 }
 
 /**
- * Creates a pool for any servers, with `connections` to each. Servers with a proxy in the
- * environment are reached through it, and the proxy resolves their names: `tls.lookup` only applies
- * to the others.
+ * Creates a pool for any servers, with up to `connections` connections to each. Servers for which
+ * the environment has a proxy are reached through that proxy, which resolves their names;
+ * `tls.lookup` only applies to direct connections.
  *
- * @throws Error for an invalid proxy in the environment
+ * @throws Error for an invalid proxy URL in the environment
  */
 export function createAgent(
   tls: TlsOptions,
@@ -82,17 +82,21 @@ export class ReloadingPool {
     this.#options = options
   }
 
-  /** @param tls must be the same object while nothing in it changes */
+  /**
+   * Returns the pool for the current TLS settings.
+   *
+   * @param tls must be the same object while no setting changes
+   */
   use(tls: TlsOptions): Dispatcher {
     if (this.#current?.tls === tls) return this.#current.pool
-    // Requests in progress on the old pool are completed.
+    // Requests in progress on the old pool can complete.
     void this.#current?.pool.close()
     const pool = createPool(this.#server, tls, this.#options)
     this.#current = { tls, pool }
     return pool
   }
 
-  /** Breaks every request off. */
+  /** Aborts all requests. */
   destroy(): void {
     void this.#current?.pool.destroy()
   }

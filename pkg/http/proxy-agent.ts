@@ -4,19 +4,19 @@ import type { ProxyFor } from './proxy-environment.ts'
 
 export type ProxyAgentOptions = {
   readonly proxyFor: ProxyFor
-  /** Of servers that no proxy is used for. */
+  /** Dispatcher for servers that are not reached through a proxy. */
   readonly direct: Dispatcher
-  /** How TLS connections to servers are established through a proxy. */
+  /** TLS options for connections to servers through a proxy. */
   readonly tls: object
   readonly connectMs: number
-  /** Further options of undici's Pool, for servers behind a proxy. */
+  /** Other options of undici's Pool for servers behind a proxy. */
   readonly pool?: object
 }
 
-/** Sends each request through the proxy that its URL has, or directly. */
+/** Sends each request through the proxy that the environment defines for its URL, or directly. */
 export class EnvironmentProxyAgent extends Dispatcher {
   readonly #options: ProxyAgentOptions
-  /** By URL of the proxy; the environment names two at most. */
+  /** Proxy agents by proxy URL; the environment defines two at most. */
   readonly #agents = new Map<string, ProxyAgent>()
 
   constructor(options: ProxyAgentOptions) {
@@ -51,10 +51,10 @@ export class EnvironmentProxyAgent extends Dispatcher {
       ...pool,
       uri: proxy.href,
       requestTls: { ...tls, timeout: connectMs },
-      // The certificate of the proxy is verified with the CAs of the system.
+      // The certificate of the proxy itself is verified with the CAs of the system.
       proxyTls: { secureContext: createTrust(''), timeout: connectMs },
       connectTimeout: connectMs,
-      // Plain HTTP uses the absolute form, as Go does; only TLS uses CONNECT.
+      // Like Go, sends plain HTTP requests in absolute form, and uses CONNECT for TLS only.
       proxyTunnel: false,
       allowH2: false,
     })

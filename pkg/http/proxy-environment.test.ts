@@ -6,7 +6,7 @@ const used = (url: string, env: Readonly<Record<string, string>>) =>
   readProxyEnvironment(env)(new URL(url))?.href.replace(/\/$/, '')
 
 describe('readProxyEnvironment', () => {
-  // URL, environment, the proxy that Go uses.
+  // A URL, the environment, and the proxy that Go selects.
   const cases: readonly [string, Readonly<Record<string, string>>, string | undefined][] = [
     ['https://a.test', {}, undefined],
     ['https://a.test', { HTTPS_PROXY: proxy }, proxy],
@@ -35,7 +35,7 @@ describe('readProxyEnvironment', () => {
       expect(used(url, env)).to.equal(wanted)
     })
 
-  // NO_PROXY, hosts that are not proxied, hosts that are.
+  // NO_PROXY, hosts that are reached directly, and hosts that are proxied.
   const exceptions: readonly [string, readonly string[], readonly string[]][] = [
     ['*', ['a.test', '10.0.0.1', '[fd00::1]'], []],
     ['x.test,*', ['a.test'], []],
@@ -59,7 +59,7 @@ describe('readProxyEnvironment', () => {
     ['[fd00::1]:8443', ['[fd00::1]:8443'], ['[fd00::1]']],
     ['[fd00::1]', [], ['[fd00::1]']],
     ['bücher.test', ['xn--bcher-kva.test', 'bücher.test'], []],
-    // Malformed entries mean nothing.
+    // Malformed entries are ignored.
     [':443,,/8,10.0.0.0/33,a.test:x', [], ['a.test', '10.0.0.1']],
     ['.1', [], ['10.0.0.1']],
     ['', [], ['a.test']],

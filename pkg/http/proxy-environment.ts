@@ -2,9 +2,11 @@ import { BlockList, isIP, isIPv6 } from 'node:net'
 import { domainToASCII } from 'node:url'
 
 type Env = Readonly<Record<string, string | undefined>>
-/** Returns whether no proxy is used for the host of a URL; `ip` is the host if it is an address. */
+/**
+ * Returns whether a host is reached without a proxy. `ip` tells whether the host is an IP address.
+ */
 type Matcher = (host: string, port: string, ip: boolean) => boolean
-/** The proxy for a URL, undefined for a direct connection. */
+/** Returns the proxy for a URL; undefined for a direct connection. */
 export type ProxyFor = (url: URL) => URL | undefined
 
 const defaultPorts: Readonly<Record<string, string>> = { 'http:': '80', 'https:': '443' }
@@ -26,7 +28,7 @@ export function readProxyEnvironment(env: Env): ProxyFor {
   const http = parseProxy('HTTP_PROXY', either('HTTP_PROXY'))
   const matchers = parseNoProxy(either('NO_PROXY'))
   return url => {
-    // A CGI program receives the header Proxy of its caller as HTTP_PROXY
+    // In a CGI program, HTTP_PROXY is the Proxy header of the caller and must be ignored
     // (golang.org/s/cgihttpproxy).
     const proxy = url.protocol === 'https:' ? https : env.REQUEST_METHOD ? undefined : http
     return proxy !== undefined && isProxied(url, matchers) ? proxy : undefined
@@ -48,7 +50,7 @@ export function readHttpProxy(
   return proxy
 }
 
-/** Whether a host is this machine: `localhost` or an address of the loopback interface. */
+/** Returns whether a host is this machine: `localhost` or a loopback address. */
 export function isLoopback(hostname: string): boolean {
   const host = withoutBrackets(hostname)
   return host === 'localhost' || (isIP(host) !== 0 && isInside(loopback, host))
@@ -64,7 +66,7 @@ function isProxied(url: URL, matchers: readonly Matcher[]): boolean {
 function parseProxy(name: string, text: string): URL | undefined {
   if (text === '') return undefined
   const url = /^[a-z][\w+.-]*:\/\//i.test(text) ? text : `http://${text}`
-  // The URL may contain a password.
+  // The message does not quote the URL, which may contain a password.
   if (!URL.canParse(url)) throw new Error(`invalid ${name}: expected a URL or host:port`)
   const proxy = new URL(url)
   if (!/^(https?|socks5h?):$/.test(proxy.protocol))

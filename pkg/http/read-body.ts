@@ -1,10 +1,10 @@
-/** A response body beyond the size limit. */
+/** The error for a response body that exceeds the size limit. */
 export class BodyTooLargeError extends Error {}
 
 /**
- * Reads a response body to its end.
+ * Reads a whole response body.
  *
- * @throws BodyTooLargeError when it is larger than `maxBytes`; Error when it breaks off
+ * @throws BodyTooLargeError if the body is larger than `maxBytes`; Error if it is aborted
  */
 export async function readBody(body: AsyncIterable<Buffer>, maxBytes: number): Promise<Buffer> {
   const chunks: Buffer[] = []

@@ -3,21 +3,21 @@ import { WebSocket } from 'ws'
 import type { TlsOptions } from './pool.ts'
 
 export type WebSocketConnection = {
-  /** Resolves when the data is written, or the connection has closed. */
+  /** Sends a message; resolves when it has been written or the connection has closed. */
   readonly send: (data: Buffer) => Promise<void>
-  /** No more messages are read until `resume`. */
+  /** Stops reading messages until `resume` is called. */
   readonly pause: () => void
   readonly resume: () => void
   readonly close: () => void
 }
 
 export type WebSocketTarget = {
-  /** A URL with http or https. */
+  /** URL with the scheme http or https. */
   readonly url: URL
   readonly tls: TlsOptions
-  /** The accepted subprotocols, the preferred one first. */
+  /** Accepted subprotocols, the preferred one first. */
   readonly protocols: readonly string[]
-  /** Further headers: name, value, name, value. */
+  /** Additional headers: name, value, name, value. */
   readonly headers: readonly string[]
   readonly timeoutMs: number
   readonly maxMessageBytes: number
@@ -25,11 +25,11 @@ export type WebSocketTarget = {
 
 export type WebSocketEvents = {
   readonly message: (data: Buffer) => void
-  /** Called once, for a connection that was open. */
+  /** Called once when an open connection has closed. */
   readonly closed: () => void
 }
 
-/** A response of the server other than 101. */
+/** The error for a response other than 101. */
 export class UpgradeRefused extends Error {
   readonly code: number
   readonly body: Buffer
@@ -46,7 +46,7 @@ const maxBodyBytes = 64 * 1024
 /**
  * Opens a WebSocket to a server.
  *
- * @throws UpgradeRefused if the server answers otherwise, Error if it does not respond
+ * @throws UpgradeRefused if the server sends another response, Error if it does not respond
  */
 export function connectWebSocket(
   { url, tls, protocols, headers, timeoutMs, maxMessageBytes }: WebSocketTarget,
@@ -62,7 +62,7 @@ export function connectWebSocket(
   })
   return new Promise((resolve, reject) => {
     webSocket.on('message', data => message(Buffer.isBuffer(data) ? data : Buffer.from(String(data))))
-    // The connection is closed after it.
+    // The connection closes after an error.
     webSocket.on('error', reject)
     webSocket.once('unexpected-response', async (_request, response) => {
       const body = await readBody(response).catch(() => Buffer.alloc(0))
@@ -96,7 +96,7 @@ async function readBody(response: IncomingMessage): Promise<Buffer> {
   return Buffer.concat(chunks)
 }
 
-/** A header that is given several times has several values. */
+/** Groups headers by name; a repeated header has several values. */
 function toRecord(headers: readonly string[]): Record<string, string[]> {
   const record: Record<string, string[]> = {}
   for (let i = 0; i < headers.length; i += 2) {

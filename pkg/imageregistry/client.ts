@@ -6,16 +6,16 @@ import type { Login } from './docker-config.ts'
 import type { ImageReference } from './reference.ts'
 
 export type RegistryClient = {
-  /** Whether a login is good. @throws Status 400 for an invalid host, 401 when it is not, 503 */
+  /** Verifies a login. @throws Status 400 for an invalid host, 401 if the login is rejected, 503 */
   readonly verify: (host: string, login: Login | undefined) => Promise<void>
   /**
-   * Reads the configuration of an image (OCI image-spec); of a multi-platform image that of
+   * Reads the configuration of an image (OCI image-spec); for a multi-platform image, that of
    * linux/amd64.
    *
    * @throws Status 401, 404, 503
    */
   readonly config: (image: ImageReference, login: Login | undefined) => Promise<unknown>
-  /** All tags in the order of the registry. @throws the same */
+  /** Returns all tags in the order of the registry. @throws Status 401, 404, 503 */
   readonly tags: (host: string, repository: string, login: Login | undefined) => Promise<readonly string[]>
 }
 
@@ -33,7 +33,7 @@ const maxPages = 50
  * authentication.
  */
 export function createRegistryClient(connect: Connect, signal: () => AbortSignal): RegistryClient {
-  /** Sends a request, and repeats it with the credentials that the challenge asks for. */
+  /** Sends a request, and repeats it with the credentials that a challenge requires. */
   async function get(url: URL, login: Login | undefined, accept: readonly string[]): Promise<Answer> {
     const headers = { accept: accept.join(', ') || '*/*' }
     const first = await follow(url, headers)
@@ -51,7 +51,7 @@ export function createRegistryClient(connect: Connect, signal: () => AbortSignal
         return answer
       const next = URL.parse(location, at.href)
       if (next === null) throw unavailable(`the registry ${at.host} redirects to an invalid address`)
-      // Blobs are often redirected to another server; the login is only for the registry.
+      // Blobs are often redirected to another server, which must not receive the login.
       const { authorization: _, ...rest } = { authorization: '', ...sent }
       ;[at, sent] = [next, next.host === at.host ? sent : rest]
     }

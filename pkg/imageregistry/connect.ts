@@ -6,11 +6,11 @@ import type { ProxyFor } from '../http/proxy-environment.ts'
 import { readBody } from '../http/read-body.ts'
 
 export type RegistrySettings = {
-  /** Additional CAs, as PEM. */
+  /** PEM of additional trusted CAs. */
   readonly caPem: string | undefined
-  /** Hosts (with port) that may have addresses that are otherwise blocked. */
+  /** Registries (host with port) whose addresses are not checked against the blocked networks. */
   readonly trustedHosts: readonly string[]
-  /** The environment's where it is left out. */
+  /** Selects the proxy; by default that of the environment variables (HTTPS_PROXY, NO_PROXY). */
   readonly proxyFor?: ProxyFor
 }
 
@@ -33,8 +33,8 @@ const connections = {
   maxHeadBytes: 64 * 1024,
 }
 
-// Callers who name a registry must not reach services on this host or the metadata service of the
-// cloud.
+// Blocked networks: a caller who names a registry must not reach services on this host or the
+// metadata service of the cloud.
 const refused = new BlockList()
 refused.addSubnet('127.0.0.0', 8)
 refused.addSubnet('169.254.0.0', 16)
@@ -44,9 +44,9 @@ refused.addAddress('::', 'ipv6')
 refused.addSubnet('fe80::', 10, 'ipv6')
 
 /**
- * HTTPS to registries with verified certificates, except to loopback and link-local addresses. A
- * proxy resolves names itself, so only the proxy can reject names that resolve to such addresses;
- * literal addresses are rejected here in any case.
+ * Connects to registries by HTTPS with verified certificates, except to loopback and link-local
+ * addresses. Behind a proxy, which resolves names itself, only the proxy can reject names that
+ * resolve to such addresses. Literal addresses are rejected in any case.
  *
  * @throws Status 400 for a rejected address, 503 if the registry is not responding
  */
@@ -56,7 +56,7 @@ export function createConnect({ caPem, trustedHosts, proxyFor }: RegistrySetting
 } {
   const tls = caPem === undefined ? {} : { ca: caPem }
   const trusted = createAgent(tls, connections, proxyFor)
-  // Resolved once, so that the checked address is the one connected to (DNS rebinding).
+  // The lookup checks the addresses that are then connected to, which prevents DNS rebinding.
   const guarded = createAgent({ ...tls, lookup: guardedLookup }, connections, proxyFor)
 
   const connect: Connect = async (url, headers, signal) => {
@@ -94,7 +94,10 @@ function notAllowed(host: string): Status {
   )
 }
 
-/** Returns whether an address is blocked, or a name is always local (RFC 6761 section 6.3). */
+/**
+ * Returns whether a host is a blocked address, or a name that is always local (RFC 6761 section
+ * 6.3).
+ */
 function isLocalName(hostname: string): boolean {
   const host = hostname.replace(/[[\]]/g, '')
   return isIP(host) === 0 ? /(^|\.)localhost\.?$/.test(host) : isRefused(host)

@@ -9,7 +9,7 @@ const secretKey = '.dockerconfigjson'
 /**
  * Returns the logins of a Secret of type kubernetes.io/dockerconfigjson, by host.
  *
- * @throws Status 400 that names the invalid part without its content
+ * @throws Status 400 that names the invalid field without its content
  */
 export function readDockerConfig(secret: KubeObject): ReadonlyMap<string, Login> {
   if (secret.type !== secretType) throw badRequest(`type of the Secret must be ${secretType}`)
@@ -41,7 +41,10 @@ function readLogin(server: string, { username, password, auth }: Readonly<Record
   return { username: decoded.slice(0, colon), password: decoded.slice(colon + 1) }
 }
 
-/** Servers are written as hosts or, as Docker Hub's is, as URLs with a path. */
+/**
+ * Returns the host of a server, which may be given as a host or, like Docker Hub, as a URL with a
+ * path.
+ */
 function toHost(server: string): string {
   const address = server.replace(/^https?:\/\//, '')
   const slash = address.indexOf('/')

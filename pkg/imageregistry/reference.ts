@@ -2,10 +2,10 @@ import { badRequest } from '../apierrors/status.ts'
 
 /** A parsed image reference: `registry.example.com/team/app:1.2`, or `…@sha256:…`. */
 export type ImageReference = {
-  /** Host, and port where it is not 443. */
+  /** Host, with the port unless it is 443. */
   readonly host: string
   readonly repository: string
-  /** A tag or a digest; 'latest' by default. */
+  /** A tag or a digest; `latest` by default. */
   readonly reference: string
 }
 
@@ -17,8 +17,8 @@ const tagPattern = /^\w[\w.-]{0,127}$/
 const digestPattern = /^sha256:[0-9a-f]{64}$/
 
 /**
- * Parses an image name like container runtimes: without a registry it is on Docker Hub, and there
- * without a namespace in `library`.
+ * Parses an image name like container runtimes: the default registry is Docker Hub, and its default
+ * namespace is `library`.
  *
  * @param parameter name of the query parameter, for the message
  * @throws Status 400

@@ -1,6 +1,6 @@
 import type { Method, Operation } from './operation.ts'
 
-/** Returns a shell command to try an operation; placeholders are in capitals. */
+/** Returns a curl command for an operation, with placeholders in capitals. */
 export function toCurl(method: Method, path: string, { parameters = [], body, security }: Operation): string {
   const target = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => name.toUpperCase())
   const required = parameters.filter(({ in: place, required: isRequired }) => place === 'query' && isRequired)

@@ -1,6 +1,6 @@
 import { type Method, methods, type Operation, type Paths, type Scheme } from './operation.ts'
 
-/** A document of the index: everything below a path. */
+/** A document of the OpenAPI index. It contains all paths with a common prefix. */
 export type Section = {
   /**
    * Path of the document: `kapis/iam.<group domain>/v1alpha2` is served at
@@ -9,7 +9,7 @@ export type Section = {
   readonly key: string
   readonly title: string
   readonly description: string
-  /** Paths that belong to it, in addition to those below its key. */
+  /** Paths of this section that do not begin with its key. */
   readonly also?: readonly string[]
 }
 
@@ -18,7 +18,7 @@ export type DescribedSection = Section & { readonly paths: Paths }
 /**
  * Assigns each path to the most specific section.
  *
- * @throws Error for a path in no section
+ * @throws Error for a path that belongs to no section
  */
 export function divide(sections: readonly Section[], paths: Paths): readonly DescribedSection[] {
   const roots = sections
@@ -66,7 +66,7 @@ const schemes: Readonly<Record<Exclude<Scheme, 'none'>, object>> = {
   },
 }
 
-/** The OpenAPI 3.1 document of a section. */
+/** Returns the OpenAPI 3.1 document of a section. */
 export function toOpenApi({ title, description, paths }: DescribedSection, version: string): object {
   const used = new Set<Scheme>()
   const shown = Object.entries(paths).map(([path, row]) => {
@@ -103,7 +103,9 @@ function toOperation(method: Method, path: string, operation: Operation): object
   }
 }
 
-/** `get /users/{user}` is `getUsersByUser`. */
+/**
+ * Converts a method and a path to an operation ID: `get /users/{user}` becomes `getUsersByUser`.
+ */
 export function toOperationId(method: Method, path: string): string {
   const words = path
     .replaceAll(/\{(\w+)\}/g, 'by-$1')

@@ -21,7 +21,7 @@ const meanings: Readonly<Record<number, string>> = {
   507: 'No storage space left.',
 }
 
-/** Error responses of every request, from the filters. */
+/** Status codes that the filters may return for every request. */
 const everywhere = [400, 429, 500, 503, 504]
 
 function toAnswers(codes: readonly number[]): Readonly<Record<string, Answer>> {
@@ -35,14 +35,16 @@ function toAnswers(codes: readonly number[]): Readonly<Record<string, Answer>> {
 }
 
 /**
- * The error responses of an operation that requires authentication and authorization; `codes` are
- * additional ones. Each has a Status as body.
+ * Returns the error responses of an operation that requires authentication and authorization, each
+ * with a Status as body.
+ *
+ * @param codes additional status codes
  */
 export function kubeErrors(...codes: readonly number[]): Readonly<Record<string, Answer>> {
   return toAnswers([...everywhere, 401, 403, ...codes])
 }
 
-/** Error responses of public operations. */
+/** Returns the error responses of a public operation. */
 export function publicErrors(...codes: readonly number[]): Readonly<Record<string, Answer>> {
   return toAnswers([...everywhere, ...codes])
 }

@@ -19,16 +19,16 @@ export type Answer = {
   readonly headers?: Readonly<Record<string, { readonly description: string; readonly schema: Schema }>>
 }
 
-/** Authentication methods; `none` next to others makes authentication optional. */
+/** Authentication schemes; `none` in addition to others makes authentication optional. */
 export type Scheme = 'bearer' | 'clientCertificate' | 'password' | 'client' | 'browser' | 'none'
 
-/** An operation of the document. Its operationId is built from method and path. */
+/** An operation of the document. Its operationId is derived from method and path. */
 export type Operation = {
   readonly summary: string
   readonly description?: string
   readonly parameters?: readonly Parameter[]
   readonly body?: { readonly description?: string; readonly required?: boolean; readonly content: Content }
-  /** By status code. */
+  /** Responses by status code. */
   readonly answers: Readonly<Record<string, Answer>>
   readonly security: readonly Scheme[]
 }
@@ -37,7 +37,7 @@ export type Operation = {
 export type PathRow = { readonly [method in Method]?: Operation }
 export type Paths = Readonly<Record<string, PathRow>>
 
-/** The same rows under another path. */
+/** Returns the same operations with a prefix before their paths. */
 export function under(prefix: string, paths: Paths): Paths {
   return Object.fromEntries(Object.entries(paths).map(([path, row]) => [prefix + path, row]))
 }
@@ -50,7 +50,7 @@ export function requiredQuery(name: string, description: string, schema: Schema 
   return { ...query(name, description, schema), required: true }
 }
 
-/** A segment of the path. */
+/** Returns a path parameter. */
 export function segment(name: string, description: string): Parameter {
   return { name, in: 'path', required: true, description, schema: text() }
 }

@@ -1,7 +1,10 @@
 import { isRecord } from '../kubeclient/object/object.ts'
 import type { Schema } from './schema.ts'
 
-/** A schema in a few words, for people: `{ items: Component[], totalItems: integer }`. */
+/**
+ * Returns a short text for readers of the documentation: `{ items: Component[], totalItems: integer
+ * }`.
+ */
 export function schemaText(schema: Schema): string {
   const { type, properties, items, additionalProperties } = schema
   if (typeof schema.$ref === 'string') return schema.$ref.split('.').at(-1) ?? ''

@@ -46,21 +46,23 @@ export function mapOf(additionalProperties: Schema, description = ''): Schema {
 
 const metaGroup = 'io.k8s.apimachinery.pkg.apis.meta.v1'
 
-/** A type of k8s.io/apimachinery or k8s.io/api, where kube-apiserver's own OpenAPI describes it. */
+/**
+ * Refers to a type of k8s.io/apimachinery or k8s.io/api in the OpenAPI document of kube-apiserver.
+ */
 export function kubeRef(name: string, document = 'api/v1'): Schema {
   return { $ref: `/openapi/v3/${document}#/components/schemas/${name}` }
 }
 
 export const status = kubeRef(`${metaGroup}.Status`)
 
-/** Any Kubernetes object; `fields` may have removed any part of it. */
+/** Any Kubernetes object; the parameter `fields` may remove any part of it. */
 export const kubeObject = object(
   { apiVersion: text(), kind: text(), metadata: kubeRef(`${metaGroup}.ObjectMeta`) },
   ['apiVersion', 'kind', 'metadata'],
   'A Kubernetes object; its other fields depend on the kind.',
 )
 
-/** An object of a CustomResourceDefinition, by the name under which kube-apiserver describes it. */
+/** Refers to a custom resource by the schema name that kube-apiserver uses for it. */
 export function customRef(group: string, version: string, kind: string): Schema {
   const reversed = group.split('.').reverse()
   const [last = '', ...domain] = reversed.toReversed()

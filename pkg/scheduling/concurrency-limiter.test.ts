@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { Status, unavailable } from '../apierrors/status.ts'
 import { createConcurrencyLimiter } from './concurrency-limiter.ts'
 
-/** Work that ends on request. */
+/** Creates work that ends when the test calls a function. */
 function task(log: string[], name: string) {
   const { promise, resolve } = Promise.withResolvers<string>()
   return {

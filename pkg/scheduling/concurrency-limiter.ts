@@ -2,15 +2,17 @@ import type { Status } from '../apierrors/status.ts'
 
 export type ConcurrencyLimiter = {
   /**
-   * @throws the error of `refuse` if too many wait; the reason of the signal if it is aborted while
-   * waiting
+   * Runs `work` as soon as a slot is free.
+   *
+   * @throws the error of `refuse` if too many calls are waiting; the reason of the signal if it is
+   * aborted while waiting
    */
   readonly run: <T>(work: () => Promise<T>, signal?: AbortSignal) => Promise<T>
-  /** In progress and queued. */
+  /** Returns the number of calls in progress and waiting. */
   readonly pending: () => number
 }
 
-/** Runs a few at a time, in order. */
+/** Creates a limiter that runs at most `atOnce` calls concurrently, in the order of arrival. */
 export function createConcurrencyLimiter({
   atOnce,
   maxWaiting,
@@ -38,7 +40,7 @@ export function createConcurrencyLimiter({
     return promise
   }
 
-  /** Passes this place to the longest waiting caller. */
+  /** Passes the slot to the call that has waited longest. */
   function next(): void {
     const [enter] = waiting
     if (enter === undefined) {

@@ -1,15 +1,17 @@
 /**
- * A cooperative scheduler for long work of several requests: it runs one slice of all such work per
- * event-loop turn. Otherwise each would take a slice of every turn, and a short request would wait
- * for all of them.
+ * A cooperative scheduler for long work of several requests. It runs one slice of all such work per
+ * event-loop turn: if each request took a slice of every turn, short requests would wait for all of
+ * them.
  */
 export type TimeSlices = {
-  /** Resolves when the caller may continue, for about `sliceMs`. */
+  /** Resolves when the caller may continue, for about `sliceMs` milliseconds. */
   readonly next: () => Promise<void>
   readonly sliceMs: number
 }
 
-/** Time slices in turn by user, however many requests each of them has. */
+/**
+ * Time slices that are distributed fairly among users, regardless of how many requests each has.
+ */
 export type UserTimeSlices = { readonly of: (user: string) => TimeSlices }
 
 const sliceMs = 1.5
@@ -19,7 +21,7 @@ export function createTimeSlices(): TimeSlices {
 }
 
 export function createUserTimeSlices(): UserTimeSlices {
-  /** Queues by user; the next one first. */
+  /** Waiting calls by user. The first user is next. */
   const waiting = new Map<string, (() => void)[]>()
   let isRunning = false
 
@@ -34,7 +36,7 @@ export function createUserTimeSlices(): UserTimeSlices {
     const go = queue.shift()
     if (queue.length > 0) waiting.set(user, queue)
     go?.()
-    // After this slice, and after pending input was handled.
+    // The next slice follows after pending I/O has been processed.
     setImmediate(release)
   }
 

@@ -1,13 +1,16 @@
 /**
- * Runs short tasks, of which one event may cause thousands, in order and in time slices, with other
- * requests in between.
+ * Runs short tasks in order and in time slices, so that other requests are served in between. One
+ * event may cause thousands of tasks.
  */
 export type TurnQueue = { readonly add: (work: () => void) => void }
 
 // A longer time slice would noticeably delay other requests.
 const sliceMs = 4
 
-/** @param failed called with the error of a task: it must not stop the others, nor the program */
+/**
+ * @param failed called with the error of a task, which must not affect other tasks or end the
+ * process
+ */
 export function createTurnQueue(failed: (error: unknown) => void): TurnQueue {
   let due: (() => void)[] = []
   let next = 0
