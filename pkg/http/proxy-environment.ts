@@ -3,7 +3,7 @@ import { domainToASCII } from 'node:url'
 
 type Env = Readonly<Record<string, string | undefined>>
 /**
- * Returns whether a host is reached without a proxy. `ip` tells whether the host is an IP address.
+ * Returns whether a host is reached without a proxy. `ip` is true for an IP address.
  */
 type Matcher = (host: string, port: string, ip: boolean) => boolean
 /** Returns the proxy for a URL; undefined for a direct connection. */

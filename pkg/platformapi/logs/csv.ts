@@ -1,7 +1,6 @@
-// Characters that spreadsheets may interpret as the start of a formula (OWASP, "CSV Injection").
-// Besides ASCII signs, these are their full-width and small forms, which East Asian versions treat
-// the same. They count after spaces, quotes and control characters too, which some spreadsheets
-// remove.
+// Characters that spreadsheets may interpret as the start of a formula (OWASP, "CSV Injection"):
+// ASCII signs, and their full-width and small forms, which East Asian versions treat the same. They
+// count after spaces, quotes and control characters too, which some spreadsheets remove.
 const sign = String.raw`[=+\-@\uff1d\uff0b\uff0d\uff20\ufe62\ufe63\ufe66\ufe6b]`
 const skipped = String.raw`[\s'"\p{Cc}\p{Cf}]*`
 const formula = new RegExp(String.raw`^${skipped}${sign}|^'*[\t\r\n]`, 'u')
