@@ -1,12 +1,13 @@
 {{- define "kapis.baseConfig" -}}
-# The configuration of both programs; docs/config.md lists all fields and its default.
+# The configuration of both programs; docs/config.md lists all fields and their defaults.
 groupDomain: {{ .Values.groupDomain }}
 listen:
-  # Managed clusters let their control plane reach the ports 443 and 10250 of nodes and Pods; others need a firewall rule.
+  # In managed clusters the control plane only reaches the ports 443 and 10250 of nodes and Pods; other ports need a
+  # firewall rule.
   port: 10250
 {{- if eq .Values.overlay "kubesphere" }}
 http:
-  # Clear text, for port 80 of the Service.
+  # HTTP without TLS, for port 80 of the Service.
   enabled: true
   port: 9090
 {{- end }}
@@ -21,7 +22,8 @@ service:
 {{- end }}
   port: 443
 oauth:
-  # As users reach it, and as the JWT authenticator of kube-apiserver names it. Change it before the first login.
+  # The URL at which users reach the OAuth server, and the issuer in the JWT authenticator of kube-apiserver. Change
+  # it before the first login.
 {{- if has .Values.overlay (list "default" "ha" "opensearch") }}
   issuer: https://kapis.{{ .Release.Namespace }}.svc/oauth
 {{- end }}
@@ -31,18 +33,19 @@ oauth:
   socket: /run/kapis/oauth.sock
 {{- if eq .Values.overlay "kubesphere" }}
   clients:
-    # The console of KubeSphere 3.4 has this secret by default. Choose another one for both in production.
+    # The default secret of the console of KubeSphere 3.4. In production, set another secret here and in the console.
     - name: kubesphere
       secret: kubesphere
       trusted: true
-    # `kapis login`
+    # The client of `kapis login`.
     - name: kapis-cli
       public: true
       grantMethod: prompt
       grantTypes: [authorization_code, refresh_token, "urn:ietf:params:oauth:grant-type:device_code"]
       redirectURIs: [http://127.0.0.1/callback]
 {{- end }}
-# Longer than Services take to forget a Pod, and than the five seconds between two readiness probes.
+# Longer than Services take to stop sending requests to a terminating Pod, and than the interval of readiness probes
+# (5 s).
 shutdownDelaySeconds: 15
 {{- if has .Values.overlay (list "default" "opensearch") }}
 logs:

@@ -12,7 +12,7 @@
 {{- mergeOverwrite (include "kapis.baseConfig" . | fromYaml) .Values.config | toYaml -}}
 {{- end }}
 
-{{- /* Another configuration is another Pod template, and rolls out by itself. */}}
+{{- /* The hash changes the Pod template, so that a changed configuration rolls out automatically. */}}
 {{- define "kapis.configHash" -}}
 {{- include "kapis.config" . | sha256sum | trunc 10 -}}
 {{- end }}
