@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # make image: builds the container image.
-#   IMAGE=kapis:<version>   its name
-#   PLATFORMS=linux/amd64,linux/arm64 PUSH=1   several machines in one name, which only a registry can hold
-#   TO=kapis.tar   an OCI archive instead, which needs no Docker engine, but a builder of buildx alone (driver remote)
+#   IMAGE=kapis:<version>   name of the image
+#   PLATFORMS=linux/amd64,linux/arm64 PUSH=1   several platforms in one image, which requires a registry
+#   TO=kapis.tar   an OCI archive instead, which only requires a builder of buildx (driver remote), and no Docker engine
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-# It also exits with 0 if no engine responds.
+# The status is checked, since inspect also exits with 0 if no engine responds.
 builder=$(docker buildx inspect --bootstrap 2>&1) || true
 if ! grep -q '^Status: *running' <<<"$builder"; then
   echo 'make image needs Docker with buildx, and no builder answers here:' >&2
@@ -30,7 +30,7 @@ elif [ -n "${TO:-}" ]; then
   # Attestations contain the time of the build.
   args+=(--no-cache --provenance=false --output "type=oci,dest=$TO,rewrite-timestamp=true")
 else
-  # The containerd image store of Docker refuses to rewrite times, and would keep attestations: another image after each build.
+  # Without attestations, which would change the digest in each build. The containerd image store of Docker cannot rewrite times.
   args+=(--provenance=false --load)
 fi
 docker buildx build "${args[@]}" .

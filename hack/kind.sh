@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# make kind: a kind cluster with Kapis in it, checked.
-#   KIND_CLUSTER=kapis   its name; one that is there already is taken, and what runs in it is replaced
-#   KUBERNETES=v1.34     its version, of those that CI runs; without it the newest of them
-#   KUBERNETES=v1.36.2   any other
-#   KIND_IMAGE=registry.example.org/kindest/node:v1.36.4@sha256:…   its image instead, by digest or from a mirror
-#   OVERLAY=default      which manifests (manifests/overlays)
+# make kind: creates a kind cluster, installs Kapis in it, and checks it.
+#   KIND_CLUSTER=kapis   name of the cluster; in an existing cluster, Kapis is replaced
+#   KUBERNETES=v1.34     Kubernetes minor version, one of those in CI; defaults to the newest
+#   KUBERNETES=v1.36.2   any other Kubernetes version
+#   KIND_IMAGE=registry.example.org/kindest/node:v1.36.4@sha256:…   node image instead of a version
+#   OVERLAY=default      one of manifests/overlays
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -16,8 +16,8 @@ docker info >/dev/null 2>&1 || { echo 'make kind needs Docker, and none answers 
 cluster=${KIND_CLUSTER:-kapis}
 image=kapis:$(sed -n 's/^  "version": "\(.*\)",$/\1/p' package.json)
 overlay=manifests/overlays/${OVERLAY:-default}
-# From the matrix in CI, by digest: the default of kind may be a Kubernetes version that Kapis does
-# not support.
+# Node images by digest, from the matrix in CI: the default of kind may be a Kubernetes version that
+# Kapis does not support.
 tried=$(sed -n 's|^ *- \(kindest/node:v[0-9.]*@sha256:[0-9a-f]*\)$|\1|p' .github/workflows/ci.yaml | sort -V)
 node=${KIND_IMAGE:-}
 if [ -z "$node" ] && [ -n "${KUBERNETES:-}" ]; then
@@ -40,11 +40,11 @@ kind load docker-image --name "$cluster" "$image"
 before=$("${kubectl[@]}" get deployments -A -l app.kubernetes.io/name=kapis -o name)
 "${kubectl[@]}" apply -k "$overlay"
 namespace=$("${kubectl[@]}" get apiservice "$service" -o 'jsonpath={.spec.service.namespace}')
-# The tag only contains the version, so Pods of the previous image would stay.
+# The tag is only the version, so a changed image would not restart the Pods.
 if [ -n "$before" ]; then "${kubectl[@]}" -n "$namespace" rollout restart deployment/kapis; fi
 "${kubectl[@]}" -n "$namespace" rollout status deployment/kapis --timeout=180s
 "${kubectl[@]}" wait --for=condition=Available "apiservice/$service" --timeout=60s
-# kube-apiserver names the resources of an APIService in its discovery some seconds after it calls it available.
+# Discovery of kube-apiserver contains the resources some seconds after the APIService is available.
 for ((i = 0; i < 30; i++)); do
   "${kubectl[@]}" get "nodes.$resources" >/dev/null 2>&1 && break
   sleep 2
@@ -52,7 +52,7 @@ done
 "${kubectl[@]}" get "nodes.$resources" -o wide
 pod=$("${kubectl[@]}" -n "$namespace" get pods -l app.kubernetes.io/component=apiserver -o name | head -1)
 "${kubectl[@]}" -n "$namespace" exec "$pod" -c apiserver -- node /kapis/cmd/kapis/main.js version
-# Run by the administrator and not in the Pod, which may not read its own installation.
+# Runs with the permissions of the administrator, since the Pod cannot read its own installation.
 kubeconfig=$(mktemp)
 trap 'rm -f "$kubeconfig"' EXIT
 kind get kubeconfig --name "$cluster" >"$kubeconfig"

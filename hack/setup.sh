@@ -9,7 +9,7 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 wanted=24.9
 found_path=$PATH
 
-# npm and Go keep their caches below it, and fail in odd ways without one.
+# npm and Go keep their caches in HOME, and fail with misleading errors without it.
 if [ -z "${HOME:-}" ]; then
   unset HOME
   HOME=~
@@ -19,14 +19,14 @@ fi
 say() { printf 'setup: %s\n' "$*" >&2; }
 fail() { say "$*"; exit 1; }
 
-# Whether a Node.js is new enough.
+# Reports whether a Node.js is recent enough.
 serves() { "$1" -e 'const [a, b] = (v => v.split(".").map(Number))(process.versions.node), [c, d] = process.argv[1].split(".").map(Number); process.exit(a > c || (a === c && b >= d) ? 0 : 1)' "$wanted" 2>/dev/null; }
 
-# The lock file is older than what npm last installed from it.
+# Reports whether npm has installed the current lock file.
 is_installed() { [ -e "$1/node_modules/.package-lock.json" ] && [ ! "$1/package-lock.json" -nt "$1/node_modules/.package-lock.json" ]; }
 
-# With the PATH as it was found: npm takes the machine's own settings (a registry mirror, a proxy) from next to the Node.js
-# that runs it.
+# Runs npm with the original PATH: npm reads settings of the machine (a registry mirror, a proxy) from the
+# folder of the Node.js that runs it.
 npm_install() {
   PATH="$found_path" npm ci --ignore-scripts --no-audit --no-fund --no-update-notifier --loglevel=error >&2
 }
@@ -38,7 +38,7 @@ install() {
   say "installing $what"
   (
     cd "$folder"
-    # Two concurrent makes must not both install; the second one finds everything in place.
+    # Only one of several concurrent makes installs.
     if command -v flock >/dev/null; then
       exec 9>"$folder/package-lock.json.wait"
       flock 9

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # Installs the programs for the end-to-end tests that npm does not install: Chromium for the web
 # pages, slapd as an LDAP server, Prometheus with promtool for metrics and alerts, and the shells
-# zsh and fish for completion. It does nothing if they are installed, uses apt-get if it may, and
-# otherwise prints what to install.
+# zsh and fish for completion. It does nothing if they are installed. Otherwise it installs them
+# by apt-get, or prints what to install if that is not permitted.
 set -uo pipefail
 
 say() { printf 'test tools: %s\n' "$*" >&2; }
 
-# Debian keeps daemons where only an administrator's PATH looks.
+# Debian installs daemons in folders that are only in the PATH of root.
 PATH="$PATH:/usr/sbin:/sbin"
 has() { command -v "$1" >/dev/null 2>&1; }
 
@@ -46,7 +46,7 @@ wait=(-o DPkg::Lock::Timeout=300 -o Acquire::Retries=3)
 say 'reading the lists of packages'
 run apt-get "${wait[@]}" -q update
 say "installing ${missing[*]} (about 160 MB to fetch for all)"
-# The tests start their own LDAP server, so the one of the package must not start.
+# The tests start their own LDAP server, so the service of the package must not start.
 if [[ " ${missing[*]} " == *' slapd '* ]] && has debconf-set-selections; then
   echo 'slapd slapd/no_configuration boolean true' | "${as_root[@]}" debconf-set-selections || true
 fi

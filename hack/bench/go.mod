@@ -2,7 +2,7 @@ module kapis.io/hack/bench
 
 go 1.26.0
 
-// The load client of make bench. A client in Go leaves the server the greater part of a small machine.
+// The load client of make bench, in Go so that it leaves most of a small machine to the server.
 
 tool github.com/rakyll/hey
 

@@ -2,8 +2,8 @@ module kapis.io/hack/controlplane
 
 go 1.26.0
 
-// kube-apiserver that make run, make up and the tests use, built from source when nothing faster is to be had.
-// hack/controlplane/binaries/versions.ts reads the versions from here; the go.sum next to it is the checksum of every byte that is built.
+// The kube-apiserver of make run, make up and the tests, built from source if no binary is available.
+// hack/controlplane/binaries/versions.ts reads the versions from this file; go.sum has the checksums of all sources.
 
 require (
 	cel.dev/expr v0.25.1 // indirect

@@ -2,7 +2,7 @@ module kapis.io/hack/helm
 
 go 1.26.0
 
-// The tests of the chart render and install it with Helm itself.
+// Helm, with which the tests render and install the chart.
 
 tool helm.sh/helm/v3/cmd/helm
 
@@ -122,7 +122,7 @@ require (
 	sigs.k8s.io/yaml v1.6.0 // indirect
 )
 
-// The versions of kube-apiserver's module: what both are built from is compiled once.
+// The same versions as in hack/controlplane/go.mod, so that shared packages are compiled once.
 replace (
 	github.com/Azure/go-ansiterm => github.com/Azure/go-ansiterm v0.0.0-20250102033503-faa5f7b0171c
 	github.com/cyphar/filepath-securejoin => github.com/cyphar/filepath-securejoin v0.7.0

@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # Runs kubectl's command suite (test/cmd of k8s.io/kubernetes) against one server.
-# Usage: kubectl-suite.sh <copy of the sources, writable>, with SECURE_API_PORT, TOKEN and KUBE_JUNIT_REPORT_DIR; WHAT names groups.
+# Usage: kubectl-suite.sh FOLDER, a writable copy of the sources. Environment: SECURE_API_PORT, TOKEN,
+# KUBE_JUNIT_REPORT_DIR, and WHAT to select groups.
 set -o errexit -o nounset -o pipefail
 
-# Its libraries end without the colors of a terminal, which a container or cron does not name.
+# The libraries of the suite exit if TERM names no terminal with colors, as in a container or cron.
 tput bold >/dev/null 2>&1 || export TERM=xterm
 KUBE_ROOT=$1
 cd "${KUBE_ROOT}"
@@ -11,12 +12,12 @@ source hack/lib/init.sh
 source hack/lib/test.sh
 source test/cmd/legacy-script.sh
 
-# Replaces its own script, which builds kubectl and starts etcd.
+# The following replaces the script of the suite, which builds kubectl and starts etcd.
 CONTEXT=test
 KUBE_TEMP=$(mktemp -d)
 HOME=${KUBE_TEMP}
 unset KUBECONFIG
-# The suite reads the certificate of its own kube-apiserver from there.
+# The suite reads the certificate of kube-apiserver from this folder.
 export TMPDIR=${KUBE_TEMP}
 cp "${KUBE_CA}" "${KUBE_TEMP}/apiserver.crt"
 trap 'stop-proxy; rm -rf "${KUBE_TEMP}"' EXIT
@@ -26,10 +27,11 @@ kubectl config set-cluster local --insecure-skip-tls-verify --server "https://12
 kubectl config set-context "${CONTEXT}" --user test-admin --cluster local
 kubectl config use-context "${CONTEXT}"
 
-# At its end the suite deletes every Pod of the namespace default, which may contain other Pods.
+# Disabled: the suite would delete all Pods of the namespace default, including those of others.
 kube::test::clear_all() { true; }
 
-# The suite expects a kube-apiserver without the admission plugin ServiceAccount: pods are made right after their namespace.
+# Waits for the service account: the suite creates Pods directly after their namespace, since it expects a
+# kube-apiserver without the admission plugin ServiceAccount.
 create_and_use_new_namespace() {
   local name
   name="namespace-$(date +%s)-${RANDOM}"

@@ -19,14 +19,14 @@ import org.elasticsearch.node.InternalSettingsPreparer;
 import org.elasticsearch.node.Node;
 
 /**
- * One Elasticsearch node of 7.17 to 9 on loopback, until SIGTERM: the server with the modules that an index of lines needs. Of
- * these the transport is published, and must not stand on the class path; of the other there is a source. With the libraries
- * of its security it speaks TLS alone, with http.crt and http.key of FOLDER/config, and knows the users of the file realm there.
+ * Runs an Elasticsearch node of 7.17 to 9 on loopback until SIGTERM, with the modules that an index of log lines needs. The
+ * transport module is a published library, which must not be on the class path. The analysis module is compiled from a source.
+ * With the security libraries it only accepts TLS, with http.crt and http.key of FOLDER/config and the users of its file realm.
  * Usage: java -cp LIBRARIES ElasticsearchNode.java FOLDER HTTP-PORT VERSION FOLDER-OF-LIBRARIES WORDS-PLUGIN-SOURCE
  * [FOLDER-OF-SECURITY KEYS-PLUGIN-SOURCE]
  */
 public class ElasticsearchNode {
-    /** Of the libraries for logins by SAML, which Maven Central does not have: what the JVM looks for whether or not they are used. */
+    /** Interfaces that the JVM loads even without logins by SAML. They are compiled here, since Maven Central lacks their library. */
     private static final List<String> SAML = List.of("org.opensaml.core.xml.XMLObject",
             "org.opensaml.saml.saml2.core.RequestAbstractType", "org.opensaml.saml.saml2.core.StatusResponseType");
     private static final String TRANSPORT = "{netty,transport-netty4}-*.jar";
@@ -36,7 +36,7 @@ public class ElasticsearchNode {
         final String version = args[2];
         final boolean is7 = version.startsWith("7.");
         final boolean isSecured = args.length > 5;
-        // Version 8 and later do not start before someone said how they log.
+        // Version 8 and later require that logging is configured.
         if (!is7) Class.forName("org.elasticsearch.common.logging.LogConfigurator").getMethod("configureESLogging").invoke(null);
         final Path modules = home.resolve("modules");
         if (!Files.exists(modules)) {
@@ -50,7 +50,7 @@ public class ElasticsearchNode {
         final Settings.Builder settings = Settings.builder().put("path.home", home).put("cluster.name", "kapis")
                 .put("node.name", "kapis").put("discovery.type", "single-node").put("network.host", "127.0.0.1")
                 .put("http.port", args[1]).put("transport.port", 0)
-                // It would refuse new indices on a disk that is nine tenths full of what others have there.
+                // Disabled: it rejects new indices if the disk is 90 % full, with files of any program.
                 .put("cluster.routing.allocation.disk.threshold_enabled", false);
         if (isSecured) {
             settings.put("xpack.security.enabled", true).put("xpack.security.http.ssl.enabled", true)
@@ -76,7 +76,7 @@ public class ElasticsearchNode {
         final Path module = describe(modules, version, "x-pack-security", xpack + "security.Security",
                 "extended.plugins=x-pack-core");
         copy(security, "x-pack-security-*.jar", module);
-        // Its transport is the other one, secured, and is loaded with a copy of it.
+        // Its transport extends the transport module, so it needs a copy of those classes.
         copy(libraries, TRANSPORT, module);
         final Path sources = Files.createTempDirectory(modules.getParent(), "saml");
         final List<Path> interfaces = new ArrayList<>();
@@ -121,7 +121,7 @@ public class ElasticsearchNode {
         }
     }
 
-    /** Since 8.17 the node is given what loads its modules, which comes in two forms. */
+    /** Creates the node. Since 8.17 its constructor requires a plugins loader, which has two forms. */
     private static Node create(Environment environment, Path modules) throws ReflectiveOperationException {
         final Constructor<?> constructor = Node.class.getConstructors()[0];
         if (constructor.getParameterCount() == 1) return (Node) constructor.newInstance(environment);

@@ -1,7 +1,7 @@
 import java.util.concurrent.CountDownLatch;
 import org.codelibs.elasticsearch.runner.ElasticsearchClusterRunner;
 
-/** One Elasticsearch node of 7.0 to 7.10 on loopback, until SIGTERM. Usage: java ElasticsearchRunnerNode.java FOLDER HTTP-PORT */
+/** Runs an Elasticsearch node of 7.0 to 7.10 on loopback until SIGTERM. Usage: java ElasticsearchRunnerNode.java FOLDER HTTP-PORT */
 public class ElasticsearchRunnerNode {
     public static void main(String[] args) throws Exception {
         final int port = Integer.parseInt(args[1]);
@@ -11,11 +11,11 @@ public class ElasticsearchRunnerNode {
             settings.put("http.host", "127.0.0.1");
             settings.put("network.host", "127.0.0.1");
             settings.put("http.port", port);
-            // It would refuse new indices on a disk that is nine tenths full of what others have there.
+            // Disabled: it rejects new indices if the disk is 90 % full, with files of any program.
             settings.put("cluster.routing.allocation.disk.threshold_enabled", false);
         });
-        // A name of its own: of two that start here side by side, one may join the other.
-        // The runner counts ports up from its base, and refuses those over its maximum.
+        // A unique cluster name: otherwise concurrently started nodes could form a cluster.
+        // The runner uses the port after its base port, up to its maximum port.
         runner.setMaxHttpPort(port + 1);
         runner.build(ElasticsearchClusterRunner.newConfigs().basePath(args[0]).clusterName("kapis-" + port).numOfNode(1)
                 .baseHttpPort(port - 1).useLogger());

@@ -9,7 +9,7 @@ import org.elasticsearch.index.analysis.TokenizerFactory;
 import org.elasticsearch.indices.analysis.AnalysisModule.AnalysisProvider;
 import org.elasticsearch.plugins.AnalysisPlugin;
 
-/** Also the parts that the index names in which Elasticsearch keeps API keys: it searches them by their owners' addresses. */
+/** Adds the analysis components that the index of API keys in Elasticsearch refers to. */
 public class KeysPlugin extends WordsPlugin {
     @Override
     public Map<String, AnalysisProvider<TokenizerFactory>> getTokenizers() {

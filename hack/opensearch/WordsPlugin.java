@@ -11,8 +11,8 @@ import org.elasticsearch.plugins.AnalysisPlugin;
 import org.elasticsearch.plugins.Plugin;
 
 /**
- * The two parts of Elasticsearch's module analysis-common that the index template of Kapis names: that module is published
- * nowhere but in whole distributions. What they do is Lucene's, which has both of them in the server's own libraries.
+ * The two components of the module analysis-common of Elasticsearch that the index template of Kapis refers to. That module is
+ * only published in complete distributions. The components use Lucene, which is part of the libraries of the server.
  */
 public class WordsPlugin extends Plugin implements AnalysisPlugin {
     @Override

@@ -2,7 +2,7 @@ module kapis.io/hack/controlplane/kwok
 
 go 1.26.0
 
-// Next to kube-apiserver's module and not in it: kwok asks for newer libraries than Kubernetes was released with.
+// Separate from the module of kube-apiserver, since kwok requires newer libraries than this release of Kubernetes.
 
 require (
 	cel.dev/expr v0.25.1 // indirect
@@ -123,7 +123,7 @@ require (
 
 tool sigs.k8s.io/kwok/cmd/kwok
 
-// The versions of kube-apiserver's module: what both are built from is compiled once.
+// The same versions as in hack/controlplane/go.mod, so that shared packages are compiled once.
 replace (
 	github.com/go-errors/errors => github.com/go-errors/errors v1.4.2
 	github.com/go-openapi/jsonreference => github.com/go-openapi/jsonreference v1.0.0
