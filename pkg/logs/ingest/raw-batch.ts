@@ -4,12 +4,12 @@ import type { IngestLimits } from './limits.ts'
 import type { Line } from './line/document.ts'
 import type { Note, Notes } from './line/line-notes.ts'
 
-/** A batch as its sender wrote it, decompressed. */
+/** A batch in the format of its sender, decompressed. */
 export type RawBatch = { readonly body: Buffer; readonly limits: IngestLimits } & BatchForm
 
 /**
- * The name of a batch is a digest of its bytes: lines without a time get another one with each
- * retry.
+ * Returns the name of a batch: a digest of its bytes. A digest of its records would differ at a
+ * retry, because lines without a time get the time of arrival.
  */
 export function batchName({ protocol, body }: Pick<RawBatch, 'protocol' | 'body'>): string {
   return createHash('sha256').update(`${protocol}\n`).update(body).digest('base64')
@@ -19,7 +19,7 @@ export type BatchForm =
   | {
       readonly protocol: 'bulk'
       readonly index: string
-      /** The parts of the response to keep (see `parseFilterPath`). */
+      /** Parts of the response to keep (see `parseFilterPath`). */
       readonly filterPath: string
     }
   | { readonly protocol: 'jsonlines' }
@@ -27,13 +27,13 @@ export type BatchForm =
 
 export type Protocol = BatchForm['protocol']
 
-/** Why a line is not stored; the cause if it is the store that has refused it. */
+/** Why a line is not stored. `cause` is set if the store refused the line. */
 export type Problem = Pick<Rejection, 'reason' | 'cause'>
 
-/** Those of a batch, by index in the batch. */
+/** Problems by index of the line in the batch. */
 export type Problems = ReadonlyMap<number, Problem>
 
-/** Changes of stored lines, by position. */
+/** Changes of stored lines, by index of the line in the batch. */
 export type Changes = ReadonlyMap<number, Notes>
 
 export type BatchReading = {
@@ -44,27 +44,30 @@ export type BatchReading = {
    */
   readonly lines: Iterable<Line>
   /**
-   * Returns the response after all valid lines are stored. Must be called after the last line was
-   * read.
+   * Returns the response. Must be called after the last line was read and all valid lines are
+   * stored.
    *
-   * @param isRepeat the same batch was stored before, and nothing is stored again
+   * @param isRepeat whether the batch had been stored before, and was not stored again
    */
   readonly answer: (problems: Problems, changes: Changes, isRepeat: boolean) => Iterable<string | Uint8Array>
-  /** The response for a protocol that rejects a batch if nothing of it can be stored. */
+  /**
+   * Returns the message of an error response; undefined if the response is `answer`. For protocols
+   * that have no partial success.
+   */
   readonly refusal?: (problems: Problems) => string | undefined
 }
 
-/** The result of a batch. */
+/** The result of storing a batch. */
 export type Ingested = {
-  /** How many lines are stored, and how many are not. */
+  /** Number of stored lines, and of rejected lines. */
   readonly taken: number
   readonly refused: number
-  /** The number of lines that the store has refused, by reason. */
+  /** Number of lines that the store refused, by cause. */
   readonly causes?: Partial<Readonly<Record<'time' | 'quota', number>>>
   /** Number of stored lines that were changed, by kind of change. */
   readonly changed: Partial<Readonly<Record<Note, number>>>
-  /** The response in the format of the protocol; for `bulk` the fields after `took`. */
+  /** The response body in the format of the protocol. For `bulk` only the fields after `took`. */
   readonly answer: Uint8Array
-  /** Instead of the response: nothing was stored, and why. */
+  /** Message of an error response, which replaces `answer`. */
   readonly refusal?: string
 }

@@ -7,14 +7,14 @@ import { readBatch } from './read-batch.ts'
 
 export type BatchRecords = {
   readonly records: readonly LogRecord[]
-  /** The response after the store has accepted all lines except for rejected ones. */
+  /** Returns the response, given the result of the store. */
   readonly respond: (result: AppendResult) => Ingested
 }
 
 /**
- * Reads a batch as a whole.
+ * Parses a whole batch.
  *
- * @throws Status 400 when it cannot be read, 413 when it has too many lines
+ * @throws Status 400 if it is invalid, 413 if it has too many lines
  */
 export function readRecords(batch: RawBatch): BatchRecords {
   const reading = readBatch(batch)
@@ -34,7 +34,7 @@ export function readRecords(batch: RawBatch): BatchRecords {
 export type Outcome = {
   readonly add: (line: Line) => void
   readonly records: readonly LogRecord[]
-  /** @param rejected by the store, of the records */
+  /** @param rejected records that the store rejected, by index in `records` */
   readonly close: (rejected: AppendResult['rejected']) => {
     readonly counts: Pick<Ingested, 'taken' | 'refused' | 'changed' | 'causes'>
     readonly problems: Problems
@@ -42,7 +42,7 @@ export type Outcome = {
   }
 }
 
-/** The result for each line of a batch. */
+/** Collects the results of the lines of a batch. */
 export function createOutcome(): Outcome {
   const problems = new Map<number, Problem>()
   const changes = new Map<number, Notes>()
@@ -79,7 +79,7 @@ export function createOutcome(): Outcome {
   }
 }
 
-/** Concatenates all parts of a response. */
+/** Concatenates the parts of a response. */
 export function joinPieces(pieces: Iterable<string | Uint8Array>): Buffer {
   const parts = [...pieces]
   const texts = parts.filter(part => typeof part === 'string')

@@ -2,22 +2,22 @@ import { skipString } from '../../../json/scan.ts'
 import { parseExactJson } from '../../field-values.ts'
 import type { IngestLimits } from '../limits.ts'
 
-/** The text has too many values, which would take many times its memory. */
+/** A JSON text with too many values: parsed, they would take many times the memory of the text. */
 export class TooManyValues extends Error {
   constructor(limit: number) {
     super(`has more than ${limit} values`)
   }
 }
 
-/** @throws TooManyValues, SyntaxError */
+/** Parses JSON with a limit on the number of values. @throws TooManyValues, SyntaxError */
 export function parseBounded(text: string, { jsonValues }: Pick<IngestLimits, 'jsonValues'>): unknown {
-  // Each value has at least one character.
+  // Counts only if necessary: each value has at least one character.
   if (text.length > jsonValues && countValues(text, jsonValues) > jsonValues)
     throw new TooManyValues(jsonValues)
   return parseExactJson(text)
 }
 
-/** An upper bound of the number of values in a JSON text, up to a limit. */
+/** Returns an upper bound of the number of values in a JSON text. Stops counting above `most`. */
 function countValues(text: string, most: number): number {
   let count = 1
   for (let at = 0; at < text.length && count <= most; at += 1) {

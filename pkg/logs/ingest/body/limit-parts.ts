@@ -1,10 +1,11 @@
 import { Status } from '../../../apierrors/status.ts'
 
 /**
- * Passes the parts of a batch on. Parts without lines take time too, so all of them are limited.
+ * Yields the parts of a batch up to a limit. The limit also applies to parts without lines, because
+ * they take time, too.
  *
- * @param what the parts, in plural
- * @throws Status 413 for one more than the limit, which is not read
+ * @param what the parts in plural, for the error message
+ * @throws Status 413 if there are more parts than the limit
  */
 export function* upTo<T>(limit: number, what: string, parts: Iterable<T>): Generator<T> {
   let count = 0

@@ -2,22 +2,22 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { uncompress, uncompressSync } from 'snappy'
 import { badRequest, tooLarge } from '../../../apierrors/status.ts'
 
-// The stream identifier of the framing format, which no valid block begins with.
+// The stream identifier of the framing format. A valid block cannot begin with it.
 const streamStart = Buffer.from([0xff, 0x06, 0x00, 0x00, 0x73, 0x4e, 0x61, 0x50, 0x70, 0x59])
 const chunk = { compressed: 0x00, uncompressed: 0x01, firstSkippable: 0x80 }
 const checksumBytes = 4
-// Maximum size of a chunk of a stream; senders fill chunks, or write one for each line.
+// Maximum size of a chunk of a stream. Senders fill chunks, or write one per line.
 const chunkBytes = 65_536
 const maxChunks = 100_000
 // Yields to other requests after this many chunks.
 const chunksInTurn = 1_000
 
 /**
- * Decompresses snappy: a block (google/snappy, format_description.txt) as senders of Loki and
- * Prometheus use it, or a stream of blocks (framing_format.txt) of other senders. Checksums of a
- * stream are not verified.
+ * Decompresses snappy: a block (google/snappy, format_description.txt), as senders of Loki and
+ * Prometheus use it, or a stream of blocks (framing_format.txt). Checksums of a stream are not
+ * verified.
  *
- * @throws Status 400 for invalid data, 413 beyond the limit
+ * @throws Status 400 if the data is invalid, 413 if it exceeds the limit
  */
 export async function uncompressSnappy(bytes: Buffer, limitBytes: number): Promise<Buffer> {
   if (!bytes.subarray(0, streamStart.length).equals(streamStart)) return uncompressBlock(bytes, limitBytes)
@@ -33,7 +33,7 @@ export async function uncompressSnappy(bytes: Buffer, limitBytes: number): Promi
   return Buffer.concat(blocks, length)
 }
 
-/** Types of chunks that contain data. */
+/** Yields the chunks that contain data, without their checksums. */
 function* chunksOf(bytes: Buffer): Generator<{ readonly type: number; readonly content: Buffer }> {
   let count = 0
   for (let at = streamStart.length; at < bytes.length; ) {
@@ -50,17 +50,18 @@ function* chunksOf(bytes: Buffer): Generator<{ readonly type: number; readonly c
 }
 
 async function uncompressBlock(bytes: Buffer, limitBytes: number): Promise<Buffer> {
-  // Allocates the declared size of the block, which is limited.
+  // Checked before decompression, which allocates the declared size of the block.
   if (lengthOf(bytes) > limitBytes) throw tooLarge(limitBytes)
   try {
-    // Handing a small block to another thread takes a hundred times as long as decompressing it.
+    // Small blocks are decompressed here: the transfer to another thread takes a hundred times as
+    // long.
     return Buffer.from(bytes.length > chunkBytes ? await uncompress(bytes) : uncompressSync(bytes))
   } catch {
     throw malformed()
   }
 }
 
-/** The length at the start of a block: a varint of up to 32 bits. */
+/** Returns the uncompressed length, which a block begins with: a varint of up to 32 bits. */
 function lengthOf(bytes: Buffer): number {
   let length = 0
   for (let i = 0; i < 5; i += 1) {

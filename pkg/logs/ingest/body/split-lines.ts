@@ -1,6 +1,6 @@
 const newline = 0x0a
 
-/** The lines of a body without line breaks (LF or CRLF); callers skip empty ones. */
+/** Yields the lines of a body, including empty ones, without their line breaks (LF or CRLF). */
 export function* splitLines(body: Buffer): Generator<string> {
   let from = 0
   while (from < body.length) {

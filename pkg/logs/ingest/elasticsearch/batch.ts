@@ -5,15 +5,18 @@ import type { BatchReading, Problem } from '../raw-batch.ts'
 import { filterOfMember, filterValue, parseFilterPath } from './filter-path.ts'
 import { type BulkItem, parseBulk } from './parse.ts'
 
-// All with status 400, which shippers take for final: they send 429 again for as long as it comes,
-// which would hold up all other lines until midnight. The names are those that Elasticsearch has
-// for a limit that is reached (of shards) and for a time outside of what an index takes.
+// Error types of refused lines: those of Elasticsearch for an exceeded shard limit and for a time
+// outside the range of an index. The status is 400, which shippers treat as final. After 429 they
+// would repeat the line, and block all later lines, until the quota is renewed at midnight.
 const refusals = { quota: 'validation_exception', time: 'timestamp_error' } as const
 const unreadable = 'document_parsing_exception'
 
 type Name = Pick<BulkItem, 'action' | 'index' | 'id'>
 
-/** `_bulk` of Elasticsearch: the response has an item for each of the batch, in order. */
+/**
+ * Reads a `_bulk` request of Elasticsearch. The response has one item per item of the request, in
+ * the same order.
+ */
 export function readBulk(
   body: Buffer,
   { index, filterPath }: { readonly index: string; readonly filterPath: string },
@@ -49,8 +52,8 @@ export function readBulk(
 }
 
 /**
- * Stores only the IDs, since the texts are most of the batch. An item without an ID has that of its
- * predecessor.
+ * Remembers what the response needs of each item, but not its document, which is most of the batch.
+ * Consecutive items with the same action line share an object.
  */
 function* remember(items: Iterable<BulkItem>, names: Name[]): Generator<BulkItem> {
   let last: Name | undefined
@@ -62,9 +65,12 @@ function* remember(items: Iterable<BulkItem>, names: Name[]): Generator<BulkItem
   }
 }
 
-/** For large batches this is much of the work, so the common part of most items is built once. */
+/**
+ * Creates a function that formats the items of a response. The common start of items is built once,
+ * because formatting is much of the work for large batches.
+ */
 function createItemWriter(): (name: Name, problem?: Problem, changed?: Notes) => string {
-  // The document ID of an item without one: unique for the batch and line.
+  // Prefix of the generated document IDs, which must be unique.
   const prefix = randomUUID()
   let count = 0
   let head = { action: '', index: '', text: '' }

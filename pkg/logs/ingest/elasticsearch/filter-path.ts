@@ -1,19 +1,21 @@
 import { badRequest } from '../../../apierrors/status.ts'
 import { isRecord } from '../../../kubeclient/object/object.ts'
 
-/** The parts of a response to keep: fields of `includes` that `excludes` does not match. */
+/**
+ * The parts of a response to keep: those that match a path of `includes` and none of `excludes`.
+ */
 export type PathFilter = { readonly includes: 'all' | readonly Path[]; readonly excludes: readonly Path[] }
 
-/** Names with `*` for any characters; `**` is any number of levels. */
+/** Field names, outermost first. `*` matches any characters, the name `**` any number of levels. */
 type Path = readonly string[]
 
 const maxPaths = 64
 
 /**
- * Parses `filter_path` of Elasticsearch: comma-separated paths with dots; `-` before one excludes
- * it.
+ * Parses `filter_path` of Elasticsearch: comma-separated paths of names with dots. A path that
+ * begins with `-` is excluded.
  *
- * @param text empty: everything is kept
+ * @param text paths; '' keeps everything
  * @throws Status 400
  */
 export function parseFilterPath(text: string): PathFilter {
@@ -25,7 +27,10 @@ export function parseFilterPath(text: string): PathFilter {
   return { includes: includes.length === 0 ? 'all' : includes, excludes }
 }
 
-/** `**.**` is `**`, of which each would match in as many ways as there are of them. */
+/**
+ * Splits a path at its dots. Repeated `**` are reduced to one: they match the same fields, but in
+ * many ways, each of which would be tried.
+ */
 function toPath(text: string): Path {
   return text.split('.').filter((name, i, all) => name !== '**' || all[i - 1] !== '**')
 }
@@ -41,9 +46,9 @@ export function filterOfMember({ includes, excludes }: PathFilter, name: string)
 }
 
 /**
- * Lists are on the same level as their items.
+ * Returns the kept part of a value. Paths do not count lists as a level.
  *
- * @returns undefined if nothing is left
+ * @returns undefined if nothing is kept
  */
 export function filterValue(value: unknown, filter: PathFilter): unknown {
   if (filter.includes === 'all' && filter.excludes.length === 0) return value
@@ -60,7 +65,7 @@ export function filterValue(value: unknown, filter: PathFilter): unknown {
   return members.length === 0 ? undefined : Object.fromEntries(members)
 }
 
-/** Returns the rest of a path below a field. */
+/** Returns the remaining paths below a field; none if the path does not match the field. */
 function enter([head = '', ...rest]: Path, name: string): readonly Path[] {
   if (head === '**') return rest.length === 0 ? [rest] : [[head, ...rest], ...enter(rest, name)]
   return isMatch(head, name) ? [rest] : []
@@ -71,8 +76,8 @@ function isComplete(path: Path): boolean {
 }
 
 /**
- * Each part between wildcards matches at its first occurrence, except for the last, which must be
- * at the end.
+ * Reports whether a name matches a pattern. Each part between wildcards matches at its first
+ * occurrence, except for the last part, which must be at the end.
  */
 function isMatch(pattern: string, name: string): boolean {
   const [first = '', ...others] = pattern.split('*')

@@ -7,7 +7,7 @@ import { type Line, parseDocument } from '../line/document.ts'
 
 export type BulkAction = 'create' | 'index'
 
-/** An item of a bulk request. `id` is the document ID of the client, or ''. */
+/** An item of a bulk request. `id` is the document ID from the client, or ''. */
 export type BulkItem = Line & {
   readonly action: BulkAction | 'update' | 'delete'
   readonly index: string
@@ -17,11 +17,12 @@ export type BulkItem = Line & {
 type Head = Pick<BulkItem, 'action' | 'index' | 'id'>
 
 /**
- * Parses the body of `_bulk` of Elasticsearch: an action line for each item, and a document line
- * for all but `delete`. Logs are append-only, so only create and index are accepted.
+ * Parses the body of a `_bulk` request of Elasticsearch: an action line per item, followed by a
+ * document line except after `delete`. Logs are append-only, so only create and index are accepted.
  *
- * @param index the index of the path; an item may have its own
- * @throws Status 400 for an invalid action line, since what follows is ambiguous
+ * @param index the index in the request path; an item may have its own
+ * @throws Status 400 for an invalid action line, because the meaning of all later lines is then
+ * ambiguous
  */
 export function* parseBulk(body: Buffer, index: string, limits: IngestLimits): Generator<BulkItem> {
   let number = 0
@@ -33,7 +34,7 @@ export function* parseBulk(body: Buffer, index: string, limits: IngestLimits): G
       yield { ...head, ...readDocument(head.action, text, limits) }
       head = undefined
     } else if (text.trim() !== '') {
-      // An item without an ID has that of its predecessor.
+      // Action lines without an ID are often identical; repeated ones are not parsed again.
       if (known?.text !== text) known = { text, action: parseAction(text, number, index) }
       const { action } = known
       if (action.action === 'delete') yield { ...action, problem: unsupported('delete') }

@@ -5,8 +5,8 @@ import { type NumberedLine, parseJsonLines } from './parse.ts'
 const maxListed = 100
 
 /**
- * The http output of Fluent Bit: the response has counts, and the first lines that were rejected or
- * changed.
+ * Reads a request of Fluent Bit's http output. The response has counts, and the first lines that
+ * were rejected or changed.
  */
 export function readJsonLines(body: Buffer, limits: IngestLimits): BatchReading {
   const numbers: number[] = []

@@ -20,7 +20,7 @@ export function* parseJsonLines(sent: Buffer, limits: IngestLimits): Generator<N
   }
 }
 
-/** Returns whether it begins with a UTF-8 byte order mark, which JSON.parse rejects. */
+/** Reports whether the body begins with a UTF-8 byte order mark, which JSON.parse rejects. */
 function hasMark(body: Buffer): boolean {
   return body[0] === 0xef && body[1] === 0xbb && body[2] === 0xbf
 }
@@ -39,17 +39,15 @@ function* parseArray(body: Buffer, limits: IngestLimits): Generator<NumberedLine
 }
 
 /**
- * Yields the items of a JSON array as text, which preserves numbers. Items are validated when they
- * are parsed; here only strings and depth are tracked.
- *
- * @returns undefined in place of an invalid rest
+ * Yields the items of a JSON array as source text, which preserves numbers. Tracks only strings and
+ * depth, since items are validated when they are parsed. Yields undefined for an invalid remainder.
  */
 function* splitArray(text: string): Generator<string | undefined> {
   const change: Readonly<Record<string, number>> = { '[': 1, '{': 1, ']': -1, '}': -1 }
   let depth = 0
   let from = 1
   let isClosed = false
-  // Not a regular expression, which would exhaust the stack for a string of megabytes.
+  // A regular expression would exhaust the stack for a string of megabytes.
   for (let at = 0; at < text.length; at++) {
     const token = text[at] ?? ''
     if (token === '"') {

@@ -11,13 +11,13 @@ import { parseTimestamp } from './timestamp.ts'
 
 /**
  * A line with the changes made to it, or the reason why it was rejected. An invalid line is not an
- * exception, since the rest of its batch is stored.
+ * exception, because the other lines of its batch are stored.
  */
 export type Line =
   | { readonly record: LogRecord; readonly notes?: Notes; readonly problem?: never }
   | { readonly problem: string; readonly record?: never; readonly notes?: never }
 
-// Time fields of shippers, then of applications.
+// Names of time fields: those of shippers, then those of applications.
 const timeKeys = ['@timestamp', 'date', 'timestamp', 'time', '_time', 'ts'] as const
 const textKeys = ['log', 'message', 'msg', '_msg', 'MESSAGE'] as const
 
@@ -52,8 +52,8 @@ function toLine(text: string, document: unknown, limits: IngestLimits): Line {
 /**
  * Adds the fields of a document to a line.
  *
- * @param time of the line, and its field
- * @returns the text
+ * @param time the time of the line, and the field from which it was read
+ * @returns the text of the line
  */
 export function putMembers(
   flat: Flat,
@@ -74,7 +74,10 @@ export function putMembers(
   return textOf(document, textKey, text, notes)
 }
 
-/** The field with the text of the line: the first with a string, otherwise `log` with any value. */
+/**
+ * Returns the name of the field with the line's text: the first that is a string, otherwise `log`
+ * with any value.
+ */
 function findTextKey(document: Document): string | undefined {
   return (
     textKeys.find(key => typeof document[key] === 'string') ??
@@ -94,7 +97,7 @@ function isTimeKey(key: string): key is TimeKey {
   return timeKeys.some(name => name === key)
 }
 
-/** @returns undefined for a time that cannot be read */
+/** @returns undefined if the time is invalid */
 function readTime(document: Document, key: TimeKey, text: string): bigint | undefined {
   const value = document[key]
   if (typeof value === 'string') return parseTimestamp(value)
@@ -103,8 +106,8 @@ function readTime(document: Document, key: TimeKey, text: string): bigint | unde
 }
 
 /**
- * Returns the first valid time and its field; replaced by that of the container runtime if the
- * shipper has cut it to milliseconds.
+ * Returns the first valid time and its field. If a shipper truncated the time of the container
+ * runtime (`time`) to milliseconds, returns the latter.
  */
 function chooseTime(
   document: Document,
@@ -128,23 +131,23 @@ function isCut(time: bigint, finer: bigint): boolean {
   )
 }
 
-/** Returns whether a field only repeats the time of the line. */
+/** Reports whether a field only repeats the time of the line. */
 function isSameTime(member: bigint | undefined, time: bigint): boolean {
   return member !== undefined && (member === time || isCut(member, time))
 }
 
-/** A number's digits as they were sent: as a double it has lost its nanoseconds. */
+/** Returns the source text of a number: as a double it would lose nanoseconds. */
 function sourceOf(text: string, key: string): string | undefined {
   const sources = new Map<unknown, string | undefined>()
   try {
     const root = JSON.parse(text, function (this: unknown, name, value, context?: { source?: string }) {
-      // Inner objects may also have a field of this name.
+      // Inner objects may have a field of this name, too.
       if (name === key) sources.set(this, context?.source)
       return value
     })
     return sources.get(root)
   } catch (error) {
-    // Another field of the document is nested too deep for JSON.stringify.
+    // Another field of the document is nested too deeply for JSON.parse with a reviver.
     if (error instanceof RangeError) return undefined
     throw error
   }

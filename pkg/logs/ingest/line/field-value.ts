@@ -1,7 +1,7 @@
 import type { FieldScalar, FieldValue } from '../../field-values.ts'
 import { shorten } from './line-notes.ts'
 
-/** Truncates a value to a number of bytes; `note` is called if that removes something. */
+/** Truncates a value to a number of bytes. Calls `note` if this removes something. */
 export function shortenValue(value: FieldValue, bytes: number, note: () => void): FieldValue {
   if (typeof value === 'string') return shorten(value, bytes, note)
   if (typeof value === 'number' && !Number.isFinite(value)) return String(value)
@@ -19,9 +19,9 @@ export function shortenValue(value: FieldValue, bytes: number, note: () => void)
   return kept
 }
 
-/** Approximate size of a value: UTF-8 bytes of strings, 8 for anything else. */
+/** Returns the approximate size of a value: UTF-8 bytes of strings, 8 bytes for other scalars. */
 export function bytesOf(value: FieldValue): number {
   if (typeof value === 'string') return Buffer.byteLength(value)
-  // One byte per list item: empty strings take space too.
+  // Plus one byte per list item, because empty strings take space, too.
   return typeof value === 'object' ? value.reduce((sum: number, one) => sum + bytesOf(one) + 1, 0) : 8
 }

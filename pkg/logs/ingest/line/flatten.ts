@@ -3,7 +3,10 @@ import type { IngestLimits } from '../limits.ts'
 import type { LineNotes } from './line-notes.ts'
 import { isOriginName } from './origin-names.ts'
 
-/** All values of a line, flattened to names with dots. Lists belong to the map. */
+/**
+ * All values of a line by flattened name (`a.b.c`). The lists may be modified: they belong to the
+ * map only.
+ */
 export type Flat = Map<string, FieldScalar | FieldScalar[]>
 
 const depth = 8
@@ -21,8 +24,8 @@ export function put(flat: Flat, name: string, value: FieldValue): void {
 }
 
 /**
- * Adds a value under a name: fields of objects under their own names, lists of objects as JSON.
- * Beyond a limit of names, only those of the origin are kept.
+ * Adds a value under a name. Fields of an object are added under their own names; a list of objects
+ * is added as JSON. Beyond `lineValues` names, only those of the origin are added.
  */
 export function flatten(
   flat: Flat,
@@ -45,10 +48,10 @@ export function flatten(
       flatten(flat, `${name}.${key}`, member, notes, limits, level + 1)
 }
 
-/** Replaces a value that is nested too deeply. */
+/** Placeholder for a value that is nested too deeply. */
 export const tooDeep = '(nested too deep)'
 
-/** A value as JSON. */
+/** Formats a value as JSON. Returns `tooDeep` and adds a note if the value is nested too deeply. */
 export function formatMember(value: unknown, notes: LineNotes): string {
   try {
     return formatJson(value)
@@ -63,7 +66,7 @@ export function firstOf(value: FieldValue): FieldScalar | undefined {
   return typeof value === 'object' ? value[0] : value
 }
 
-/** Removes the values of a name that are already part of the origin. */
+/** Removes those values of a name that are already part of the origin. */
 export function takeOut(flat: Flat, name: string, isKnown: (value: FieldScalar) => boolean): void {
   const value = flat.get(name) ?? []
   const rest = (typeof value === 'object' ? value : [value]).filter(one => !isKnown(one))

@@ -8,10 +8,10 @@ import { takeOrigin } from './origin.ts'
 import { labelPrefixes } from './origin-names.ts'
 
 /**
- * Creates the record of a line: extracts the origin from its data, and keeps the rest as fields.
- * Parts beyond a limit are truncated or dropped, and noted.
+ * Creates the record of a line: extracts the origin from its data, and keeps other data as fields.
+ * Parts beyond a limit are truncated or dropped, with a note.
  *
- * @param flat is modified
+ * @param flat data of the line; is modified
  */
 export function toRecord(
   { timeNs, log }: Pick<LogRecord, 'timeNs' | 'log'>,

@@ -33,16 +33,16 @@ const originNames: Readonly<Record<OriginName, readonly string[]>> = {
   ],
 }
 
-/** The part of the origin that a name denotes, and its precedence. */
+/** For each name: the part of the origin that it denotes, and its precedence (0 first). */
 export const meanings = new Map(
   (Object.entries(originNames) as [OriginName, readonly string[]][]).flatMap(([of, names]) =>
     names.map((name, order) => [name, { of, order }] as const),
   ),
 )
 
-// Names of the file of a line in shippers.
+// Field names in which shippers send the log file of a line.
 export const fileNames = ['log.file.path', 'log.file.name', 'filename', 'file', 'path', 'tag', '_flb-key']
-// Before the key of a label of the pod.
+// Prefixes of field names whose remainder is the key of a pod label.
 export const labelPrefixes = [
   'kubernetes.labels.',
   'kubernetes.pod_labels.',
@@ -52,7 +52,7 @@ export const labelPrefixes = [
   'resource.attributes.k8s.pod.label.',
 ]
 
-/** Returns whether a field contains the origin of a line, or its file name. */
+/** Reports whether a field contains a part of the origin or the log file of a line. */
 export function isOriginName(name: string): boolean {
   return meanings.has(name) || fileNames.includes(name)
 }

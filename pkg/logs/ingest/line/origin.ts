@@ -3,13 +3,13 @@ import { fileNames, meanings, type OriginName } from './origin-names.ts'
 
 type Origin = Record<OriginName, string>
 
-// The path of a container log, as the kubelet names it. Fluent Bit's tags have dots in place of
-// slashes.
+// Names of log files of containers, as the kubelet creates them. Tags of Fluent Bit have dots
+// instead of slashes.
 const containerFile = /^([a-z0-9][a-z0-9.-]*)_([a-z0-9-]+)_([a-z0-9-]+)-([0-9a-f]{64})\.log$/
 const podFile = /[./]pods[./]([a-z0-9-]+)_([a-z0-9][a-z0-9.-]*)_[0-9a-f-]{32,36}[./]([a-z0-9-]+)[./]\d+\.log$/
 const maxFileName = 4096
 
-/** Whether a namespace or a pod is known. */
+/** Reports whether the data has a namespace or a pod. */
 export function isOfPod(flat: Flat): boolean {
   for (const name of flat.keys()) {
     const of = meanings.get(name)?.of
@@ -19,7 +19,7 @@ export function isOfPod(flat: Flat): boolean {
 }
 
 /**
- * Extracts the origin of a line from its data: from its fields, otherwise from the name of its
+ * Extracts the origin of a line from its data: from fields, otherwise from the name of its log
  * file.
  */
 export function takeOrigin(flat: Flat): Origin {
@@ -27,8 +27,8 @@ export function takeOrigin(flat: Flat): Origin {
 }
 
 /**
- * Of several names for the same part the first with a value counts; the others stay fields if they
- * differ.
+ * Extracts the origin from fields. If several fields denote the same part, the first by precedence
+ * is used. Others remain fields if their values differ.
  */
 function takeMembers(flat: Flat): Origin {
   const origin = { namespace: '', pod: '', container: '', host: '', dockerId: '' }
@@ -49,7 +49,7 @@ function takeMembers(flat: Flat): Origin {
   return origin
 }
 
-/** If the shipper knows nothing about the pod, the file name contains the origin. */
+/** Takes the origin from the name of the log file if no field has a namespace or pod. */
 function withFile(origin: Origin, flat: Flat): Origin {
   for (const name of fileNames) {
     const file = flat.get(name)
@@ -57,7 +57,7 @@ function withFile(origin: Origin, flat: Flat): Origin {
     if (said === undefined) continue
     const isUnknown = origin.namespace === '' && origin.pod === ''
     const whole = isUnknown ? { ...origin, ...said, dockerId: said.dockerId || origin.dockerId } : origin
-    // All fields of this object are part of the origin.
+    // The origin contains everything in the file name, so the file name need not be stored.
     if (
       said.dockerId !== '' &&
       Object.entries(said).every(([key, value]) => whole[key as OriginName] === value)

@@ -4,22 +4,23 @@ import { type Flat, firstOf, put } from './flatten.ts'
 import type { LineNotes } from './line-notes.ts'
 import { fileNames, isLabelName, isOriginName, meanings } from './origin-names.ts'
 
-/** Adds shared data to a line; its own origin takes precedence. */
+/** Adds shared data to a line. The line's own origin and labels take precedence. */
 function putShared(flat: Flat, shared: Flat): void {
   for (const [name, value] of shared)
     if (!flat.has(name) || !(meanings.has(name) || isLabelName(name))) put(flat, name, value)
 }
 
-/** Data that is sent once for several lines and stored with each of them. */
+/** Data that a sender sends once for several lines, and that is stored with each of them. */
 export type Shared = {
   readonly flat: Flat
-  /** Adds it to the data of a line. */
+  /** Adds the shared data and its notes to a line. */
   readonly addTo: (flat: Flat, notes: LineNotes) => void
 }
 
 /**
- * Adds data that several lines of a batch share, within a limit for the batch: a few megabytes
- * could otherwise become gigabytes. Beyond it, lines only get their origin.
+ * Returns a function that prepares shared data. `sharedBytes` limits what is added to all lines of
+ * a batch, because a few megabytes could become gigabytes. Beyond the limit, lines only get their
+ * origin.
  */
 export function createSharing(limits: IngestLimits): (flat: Flat, ofAll: LineNotes) => Shared {
   let left = limits.sharedBytes
@@ -38,7 +39,10 @@ export function createSharing(limits: IngestLimits): (flat: Flat, ofAll: LineNot
   }
 }
 
-/** The maximum size of shared fields in a line; every line keeps `origin`. */
+/**
+ * Limits shared data to what a line may have. Returns the data, its size, and the part that denotes
+ * the origin.
+ */
 export function limitShared(given: Flat, limits: IngestLimits, notes: LineNotes) {
   const [flat, origin]: [Flat, Flat] = [new Map(), new Map()]
   const places = { origin: meanings.size + fileNames.length, label: limits.labels, field: limits.fields }

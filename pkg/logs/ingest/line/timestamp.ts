@@ -1,7 +1,7 @@
 import { maxTimeNs } from '../../record.ts'
 
-// The largest values that count as seconds, milliseconds and microseconds: all three are in the
-// year 5138.
+// Above these values a number counts as the next smaller unit. As seconds, milliseconds or
+// microseconds they are all in the year 5138.
 const maxSeconds = 100_000_000_000n
 const thousand = 1000n
 const billion = 1_000_000_000n
@@ -9,16 +9,16 @@ const billion = 1_000_000_000n
 const rfc3339 =
   /^(\d{4}-\d{2}-\d{2})[Tt ](\d{2}:\d{2}:\d{2})(?:[.,](\d{1,9})\d*)?\s?([Zz]|[+-]\d{2}:?\d{2}|)$/
 const decimal = /^(\d{1,19})(?:\.(\d{1,9})\d*)?$/
-// The notation of JSON for a large double.
+// The notation for large doubles in JSON.
 const scientific = /^(\d)(?:\.(\d+))?[eE]\+?(\d{1,2})$/
 
 /**
- * Parses the time of a log line to nanoseconds since 1970: RFC 3339 with up to nine fractional
- * digits, also without a time zone, or a number of seconds (with up to nine decimals),
- * milliseconds, microseconds or nanoseconds since 1970, distinguished by size.
+ * Parses the time of a log line to nanoseconds since 1970. Accepts RFC 3339 with up to nine
+ * fractional digits, also without a time zone. Accepts a number of seconds (with up to nine
+ * decimals), milliseconds, microseconds or nanoseconds since 1970, distinguished by size.
  *
- * @param text the text as received, since a double cannot hold nanoseconds
- * @returns undefined if it is invalid, or before 1970
+ * @param text the source text, because a double cannot represent nanoseconds
+ * @returns undefined if the time is invalid or before 1970
  */
 export function parseTimestamp(text: string): bigint | undefined {
   const common = parseUtc(text)
@@ -36,8 +36,8 @@ export function parseTimestamp(text: string): bigint | undefined {
 }
 
 /**
- * A fast path for the format of container runtimes without allocations; undefined for other
- * formats.
+ * Parses the usual format of container runtimes without allocations. Returns undefined for any
+ * other text.
  */
 function parseUtc(text: string): bigint | undefined {
   const end = text.length - 1
@@ -53,7 +53,7 @@ function parseUtc(text: string): bigint | undefined {
   return inRange(BigInt(seconds) * billion + BigInt(fraction))
 }
 
-/** NaN for anything else. */
+/** Parses decimal digits; NaN if there are other characters. */
 function digits(text: string, from: number, to: number): number {
   let value = 0
   for (let i = from; i < to; i += 1) {
@@ -65,16 +65,16 @@ function digits(text: string, from: number, to: number): number {
 }
 
 function fromDate([, date = '', time = '', fraction = '', zone = '']: RegExpExecArray): bigint | undefined {
-  // Without a zone it is UTC.
+  // A time without a zone is UTC.
   const offset = zone.length === 5 ? `${zone.slice(0, 3)}:${zone.slice(3)}` : zone.toUpperCase() || 'Z'
   const ms = Date.parse(`${date}T${time}${offset}`)
-  // Date.parse accepts the 30th of February and 24:00, and converts them.
+  // Date.parse accepts the 30th of February and 24:00, and converts them to the next day.
   if (!(ms >= 0) || !isCalendarDate(date) || time.startsWith('24')) return undefined
   return inRange(BigInt(ms) * 1_000_000n + nanoseconds(fraction))
 }
 
 function isCalendarDate(date: string): boolean {
-  // Most days are in every month.
+  // Every month has the days 1 to 28.
   if (date.slice(8) <= '28') return true
   const [year = 0, month = 0, day = 0] = date.split('-').map(Number)
   return day <= new Date(Date.UTC(year, month, 0)).getUTCDate()

@@ -16,7 +16,7 @@ import type { LokiEntry } from './entry.ts'
 import { readPushJson } from './json.ts'
 import { readPush } from './protobuf.ts'
 
-// Label names for the origin in Promtail, Alloy, Fluent Bit and the exporters of OpenTelemetry.
+// Labels in which Promtail, Alloy, Fluent Bit and exporters of OpenTelemetry send the origin.
 const originLabels: Readonly<Record<string, string>> = {
   ...{ namespace: 'k8s.namespace.name', namespace_name: 'k8s.namespace.name' },
   ...{ k8s_namespace_name: 'k8s.namespace.name', kubernetes_namespace_name: 'k8s.namespace.name' },
@@ -29,9 +29,9 @@ const originLabels: Readonly<Record<string, string>> = {
 }
 
 /**
- * Push of Loki: the labels of a stream contain the origin; all other labels and the structured
- * metadata of a line are fields. Like Loki it returns 400 if some lines are rejected, after storing
- * the others.
+ * Reads a push request of Loki. The labels of a stream contain the origin. Other labels, and the
+ * structured metadata of a line, become fields. Like in Loki, the response is 400 if some lines are
+ * rejected, although all others are stored.
  */
 export function readLoki(body: Buffer, encoding: 'json' | 'protobuf', limits: IngestLimits): BatchReading {
   let count = 0
@@ -74,14 +74,18 @@ function toLine(entry: LokiEntry, shared: Shared, limits: IngestLimits): Line {
   if (timeNs !== entry.timeNs) flatten(flat, 'timestamp', entry.timestamp, notes, limits)
   addAll(flat, entry.metadata, notes, limits)
   const line = typeof entry.line === 'string' ? entry.line : formatMember(entry.line, notes)
-  // If labels contain the origin, nothing in the line can change it.
+  // Parses the line for its origin only if no label has it: applications must not be able to change
+  // the origin of their lines.
   const document = isOfPod(flat) || isOfPod(shared.flat) ? undefined : toDocument(line, limits)
   const log = document === undefined ? line : putMembers(flat, document, line, { timeNs }, notes, limits)
   shared.addTo(flat, notes)
   return toRecord({ timeNs, log }, flat, limits, notes)
 }
 
-/** Fluent Bit sends its whole record as the line. */
+/**
+ * Parses a line that is a JSON object, which Fluent Bit sends as the line; undefined for other
+ * lines.
+ */
 function toDocument(line: string, limits: IngestLimits): Readonly<Record<string, unknown>> | undefined {
   if (!line.startsWith('{')) return undefined
   try {

@@ -1,9 +1,9 @@
-/** An entry of a stream (logproto.EntryAdapter), or why there is none. */
+/** An entry of a stream (logproto.EntryAdapter), or the reason why it is invalid. */
 export type LokiEntry = ReadEntry | { readonly problem: string }
 
 export type ReadEntry = {
   readonly problem?: never
-  /** Nanoseconds since 1970; undefined when it cannot be read. */
+  /** Nanoseconds since 1970; undefined if invalid. */
   readonly timeNs: bigint | undefined
   /** The time as it was sent. */
   readonly timestamp: unknown

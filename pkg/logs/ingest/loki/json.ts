@@ -7,10 +7,10 @@ import type { LokiEntry, LokiStream } from './entry.ts'
 import { parseLabels } from './labels.ts'
 
 /**
- * Reads the JSON of Loki's push: `{"streams": [{"stream": {…}, "values": [["<nanoseconds>",
+ * Reads a push request of Loki in JSON: `{"streams": [{"stream": {…}, "values": [["<nanoseconds>",
  * "<line>", {…}]]}]}`.
  *
- * @throws Status 400 if it is not a push request, 413
+ * @throws Status 400 if it is not a push request, 413 if it has too many values
  */
 export function* readPushJson(body: Buffer, limits: IngestLimits): Generator<LokiStream> {
   let parsed: unknown
@@ -26,7 +26,7 @@ export function* readPushJson(body: Buffer, limits: IngestLimits): Generator<Lok
   for (const stream of streams) yield toStream(stream)
 }
 
-/** An invalid stream, or an invalid list of entries, is stored as a line. */
+/** Converts a stream. An invalid stream, or an invalid list of entries, is stored as a line. */
 function toStream(given: unknown): LokiStream {
   if (!isRecord(given)) return { labels: [], entries: [toLine(given)] }
   const { stream, values } = given
@@ -54,7 +54,7 @@ function toEntry(value: unknown): LokiEntry {
   }
 }
 
-/** Of a small number too it is nanoseconds. */
+/** Reads a time. A number is always nanoseconds, even if it is small. */
 function readTime(time: unknown): bigint | undefined {
   if (typeof time !== 'string' && typeof time !== 'number' && typeof time !== 'bigint') return undefined
   const text = String(time)

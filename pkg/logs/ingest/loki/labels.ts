@@ -1,8 +1,8 @@
-// More are not read: none of Loki's streams has a hundredth.
+// Maximum number of labels. Streams in Loki have far fewer.
 const maxLabels = 4096
-// Longer labels are not from Loki clients: Loki limits a value to 2 KiB.
+// Maximum length of the labels. Loki limits a value to 2 KiB.
 const maxChars = 256 * 1024
-// A name, optionally in quotes with other characters, and a value quoted like in Go.
+// A name, in quotes if it has special characters, and a value quoted like in Go.
 const pair = /\s*(?:([^\s=,{}"`]+)|"((?:[^"\\]|\\.)*)")\s*=\s*(?:"((?:[^"\\]|\\.)*)"|`([^`]*)`)\s*/y
 
 /**
@@ -14,7 +14,7 @@ export function parseLabels(text: string): readonly (readonly [string, string])[
   if (text.length > maxChars) return undefined
   const whole = text.trim()
   if (!whole.startsWith('{') || !whole.endsWith('}') || whole.length < 2) return undefined
-  // Trailing spaces are removed first: the expression would scan them again after each comma.
+  // Without this, the expression would scan trailing spaces again after each comma.
   const inner = whole.slice(1, -1).trimEnd()
   const labels: (readonly [string, string])[] = []
   pair.lastIndex = 0

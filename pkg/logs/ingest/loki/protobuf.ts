@@ -14,16 +14,16 @@ export function* readPush(body: Buffer): Generator<LokiStream> {
   for (const field of readFields(body)) if (field.number === request.streams) yield readStream(bytesOf(field))
 }
 
-/** An error in a stream or an entry does not affect the others. */
+/** Reads a stream. An error in a stream or an entry does not affect others. */
 function readStream(message: Buffer): LokiStream {
   const text = readLabelText(message)
-  // Invalid labels are kept as text, and the lines are stored.
+  // Invalid labels become a field, so that the lines are not lost.
   return { labels: parseLabels(text) ?? [['labels', text]], entries: readEntries(message) }
 }
 
 function readLabelText(message: Buffer): string {
   let text = ''
-  // The labels may follow the entries.
+  // A separate pass, because the labels may follow the entries.
   for (const field of readValidFields(message))
     if (field.number === stream.labels && field.bytes !== undefined) text = field.bytes.toString('utf8')
   return text

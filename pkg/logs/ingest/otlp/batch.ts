@@ -8,8 +8,8 @@ import { readExportRequest, writeExportResponse } from './protobuf.ts'
 import { toLines } from './records.ts'
 
 /**
- * OTLP/HTTP: rejected and changed records are reported as a partial success, in the encoding of the
- * request.
+ * Reads an OTLP/HTTP request. The response reports rejected and changed records as a partial
+ * success, in the encoding of the request.
  */
 export function readOtlp(body: Buffer, encoding: 'json' | 'protobuf', limits: IngestLimits): BatchReading {
   const isJson = encoding === 'json'
@@ -37,7 +37,8 @@ function* linesOf(body: Buffer, isJson: boolean, limits: IngestLimits): Generato
 const repeated = 'the same batch was stored before: nothing was stored again'
 
 /**
- * The message for the first rejected record, otherwise the first changed one; '' if there is none.
+ * Returns a message about the first rejected record, otherwise the first changed one; '' if there
+ * is neither.
  */
 function toMessage(problems: Problems, changes: Changes): string {
   const [first] = [...problems].sort(([a], [b]) => a - b)

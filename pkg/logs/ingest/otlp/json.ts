@@ -20,11 +20,11 @@ import {
 type Message = Readonly<Record<string, unknown>>
 
 /**
- * Parses an ExportLogsServiceRequest in the JSON encoding of OTLP: lowerCamelCase names, 64-bit
- * numbers as decimal strings or numbers. The names of the protobuf files (`resource_logs`) are
- * accepted too, as by JSON parsers of protobuf.
+ * Parses an ExportLogsServiceRequest in the JSON encoding of OTLP: names in lowerCamelCase, 64-bit
+ * numbers as decimal strings or numbers. Names of the .proto files (`resource_logs`) are accepted,
+ * too, as in JSON parsers of protobuf.
  *
- * @throws Status 400 that names the field, 413
+ * @throws Status 400 that names the field, 413 if there are too many values or resources
  */
 export function* readExportRequestJson(body: Buffer, limits: IngestLimits): Generator<OtlpGroup> {
   let parsed: unknown
@@ -45,7 +45,7 @@ export function* readExportRequestJson(body: Buffer, limits: IngestLimits): Gene
 const notObject = 'must be an object'
 const notList = 'must be a list of objects'
 
-/** What is none concerns no other. */
+/** Yields the groups of a resource. An invalid group is reported and does not affect others. */
 function* readResourceLogs(logs: unknown, at: string): Generator<OtlpGroup> {
   if (!isRecord(logs)) yield toUnreadGroup(`${at}: ${notObject}`)
   else {
@@ -94,7 +94,7 @@ function toRecord(record: unknown): OtlpRecord | UnreadRecord {
   }
 }
 
-/** In lowerCamelCase, or as in the .proto file. */
+/** Returns a field by its name in lowerCamelCase, or by its name in the .proto file. */
 function member(message: Message, name: string): unknown {
   return message[name] ?? message[name.replaceAll(/[A-Z]/g, letter => `_${letter.toLowerCase()}`)]
 }
@@ -103,7 +103,7 @@ function toText(value: unknown): string {
   return typeof value === 'string' ? value : ''
 }
 
-// The values of an object are checked by its own fields, which report errors.
+// Objects, which are invalid as keys, become ''.
 function toKey(value: unknown): string {
   return typeof value === 'object' ? '' : String(value ?? '')
 }

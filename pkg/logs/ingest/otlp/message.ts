@@ -1,12 +1,12 @@
 import { createNotes, type LineNotes } from '../line/line-notes.ts'
 
-/** opentelemetry.proto.common.v1.AnyValue as its value. */
+/** The value of an opentelemetry.proto.common.v1.AnyValue. */
 export type AnyValue = string | number | boolean | bigint | null | readonly AnyValue[] | AnyMap
 export type AnyMap = { readonly [key: string]: AnyValue }
 
 /**
- * opentelemetry.proto.logs.v1.LogRecord. Times are nanoseconds since 1970, or 0; IDs are
- * hexadecimal.
+ * An opentelemetry.proto.logs.v1.LogRecord. Times are nanoseconds since 1970, or 0 if unknown. IDs
+ * are hexadecimal.
  */
 export type OtlpRecord = {
   readonly time: bigint
@@ -18,11 +18,11 @@ export type OtlpRecord = {
   readonly traceId: string
   readonly spanId: string
   readonly eventName: string
-  /** Changes made by parsing. */
+  /** Changes that the parser made. */
   readonly notes: LineNotes
 }
 
-/** A record that cannot be read, and why. */
+/** An invalid record: the reason. */
 export type UnreadRecord = { readonly problem: string }
 
 export type OtlpScope = { readonly name: string; readonly version: string; readonly attributes: AnyMap }
@@ -31,21 +31,22 @@ export type OtlpScope = { readonly name: string; readonly version: string; reado
 export type OtlpGroup = {
   readonly attributes: AnyMap
   readonly scope: OtlpScope
-  /** Changes of the attributes and the scope. */
+  /** Changes that the parser made to the attributes and the scope. */
   readonly notes: LineNotes
   /** Parsed lazily. */
   readonly records: Iterable<OtlpRecord | UnreadRecord>
 }
 
 /**
- * Stands for a record that cannot be read, so that it is counted and does not affect the others.
+ * Returns a group with one invalid record, in place of an invalid group. It is counted as rejected
+ * and does not affect others.
  */
 export function toUnreadGroup(problem: string): OtlpGroup {
   const scope = { name: '', version: '', attributes: {} }
   return { attributes: {}, scope, notes: createNotes(), records: [{ problem }] }
 }
 
-/** The map of the key-value pairs; a repeated key has a list of its values. */
+/** Converts key-value pairs to a map. A repeated key gets a list of its values. */
 export function toAnyMap(pairs: Iterable<readonly [string, AnyValue]>): AnyMap {
   const lists = new Map<string, AnyValue[]>()
   for (const [key, value] of pairs) {
@@ -58,13 +59,13 @@ export function toAnyMap(pairs: Iterable<readonly [string, AnyValue]>): AnyMap {
   )
 }
 
-/** Maximum number of values of a record, a scope or a resource; others are omitted. */
+/** Maximum number of values of a record, a scope or a resource. Further values are omitted. */
 export const maxValues = 65_536
 
-/** Maximum depth of a value, since readers recurse. */
+/** Maximum depth of a value, because parsers recurse. */
 export const maxDepth = 32
 
-/** A number as JSON, as far as it can be expressed. */
+/** Returns an integer as a number if that is exact, otherwise as a bigint. */
 export function toInteger(value: bigint): number | bigint {
   return Number.isSafeInteger(Number(value)) ? Number(value) : value
 }

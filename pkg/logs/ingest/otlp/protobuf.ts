@@ -56,7 +56,7 @@ function* resourcesOf(body: Buffer): Generator<Buffer> {
   for (const field of readFields(body)) if (field.number === request.resourceLogs) yield bytesOf(field)
 }
 
-/** An ExportLogsServiceResponse; empty if everything was stored. */
+/** Encodes an ExportLogsServiceResponse. It is empty if everything was stored unchanged. */
 export function writeExportResponse(rejected: number, message: string): Buffer {
   if (rejected === 0 && message === '') return Buffer.alloc(0)
   const text = Buffer.from(message)
@@ -73,7 +73,7 @@ export function writeExportResponse(rejected: number, message: string): Buffer {
 function* readResourceLogs(message: Buffer): Generator<OtlpGroup> {
   const ofResource = createFieldExtractor()
   const pairs: Pair[] = []
-  // The resource may follow its records.
+  // A separate pass, because the resource may follow its records.
   for (const field of readValidFields(message)) {
     if (field.number !== resourceLogs.resource) continue
     if (!ofResource.hasRoom()) break
@@ -111,7 +111,7 @@ function* readRecords(message: Buffer): Generator<OtlpRecord | UnreadRecord> {
   }
 }
 
-/** Invalid parts of data that records share are omitted from them, and noted. */
+/** Runs `read`. An invalid part is omitted with a note, so that the other parts are stored. */
 function orOmit({ notes }: Reading, read: () => void): void {
   try {
     read()
@@ -128,10 +128,10 @@ function toProblem(what: string, error: unknown): string {
 
 type Pair = readonly [string, AnyValue]
 
-/** Counts the values of one record, scope or resource; repeated parts count too. */
+/** Limits the values of one record, scope or resource. Repeated parts count, too. */
 type Reading = {
   readonly notes: LineNotes
-  /** Returns whether another value may be read. */
+  /** Counts a value. Reports whether it is within the limit. */
   readonly hasRoom: () => boolean
 }
 
@@ -164,7 +164,7 @@ function readScope(to: ReadScope, message: Buffer, reading: Reading): void {
   addAttributes(to.attributes, message, scope.attributes, reading)
 }
 
-/** An invalid record does not affect others. */
+/** Reads a record. An invalid record does not affect others. */
 function readRecord(field: Field): OtlpRecord | UnreadRecord {
   try {
     return readLogRecord(bytesOf(field))

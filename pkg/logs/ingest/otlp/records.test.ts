@@ -309,7 +309,7 @@ describe('readExportRequest', () => {
     const [group] = readExportRequest(message(1, message(2, many('1200', 1_000_000))), defaultLimits)
     const [first] = group?.records ?? []
     expect(first).to.deep.include({ time: 0n })
-    // An attribute, a list and a map in the body.
+    // Records with too many attributes, list items and map entries.
     for (const record of [
       many('3200', 70_000),
       message(5, message(5, many('0a00', 70_000))),

@@ -11,8 +11,8 @@ import { createSharing, limitShared, type Shared } from '../line/shared-fields.t
 import { type AnyMap, type AnyValue, type OtlpGroup, type OtlpRecord, toInteger } from './message.ts'
 
 /**
- * The lines of a request. The attributes of the OpenTelemetry semantic conventions for Kubernetes
- * are the origin; all others are fields with their own names.
+ * Yields the lines of a request. Attributes of the OpenTelemetry semantic conventions for
+ * Kubernetes become the origin. Others become fields with the same names.
  */
 export function* toLines(groups: Iterable<OtlpGroup>, limits: IngestLimits): Generator<Line> {
   const share = createSharing(limits)
@@ -28,7 +28,10 @@ export function* toLines(groups: Iterable<OtlpGroup>, limits: IngestLimits): Gen
   }
 }
 
-/** Reads the attributes of a resource once for all of its scopes, of which it may have many. */
+/**
+ * Returns a function that reads the attributes of a resource. It keeps the last result, because a
+ * resource may have many scopes.
+ */
 function createResourceReader(limits: IngestLimits): (attributes: AnyMap, notes: LineNotes) => Flat {
   let last: { readonly attributes: AnyMap; readonly flat: Flat; readonly notes: Notes } | undefined
   const read = (attributes: AnyMap) => {
@@ -40,7 +43,7 @@ function createResourceReader(limits: IngestLimits): (attributes: AnyMap, notes:
   return (attributes, notes) => {
     if (last?.attributes !== attributes) last = read(attributes)
     for (const note of last.notes) notes.add(note)
-    // A copy, to which the scope is added.
+    // A copy, because the caller adds the scope.
     return limitShared(last.flat, limits, notes).flat
   }
 }
@@ -60,7 +63,7 @@ function toLine(record: OtlpRecord, shared: Shared, limits: IngestLimits): Line 
   addText(flat, 'event_name', record.eventName)
   addAll(flat, record.attributes, notes, limits)
   shared.addTo(flat, notes)
-  // Fluent Bit sends a record without text as a map in the body, with the data of the pod.
+  // Fluent Bit sends a record without text as a map in the body, which also has the pod.
   if (isRecord(record.body) && isRecord(record.body.kubernetes) && !isOfPod(flat))
     flatten(flat, 'kubernetes', record.body.kubernetes, notes, limits)
   const timeNs = known ?? arrivalTime(notes)
@@ -69,7 +72,7 @@ function toLine(record: OtlpRecord, shared: Shared, limits: IngestLimits): Line 
 
 const levels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal']
 
-/** The short name of a severity, which stands for four numbers. */
+/** Returns the name of a severity number. Each name stands for four numbers. */
 function levelOf(severityNumber: number): string {
   return levels[Math.ceil(severityNumber / 4) - 1] ?? ''
 }
@@ -82,7 +85,7 @@ function addText(flat: Flat, name: string, text: string): void {
   if (text !== '') put(flat, name, text)
 }
 
-/** A body that is not a string is stored as JSON. */
+/** Returns the text of a body. A body that is not a string becomes JSON. */
 function toText(value: AnyValue, notes: LineNotes): string {
   if (typeof value === 'string') return value
   return value === null ? '' : formatMember(value, notes)
