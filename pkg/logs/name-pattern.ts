@@ -1,6 +1,6 @@
 /**
- * Returns a test for names by a pattern with `*` for any characters. It takes linear time;
- * a regular expression with several `*` would take polynomial time.
+ * Returns a function that tests names against a pattern with `*` for any characters. It takes
+ * linear time; a regular expression with several `*` would take polynomial time.
  */
 export function createNamePattern(pattern: string): (name: string) => boolean {
   const [start = '', ...parts] = pattern.split('*')

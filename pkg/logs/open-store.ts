@@ -8,7 +8,7 @@ import type { LogStore } from './store.ts'
 const megabyte = 1024 * 1024
 
 /**
- * Log lines, Kubernetes events, the audit log and recorded sessions are separate stores with their
+ * The log stores: log lines, Kubernetes events, the audit log and recorded sessions, each with its
  * own retention.
  */
 export type LogStreams = {
@@ -22,12 +22,11 @@ export type LogStreams = {
 type Means = { readonly logger: Logger; readonly timeSlices: TimeSlices }
 
 /**
- * Opens the configured log store.
+ * Opens the configured log stores.
  *
- * @param means time slices of the main thread
  * @returns undefined if none is configured
- * @throws Error if a configured file cannot be read, or the folder of the embedded store cannot be
- * used
+ * @throws Error if a configured file cannot be read, or the folder of the embedded store is not
+ * usable
  */
 export async function openLogStore(
   config: LogsConfig,
@@ -44,7 +43,7 @@ export async function openLogStore(
   }
 }
 
-/** A folder for each store; the others are inside of the folder of lines. */
+/** Opens embedded stores, each in its own folder. The folder of lines contains the others. */
 async function openEmbedded(config: LogsConfig, { logger }: Means): Promise<LogStreams> {
   const { folder, retentionDays, retentionMegabytes, memoryMegabytes, namespaces } = config.embedded
   const { openEmbeddedStores } = await import('./embedded/embedded-store.ts')
@@ -74,7 +73,10 @@ async function openEmbedded(config: LogsConfig, { logger }: Means): Promise<LogS
 
 type Kept = { readonly retentionDays: number; readonly retentionMegabytes: number }
 
-/** Index prefixes. A prefix cannot contain a dot, which separates events from lines. */
+/**
+ * Opens stores in OpenSearch, each with its own index prefix. The configured prefix cannot contain
+ * a dot, so prefixes such as `events.` cannot collide with it.
+ */
 async function openOpenSearch(
   config: LogsConfig,
   secrets: LogStoreSecrets,
@@ -82,7 +84,7 @@ async function openOpenSearch(
 ): Promise<LogStreams> {
   const { url, username, caFile, indexPrefix } = config.opensearch
   const engine = { url, username, ca: caFile === '' ? '' : readFileSync(caFile, 'utf8') }
-  // Its client library takes 250 ms to load.
+  // Loaded only if needed: the client library takes 250 ms to load.
   const { createOpenSearchStore } = await import('./opensearch/store.ts')
   const open = (prefix: string, retentionDays?: number) =>
     createOpenSearchStore({
@@ -90,7 +92,7 @@ async function openOpenSearch(
       ...(retentionDays === undefined ? {} : { retentionDays }),
     })
   const stores = {
-    // Fluent Bit may write these indices itself, so their owner deletes them.
+    // Without retention: Fluent Bit may write these indices directly, so their owner deletes them.
     lines: open(indexPrefix),
     events: open(`events.${indexPrefix}`, config.events.retentionDays),
     auditing: open(`auditing.${indexPrefix}`, config.auditing.retentionDays),

@@ -1,8 +1,8 @@
 /** A line that is not stored. */
 export type Rejection = {
-  /** In the batch. */
+  /** Index of the line in the batch. */
   readonly index: number
   readonly reason: string
-  /** For metrics. */
+  /** Set if the store's limits are the reason. Counted in metrics. */
   readonly cause?: 'time' | 'quota'
 }

@@ -33,7 +33,7 @@ const odd = [
 ]
 const separators = [' ', ' ', ' ', ': ', '/', '_', '  ']
 
-/** Lines of three days from `firstNs` on: the same each time. */
+/** Returns lines of three days from `firstNs` on. The lines are the same in each run. */
 export function makeLines(firstNs: bigint, count: number): LogRecord[] {
   let seed = 42
   const next = (below: number): number => {
@@ -47,7 +47,7 @@ export function makeLines(firstNs: bigint, count: number): LogRecord[] {
       pick(separators, ' '),
     ])
     const pod = next(12)
-    // Several lines share a moment, and some lie a nanosecond apart.
+    // Several lines have the same time, and some differ by a nanosecond.
     const timeNs = firstNs + BigInt(next(700)) * 370_000_000_000n + BigInt(next(2))
     const text = `${parts.flat().join('')}${i % 500 === 7 ? 'needle' : ''}${i % 700 === 3 ? 'y'.repeat(100) : ''}`
     return {
@@ -59,7 +59,7 @@ export function makeLines(firstNs: bigint, count: number): LogRecord[] {
       host: `node-${pod % 3}`,
       dockerId: pod === 11 ? '' : `id${pod}`,
       ...(pod % 5 === 0 ? {} : { labels: { app: `web${pod % 2}`, 'a.b/c': 'd' } }),
-      // Lines that are appended as records (see above).
+      // Only lines that testLogStore appends as records have fields.
       ...(i % 500 >= 250 || i % 3 === 0 ? {} : { fields: fieldsOf(next(8)) }),
     }
   })
@@ -70,6 +70,6 @@ const fieldsOf = (kind: number): Fields => ({
   level: ['info', 'Error', 'error', 'warn'][kind % 4] ?? '',
   'http.status': 500 + kind,
   ...(kind % 2 === 0 ? { tag: ['a=b', 'größe "x"', 'time out'].slice(0, 1 + (kind % 3)) } : {}),
-  // Elasticsearch takes none of these for the name of a field that it indexes.
+  // Elasticsearch accepts none of these as the name of an indexed field.
   ...(kind === 3 ? { '': 'empty', ' ': 'blank', '.': 1, 'a.': true, '.a': ['b', 2], 'a..b': 1.5 } : {}),
 })

@@ -99,7 +99,7 @@ const queries = [
 
 const everything: Expression = { op: 'and', operands: [] }
 
-/** Filters of every kind over the lines of store-test-lines.ts. */
+/** Generates filters of every kind for the lines of store-test-lines.ts. */
 export function filters(firstNs: bigint): fc.Arbitrary<LogFilter> {
   const text = fc.constantFrom(...texts)
   const field = fc.constantFrom('namespace' as const, 'pod' as const, 'container' as const, 'host' as const, {

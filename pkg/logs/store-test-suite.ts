@@ -11,9 +11,10 @@ import { makeLines } from './store-test-lines.ts'
 import { filters } from './store-test-queries.ts'
 
 /**
- * The same lines and queries for every store; results are compared with a scan of all lines.
+ * Defines tests that run the same queries on the same lines in every store. Results are compared
+ * with a scan of all lines.
  *
- * @param firstNs time of the first line; the lines are of this day and the two after it
+ * @param firstNs time of the first line; the lines are of this day and the two following
  * @param untilFound waits until stored lines are searchable
  */
 export function testLogStore(
@@ -29,12 +30,13 @@ export function testLogStore(
   before(async function () {
     this.timeout(60_000)
     store = await open()
-    // Shuffled batches, as several nodes send them: each batch is a range of lines.
+    // Sends ranges of lines, whose times are mixed, as if from several nodes. Alternates between
+    // records and documents of shippers.
     for (let at = 0; at < lines.length; at += 250) {
       const records = lines.slice(at, at + 250)
       if (at % 500 === 0) await store.append({ records })
       else {
-        // Pairs of labels only exist in the search engine.
+        // Shippers do not send label pairs, which exist only in the search engine.
         const toText = (record: LogRecord) =>
           JSON.stringify(toDocument(record), (name, value) => (name === 'label_pairs' ? undefined : value))
         const body = Buffer.from(records.map(toText).join('\n'))

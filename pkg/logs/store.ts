@@ -72,8 +72,8 @@ export type Histogram = { readonly total: number; readonly buckets: readonly Buc
 export type LogBatch = {
   readonly records: readonly LogRecord[]
   /**
-   * A name for the batch, from its source or a digest of its bytes; without one, a retry is
-   * detected by record IDs.
+   * Name of the batch, by which a retry is detected: from its sender, or a digest of its bytes.
+   * Defaults to a digest of the records.
    */
   readonly id?: string
   /**

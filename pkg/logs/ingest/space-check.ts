@@ -2,16 +2,18 @@ import { Status } from '../../apierrors/status.ts'
 import type { LogStore } from '../store.ts'
 
 export type SpaceCheck = {
-  /** The store's, followed. */
+  /** The store's `ingest`; its results are tracked. */
   readonly ingest: LogStore['ingest']
-  /** Why batches are refused; undefined while they are not. */
+  /**
+   * Returns why the store is unavailable for new batches; undefined if it is not known to be full.
+   */
   readonly problem: () => string | undefined
 }
 
-// Shippers wait longer and longer before they send a batch again.
+// How long a store counts as full after a rejected batch: shippers retry with increasing delays.
 const rememberedMs = 300_000
 
-/** Tracks whether the store is full: from a rejected batch until the next accepted one. */
+/** Tracks whether the store is full: from a batch rejected with 507 until the next stored one. */
 export function createSpaceCheck(ingest: LogStore['ingest'], now = () => performance.now()): SpaceCheck {
   let refusedAt = Number.NEGATIVE_INFINITY
   return {

@@ -1,11 +1,11 @@
-// Shorter results of V8's slice and + are copies.
+// V8 copies results of slice and + that are shorter than this.
 const leastShared = 13
 
 /**
- * Copies a text that is a slice of a longer one, or a concatenation: V8 would keep the originals
- * alive, so a word would hold its whole line in memory, which no memory limit counts.
+ * Copies a string that may be a slice or a concatenation. V8 would keep the original strings in
+ * memory: a word would retain its whole line, which no memory budget counts.
  */
 export function ownText(text: string): string {
-  // The concatenation is flattened by slice, whose result then only refers to the copy.
+  // slice first flattens the concatenation to a new string, and its result refers only to that.
   return text.length < leastShared ? text : ` ${text}`.slice(1)
 }

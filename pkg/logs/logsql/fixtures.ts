@@ -1,6 +1,6 @@
 /**
- * A row of Kapis or VictoriaLogs as text, for comparison. Ids of streams are each one's own, and the last digits of
- * floating-point sums depend on the order of lines.
+ * Formats a row of Kapis or VictoriaLogs for comparison. Omits stream IDs, which the two assign
+ * differently. Rounds fractions: the last digits of sums depend on the order of lines.
  */
 export function toComparable(row: Readonly<Record<string, string>>): string {
   const members = Object.entries(row)

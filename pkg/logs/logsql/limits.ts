@@ -2,14 +2,17 @@ import { createRegexBudget, type RegexBudget } from '../regex/budget.ts'
 import type { Tokens } from './parse/tokenizer.ts'
 
 const maxDepth = 100
-// Each term is searched in each line, which may have 256 KiB, and blocks the process meanwhile.
+// Each term is searched in each line of up to 256 KiB, which blocks the process.
 const maxTerms = 500
 
-/** Limits for everything in a query that can be nested or repeated, including the extra filters. */
+/**
+ * Limits for the parts of a query that can be nested or repeated. Shared with the extra filters of
+ * the request.
+ */
 export type Limits = {
-  /** Parses one level deeper. @throws Status 400 */
+  /** Calls `parse` one nesting level deeper. @throws Status 400 beyond the limit */
   readonly nested: <T>(tokens: Tokens, parse: () => T) => T
-  /** @throws Status 400 */
+  /** Counts a term. @throws Status 400 beyond the limit */
   readonly countTerm: (tokens: Tokens) => void
   readonly regexes: RegexBudget
 }

@@ -5,7 +5,7 @@ import type { Bound, ValueTest } from './query.ts'
 
 const ofWord = /^[\p{L}\p{Nd}_]$/u
 
-/** A test of one value; the value of a missing field is empty. */
+/** Compiles a test to a function that tests one value. A missing field has the value ''. */
 export function createValueTest(test: ValueTest): (value: string) => boolean {
   switch (test.kind) {
     case 'phrase':
@@ -55,13 +55,13 @@ function inCase(
   return value => passes(value.toLowerCase())
 }
 
-/** Text without operators is searched much faster. */
+/** Regular expressions without operators are searched as text, which is much faster. */
 function createRegexpTest(source: string): (value: string) => boolean {
   if (/^[\p{L}\p{N}_ -]*$/u.test(source)) return value => value.includes(source)
   return compileRegex(source, true, 'strict')
 }
 
-/** Characters of a long value beyond the length of the other do not matter. */
+/** Compares values. Cuts off a long value after the characters that can affect the result. */
 function compareStart(value: string, other: string): number {
   return compareBytes(value.slice(0, other.length + 1), other)
 }
@@ -76,20 +76,26 @@ function createRangeTest(min: Bound, max: Bound): (value: string) => boolean {
   }
 }
 
-/** Whether a text has from `min` to `max` characters; most need not be counted. */
+/**
+ * Reports whether a text has `min` to `max` code points. Counts them only if the length in UTF-16
+ * does not decide.
+ */
 function hasLength(value: string, min: number, max: number): boolean {
   if (value.length < min || value.length > 2 * max) return false
   const length = value.length - (value.match(/[\u{10000}-\u{10ffff}]/gu)?.length ?? 0)
   return length >= min && length <= max
 }
 
-/** A phrase may be compared at every position of a line. */
+/**
+ * Reports whether an ASCII code belongs to a word. Avoids a regular expression, because it is
+ * called for every position of a line.
+ */
 function isAsciiWord(code: number): boolean {
   const letter = code | 0x20
   return (letter >= 0x61 && letter <= 0x7a) || (code >= 0x30 && code <= 0x39) || code === 0x5f
 }
 
-/** Whether the whole character that ends before a place belongs to a word. */
+/** Reports whether the code point before an index belongs to a word. */
 function isWordBefore(text: string, at: number): boolean {
   const code = text.charCodeAt(at - 1)
   if (code < 0x80) return isAsciiWord(code)
@@ -104,14 +110,17 @@ function isWordAfter(text: string, at: number): boolean {
 
 const restOfWord = /[\p{L}\p{Nd}_]*/uy
 
-/** The end of the word that goes on at a place: no other begins before it. */
+/** Returns the end of the word that continues at an index. No other word can begin before it. */
 function skipWord(text: string, from: number): number {
   restOfWord.lastIndex = from
   restOfWord.test(text)
   return restOfWord.lastIndex
 }
 
-/** Returns the start of a phrase from a position on; -1 if it does not occur. */
+/**
+ * Returns the index of a phrase at or after `from`, or -1. If `isOpen`, its last word may be the
+ * beginning of a word.
+ */
 function findPhrase(value: string, phrase: string, from = 0, isOpen = false): number {
   const startsWord = isWordAfter(phrase, 0)
   const endsWord = !isOpen && isWordBefore(phrase, phrase.length)

@@ -14,7 +14,8 @@ export type MathExpression =
     }
   | { readonly kind: 'function'; readonly name: string; readonly operands: readonly MathExpression[] }
 
-// Operators with a lower number bind tighter; those with the same number are left-associative.
+// Precedence: operators with a lower number bind tighter. Those with the same number are
+// left-associative.
 const operators: Readonly<Record<string, number>> = {
   '^': 1,
   '*': 2,
@@ -29,7 +30,7 @@ const operators: Readonly<Record<string, number>> = {
 }
 const loosest = 10
 
-/** How many operands a function takes. */
+/** Minimum and maximum number of operands of each function. */
 const functions: Readonly<Record<string, readonly [least: number, most: number]>> = {
   abs: [1, 1],
   ceil: [1, 1],
@@ -102,7 +103,7 @@ function parseCall(tokens: Tokens, limits: Limits, name: string): MathExpression
   return { kind: 'function', name, operands }
 }
 
-/** An expression as text: the name of a result that is not given one. */
+/** Formats an expression. This is the name of a result that has no name in the query. */
 export function formatMath(expression: MathExpression): string {
   switch (expression.kind) {
     case 'number':
@@ -129,7 +130,11 @@ function inParentheses(expression: MathExpression, most: number): string {
   return expression.kind === 'operator' && (operators[expression.operator] ?? 0) > most ? `(${text})` : text
 }
 
-/** @param read the value of a field, empty when it is missing */
+/**
+ * Evaluates an expression.
+ *
+ * @param read returns the value of a field, or '' if it is missing
+ */
 export function evaluate(expression: MathExpression, read: (field: string) => string): number {
   switch (expression.kind) {
     case 'number':
@@ -204,14 +209,14 @@ function call(name: string, operands: readonly number[]): number {
   }
 }
 
-/** Math.round rounds -0.5 up. */
+/** Rounds half away from zero. Math.round rounds -0.5 up. */
 function roundHalfAway(value: number): number {
   return value < 0 ? -Math.round(-value) : Math.round(value)
 }
 
 function roundTo(value: number, nearest: number): number {
-  // Scales both by a power of ten to whole numbers, which avoids rounding errors of decimals such
-  // as 0.1.
+  // Scales both to integers by a power of ten, which avoids rounding errors of decimals such as
+  // 0.1.
   const decimals = /\.(\d+)$/.exec(String(nearest))?.[1]?.length ?? 0
   const power = 10 ** decimals
   const step = Math.round(nearest * power)

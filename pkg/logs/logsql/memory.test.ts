@@ -11,7 +11,10 @@ async function heapUsed(): Promise<number> {
   return process.memoryUsage().heapUsed
 }
 
-/** The memory of a pipeline after a number of rows, and at most until its end; as its budget has it. */
+/**
+ * Returns the most memory that a pipeline uses after all rows or while it ends: on the heap, and as
+ * its budget counts it.
+ */
 async function measure(query: string, count: number, make: (i: number) => Row) {
   let [taken, counted] = [0, 0]
   const budget = {
@@ -22,7 +25,7 @@ async function measure(query: string, count: number, make: (i: number) => Row) {
   }
   const last = { push: () => true, end: ended }
   const first = createPipeline(parseLogsql(query, 0n).pipes, last, budget)
-  // Until the pipeline of the last test is gone.
+  // Lets the pipeline of the previous test be garbage-collected.
   await setImmediate()
   const before = await heapUsed()
   for (let i = 0; i < count; i++) first.push(make(i))

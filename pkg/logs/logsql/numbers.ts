@@ -29,7 +29,7 @@ const bytesOf: Readonly<Record<string, number>> = {
   Ti: 2 ** 40,
   TiB: 2 ** 40,
 }
-// Nothing longer is a number of any kind.
+// Maximum length of a number in any notation.
 const longest = 64
 const plain = /^-?(?:0|[1-9][\d_]*)(?:\.[\d_]+)?$/
 const unsigned = /^(?:0|[1-9][\d_]*)(?:\.[\d_]+)?$/
@@ -39,10 +39,10 @@ const durationPart = /([\d._]+)(ns|µs|ms|s|m|h|d|w|y)/gy
 const sizePart = /([\d._]+)([KMGT]i?B?|B|$)/gy
 
 /**
- * Parses a number as in values of LogsQL: decimal, a duration (in nanoseconds), or a size (in
+ * Parses a number as LogsQL reads values: decimal, a duration (in nanoseconds) or a size (in
  * bytes).
  *
- * @returns undefined for anything else
+ * @returns undefined if it is not a number
  */
 export function parseNumber(text: string): number | undefined {
   if (text.length === 0 || text.length > longest) return undefined
@@ -53,7 +53,7 @@ export function parseNumber(text: string): number | undefined {
   return parseDuration(text) ?? parseSize(text) ?? parseGeneral(text)
 }
 
-/** A plain decimal number. */
+/** Parses a plain decimal number. */
 export function parseDecimal(text: string): number | undefined {
   return text.length <= 27 && plain.test(text) ? Number(text.replaceAll('_', '')) : undefined
 }
@@ -67,12 +67,12 @@ function parseGeneral(text: string): number | undefined {
   return found[1] === '-' ? -value : value
 }
 
-/** In nanoseconds: `1h30m`, `-2.5s`. */
+/** Parses a duration such as `1h30m` or `-2.5s` to nanoseconds. */
 export function parseDuration(text: string): number | undefined {
   return sumOf(text, durationPart, nsOf)
 }
 
-/** In bytes: `1.5MiB`, `10KB`. */
+/** Parses a size such as `1.5MiB` or `10KB` to bytes. */
 function parseSize(text: string): number | undefined {
   return sumOf(text, sizePart, bytesOf)
 }
@@ -94,9 +94,7 @@ function sumOf(text: string, part: RegExp, units: Readonly<Record<string, number
   return isNegative ? -sum : sum
 }
 
-/**
- * Parses a number, a time (in nanoseconds since 1970) or an IPv4 address; NaN for anything else.
- */
+/** Parses a number, a time (to nanoseconds since 1970) or an IPv4 address; NaN for other texts. */
 export function parseValue(text: string): number {
   const number = parseNumber(text)
   if (number !== undefined) return number
@@ -104,13 +102,13 @@ export function parseValue(text: string): number {
   return time === undefined ? (parseIpv4(text) ?? Number.NaN) : Number(time)
 }
 
-/** Parses an unsigned whole number; undefined for anything else. */
+/** Parses an unsigned integer; undefined for other texts. */
 export function parseCount(text: string): number | undefined {
   const value = parseNumber(text)
   return value !== undefined && value >= 0 && Number.isSafeInteger(value) ? value : undefined
 }
 
-/** An integer of 64 bits in decimal. */
+/** Parses a decimal integer of up to 64 bits. */
 export function parseInteger(text: string): bigint | undefined {
   if (text.length > 20 || !/^-?(?:0|[1-9]\d*)$/.test(text)) return undefined
   return BigInt(text)
@@ -134,7 +132,7 @@ export function formatIpv4(value: number): string {
 const rfc3339 =
   /^(\d{4})-(\d{2})-(\d{2})[T ](\d{2}):(\d{2}):(\d{2})(?:\.(\d{1,9}))?(?:Z|([+-])(\d{2}):(\d{2}))?$/
 
-/** RFC 3339 to the nanosecond; without a zone it is UTC. */
+/** Parses an RFC 3339 time to nanoseconds since 1970. A time without a zone is UTC. */
 export function parseTime(text: string): bigint | undefined {
   if (text.length < 19 || text[4] !== '-') return undefined
   const found = rfc3339.exec(text)
@@ -162,7 +160,7 @@ export function formatNumber(value: number): string {
   return `${sign}0.${'0'.repeat(-power - 1)}${whole}${fraction}`
 }
 
-/** A duration of whole nanoseconds: `1w2d3h4m5.5s`, `20ms300µs`. */
+/** Formats a duration in nanoseconds: `1w2d3h4m5.5s`, `20ms300µs`. */
 export function formatDuration(ns: bigint): string {
   if (ns === 0n) return '0'
   let rest = ns < 0n ? -ns : ns
@@ -173,7 +171,7 @@ export function formatDuration(ns: bigint): string {
     if (rest >= size) text += `${rest / size}${unit}`
     rest %= size
   }
-  // Parts below a second are omitted after larger units, except for the fraction of seconds.
+  // After larger units: seconds with a fraction, or smaller units if less than a second remains.
   if (isLong && rest >= 1_000_000_000n) return `${text}${formatNumber(Number(rest) / 1e9)}s`
   if (isLong && rest > 0n) return text + formatDuration(rest)
   return text

@@ -1,6 +1,6 @@
 import { parseInteger, parseNumber, parseTime } from './numbers.ts'
 
-/** A value with its numeric interpretation. */
+/** A value with its possible interpretations, for sorting. */
 export type SortKey = {
   readonly text: string
   readonly integer: bigint | undefined
@@ -15,8 +15,8 @@ export function sortKey(text: string): SortKey {
 }
 
 /**
- * Compares values: integers, times and numbers by size, all others in natural order (runs of digits
- * by their number). Negative if `a` comes first.
+ * Compares values. Integers, times and numbers are compared by size, other values in natural order
+ * (runs of digits by their numeric value). Negative if `a` comes first.
  */
 export function compareKeys(a: SortKey, b: SortKey): number {
   if (a.text === b.text) return 0
@@ -61,7 +61,7 @@ function compareDigits(a: string, b: string): number {
   return x.length - y.length || (x < y ? -1 : x > y ? 1 : a.length - b.length)
 }
 
-/** The order of texts by their bytes in UTF-8. */
+/** Compares strings by their UTF-8 bytes. */
 export function compareBytes(a: string, b: string): number {
   return Buffer.compare(Buffer.from(a), Buffer.from(b))
 }

@@ -12,10 +12,10 @@ const entities: Readonly<Record<string, string>> = {
 }
 
 /**
- * A pattern of `extract` and `format`: `text<field>text<option:field>`. `<>`, `<_>` and `<*>` are
- * fields without a name.
+ * Parses a pattern of `extract` and `format`: `text<field>text<option:field>`. `<>`, `<_>` and
+ * `<*>` are fields without a name.
  *
- * @param position of the pattern in the query
+ * @param position position of the pattern in the query
  * @throws Status 400
  */
 export function parsePattern(pattern: string, position: number): readonly PatternStep[] {
@@ -49,7 +49,7 @@ function unescapeEntities(text: string): string {
   return text.replace(/&(lt|gt|amp|quot|apos|#39);/g, (_, name: string) => entities[name] ?? '')
 }
 
-/** Returns the values that a pattern extracts from a text, by field; missing ones are empty. */
+/** Returns the values that a pattern extracts from a text, by field. Missing values are ''. */
 export function extract(steps: readonly PatternStep[], text: string): ReadonlyMap<string, string> {
   const found = new Map<string, string>()
   for (const { field } of steps) if (field !== '') found.set(field, '')
@@ -68,7 +68,7 @@ export function extract(steps: readonly PatternStep[], text: string): ReadonlyMa
   return found
 }
 
-/** Returns the value before the next text of a pattern, or within quotes. */
+/** Returns the quoted value at an index, otherwise the value up to the next text of the pattern. */
 function partAt(text: string, at: number, next: string, option: string) {
   const quoted = option === 'plain' ? undefined : quotedAt(text, at)
   if (quoted !== undefined) return quoted
@@ -78,7 +78,7 @@ function partAt(text: string, at: number, next: string, option: string) {
 
 const quotedText = /"(?:[^"\\\n]|\\[\s\S])*"|'(?:[^'\\]|\\[\s\S])*'|`[^`]*`/y
 
-/** A text in quotes that begins at a place: its value, and where it ends. */
+/** Reads a quoted text at an index: its value and its end; undefined if there is none. */
 export function quotedAt(
   text: string,
   at: number,

@@ -5,11 +5,11 @@ import { requiredTexts } from '../regex/required-literals.ts'
 import { allFilters, type Filter, matchAll, type StreamMatcher, type ValueTest } from './query.ts'
 import { ownField } from './row.ts'
 
-/** A filter for the store, and the filter that rows must pass in addition. */
+/** The part of a filter that the store evaluates, and the remaining filter for rows. */
 export type PushedDown = {
   readonly startNs?: bigint
   readonly endNs?: bigint
-  /** Finds all records that pass the filter, and perhaps others. */
+  /** Matches all records that pass the filter, and possibly others. */
   readonly expression?: Expression
   /** The remaining filter; `all` if the store finds exactly the matching records. */
   readonly rest: Filter
@@ -18,15 +18,15 @@ export type PushedDown = {
 }
 
 /**
- * The translation of a filter for a store: a condition that all matches meet, and whether it is
- * exact.
+ * The translation of a filter for a store: a condition that every match meets, and whether all
+ * records that meet it match.
  */
 type Necessary = { readonly expression?: Expression; readonly isExact: boolean }
 
 const nothing: Necessary = { isExact: false }
 const everything: Necessary = { isExact: true }
 
-/** Splits a filter into a part for the store and the rest. */
+/** Splits a filter into a part that the store evaluates and the rest. */
 export function pushDown(filter: Filter): PushedDown {
   const parts = filter.op === 'and' ? filter.operands : [filter]
   let [startNs, endNs]: [bigint, bigint] = [0n, maxTimeNs]
@@ -108,7 +108,7 @@ const origins: Readonly<Record<string, Extract<Field, string>>> = {
   docker_id: 'dockerId',
 }
 
-/** Undefined if a field of rows does not correspond to a field of records. */
+/** Returns the field of records for a field of rows; undefined if there is none. */
 function fieldOf(name: string): Field | undefined {
   if (Object.hasOwn(origins, name)) return origins[name]
   if (name.startsWith('labels.') && !name.endsWith('*')) return { label: name.slice('labels.'.length) }
@@ -154,7 +154,10 @@ function inexact(expression: Expression | undefined): Necessary {
   return join(expression, false)
 }
 
-/** Returns text that every matching value contains; undefined if unknown. */
+/**
+ * Returns the condition that a value contains a text; undefined if nothing is known about matching
+ * values.
+ */
 function part(field: Field, given: string, caseSensitive = true): Expression | undefined {
   const text = isOwn(field) ? partOfValue(given) : given
   return text === '' ? undefined : match(field, { kind: 'contains', text, caseSensitive })
@@ -167,29 +170,32 @@ function oneOfParts(field: Field, values: readonly string[]): Necessary {
   return parts.length < values.length ? nothing : inexact(anyOf(parts))
 }
 
-/** The whole value is one of these. */
+/** Translates the test that a value equals one of several. */
 function whole(field: Field, values: readonly string[]): Necessary {
-  // The index only contains the words of a line.
+  // Only the words of a line are indexed, not the line.
   if (field === 'log') return oneOfParts(field, values)
   const isOrigin = typeof field === 'string'
-  // A missing field equals an empty one, and a list is one text here but several values in the
-  // store.
+  // Not translatable: an empty value also matches a missing field, and a list is one JSON text in
+  // LogsQL but several values in the store.
   if (!isOrigin && values.some(value => value === '' || value.startsWith('['))) return nothing
   return { expression: isOneOf(field, values), isExact: !isOwn(field) }
 }
 
-/** Outside of ASCII the case folding of store and LogsQL may differ. */
+/**
+ * Reports whether the store and LogsQL fold the case of a text equally, which is only certain for
+ * ASCII.
+ */
 function isCaseSafe({ text, anyCase }: { readonly text: string; readonly anyCase: boolean }): boolean {
   return !anyCase || /^[\x20-\x7e]*$/.test(text)
 }
 
 /**
- * Returns text that one value of a list contains if the JSON of the list contains a text: escapes
- * and commas of the JSON belong to no value. Empty if unknown.
+ * Returns a text that a list's value must contain if the JSON of the list contains `text`. Escapes
+ * and commas of the JSON do not occur in values. Returns '' if there is none.
  */
 function partOfValue(text: string): string {
   if (!/^[\p{L}\p{N} _.:;/+@#$%&*()=~|<>?!'{}^-]*$/u.test(text)) return ''
-  // The text may begin inside of an escape: `\n`, `\u0007`.
+  // The text may begin within an escape such as `\n` or `\u0007`.
   const begin = /^(?:u[\da-f]{0,4}|[\da-f]{1,4}|[nrt])/.exec(text)?.[0].length ?? 0
   return text.slice(begin)
 }

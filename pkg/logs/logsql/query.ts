@@ -1,13 +1,16 @@
 import type { MathExpression } from './math.ts'
 
 /**
- * A test of a field value. Words are runs of letters, digits and `_`; all tests are case-sensitive
+ * A test of a field value. Words are runs of letters, digits and `_`. Tests are case-sensitive
  * unless stated otherwise.
  */
 export type ValueTest =
-  /** The text, but not inside of a word. An empty text matches a missing field. */
+  /**
+   * The value contains the text, which begins and ends at word boundaries. An empty text matches a
+   * missing field.
+   */
   | { readonly kind: 'phrase'; readonly text: string; readonly anyCase: boolean }
-  /** The same as a prefix; an empty prefix matches any value. */
+  /** Like `phrase`, but the last word may continue. An empty prefix matches any non-empty value. */
   | { readonly kind: 'prefix'; readonly text: string; readonly anyCase: boolean }
   | { readonly kind: 'substring'; readonly text: string }
   | { readonly kind: 'exact'; readonly text: string }
@@ -16,9 +19,9 @@ export type ValueTest =
   | { readonly kind: 'in'; readonly values: readonly string[] }
   | { readonly kind: 'containsAll' | 'containsAny' | 'sequence'; readonly values: readonly string[] }
   | { readonly kind: 'range'; readonly min: Bound; readonly max: Bound }
-  /** From `min` on, in the order of bytes; `max` is not included. */
+  /** From `min` (inclusive) to `max` (exclusive), in byte order. */
   | { readonly kind: 'stringRange'; readonly min: string; readonly max?: string }
-  /** In characters, both included. */
+  /** Length in code points, from `min` to `max` inclusive. */
   | { readonly kind: 'lengthRange'; readonly min: number; readonly max: number }
   | { readonly kind: 'ipv4Range'; readonly min: number; readonly max: number }
 
@@ -34,15 +37,15 @@ export type Filter =
   | { readonly op: 'all' }
   | { readonly op: 'and' | 'or'; readonly operands: readonly Filter[] }
   | { readonly op: 'not'; readonly operand: Filter }
-  /** A name that ends with `*` stands for all fields with this prefix, one of which must match. */
+  /** A name that ends with `*` denotes all fields with this prefix, one of which must match. */
   | { readonly op: 'field'; readonly field: string; readonly test: ValueTest }
-  /** Both included. */
+  /** From `startNs` to `endNs`, both inclusive. */
   | { readonly op: 'time'; readonly startNs: bigint; readonly endNs: bigint }
-  /** A time range of each day, in nanoseconds, with both ends. */
+  /** A time range within each day, in nanoseconds since midnight, both ends inclusive. */
   | { readonly op: 'dayRange'; readonly start: number; readonly end: number; readonly offsetNs: number }
-  /** Days of the week, Sunday is 0, both included. */
+  /** Days of the week (0 is Sunday), both ends inclusive. */
   | { readonly op: 'weekRange'; readonly start: number; readonly end: number; readonly offsetNs: number }
-  /** At least one of the lists matches: all tests in it. */
+  /** Matches if all matchers of at least one list match. */
   | { readonly op: 'stream'; readonly any: readonly (readonly StreamMatcher[])[] }
 
 export type StatsFunction =
@@ -57,21 +60,22 @@ export type StatsEntry = {
   readonly result: string
 }
 
-/** A field by which rows are grouped, and the width of its buckets. */
+/** A field by which rows are grouped. With `bucket`, values are grouped by ranges. */
 export type GroupField = { readonly field: string; readonly bucket?: Bucket }
 export type Bucket = {
   readonly size: number
   readonly offset: number
-  /** Calendar units vary in length, and weeks begin on Monday. */
+  /** Set for calendar units: their length varies, and weeks begin on Monday. */
   readonly unit?: 'week' | 'month' | 'year'
 }
 
-/** Whether existing fields are replaced. */
+/**
+ * How a pipe writes fields: `keepOriginal` keeps existing values, `skipEmpty` writes no empty ones.
+ */
 export type Overwriting = { readonly keepOriginal: boolean; readonly skipEmpty: boolean }
 
 /**
- * A step of a pattern: a literal text, and the field after it, which may have an option
- * (`uc:name`).
+ * A step of a pattern: a literal text and the field after it, which may have an option (`uc:name`).
  */
 export type PatternStep = { readonly prefix: string; readonly field: string; readonly option: string }
 
@@ -94,7 +98,7 @@ export type Pipe =
       readonly hits: string
       readonly rank?: string
     }
-  /** The most frequent values of each field that does not have too many. */
+  /** The most frequent values of each field. Fields with too many values are omitted. */
   | {
       readonly kind: 'facets'
       readonly limit: number
@@ -133,7 +137,7 @@ export type Pipe =
   | { readonly kind: 'patterns'; readonly from: string; readonly limit: number }
   | { readonly kind: 'fieldNames'; readonly result: string; readonly part: string }
 
-/** The pipes that handle each row separately, so that the order of lines is preserved. */
+/** Pipes that handle each row independently, and thus preserve the order of lines. */
 const rowPipes = ['fields', 'filter', 'len', 'math', 'format', 'extract', 'unpack'] as const
 export type RowPipe = Extract<Pipe, { readonly kind: (typeof rowPipes)[number] }>
 
@@ -145,7 +149,7 @@ export type Query = { readonly filter: Filter; readonly pipes: readonly Pipe[] }
 
 export const matchAll: Filter = { op: 'all' }
 
-/** All of them, without the ones that pass everything. */
+/** Returns the conjunction of filters. Omits those that match everything. */
 export function allFilters(filters: readonly Filter[]): Filter {
   const operands = filters.flatMap(filter =>
     filter.op === 'all' ? [] : filter.op === 'and' ? filter.operands : [filter],

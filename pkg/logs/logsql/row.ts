@@ -4,22 +4,24 @@ import { type FieldValue, formatJson } from '../field-values.ts'
 import type { LogRecord } from '../record.ts'
 import { formatTime } from '../rfc3339.ts'
 
-/** Values by field; an empty value is as one that is missing. */
+/** Values by field name. An empty value is equivalent to a missing field. */
 export type Row = Map<string, string>
 
-/** The fields of a line's origin that make its stream, in the order in which they are shown. */
+/** The fields of a line's origin that identify its stream, in display order. */
 export const streamLabels = ['container', 'namespace', 'pod'] as const
 
 const reserved = /^(?:_msg|_time|_stream|_stream_id|namespace|pod|container|host|docker_id|labels\..*)$/s
 
-// Pipes drop empty rows. No query and no line can name this field, so that none can remove it.
+// Marks rows without a needed field, because pipes drop empty rows. The name is random, so that no
+// query can remove the field and no line can have it.
 const notEmpty = randomUUID()
 
 /**
- * The fields of a record: `_time`, `_msg`, `_stream`, `_stream_id`, its origin, `labels.*`, and its
- * own fields. An own field with the name of another one is `fields.<name>`. A list is JSON.
+ * Converts a record to a row with the fields `_time`, `_msg`, `_stream`, `_stream_id`, its origin,
+ * `labels.*`, and its own fields. An own field with a reserved name is called `fields.<name>`. A
+ * list becomes JSON.
  *
- * @param wanted only these, and one that keeps the row from being empty
+ * @param wanted only these fields, and a marker so that the row is not empty
  */
 export function toRow(record: LogRecord, wanted?: ReadonlySet<string>): Row {
   const row: Row = new Map()
@@ -53,7 +55,8 @@ function textOf(value: FieldValue): string {
 }
 
 /**
- * Returns the record's own field for a column name; undefined if the column is not an own field.
+ * Returns the name of the record's own field for a field of rows; undefined if the latter is not an
+ * own field.
  */
 export function ownField(name: string): string | undefined {
   return reserved.test(name) || name.startsWith('fields.') ? undefined : name

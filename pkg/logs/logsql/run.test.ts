@@ -9,7 +9,8 @@ import { toComparable } from './fixtures.ts'
 import { parseLogsql } from './parse/parse.ts'
 import { planQuery, runQuery } from './run.ts'
 
-// Lines, and what VictoriaLogs 1.52.1 finds in them: RECORD=test/fixtures/logsql.json LINES=120 QUERIES=400 SEED=7 make test-logsql
+// Lines, and the results of VictoriaLogs 1.52.1 for them. Recorded by:
+// RECORD=test/fixtures/logsql.json LINES=120 QUERIES=400 SEED=7 make test-logsql
 const file = new URL('../../../test/fixtures/logsql.json', import.meta.url)
 type Recorded = { readonly query: string; readonly rows: readonly string[] }
 const nowNs = 1_700_001_000_000_000_000n
@@ -94,11 +95,11 @@ describe('runQuery', () => {
         },
         isExact: true,
       },
-      // Not all that has the text is left out.
+      // Not translated: lines that contain the text within a word match the filter.
       '-error': { expression: undefined, isExact: false },
       'error or level:*': { expression: undefined, isExact: false },
       'labels.app:=web': { expression: isOneOf({ label: 'app' }, 'web'), isExact: true },
-      // A list is JSON here and several values in the store.
+      // A list is one JSON text in LogsQL and several values in the store.
       'level:=error': { expression: isOneOf({ field: 'level' }, 'error'), isExact: false },
       'level:="[\\"a\\"]"': { expression: undefined, isExact: false },
       'level:error': { expression: contains('rror', { field: 'level' }), isExact: false },

@@ -11,32 +11,33 @@ import { type Filter, isByRow, type Pipe, type Query, type RowPipe } from './que
 import type { Row } from './row.ts'
 import { createTurns } from './yield-to-requests.ts'
 
-/** The dependencies of running a query. */
+/** The dependencies and limits of running a query. */
 export type Run = {
   readonly store: LogStore
-  /** The scope of the caller, to which the query is limited. */
+  /** The filter of the caller's scope, which limits the query. */
   readonly filter: LogFilter
   /**
-   * The time limit applies between emitted rows; for a query that only emits at its end, to the
-   * whole query.
+   * The timeout applies between emitted batches of rows. For a query that only emits at its end, it
+   * applies to the whole query.
    */
   readonly limits: QueryLimits
   readonly timeSlices: TimeSlices
-  /** Memory limit until its end. */
+  /** Memory limit of the pipeline. */
   readonly maxBytes: number
 }
 
 const pageSize = 1000
-// Rows of most queries are of few fields; the first page is often enough.
+// Rows per page. Rows usually have few fields, and a small first page is often enough.
 const rowPageSizes = { first: 1000, next: 8000 }
-// Pipes may turn a page of lines into more data than fits into memory.
+// Maximum size of a batch of rows. Pipes may turn a page of lines into more data than fits into
+// memory.
 const maxHandedOut = 4 * 1024 * 1024
 
-/** The query for the store, and the processing of its records. */
+/** The query for the store, and the test of its results. */
 export type Plan = {
-  /** Undefined when no record passes. */
+  /** Undefined if no record can match. */
   readonly filter: LogFilter | undefined
-  /** What rows must pass in addition; `all` if the store finds exactly the records that pass. */
+  /** Test for the rows of found records; `all` if the store finds exactly the matching records. */
   readonly test: Filter
 }
 
@@ -68,9 +69,9 @@ function earlier(a: bigint | undefined, b: bigint | undefined): bigint | undefin
 }
 
 /**
- * Returns the rows of a query in batches, newest first as far as its pipes keep the order.
+ * Yields the rows of a query in batches, newest first unless its pipes change the order.
  *
- * @throws Status 400 if it needs too much memory, 504 if it takes too long, and errors of the store
+ * @throws Status 400 if it needs too much memory, 504 if it takes too long; errors of the store
  */
 export async function* runQuery(run: Run, query: Query): AsyncGenerator<readonly Row[]> {
   const { order, pipes } = toScanOrder(query.pipes)
@@ -94,7 +95,7 @@ export async function* runQuery(run: Run, query: Query): AsyncGenerator<readonly
       turns.restart()
     }
     if (output.size() === 0) continue
-    // The time that the client takes to read does not count.
+    // Restarts the timeout: the time that the client takes to read does not count.
     yield output.take()
     turns.restart()
   }
@@ -103,11 +104,12 @@ export async function* runQuery(run: Run, query: Query): AsyncGenerator<readonly
   if (output.size() > 0) yield output.take()
 }
 
-/** The last stage: the rows that are to be handed out. */
+/** Creates the last stage, which collects rows until they are emitted. */
 function createOutput(maxBytes: number) {
   let rows: Row[] = []
   let size = 0
-  // At the end all rows are emitted together, and later pipes may have made them larger.
+  // At the end of a query all rows are collected before they are emitted. Twice the limit, because
+  // later pipes may have enlarged them.
   const budget = createBudget(2 * maxBytes)
   return {
     size: () => size,
@@ -129,7 +131,7 @@ function createOutput(maxBytes: number) {
   }
 }
 
-/** The pipes at the beginning that handle each row separately. */
+/** Returns the leading pipes that handle each row independently. */
 function byRowFirst(pipes: readonly Pipe[]): readonly RowPipe[] {
   const other = pipes.findIndex(pipe => !isByRow(pipe))
   return pipes.slice(0, other === -1 ? undefined : other).filter(isByRow)
@@ -137,7 +139,7 @@ function byRowFirst(pipes: readonly Pipe[]): readonly RowPipe[] {
 
 type Step = Pick<RowQuery, 'order' | 'test' | 'pipes' | 'fields'>
 
-/** The rows of each page; undefined for a line that makes none. */
+/** Yields the rows of each page; undefined for a line without a row. */
 async function* scan(
   { store, limits }: Run,
   filter: LogFilter | undefined,
@@ -180,7 +182,10 @@ function createLinePages(store: LogStore, { order, ...step }: Step): ReadPage {
   }
 }
 
-/** Sorting only by time is the order of the store, unless an earlier pipe changes the time. */
+/**
+ * Lets the store sort if the first pipe sorts by time only. Returns the order and the pipes without
+ * the sort.
+ */
 function toScanOrder(pipes: readonly Pipe[]): { readonly order: Order; readonly pipes: readonly Pipe[] } {
   const [first, ...others] = pipes
   const isByTime =

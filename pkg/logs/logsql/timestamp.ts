@@ -1,7 +1,7 @@
 import { parseTimestamp } from '../ingest/line/timestamp.ts'
 import { parseDuration } from './numbers.ts'
 
-/** A span of time in nanoseconds since 1970; `endNs` is its last moment. */
+/** A time range in nanoseconds since 1970. `endNs` is inclusive. */
 export type Span = { readonly startNs: bigint; readonly endNs: bigint }
 
 const calendar =
@@ -9,11 +9,11 @@ const calendar =
 const nsPerMs = 1_000_000n
 
 /**
- * Parses a time of the API and of `_time`: `now`, `now-1h`, a duration before now, RFC 3339 in full
- * or as a prefix (`2026-11`, UTC without a zone), or a Unix time in seconds to nanoseconds. A time
- * that is less precise than a nanosecond is a range.
+ * Parses a time of the API or of `_time`: `now`, `now-1h`, a duration before now, RFC 3339 or a
+ * prefix of it (`2026-11`, UTC without a zone), or a Unix time in seconds to nanoseconds. Returns a
+ * range for a time that is less precise than a nanosecond.
  *
- * @returns undefined for anything else
+ * @returns undefined if it is not a time
  */
 export function parseMoment(text: string, nowNs: bigint): Span | undefined {
   const relative = /^now(?:([+-].+))?$/i.exec(text)
@@ -63,7 +63,7 @@ function parseCalendar(text: string): Span | undefined {
 
 const widths = [86_400_000_000_000n, 3_600_000_000_000n, 60_000_000_000n]
 
-/** A date of which only a part is given. */
+/** Returns the length of the range that a time of day with missing parts denotes. */
 function widthOf(clock: readonly (string | undefined)[], fraction: string | undefined): bigint {
   const width = widths[clock.indexOf(undefined)]
   if (width !== undefined) return width

@@ -3,14 +3,14 @@ import type { TimeSlices } from '../../scheduling/time-slices.ts'
 import type { QueryLimits } from '../store.ts'
 import type { Steps } from './pipes/steps.ts'
 
-/** The work of one request, which lets other requests run every few milliseconds. */
+/** Time slices of one query, which lets other requests run every few milliseconds. */
 export type Turns = {
-  /** The time limit applies from now on. */
+  /** Restarts the timeout. */
   readonly restart: () => void
-  /** What is left of the time limit. @throws Status 504 */
+  /** Returns the remaining time until the timeout. @throws Status 504 */
   readonly leftMs: () => number
   readonly isOver: () => boolean
-  /** @throws Status 504, and the reason of the signal */
+  /** Waits for the next time slice. @throws Status 504; the reason of the aborted signal */
   readonly next: () => Promise<void>
   readonly run: <T>(steps: Steps<T>) => Promise<T>
 }

@@ -6,17 +6,18 @@ import { reasonOf, refusedCredentials, type SearchClient } from './client.ts'
 import { toDocument } from './document.ts'
 import { indexOf } from './indices.ts'
 
-// Far below http.max_content_length of 100 MB, and large enough to be efficient.
+// Size of a request: far below the default http.max_content_length of 100 MB, and large enough to
+// be efficient.
 const chunkBytes = 8 * 1024 * 1024
 const timeoutMs = 30_000
-// Error types of documents that the engine can never store.
+// Error types of documents that the search engine can never store.
 const ofDocument = /^(mapper_parsing|document_parsing|strict_dynamic_mapping|illegal_argument)_exception\b/
 
 /**
- * Stores a batch. Document IDs are derived from record IDs, or from the batch and the position in
- * it, so that a retry finds its documents even if the first response was lost.
+ * Stores a batch. Document IDs are derived from record IDs, or from the batch and the index in it,
+ * so that a retry finds the documents that are already stored.
  *
- * @throws Status 429, 503, 507; parts may then be stored, and a retry completes them
+ * @throws Status 429, 503, 507; some records may then be stored, and a retry stores the others
  */
 export async function appendBatch(
   client: SearchClient,
@@ -63,7 +64,12 @@ function* toChunks(lines: readonly string[]): Generator<{ from: number; text: st
   }
 }
 
-/** @returns undefined if it is stored, otherwise why it can never be */
+/**
+ * Reads the result of a document. Returns undefined if it was stored now, `known` if it was stored
+ * before, otherwise the reason why it can never be stored.
+ *
+ * @throws Status for errors that a retry may overcome
+ */
 function readItem(item: unknown): string | undefined {
   const result = isRecord(item) && isRecord(item.create) ? item.create : {}
   const status = Number(result.status ?? 500)
@@ -73,12 +79,12 @@ function readItem(item: unknown): string | undefined {
   if (/flood-stage|cluster_block/.test(said)) {
     throw insufficientStorage(`the log store rejects new lines: ${said}`)
   }
-  // An authorized request may contain unauthorized documents, with status 200. The lines are not at
-  // fault.
+  // The status of a request can be 200 although documents in it were unauthorized. The lines are
+  // not at fault.
   if (status === 401 || status === 403) throw refusedCredentials(new Error(said))
   if (status === 429) throw tooManyRequests('the log store is overloaded', 1)
-  // Other errors concern the engine (shard limit, closed index). Reporting a line as invalid would
-  // make the client drop it.
+  // Other errors concern the search engine (shard limit, closed index). If they were reported as
+  // invalid lines, the client would drop the lines.
   if (!ofDocument.test(said))
     throw unavailable(`the log store responded with ${status}: ${said}`, undefined, 5)
   return said

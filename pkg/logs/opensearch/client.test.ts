@@ -19,7 +19,7 @@ const call = { method: 'GET', path: '/x', timeoutMs: 2000 } as const
 
 type Listener = (req: IncomingMessage, res: ServerResponse) => unknown
 
-// Stands for an engine in the moods that a real one cannot be made to show.
+// Uses a fake search engine, for failures that a real one cannot be made to show.
 describe('createSearchClient', () => {
   let server: ReturnType<typeof createHttpServer> | ReturnType<typeof createHttpsServer> | undefined
   let client: SearchClient | undefined

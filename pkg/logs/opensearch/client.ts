@@ -22,7 +22,7 @@ export type SearchCall = {
   /** Newline-delimited JSON, for _bulk. */
   readonly lines?: string
   readonly timeoutMs: number
-  /** Of the response. */
+  /** Maximum size of the response in bytes. */
   readonly maxBytes?: number
   readonly signal?: AbortSignal
 }
@@ -34,14 +34,17 @@ export type SearchClient = {
   readonly close: () => Promise<void>
 }
 
-// About the number of search threads of a node; more would only queue there, where they cannot be
-// cancelled.
+// Maximum number of concurrent requests: about the number of search threads of a node. More would
+// queue in the search engine, where they cannot be cancelled.
 const maxInFlight = 16
 const maxWaiting = 256
-// Larger than the response to a batch, which has a result for each line.
+// Larger than the response to a maximum batch, which has a result for each line.
 const maxResponseBytes = 64 * 1024 * 1024
 
-/** OpenSearch 1 to 3 and Elasticsearch 7.10 to 9: only calls are used that all of them have. */
+/**
+ * Creates a client for OpenSearch 1 to 3 and Elasticsearch 7.10 to 9. Callers only use requests
+ * that all of these support.
+ */
 export function createSearchClient(
   engine: SearchEngine,
   credentials: SearchCredentials,
@@ -54,7 +57,7 @@ export function createSearchClient(
       maxWaiting,
       refuse: () => tooManyRequests(`too many concurrent ${what}`, 1),
     })
-  // Ingest does not wait for searches.
+  // Separate queues, so that ingest does not wait for searches.
   const [searches, batches] = [createQueue('log queries'), createQueue('batches of logs')]
   return {
     call(call) {
@@ -71,12 +74,12 @@ async function send(transport: Transport, call: SearchCall): Promise<unknown> {
   const content = lines === undefined ? (body === undefined ? {} : { body }) : { bulkBody: lines }
   const late = AbortSignal.timeout(timeoutMs)
   const ended = signal === undefined ? late : AbortSignal.any([late, signal])
-  // Streamed, because the client library would read a response of any size, and rejects records
+  // Streamed, because the client library otherwise reads responses of any size, and rejects records
   // with a field `__proto__`.
   const options = { requestTimeout: timeoutMs, asStream: true }
   const request = transport.request({ method, path, querystring, ...content }, options)
-  // A function without a result: abort() returns the request, and a rejected promise of a listener
-  // would crash the process.
+  // Returns nothing: abort() returns the request, and a rejected promise from a listener would
+  // crash the process.
   const abort = () => {
     request.abort()
   }
@@ -112,12 +115,12 @@ function toStatus(error: unknown): unknown {
   return isNoAnswer ? unavailable('the log store is not responding', cause, 5) : cause
 }
 
-/** Converts an error of the engine. */
+/** Converts an error response of the search engine to a Status. */
 function toRefusal(code: number, answer: unknown): Status {
   const said = reasonOf(answer)
   const cause = new Error(`the log store responded with ${code}: ${said}`)
-  // Partial results are disabled, so the engine fails at its time limit: with 500, or 429 in
-  // Elasticsearch 9.
+  // Partial results are disabled, so the search engine fails at its timeout: with 500, or with 429
+  // in Elasticsearch 9.
   if (said.endsWith(': Time exceeded')) return timedOut(tooSlow)
   if (code === 429 && !said.includes('flood-stage')) return tooManyRequests('the log store is overloaded', 1)
   if (said.includes('flood-stage') || said.includes('cluster_block'))
@@ -129,19 +132,26 @@ function toRefusal(code: number, answer: unknown): Status {
   return unavailable(cause.message, cause, 5)
 }
 
-/** Kapis lacks a permission; it is not the fault of the caller, who may retry after it is fixed. */
+/**
+ * Returns the error if Kapis lacks a permission. It is 503, because the caller is not at fault and
+ * may retry later.
+ */
 export function refusedCredentials(cause: Error): Status {
   return unavailable('the log store rejected the credentials of Kapis', cause, 30)
 }
 
 /**
- * An error that is safe to log: errors of the client contain the whole request with credentials.
+ * Returns an error that is safe to log. Errors of the client library contain the whole request with
+ * its credentials.
  */
 function toCause(error: unknown): Error {
   return error instanceof Error ? new Error(`${error.name}: ${error.message}`) : new Error(String(error))
 }
 
-/** Type and reason, innermost first: the outer ones only say that a phase failed. */
+/**
+ * Returns type and reason of an error. Prefers the root cause: the outer error only says which
+ * phase failed.
+ */
 export function reasonOf(body: unknown): string {
   const error = isRecord(body) ? body.error : undefined
   if (!isRecord(error)) return typeof error === 'string' ? error.slice(0, 300) : 'no reason given'

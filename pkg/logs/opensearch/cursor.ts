@@ -4,35 +4,36 @@ import { formatTime } from '../rfc3339.ts'
 import type { Order } from '../store.ts'
 
 /**
- * The position of a record: its time, its sequence number in its shard, and the number of records
- * with the same two values up to it, since shards count separately. The engine returns these in the
- * order of the shards.
+ * The position of a record: its time, its sequence number in its shard, and its rank among records
+ * for which both are equal. Each shard has its own sequence, and the search engine returns equal
+ * records in the order of the shards.
  */
 export type Place = { readonly time: string; readonly sequence: number; readonly nth: number }
 
-// Indices with more shards are not expected.
+// Maximum rank: the number of shards of an index.
 const maxNth = 1024
 
 export const sortFields = (order: Order) => [
-  // Indices of others have milliseconds; compared in nanoseconds they sort together with ours.
+  // Indices that other programs created have times in milliseconds. Compared in nanoseconds, these
+  // sort together with those of Kapis.
   { time: { order, numeric_type: 'date_nanos', unmapped_type: 'date' } },
-  // An index without lines has no mapping for any field.
+  // An index without lines lacks a mapping, which would be an error.
   { _seq_no: { order, unmapped_type: 'long' } },
 ]
 
 /**
- * The `search_after` value that starts with all records of a position; those up to the cursor are
- * skipped.
+ * Returns the `search_after` value from which a search returns all records with the time and
+ * sequence of a position. The caller must skip those up to the cursor.
  */
 export function searchAfter({ time, sequence }: Place, order: Order): readonly [string, number] {
   return [time, order === 'asc' ? sequence - 1 : sequence + 1]
 }
 
 /**
- * The position of a hit.
+ * Returns the position of a hit.
  *
- * @param sort the time in nanoseconds since 1970, and the sequence number in its shard
- * @param before the position of the previous hit, undefined for the first
+ * @param sort time in nanoseconds since 1970, and sequence number in its shard
+ * @param before position of the previous hit; undefined for the first
  */
 export function placeOf(sort: unknown, before: Place | undefined): Place {
   const [ns, number] = Array.isArray(sort) ? sort : []
@@ -45,7 +46,7 @@ export function toCursor({ time, sequence, nth }: Place): string {
   return Buffer.from(JSON.stringify([time, sequence, nth])).toString('base64url')
 }
 
-/** @throws Status 400 */
+/** @throws Status 400 if the cursor is invalid */
 export function parseCursor(cursor: string): Place {
   try {
     const [time, sequence, nth] = JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8'))
@@ -61,7 +62,7 @@ export function parseCursor(cursor: string): Place {
   throw badRequest('invalid cursor: use the cursor of a record from an earlier response')
 }
 
-/** The format of `toCursor`, with a time in the range of the engine. */
+/** Reports whether `toCursor` may have written a time, and the search engine supports it. */
 function isOwnTime(time: string): boolean {
   const timeNs = parseTimestamp(time)
   return timeNs !== undefined && formatTime(timeNs) === time

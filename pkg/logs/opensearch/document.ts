@@ -5,8 +5,8 @@ import type { LogRecord } from '../record.ts'
 import { formatTime } from '../rfc3339.ts'
 
 /**
- * The document of a record: the format of the Kubernetes filter of Fluent Bit, with labels and
- * fields also as `key=value`.
+ * Converts a record to a document in the format of Fluent Bit's Kubernetes filter. Labels and
+ * fields are also stored as `key=value`, which is searched.
  */
 export function toDocument(record: LogRecord): object {
   const time = formatTime(record.timeNs)
@@ -32,7 +32,7 @@ export function toDocument(record: LogRecord): object {
   }
 }
 
-/** As text, since clients of the engine would round numbers. */
+/** Bigints become text, because clients of the search engine would round numbers. */
 function digitsOf(_name: string, value: unknown): unknown {
   return typeof value === 'bigint' ? String(value) : value
 }
@@ -41,7 +41,7 @@ function pairsOf(fields: Fields): readonly string[] {
   return Object.keys(fields).flatMap(name => fieldValues(fields, name).map(value => `${name}=${value}`))
 }
 
-/** Converts a document to a record, whichever program stored it. */
+/** Converts a document to a record. Other programs may have stored it. */
 export function toRecord(source: unknown): LogRecord {
   const document = isRecord(source) ? source : {}
   const kubernetes = isRecord(document.kubernetes) ? document.kubernetes : {}
@@ -75,7 +75,10 @@ function toScalar(value: unknown): FieldScalar {
     : toWords(value)
 }
 
-/** Others may have stored any JSON: an object is not text, and may have a field `toString`. */
+/**
+ * Converts a value to text. Other programs may have stored any JSON. String() is unsafe for
+ * objects, which may have a field `toString`.
+ */
 function toWords(value: unknown): string {
   return typeof value === 'object' ? formatJson(value) : String(value)
 }
@@ -88,7 +91,10 @@ function toText(value: unknown): string {
   return typeof value === 'string' ? value : ''
 }
 
-/** Labels are flat; others may store them as objects, since a dot in a name creates one. */
+/**
+ * Flattens labels. Other programs may store them as nested objects, because a dot in a name creates
+ * one.
+ */
 function flatten(labels: Readonly<Record<string, unknown>>, prefix = ''): Readonly<Record<string, string>> {
   const pairs = Object.entries(labels).flatMap(([key, value]): [string, string][] => {
     if (isRecord(value)) return Object.entries(flatten(value, `${prefix}${key}.`))

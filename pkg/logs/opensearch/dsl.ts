@@ -11,7 +11,7 @@ export type Dsl = Readonly<Record<string, unknown>>
 const fields: Readonly<
   Record<Extract<Field, string>, { readonly text: string; readonly whole: readonly string[] }>
 > = {
-  // In indices of Fluent Bit the line is a keyword, up to a length.
+  // In indices that Fluent Bit writes, `log.keyword` has lines up to a maximum length.
   log: { text: 'log', whole: ['log.raw', 'log.keyword'] },
   namespace: { text: 'kubernetes.namespace_name', whole: ['kubernetes.namespace_name.keyword'] },
   pod: { text: 'kubernetes.pod_name', whole: ['kubernetes.pod_name.keyword'] },
@@ -20,16 +20,16 @@ const fields: Readonly<
   dockerId: { text: 'kubernetes.docker_id', whole: ['kubernetes.docker_id.keyword'] },
 }
 
-// index.max_terms_count, and a number of clauses far from any limit.
+// The default of index.max_terms_count, and a number of clauses far below any limit.
 const maxTerms = 65_536
 const maxGroups = 256
 const latestNs = 2n ** 63n - 1n
-// Maximum number of words with a prefix.
+// Maximum number of indexed words that a prefix may match.
 const maxExpansions = 20_000
 
 /**
  * Translates a filter to a query of the search engine, in filter context so that it can be cached.
- * Values of the caller are always values in the tree.
+ * Input of the caller only becomes values in the JSON, never query syntax.
  */
 export function toDsl({ scope, startNs, endNs, expression }: LogFilter): Dsl {
   // Elasticsearch 9 fails for a histogram of nanosecond times with only an upper bound.
@@ -47,8 +47,9 @@ export function toDsl({ scope, startNs, endNs, expression }: LogFilter): Dsl {
 }
 
 /**
- * Always with nine digits: Elasticsearch 8 rounds an upper bound without a fraction up to the end
- * of its second. Nanosecond times end in 2262; later ones are rejected.
+ * Formats a time with nine fractional digits: Elasticsearch 8 rounds an upper bound without a
+ * fraction up to the end of its second. Times after 2262 are not valid in nanoseconds and become
+ * the latest valid time.
  */
 function toBound(timeNs: bigint): string {
   const given = timeNs > latestNs ? latestNs : timeNs
@@ -56,8 +57,9 @@ function toBound(timeNs: bigint): string {
 }
 
 /**
- * One `terms` clause for namespaces that existed before the requested time; for younger ones a
- * clause for each creation time if they are few, otherwise a script with a table.
+ * Limits a query to the scope of the caller. Namespaces that are older than the requested time
+ * share a `terms` clause. Younger ones get a clause per creation time if these are few, otherwise a
+ * script with a table of creation times.
  */
 function toScope(scope: Scope, startNs: bigint | undefined): readonly Dsl[] {
   if (scope === 'everything') return []
@@ -86,8 +88,9 @@ function namespaces(permitted: readonly PermittedNamespace[]): Dsl {
 }
 
 /**
- * The script is constant and compiled once; the namespaces are its parameters. Creation times are
- * whole seconds.
+ * Returns a script that compares the time of a line with the creation time of its namespace, in
+ * whole milliseconds. The source is constant, so that it is compiled once; the namespaces are
+ * parameters.
  */
 function createdBefore(permitted: readonly PermittedNamespace[]): Dsl {
   const since = Object.fromEntries(
@@ -108,7 +111,7 @@ function toQuery(expression: Expression): Dsl {
   return expression.op === 'and' ? { bool: { filter: operands } } : anyOf(operands)
 }
 
-/** Without any, nothing matches. */
+/** Returns the disjunction. Without queries it matches nothing. */
 function anyOf(queries: readonly Dsl[]): Dsl {
   const [first] = queries
   if (first === undefined) return { match_none: {} }
@@ -143,7 +146,9 @@ function toFieldQuery(field: Extract<Field, string>, test: Test): Dsl {
   }
 }
 
-/** @throws Status 400 if the engine cannot express it */
+/**
+ * Translates a regular expression to Lucene's syntax. @throws Status 400 if that is not possible
+ */
 function translate({ source, caseSensitive }: Extract<Test, { readonly kind: 'regex' }>): string {
   const node = parseRegex(source)
   const value = node && toLuceneRegexp(node, caseSensitive)
@@ -161,7 +166,7 @@ function noComparison(): Status {
 
 function toPhrase(field: string, words: readonly string[], prefix: boolean): Dsl {
   const [first = ''] = words
-  // A pattern without words matches everything; a missing field counts as empty text.
+  // Without words everything matches, also a missing field, which counts as empty text.
   if (words.length === 0) return { match_all: {} }
   if (prefix && words.length === 1) return { prefix: { [field]: { value: first } } }
   const query = words.join(' ')
@@ -169,9 +174,14 @@ function toPhrase(field: string, words: readonly string[], prefix: boolean): Dsl
   return { match_phrase: { [field]: { query } } }
 }
 
-/** @param before the beginning of the value */
+/**
+ * Matches values that contain a text.
+ *
+ * @param before text at the start of the value, such as `name=`
+ */
 function contains(field: string, text: string, caseSensitive: boolean, before = ''): Dsl {
-  // The engine only folds ASCII case; other characters are spelled out.
+  // The search engine only folds the case of ASCII. Case variants of other characters are spelled
+  // out.
   // biome-ignore lint/suspicious/noControlCharactersInRegex: the range is ASCII
   if (!caseSensitive && !/^[\x00-\x7f]*$/.test(text)) {
     const items = [...text].map(character => {
@@ -188,11 +198,11 @@ function regexp(field: string, value: string): Dsl {
   return { regexp: { [field]: { value, flags: 'NONE' } } }
 }
 
-// The characters of ReplicaSet hashes and generated names (see workload-pods.ts).
+// Characters of ReplicaSet hashes and generated names (see workload-pods.ts).
 const hash = '[bcdfghjklmnpqrstvwxz2456789]'
 const longestBase = 58
 
-/** The pod names that a workload generates, cut as Kubernetes does. */
+/** Returns a regular expression for the names of a workload's pods, truncated as in Kubernetes. */
 function podNames(workload: string): string {
   const name = escapeLucene(workload)
   const suffix = '[a-z0-9]{5}'
@@ -206,7 +216,10 @@ function podNames(workload: string): string {
   return names.join('|')
 }
 
-/** Labels are stored as `key=value` in one field, and by others as fields of an object. */
+/**
+ * Queries a label. Kapis stores labels as `key=value` in one field, other programs as fields of an
+ * object.
+ */
 function toLabelQuery(label: string, test: Test): Dsl {
   const own = toPairQuery('kubernetes.label_pairs', label, test)
   return test.kind === 'in'
@@ -243,7 +256,10 @@ function toText(text: string, caseSensitive: boolean): string {
   return toLuceneRegexp({ kind: 'sequence', items }, caseSensitive) ?? ''
 }
 
-/** Like values of labels: ASCII letters and digits with `-`, `_` and `.` between them. */
+/**
+ * Returns a regular expression for values that contain the words in sequence. As in label values,
+ * words are separated by `-`, `_` and `.`.
+ */
 function toWords(words: readonly string[], prefix: boolean): string {
   const spelled = words.map(word =>
     toText(word, false)

@@ -7,7 +7,8 @@ import { queryRecords, type Search } from './search.ts'
 const everyMs = 1_000
 const timeoutMs = 10_000
 const page = 1_000
-// Lines arrive late: shippers buffer them, and the engine makes them searchable with a delay.
+// Each poll searches this far back, because lines arrive late: shippers buffer them, and the search
+// engine makes them searchable with a delay.
 const overlapNs = 15_000_000_000n
 
 /**
@@ -19,7 +20,7 @@ export async function* followRecords(
   filter: LogFilter,
   signal: AbortSignal,
 ): AsyncGenerator<readonly Hit[]> {
-  // undefined before the existing records are known.
+  // undefined until the existing records are known.
   let seen: ReadonlySet<string> | undefined
   while (!signal.aborted) {
     const startNs = max(BigInt(Date.now()) * 1_000_000n - overlapNs, filter.startNs ?? 0n)
@@ -34,19 +35,19 @@ export async function* followRecords(
     } catch (error) {
       if (signal.aborted) return
       if (!isPassing(error)) throw error
-      // Shown records stay known if a later page fails.
+      // Records that were already yielded remain known if a later page fails.
       seen &&= new Set([...seen, ...recent])
     }
     await sleep(everyMs, undefined, { signal }).catch(() => undefined)
   }
 }
 
-/** A tail survives a temporary failure of the engine. */
+/** Reports whether an error is temporary, so that following continues. */
 function isPassing(error: unknown): boolean {
   return error instanceof Status && error.code >= 429
 }
 
-/** Page by page: there may be more than fits into memory. */
+/** Reads records page by page, because there may be more than fit into memory. */
 async function* readSince(
   search: Search,
   filter: LogFilter,

@@ -16,7 +16,7 @@ describe('indicesOf', () => {
     [at(20), at(20, 1), 'p-2026.11.20,p-2026.11.21'],
     [at(19, 23), at(21), 'p-2026.11.19,p-2026.11.20,p-2026.11.21,p-2026.11.22'],
     [at(20), undefined, 'p-2026.11.20,p-2026.11.21,p-2026.11.22'],
-    // Lines with a time far in the future are not written.
+    // Indices of days far in the future are omitted: such lines are not stored.
     [at(21), Date.UTC(2200, 0), 'p-2026.11.21,p-2026.11.22,p-2026.11.23'],
     [Date.UTC(2026, 8, 1), at(20), 'p-*'],
     [undefined, at(20), 'p-*'],

@@ -1,18 +1,22 @@
 const dayMs = 86_400_000
-// Longer lists of names are slower than a pattern, and may not fit into a URL.
+// Maximum number of indices to name. Longer lists are slower than a pattern, and may not fit into a
+// URL.
 const maxDays = 30
 
-/** The index of a time: one per UTC day, as Fluent Bit names them with Logstash_Format. */
+/**
+ * Returns the name of the index for a time. There is one per UTC day, named as Fluent Bit does with
+ * Logstash_Format.
+ */
 export function indexOf(prefix: string, timeMs: number): string {
   return `${prefix}-${new Date(timeMs).toISOString().slice(0, 10).replaceAll('-', '.')}`
 }
 
 /**
- * Returns the indices that may contain records of a time range. Fluent Bit names an index by the
- * time of reading, which may be the next day.
+ * Returns the indices that may contain records of a time range. Includes the day after it, because
+ * Fluent Bit names an index by the time when it reads a line.
  *
- * @param startMs undefined: no lower limit
- * @param endMs undefined: now
+ * @param startMs undefined for no lower limit
+ * @param endMs undefined for now
  */
 export function indicesOf(
   prefix: string,

@@ -28,7 +28,7 @@ const expressible: readonly [source: string, lucene: string][] = [
   ['[a-c]+\\b', `${any}([a-c]){1,}([^0-9A-Za-z_]${any})?`],
 ]
 
-/** @throws Error when it cannot be parsed */
+/** Parses and translates an expression. @throws Error if it cannot be parsed */
 function translate(source: string, caseSensitive = true): string | undefined {
   const node = parseRegex(source)
   if (node === undefined) throw new Error(`cannot parse ${source}`)
@@ -61,7 +61,7 @@ describe('wildcardToLucene', () => {
   it('begins and ends with words', () => {
     const lucene = wildcardToLucene({ kind: 'wildcard', pieces, extent: 'part', start: 'word', end: 'word' })
     expect(lucene).to.match(/^\(\(\.\|\n\)\*\[.+\]\)\?\[aA\].+\(\[.+\]\(\.\|\n\)\*\)\?$/s)
-    // An engine limits expressions to a thousand characters.
+    // Search engines limit expressions to a thousand characters.
     expect(lucene.length).to.be.below(600)
   })
 

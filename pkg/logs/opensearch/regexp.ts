@@ -3,20 +3,20 @@ import { foldCharacter } from '../filter/words.ts'
 import type { Range, RegexNode } from '../regex/parse.ts'
 import { wordSeparators } from './word-boundary.ts'
 
-// Any characters, line breaks among them.
+// Any characters, including line breaks.
 const anything = '(.|\n)*'
 const maxFolded = 64
-// Larger sets of characters are not examined.
+// Larger sets of characters are not checked for word characters.
 const maxCharacters = 256
 const [wordCharacter, otherCharacter] = ['[0-9A-Za-z_]', '[^0-9A-Za-z_]']
 
 /**
  * Translates a regular expression to the syntax of Lucene, which always matches the whole text and
- * has no anchors or boundaries. Every character except ASCII letters and digits is escaped, except
- * at the start of a range, so none has a special meaning.
+ * has neither anchors nor boundaries. Escapes every character except ASCII letters and digits, and
+ * except at the start of a range.
  *
- * @returns undefined for assertions that cannot be expressed: `\B`, inner `^` and `$`, and `\b`
- * except at an end next to a certain word or non-word character
+ * @returns undefined for assertions that Lucene cannot express: `\B`, inner `^` and `$`, and `\b`
+ * unless it is at an end and its neighbour is certainly a word character or certainly not
  */
 export function toLuceneRegexp(root: RegexNode, caseSensitive: boolean): string | undefined {
   const options = root.kind === 'choice' ? root.options : [root]
@@ -24,7 +24,7 @@ export function toLuceneRegexp(root: RegexNode, caseSensitive: boolean): string 
   return whole.every(text => text !== undefined) ? whole.join('|') : undefined
 }
 
-/** The same for a text with wildcards. */
+/** Translates a pattern with wildcards to the syntax of Lucene. */
 export function wildcardToLucene(test: WildcardTest): string {
   const inner = toText(wildcardNode(test), false) ?? ''
   if (test.extent === 'value') return inner
@@ -49,9 +49,10 @@ function toWhole(node: RegexNode, caseSensitive: boolean): string | undefined {
 }
 
 /**
- * Removes an assertion from an end of an expression.
+ * Removes an assertion at the start or end of a sequence.
  *
- * @returns what may be outside of that end; undefined if it cannot be expressed
+ * @returns an expression for the text before the start or after the end; undefined if Lucene cannot
+ * express the assertion
  */
 function takeEdge(items: RegexNode[], side: 'first' | 'last'): string | undefined {
   const edge = items.at(side === 'first' ? 0 : -1)
@@ -63,13 +64,14 @@ function takeEdge(items: RegexNode[], side: 'first' | 'last'): string | undefine
   items.splice(side === 'first' ? 0 : -1, 1)
   if (neighbourCharacter === undefined) return side === 'first' ? '' : '\n?'
   const outside = side === 'first' ? `${anything}${neighbourCharacter}` : `${neighbourCharacter}${anything}`
-  // The text may also begin or end there, unless a word character makes the boundary.
+  // The text may also begin or end at the boundary, unless only a word character outside can form
+  // it.
   return neighbourCharacter === wordCharacter ? outside : `(${outside})?`
 }
 
 /**
- * Returns the characters that form a boundary next to a node; undefined if that depends on the
- * matched character.
+ * Returns the class of characters that form a boundary with a node; undefined if that depends on
+ * the matched character.
  */
 function characterBeside(node: RegexNode | undefined, side: 'first' | 'last'): string | undefined {
   if (node?.kind === 'sequence') return characterBeside(node.items.at(side === 'first' ? 0 : -1), side)
@@ -112,7 +114,7 @@ function toText(node: RegexNode, caseSensitive: boolean): string | undefined {
 
 function joined(nodes: readonly RegexNode[], caseSensitive: boolean, separator: string): string | undefined {
   const inner = nodes.map(node => toText(node, caseSensitive))
-  // An empty expression is written as an empty group.
+  // Lucene requires a group for an empty expression.
   return inner.every(text => text !== undefined) ? inner.map(text => text || '()').join(separator) : undefined
 }
 
@@ -120,7 +122,7 @@ function toSet(
   { ranges, negated }: Extract<RegexNode, { readonly kind: 'set' }>,
   caseSensitive: boolean,
 ): string {
-  // Any character at all.
+  // Any character, including line breaks.
   if (negated && ranges.length === 0) return '(.|\n)'
   const parts = ranges.map(([low, high]) => {
     const range = toRange(low, high)
@@ -130,8 +132,8 @@ function toSet(
 }
 
 /**
- * Since Lucene 9 an escaped character cannot start a range, so the lower bound is not escaped;
- * special characters are put before it one by one.
+ * Writes a range. Since Lucene 9 an escaped character cannot start a range, so the lower bound is
+ * not escaped. Characters that need escaping are instead written before the range.
  */
 function toRange(low: number, high: number): string {
   if (low === high) return escapePoint(low)
@@ -140,7 +142,10 @@ function toRange(low: number, high: number): string {
   return `${character}-${escapePoint(high)}`
 }
 
-/** The other case of the characters of a range; of a wide one only for ASCII. */
+/**
+ * Returns the characters of a range in the other case. For wide ranges, only those of ASCII
+ * letters.
+ */
 function otherCases(low: number, high: number): string {
   const isWide = high - low > maxFolded
   const [from, to] = isWide ? [Math.max(low, 0x41), Math.min(high, 0x7a)] : [low, high]

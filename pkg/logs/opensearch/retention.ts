@@ -8,15 +8,15 @@ const withinMs = 30_000
  * Deletes the indices of expired days.
  *
  * @param days number of days (UTC) to keep, including today
- * @returns the deleted names
- * @throws Status 503, 504 if the engine fails
+ * @returns the names of the deleted indices
+ * @throws Status 503, 504 if the search engine fails
  */
 export async function deleteExpired(
   client: SearchClient,
   prefix: string,
   { days, nowMs }: { readonly days: number; readonly nowMs: number },
 ): Promise<readonly string[]> {
-  // Another replica may delete some concurrently.
+  // Ignores missing indices, because another replica may delete some concurrently.
   const querystring = { ignore_unavailable: 'true' }
   const path = `/${prefix}-*/_alias`
   const answer = await client.call({ method: 'GET', path, querystring, timeoutMs: withinMs })
@@ -27,7 +27,10 @@ export async function deleteExpired(
   return expired
 }
 
-/** Only indices with the name of a past day: others with the same prefix are not ours. */
+/**
+ * Returns the indices to delete: only those named after a past day. Kapis did not create others
+ * with the same prefix.
+ */
 export function findExpired(
   names: readonly string[],
   prefix: string,

@@ -14,7 +14,7 @@ const query: LogQuery = {
   withTotal: true,
 }
 
-/** An engine with lines, which aborts responses that exceed a number of characters. */
+/** Creates a fake search engine that fails if a response exceeds `maxChars` characters. */
 function createEngine(lines: readonly string[], maxChars: number) {
   const sizes: number[] = []
   const call = async ({ body }: SearchCall): Promise<unknown> => {

@@ -23,20 +23,20 @@ export type Search = { readonly client: SearchClient; readonly prefix: string }
 
 const kept = ['time', '@timestamp', 'log', 'kubernetes', 'fields']
 const maxBuckets = 10_000
-// index.max_result_window
+// The default of index.max_result_window: the maximum of from + size.
 const maxWindow = 10_000
-// Larger than a page with the maximum text, its labels and pod names.
+// Larger than a page of maximum size, including labels and pod names.
 const maxResponseBytes = 2 * maxPageChars
-// Maximum number of shards of an index; with more, the cursor after a page reached by `from` is not
-// exact.
+// Maximum number of shards of an index. With more, the first cursor of a page requested by `from`
+// may be inexact.
 const maxAtPlace = 32
 const dockerId = 'kubernetes.docker_id.keyword'
-// Up to this number of distinct values, the count of the engine is (nearly) exact.
+// Up to this number of distinct values, counts of the search engine are (nearly) exact.
 const precision = 40_000
-// The engine has its own time limit; this is for one that hangs.
+// Added to the timeout that the search engine applies itself, in case it hangs.
 const graceMs = 2_000
 
-/** Searches until the page is full, its text limit is reached, or there are no more records. */
+/** Searches until the page is full, its size limit is reached, or no more records match. */
 export async function queryRecords(
   search: Search,
   query: LogQuery,
@@ -79,15 +79,16 @@ type Part = {
 }
 
 /**
- * One search, for fewer records if the requested ones have too much text. Records at the same
- * position in several shards are distinguished by their count, so some are requested again.
+ * Runs one search, for fewer records if the requested ones exceed the size limit of responses.
+ * Records at the same position in several shards are distinguished by their rank, so the search
+ * repeats some known records.
  */
 async function queryPart(search: Search, query: LogQuery, limits: QueryLimits): Promise<Part> {
   const { filter, order, size, start, withTotal } = query
   const after = 'from' in start ? undefined : parseCursor(start.after)
-  // Before a page there may be records at the same position as its first record.
+  // Records before the page may have the same position as its first record.
   const known = 'from' in start ? Math.min(start.from, maxAtPlace) : (after?.nth ?? 0)
-  // Repeated records count for the window.
+  // Repeated records count towards the window.
   const first = Math.min(size, maxWindow - known)
   const place =
     'from' in start ? { from: start.from - known } : after && { search_after: searchAfter(after, order) }
@@ -116,7 +117,7 @@ async function queryPart(search: Search, query: LogQuery, limits: QueryLimits): 
   }
 }
 
-/** How many of the found records are at or before a position. */
+/** Returns the number of found records at or before a position. */
 function countKnown(found: readonly Found[], { time, sequence, nth }: Place): number {
   const beyond = found.findIndex(
     ({ place }) => place.time !== time || place.sequence !== sequence || place.nth > nth,
@@ -145,7 +146,7 @@ export async function countRecords(
   }
 }
 
-/** @throws Status 400 when there would be too many buckets */
+/** @throws Status 400 if there are too many buckets */
 export async function countByTime(
   search: Search,
   filter: LogFilter,
@@ -176,7 +177,7 @@ function toCount({ key, doc_count: count }: Readonly<Record<string, unknown>>): 
 }
 
 /**
- * Searches the days in the time range of the filter.
+ * Searches the indices of the days in the time range of the filter.
  *
  * @throws Status 400, 429, 503, 504
  */
@@ -191,7 +192,7 @@ async function send(
   const answer = await client.call({
     method: 'POST',
     path: `/${indicesOf(prefix, span, Date.now())}/_search`,
-    // A partial result would look complete.
+    // Partial results are disabled: they would look complete.
     querystring: {
       ignore_unavailable: 'true',
       allow_no_indices: 'true',

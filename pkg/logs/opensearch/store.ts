@@ -17,14 +17,14 @@ export type OpenSearchOptions = {
   /** Prefix of the index names: `<prefix>-YYYY.MM.DD`. */
   readonly prefix: string
   readonly logger: Logger
-  /** Time slices of the main thread, since parsing a batch takes long. */
+  /** Time slices of the main thread, which parses batches. */
   readonly timeSlices: TimeSlices
   /**
-   * Retention in days including today, for indices that only Kapis writes. If not set, nothing is
-   * deleted.
+   * Number of days to keep, including today, for indices that only Kapis writes. If undefined,
+   * nothing is deleted.
    */
   readonly retentionDays?: number
-  /** After how long a template that the engine refused is tried again: a minute when left out. */
+  /** Delay in milliseconds before a rejected index template is sent again. Defaults to a minute. */
   readonly setUpAgainMs?: number
 }
 
@@ -32,7 +32,10 @@ const setUpWithinMs = 10_000
 const setUpAgainAfterMs = 60_000
 const retentionMs = 3_600_000
 
-/** The log store in OpenSearch or Elasticsearch, with the indices that Fluent Bit creates. */
+/**
+ * Creates a log store in OpenSearch or Elasticsearch. Its indices are compatible with those that
+ * Fluent Bit creates.
+ */
 export function createOpenSearchStore(options: OpenSearchOptions): LogStore {
   const { engine, credentials, prefix, logger, timeSlices, retentionDays } = options
   const { setUpAgainMs = setUpAgainAfterMs } = options
@@ -43,7 +46,10 @@ export function createOpenSearchStore(options: OpenSearchOptions): LogStore {
   let expiring: NodeJS.Timeout | undefined
   let isClosed = false
 
-  /** Before the first line, so that the template applies to the first index. */
+  /**
+   * Creates the index template once. Must precede the first line, because a template only applies
+   * to later indices.
+   */
   function ready(): Promise<void> {
     setUp ??= prepare().catch(error => {
       setUp = undefined
@@ -55,8 +61,8 @@ export function createOpenSearchStore(options: OpenSearchOptions): LogStore {
   async function prepare(): Promise<void> {
     const refusal = await putTemplate(client, prefix)
     if (refusal === undefined) return
-    // Another template may apply, or the permission to create one is missing: lines are stored
-    // anyway. Either may change later.
+    // Another template may have precedence, or Kapis may lack the permission. Both may change
+    // later; until then lines are stored without this template.
     logger.warn({ err: refusal }, 'failed to create the index template of the log store')
     retrying = setTimeout(() => {
       setUp = undefined
@@ -91,7 +97,7 @@ export function createOpenSearchStore(options: OpenSearchOptions): LogStore {
     follow: (filter, signal) => followRecords(search, filter, signal),
     async check() {
       try {
-        // Not `/`, which requires permissions beyond these indices.
+        // A search, because `/` requires permissions beyond these indices.
         const path = `/${prefix}-*/_search`
         const querystring = { size: '0', terminate_after: '1', track_total_hits: 'false' }
         await client.call({ method: 'GET', path, querystring, timeoutMs: 2_000 })
@@ -109,7 +115,10 @@ export function createOpenSearchStore(options: OpenSearchOptions): LogStore {
   }
 }
 
-/** @returns the error of the engine; undefined if it accepted the template */
+/**
+ * Creates the index template. @returns the error if the search engine rejects it, otherwise
+ * undefined
+ */
 async function putTemplate(client: SearchClient, prefix: string): Promise<unknown> {
   const put = (rawType: 'wildcard' | 'keyword') =>
     client.call({
@@ -130,7 +139,7 @@ async function putTemplate(client: SearchClient, prefix: string): Promise<unknow
   }
 }
 
-/** A permanent error, for which a retry is pointless. */
+/** Reports whether an error is permanent, so that an immediate retry is pointless. */
 function isRefusal(error: unknown): boolean {
   return error instanceof Status && / answered 4\d\d: | refuses /.test(error.message)
 }

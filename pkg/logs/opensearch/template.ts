@@ -1,12 +1,13 @@
-// The word pattern of wordsOf in Java syntax (see words.ts). Lucene limits the length of terms.
+// The word pattern of wordsOf (see words.ts) in Java syntax. Lucene limits the length of terms, so
+// longer words are truncated.
 const words = '[\\p{IsHan}\\p{IsHiragana}]|[\\p{L}\\p{N}\\p{M}&&[^\\p{IsHan}\\p{IsHiragana}]]+'
 const longestTerm = 8000
 
 /**
- * The index template of `<prefix>-*`: nanosecond times, words as defined by Kapis, and the line as
- * a whole for substrings and regular expressions.
+ * Returns the index template of `<prefix>-*`: times in nanoseconds, words as in `wordsOf`, and each
+ * line as a whole for substrings and regular expressions.
  *
- * @param rawType `wildcard`, which uses an n-gram index; `keyword` for older engines
+ * @param rawType `wildcard`, which has an n-gram index; `keyword` for search engines without it
  */
 export function indexTemplate(prefix: string, rawType: 'wildcard' | 'keyword'): object {
   const name = {
@@ -38,7 +39,7 @@ export function indexTemplate(prefix: string, rawType: 'wildcard' | 'keyword'): 
             analyzer: 'kapis_words',
             fields: { raw: { type: rawType, ignore_above: longestTerm } },
           },
-          // As with labels: one field for each name would create as many fields as senders choose.
+          // Not indexed by name: a field per name would create as many fields as senders choose.
           fields: { type: 'object', enabled: false },
           field_pairs: { type: rawType, ignore_above: longestTerm },
           kubernetes: {
@@ -48,8 +49,8 @@ export function indexTemplate(prefix: string, rawType: 'wildcard' | 'keyword'): 
               container_name: name,
               host: name,
               docker_id: id,
-              // A field per label would result in as many fields as there are labels in the
-              // cluster.
+              // Not indexed by name: a field per label would create as many fields as the cluster
+              // has labels.
               labels: { type: 'object', enabled: false },
               label_pairs: { type: 'keyword', ignore_above: 1024 },
             },

@@ -4,7 +4,7 @@ import { type ProxyFor, readHttpProxy } from '../../http/proxy-environment.ts'
 export type SearchEngine = {
   readonly url: string
   readonly username: string
-  /** CA of the server, as PEM; '' for the CAs of Node.js. */
+  /** CA certificate of the server in PEM; '' for the CAs of Node.js. */
   readonly ca: string
 }
 
@@ -16,8 +16,8 @@ export type Transport = {
 }
 
 /**
- * The official client, without its methods for single APIs, since requests differ between the
- * engines.
+ * Creates the transport of the official client. Its methods for single APIs are not used, because
+ * requests differ between OpenSearch and Elasticsearch.
  */
 export function createTransport(
   engine: SearchEngine,

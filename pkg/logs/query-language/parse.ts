@@ -8,15 +8,16 @@ const maxLength = 4096
 const maxDepth = 50
 
 /**
- * Parses q=: terms side by side or with AND must all hold; OR binds less than AND, NOT binds most; parentheses group.
+ * Parses the parameter q. NOT binds tightest, then AND, then OR; parentheses group. Adjacent terms
+ * are combined like with AND.
  *
- *     error timeout            both words, in any order          "connection refused"   these words side by side
- *     (a OR b) NOT c           either, and not c                 err*                   a word that begins so
- *     *efus*                   contains, anywhere                case:Error             contains, with case
- *     /code=5\d\d/             regular expression                /Error/c               the same with case
+ *     error timeout            both words, in any order          "connection refused"   these words in sequence
+ *     (a OR b) NOT c           either, and not c                 err*                   a word with this prefix
+ *     *efus*                   a substring                       case:Error             a substring, case-sensitive
+ *     /code=5\d\d/             a regular expression              /Error/c               the same, case-sensitive
  *     namespace:shop pod:web-* fields                            labels.app:web         a label of the pod
  *
- * @returns undefined for an empty text, which asks for nothing
+ * @returns undefined for an empty text, which has no condition
  * @throws Status 400 with the position, counted from 1
  */
 export function parseQuery(text: string): Expression | undefined {
@@ -79,8 +80,8 @@ export function parseQuery(text: string): Expression | undefined {
 }
 
 /**
- * Parses log_query= of the platform API: comma-separated phrases, one of which must match; the last
- * word of each may be the beginning of one. Empty phrases are ignored.
+ * Parses the parameter log_query of the platform API: comma-separated phrases, one of which must
+ * match. The last word of a phrase may be the prefix of a word. Empty phrases are ignored.
  */
 export function parsePhrases(text: string): Expression | undefined {
   const phrases = text.split(',').filter(phrase => phrase.trim() !== '')

@@ -15,10 +15,10 @@ const fields: Readonly<Record<string, Field>> = {
   docker_id: 'dockerId',
 }
 
-// Unicode classes decide which characters are not part of a word.
+// Cost of a word boundary, which is a regular expression with Unicode classes.
 const wordEndCost = 250
 
-/** The condition of one term of q=. */
+/** Converts a term of q to a condition. */
 export function toExpression(term: Term, budget: RegexBudget): Expression {
   const { field: name, position } = term
   if (name === 'case') return match('log', { kind: 'contains', text: literal(term), caseSensitive: true })
@@ -35,7 +35,9 @@ export function toExpression(term: Term, budget: RegexBudget): Expression {
   return match(field, test)
 }
 
-/** Any other name is of a field of the line's own. */
+/**
+ * Returns the field with a name. Names other than those of the origin denote fields of the line.
+ */
 function toField(name: string): Field {
   if (name.startsWith('labels.')) return { label: name.slice('labels.'.length) }
   return (Object.hasOwn(fields, name) ? fields[name] : undefined) ?? { field: name }
@@ -52,7 +54,7 @@ function literal({ field, value, position }: Term): string {
 }
 
 function regexTest(value: Extract<Term['value'], { regex: string }>, budget: RegexBudget): Test {
-  // A slash within the slashes is written \/, which in the expression also stands for a slash.
+  // A slash in the expression is written \/, which also denotes a slash in the syntax of RE2.
   const { regex: source, caseSensitive, position } = value
   checkRegex(source, caseSensitive, position)
   if (!budget.spendOn(source)) refuseSize(position)
@@ -79,8 +81,8 @@ function checkRegex(source: string, caseSensitive: boolean, position: number): v
 }
 
 /**
- * The origin of a line is compared as a whole and case-sensitively; with wildcards it is a pattern,
- * which ignores case. Fields ignore case.
+ * Returns the test of a field. A part of the origin must equal the text, case-sensitive; with
+ * wildcards the case is ignored. For other fields, the case is always ignored.
  */
 function fieldTest(field: Field, pieces: readonly Piece[]): Test {
   const text = plainText(pieces)
@@ -89,7 +91,10 @@ function fieldTest(field: Field, pieces: readonly Piece[]): Test {
   return { kind: 'wildcard', pieces: joined(pieces), extent: 'value', start: 'open', end: 'open' }
 }
 
-/** In a line, text without wildcards matches words, and wildcards do not match spaces. */
+/**
+ * Returns the test of the line. Text without wildcards matches words. Wildcards do not match
+ * spaces.
+ */
 function logTest(pieces: readonly Piece[]): Test {
   const text = plainText(pieces)
   if (text !== undefined) return textTest(text, false)
@@ -103,7 +108,9 @@ function logTest(pieces: readonly Piece[]): Test {
   return { kind: 'wildcard', pieces: joined(pieces), extent: 'part', start, end }
 }
 
-/** Text without words, like `=>`, can only be matched literally. */
+/**
+ * Returns the test of a text for words. A text without words, such as `=>`, is matched literally.
+ */
 export function textTest(text: string, prefix: boolean): Test {
   const words = wordsOf(text)
   if (words.length === 0) return { kind: 'contains', text, caseSensitive: false }
@@ -119,7 +126,7 @@ function plainText(pieces: readonly Piece[]): string | undefined {
   return text
 }
 
-/** Adjacent texts are joined. */
+/** Joins adjacent texts. */
 function joined(pieces: readonly Piece[]): WildcardTest['pieces'] {
   const all: ({ readonly text: string } | '*' | '?')[] = []
   for (const piece of pieces) {
@@ -137,8 +144,7 @@ function isOneWord(text: string): boolean {
 }
 
 /**
- * Returns whether the start of the text must be a word boundary; a wildcard at an end is part of a
- * word.
+ * Reports whether the pattern must begin at a word boundary. A `?` at the edge is part of a word.
  */
 function beginsWord(piece: Piece | undefined): boolean {
   if (piece === undefined || typeof piece === 'string') return piece === '?'

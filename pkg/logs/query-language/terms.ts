@@ -6,7 +6,7 @@ export type Piece = { readonly text: string; readonly quoted: boolean } | '*' | 
 export type Term = {
   readonly kind: 'term'
   readonly position: number
-  /** The text before the colon. */
+  /** The name before the colon. */
   readonly field?: string
   readonly value:
     | { readonly pieces: readonly Piece[] }
@@ -20,23 +20,23 @@ export type Token =
   | Term
   | { readonly kind: '(' | ')' | 'AND' | 'OR' | 'NOT'; readonly position: number; readonly end: number }
 
-// In a URL, the text before :// is not a field.
+// In a URL, the text before `://` is not a field name.
 const fieldPattern = /([A-Za-z_@][A-Za-z0-9_@-]*(?:\.[A-Za-z0-9_./@-]+)?):(?!\/\/)/y
 const quotedFieldPattern = /((?:[A-Za-z_@][A-Za-z0-9_@.-]*\.)?"[^"\\]+"):/y
 const comparisonPattern =
   /([A-Za-z_@][A-Za-z0-9_@-]*(?:\.[A-Za-z0-9_./@-]+)?):?([<>]=?)(-?\d+(?:\.\d+)?)(?=[\s()]|$)/y
-// The slash that closes a regular expression must end the term, so that a path like /api/v1 is
+// The closing slash of a regular expression must end the term, so that a path such as /api/v1 is
 // plain text.
 const regexPattern = /\/((?:[^/\\\n]|\\.)+)\/(c?)(?=[\s()]|$)/y
 const operatorPattern = /(AND|OR|NOT)(?=[\s()]|$)/y
 const plainPattern = /[^\s()"*?\\]+/y
 
-/** @param position counted from 1, for messages */
+/** @param position counted from 1 */
 export function syntaxError(message: string, position: number): never {
   throw badRequest(`q: ${message} (at position ${position})`)
 }
 
-/** Cuts q= into its terms, operators and parentheses. */
+/** Splits q into terms, operators and parentheses. */
 export function readTerms(text: string): readonly Token[] {
   const tokens: Token[] = []
   let at = 0

@@ -9,7 +9,7 @@ import { readParameters, type Warn } from './parameters.ts'
 
 export type EventWhere = Where & {
   readonly workspaces?: readonly string[]
-  /** Parts of names of workspaces, with case. */
+  /** Substrings of workspace names, case-sensitive; one must match. */
   readonly workspaceParts?: readonly string[]
 }
 
@@ -23,7 +23,7 @@ export type EventQueryParameters = { readonly where: EventWhere } & (
   | { readonly operation: 'export'; readonly order: Order }
 )
 
-/** Parameters of both kinds of events. */
+/** Parameters that Kubernetes events and audit events share. */
 export const sharedParameters = [
   'operation',
   'workspace_filter',
@@ -39,9 +39,9 @@ export const sharedParameters = [
 ] as const
 
 /**
- * Reads the parameters of /events and /auditing/events.
+ * Parses the parameters of /events and /auditing/events.
  *
- * @throws Status 400 that names the parameter and what is allowed
+ * @throws Status 400 that names the parameter and the allowed values
  */
 export function parseEventQuery(query: QueryParameters, kind: EventKind, warn: Warn): EventQueryParameters {
   const { namespaces, namespaceParts, filters } = kind

@@ -9,7 +9,7 @@ import type { LogQuery, Order } from '../store.ts'
 import { readCounts, readPage, readTimes } from './page-parameters.ts'
 import { type Parameters, readParameters, type Warn } from './parameters.ts'
 
-/** The requested records, before the permissions of the caller are applied. */
+/** The requested records, regardless of the permissions of the caller. */
 export type Where = Omit<LogFilter, 'scope'> & {
   readonly namespaces?: readonly string[]
   /** Substrings of namespace names, case-sensitive; one must match. */
@@ -37,7 +37,7 @@ export type LogQueryParameters = { readonly where: Where } & (
   | ({ readonly operation: 'context' } & Around)
 )
 
-/** A record, and how many of its neighbours. */
+/** A record, and the number of records to return before and after it. */
 export type Around = {
   readonly cursor: string
   readonly namespace: string
@@ -80,7 +80,7 @@ const known = [
 /**
  * Parses the parameters of the log API.
  *
- * @throws Status 400 that names the parameter and what is allowed
+ * @throws Status 400 that names the parameter and the allowed values
  */
 export function parseLogQuery(query: QueryParameters, warn: Warn): LogQueryParameters {
   const parameters = readParameters(query, known, warn)
@@ -92,7 +92,8 @@ export function parseLogQuery(query: QueryParameters, warn: Warn): LogQueryParam
   const interval = parseInterval(parameters.text('interval') || '15m')
   const isFollowed = parameters.boolean('follow', false)
   if (isFollowed && operation !== 'query') throw badRequest('follow is possible with operation=query only')
-  // All parameters are validated, used or not: invalid ones are never ignored silently.
+  // Validates all parameters, even those that the operation does not use: invalid ones must not be
+  // ignored silently.
   readCounts(parameters)
   const form = readForm(parameters)
   const neighbours = readNeighbours(parameters)
@@ -144,7 +145,7 @@ function readExpression({ list, text }: Parameters): Expression | undefined {
 
 function readForm({ choice, boolean }: Parameters) {
   const format = choice('format', ['text', 'jsonl', 'csv'])
-  // Plain text contains only the lines; the other formats include the origin.
+  // Text contains only the lines; the other formats also include time and origin by default.
   const isTable = format !== 'text'
   return { format, withTime: boolean('with_time', isTable), withPod: boolean('with_pod', isTable) }
 }

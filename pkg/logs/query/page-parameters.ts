@@ -3,11 +3,11 @@ import type { LogFilter } from '../filter/filter.ts'
 import { type LogQuery, maxPageChars } from '../store.ts'
 import type { Parameters } from './parameters.ts'
 
-/** Maximum of from + size, as in Elasticsearch; deeper pages need a cursor. */
+/** Maximum of from + size, as in Elasticsearch. Deeper pages need a cursor. */
 export const maxWindow = 10_000
 const nsPerSecond = 1_000_000_000n
 
-/** start_time and end_time. @throws Status 400 */
+/** Parses start_time and end_time. @throws Status 400 */
 export function readTimes({ seconds }: Parameters): Pick<LogFilter, 'startNs' | 'endNs'> {
   const [start, end] = [seconds('start_time'), seconds('end_time')]
   if (start !== undefined && end !== undefined && start > end) {
@@ -31,7 +31,7 @@ export function readCounts({ integer }: Parameters): { readonly from: number; re
   }
 }
 
-/** from, size and cursor. @throws Status 400 */
+/** Parses from, size and cursor. @throws Status 400 */
 export function readPage(parameters: Parameters): Pick<LogQuery, 'size' | 'start'> {
   const { from, size } = readCounts(parameters)
   const after = parameters.text('cursor')
@@ -44,7 +44,10 @@ export function readPage(parameters: Parameters): Pick<LogQuery, 'size' | 'start
   return { size, start: after === '' ? { from } : { after } }
 }
 
-/** A page that is cut short would look like the last one. */
+/**
+ * Returns the error for a page that exceeds the size limit. Without an error, a shortened page
+ * would look like the last one.
+ */
 export function tooMuchText(parameter: string, fitting: number): Status {
   return badRequest(
     `${parameter} must be at most ${fitting}: the records are long, and a response is limited to ${maxPageChars / 1024 / 1024} MiB`,

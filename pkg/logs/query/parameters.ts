@@ -2,29 +2,29 @@ import { badRequest } from '../../apierrors/status.ts'
 import type { QueryParameters } from '../../apirequest/query/query-parameters.ts'
 
 /**
- * The query of a request; each reader throws an error that names the parameter. An empty parameter
- * counts as missing.
+ * The query parameters of a request. Each method throws Status 400 with the parameter's name. An
+ * empty parameter counts as missing.
  */
 export type Parameters = {
   readonly text: (name: string) => string
-  /** A comma-separated list without empty items; undefined if nothing is left. */
+  /** Parses a comma-separated list. Ignores empty items; undefined if there are no others. */
   readonly list: (name: string) => readonly string[] | undefined
   readonly boolean: (name: string, fallback: boolean) => boolean
   readonly choice: <T extends string>(name: string, allowed: readonly [T, ...T[]]) => T
   readonly integer: (name: string, rule: { readonly fallback: number; readonly max: number }) => number
-  /** Whole Unix seconds. */
+  /** Parses a Unix time in whole seconds. */
   readonly seconds: (name: string) => number | undefined
 }
 
 const maxListed = 20_000
 
-/** Receives warnings for the caller. */
+/** Sends a warning to the client. */
 export type Warn = (text: string) => void
 
 const mostNamed = 3
 
 /**
- * Parses the parameters of a log query. Unknown ones are ignored with a warning, since consoles of
+ * Reads the parameters of a log query. Unknown ones are ignored with a warning, because consoles of
  * KubeSphere 3.4 send some.
  *
  * @throws Status 400 for a repeated parameter

@@ -2,18 +2,18 @@ import { allOf, anyOf, isOneOf, match } from '../filter/expression.ts'
 import type { LogFilter, PermittedNamespace } from '../filter/filter.ts'
 import type { Where } from './log-query.ts'
 
-/** Where the caller may read logs: everywhere, or in these namespaces. */
+/** Where the caller may read logs: everywhere or in these namespaces. */
 export type Readable = 'everywhere' | readonly string[]
 
 const nsPerSecond = 1_000_000_000n
 
 /**
- * Restricts a query to what the caller may see. Callers who may read everything also see logs of
- * deleted namespaces; others see existing namespaces, each since its creation, because an earlier
- * namespace of that name may have belonged to others.
+ * Restricts a query to what the caller may read. Callers who may read everything also see logs of
+ * deleted namespaces. Others see logs of existing namespaces from their creation on, because an
+ * earlier namespace of the same name may have belonged to other users.
  *
- * @param created creation times of existing namespaces, in Unix seconds
- * @returns undefined if nothing is visible
+ * @param created returns creation times of existing namespaces, in Unix seconds
+ * @returns undefined if the caller may read none of the requested logs
  */
 export function toFilter(
   { namespaces, namespaceParts, ...where }: Where,

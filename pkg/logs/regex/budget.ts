@@ -1,16 +1,16 @@
 import { costOfRegex } from './compile.ts'
 
 /**
- * Limits what the regular expressions of one search cost together, in instructions: each is
- * compiled, and then tried on line after line.
+ * Limits the total cost of a search's regular expressions, in instructions: each is compiled, and
+ * then evaluated for each line.
  */
 export type RegexBudget = {
-  /** @returns whether it was still within the limit */
+  /** @returns whether the total is still within the limit */
   readonly spend: (cost: number) => boolean
   readonly spendOn: (source: string) => boolean
 }
 
-// More than people write.
+// Far more than the expressions that users write.
 const maxCost = 10_000
 export const baseRegexCost = 20
 

@@ -1,14 +1,14 @@
 import { type AST, RegExpParser } from '@eslint-community/regexpp'
 
-/** Code points from the first to the second, both included. */
+/** A range of code points, both ends inclusive. */
 export type Range = readonly [number, number]
 
 /**
- * The structure of a regular expression as far as it affects whether something matches: without
- * groups, and without the difference between greedy and lazy.
+ * The syntax tree of a regular expression, as far as it affects whether a text matches. It has
+ * neither groups nor the difference between greedy and lazy.
  */
 export type RegexNode =
-  /** One character in the ranges or, negated, outside of them. */
+  /** One character in the ranges or, if negated, outside of them. */
   | { readonly kind: 'set'; readonly ranges: readonly Range[]; readonly negated: boolean }
   | { readonly kind: 'sequence'; readonly items: readonly RegexNode[] }
   | { readonly kind: 'choice'; readonly options: readonly RegexNode[] }
@@ -18,7 +18,7 @@ export type RegexNode =
 const last = 0x10ffff
 const classes: Readonly<Record<'digit' | 'space' | 'word', readonly Range[]>> = {
   digit: [[0x30, 0x39]],
-  // The white space of RE2, which includes fewer characters than that of JavaScript.
+  // The white space of RE2, which has fewer characters than that of JavaScript.
   space: [
     [0x09, 0x0a],
     [0x0c, 0x0d],
@@ -35,7 +35,7 @@ const classes: Readonly<Record<'digit' | 'space' | 'word', readonly Range[]>> = 
 /**
  * Parses an expression that `compileRegex` accepts.
  *
- * @returns undefined for features of RE2 that JavaScript lacks, or that do not map to single
+ * @returns undefined if it uses features of RE2 that JavaScript lacks, or that do not denote single
  * characters, such as flags and Unicode classes
  */
 export function parseRegex(source: string): RegexNode | undefined {
@@ -44,12 +44,15 @@ export function parseRegex(source: string): RegexNode | undefined {
     const plain = withPlainEscapes(source)
     return toChoice(parser.parsePattern(plain, 0, plain.length, { unicode: true }).alternatives)
   } catch {
-    // A syntax error, an error in a nested part, or too deep nesting.
+    // Syntax errors, unsupported features and stack overflows by deep nesting.
     return undefined
   }
 }
 
-/** With the u flag, JavaScript only allows escapes with a meaning, but not \/ and similar. */
+/**
+ * Escapes characters in a form that JavaScript accepts. With the u flag it rejects escapes without
+ * a special meaning, which RE2 allows.
+ */
 function withPlainEscapes(source: string): string {
   return source.replace(/\\(.)/gs, (found, character: string) =>
     /[\w^$\\.*+?()[\]{}|/]/.test(character) ? found : `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`,

@@ -2,8 +2,8 @@ import { allOf, anyOf, type Expression, match } from '../filter/expression.ts'
 import type { RegexNode } from './parse.ts'
 
 /**
- * Returns the literals that every match contains, which a store can look up before it runs the
- * expression.
+ * Returns a condition for the literal texts that every match contains. A store evaluates it by an
+ * index before it runs the expression.
  *
  * @returns undefined if there are none
  */
@@ -12,7 +12,9 @@ export function requiredTexts(root: RegexNode, caseSensitive: boolean): Expressi
   return allOf([...parts, ...contains(tail, caseSensitive)])
 }
 
-/** The conditions so far, and the literal text at the end that may continue. */
+/**
+ * The conditions found so far, and the literal text at the end, which the next node may continue.
+ */
 type Found = { readonly parts: readonly Expression[]; readonly tail: string }
 
 function collect(node: RegexNode, tail: string, caseSensitive: boolean): Found {
@@ -51,8 +53,8 @@ function contains(text: string, caseSensitive: boolean): readonly Expression[] {
 }
 
 /**
- * Undefined for a set of characters: outside of ASCII, a letter may have more than two case
- * variants.
+ * Returns the only character of a set; undefined if matches may differ. Outside of ASCII, a letter
+ * may have more than two case variants.
  */
 function singleCharacter(
   { ranges, negated }: Extract<RegexNode, { kind: 'set' }>,

@@ -1,18 +1,18 @@
-// Sizes in instructions, weighted by their time: a Unicode class has hundreds of ranges, and each
+// Sizes in instructions, weighted by their time. A Unicode class has hundreds of ranges; each
 // character of a range beyond ASCII is looked up in both cases.
 const classCost = 200
 const rangeCost = 1_000
 const repetition = /\{(\d{1,9})(?:(,)(\d{1,9})?)?\}/y
 const braced = /\{[^}]*\}/y
 
-/** An item of an expression, and where its text ends. */
+/** The size of an item of an expression, and the end of its source text. */
 type Read = { readonly size: number; readonly end: number }
 
 /**
  * Estimates the number of instructions of a regular expression without compiling it: `(a{30}){30}`
- * has eleven characters and a thousand instructions. Works for invalid expressions too.
+ * has eleven characters and a thousand instructions. Works for invalid expressions, too.
  *
- * @param limit counting stops beyond it
+ * @param limit counting stops beyond this number
  */
 export function regexSize(source: string, limit: number): number {
   const count = createCount()
@@ -41,9 +41,12 @@ export function regexSize(source: string, limit: number): number {
   return count.total()
 }
 
-/** The number of instructions inside of groups that may be repeated. */
+/** Creates a counter of instructions. It tracks groups, because a group may be repeated. */
 function createCount() {
-  /** For each open group: the instructions of its last item, and those before it. */
+  /**
+   * Open groups, outermost first. `before` is the total before the group, `last` the size of its
+   * last item.
+   */
   const groups: { readonly before: number; last: number }[] = [{ before: 0, last: 0 }]
   let total = 3
   const lastOf = () => groups.at(-1) ?? { before: 0, last: 0 }
@@ -78,7 +81,9 @@ function matchAt(pattern: RegExp, source: string, at: number): RegExpExecArray |
   return pattern.exec(source)
 }
 
-/** Braces after \p or \x name a class or a character; they are not a repetition. */
+/**
+ * Reads an escape. Braces after \p or \x contain a class or a character and are not a repetition.
+ */
 function readEscape(source: string, at: number): Read {
   const kind = (source[at + 1] ?? '').toLowerCase()
   const name = kind === 'p' || kind === 'x' ? (matchAt(braced, source, at + 2)?.[0] ?? '') : ''

@@ -4,19 +4,19 @@ import { parseFilter } from './filter.ts'
 import type { Tokens } from './tokenizer.ts'
 import { type FilterContext, messageField } from './values.ts'
 
-/** The name of a field; an empty one is the message. */
+/** Parses the name of a field. The empty name is the message field. */
 export function fieldOf(tokens: Tokens): string {
   return tokens.name() || messageField
 }
 
-/** A field, or the beginning of names with `*`. */
+/** Parses the name of a field, or a prefix of names followed by `*`. */
 export function fieldOrPrefix(tokens: Tokens): string {
   if (tokens.take('*')) return '*'
   const field = fieldOf(tokens)
   return !tokens.current.isSpaced && tokens.take('*') ? `${field}*` : field
 }
 
-/** Names between parentheses, with commas. */
+/** Parses names in parentheses, separated by commas. */
 export function namesInParentheses(tokens: Tokens, read: (tokens: Tokens) => string): readonly string[] {
   tokens.expect('(')
   const names: string[] = []

@@ -5,7 +5,7 @@ import { parseTimeFilter } from './time-filter.ts'
 import type { Tokens } from './tokenizer.ts'
 import { checkRegexp, type FilterContext, messageField, parseValues } from './values.ts'
 
-/** Known to VictoriaLogs and not here. */
+/** Filters of VictoriaLogs that are not supported here. */
 const unsupported = [
   'contains_common_case',
   'eq_field',
@@ -23,7 +23,11 @@ const unsupported = [
 const supported =
   'words, "phrases", prefix*, *substring*, =exact, ="exact prefix"*, ~"regular expression", <, <=, >, >=, *, contains_all(), contains_any(), i(), in(), ipv4_range(), len_range(), range(), re(), exact(), seq(), string_range(), _time:, _stream:, _stream_id:, {...}, and, or, not'
 
-/** @param field to which filters apply that name none; undefined before one is named */
+/**
+ * Parses filters.
+ *
+ * @param field applies to filters that do not name a field; undefined before a field is named
+ */
 export function parseFilter(context: FilterContext, field?: string): Filter {
   const operands = [parseAnd(context, field)]
   while (context.tokens.take('or')) operands.push(parseAnd(context, field))
@@ -110,13 +114,13 @@ function parseComparison({ tokens }: FilterContext, operator: '<' | '>', isInclu
       ? { kind: 'range', min: bound, max: open(Infinity) }
       : { kind: 'range', min: open(-Infinity), max: bound }
   }
-  // The text after it in the order of bytes.
+  // The smallest text that is greater, in byte order.
   const after = `${text}\0`
   if (operator === '>') return { kind: 'stringRange', min: isIncluded ? text : after }
   return { kind: 'stringRange', min: '', max: isIncluded ? after : text }
 }
 
-/** A filter that is written as a function; undefined when its name is a word to search for. */
+/** Parses a filter in function notation; undefined if the name is a word to search. */
 function parseCall(context: FilterContext, field: string | undefined): Filter | undefined {
   const { tokens } = context
   const { text, isQuoted, position } = tokens.current
@@ -127,7 +131,8 @@ function parseCall(context: FilterContext, field: string | undefined): Filter | 
   }
   const values = (kind: 'in' | 'containsAll' | 'containsAny' | 'sequence', mayBeAll = true): Filter => {
     const list = parseValues(tokens, mayBeAll)
-    // Each phrase is searched separately, unlike those of `in`.
+    // Each phrase is searched separately, so it counts as a term. Values of `in` are one set
+    // lookup.
     if (kind !== 'in') for (const _ of list ?? []) context.limits.countTerm(tokens)
     return list === undefined ? matchAll : test(field, { kind, values: list })
   }

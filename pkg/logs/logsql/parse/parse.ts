@@ -7,10 +7,10 @@ import { Tokens } from './tokenizer.ts'
 import type { FilterContext } from './values.ts'
 
 /**
- * Parses a query of LogsQL (https://docs.victoriametrics.com/victorialogs/logsql/): filters, and
- * pipes after them.
+ * Parses a LogsQL query (https://docs.victoriametrics.com/victorialogs/logsql/): filters, then
+ * pipes.
  *
- * @param nowNs the time that durations of `_time` are relative to
+ * @param nowNs reference time for durations of `_time`
  * @throws Status 400 with the position, and with the supported alternatives
  */
 export function parseLogsql(text: string, nowNs: bigint, limits = createLimits()): Query {
@@ -25,7 +25,7 @@ export function parseLogsql(text: string, nowNs: bigint, limits = createLimits()
   return { filter, pipes }
 }
 
-/** Parses only filters. @throws Status 400 */
+/** Parses a query that has only filters. @throws Status 400 */
 export function parseLogsqlFilter(text: string, nowNs: bigint, limits = createLimits()): Filter {
   const context = contextOf(text, nowNs, limits)
   const filter = parseFilter(context)

@@ -60,7 +60,7 @@ function parsePipe(context: FilterContext): Pipe {
     tokens.advance()
     return parse(context)
   }
-  // Without their names.
+  // The names of the pipes `stats` and `filter` are optional.
   if (!isQuoted && (name === 'by' || (isStatsFunction(name) && tokens.next.raw === '(')))
     return parseStats(context)
   if (tokens.next.raw === ':' || (text !== '' && /^[.\-/]$/.test(tokens.next.raw)))
@@ -137,7 +137,7 @@ function parseOffset({ tokens }: FilterContext): Pipe {
   return { kind: 'offset', count: countOf(tokens) }
 }
 
-/** Fields with or without `by` and parentheses. */
+/** Parses fields, with or without `by` and parentheses. */
 function byFields(tokens: Tokens, pipe: string): readonly string[] {
   tokens.take('by')
   const fields = tokens.is('(') ? namesInParentheses(tokens, fieldOf) : listOf(tokens, fieldOf)
@@ -237,7 +237,7 @@ function parseLen({ tokens }: FilterContext): Pipe {
   return { kind: 'len', field, result: isNamed ? fieldOf(tokens) : messageField }
 }
 
-/** A pipe that only Kapis has: the forms of lines, see {@link createPatterns}. */
+/** Parses the pipe `patterns`, which VictoriaLogs does not have (see {@link createPatterns}). */
 function parsePatterns({ tokens }: FilterContext): Pipe {
   const from = tokens.take('from') ? fieldOf(tokens) : messageField
   const limit = tokens.take('limit') ? countOf(tokens) : maxPatterns

@@ -60,10 +60,10 @@ const units: Readonly<Record<string, number>> = {
   week: 7 * 86_400e9,
 }
 
-// Times and integers have 64 bits.
+// Maximum size and offset of a bucket: times and integers have 64 bits.
 export const maxSize = 2 ** 63
 
-/** @returns undefined for an invalid, non-positive or too large value */
+/** Parses the size of a bucket. @returns undefined if it is invalid, not positive or too large */
 export function bucketOf(text: string): Bucket | undefined {
   if (text === 'month' || text === 'year') return { size: 1, offset: 0, unit: text }
   const mask = /^\/(\d{1,2})$/.exec(text)
@@ -91,7 +91,7 @@ function parseEntry(context: FilterContext): StatsEntry {
   return { function: made, ...condition, result }
 }
 
-/** A function, and how it is written: the name of a result that is not given one. */
+/** Parses a function. `shown` is its notation, which names a result without a name in the query. */
 function parseFunction(
   tokens: Tokens,
   name: string,

@@ -1,7 +1,7 @@
 import type { Filter, StreamMatcher } from '../query.ts'
 import { checkRegexp, type FilterContext, parseValues } from './values.ts'
 
-/** `{label="value", label=~"expression" or label in ("a", "b")}`. @throws Status 400 */
+/** Parses `{label="value", label=~"expression" or label in ("a", "b")}`. @throws Status 400 */
 export function parseStreamFilter(context: FilterContext): Filter {
   const { tokens, limits } = context
   tokens.expect('{')

@@ -22,7 +22,7 @@ export function parseTimeFilter(tokens: Tokens, nowNs: bigint): Filter {
   }
 }
 
-/** In nanoseconds; 0 if it is missing. */
+/** Parses an optional offset to nanoseconds; 0 if it is missing. */
 function parseOffset(tokens: Tokens): number {
   return tokens.take('offset') ? readDuration(tokens) : 0
 }
@@ -52,7 +52,7 @@ function parseSpan(tokens: Tokens, nowNs: bigint): Span {
   return moment
 }
 
-/** A date or `now`, and no duration. */
+/** Reports whether the current token is a time or `now`, as opposed to a duration. */
 function isMoment(tokens: Tokens): boolean {
   const { current, next } = tokens
   if (current.isQuoted) return parseDuration(current.text) === undefined

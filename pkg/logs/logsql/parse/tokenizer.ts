@@ -1,13 +1,13 @@
 import { badRequest, type Status } from '../../../apierrors/status.ts'
 
 export type Token = {
-  /** Without its quotes and escapes. */
+  /** Text without quotes and with escapes resolved. */
   readonly text: string
   readonly raw: string
   readonly isQuoted: boolean
-  /** Whether spaces or a comment precede it. */
+  /** Whether white space or a comment precedes the token. */
   readonly isSpaced: boolean
-  /** Its place in the query, counted from 1. */
+  /** Position in the query, from 1. */
   readonly position: number
 }
 
@@ -16,10 +16,10 @@ const maxNames = 500
 const word = /[\p{L}\p{Nd}_]+/uy
 const blank = /(?:\s|#[^\n]*(?:\n|$))+/y
 const operator = /=~|!~|!=|[\s\S]/uy
-// A backslash includes the next character, so that each character is read once.
+// A backslash consumes the next character, so that matching takes linear time.
 const quoted = /"(?:[^"\\]|\\[\s\S])*"|'(?:[^'\\]|\\[\s\S])*'|`[^`]*`/y
 
-/** Characters inside of unquoted words: `foo-bar`, `10.0.0.1`, `/a/b`. */
+/** Punctuation that unquoted texts may contain: `foo-bar`, `10.0.0.1`, `/a/b`. */
 const glue = ['+', '-', '/', ':', '.', '$']
 const isWord = (text: string) => /^[\p{L}\p{Nd}_]+$/u.test(text)
 
@@ -27,7 +27,7 @@ export function syntaxError(reason: string, position: number): Status {
   return badRequest(`query: ${reason} (at character ${position})`)
 }
 
-/** The tokens of a query, read one by one. */
+/** Reads the tokens of a query one by one. */
 export class Tokens {
   readonly #tokens: readonly Token[]
   #at = 0
@@ -50,7 +50,7 @@ export class Tokens {
     return this.#tokens[this.#at + 1] ?? endOf(this.#tokens)
   }
 
-  /** The current position, for `goTo`. */
+  /** Index of the current token, for `goTo`. */
   get place(): number {
     return this.#at
   }
@@ -66,27 +66,28 @@ export class Tokens {
   }
 
   /**
-   * Whether the current token is one of these keywords, which are case-insensitive and unquoted.
+   * Reports whether the current token is one of these keywords, which are case-insensitive and
+   * unquoted.
    */
   is(...keywords: readonly string[]): boolean {
     const { text, isQuoted } = this.current
     return !isQuoted && keywords.includes(text.toLowerCase())
   }
 
-  /** Passes over one of these keywords. */
+  /** Skips the current token if it is one of these keywords, and reports whether it was. */
   take(...keywords: readonly string[]): boolean {
     const isTaken = this.is(...keywords)
     if (isTaken) this.#at += 1
     return isTaken
   }
 
-  /** @throws Status 400 when it is another token */
+  /** Skips one of these keywords. @throws Status 400 if the current token is another */
   expect(...keywords: readonly string[]): void {
     if (this.take(...keywords)) return
     throw this.error(`expected ${keywords.join(' or ')}, not ${this.shown}`)
   }
 
-  /** Whether the filters or the pipe end here. */
+  /** Whether the current filter or pipe ends here. */
   get isEnd(): boolean {
     return this.is('', '|', ')', ';')
   }
@@ -97,7 +98,7 @@ export class Tokens {
   }
 
   /**
-   * The name of a field, of which a query has a limited number: each row is read for each of them.
+   * Reads the name of a field. Their number is limited, because each name is looked up in each row.
    *
    * @throws Status 400
    */
@@ -112,11 +113,11 @@ export class Tokens {
   }
 
   /**
-   * Reads quoted text, or unquoted words with the characters that may be between them.
+   * Reads quoted text, or unquoted words and the punctuation between them.
    *
-   * @param what a description for the error
-   * @param stops characters that end it
-   * @throws Status 400 if there is none
+   * @param what description of the expected text, for the error
+   * @param stops punctuation that ends an unquoted text
+   * @throws Status 400 if the current token is neither
    */
   text(what: string, stops: readonly string[] = []): string {
     if (this.current.isQuoted) return this.advance().text
@@ -173,7 +174,7 @@ const escapes: Readonly<Record<string, string>> = {
   "'": "'",
 }
 
-/** Reads a text in quotes as Go does; `\xHH` and `\OOO` are bytes of UTF-8. @throws Status 400 */
+/** Decodes a quoted text like Go. `\xHH` and `\OOO` are UTF-8 bytes. @throws Status 400 */
 export function unquote(quotedText: string, position: number): string {
   const text = unescapeText(quotedText)
   if (text === undefined) throw syntaxError(`invalid escape in ${quotedText.slice(0, 100)}`, position)
@@ -183,7 +184,7 @@ export function unquote(quotedText: string, position: number): string {
 const partPattern =
   /[^\\]+|\\(?:x([\da-fA-F]{2})|([0-3][0-7]{2})|(?:u([\da-fA-F]{4})|U([\da-fA-F]{8}))|([abfnrtv\\"']))/gy
 
-/** The same for text with its quotes; undefined for an unknown escape. */
+/** Like `unquote`, but returns undefined for an unknown escape. */
 export function unescapeText(quotedText: string): string | undefined {
   const inner = quotedText.slice(1, -1)
   if (quotedText.startsWith('`') || !inner.includes('\\')) return inner

@@ -7,7 +7,7 @@ export type FilterContext = { readonly tokens: Tokens; readonly limits: Limits; 
 export const messageField = '_msg'
 const maxValues = 10_000
 
-/** @throws Status 400 */
+/** Checks the syntax and size of a regular expression, and returns it. @throws Status 400 */
 export function checkRegexp({ tokens, limits }: FilterContext, source: string): string {
   try {
     compileRegex(source, true)
@@ -19,7 +19,7 @@ export function checkRegexp({ tokens, limits }: FilterContext, source: string): 
   return source
 }
 
-/** The values of `in(a, b)`; undefined for `in(*)`. */
+/** Parses the values of `in(a, b)`; undefined for `in(*)`. */
 export function parseValues(tokens: Tokens, mayBeAll: boolean): readonly string[] | undefined {
   const name = tokens.advance().text
   tokens.expect('(')

@@ -38,7 +38,7 @@ function truncate(value: bigint, size: bigint, offset: bigint): bigint {
   return shifted - (((shifted % size) + size) % size) - offset
 }
 
-/** @param time in nanoseconds */
+/** Returns the start of the bucket of a time. @param time in nanoseconds since 1970 */
 export function bucketOfTime(time: bigint, { size, offset, unit }: Bucket): bigint {
   const shift = whole(offset)
   if (unit !== 'month' && unit !== 'year') {
@@ -51,7 +51,7 @@ export function bucketOfTime(time: bigint, { size, offset, unit }: Bucket): bigi
 }
 
 function truncateDecimal(value: number, { size, offset }: Bucket): number {
-  // Both are scaled to whole numbers, so that 0.3 is a multiple of 0.1.
+  // Both are scaled to integers, so that 0.3 is a multiple of 0.1.
   const decimals = /\.(\d+)$/.exec(formatNumber(size))?.[1]?.length ?? 0
   const power = 10 ** decimals
   const scaled = Math.floor((value + offset) * power)

@@ -13,7 +13,7 @@ import {
   passFilter,
 } from './row-stages.ts'
 
-/** Changes a row, or leaves it out. */
+/** Creates the function of a pipe, which returns the changed row, or undefined to drop it. */
 export function createRowChange(pipe: RowPipe): (row: Row) => Row | undefined {
   switch (pipe.kind) {
     case 'fields':
@@ -33,7 +33,10 @@ export function createRowChange(pipe: RowPipe): (row: Row) => Row | undefined {
   }
 }
 
-/** Returns a function that makes the row of a line, as the pipes change it. */
+/**
+ * Creates a function that converts a line to a row, tests it, and applies the pipes. It returns
+ * undefined for lines without a row in the result.
+ */
 export function createLineRow({
   test,
   pipes,

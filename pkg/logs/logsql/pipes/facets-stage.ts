@@ -5,14 +5,14 @@ import { type Budget, type Stage, sizeOf } from './stage.ts'
 import { createFirsts, type Steps, sortInSteps } from './steps.ts'
 
 type Facets = Extract<Pipe, { readonly kind: 'facets' }>
-/**
- * The number of occurrences of each value; undefined if there are too many values, or too long
- * ones.
- */
+/** Number of occurrences by value; undefined if there are too many values or too long ones. */
 type Counts = Map<string, number> | undefined
 type Counted = readonly [value: string, count: number]
 
-/** Counts the values of all fields; its rows have `field_name`, `field_value` and `hits`. */
+/**
+ * Creates the stage that counts the values of all fields. Its rows have `field_name`, `field_value`
+ * and `hits`.
+ */
 export function createFacetsStage(
   { limit, maxValues, maxLength, keepsConstant }: Facets,
   next: Stage,

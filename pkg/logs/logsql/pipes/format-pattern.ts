@@ -6,7 +6,7 @@ import { syntaxError } from '../parse/tokenizer.ts'
 import type { PatternStep } from '../query.ts'
 import type { Row } from '../row.ts'
 
-/** A value that an option cannot convert is unchanged. */
+/** Conversions by option. They return a value unchanged if they cannot convert it. */
 const options: Readonly<Record<string, (value: string) => string>> = {
   '': value => value,
   q: value => JSON.stringify(value),
@@ -41,7 +41,7 @@ const options: Readonly<Record<string, (value: string) => string>> = {
       : value,
 }
 
-/** @throws Status 400 on an unknown option */
+/** Checks the options of a pattern. @throws Status 400 if one is unknown */
 export function checkOptions(steps: readonly PatternStep[], position: number): void {
   const unknown = steps.find(({ option }) => !Object.hasOwn(options, option))
   if (unknown === undefined) return
@@ -54,11 +54,11 @@ export function checkOptions(steps: readonly PatternStep[], position: number): v
   )
 }
 
-// Longer than any line with all of its fields: a pattern may repeat fields, and pipes may repeat
-// the result.
+// Maximum length of a result: more than a line with all of its fields. Without a limit, patterns
+// that repeat fields, and pipes that repeat results, would exhaust memory.
 const maxLength = 2 * 1024 * 1024
 
-/** @throws Status 400 when the result is too long */
+/** Formats a row with a pattern. @throws Status 400 if the result is too long */
 export function formatPattern(steps: readonly PatternStep[], row: Row): string {
   let text = ''
   for (const { prefix, field, option } of steps) {

@@ -10,7 +10,7 @@ import { createFirsts, type Steps, sortInSteps } from './steps.ts'
 
 type PipeOf<Kind extends Pipe['kind']> = Extract<Pipe, { readonly kind: Kind }>
 
-// Measured: a group of rows in addition to its texts, and a value that is sorted.
+// Measured memory of a group in addition to its texts, and of a value while it is sorted.
 const [groupBytes, sortedBytes] = [120, 220]
 
 function toRow(names: readonly string[], values: readonly string[]): Row {
@@ -44,7 +44,7 @@ export function createStatsStage({ by, entries }: PipeOf<'stats'>, next: Stage, 
     groups.set(key, created)
     return created
   }
-  // Without groups there is a result even if there are no rows.
+  // Without `by` there is a result even if there are no rows.
   if (by.length === 0) group([])
   return {
     push: row => {
@@ -73,7 +73,7 @@ function groupValue(row: Row, { field, bucket }: GroupField): string {
   return bucket === undefined ? value : bucketStart(value, bucket)
 }
 
-/** Counts the rows of each combination of values of some fields. */
+/** Creates a counter of rows by the combination of their values in the fields `by`. */
 function createCounter(by: readonly string[], budget: Budget, mayBeEmpty: boolean) {
   const counts = new Map<string, { readonly values: readonly string[]; count: number }>()
   return {
@@ -101,7 +101,7 @@ export function createUniqStage({ by, hits, limit }: PipeOf<'uniq'>, next: Stage
       return true
     },
     *end() {
-      // From then on the distinct values are known, but not their counts.
+      // Beyond the limit, rows are no longer counted: the values are right, but not their hits.
       const isCut = limit > 0 && counts.size > limit
       const names = hits === undefined ? by : [...by, hits]
       const rows = counts.values().take(isCut ? limit : Number.POSITIVE_INFINITY)

@@ -3,18 +3,22 @@ import type { Filter, Pipe, StatsFunction } from '../query.ts'
 import { streamLabels } from '../row.ts'
 
 /**
- * The fields of rows that a filter and the pipes after it look at, and maybe others; undefined for
+ * Returns the fields that a filter and the pipes after it need, and possibly more; undefined for
  * all.
  */
 export function neededFields(test: Filter, pipes: readonly Pipe[]): readonly string[] | undefined {
-  // The result has all fields that are left.
+  // The result contains all remaining fields.
   let needed: readonly string[] = ['*']
   for (const pipe of pipes.toReversed()) needed = neededBefore(pipe, needed)
   const names = new Set([...needed, ...fieldsOfFilter(test)])
   return names.values().some(name => name.endsWith('*')) ? undefined : [...names]
 }
 
-/** @param after the fields that are needed of what the pipe emits */
+/**
+ * Returns the fields that a pipe needs.
+ *
+ * @param after fields that are needed of its output
+ */
 function neededBefore(pipe: Pipe, after: readonly string[]): readonly string[] {
   switch (pipe.kind) {
     case 'fields':
@@ -56,7 +60,7 @@ function neededBefore(pipe: Pipe, after: readonly string[]): readonly string[] {
 
 function fieldsOfFunction(what: StatsFunction): readonly string[] {
   if (what.name === 'histogram') return [what.field]
-  // count(*) counts rows, whatever they have.
+  // count(*) counts rows regardless of their fields.
   return what.name === 'count' && what.fields.includes('*') ? [] : what.fields
 }
 

@@ -1,27 +1,32 @@
 import { LRUCache } from 'lru-cache'
 import { ownText } from '../copy-text.ts'
 
-/** A text in which `<*>` stands for what differs, and how many lines have this form. */
+/**
+ * A form of log lines, with `<*>` in place of the parts that differ, and the number of lines that
+ * have it.
+ */
 export type Counted = { readonly pattern: string; readonly count: number }
 
 type Shape = { readonly words: string[]; readonly separators: readonly string[]; count: number }
 
 const wildcard = '<*>'
 const separator = /([\s"'=,;:/()[\]{}|]+)/
-// Together some 16 MiB at most.
+// Limits memory to about 16 MiB.
 const [maxChars, maxWords, maxLeaves, maxShapes] = [1_000, 48, 256, 16]
 const digit = /\d/
 const leastSimilarity = 0.5
 
 /**
- * Finds the forms of log lines in one pass and in bounded memory, by Drain ("Drain: An Online Log
- * Parsing Approach with Fixed Depth Tree", ICWS 2017): a line is compared with the known forms that
- * have the same number of words and begin with the same literal words, and joins the most similar
- * one. Words with digits count as variable from the start.
+ * Finds the forms of log lines in one pass and in bounded memory with the algorithm Drain ("Drain:
+ * An Online Log Parsing Approach with Fixed Depth Tree", ICWS 2017). A line is compared with the
+ * known forms that have the same number of words and begin with the same literal words, and joins
+ * the most similar form. Words with digits are variable from the start.
  */
 export function createPatterns(): {
   readonly add: (text: string) => void
-  /** The most frequent first; lines beyond the memory limit are counted as `<*>`. */
+  /**
+   * Returns the forms, the most frequent first. Lines beyond the memory limit are counted as `<*>`.
+   */
   readonly result: () => readonly Counted[]
 } {
   let others = 0
@@ -55,7 +60,10 @@ export function createPatterns(): {
   }
 }
 
-/** @returns the words, with the key of the leaf: their number and the first two literal ones */
+/**
+ * Splits a line into words and separators. `key` selects the forms to compare: the first two
+ * literal words and the number of words.
+ */
 function split(text: string): { words: string[]; separators: string[]; key: string } {
   const parts = text
     .slice(0, maxChars)
@@ -78,7 +86,7 @@ function split(text: string): { words: string[]; separators: string[]; key: stri
   return { words, separators, key: `${key}${words.length}` }
 }
 
-/** Without the line that the words come from. */
+/** Copies the words, so that they do not retain the line in memory. */
 function keep({ words, separators, count }: Shape): Shape {
   return { words: words.map(ownText), separators: separators.map(ownText), count }
 }

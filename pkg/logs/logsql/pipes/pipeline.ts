@@ -12,7 +12,7 @@ import { createRowStage } from './row-stages.ts'
 import { createSortStage } from './sort-stage.ts'
 import { type Budget, createNameTest, type Stage } from './stage.ts'
 
-/** Returns the first stage of a sequence of pipes, whose last stage sends its rows to `next`. */
+/** Creates the stages of pipes and returns the first. The last stage sends its rows to `next`. */
 export function createPipeline(pipes: readonly Pipe[], next: Stage, budget: Budget): Stage {
   return pipes.reduceRight((behind, pipe) => createStage(pipe, behind, budget), next)
 }
@@ -64,7 +64,7 @@ function createOffset(count: number, next: Stage): Stage {
   }
 }
 
-/** Whether the output of a pipe has one row per line, with its time. */
+/** Reports whether a pipe emits at most one row per line, with the line's time. */
 export function keepsTime(pipe: Pipe): boolean {
   switch (pipe.kind) {
     case 'fields':

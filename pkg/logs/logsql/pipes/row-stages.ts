@@ -11,7 +11,7 @@ import { createNameTest, type Stage, setField } from './stage.ts'
 
 type PipeOf<Kind extends Pipe['kind']> = Extract<Pipe, { readonly kind: Kind }>
 
-/** A stage that changes each row by itself, or leaves it out. */
+/** Creates a stage that changes each row independently of others, or drops it. */
 export function createRowStage(change: (row: Row) => Row | undefined, next: Stage): Stage {
   return {
     push: row => {
@@ -52,7 +52,7 @@ export function addMath({ entries }: PipeOf<'math'>): (row: Row) => Row {
   }
 }
 
-/** Applies a change to rows that meet an optional condition. */
+/** Returns a function that applies a change to the rows that meet an optional condition. */
 function onlyIf(condition: Filter | undefined, change: (row: Row) => void): (row: Row) => Row {
   const passes = condition === undefined ? () => true : createRowTest(condition)
   return row => {
@@ -85,7 +85,7 @@ export function addUnpacked(pipe: PipeOf<'unpack'>): (row: Row) => Row {
   return onlyIf(condition, row => {
     const text = row.get(from) ?? ''
     const found = format === 'json' ? readJson(text, keys) : readLogfmt(text)
-    // A requested field is always present, and empty if the row lacks it.
+    // A requested field that the object lacks becomes empty.
     for (const field of named) if (!found.has(field)) write(row, resultPrefix + field, '', pipe)
     for (const [field, value] of found) if (isWanted(field)) write(row, resultPrefix + field, value, pipe)
   })
@@ -93,10 +93,13 @@ export function addUnpacked(pipe: PipeOf<'unpack'>): (row: Row) => Row {
 
 const maxUnpacked = 1000
 const maxDepth = 32
-// A name selects all fields below it, but values below a longer name stay JSON.
+// Maximum length of a flattened name. Values below a longer name remain JSON.
 const maxName = 1024
 
-/** Flattens a JSON object to names with dots between levels; any other value has none. */
+/**
+ * Parses a JSON object and flattens it to names with dots between levels. Other texts have no
+ * fields.
+ */
 function readJson(text: string, preserved: ReadonlySet<string>): ReadonlyMap<string, string> {
   const found = new Map<string, string>()
   if (!text.trimStart().startsWith('{')) return found
@@ -137,7 +140,7 @@ function textOf(value: unknown): string {
   return value === null ? '' : formatJson(value)
 }
 
-/** `name=value` pairs separated by spaces; values may be quoted. */
+/** Parses `name=value` pairs, separated by spaces. Values may be quoted. */
 function readLogfmt(text: string): ReadonlyMap<string, string> {
   const found = new Map<string, string>()
   const add = (name: string, value: string) => {

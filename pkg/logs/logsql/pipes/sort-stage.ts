@@ -11,10 +11,14 @@ type Entry = {
   readonly size: number
 }
 
-// Measured bytes in memory of an entry, a key and a partition: most of the size of a small row.
+// Measured memory in bytes of an entry, a key and a partition, which is most of the size of a small
+// row.
 const [entryBytes, keyBytes, partitionBytes] = [420, 128, 400]
 
-/** Sorts rows; with a limit it only keeps that many. Equal rows keep their order. */
+/**
+ * Creates the stage that sorts rows. With a limit it keeps only that many in memory. The sort is
+ * stable.
+ */
 export function createSortStage(
   { by, offset, limit, rank, partitionBy }: Extract<Pipe, { readonly kind: 'sort' }>,
   next: Stage,

@@ -2,21 +2,21 @@ import { badRequest } from '../../../apierrors/status.ts'
 import type { Row } from '../row.ts'
 import type { Steps } from './steps.ts'
 
-/** A step of a pipeline: receives rows one by one, and emits results. */
+/** A stage of a pipeline: receives rows one by one, and sends its results to the next stage. */
 export type Stage = {
-  /** @returns whether it accepts more rows; false if further rows cannot change the result */
+  /** @returns false if further rows cannot change the result */
   readonly push: (row: Row) => boolean
-  /** No more rows come. */
+  /** Called after the last row. Sends the remaining results. */
   readonly end: () => Steps
 }
 
-/** The end of a stage that holds nothing back. */
+/** The `end` of a stage without remaining results. */
 export function* ended(): Steps {}
 
-/** The memory that a query uses until its end. */
+/** Counts the memory that a query uses. Negative amounts are released. */
 export type Budget = { readonly take: (bytes: number) => void }
 
-// An entry of a map, or of a row.
+// Memory of an entry of a map or row, in addition to its text.
 const overhead = 64
 
 /** @throws Status 400 if the limit is exceeded */
@@ -46,7 +46,7 @@ export function sizeOfRow(row: Row): number {
   return size
 }
 
-/** Values of some fields as one text. */
+/** Returns a key for a combination of values. */
 export function keyOf(values: readonly string[]): string {
   return values.length === 1 ? (values[0] ?? '') : JSON.stringify(values)
 }
@@ -55,13 +55,13 @@ export function valuesOf(row: Row, fields: readonly string[]): readonly string[]
   return fields.map(field => row.get(field) ?? '')
 }
 
-/** Sets a field; an empty value removes it. */
+/** Sets a field. An empty value removes the field. */
 export function setField(row: Row, field: string, value: string): void {
   if (value === '') row.delete(field)
   else row.set(field, value)
 }
 
-/** Field names, which may be prefixes that end with `*`. */
+/** Returns a function that tests a name against field names and prefixes that end with `*`. */
 export function createNameTest(fields: readonly string[]): (name: string) => boolean {
   const names = new Set(fields)
   const prefixes = fields.flatMap(field => (field.endsWith('*') ? [field.slice(0, -1)] : []))

@@ -10,8 +10,8 @@ export type StatsState = { readonly add: (row: Row) => void; readonly result: ()
 
 type Create = () => StatsState
 
-// Measured: the state of a group with its functions, a place in a list of values, and a value that
-// is sorted.
+// Measured memory in bytes: the state of a group, its list of values, and a value while it is
+// sorted.
 const [stateBytes, collectionBytes, sortedBytes] = [220, 160, 280]
 
 /** Returns a function that creates the state of each group. */
@@ -47,7 +47,10 @@ function statesOf(what: StatsFunction, budget: Budget): Create {
   }
 }
 
-/** Returns the values of fields: named ones even if empty, and for `*` those of the row. */
+/**
+ * Returns a function that reads the values of fields: of named fields even if empty, of `*` all
+ * that the row has.
+ */
 function createReader(fields: readonly string[]): (row: Row) => readonly string[] {
   if (!fields.some(field => field.endsWith('*'))) return row => valuesOf(row, fields)
   const isWanted = createNameTest(fields)
@@ -157,7 +160,7 @@ function createQuantile(
   }
 }
 
-/** The value at a place in the order of all. */
+/** Returns the value at an index in the sorted list of all values. */
 function* valueAt(counts: ReadonlyMap<string, number>, place: number): Steps<string> {
   const keyed: { readonly key: SortKey; readonly count: number }[] = []
   for (const [text, count] of counts) {
@@ -173,7 +176,7 @@ function* valueAt(counts: ReadonlyMap<string, number>, place: number): Steps<str
   return ''
 }
 
-// The buckets of VictoriaMetrics: 18 of equal width, in logarithms, for each power of ten.
+// The buckets of VictoriaMetrics: 18 per power of ten, of equal width on a logarithmic scale.
 const perDecade = 18
 const [leastPower, mostPower] = [-9, 18]
 
@@ -201,7 +204,7 @@ function histogramBucket(value: number): number {
   const place = (Math.log10(value) - leastPower) * perDecade
   if (place >= (mostPower - leastPower) * perDecade) return (mostPower - leastPower) * perDecade
   const bucket = Math.floor(place)
-  // A value at the exact end of a bucket belongs to it.
+  // A value at the exact end of a bucket belongs to that bucket.
   return bucket > 0 && bucket === place ? bucket - 1 : bucket
 }
 

@@ -1,10 +1,10 @@
-/** Work in short steps: other requests may be served after each `yield`. */
+/** A computation in short steps: other requests may be served after each `yield`. */
 export type Steps<T = void> = Generator<undefined, T, undefined>
 
-// Values may be long, so a comparison may take long too.
+// Comparisons per step. Few, because comparing long values takes long.
 const comparisons = 8
 
-/** A stable merge sort, in steps: the order of a whole result takes seconds. */
+/** A stable merge sort in steps: sorting a large result takes seconds. */
 export function* sortInSteps<T extends object>(
   items: Iterable<T>,
   compare: (a: T, b: T) => number,
@@ -42,14 +42,17 @@ function* merge<T extends object>(
   return merged
 }
 
-/** Keeps the first of the added items in an order; each new item is compared with only a few. */
+/** Keeps the first of the added items in sort order. Each new item is compared with only a few. */
 export type Firsts<T> = {
-  /** @returns what is not, or no longer, among the first */
+  /** @returns the item that is not, or no longer, among the first */
   readonly add: (item: T) => T | undefined
   readonly items: readonly T[]
 }
 
-/** Collects the first `most` items: a heap whose top is the last of them. */
+/**
+ * Creates a collection of the first `most` items in sort order: a heap with the last of these items
+ * at its top.
+ */
 export function createFirsts<T extends object>(most: number, compare: (a: T, b: T) => number): Firsts<T> {
   const items: T[] = []
   const isAfter = (i: number, j: number): boolean => {
@@ -80,7 +83,7 @@ export function createFirsts<T extends object>(most: number, compare: (a: T, b: 
     add(item) {
       if (items.length < most) {
         items.push(item)
-        // Without a limit, the last item need not be found.
+        // Without a limit no item is removed, so the heap need not be maintained.
         if (most !== Number.POSITIVE_INFINITY) siftUp(items.length - 1)
         return undefined
       }
