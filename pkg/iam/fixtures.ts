@@ -49,7 +49,7 @@ export function createScriptedCollection(initial: readonly KubeObject[]) {
     deleteOptions,
     isWatched: () => watch !== undefined,
     emit: (event: WatchEvent) => push(event),
-    /** Ends the watch with 410; the next list returns `next`. */
+    /** Ends the watch with 410 (Gone); the next list returns `next`. */
     expire(next: readonly KubeObject[]) {
       items = next
       push({ type: 'ERROR', object: { code: 410, reason: 'Expired', message: 'too old' } })

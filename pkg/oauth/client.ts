@@ -10,7 +10,7 @@ import { sourceOf } from './server/client-info.ts'
 import { oauthError } from './server/error.ts'
 import type { Form } from './server/form.ts'
 
-/** The current clients; they change with their Secrets. */
+/** Returns the current clients, which change with their Secrets. */
 export type ClientRegistry = {
   readonly find: (name: string) => RegisteredClient | undefined
   readonly all: () => Iterable<RegisteredClient>

@@ -16,7 +16,7 @@ import type { User } from '../iam/users/user.ts'
 import { assertUserEnabled } from './check-user-state.ts'
 import { oauthError } from './server/error.ts'
 
-/** The identity providers, and the linking of their accounts. */
+/** The identity providers, and the methods that link accounts to users. */
 export type ProviderTools = AccountLinking & {
   readonly store: {
     readonly get: (name: string) => Provider | undefined
@@ -90,7 +90,7 @@ export function requireUser(tools: ProviderTools, { user, registration }: Linked
   throw toOAuthError(tools, registration.config.name, toRefusal(registration))
 }
 
-/** Converts the error of a login at a provider to OAuth and audit reasons. */
+/** Converts an error of a login at a provider to an OAuth error with an audit reason. */
 export function toOAuthError({ failed }: ProviderTools, provider: string, error: unknown): unknown {
   if (!(error instanceof Status)) return error
   const { code, message, headers, cause } = error

@@ -27,7 +27,7 @@ import { createWorkloadIdentity } from './wiring/workload-identity.ts'
 
 const maxUpkeepEveryMs = 5 * 60_000
 
-/** Runs kapis-oauth until `signal` aborts. kube-apiserver may start later than this program. */
+/** Runs kapis-oauth until `signal` aborts. kube-apiserver may start later than kapis-oauth. */
 export async function runOAuth(
   parts: { config: Config; secrets: Secrets; reloads: Reloads; logger: Logger; version: string },
   signal: AbortSignal,

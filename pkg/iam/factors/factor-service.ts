@@ -13,7 +13,7 @@ export type EnteredCode = { readonly kind: 'totp' | 'recovery'; readonly code: s
 export type FactorService = {
   /** Reports whether the policy requires a second factor of the user. */
   readonly isRequired: (user: Pick<User, 'groups'>) => boolean
-  /** @throws Status 503 */
+  /** Reads the factors of a user. @throws Status 503 */
   readonly read: (user: User) => Promise<Factors>
   /**
    * Checks a code; a correct code cannot be used again. Failures count, and lock the user, like
@@ -45,7 +45,7 @@ export type FactorServiceOptions = {
   readonly store: FactorStore
   readonly passwords: Pick<PasswordChecker, 'checkFactor'>
   readonly hasher: Pick<PasswordHasher, 'hash' | 'verify'>
-  /** The groups that require a second factor. */
+  /** Returns the groups whose members need a second factor. */
   readonly requiredGroups: () => readonly string[]
 }
 

@@ -100,12 +100,12 @@ export function createFactorRegistry({ client, namespace }: Omit<FactorStoreOpti
   }
 
   return {
-    /** @throws Status 503 */
+    /** Reports whether a user has second factors. @throws Status 503 */
     async has(user: FactorOwner): Promise<boolean> {
       const found = await find(user)
       return found !== undefined && isOf(user, found)
     },
-    /** @throws Status 503 */
+    /** Removes the second factors of a user. @throws Status 503 */
     async remove(user: FactorOwner): Promise<void> {
       await client.call({ method: 'DELETE', path: pathOf(user) }).catch(orMissing)
     },

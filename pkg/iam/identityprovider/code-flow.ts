@@ -30,7 +30,7 @@ export function toClient(server: ServerMetadata, app: AppConfig, fetch: Upstream
   const client = new Configuration(server, app.clientId, metadata, toClientAuth(server, app.clientSecret))
   client[customFetch] = toCustomFetch(fetch)
   client.timeout = app.timeoutMs / 1000
-  // URLs without TLS are only allowed if the configuration says so.
+  // http URLs are only allowed if the configuration disables verification.
   if (!app.trust.isVerified) allowInsecureRequests(client)
   return client
 }

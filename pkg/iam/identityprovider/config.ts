@@ -25,7 +25,7 @@ import { complainTo } from './tls-config.ts'
  */
 export type MappingMethod = 'auto' | 'lookup' | 'manual'
 
-/** An identity provider from its Secret (with the keys of KubeSphere 4). */
+/** The configuration of an identity provider in its Secret, with the keys of KubeSphere 4. */
 export type ProviderConfig = {
   readonly name: string
   /** Label of the login button. */

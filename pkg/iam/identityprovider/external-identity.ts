@@ -1,6 +1,6 @@
 import type { AuthenticationMethods } from '../../jwt/authentication-methods.ts'
 
-/** An account at an identity provider, after a login there. */
+/** An account at an identity provider, as a login returns it. */
 export type Identity = {
   /** The permanent ID of the account at the provider. */
   readonly uid: string
@@ -16,7 +16,7 @@ export type Identity = {
   readonly groups: readonly string[] | undefined | 'unknown'
   /** How the provider has authenticated the user, as far as known. */
   readonly amr?: AuthenticationMethods
-  /** The id_token_hint for a logout at the provider. */
+  /** The ID token of the login, for id_token_hint at a logout. */
   readonly idToken?: string
 }
 
@@ -43,7 +43,7 @@ export type PasswordProvider = {
  */
 export type Transaction = {
   readonly state: string
-  /** Returned in the ID token (OpenID Connect Core 1.0 section 3.1.2.1). */
+  /** The nonce that the ID token must contain (OpenID Connect Core section 3.1.2.1). */
   readonly nonce: string
   /** The PKCE code verifier (RFC 7636). */
   readonly codeVerifier: string

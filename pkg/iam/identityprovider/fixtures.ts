@@ -1,6 +1,6 @@
 import { type ProviderConfig, readProviderConfig } from './config.ts'
 
-/** An OpenID provider in its Secret, with default settings. */
+/** Returns the configuration of an OpenID provider with default settings. */
 export function oidcConfig(name: string): ProviderConfig {
   const provider = { issuer: 'https://id.test', clientID: 'kapis' }
   const config = readProviderConfig({ name, type: 'OIDCIdentityProvider', provider }, [])

@@ -7,7 +7,7 @@ import { type Complain, readTrust, type Trust, trustOptions } from './tls-config
  */
 export type AppConfig = {
   readonly clientId: string
-  /** '' for a public client. */
+  /** The client secret; '' for a public client. */
   readonly clientSecret: string
   /** The redirect URI; '' for the callback of Kapis. */
   readonly redirectUrl: string

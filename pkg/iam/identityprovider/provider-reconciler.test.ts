@@ -31,7 +31,7 @@ function session(sid: string, provider: string, ended = ''): Session {
 
 type Standings = Readonly<Record<string, Standing>>
 
-/** @param stored the object in kube-apiserver, if it differs from the watched one */
+/** @param stored the states in kube-apiserver, if they differ from those of the watch */
 async function endsOf(watched: Standings, stored: Standings = watched, isReady = true) {
   const sessions = new Map(
     [session('1', 'corp'), session('2', ''), session('3', 'other'), session('4', 'corp', 'logout')].map(

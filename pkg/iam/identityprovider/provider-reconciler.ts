@@ -3,7 +3,7 @@ import { type EndableSessions, endLogin } from '../sessions/revoke-session.ts'
 import type { Session } from '../sessions/session.ts'
 
 /**
- * The state of a provider by its Secrets; unknown while a Secret that may belong to it is invalid.
+ * The state of a provider according to Secrets; unknown while an invalid Secret may belong to it.
  */
 export type Standing = 'usable' | 'disabled' | 'gone' | 'unknown'
 

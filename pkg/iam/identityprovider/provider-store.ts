@@ -11,7 +11,7 @@ import type { Standing } from './provider-reconciler.ts'
 
 export type Provider = { readonly config: ProviderConfig; readonly client: ProviderClient }
 
-/** The provider of a Secret, or the problem with the Secret. */
+/** The Secret of a provider, with the provider or the reason why it is invalid. */
 export type ProviderEntry = {
   readonly secret: string
   readonly resourceVersion: string
@@ -40,9 +40,9 @@ export type ProviderStoreOptions = {
 const purpose = 'identityprovider'
 
 /**
- * The identity providers of the Secrets in the namespace of Kapis, watched: changes take effect on
- * all replicas within a moment. An invalid Secret disables only its own provider. The previous
- * configuration is not kept, since the change may be meant to revoke trust.
+ * Watches the identity providers in Secrets of the namespace of Kapis. Changes are effective on all
+ * replicas within a moment. An invalid Secret disables only its own provider. The previous
+ * configuration is not used, since the change may revoke trust.
  */
 export class ProviderStore {
   readonly #options: ProviderStoreOptions

@@ -1,4 +1,4 @@
-/** The `type` of identity providers, as in KubeSphere 4. */
+/** Values of `type` in the configuration of an identity provider, as in KubeSphere 4. */
 export const providerTypes = [
   'LDAPIdentityProvider',
   'OIDCIdentityProvider',

@@ -15,7 +15,7 @@ export type FailedLoginCounterOptions = {
   readonly groupDomain: string
   /** ID of this process (see login-record.ts). */
   readonly writer: string
-  /** Older failures do not count. */
+  /** Length of the window in seconds; older failures do not count. */
   readonly windowSeconds: number
 }
 
@@ -64,7 +64,7 @@ export function createFailedLoginCounter(options: FailedLoginCounterOptions): Fa
 
   /** @param nowMs the time of kube-apiserver, whose clock also set the times of the records */
   function countSince(failures: readonly KubeObject[], user: User | undefined, nowMs: number): number {
-    // Unlocking by an administrator resets the count.
+    // When an administrator has unlocked the user, which resets the count.
     const forgivenMs = user?.state === 'Active' ? user.stateSinceMs : 0
     const sinceMs = Math.max(nowMs - windowSeconds * 1000, forgivenMs)
     return failures.filter(({ metadata }) => Date.parse(metadata.creationTimestamp) > sinceMs).length

@@ -14,7 +14,7 @@ export type FailedLoginWatcherOptions = {
   readonly groupDomain: string
   /** ID of this process, whose own failures are already counted. */
   readonly writer: string
-  /** Older failures do not count. */
+  /** Length of the window in seconds; older failures do not count. */
   readonly windowSeconds: number
   readonly onFailure: (failure: SeenFailure) => void
   readonly logger: Logger

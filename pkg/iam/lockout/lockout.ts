@@ -25,7 +25,7 @@ export type Lockout = {
    * disconnected
    */
   readonly begin: (keys: readonly LockoutKey[], signal?: AbortSignal) => Promise<Attempt | number>
-  /** Counts a failure of another replica. */
+  /** Counts a failure that another replica has recorded. */
   readonly note: (keys: readonly LockoutKey[], atMs: number) => void
   readonly forgive: (keys: readonly LockoutKey[], atMs: number) => void
   readonly lockedUntilMs: (key: LockoutKey) => number | undefined

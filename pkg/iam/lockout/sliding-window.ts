@@ -11,7 +11,7 @@ export class SlidingWindow {
     this.#rule = rule
   }
 
-  /** @returns whether this failure leads to a lock */
+  /** Adds a failure. @returns whether this failure locks the key */
   add(atMs: number): boolean {
     if (atMs < this.#lockedUntilMs) return false
     this.#forget(atMs)

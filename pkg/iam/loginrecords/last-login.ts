@@ -7,7 +7,8 @@ import { usersPath } from '../users/user.ts'
 const everyMs = 10_000
 
 /**
- * Updates status.lastLoginTime of users, which is only informational: a login does not wait for it.
+ * Updates status.lastLoginTime of users in the background: it is only informational, so logins do
+ * not wait for it.
  */
 export function createLastLoginRecorder(options: {
   client: KubeClient

@@ -46,7 +46,7 @@ export function recordNames(groupDomain: string) {
   }
 }
 
-// Kubernetes: a label value has at most 63 characters.
+// Kubernetes limits label values to 63 characters.
 const maxLabel = 63
 
 /**
@@ -57,7 +57,7 @@ export function toNetworkLabel(address: string): string {
   return sourceNetwork(address).replace(/[:/]/g, '-')
 }
 
-/** @param writer identifies this process */
+/** @param writer ID of this process */
 export function toLoginRecord(record: LoginRecord, groupDomain: string, writer: string): object {
   const { user, loginRef, type, provider, source, success, reason } = record
   const names = recordNames(groupDomain)

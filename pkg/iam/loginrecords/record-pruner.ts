@@ -9,9 +9,7 @@ export type RecordPrunerOptions = {
   readonly retentionSeconds: number
   /** Maximum number of records of each user. */
   readonly maxEntries: number
-  /**
-   * Failures of unknown names are only needed for the lockout, and are deleted after its window.
-   */
+  /** How long failures of unknown names are kept, in seconds; only the lockout needs them. */
   readonly unknownSeconds: number
 }
 
@@ -20,8 +18,8 @@ const metadataOnly = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.i
 const pageSize = 500
 
 /**
- * Deletes login records that are too old, or beyond the limit of their user. Safe to run on every
- * replica.
+ * Deletes login records that are older than the retention, or exceed the limit of their user. Safe
+ * to run on every replica.
  */
 export async function pruneLoginRecords(options: RecordPrunerOptions, nowMs = Date.now()): Promise<void> {
   const { client, groupDomain } = options

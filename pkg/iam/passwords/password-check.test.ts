@@ -280,7 +280,8 @@ describe('createPasswordChecker', () => {
       expect(await check('bob', 'wrong', from)).to.equal('wrong')
       common.fromAddress = 6
       expect(await check('carol', 'wrong', from)).to.equal('locked')
-      // Many users share an address: one failure does not query the shared counter.
+      // Many users share an address, so one failure of the address does not query the shared
+      // counter.
       expect(await check('alice', 'right', from)).to.equal('right')
       expect(common.questions).to.equal(0)
       expect(await check('dave', 'wrong', from)).to.equal('locked')

@@ -52,7 +52,7 @@ export type PasswordChecker = {
 
 export type LockedName = {
   readonly lockedUntilMs: number
-  /** The user of a locked login name; only for the audit log. */
+  /** Name of the user of a locked login name, only for the audit log. */
   readonly knownAs: string | undefined
 }
 

@@ -19,11 +19,11 @@ export type PasswordMigrationOptions = {
 }
 
 export type PasswordMigration = {
-  /** Must be called for every change of a user. */
+  /** Migrates a changed user. Must be called for every change of a user. */
   readonly changed: (after: User | undefined) => void
   /**
-   * Must be called once users and hashes are loaded, and periodically. Safe to run on every
-   * replica.
+   * Migrates all users. Must be called when users and hashes are loaded, and periodically. Safe to
+   * run on every replica.
    */
   readonly sweep: () => Promise<void>
 }

@@ -24,7 +24,7 @@ export type PasswordOwner = Pick<User, 'name' | 'uid' | 'credential'>
 export type PasswordReference = { readonly credential: string; readonly credentialNamespace: string }
 
 const prefix = 'kapis-user-'
-/** Longer than the time between storing a hash and writing its User. */
+/** Longer than the time between storing a hash and writing the User that refers to it. */
 const settledMs = 120_000
 
 /** Password hashes by fingerprint. */
@@ -81,7 +81,7 @@ export class PasswordStore {
     return this.#secrets.isReady
   }
 
-  /** When the oldest Secret was created, in milliseconds; Infinity if there are none. */
+  /** Creation time of the oldest Secret, in milliseconds; Infinity if there are no Secrets. */
   get sinceMs(): number {
     return Math.min(...[...this.#secrets.all()].map(({ createdAtMs }) => createdAtMs))
   }
@@ -212,7 +212,7 @@ function toKept(secret: KubeObject, storedAt: string): Kept {
   }
 }
 
-/** Returns the valid hashes by their computed fingerprint; skips those with an excessive cost. */
+/** Returns the hashes in a Secret by computed fingerprint, without hashes of excessive cost. */
 export function toHashes({ data }: KubeObject): Hashes {
   const values = Object.values(isRecord(data) ? data : {})
   const hashes = values

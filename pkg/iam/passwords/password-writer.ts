@@ -26,7 +26,7 @@ export function createPasswordWriter({ client, groupDomain, store }: PasswordWri
   return async (user, hash, annotations) => {
     const { name, uid, resourceVersion } = user
     const reference = await store.keep(user, hash)
-    // Removes a hash in the User itself, which would take precedence.
+    // Removes a hash from the User, since it would take precedence.
     const spec = { ...reference, password: null }
     const answer = await client.call({
       method: 'PATCH',

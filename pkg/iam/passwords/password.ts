@@ -21,10 +21,10 @@ export type PasswordHasher = {
 // The cost that other components of the platform use. Dummy hashes of unknown names have the same
 // cost.
 const cost = 10
-// bcrypt uses only 72 bytes, and rejecting longer input costs no hash.
+// bcrypt only uses 72 bytes. Longer input than this limit is rejected before it costs a hash.
 const maxPasswordLength = 1024
-// At 60 ms per hash on two cores this is about seven seconds of waiting; beyond that a 503 with
-// Retry-After is better.
+// At 60 ms per hash on two cores, the last of them waits about seven seconds. A 503 with
+// Retry-After is better than waiting longer.
 const maxWaiting = 256
 
 /**

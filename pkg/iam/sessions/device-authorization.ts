@@ -11,7 +11,7 @@ export type DeviceAuthorization = {
   readonly clientId: string
   readonly scope: string
   readonly expiresAtMs: number
-  /** '' before a decision; the fields below are set by an approval. */
+  /** '' before the decision. An approval sets the following fields. */
   readonly decision: '' | 'Approved' | 'Denied'
   readonly user: string
   readonly userUid: string

@@ -19,7 +19,7 @@ export type FirstAdministratorOptions = {
 
 const secretName = 'kapis-initial-admin'
 const username = 'admin'
-/** manifests/base/rbac.yaml binds this group, which gives the user all permissions. */
+/** manifests/base/rbac.yaml binds this group to cluster-admin. */
 const group = 'platform-admins'
 
 /**

@@ -10,7 +10,7 @@ import {
   problemAt,
 } from './user-validation.ts'
 
-/** The desired state of a user. */
+/** The desired state of a user in a request. */
 export type UserDraft = {
   readonly name: string
   /** The expected version; '' for an unconditional replacement. */

@@ -1,11 +1,11 @@
 import type { ObjectMeta } from '../../kubeclient/object/object.ts'
 
-/** Links a user to an account of an identity provider. */
+/** A link of a user to an account of an identity provider. */
 export type UserLink = { readonly provider: string; readonly uid: string }
 
 /**
- * The annotation that links a user to an account; its value is the uid of the account at the
- * provider.
+ * Returns the name of the annotation that links a user to an account. Its value is the uid of the
+ * account at the provider.
  */
 export function linkAnnotation(groupDomain: string, provider: string): string {
   return `${linkPrefix(groupDomain)}${provider}`

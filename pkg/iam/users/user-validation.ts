@@ -37,7 +37,7 @@ export const passwordProblem: Rule = password => {
   const isLong = length >= 8 && length <= 64
   if (!isLong || !/\p{Ll}/u.test(password) || !/\p{Lu}/u.test(password) || !/\p{Nd}/u.test(password))
     return 'must have 8 to 64 characters, including a lower-case letter, an upper-case letter and a digit'
-  // bcrypt ignores all further bytes.
+  // bcrypt ignores bytes after the first 72.
   return Buffer.byteLength(password) > 72 ? 'must have at most 72 bytes in UTF-8' : undefined
 }
 

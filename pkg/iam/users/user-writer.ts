@@ -69,6 +69,8 @@ export type UserWriter = {
     how: Pick<WriteOptions, 'isDryRun'> & { readonly permit: Permit | undefined },
   ) => Promise<void>
   /**
+   * Deletes a user.
+   *
    * @param how metav1.DeleteOptions, which kube-apiserver validates
    * @throws Status 404, 409, 422
    */

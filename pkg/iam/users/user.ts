@@ -31,15 +31,13 @@ export type User = {
   readonly displayName: string
   /** The language of the user, as a tag (RFC 5646). */
   readonly lang: string
-  /** The groups in the spec, and those from identity providers. */
+  /** The groups in the spec, and the groups from identity providers. */
   readonly groups: readonly string[]
   readonly providerGroups: readonly ProviderGroups[]
   readonly state: UserState
   /** When the state was set, in milliseconds since the epoch; 0 if unknown. */
   readonly stateSinceMs: number
-  /**
-   * The bcrypt hash in the User itself, before it is moved into a Secret (password-migration.ts).
-   */
+  /** The bcrypt hash in the User itself, until it is moved to a Secret (password-migration.ts). */
   readonly inlineHash: string | undefined
   /** Whether last-applied-configuration of kubectl contains a hash. */
   readonly hasAppliedHash: boolean

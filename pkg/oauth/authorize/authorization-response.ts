@@ -22,7 +22,7 @@ export function sendBack(
 
 /**
  * Returns the error parameters for the client (RFC 6749 section 4.1.2.1); undefined for an error
- * that the client must not see.
+ * that must not be sent to the client.
  */
 export function toAnswer(error: unknown): { error: string; error_description?: string } | undefined {
   if (!(error instanceof Status)) return undefined

@@ -51,7 +51,7 @@ export function issueCode(internalJwts: InternalJwts, grant: CodeGrant): Promise
   return internalJwts.sign('code', claims, { lifeSeconds })
 }
 
-/** @returns undefined for an invalid or expired code */
+/** Verifies a code. @returns undefined if the code is invalid or expired */
 export async function readCode(internalJwts: InternalJwts, code: string): Promise<ReadCode | undefined> {
   const claims = await internalJwts.verify('code', code)
   if (claims === undefined) return undefined

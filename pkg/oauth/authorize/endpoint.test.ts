@@ -257,7 +257,7 @@ describe('/oauth/authorize', () => {
 
   describe('asks for one login at most', () => {
     const page = (answer: Answer) => locationOf(answer).searchParams.get('return_to') ?? ''
-    /** Submits the login page of a request, and follows the redirect back. */
+    /** Submits the login page of an authorization request, and follows the redirect back to it. */
     async function logInFor(params: Record<string, string>, username: string): Promise<Answer> {
       const toLogin = await setup.authorize(params)
       expect(locationOf(toLogin).pathname).to.equal('/oauth/login')
@@ -296,7 +296,7 @@ describe('/oauth/authorize', () => {
           String(new URLSearchParams(params)),
         )
         expect(outcome(await setup.browser.get(returnTo))).to.equal('/oauth/login')
-        // The proof of one request is not valid for another request, nor for another login.
+        // A proof is only valid for its own request and login.
         const back = await setup.browser.logIn('alice', 'right', returnTo)
         const proof = new URL(back.headers.location as string, issuer).searchParams.get('login_proof') ?? ''
         const other = authorizePath({ ...params, state: 'another' })

@@ -8,7 +8,6 @@ export const state = 's t&=ä'
 export const verifier = 'v'.repeat(43)
 export const challenge = createHash('sha256').update(verifier).digest('base64url')
 export const pkce = { code_challenge: challenge, code_challenge_method: 'S256' }
-/** The credentials of the client `web`. */
 export const web = { client_id: 'web', client_secret: 's' }
 
 export type Params = Readonly<Record<string, string | undefined>>

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { isVerified, readChallenge } from './pkce.ts'
 
-// RFC 7636 appendix B.
+// The example of RFC 7636 appendix B.
 const verifier = 'dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk'
 const challenge = 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM'
 

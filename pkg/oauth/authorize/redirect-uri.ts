@@ -34,6 +34,6 @@ export function chooseRedirectUri(
 export function isSameExceptPort(registered: string, given: string): boolean {
   const [, host, rest] = loopback.exec(registered) ?? []
   const [, givenHost, givenRest] = loopback.exec(given) ?? []
-  // A port number that is out of range would make the URI invalid.
+  // An invalid port number would make the URI invalid.
   return host !== undefined && host === givenHost && rest === givenRest && URL.canParse(given)
 }

@@ -7,7 +7,7 @@ import type { AuthorizeRequest, Target } from './request.ts'
 
 type Agreed = { readonly target: Target; readonly request: AuthorizeRequest; readonly login: BrowserLogin }
 
-/** Sends the browser back to the client with a code for the user's login. */
+/** Redirects the browser to the client with a code for the login. */
 export async function sendCode(
   { tools, issuer }: Pick<BrowserOptions, 'tools' | 'issuer'>,
   exchange: { readonly req: Request; readonly res: Response },

@@ -39,7 +39,7 @@ export function createPostLogoutToken({
       headers: { 'user-agent': 'kapis', 'content-type': 'application/x-www-form-urlencoded' },
       body: String(new URLSearchParams({ logout_token: token })),
     })
-    // Only the status matters, even if reading the body fails.
+    // Errors while the body is read are ignored: only the status matters.
     await body.dump({ limit: maxBodyBytes, signal }).catch(() => undefined)
     return statusCode
   }

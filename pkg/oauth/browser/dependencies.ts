@@ -2,7 +2,7 @@ import type { PasswordHasher } from '../../iam/passwords/password.ts'
 import type { User } from '../../iam/users/user.ts'
 import type { EndpointOptions } from '../endpoints/dependencies.ts'
 
-/** Dependencies of the pages, in addition to those of every endpoint. */
+/** Dependencies of the pages, in addition to those of other endpoints. */
 export type BrowserOptions = EndpointOptions & {
   /** The product name on the pages. */
   readonly productName: string

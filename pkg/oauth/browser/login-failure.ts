@@ -6,10 +6,10 @@ export function isWrongLogin({ reason }: Status): boolean {
 }
 
 /**
- * The message of a failed login for users. It is the same for an unknown user and a wrong password,
- * and a lock does not reveal whether the user exists.
+ * Returns the message of a failed login for users. It is the same for an unknown user and a wrong
+ * password, and a lock does not reveal whether the user exists.
  *
- * @param provider that checked the password; undefined for a local user
+ * @param provider the provider that checked the password; undefined for a local user
  */
 export function explainWrongLogin(
   error: Status,

@@ -18,7 +18,7 @@ export const confirmationPath = '/oauth/logout/confirm'
 
 const lifeSeconds = 600
 
-/** A logout request of a client after verification. */
+/** A verified logout request of a client. */
 export type LogoutRequest = {
   /** The user and login of the id_token_hint; '' without a hint. */
   readonly user: string
@@ -176,7 +176,7 @@ function issueTicket(
   )
 }
 
-/** @throws Status invalid_request */
+/** Verifies the ticket of a confirmation. @throws Status invalid_request */
 async function requireTicket(internalJwts: InternalJwts, ticket: string | undefined): Promise<LogoutRequest> {
   const claims = ticket === undefined ? undefined : await internalJwts.verify('logout-request', ticket)
   if (claims === undefined)

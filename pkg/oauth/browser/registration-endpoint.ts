@@ -92,7 +92,7 @@ export function createRegistration(options: BrowserOptions): RequestHandler {
   })
 }
 
-/** POST /oauth/link: name and password of the user to link. */
+/** POST /oauth/link: links the account to a user, after a check of user name and password. */
 export function createLinking(options: BrowserOptions): RequestHandler {
   const { tools } = options
   return createSettlement(options, 'link', async ({ req, res }, registration, form) => {

@@ -23,7 +23,7 @@ export const maxReturnTo = 8 * 1024
  * path of the session page.
  */
 export function readReturnTo(given: string | undefined): string {
-  // Browsers treat \ as /, and remove tabs and line breaks before they parse a URL.
+  // Browsers treat \ as /, and remove tabs and line breaks from a URL, so such paths are rejected.
   if (given === undefined || given.length > maxReturnTo || !/^\/oauth\/[\x21-\x5b\x5d-\x7e]*$/.test(given))
     return defaultReturnTo
   const [path = '', ...query] = given.split('?')

@@ -25,7 +25,7 @@ ${hiddenFields({ csrf })}
 </form>
 <p class="or">or</p>
 <a class="button second" href="${factorsPath}">Second factors</a>`
-    // The logout may continue at the identity provider.
+    // The form may redirect to the identity provider.
     const upstream = findLogoutUrl(tools, login.provider)?.({ returnUri: '', state: '', idToken: '' })
     const formTargets = upstream === undefined ? [] : [toFormTarget(upstream.href)]
     sendPage(res, { product, title: 'You are logged in', body, formTargets })

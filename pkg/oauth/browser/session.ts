@@ -15,7 +15,7 @@ import { withLoginProof } from './login-proof.ts'
 
 export const loginCookie: Cookie = { name: '__Host-kapis-session', sameSite: 'Lax' }
 
-/** A browser session. */
+/** The login of a browser session. */
 export type BrowserLogin = {
   readonly user: User
   readonly sid: string
@@ -33,8 +33,8 @@ type Tools = Pick<
 
 /**
  * Returns the valid login of the session cookie. The login is a LoginSession, and ends when that is
- * revoked. A user who must change the password does not count as logged in, nor does one for whom
- * the policy requires a second factor that the login has not used.
+ * revoked. Users who must change the password do not count as logged in. The same applies if the
+ * policy requires a second factor that the login has not used.
  */
 export async function readBrowserLogin(
   tools: Tools,

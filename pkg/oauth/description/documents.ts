@@ -44,7 +44,7 @@ const platformConfig = object({
   accessTokenInactivityTimeout: integer('Nanoseconds.'),
 })
 
-/** The public documents of kapis-oauth. */
+/** Describes the public documents of kapis-oauth. */
 export function documentPaths(groupDomain: string): Paths {
   return {
     '/oauth/.well-known/openid-configuration': metadata,

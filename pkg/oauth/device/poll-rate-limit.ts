@@ -14,7 +14,7 @@ export function createPollRateLimit(now: () => number = Date.now): (name: string
     maxBytes: maxCacheBytes,
     sizeOf: () => 32,
   })
-  // Tolerance for timers of the device and network delays.
+  // Tolerance for imprecise timers of devices and network delays.
   const toleranceMs = 500
 
   /**

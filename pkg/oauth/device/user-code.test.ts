@@ -6,7 +6,7 @@ describe('user codes', () => {
     const codes = Array.from({ length: 1000 }, newUserCode)
     for (const code of codes) expect(code).to.match(/^[BCDFGHJKLMNPQRSTVWXZ]{4}-[BCDFGHJKLMNPQRSTVWXZ]{4}$/)
     expect(new Set(codes).size).to.equal(1000)
-    // Every letter occurs in 8,000 random letters of an alphabet of 20.
+    // 8,000 random letters contain each of the 20 letters, and the dash.
     expect(new Set(codes.join('')).size).to.equal(21)
   })
 

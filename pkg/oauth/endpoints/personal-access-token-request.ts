@@ -12,9 +12,9 @@ export const life = { default: 30 * 86_400, min: 60, max: 366 * 86_400 }
 export const maxNameLength = 253
 
 /**
- * Parses `{name, scope?, expiresInSeconds?}`.
+ * Parses the body `{name, scope?, expiresInSeconds?}`.
  *
- * @throws Status invalid_request that names the field and what is allowed
+ * @throws Status invalid_request with the invalid field and the allowed values
  */
 export function readTokenRequest(req: Request): TokenRequest {
   if (!req.is('application/json'))

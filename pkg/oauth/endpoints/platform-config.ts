@@ -48,7 +48,8 @@ function toShownProvider({ config, client }: Provider): object {
     type,
     mappingMethod,
     disableLoginConfirmation,
-    // `redirect`: send the browser here; `password`: post user name and password here.
+    // The path for both kinds: `redirect` opens it in the browser; `password` posts user name and
+    // password to it.
     login: { kind: client.kind, path: `/oauth/login/${encodeURIComponent(name)}` },
     provider: {},
   }

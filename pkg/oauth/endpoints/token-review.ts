@@ -11,7 +11,7 @@ import type { EndpointOptions } from './dependencies.ts'
 type Review = {
   readonly apiVersion: string
   readonly token: string
-  /** Empty if the caller requests no audience. */
+  /** The requested audiences; empty if the caller requests none. */
   readonly audiences: readonly string[]
 }
 

@@ -42,7 +42,7 @@ export function createUserinfo({ tools, audit }: EndpointOptions): RequestHandle
  */
 async function readFormCaller(tools: GrantTools, req: Request): Promise<ValidToken | undefined> {
   const { authorization, 'content-type': contentType } = req.headers
-  // Programs with a bearer token may send any Content-Type without a body.
+  // With a bearer token, other Content-Types are accepted: some programs send one without a body.
   const hasForm = req.method === 'POST' && contentType !== undefined
   if (!hasForm || (authorization !== undefined && !req.is('application/x-www-form-urlencoded')))
     return undefined

@@ -12,8 +12,8 @@ import { issueIdToken } from '../tokens/id-token.ts'
 import { type Lifetimes, lifetimesOf } from '../tokens/lifetimes.ts'
 import { narrowScope } from '../tokens/scope.ts'
 
-// A client that lost the response retries with the same token; after this time reuse means theft
-// (RFC 9700 section 4.14).
+// A client that lost the response retries with the same token within this time. Later reuse means
+// theft (RFC 9700 section 4.14).
 const graceMs = 10_000
 const attempts = 3
 
@@ -57,7 +57,7 @@ type Refresh = {
   lifetimes: Lifetimes
 }
 
-/** @returns undefined if the session has changed in the meantime */
+/** @returns undefined if the session was changed in the meantime */
 async function refresh(
   tools: GrantTools,
   { session, claims, user, client, form, lifetimes }: Refresh,

@@ -28,7 +28,7 @@ describe('the scope of an exchanged token', () => {
     ['', 'read', 'read'],
     ['', 'unknown', ''],
     ['openid', 'openid email', undefined],
-    // A token without a scope has every claim.
+    // The narrowed scope would be empty, and a token with an empty scope has every claim.
     ['openid', 'unknown', undefined],
     ['', 'openid', undefined],
   ]

@@ -62,7 +62,7 @@ export const tokenExchangeGrant: Grant = {
   },
 }
 
-/** @throws Status invalid_target (RFC 8693 section 2.2.2) */
+/** Returns the requested audience. @throws Status invalid_target (RFC 8693 section 2.2.2) */
 function findAudience(form: Form, allowed: readonly string[], own: string): string {
   const named = [form.get('audience'), form.get('resource')].filter(name => name !== undefined)
   const supported = allowed.length === 0 ? [own] : allowed

@@ -6,9 +6,9 @@ export type ConsentPage = {
   readonly username: string
   readonly clientName: string
   readonly scope: string
-  /** The redirect URI. */
+  /** The redirect URI that the decision leads to. */
   readonly target: string
-  /** The form action, and its hidden fields. */
+  /** The URL and the hidden fields of the form. */
   readonly action: string
   readonly fields: Readonly<Record<string, string>>
 }

@@ -1,7 +1,7 @@
 import { type Html, html } from '../../httpserver/response/html.ts'
 import { errorNote, hiddenFields } from './page.ts'
 
-/** The page on which users enter the code of a device. */
+/** Renders the page on which users enter the code of a device. */
 export function userCodePage(page: { csrf: string; userCode: string; error: string | undefined }): Html {
   const { csrf, userCode, error } = page
   const describedBy = html` aria-describedby="format${error === undefined ? '' : ' error'}"`

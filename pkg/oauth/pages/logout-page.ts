@@ -4,9 +4,9 @@ import { hiddenFields } from './page.ts'
 export type LogoutPage = {
   readonly csrf: string
   readonly username: string
-  /** The client that requests the logout; '' if unknown. */
+  /** Name of the client that requests the logout; '' if unknown. */
   readonly clientName: string
-  /** The form action, and its hidden fields. */
+  /** The URL and the hidden fields of the form. */
   readonly action: string
   readonly ticket: string
 }

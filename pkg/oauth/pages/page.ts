@@ -34,7 +34,7 @@ export function sendPage(res: Response, page: Page): void {
       "base-uri 'none'",
     ].join('; '),
     'x-frame-options': 'DENY',
-    // With no-referrer, browsers would send no Origin with forms either.
+    // With no-referrer, browsers would also omit Origin in forms.
     'referrer-policy': 'same-origin',
     'cache-control': 'no-store',
     'cross-origin-resource-policy': 'same-origin',

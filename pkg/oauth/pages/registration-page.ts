@@ -7,10 +7,10 @@ export type RegistrationPage = {
   /** The registration ticket with the account data of the provider. */
   readonly ticket: string
   readonly providerName: string
-  /** The account name at the provider. */
+  /** Name of the account at the provider. */
   readonly account: string
   readonly email: string
-  /** The suggested or previously entered name. */
+  /** The suggested or previously entered user name. */
   readonly username: string
   readonly error: string | undefined
 }

@@ -69,7 +69,7 @@ function toPrompt(returnTo: string): UpstreamPrompt | undefined {
 
 type Destination = Pick<LoginState, 'returnTo' | 'clientId' | 'scope'>
 
-/** @throws Status invalid_request, invalid_scope */
+/** Returns where the login continues. @throws Status invalid_request, invalid_scope */
 function readDestination({ registry }: EndpointOptions, params: Form): Destination {
   const returnTo = params.get('return_to')
   if (returnTo !== undefined) return { returnTo: readReturnTo(returnTo), clientId: '', scope: '' }

@@ -40,7 +40,7 @@ export type AppOptions = Pick<BrowserOptions, 'productName' | 'hasher' | 'hashOf
   readonly assertions: ClientAssertions
   readonly tools: GrantTools
   readonly keys: KeySource
-  /** How long clients may cache the keys. */
+  /** How long clients may cache the public keys, in seconds. */
   readonly keysMaxAgeSeconds: number
   readonly check: AuthorizationCheck
   readonly isReady: () => boolean
@@ -55,9 +55,9 @@ const reviewLimit = '1mb'
 function discoveryPaths(issuer: string): string[] {
   return [
     '/oauth/.well-known/openid-configuration',
-    // OpenID Connect Discovery section 4, for an issuer without a path.
+    // OpenID Connect Discovery section 4: the path for an issuer without a path.
     ...(new URL(issuer).pathname === '/' ? ['/.well-known/openid-configuration'] : []),
-    // RFC 8414 sections 3.1 and 5: with the path of the issuer after the well-known part.
+    // RFC 8414 sections 3.1 and 5: the path of the issuer follows the well-known part.
     '/.well-known/openid-configuration/oauth',
     '/.well-known/oauth-authorization-server/oauth',
     '/.well-known/oauth-authorization-server',
@@ -67,7 +67,7 @@ function discoveryPaths(issuer: string): string[] {
 /** Endpoints that clients call directly, without a redirect of the browser. */
 const clientEndpoints = ['/oauth/token', '/oauth/revoke', '/oauth/introspect', '/oauth/device_authorization']
 
-/** The routes of kapis-oauth. */
+/** Creates the app with the routes of kapis-oauth. */
 export function createOAuthApp(given: AppOptions): Express {
   const options = {
     ...given,
@@ -98,7 +98,7 @@ export function createOAuthApp(given: AppOptions): Express {
 
   const profile = createProfileHandler('kapis-oauth', given.logger)
   for (const kind of profileKinds) {
-    // kapis-apiserver has authorized the caller.
+    // Not authorized here: kapis-apiserver has already authorized the caller.
     app.get(listenerProfilePrefix + kind, (req, res) => {
       const query = new URLSearchParams(req.url.split('?')[1])
       profile(kind, query, res).catch(error => renderKube(res, error))

@@ -5,7 +5,7 @@ import { sourceOf } from './client-info.ts'
 import { Refusal } from './error.ts'
 import type { OAuthMetrics } from './metrics.ts'
 
-/** Data of a request for the audit log; never a credential. */
+/** Data of a request for the audit log, without credentials. */
 export type TokenEvent = {
   /** Defaults to 'token'. */
   endpoint?: string

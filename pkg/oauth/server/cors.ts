@@ -12,8 +12,8 @@ const clientOriginMaxAge = 600
 export const allowAnyOrigin: RequestHandler = (req, res, next) => {
   res.set('access-control-allow-origin', '*')
   if (!isPreflight(req.method, req.headers['access-control-request-method'])) return next()
-  // The wildcard does not include Authorization, which pages may send although the endpoint does
-  // not need it.
+  // Listed separately: the wildcard does not include Authorization, which pages may send although
+  // no credential is needed.
   sendPreflight(res, { methods: 'GET, HEAD', headers: '*, Authorization', maxAge: anyOriginMaxAge })
 }
 

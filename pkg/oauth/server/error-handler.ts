@@ -38,7 +38,7 @@ function fromBodyParser(error: unknown): unknown {
   if (type === 'charset.unsupported') return oauthError(415, 'invalid_request', 'the body must be UTF-8')
   if (type === 'encoding.unsupported') {
     const description = 'the Content-Encoding must be gzip, deflate, br, zstd or identity'
-    // RFC 9110 section 15.5.16.
+    // RFC 9110 section 15.5.16: Accept-Encoding lists the supported encodings.
     return oauthError(415, 'invalid_request', description, {
       headers: { 'accept-encoding': 'gzip, deflate, br, zstd' },
     })

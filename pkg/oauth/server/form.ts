@@ -58,7 +58,7 @@ export function parseQuery(query: string): Form {
   return requireSound(parseParameters(query, 'query'))
 }
 
-/** @throws Status invalid_request */
+/** Returns the form if it is valid. @throws Status invalid_request */
 function requireSound({ form, problems }: ReadParameters): Form {
   for (const problem of problems.values()) throw problem
   return form

@@ -29,7 +29,8 @@ export async function listenOnSocket(
   })
   const server = http.createServer(
     {
-      // kapis-apiserver keeps idle connections, and must be the one to close them.
+      // Longer than kapis-apiserver keeps idle connections: the client must close them, or requests
+      // could fail.
       keepAliveTimeout: 130_000,
       // kapis-apiserver adds headers to requests that were within the limit, so the limit here must
       // be higher.
@@ -45,7 +46,7 @@ export async function listenOnSocket(
   server.listen(path, resolve)
   await promise
   server.off('error', reject)
-  // kapis-apiserver is in the same Pod with the same group; no other process needs access.
+  // kapis-apiserver runs in the same Pod with the same group; other processes need no access.
   await chmod(path, 0o660)
   return server
 }

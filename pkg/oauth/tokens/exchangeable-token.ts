@@ -11,14 +11,14 @@ export type ExchangeableToken = {
   readonly subject: string
   /** The session of an access token of Kapis; undefined for another token. */
   readonly login: Session | undefined
-  /** Seconds since the epoch. */
+  /** When the subject token expires, in seconds since the epoch. */
   readonly expiresAt: number
   /** The scope of an access token of Kapis, which limits the scope of the exchanged token. */
   readonly scope: string | undefined
 }
 
 export type SubjectTokens = {
-  /** The audience of tokens for Kapis. */
+  /** The audience of access tokens for Kapis. */
   readonly audience: string
   /**
    * Verifies a token and finds its policy.

@@ -16,7 +16,7 @@ export type ForeignTokenOptions = {
 
 export type VerifiedToken = {
   readonly subject: string
-  /** Seconds since the epoch. */
+  /** When the token expires, in seconds since the epoch. */
   readonly expiresAt: number
   readonly claims: Readonly<Record<string, unknown>>
 }

@@ -70,7 +70,7 @@ export type GrantRequest = {
 
 export type Granted = {
   readonly user: string
-  /** The identity provider that has just authenticated the user. */
+  /** The identity provider that has authenticated the user for this request. */
   readonly provider?: string
   /** The subject of an exchanged token, and the policy that allowed it. */
   readonly subject?: string
@@ -78,7 +78,7 @@ export type Granted = {
   readonly answer: TokenResponse
 }
 
-/** A grant type and its handler. */
+/** A grant type of the token endpoint, and its handler. */
 export type Grant = {
   /** The grant_type parameter, and the name in the grantTypes of a client. */
   readonly grantType: GrantType

@@ -4,7 +4,7 @@ import { issuer } from '../../jwt/fixtures.ts'
 import { type Authorization, decode, startAuthorization, web } from '../authorize/fixtures.ts'
 import type { Answer } from '../request-fixtures.ts'
 
-/** OpenID Connect Core sections 3.1.3.3 and 12.2. */
+/** The rules of OpenID Connect Core sections 3.1.3.3 and 12.2. */
 describe('the ID token of a token response', () => {
   let setup: Authorization
   beforeEach(async () => {

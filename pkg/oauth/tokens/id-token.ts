@@ -10,7 +10,7 @@ export type IdTokenRequest = {
   readonly scope: string
   /** The nonce of the authorization request; '' for none. */
   readonly nonce: string
-  /** Time of the login as Unix time; 0 if unknown. */
+  /** When the user logged in, in seconds since the epoch; 0 if unknown. */
   readonly authTime: number
   readonly amr: AuthenticationMethods
   /** The access token of the same response. */

@@ -22,8 +22,8 @@ type Tools = TokenJudge & {
 }
 
 /**
- * Verifies subject tokens (RFC 8693 section 2.1). The first policy that names the client and
- * matches the source, issuer, audience, subject and claims of the token decides.
+ * Creates the verifier of subject tokens (RFC 8693 section 2.1). The first policy that names the
+ * client and matches the source, issuer, audience, subject and claims of the token decides.
  */
 export function createSubjectTokens(
   tools: Tools,

@@ -5,7 +5,7 @@ import type { User } from '../../iam/users/user.ts'
 import type { TokenClaims } from '../../jwt/verify.ts'
 import type { GrantTools } from './grant.ts'
 
-/** A valid token of Kapis, and its user. */
+/** The claims of a valid token of Kapis, and its user. */
 export type ValidToken = { readonly claims: TokenClaims; readonly user: User }
 
 export type TokenJudge = Pick<GrantTools, 'verifier' | 'users' | 'sessions'>

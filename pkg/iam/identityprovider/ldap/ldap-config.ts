@@ -39,7 +39,7 @@ export type LdapGroups = {
   readonly userMemberAttribute: string
 }
 
-// RFC 4512 section 2.5: a name or a dotted number, with options.
+// RFC 4512 section 2.5: a name or a dotted number, optionally with options.
 const attributeName = /^([A-Za-z][-A-Za-z0-9]*|\d+(\.\d+)+)(;[-A-Za-z0-9]+)*$/
 
 const attribute = (fallback: string, description: string) => text({ default: fallback, description })

@@ -16,7 +16,7 @@ export async function withDirectory<T>(
   const signal = AbortSignal.any([outer, AbortSignal.timeout(config.timeoutMs)])
   signal.throwIfAborted()
   const raw = connect({ host: config.host, port: config.port })
-  // Handles errors between two requests, which would otherwise be unhandled.
+  // Handles errors between requests, which would otherwise end the process.
   raw.on('error', () => undefined)
   const abort = () => raw.destroy(signal.reason)
   signal.addEventListener('abort', abort, { once: true })

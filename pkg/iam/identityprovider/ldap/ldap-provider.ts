@@ -59,7 +59,8 @@ export function createLdapProvider(config: LdapConfig): PasswordProvider {
     kind: 'password',
     async authenticate(credential, signal, found) {
       const { username, password } = credential
-      // A bind with an empty password succeeds for any name (RFC 4513 section 5.1.2).
+      // Rejected here, since a bind with an empty password succeeds for any name (RFC 4513 section
+      // 5.1.2).
       if (password === '' || password.length > maxLength.password)
         throw refuse('wrong_password', 'incorrect password')
       if (username === '' || username.length > maxLength.username || username.includes('\0'))

@@ -21,7 +21,7 @@ export type AccountLinkingOptions = {
   readonly logger: Logger
 }
 
-/** An authenticated account without a user, which may create or link a user on a page. */
+/** An authenticated account without a user. A page may create a user, or link an existing one. */
 export type PendingRegistration = {
   readonly config: ProviderConfig
   readonly identity: Identity
@@ -101,7 +101,7 @@ export function createAccountLinking(options: AccountLinkingOptions): AccountLin
       if (identity.groups !== 'unknown') readGroups(identity.groups ?? [], config.groupsPrefix)
       const found = await find(config, identity)
       if ('wants' in found) return { registration: found }
-      // A disabled user is rejected before anything changes.
+      // A disabled user is returned unchanged, so that the caller rejects the login.
       if (found.state === 'Disabled') return { user: found }
       return { user: await withGroups(found, config, identity) }
     },

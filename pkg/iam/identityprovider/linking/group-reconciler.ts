@@ -32,7 +32,7 @@ type Bond = { readonly user: User; readonly provider: string }
 
 /**
  * Removes groups that providers no longer report. LDAP servers are queried: users lose groups that
- * they have left, and deleted accounts lose their logins. Other providers can only be asked during
+ * they have left, and deleted accounts lose their logins. Other providers only report groups during
  * a login, so their groups expire after `groupsMaxAge`. Groups of a removed link or provider are
  * removed too.
  */

@@ -23,7 +23,7 @@ export type Linker = (config: ProviderConfig, identity: Identity, user: User) =>
 
 /** Links a user to an account, after both have been authenticated. */
 export function createLinker({ client, groupDomain, users, logger }: LinkWriterOptions): Linker {
-  /** @throws Status 409 when the user was changed in the meantime */
+  /** @throws Status 409 if the user was changed in the meantime */
   async function write(user: KubeObject, { provider, uid }: UserLink): Promise<User> {
     const { name, uid: userUid, resourceVersion } = user.metadata
     const annotations = { [linkAnnotation(groupDomain, provider)]: uid }

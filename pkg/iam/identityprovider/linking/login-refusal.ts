@@ -49,7 +49,9 @@ export function refusalReason(error: unknown): string | undefined {
     : undefined
 }
 
-/** Adds the user to a Status for the audit log; any other error is returned unchanged. */
+/**
+ * Adds the name of the user to a Status, for the audit log. Any other error is returned unchanged.
+ */
 export function aboutUser(error: unknown, user: string): unknown {
   const reason = refusalReason(error)
   if (!(error instanceof Status) || reason === undefined) return error

@@ -50,7 +50,7 @@ export type GroupWriter = (
  * @returns the updated user
  */
 export function createGroupWriter(client: KubeClient, groupDomain: string): GroupWriter {
-  /** @throws Status 409 when the user was changed in the meantime */
+  /** @throws Status 409 if the user was changed in the meantime */
   async function write(user: User, observed: ObservedGroups): Promise<User> {
     const path = `${usersPath(groupDomain)}/${encodeURIComponent(user.name)}`
     const object = parseObject(await client.call({ path }))

@@ -96,7 +96,7 @@ function taken(name: string, chosen: string | undefined): Status {
 
 type Registration = { readonly name: string; readonly provider: string; readonly identity: Identity }
 
-/** @returns undefined if the name belongs to another user */
+/** Creates the User object. @returns undefined if the name belongs to another user */
 async function create(
   client: KubeClient,
   groupDomain: string,

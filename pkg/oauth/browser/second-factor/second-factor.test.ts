@@ -56,7 +56,7 @@ describe('second factors', () => {
     return app
   }
 
-  /** The audit lines of an endpoint, as `outcome reason`. */
+  /** Returns the audit lines of an endpoint, as `outcome reason`. */
   const audited = (endpoint: string) =>
     setup.app.lines
       .filter(({ audit }) => audit === endpoint)
