@@ -42,7 +42,7 @@ const faults = [
   ),
   ...(/^ignore-scripts=true$/m.test(read('.npmrc')) ? [] : ['.npmrc does not say ignore-scripts=true']),
   ...main.flatMap(({ path, name }) => {
-    // Optional packages for other platforms are not installed.
+    // Packages for other platforms are optional and not installed.
     if (knownScripts.has(name) || !existsSync(join(repository, path, 'package.json'))) return []
     const scripts = installScriptsOf(JSON.parse(read(join(path, 'package.json'))))
     return scripts.map(

@@ -13,7 +13,7 @@ export type Command = {
    * The help text after the name of the command: synopsis, description, and one line per option.
    */
   readonly usage: string
-  /** Example commands, each with a comment. */
+  /** Example command lines, each with a comment. */
   readonly examples: string
   /**
    * Returns the words for shell completion that may follow the given words; undefined completes

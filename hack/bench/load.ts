@@ -12,7 +12,7 @@ export type Load = {
   readonly gzip?: boolean
   /** Body of POST requests; without it the requests are GET. */
   readonly form?: string
-  /** CPUs of the client, in the syntax of taskset. */
+  /** CPUs for the client, in the syntax of taskset. */
   readonly cores?: string
   /** Maximum request rate of each connection, to observe a server under other load. */
   readonly perSecond?: number

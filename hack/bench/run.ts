@@ -62,7 +62,7 @@ function sizeFor(only: readonly string[]): { readonly NODES: string; readonly PO
   if (name !== undefined && name in alone) return { NODES: '3', PODS: '10' }
   // The same size as for OpenSearch.
   if (name === 'logs') return logsClusterSize
-  // Benchmarks of lists create their own objects.
+  // The benchmark creates its own pods.
   if (name === 'narrowed') return { NODES: '3', PODS: '0' }
   return { NODES: name === 'lists' ? '200' : '5000', PODS: '1000' }
 }

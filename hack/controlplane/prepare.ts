@@ -127,7 +127,7 @@ function kapisConfig({ groupDomain, runDir, logStore }: Settings, ports: Ports, 
     service: { name: 'kapis', port: ports.kapis },
     tls: { dnsNames: ['localhost'], ipAddresses: ['127.0.0.1'] },
     oauth: { issuer: issuerUrl(ports), socket, tokenExchange: samplePolicies },
-    // Developers send all requests from one address.
+    // Developers send all requests from one address, which must not be locked.
     authentication: { authenticateRateLimiterMaxTriesPerAddress: 1000 },
     logs: {
       store: logStore,

@@ -50,7 +50,7 @@ function supervise(settings: Settings, flags: readonly string[]): Supervisor {
 
   child.on('message', message => {
     if (typeof message !== 'object' || message === null || !('state' in message)) return
-    // Prints earlier output before the result.
+    // Prints the remaining output before the result.
     tail.copy()
     if (message.state === 'ready') ready.resolve()
     if ('reason' in message) failure = String(message.reason)

@@ -36,7 +36,7 @@ export const engineNames = Object.keys(known)
 /** The default engine of `make up` and `make test`; STORE selects another. */
 export const usual = 'opensearch-3.8'
 
-/** @throws Error for an unknown name */
+/** Returns the engine with this name. @throws Error for an unknown name */
 export function findEngine(given = process.env.STORE): Engine {
   const name = given || usual
   const found = Object.entries(known).find(([each]) => each === name)

@@ -99,7 +99,7 @@ export function createCount() {
       else outcome = sum([outcome, toOutcome(state, `${test}: ${why}`)])
     },
     isOver: () => isOver,
-    /** @param broken the message if the process has crashed */
+    /** @param broken the message of the failure if the process has crashed */
     outcome(broken: string): Outcome {
       if (isOver) return outcome
       const place = at === undefined ? 'before the first test' : `in "${at}"`

@@ -36,7 +36,8 @@ for (let job = await nextJob(); job.length > 0; job = await nextJob()) {
   console.log(`  ${seconds.toFixed(1)} s for ${more.length === 0 ? only : `${job.length} files`}`)
   report({ timing: { name: [only, ...more].join(' '), seconds, cpuSeconds: cpu } })
 }
-// Not process.exitCode: a leaked timer or socket must not keep the process alive.
+// process.exit instead of process.exitCode: a leaked timer or socket would keep the process
+// running.
 report({ end: true }, () => process.exit(isPassed ? 0 : 1))
 
 function nextJob(): Promise<Job> {

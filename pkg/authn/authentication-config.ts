@@ -6,7 +6,7 @@ import type { Logger } from '../telemetry/logger.ts'
 import { parseBundle } from './certificate-chain.ts'
 
 /**
- * The configuration that kube-apiserver publishes for aggregated API servers; header names are in
+ * The configuration that kube-apiserver publishes for extension API servers. Header names are in
  * lower case.
  */
 export type AuthenticationConfig = {
@@ -52,7 +52,7 @@ export class AuthenticationConfigSource {
     })
   }
 
-  /** Resolves after the first read. */
+  /** Resolves after the first read of the ConfigMap. */
   async start(): Promise<void> {
     void this.#reflector.start()
     await this.#loaded.promise

@@ -96,8 +96,8 @@ function complete(identity: Identity): Identity | string {
 }
 
 /**
- * Returns a 403 for an authenticated caller whose identity cannot be used. The audit log still
- * needs the identity.
+ * A 403 for an authenticated caller whose identity cannot be used. It contains the identity for the
+ * audit log.
  */
 export class RefusedIdentity extends Status {
   readonly identity: Identity

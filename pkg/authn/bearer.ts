@@ -45,7 +45,7 @@ export function createBearerReader(): (req: IncomingMessage) => Bearer | null {
     const token = readBearer(req)
     if (token === null) return null
     const bearer = { token, key: tokenKey(token) }
-    // A token from a subprotocol is only valid for its handshake.
+    // Not cached: a token in a subprotocol is only valid for its own handshake.
     if (header !== '') lastSeen.set(req.socket, { header, bearer })
     return bearer
   }

@@ -3,8 +3,8 @@ import { expect } from 'chai'
 import { Status } from '../apierrors/status.ts'
 import { commonName, subjectValues, userId } from './certificate-chain.ts'
 
-// openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -subj '/CN=first/O=dev/O=
-// ops/CN=last'
+// Created by openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -subj
+// '/CN=first/O=dev/O=ops/CN=last'
 const certificate = new X509Certificate(`-----BEGIN CERTIFICATE-----
 MIIBzTCCAXOgAwIBAgIUKZqBTZqKH+lVzRnbwdh0eWIIwJswCgYIKoZIzj0EAwIw
 PDEOMAwGA1UEAwwFZmlyc3QxDDAKBgNVBAoMA2RldjENMAsGA1UECgwEIG9wczEN

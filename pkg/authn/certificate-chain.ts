@@ -75,7 +75,7 @@ function isInTime(certificate: X509Certificate, nowMs: number): boolean {
  * Kubernetes.
  */
 function isForClients({ keyUsage }: X509Certificate): boolean {
-  // Node.js names extended key usages keyUsage.
+  // Node.js returns extended key usages as keyUsage.
   const usages: readonly string[] | undefined = keyUsage
   return usages === undefined || usages.includes(clientAuth) || usages.includes(anyUsage)
 }
@@ -88,7 +88,7 @@ export function commonName(certificate: X509Certificate): string {
   return subjectValues(certificate, 'CN').at(-1) ?? ''
 }
 
-/** The attribute from which Kubernetes 1.33 and later reads the uid. */
+/** OID of the subject attribute from which Kubernetes 1.33 and later reads the uid. */
 const userIdAttribute = '1.3.6.1.4.1.57683.2'
 
 /**

@@ -46,8 +46,8 @@ export function createClientCertificateAuthenticator(
       const chain = readPeerChain(req)
       const [leaf] = chain
       if (leaf === undefined) {
-        // Cached too: reading the certificate from TLS for each request would cost more than all
-        // other steps.
+        // The missing certificate is cached too: reading it from TLS for each request would cost
+        // more than all other steps.
         verdicts.set(connection, { config: current, identity: null, untilMs: Number.POSITIVE_INFINITY })
         return null
       }

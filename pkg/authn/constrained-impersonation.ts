@@ -10,7 +10,7 @@ import { forbidden } from '../authz/forbidden.ts'
  */
 export type MayImpersonate = (info: RequestInfo, caller: Identity) => Promise<void> | void
 
-/** The identity in the headers of a request. */
+/** The identity that the headers of a request claim. */
 export type Claimed = Pick<Identity, 'username' | 'uid' | 'groups' | 'extra'>
 
 type Mode = 'associated-node' | 'arbitrary-node' | 'serviceaccount' | 'user-info'
@@ -135,7 +135,7 @@ async function isAllowed(check: () => Promise<void> | void): Promise<boolean> {
   }
 }
 
-// IsDomainPrefixedPath of apimachinery.
+// The syntax of IsDomainPrefixedPath in k8s.io/apimachinery.
 const httpPath = /^[A-Za-z0-9/\-._~%!$&'()*+,;=:]+$/
 
 function extraProblem(extra: Claimed['extra']): string | undefined {

@@ -169,7 +169,8 @@ function readClaims({ rawHeaders }: Pick<IncomingMessage, 'rawHeaders'>): readon
     const name = (rawHeaders[i] ?? '').toLowerCase()
     if (!name.startsWith(claimPrefix)) continue
     const isKnown = /^impersonate-(user|uid|group|extra-.+)$/.test(name)
-    // An unknown header must not be ignored, or the response would be for another identity.
+    // An unknown header must not be ignored: the response would be for another identity than the
+    // caller expects.
     if (!isKnown)
       throw badRequest(
         `unknown header ${name}; supported: Impersonate-User, Impersonate-Uid, Impersonate-Group and Impersonate-Extra-`,

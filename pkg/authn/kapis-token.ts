@@ -146,7 +146,7 @@ export function createKapisTokenAuthenticator(options: KapisTokenOptions): Kapis
 }
 
 function toIdentity(user: User, { claims: { jti, scope }, given }: Origin): Identity {
-  // The standard key for the credential ID (KEP-4193).
+  // The standard key of credential IDs (KEP-4193).
   const extra = { 'authentication.kubernetes.io/credential-id': [`JTI=${jti}`], ...given.extra }
   const groups = given === noAccess ? user.groups : [...new Set([...user.groups, ...given.groups])]
   const identity = { username: user.name, uid: user.uid, groups, extra }

@@ -41,7 +41,7 @@ export function createTokenReviewAuthenticator({ client, isOurs }: TokenReviewOp
 
   async function review(token: string, key: string): Promise<Identity | 'refused'> {
     const result = await queue.run(() => askOften(client, token))
-    // Failures are not cached; results are.
+    // Only results are cached, and no failures.
     reviewed.set(key, result, cacheMs)
     return result
   }

@@ -29,8 +29,8 @@ export function toReviewSpec(info: RequestInfo, identity: Identity): ReviewSpec 
  * review cannot express are omitted.
  */
 function toSelectors({ fieldSelector, labelSelector }: RequestInfo): Record<string, unknown> {
-  // A SubjectAccessReview with an empty key is invalid; kube-apiserver accepts a term such as `=a`,
-  // which matches no field.
+  // A review with an empty key is invalid, but kube-apiserver accepts a list with a term such as
+  // `=a`, which matches no field.
   const fields = fieldSelector.requirements.filter(({ field }) => field !== '')
   const { requirements: labels } = labelSelector
   return {

@@ -36,7 +36,7 @@ export function createAuthorizeRequest(options: RequestAuthorizationOptions): Au
     // token.
     assertInScope(info, identity)
     const isProxied = options.isProxied(exchange)
-    // kube-apiserver parses the query of requests that it authorizes.
+    // kube-apiserver itself parses the query of proxied requests.
     if (!isProxied) query.refuseAmbiguousSelection()
     if (isOwn(exchange)) return
     if (isProxied && !hasNoCredential(identity)) return 'delegated'

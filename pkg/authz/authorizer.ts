@@ -20,7 +20,10 @@ export type AuthorizerOptions = {
   readonly group: string
   /** Returns why RBAC refuses a request, for callers who may read RBAC; '' for other callers. */
   readonly explain?: Explain
-  /** Selects another permission that authorizes a request instead of a role that allows it. */
+  /**
+   * Recognizes requests that only the narrowing role allows, and returns the permission that
+   * authorizes them instead.
+   */
   readonly narrowingRole?: NarrowingRole
   readonly observe: (decision: 'allowed' | 'denied' | 'error', source: 'rule' | 'cache' | 'review') => void
 }

@@ -2,8 +2,8 @@ import { X509Certificate } from 'node:crypto'
 import { createCa, issuedAtMs, type KeyPair } from './issue.ts'
 
 /**
- * The current CA, and the next one during a rotation; `trusted` contains all CAs that clients must
- * trust.
+ * The CA that signs, and its successor during a rotation. `trusted` contains all CAs that clients
+ * must trust.
  */
 export type CertificateAuthority = {
   readonly current: KeyPair

@@ -32,7 +32,7 @@ export function rotateAnnotation(groupDomain: string): string {
   return `certificates.${groupDomain}/rotate`
 }
 
-/** @returns undefined if the Secret does not exist */
+/** Reads the CA. @returns undefined if the Secret does not exist */
 export async function readCa(place: CaSecretLocation): Promise<StoredCa | undefined> {
   const secret = await readSecret(place.client, { namespace: place.namespace, name: caSecret })
   return secret && parseCa(secret, place.groupDomain)

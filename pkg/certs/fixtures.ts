@@ -10,7 +10,7 @@ export type SecretStore = {
   /** Writes a Secret unconditionally, as another program would. */
   readonly put: (name: string, secret: object) => void
   readonly remove: (name: string) => void
-  /** Number of started watches. */
+  /** Returns the number of watches that were started. */
   readonly watches: () => number
   readonly writes: readonly string[]
 }

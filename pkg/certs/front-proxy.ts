@@ -46,7 +46,9 @@ export class FrontProxyCertificates {
     this.#options = options
   }
 
-  /** @throws Status or Error if a certificate cannot be issued yet */
+  /**
+   * Issues or reads the certificates. @throws Status or Error if a certificate cannot be issued yet
+   */
   async start(): Promise<void> {
     await this.#ensure()
     this.#timer = setInterval(() => {

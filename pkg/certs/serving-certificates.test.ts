@@ -91,7 +91,7 @@ describe('ServingCertificates', function () {
     await eventually(() => seen.length >= 3 && authorities(seen.at(-1)?.bundlePem) === 1, 10_000)
     await eventually(() => shown(a) === shown(b))
     for (const { certPem, bundlePem } of seen) expect(isTrusted(certPem, bundlePem)).to.equal(true)
-    // A client with only the previous CA bundle must trust the next certificate.
+    // The previous CA bundle of a client must contain the CA of the next certificate.
     for (const [i, { bundlePem }] of seen.entries()) {
       expect(isTrusted(seen[i + 1]?.certPem ?? seen[i]?.certPem ?? '', bundlePem), String(i)).to.equal(true)
     }

@@ -26,7 +26,7 @@ export type CertificateSource = {
    */
   readonly start: () => Promise<void>
   readonly stop: () => void
-  /** @throws Error before start */
+  /** Returns the current certificate. @throws Error before `start` */
   readonly current: () => ServingMaterial
   readonly onChange: (listener: () => void) => void
 }

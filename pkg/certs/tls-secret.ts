@@ -14,7 +14,7 @@ export type StoredKeyPair = KeyPair & { readonly resourceVersion: string; readon
 
 export const pairSecretType = 'kubernetes.io/tls'
 
-/** @returns undefined if the Secret does not exist */
+/** Reads a certificate. @returns undefined if the Secret does not exist */
 export async function readPair(client: KubeClient, name: SecretName): Promise<StoredKeyPair | undefined> {
   const secret = await readSecret(client, name)
   return secret && parsePair(secret)

@@ -72,7 +72,7 @@ export class ConfigFile implements Reloads {
     clearInterval(this.#timer)
   }
 
-  /** Reads the file now, and reports the result even if it is unchanged. */
+  /** Reads the file, and reports the result even if the file is unchanged. */
   readonly read = (): void => this.#look(true)
 
   #look(isAsked: boolean): void {

@@ -1,7 +1,6 @@
 import type { Config } from './config.ts'
 import { commandLineClient, defaultClient } from './sections/client.ts'
 
-/** The default configuration. */
 export const defaults: Config = {
   groupDomain: 'kapis.io',
   listen: { address: '0.0.0.0', port: 9443, trustedProxies: [] },

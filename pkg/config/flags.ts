@@ -79,7 +79,7 @@ export function readFlags(argv: readonly string[], program: Program): Call {
   const known = flags.filter(flag => program.listens || flag.ofListener !== true)
   const values: Record<string, string> = {}
   for (let i = 0; i < argv.length; i++) {
-    // `-v4` is a short flag with its value.
+    // The short flag `-v4` contains its value.
     const [name = '', ...rest] = (argv[i] ?? '').replace(/^-v(?=\d)/, '-v=').split('=')
     if (name === '--help' || name === '-h') return { print: helpOf(program, known) }
     if (name === '--version') return { print: `${program.name} ${program.version}\n` }

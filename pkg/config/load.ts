@@ -17,9 +17,7 @@ export type ConfigSource = {
 export type Loaded = { readonly config: Config; readonly secrets: Secrets; readonly text: string }
 
 /**
- * Reads the file and the environment.
- *
- * @throws ConfigError with all problems
+ * Loads the configuration from file, environment and flags. @throws ConfigError with all problems
  */
 export function loadConfig(source: ConfigSource): Loaded {
   return parseText(readText(source), source)
@@ -30,7 +28,7 @@ export function readText({ configFile }: ConfigSource): string {
   return configFile === undefined ? '' : orProblem(() => readFileSync(configFile, 'utf8'))
 }
 
-/** @throws ConfigError with all problems */
+/** Parses the text of a configuration file. @throws ConfigError with all problems */
 export function parseText(text: string, { flags, env }: ConfigSource): Loaded {
   const file: unknown = orProblem(() => parseYaml(text))
   return { ...parseConfig(withEnvironment(file, { ...env, ...flags })), text }

@@ -9,7 +9,6 @@ export type OptionNotes = {
   readonly isReloaded?: true
 }
 
-/** The parsed type of a schema. */
 export type Parsed<S extends z.ZodType> = z.output<S>
 
 type TextRule = OptionNotes & { readonly pattern?: RegExp; readonly is?: string }
@@ -20,7 +19,7 @@ export function text({ default: fallback, ...rule }: TextRule & { readonly defau
   return string(rule).default(fallback).meta(notesOf(rule))
 }
 
-/** A string without a default, or with a default that depends on other options. */
+/** A string without a static default. */
 export function optionalText(rule: TextRule) {
   return string(rule).optional().meta(notesOf(rule))
 }
@@ -45,12 +44,12 @@ export function optionalTexts(notes: OptionNotes) {
   return z.array(item, { error: 'must be a list of strings' }).optional().meta(notes)
 }
 
-/** A whole number. */
+/** An integer. */
 export function integer({ default: fallback, ...rule }: IntegerRule & { readonly default: number }) {
   return whole(rule).default(fallback).meta(notesOf(rule))
 }
 
-/** An integer without a default, or with a default that depends on other options. */
+/** An integer without a static default. */
 export function optionalInteger(rule: IntegerRule) {
   return whole(rule).optional().meta(notesOf(rule))
 }

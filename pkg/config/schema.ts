@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { document } from './config.ts'
 
-/** The JSON Schema (2020-12) of the configuration file. */
+/** Returns the JSON Schema (2020-12) of the configuration file. */
 export function configSchema() {
   const schema = z.toJSONSchema(document, {
     io: 'input',

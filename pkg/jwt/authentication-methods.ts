@@ -81,7 +81,7 @@ export function loginClaims(login: TokenLogin | undefined) {
     : { auth_time: login.authTime, ...methodClaims(login.amr) }
 }
 
-/** Reads `loginClaims` of a verified token. */
+/** Returns the claims of `loginClaims` from a verified token. */
 export function readLoginClaims({ auth_time: authTime, amr }: Claims): TokenLogin | undefined {
   if (typeof authTime !== 'number') return undefined
   return {

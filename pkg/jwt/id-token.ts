@@ -6,7 +6,7 @@ import { isReservedName } from './reserved-name.ts'
 import { signJwt } from './sign.ts'
 import { type ClaimedUser, present, userClaims } from './user-claims.ts'
 
-/** Who logged in, when, and for which client (OpenID Connect Core section 2). */
+/** The user, time and client of a login (OpenID Connect Core section 2). */
 export type IdTokenSubject = ClaimedUser & {
   readonly sid: string
   readonly clientId: string

@@ -4,7 +4,7 @@ import { Status } from '../apierrors/status.ts'
 import type { KeySource } from './key-source.ts'
 import { signJwt } from './sign.ts'
 
-/** Data that the OAuth server stores in a browser or client. */
+/** The kinds of data that the OAuth server stores in a browser or client. */
 export type InternalJwtKind =
   | 'code'
   | 'browser'

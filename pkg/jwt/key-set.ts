@@ -11,7 +11,7 @@ export type PublicKey = {
   readonly jwk: JWK
 }
 
-/** A signing key with its private JWK. */
+/** A stored key whose JWK includes the private members. */
 export type StoredKey = PublicKey
 
 type CryptoKeyLike = Exclude<Awaited<ReturnType<typeof importJWK>>, Uint8Array>

@@ -38,7 +38,7 @@ function toRetired({ kid, alg, signsFrom, jwk }: StoredKey, all: readonly Stored
   return { kid, alg, signsFrom, signsUntil, jwk: toPublicJwk({ kid, alg, jwk }) }
 }
 
-/** @throws Error with the problem */
+/** @throws Error with the problem, but no key material */
 export function parseRetiredKeys(text: string): readonly RetiredKey[] {
   const parsed: unknown = JSON.parse(text)
   if (!Array.isArray(parsed) || !parsed.every(isRetiredKey))

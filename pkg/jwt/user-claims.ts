@@ -33,7 +33,7 @@ export function userClaims(
   }
 }
 
-/** Removes empty claims. */
+/** Returns the claims that are not empty. */
 export function present(claims: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
   return Object.fromEntries(Object.entries(claims).filter(([, value]) => value !== ''))
 }

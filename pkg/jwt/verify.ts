@@ -20,7 +20,7 @@ export type TokenClaims = {
   readonly login?: TokenLogin
 }
 
-/** The login that an ID token (id_token_hint) refers to. */
+/** The user, login and client of an ID token (id_token_hint). */
 export type IdTokenHint = { readonly sub: string; readonly sid: string; readonly clientId: string }
 
 export type TokenVerifier = {
@@ -29,7 +29,7 @@ export type TokenVerifier = {
    * authenticator.
    */
   readonly isOurs: (token: string) => boolean
-  /** @throws Status 401 */
+  /** Verifies an access token for Kapis. @throws Status 401 */
   readonly verifyAccess: (token: string) => Promise<TokenClaims>
   /**
    * Like `verifyAccess`, for any audience, such as that of an exchanged token: for introspection
@@ -38,7 +38,7 @@ export type TokenVerifier = {
    * @throws Status 401
    */
   readonly verifyIssued: (token: string) => Promise<TokenClaims>
-  /** @throws Status 401 */
+  /** Verifies a refresh token. @throws Status 401 */
   readonly verifyRefresh: (token: string) => Promise<TokenClaims>
   /**
    * Returns the login of an ID token of Kapis, even if the token has expired; undefined for any
@@ -69,7 +69,7 @@ export function createTokenVerifier(options: {
     refresh: { audience: issuer, typ: 'JWT' },
   } as const satisfies Record<string, JWTVerifyOptions>
 
-  /** Verifies signature, issuer and times of a token of Kapis. @throws Error */
+  /** Verifies signature, issuer and times of a token. @throws Error */
   async function check(
     token: string,
     options: JWTVerifyOptions,

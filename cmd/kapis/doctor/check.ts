@@ -56,7 +56,7 @@ export function warning(problem: string, fix: string): Finding {
   return { severity: 'warning', problem, fix }
 }
 
-/** @returns undefined if the object or the kind does not exist */
+/** Reads an object. @returns undefined if the object or its kind does not exist */
 export async function read(client: KubeClient, path: string): Promise<KubeObject | undefined> {
   try {
     const object = await client.call({ path })

@@ -18,7 +18,7 @@ export const service: Check = {
     const found = await read(client, `/api/v1/namespaces/${namespace}/services/${wanted.name}`)
     if (found === undefined) return [error(`the Service ${namespace}/${wanted.name} is missing`, apply)]
     const { type, ports } = membersOf(found.spec)
-    // An external name: the cluster does not know the endpoints behind it.
+    // The cluster does not know the endpoints of an external name.
     if (type === 'ExternalName') return []
     const port = itemsOf(ports)
       .map(membersOf)

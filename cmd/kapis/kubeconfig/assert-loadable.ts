@@ -73,7 +73,7 @@ const user = fieldsOf({
   exec,
   extensions,
 })
-/** `Config` of client-go's tools/clientcmd/api/v1, which ignores other fields. */
+/** The fields of `Config` in client-go's tools/clientcmd/api/v1; other fields are ignored. */
 const config = fieldsOf({
   apiVersion: only('v1'),
   kind: only('Config'),

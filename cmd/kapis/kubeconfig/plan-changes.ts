@@ -2,7 +2,7 @@ import { type Change, field, fields, isList, type Path, type Value } from '../..
 import { bodyOf, entryOf, fileOf, type Kubeconfig, type ListName } from './files.ts'
 
 export type ContextSettings = {
-  /** Name of the context, the cluster and the user. */
+  /** Name of the context, and of its cluster and user. */
   readonly name: string
   /**
    * The server for kubectl: the platform, or a kube-apiserver that accepts its tokens. `ca` is PEM;

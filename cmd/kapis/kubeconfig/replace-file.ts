@@ -93,7 +93,7 @@ function isRenamed(target: string, content: Buffer, old: Stats): boolean {
   }
 }
 
-/** @throws Error if the owner of the file cannot be preserved */
+/** Sets the owner and mode of the new file. @throws Error if the owner cannot be preserved */
 function keepOwner(fd: number, { uid, gid, mode }: Stats): void {
   const made = fstatSync(fd)
   if (made.uid !== uid || made.gid !== gid) fchownSync(fd, uid, gid)

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { buildManifests } from './build.ts'
 
-// test/manifests/manifests.test.ts checks the result.
+// test/manifests/manifests.test.ts checks the content of the result.
 describe('buildManifests', () => {
   const before = process.env.TMPDIR
   afterEach(() => {

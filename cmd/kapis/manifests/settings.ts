@@ -17,7 +17,7 @@ const subdomain = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])
 const label = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/
 const image = /^[a-z0-9][-a-z0-9._/:]*[a-z0-9](:[\w][\w.-]{0,127})?(@sha256:[0-9a-f]{64})?$/
 
-/** @throws UsageError with the option and the allowed values */
+/** Parses the options of the command. @throws UsageError with the option and the allowed values */
 export function parseManifestSettings(args: readonly string[]): ManifestSettings {
   const { values } = parseArgs({
     args: [...args],

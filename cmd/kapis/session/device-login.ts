@@ -6,7 +6,7 @@ import { printable } from './printable.ts'
 import { type Tokens, toTokens } from './token-response.ts'
 
 const grantType = 'urn:ietf:params:oauth:grant-type:device_code'
-// Maximum interval that a server may request.
+// Maximum polling interval in seconds that a server may request.
 const maxIntervalS = 60
 const maxLifeS = 1800
 

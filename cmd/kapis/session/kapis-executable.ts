@@ -31,7 +31,7 @@ export function findKapisExecutable({ env, version }: Io, started: string): Kapi
   return { file: join(copy, file.slice(root.length)), keep: () => replaceFolder(root, copy) }
 }
 
-/** Returns the package folder of a file below node_modules. */
+/** Returns the folder of the package, below node_modules, that contains a file. */
 function packageRoot(file: string): string | undefined {
   for (let folder = dirname(file); folder !== dirname(folder); folder = dirname(folder))
     if (basename(dirname(folder)) === 'node_modules') return folder

@@ -31,7 +31,6 @@ export type StoredLogin = LoginKey &
     readonly expiresAtMs: number
   }
 
-/** The default name of the context. */
 export const defaultContext = 'kapis'
 
 /** Returns the folder of logins: KAPIS_HOME, otherwise kapis in XDG_CONFIG_HOME or ~/.config. */

@@ -15,7 +15,7 @@ export class Prompt {
     this.#lines = new Lines(io.signal)
   }
 
-  /** Runs `work` with a prompt, and releases standard input afterwards. */
+  /** Runs `work` with a prompt, and closes standard input afterwards. */
   static async with<T>(io: Io, work: (prompt: Prompt) => Promise<T>): Promise<T> {
     const prompt = new Prompt(io)
     try {
@@ -81,7 +81,7 @@ class Lines {
     signal.addEventListener('abort', () => this.close(), { once: true })
   }
 
-  /** Returns undefined at the end of the input. */
+  /** Returns the next line; undefined at the end of the input. */
   async next(): Promise<string | undefined> {
     while (this.#queue.length === 0) {
       if (this.#isInterrupted || this.#signal.aborted) throw new InterruptedError()

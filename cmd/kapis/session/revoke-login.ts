@@ -13,7 +13,7 @@ export async function endLogin(known: StoredLogin, ca: string, io: Io): Promise<
   await withFileLock(
     loginFile(io.env, known),
     async () => {
-      // The tokens may have been refreshed in the meantime.
+      // Read again, since another process may have refreshed the tokens.
       const login = readLogin(io.env, known) ?? known
       const issuer = await discover(new Connection({ url: login.url, ca }, io), login.issuer)
       const client = { id: login.clientId, secret: login.clientSecret }

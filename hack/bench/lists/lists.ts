@@ -9,7 +9,7 @@ import { openWatchers } from './watchers.ts'
 const namespace = 'bench-lists'
 const podCount = Number(process.env.BENCH_PODS ?? 10_000)
 const sizes = { small: 5_000, large: Number(process.env.BENCH_OBJECTS ?? 50_000) }
-// Number of updates in each round.
+// `updates` is the number in each round.
 const fanOut = { watchers: 1_000, updates: Number(process.env.BENCH_UPDATES ?? 200), rounds: 5 }
 // Maximum number of updates ahead of the watchers: both servers end watches of clients that stay
 // behind.

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** The versions that make up a control plane; the go.mod files pin them. */
+/** The versions of the programs of a control plane, which the go.mod files pin. */
 export type Versions = { readonly kubernetes: string; readonly etcd: string; readonly kwok: string }
 
 export function loadVersions(): Versions {

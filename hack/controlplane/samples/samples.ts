@@ -83,7 +83,7 @@ export async function waitRunning(client: KubeClient, signal: AbortSignal): Prom
   }
 }
 
-/** Creates an object; an existing one is not changed. */
+/** Creates an object; an existing object is not changed. */
 export async function create(client: KubeClient, path: string, body: object): Promise<void> {
   try {
     await client.call({ method: 'POST', path, body, timeoutMs: 30_000 })

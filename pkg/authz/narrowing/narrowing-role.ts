@@ -31,18 +31,18 @@ export type NarrowingRole = {
 
 export type NarrowingRoleOptions = {
   readonly reader: Pick<RbacReader, 'bindingsOf' | 'rulesOf' | 'clusterBindings' | 'onChange'>
-  /** resources.<group domain> */
+  /** The group resources.<group domain>. */
   readonly group: string
   /** The kinds of the extension API. */
   readonly kinds: readonly Pick<Kind, 'plural' | 'namespaced' | 'source'>[]
 }
 
 /**
- * Recognizes requests that only the role allows, by the bindings of the caller and by the reason of
- * kube-apiserver. The reason may name the role before its binding has arrived here.
+ * Recognizes requests that only the narrowing role allows, by the bindings of the caller and by the
+ * reason of kube-apiserver. The reason may name the role before its binding has arrived here.
  *
  * While the role is bound, other roles only count if they also grant `get`. Otherwise a caller with
- * the role could copy its permissions into another role, which the escalation check of
+ * the narrowing role could copy its permissions into another role, which the escalation check of
  * kube-apiserver allows.
  */
 export function createNarrowingRole({ reader, group, kinds }: NarrowingRoleOptions): NarrowingRole {

@@ -45,7 +45,7 @@ type Role = {
 /** The namespaces that a role grants to a caller. */
 export type Grant = { readonly role: string; readonly namespaces: readonly string[] }
 
-/** The namespaces in which a permission is granted. */
+/** Finds the namespaces in which callers have a permission. */
 export type GrantIndex = {
   /**
    * Returns grants by role, since all bindings of a ClusterRole grant the same permissions.
@@ -216,7 +216,7 @@ export class RbacIndex {
   }
 }
 
-/** @returns undefined for a binding without a role */
+/** Converts a RoleBinding or ClusterRoleBinding. @returns undefined for a binding without a role */
 function toBinding({ metadata, roleRef, subjects }: KubeObject): Binding | undefined {
   const { namespace = '' } = metadata
   const { kind, name } = membersOf(roleRef)

@@ -12,7 +12,7 @@ import {
   toPolicyRule,
 } from './rule.ts'
 
-/** A binding of the caller that does not grant the access, with the reasons. */
+/** A binding of the caller that does not allow the request, with the missing attributes. */
 export type NearMiss = {
   readonly binding: ObjectRef
   readonly role: ObjectRef

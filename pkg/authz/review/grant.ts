@@ -2,7 +2,7 @@ import type { Identity } from '../../apirequest/identity/identity.ts'
 import type { Binding, RbacReader } from '../rbac/rbac-index.ts'
 import { type AccessAttributes, type Rule, ruleAllows, toPolicyRule } from './rule.ts'
 
-/** A binding or a role, in the form of the status of a review. */
+/** A reference to a binding or role, in the format of review statuses. */
 export type ObjectRef = { readonly kind: string; readonly name: string; readonly namespace?: string }
 
 /** The source of a permission: a binding, its role and the first rule that allows the request. */

@@ -24,7 +24,7 @@ export async function requireRbacRead(
   for (const info of rightsFor(place)) await authorize(info, identity)
 }
 
-/** @throws Status 503 */
+/** Reports whether a caller may list the roles and bindings in a scope. @throws Status 503 */
 export async function mayReadRbac(
   authorize: Authorize,
   identity: Identity,
@@ -34,7 +34,7 @@ export async function mayReadRbac(
   return true
 }
 
-/** @throws Status 503 */
+/** Reports whether a SubjectAccessReview allows a request. @throws Status 503 */
 export async function isAllowed(
   authorize: Authorize,
   info: RequestInfo,

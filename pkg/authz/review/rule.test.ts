@@ -20,7 +20,7 @@ const get = (
 const path = (url: string): AccessAttributes => ({ isResource: false, verb: 'get', path: url })
 const pods = { apiGroups: [''], resources: ['pods'], verbs: ['get'] }
 
-// The cases of pkg/apis/rbac/v1/evaluation_helpers.go of Kubernetes.
+// Test cases of pkg/apis/rbac/v1/evaluation_helpers.go in k8s.io/kubernetes.
 const cases: readonly [what: string, rule: object, attributes: AccessAttributes, isAllowed: boolean][] = [
   ['the resource', pods, get('pods'), true],
   ['another resource', pods, get('secrets'), false],

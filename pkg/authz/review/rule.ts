@@ -78,7 +78,7 @@ function trimStars(url: string): string {
   return url.slice(0, end)
 }
 
-// Hundreds of namespaces have the same few roles.
+// Hundreds of namespaces usually have the same few roles, so equal rules are shared.
 const maxSharedBytes = 4 * 1024 * 1024
 
 /** Returns a parser for the `rules` of roles; equal rules share one value. */

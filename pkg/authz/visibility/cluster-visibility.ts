@@ -12,7 +12,7 @@ export type ClusterVisibilityOptions = {
   readonly onClusterChange: (listener: () => void) => void
 }
 
-/** The attributes of a request that determine its visibility. */
+/** The part of a request that determines its visibility. */
 export type Asked = Pick<RequestInfo, 'verb' | 'resource' | 'name'>
 
 /**

@@ -34,7 +34,7 @@ export class NamespaceIndex {
     },
   }
 
-  /** @throws Status 503 before the first list */
+  /** Creation times by namespace. @throws Status 503 before the first list */
   get created(): ReadonlyMap<string, number> {
     this.#requireList()
     return this.#created

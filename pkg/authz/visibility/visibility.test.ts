@@ -37,8 +37,8 @@ function object(
 }
 
 /**
- * Starts a visibility with mutable role bindings, and a kube-apiserver that allows every user, or
- * none, to list everything.
+ * Starts `createVisibility` with mutable role bindings, and a kube-apiserver that allows every
+ * user, or none, to list everything.
  */
 function start(bound: readonly string[], mayList = false) {
   let namespaces = bound

@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import { choice, integer, section } from '../option.ts'
 
-/** The resource cache for kinds other than those that are always cached. */
+/** The resource cache: options for kinds that are not always cached. */
 export const cache = section({
   idleSeconds: integer({
     default: 600,

@@ -97,7 +97,7 @@ function eventStream(notes: { readonly enabled: string; readonly kept: string })
   }).prefault({})
 }
 
-/** The log store, and the limits of its queries. */
+/** The log store and the limits of its queries. */
 export const logs = section({
   store: choice({
     of: ['none', 'embedded', 'opensearch'],
