@@ -82,6 +82,6 @@ export async function closeServer(server: {
 
 /** Creates the exchange that the filters would pass to a handler. */
 export function toExchange(req: IncomingMessage, res: ServerResponse): AuthenticatedExchange {
-  const line = parseLine(req.method ?? 'GET', req.url ?? '/')
+  const line = parseLine(req.method ?? 'GET', req.url ?? '/', undefined, 'all')
   return { req, res, id: 'id-1', ...line, identity: jane, isAggregated: false }
 }

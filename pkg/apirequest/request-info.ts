@@ -9,6 +9,8 @@ import type { Selector } from './selector/selector.ts'
  * kapi in addition to api and apis.
  */
 export type RequestInfo = {
+  /** Name of the member cluster to which all other attributes but `path` apply; '' for this one. */
+  readonly cluster: string
   readonly isResource: boolean
   /** Percent-decoded path, by which non-resource requests are authorized. */
   readonly path: string
@@ -67,6 +69,7 @@ const wholeSelection: Selection = Object.freeze({
   labelSelector: everything,
 })
 const nothing = Object.freeze({
+  cluster: '',
   isResource: true,
   path: '',
   prefix: '',
@@ -85,21 +88,29 @@ const nothing = Object.freeze({
  *
  * @param method upper-case HTTP method
  * @param path percent-decoded path without the query (see parseTarget)
+ * @param cluster member cluster, with which the path begins
  */
-export function parseRequestInfo(method: string, path: string, query = noParameters): RequestInfo {
+export function parseRequestInfo(
+  method: string,
+  path: string,
+  query = noParameters,
+  cluster = '',
+): RequestInfo {
   const segments = path.split('/').filter(isNotEmpty)
+  if (cluster !== '') segments.splice(0, 2)
   const prefix = segments[0] ?? ''
   const grouped = prefix !== 'api' && !(prefix === 'kapi' && versionName.test(segments[1] ?? ''))
   const parts = Object.freeze(segments.slice(grouped ? 3 : 2))
   const special = isVerbPrefix(parts[0]) ? parts[0] : ''
   const target = splitResource(parts, special)
-  if (!prefixes.has(prefix) || target.resource === '') return nonResource(method, path, prefix)
+  if (!prefixes.has(prefix) || target.resource === '') return nonResource(method, path, prefix, cluster)
   const { name } = target
   const verb = toVerb(method, special, name, query)
   // After a deprecated prefix, selectors do not affect authorization.
   const selected = special === '' && selectiveVerbs.has(verb) ? selectionOf(verb, query) : wholeSelection
   // Copies fields by name: this code runs for every request, and a spread takes four times as long.
   return Object.freeze({
+    cluster,
     isResource: true,
     path,
     prefix,
@@ -122,8 +133,8 @@ function isNotEmpty(part: string): boolean {
   return part !== ''
 }
 
-function nonResource(method: string, path: string, prefix: string): RequestInfo {
-  return Object.freeze({ ...nothing, isResource: false, path, prefix, verb: method.toLowerCase() })
+function nonResource(method: string, path: string, prefix: string, cluster: string): RequestInfo {
+  return Object.freeze({ ...nothing, cluster, isResource: false, path, prefix, verb: method.toLowerCase() })
 }
 
 /** Returns the attributes for an authorization check that is not caused by a request. */

@@ -2,7 +2,7 @@ import { createBoundedCache } from '../cache/bounded-cache.ts'
 import { QueryParameters } from './query/query-parameters.ts'
 import type { Exchange } from './request-context.ts'
 import { parseRequestInfo } from './request-info.ts'
-import { parseTarget } from './target.ts'
+import { type Clusters, parseTarget } from './target.ts'
 
 /** The parts of an exchange that depend only on method and URL. */
 export type RequestLine = Pick<Exchange, 'info' | 'rawPath' | 'rawQuery' | 'query'>
@@ -24,23 +24,32 @@ const sizeOf = ({ rawPath, rawQuery }: RequestLine) => 1_000 + 10 * (rawPath.len
  * distinct requests, and parsing costs more than serving many of them.
  *
  * @param maxParameterLength see QueryParameters
- * @returns a parser that throws Status 400
+ * @returns a parser that throws Status 400, and 404 for a path in an unknown cluster
  */
-export function createLineReader(maxParameterLength?: number): (method: string, url: string) => RequestLine {
+export function createLineReader(
+  maxParameterLength?: number,
+  clusters?: Clusters,
+): (method: string, url: string) => RequestLine {
   const lines = createBoundedCache<RequestLine>({ maxBytes: maxCacheBytes, sizeOf })
   return (method, url) => {
-    if (method !== 'GET' || url.length > maxUrlLength) return parseLine(method, url, maxParameterLength)
+    if (method !== 'GET' || url.length > maxUrlLength)
+      return parseLine(method, url, maxParameterLength, clusters)
     const known = lines.get(url)
     if (known) return known
-    const line = parseLine(method, url, maxParameterLength)
+    const line = parseLine(method, url, maxParameterLength, clusters)
     lines.set(url, line)
     return line
   }
 }
 
-/** @throws Status 400 */
-export function parseLine(method: string, url: string, maxParameterLength?: number): RequestLine {
-  const { path, rawPath, rawQuery } = parseTarget(url)
+/** @throws Status 400; 404 for a path in an unknown cluster */
+export function parseLine(
+  method: string,
+  url: string,
+  maxParameterLength?: number,
+  clusters?: Clusters,
+): RequestLine {
+  const { path, rawPath, rawQuery, cluster } = parseTarget(url, clusters)
   const query = rawQuery === '' ? noQuery : new QueryParameters(rawQuery, maxParameterLength)
-  return { info: parseRequestInfo(method, path, query), rawPath, rawQuery, query }
+  return { info: parseRequestInfo(method, path, query, cluster), rawPath, rawQuery, query }
 }

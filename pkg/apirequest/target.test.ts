@@ -44,6 +44,7 @@ describe('parseTarget', () => {
           path: base + decoded,
           rawPath: base + rest,
           rawQuery: 'a=%2F',
+          cluster: '',
         }))
     }
   }
@@ -57,13 +58,18 @@ describe('parseTarget', () => {
   ]
   for (const [url, path, rawQuery] of absolute) {
     it(`reads ${url}`, () => {
-      expect(parseTarget(url)).to.deep.equal({ path, rawPath: path, rawQuery })
+      expect(parseTarget(url)).to.deep.equal({ path, rawPath: path, rawQuery, cluster: '' })
     })
   }
 
   for (const [url, expected] of valid) {
     it(`reads ${url.slice(0, 60)}`, () => {
-      expect(parseTarget(url)).to.deep.equal({ rawPath: expected.path, rawQuery: '', ...expected })
+      expect(parseTarget(url)).to.deep.equal({
+        rawPath: expected.path,
+        rawQuery: '',
+        cluster: '',
+        ...expected,
+      })
     })
   }
 
@@ -193,4 +199,34 @@ describe('a path in a cluster', () => {
     expect(() => parseTarget('/api/clusters/host/v1/../x')).to.throw('relative segment')
     expect(() => parseTarget('/api/clusters/host//v1')).to.throw('empty segment')
   })
+
+  const there: readonly (readonly [target: string, path: string, rawPath: string])[] = [
+    ['/kapis/clusters/m-1/g/v1/x%20y?a=b', '/clusters/m-1/kapis/g/v1/x y', '/kapis/g/v1/x%20y'],
+    ['/clusters/m-1/apis/apps/v1?a=b', '/clusters/m-1/apis/apps/v1', '/apis/apps/v1'],
+    ['/clusters/m-1/version?a=b', '/clusters/m-1/version', '/version'],
+    [
+      '/api/clusters/m-1/v1/nodes/n/proxy/..%2f?a=b',
+      '/clusters/m-1/api/v1/nodes/n/proxy/../',
+      '/api/v1/nodes/n/proxy/..%2f',
+    ],
+  ]
+  for (const [target, path, rawPath] of there)
+    it(`${target} is one of a member, where there are members`, () =>
+      expect(parseTarget(target, 'all')).to.deep.equal({ path, rawPath, rawQuery: 'a=b', cluster: 'm-1' }))
+
+  for (const target of ['/clusters/host/api/v1', '/clusters/a', '/clusters/a/oauth/token', '/kapis/x'])
+    it(`${target} is one of this cluster, where there are members`, () =>
+      expect(parseTarget(target, 'all')).to.deep.equal(parseTarget(target)))
+
+  const refused: readonly (readonly [target: string, code: number, message: string])[] = [
+    ['/clusters/A/api', 404, 'unknown cluster "A"; supported: host, which is this one'],
+    ['/clusters/%61/api', 404, 'unknown cluster "%61"; supported: host, which is this one'],
+    ['/clusters/a/kapis/clusters/b/g/v1/x', 400, 'a path in a cluster must not name another cluster'],
+    ['/api/clusters/a/clusters/host/v1/x', 400, 'a path in a cluster must not name another cluster'],
+    ['/clusters/a/api//v1', 400, 'the path contains an empty segment ("//")'],
+    ['/clusters/a/api/v1/../../kapis', 400, 'the path contains a relative segment ("." or "..")'],
+  ]
+  for (const [target, code, message] of refused)
+    it(`${target} is ${code}, where there are members`, () =>
+      expect(refusalOf(() => parseTarget(target, 'all'))).to.include({ code, message }))
 })

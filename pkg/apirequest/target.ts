@@ -1,7 +1,18 @@
 import { badRequest, Status } from '../apierrors/status.ts'
 
 /** The request target, split and decoded once. */
-export type Target = { readonly path: string; readonly rawPath: string; readonly rawQuery: string }
+export type Target = {
+  /** Percent-decoded; a path in a member cluster begins with `/clusters/{cluster}`. */
+  readonly path: string
+  /** Path and query as received, without the cluster. */
+  readonly rawPath: string
+  readonly rawQuery: string
+  /** Name of the member cluster; '' for this one. */
+  readonly cluster: string
+}
+
+/** The clusters whose paths are read: the others are unknown. */
+export type Clusters = 'host' | 'all'
 
 // Below a proxy subresource, the rest of the path belongs to the proxied server. kube-apiserver
 // does not normalize paths, so this rest changes neither the object nor the permission.
@@ -17,19 +28,20 @@ const absoluteForm = /^https?:\/\/[^/?#@]+(?=[/?]|$)/i
 const inCluster =
   /^(\/(?:kapis|kapi|apis|api))\/clusters\/([^/?]+)(?=[/?]|$)|^\/clusters\/([^/?]+)(?=\/(?:kapis|kapi|apis|api|openapi|version)(?:[/?]|$))/
 /** The name of the own cluster in KubeSphere. */
-const thisCluster = 'host'
+export const hostCluster = 'host'
+const clusterName = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/
 
 /**
- * Splits the request target. A path in the cluster `host` is equivalent to the path without it.
- * Paths that two parsers could read differently are rejected rather than normalized: the authorizer
- * and the handler must see the same path (RFC 3986 section 6.2.2). Below a proxy subresource of
- * kube-apiserver, any path is passed on unchanged.
+ * Splits the request target. A path in the cluster `host` is equivalent to the path without it; one
+ * in a member cluster must not name another cluster. Paths that two parsers could read differently
+ * are rejected rather than normalized: the authorizer and the handler must see the same path (RFC
+ * 3986 section 6.2.2). Below a proxy subresource of kube-apiserver, any path is passed on unchanged.
  *
  * @param url `req.url`: origin-form or absolute-form (RFC 9112 section 3.2)
- * @throws Status 400, 404 for a path in another cluster
+ * @throws Status 400; 404 for a path in an unknown cluster
  */
-export function parseTarget(target: string): Target {
-  const url = toThisCluster(toOriginForm(target))
+export function parseTarget(target: string, clusters: Clusters = 'host'): Target {
+  const { url, cluster } = splitCluster(toOriginForm(target), clusters)
   if (!url.startsWith('/')) throw badRequest('the request target must be an absolute path')
   // RFC 3986 section 2: non-ASCII characters must be percent-encoded, and clients do not send
   // fragments.
@@ -40,7 +52,8 @@ export function parseTarget(target: string): Target {
   const rawQuery = mark < 0 ? '' : url.slice(mark + 1)
   const [base = rawPath] = belowProxy.exec(rawPath) ?? []
   const rest = rawPath.slice(base.length)
-  return { path: decodeStrictly(base) + decodeLoosely(rest), rawPath, rawQuery }
+  const path = decodeStrictly(base) + decodeLoosely(rest)
+  return { path: cluster === '' ? path : `/clusters/${cluster}${path}`, rawPath, rawQuery, cluster }
 }
 
 function toOriginForm(target: string): string {
@@ -50,14 +63,20 @@ function toOriginForm(target: string): string {
   return rest.startsWith('/') ? rest : `/${rest}`
 }
 
-/** @throws Status 404 */
-function toThisCluster(url: string): string {
+/** @throws Status 400, 404 */
+function splitCluster(url: string, clusters: Clusters): Pick<Target, 'cluster'> & { readonly url: string } {
   const [all, prefix = '', first = '', second = ''] = inCluster.exec(url) ?? []
-  if (all === undefined) return url
+  if (all === undefined) return { url, cluster: '' }
   const cluster = first || second
-  if (cluster === thisCluster) return prefix + url.slice(all.length)
-  const message = `unknown cluster ${JSON.stringify(cluster.slice(0, 64))}; supported: ${thisCluster}, which is this one`
-  throw new Status(404, 'NotFound', message)
+  const rest = prefix + url.slice(all.length)
+  if (cluster === hostCluster) return { url: rest, cluster: '' }
+  if (clusters === 'host' || !clusterName.test(cluster)) {
+    const message = `unknown cluster ${JSON.stringify(cluster.slice(0, 64))}; supported: ${hostCluster}, which is this one`
+    throw new Status(404, 'NotFound', message)
+  }
+  // Each name would be one more hop.
+  if (inCluster.test(rest)) throw badRequest('a path in a cluster must not name another cluster')
+  return { url: rest, cluster }
 }
 
 /** @throws Status 400 for a path that two parsers could read differently */

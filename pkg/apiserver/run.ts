@@ -28,6 +28,7 @@ import { createCertificates } from './wiring/certificates.ts'
 import { createForwardToOAuth } from './wiring/forward-to-oauth.ts'
 import { createHealth } from './wiring/health.ts'
 import { createKubeApiserver } from './wiring/kube-apiserver.ts'
+import { createMembers } from './wiring/members.ts'
 import { createRights } from './wiring/rbac.ts'
 import { createRegistration } from './wiring/registration.ts'
 import { createRequestAuthorization } from './wiring/request-authorization.ts'
@@ -108,6 +109,11 @@ export async function runApiserver(
   const { attributesOf, authorize } = createRequestAuthorization({
     ...{ access, apis, subrequests, router, rights, live },
   })
+  const members = config.multicluster.enabled
+    ? createMembers({ client, config, access, recordings: logs.recordings, logger })
+    : undefined
+  const host = { attributesOf, authorize, ...router }
+  const { attributesOf: rightOf, ...served } = members?.over(host) ?? host
   const logPage = createConfiguredLogPage(config, clientAddress)
   const audit = await startAudit(config.audit, { logger, registry, keep: logs.keepAuditEvent })
   const chain = createHandlerChain({
@@ -116,9 +122,9 @@ export async function runApiserver(
     auditor: audit.auditor,
     maxInFlight,
     slowClients: createSlowClients(stallMs),
-    isProxied: router.isProxied,
     requestSeconds,
     maxParameterLength,
+    clusters: members === undefined ? 'host' : 'all',
     metrics: createRequestMetrics(registry, (g, resource) => g === group && resources.isAggregated(resource)),
     publicRoutes: createPublicRoutes({
       versionInfo: toVersionInfo(build),
@@ -129,11 +135,9 @@ export async function runApiserver(
       forward: forward({}),
     }),
     authenticate: tracing.authenticate(access.authenticate),
-    impersonate: access.impersonate(attributesOf),
+    impersonate: access.impersonate(rightOf),
     sessionRevocation: createSessionRevocation(access.hasEnded),
-    authorize,
-    route: router.route,
-    upgrade: router.upgrade,
+    ...served,
   })
 
   const { servers, unused, sessions } = await openListeners({
@@ -155,6 +159,7 @@ export async function runApiserver(
   access.start()
   rights.bindings.start().catch(err => logger.error({ err }, 'failed to watch role bindings'))
   apis.start()
+  members?.start()
   keeper.start()
   resources.start().then(
     async () => {
@@ -176,7 +181,7 @@ export async function runApiserver(
     logger,
   })
   sessions.destroy()
-  for (const part of [certificates, apis, rights.bindings, access]) part.stop()
+  for (const part of [certificates, apis, members, rights.bindings, access]) part?.stop()
   kubeApiserver.close()
   await audit.stop()
   await logs.stop()

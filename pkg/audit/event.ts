@@ -27,9 +27,10 @@ export type AuditedRequest = {
  * Returns an Event of audit.k8s.io/v1 as a line of JSON, with the fields in kube-apiserver's order.
  */
 export function toEvent(audited: AuditedRequest): string {
-  const { exchange, identity, impersonated, code, annotations } = audited
+  const { exchange, identity, impersonated, code } = audited
   const { req, info, id, isSubrequest, rawPath, rawQuery } = exchange
   const uri = isSubrequest === undefined ? (req.url ?? '') : `${rawPath}?${rawQuery}`
+  const annotations = { ...audited.annotations, ...(info.cluster && { 'kapis.io/cluster': info.cluster }) }
   const userAgent = req.headers['user-agent']
   const before = {
     kind: 'Event',

@@ -12,6 +12,7 @@ describe('cappedLevel', () => {
     '/apis/iam.kapis.io/v1alpha2/users/jane',
     '/api/v1/namespaces/a/services/s/proxy/login',
     '/api/v1/namespaces/a/pods/p/exec',
+    '/apis/cluster.kapis.io/v1alpha1/clusters/m',
     '/oauth/token',
     '/anything',
   ]

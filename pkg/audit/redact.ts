@@ -10,6 +10,8 @@ const secretResources = new Set([
   'loginsessions',
   'identityproviders',
   'oauthclients',
+  // With a kubeconfig, as in KubeSphere.
+  'clusters',
 ])
 const secretSubresources = new Set([
   'token',

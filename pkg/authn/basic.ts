@@ -147,7 +147,7 @@ export function createBasicAuthenticator({ accepts, check, users }: BasicOptions
     name: 'basic',
     authenticate(req) {
       const header = req.headers.authorization ?? ''
-      const path = /^basic /i.test(header) ? accepts(parseTarget(req.url ?? '/').path) : undefined
+      const path = /^basic /i.test(header) ? accepts(parseTarget(req.url ?? '/', 'all').path) : undefined
       return path === undefined ? null : identify(req, header, path)
     },
     hasEnded({ extra }) {

@@ -93,6 +93,14 @@ export const document = section({
   tls: tls.prefault({}),
   oauth: oauth.prefault({}),
   cache: cache.prefault({}),
+  multicluster: section({
+    enabled: boolean({
+      default: false,
+      env: 'KAPIS_MULTICLUSTER_ENABLED',
+      description:
+        'Serve member clusters below /clusters/{name}, from Cluster objects of cluster.<group domain>. See docs/clusters.md.',
+    }),
+  }).prefault({}),
   registries: registries.prefault({}),
   authentication: authentication.prefault({}),
   limits: limits.prefault({}),

@@ -22,6 +22,7 @@ export const defaults: Config = {
     clients: [defaultClient, commandLineClient],
   },
   cache: { idleSeconds: 600, maxMegabytes: 1_024, platformReads: 'cached', clusterLists: 'narrowed' },
+  multicluster: { enabled: false },
   registries: { caFile: '', trustedHosts: [] },
   authentication: {
     multipleLogin: true,

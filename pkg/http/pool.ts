@@ -76,6 +76,7 @@ export class ReloadingPool {
   readonly #server: URL
   readonly #options: PoolOptions
   #current: { readonly tls: TlsOptions; readonly pool: Dispatcher } | undefined
+  #isDestroyed = false
 
   constructor(server: URL, options: PoolOptions) {
     this.#server = server
@@ -93,11 +94,13 @@ export class ReloadingPool {
     void this.#current?.pool.close()
     const pool = createPool(this.#server, tls, this.#options)
     this.#current = { tls, pool }
+    if (this.#isDestroyed) void pool.destroy()
     return pool
   }
 
-  /** Aborts all requests. */
+  /** Aborts all requests, and fails later ones. */
   destroy(): void {
+    this.#isDestroyed = true
     void this.#current?.pool.destroy()
   }
 }

@@ -1,6 +1,6 @@
 import { Status } from '../apierrors/status.ts'
 import type { Identity } from '../apirequest/identity/identity.ts'
-import { lastsAtKube } from '../apirequest/long-running.ts'
+import { mayLast } from '../apirequest/long-running.ts'
 import type { AuthenticatedExchange, Handler } from '../apirequest/request-context.ts'
 import { formatTarget } from '../apirequest/target.ts'
 import type { RestConfig } from '../kubeclient/config/rest-config.ts'
@@ -13,7 +13,23 @@ import { type RefusalByBody, relay } from './reverse-proxy.ts'
 import { upstreamFailure } from './upstream-failure.ts'
 import { checkHeaders } from './validate-request.ts'
 
-const kubeApiserver = 'kube-apiserver'
+/** kube-apiserver, or another server that impersonates callers for the credential of Kapis. */
+export type KubeServer = {
+  readonly endpoint: RestConfig
+  readonly connections: KubeConnections
+  /** In words, for errors. */
+  readonly name: string
+  /** The account of the credential in words, for errors. */
+  readonly account: string
+  /** The identity that is impersonated for a caller; by default the same. @throws Status 403 */
+  readonly identityOf?: (identity: Identity) => Identity
+  /** Added to each request. */
+  readonly headers?: HeaderLines
+  /** Headers of a response that are not passed on, in lower case. */
+  readonly withheld?: ReadonlySet<string>
+  /** Returns why a response is not passed on. */
+  readonly refusal?: (code: number, lines: HeaderLines) => Status | undefined
+}
 
 /** Serves requests for pods that kube-apiserver no longer has, such as reads of stored logs. */
 export type GonePods = {
@@ -28,30 +44,24 @@ export type GonePods = {
  *
  * @throws Status 502, 503 or 504 if kube-apiserver is not responding
  */
-export function createKubeProxy(
-  endpoint: RestConfig,
-  upstreams: KubeConnections,
-  gonePods?: GonePods,
-): Handler {
-  const base = basePath(endpoint)
-  const refusalByBody = createRefusalByBody(endpoint)
-  const checkedOf = createCheckedHeaders()
+export function createKubeProxy(server: KubeServer, gonePods?: GonePods): Handler {
+  const { connections: upstreams } = server
+  const target = toTarget(server)
+  const checkedOf = createCheckedHeaders(server)
   const forward = (
     exchange: AuthenticatedExchange,
     { connections, credential }: KubeTransport,
     isLive: boolean,
   ) => {
-    const path = base + formatTarget(exchange)
-    const headers = callerHeaders(exchange)
+    const headers = callerHeaders(exchange, server)
     const checked = checkedOf(exchange.identity, credential)
     const insteadOf404 = gonePods?.asks(exchange)
       ? async (body: Buffer) => isPodNotFound(body, exchange) && gonePods.answer(exchange)
       : undefined
-    const to = { connections, path, headers, checked, isLive, upstream: kubeApiserver }
-    return relay({ ...to, refusalByBody, insteadOf404 }, exchange)
+    return relay({ ...target(exchange), connections, headers, checked, isLive, insteadOf404 }, exchange)
   }
   return exchange => {
-    const isLive = lastsAtKube(exchange)
+    const isLive = mayLast(exchange)
     // Logs that are followed may send no headers for hours, so no timeout applies here either.
     if (isLive) exchange.lasts?.()
     const line = upstreams.line(isLive ? 'long' : 'short')
@@ -61,20 +71,32 @@ export function createKubeProxy(
   }
 }
 
+/** What requests and upgrades have in common. */
+export function toTarget(server: KubeServer) {
+  const { endpoint, name: upstream, refusal, withheld } = server
+  const base = basePath(endpoint)
+  const refusalByBody = createRefusalByBody(server)
+  const fixed = { upstream, refusalByBody, ...(refusal && { refusal }), ...(withheld && { withheld }) }
+  return (exchange: AuthenticatedExchange) => ({ ...fixed, path: base + formatTarget(exchange) })
+}
+
 /**
  * Returns a function for the impersonation headers of a caller and the credential of Kapis. Headers
  * are cached and validated once per caller.
  */
-function createCheckedHeaders(): (identity: Identity, credential: HeaderLines) => HeaderLines {
+function createCheckedHeaders({
+  name,
+  identityOf = same,
+}: KubeServer): (identity: Identity, credential: HeaderLines) => HeaderLines {
   const known = new WeakMap<Identity, { readonly credential: HeaderLines; readonly lines: HeaderLines }>()
   return (identity, credential) => {
     const found = known.get(identity)
     if (found?.credential === credential) return found.lines
-    const lines = [...toImpersonation(identity), ...credential]
+    const lines = [...toImpersonation(identityOf(identity)), ...credential]
     try {
       checkHeaders(lines)
     } catch (error) {
-      throw upstreamFailure(kubeApiserver, error)
+      throw upstreamFailure(name, error)
     }
     known.set(identity, { credential, lines })
     return lines
@@ -85,14 +107,20 @@ function createCheckedHeaders(): (identity: Identity, credential: HeaderLines) =
 const notForward: ReadonlySet<string> = new Set(['authorization', 'cookie', 'host', 'expect', 'audit-id'])
 
 /** The headers of a request to kube-apiserver, without the credential of Kapis. */
-export function kubeApiserverHeaders(exchange: AuthenticatedExchange): HeaderLines {
-  return [...callerHeaders(exchange), ...toImpersonation(exchange.identity)]
+export function kubeApiserverHeaders(exchange: AuthenticatedExchange, server: KubeServer): HeaderLines {
+  const { identityOf = same } = server
+  return [...callerHeaders(exchange, server), ...toImpersonation(identityOf(exchange.identity))]
 }
 
-function callerHeaders({ req, id }: AuthenticatedExchange): HeaderLines {
+function callerHeaders({ req, id }: AuthenticatedExchange, { headers: added }: KubeServer): HeaderLines {
   const headers = forwardableHeaders(req, notForward)
   headers.push('Audit-Id', id)
+  if (added !== undefined) headers.push(...added)
   return headers
+}
+
+function same(identity: Identity): Identity {
+  return identity
 }
 
 /**
@@ -101,7 +129,13 @@ function callerHeaders({ req, id }: AuthenticatedExchange): HeaderLines {
  * mean that kube-apiserver does not have the permissions of Kapis yet, or cannot evaluate admission
  * yet.
  */
-export function createRefusalByBody(endpoint: Pick<RestConfig, 'refused'>): RefusalByBody {
+export function createRefusalByBody({
+  endpoint,
+  account,
+}: {
+  readonly endpoint: Pick<RestConfig, 'refused'>
+  readonly account: string
+}): RefusalByBody {
   return (code, body) => {
     // The message is readable in both JSON and protobuf, except for quotes. The match on
     // impersonation is safe: only the proxy sets impersonation headers.
@@ -110,11 +144,11 @@ export function createRefusalByBody(endpoint: Pick<RestConfig, 'refused'>): Refu
       // A 401 or 403 of a program in a Pod, reached through the proxy subresource, is passed on.
       if (!isKubeStatus(text) || !text.includes('Unauthorized')) return undefined
       endpoint.refused()
-      return notLetAct(body)
+      return notLetAct(account, body)
     }
     const isAboutKapis =
       /forbidden: User \\?"[^"\\]+\\?" cannot impersonate/.test(text) || isNotYetReady(text)
-    return isAboutKapis ? notLetAct(body) : undefined
+    return isAboutKapis ? notLetAct(account, body) : undefined
   }
 }
 
@@ -131,20 +165,16 @@ function isKubeStatus(text: string): boolean {
   return text.startsWith('{"kind":"Status","apiVersion":"v1"') || text.startsWith('k8s\0')
 }
 
-function notLetAct(body: Buffer): Status {
-  return new Status(
-    503,
-    'ServiceUnavailable',
-    'the Kapis service account is not allowed to impersonate the caller',
-    {
-      cause: new Error(body.toString('utf8').slice(0, 1_000)),
-      details: { retryAfterSeconds: 1 },
-      headers: { 'retry-after': '1', 'proxy-status': 'kapis; error=http_request_denied' },
-    },
-  )
+function notLetAct(account: string, body: Buffer): Status {
+  const message = `${account} is not allowed to impersonate the caller`
+  return new Status(503, 'ServiceUnavailable', message, {
+    cause: new Error(body.toString('utf8').slice(0, 1_000)),
+    details: { retryAfterSeconds: 1 },
+    headers: { 'retry-after': '1', 'proxy-status': 'kapis; error=http_request_denied' },
+  })
 }
 
 /** The path of the URL of kube-apiserver, without a trailing slash; '' for the root. */
-export function basePath({ url }: RestConfig): string {
+function basePath({ url }: RestConfig): string {
   return url.pathname.replace(/\/$/, '')
 }

@@ -35,7 +35,10 @@ describe('relay', function () {
           res.end('found elsewhere')
           return true
         },
-        refusalByBody: createRefusalByBody({ refused: () => void refusals++ }),
+        refusalByBody: createRefusalByBody({
+          endpoint: { refused: () => void refusals++ },
+          account: 'the Kapis service account',
+        }),
         refusal: (code: number) =>
           code === 399 ? new Status(502, 'ServiceUnavailable', 'not that') : undefined,
       }

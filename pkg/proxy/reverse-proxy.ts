@@ -28,6 +28,8 @@ export type Outgoing = {
   readonly begun?: () => void
   /** Name of the upstream server in error messages. */
   readonly upstream: string
+  /** Headers of the response that are not passed on, in lower case; by default the audit ID. */
+  readonly withheld?: ReadonlySet<string>
   /**
    * Returns an error to send in place of a response; undefined to pass the response on. By default
    * all responses are passed on.
@@ -66,7 +68,7 @@ const maxHeldBytes = 65_536
  * on, including errors
  */
 export function relay(outgoing: Outgoing, { req, res }: Pair): Promise<void> {
-  const { path, upgrade, connections, refusalByBody, insteadOf404 } = outgoing
+  const { path, upgrade, connections, refusalByBody, insteadOf404, withheld = ours } = outgoing
   const method = req.method ?? 'GET'
   const body = upgrade === undefined ? toBody(req) : null
   const headers =
@@ -131,7 +133,7 @@ export function relay(outgoing: Outgoing, { req, res }: Pair): Promise<void> {
       if (code >= 100 && code < 200 && code !== 101) return
       isRepeatable = false
       const { lines: all, ...rest } = readHead(code, message, given.rawHeaders)
-      const lines = answerHeaders(all, ours)
+      const lines = answerHeaders(all, withheld)
       if (upgrade !== undefined) lines.push('Connection', 'close')
       const head = { ...rest, lines }
       const refused = outgoing.refusal?.(code, lines)

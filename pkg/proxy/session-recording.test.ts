@@ -149,6 +149,9 @@ describe('createSessionRecording', () => {
       ['exec of the kubelet', `${node}/exec/shop/web-0/web`, {}, 403],
       ['metrics of the kubelet', `${node}/metrics`, { isUpgrade: false }, 200],
       ['exec of a pod', exec, {}, 200],
+      ['exec of a pod in a member cluster', `/clusters/m${exec}`, {}, 403],
+      ['its terminal', '/clusters/m/kapis/terminal.kapis.io/v1alpha2/namespaces/a/pods/p/exec', {}, 403],
+      ['port-forward there', '/clusters/m/api/v1/namespaces/shop/pods/web-0/portforward', {}, 200],
       [
         'a write to a service',
         '/api/v1/namespaces/shop/services/web/proxy/x',

@@ -45,8 +45,8 @@ export type SessionRecording = {
     },
   ) => Promise<WebSocketConnection>
   /**
-   * Refuses requests that run commands in containers through the kubelet, since that would bypass
-   * the recording.
+   * Refuses requests that run commands in containers through the kubelet or in a member cluster,
+   * since that would bypass the recording.
    *
    * @throws Status 403
    */
@@ -91,6 +91,10 @@ export function createSessionRecording(options: SessionRecordingOptions): Sessio
     },
     assertNotBypassed(exchange) {
       const { info, req, upgrade } = exchange
+      if (info.cluster !== '' && recorded.has(info.subresource) && policies.concern(usersOf(exchange)))
+        throw forbidden(
+          'sessions of this user are recorded, and those in a member cluster cannot be: connect to the member itself',
+        )
       if (info.resource !== 'nodes' || info.subresource !== 'proxy') return
       const isRead = upgrade === undefined && (req.method === 'GET' || req.method === 'HEAD')
       if (isRead || !policies.concern(usersOf(exchange))) return

@@ -41,7 +41,10 @@ describe('forwardUpgrade', function () {
     })
     const target = {
       ...{ connections: pool, path: '/exec', headers: ['X-Sent', '1'], upstream: 'it' },
-      refusalByBody: createRefusalByBody({ refused: () => undefined }),
+      refusalByBody: createRefusalByBody({
+        endpoint: { refused: () => undefined },
+        account: 'the Kapis service account',
+      }),
       openTaps,
     }
     settled = forwardUpgrade(target, { req, res, upgrade }).catch(error => renderKube(res, error))

@@ -1,12 +1,10 @@
 import type { Duplex } from 'node:stream'
 import type { AuthenticatedExchange } from '../apirequest/request-context.ts'
 import { formatTarget } from '../apirequest/target.ts'
-import type { RestConfig } from '../kubeclient/config/rest-config.ts'
 import { aggregatedApiHeaders } from './aggregated/api-proxy.ts'
 import type { AggregatedApiUpstream } from './aggregated/api-upstream.ts'
 import type { HeaderLines } from './headers.ts'
-import { basePath, createRefusalByBody, kubeApiserverHeaders } from './kube.ts'
-import type { KubeConnections } from './kube-connections.ts'
+import { type KubeServer, kubeApiserverHeaders, toTarget } from './kube.ts'
 import { refuseRedirect } from './redirect.ts'
 import { type Outgoing, relay } from './reverse-proxy.ts'
 
@@ -30,18 +28,12 @@ export type UpgradeTarget = Omit<Outgoing, 'isLive' | 'upgrade'> & {
 
 /** Returns the upgrade target for kube-apiserver, with the headers that impersonate the caller. */
 export async function kubeUpgrade(
-  endpoint: RestConfig,
-  upstreams: KubeConnections,
+  server: KubeServer,
   exchange: AuthenticatedExchange,
 ): Promise<UpgradeTarget> {
-  const { connections, credential } = await upstreams.line('upgrade')
-  return {
-    connections,
-    path: basePath(endpoint) + formatTarget(exchange),
-    headers: [...kubeApiserverHeaders(exchange), ...credential],
-    upstream: 'kube-apiserver',
-    refusalByBody: createRefusalByBody(endpoint),
-  }
+  const { connections, credential } = await server.connections.line('upgrade')
+  const headers = [...kubeApiserverHeaders(exchange, server), ...credential]
+  return { ...toTarget(server)(exchange), connections, headers }
 }
 
 /**

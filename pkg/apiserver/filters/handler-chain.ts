@@ -5,6 +5,7 @@ import { refuseAmbiguousHead } from '../../apirequest/ambiguous-headers.ts'
 import type { Identity } from '../../apirequest/identity/identity.ts'
 import type { AuthenticatedExchange, Exchange, Handler } from '../../apirequest/request-context.ts'
 import { createLineReader, type RequestLine, unreadableLine } from '../../apirequest/request-line.ts'
+import type { Clusters } from '../../apirequest/target.ts'
 import type { Auditor, AuditRecord } from '../../audit/auditor.ts'
 import { RefusedIdentity } from '../../authn/authenticator.ts'
 import { traceId } from '../../httpserver/request/trace-id.ts'
@@ -45,6 +46,8 @@ export type HandlerChainOptions = ServeOptions & {
   readonly slowClients: SlowClients
   /** Maximum length of a query parameter for requests that Kapis handles itself. */
   readonly maxParameterLength?: number
+  /** Whether paths in member clusters are served. */
+  readonly clusters?: Clusters
   /** Handles an upgrade request; `exchange.upgrade` holds the bytes that followed its head. */
   readonly upgrade: Handler
 }
@@ -63,7 +66,7 @@ export type HandlerChain = {
  * authorization, routing, error rendering.
  */
 export function createHandlerChain(given: HandlerChainOptions): HandlerChain {
-  const options = { ...given, readLine: createLineReader(given.maxParameterLength) }
+  const options = { ...given, readLine: createLineReader(given.maxParameterLength, given.clusters) }
   const upgrading = { ...options, route: options.upgrade }
   return {
     request: (req, res) => void handle(options, req, res, undefined),

@@ -262,7 +262,7 @@ export function createAuth(options: AccessOptions): Auth {
   }
 }
 
-const api = /^\/(kapis|kapi|apis|api)(\/|$)/
+const api = /^(\/clusters\/[^/]+)?\/(kapis|kapi|apis|api)(\/|$)/
 // Verifying a password for each batch of log lines would cost more than the batch.
 const forIngest = { cacheMs: 300_000, takesFirstPassword: true }
 const forApis = { cacheMs: 10_000, takesFirstPassword: false }

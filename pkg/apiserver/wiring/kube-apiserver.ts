@@ -34,14 +34,16 @@ export function createKubeApiserver(config: Config, tracing: Tracing): KubeApise
   const peer = { name: 'kube-apiserver', url: endpoint.url }
   const proxied = loadRestConfig(config.kubernetes.kubeconfig)
   const connections = createKubeConnections(proxied, maxProxied)
+  const account = 'the Kapis service account'
+  const server = { endpoint: proxied, connections, name: 'kube-apiserver', account }
   return {
     client: tracing.client(createKubeClient(endpoint), peer),
     isAnonymousAllowed: createAnonymousCheck(stranger),
-    proxy: gonePods => tracing.upstream(peer, createKubeProxy(proxied, connections, gonePods)),
+    proxy: gonePods => tracing.upstream(peer, createKubeProxy(server, gonePods)),
     upgrade: recording =>
       tracing.upstream(peer, async exchange => {
         const openTaps = await recording.begin(exchange)
-        await forwardUpgrade({ ...(await kubeUpgrade(proxied, connections, exchange)), openTaps }, exchange)
+        await forwardUpgrade({ ...(await kubeUpgrade(server, exchange)), openTaps }, exchange)
       }),
     openChannels: createOpenChannels(proxied),
     close() {

@@ -3,29 +3,22 @@ import { readFile } from 'node:fs/promises'
 import type { RequestOptions } from 'node:https'
 import { dirname, resolve } from 'node:path'
 import { parseYaml } from '../../yaml/read.ts'
-import { isRecord } from '../object/object.ts'
+import { isRecord, membersOf } from '../object/object.ts'
 
-type Fields = Readonly<Record<string, unknown>>
+export type Fields = Readonly<Record<string, unknown>>
 
-const clusterKeys = [
-  'server',
-  'certificate-authority',
-  'certificate-authority-data',
-  'insecure-skip-tls-verify',
-  'tls-server-name',
-  // Fields that do not affect requests and are ignored.
-  'disable-compression',
-  'extensions',
-]
-const userKeys = [
-  'token',
-  'tokenFile',
-  'client-certificate',
-  'client-certificate-data',
-  'client-key',
-  'client-key-data',
-  'extensions',
-]
+/** Keys that neither read a file nor run a program, nor change how the server is verified. */
+export const embedded = {
+  cluster: [
+    'server',
+    'certificate-authority-data',
+    'tls-server-name',
+    // Fields that do not affect requests and are ignored.
+    'disable-compression',
+    'extensions',
+  ],
+  user: ['token', 'client-certificate-data', 'client-key-data', 'extensions'],
+}
 
 /**
  * Reads a kubeconfig whose current context uses a token or a client certificate. Returns undefined
@@ -36,13 +29,12 @@ const userKeys = [
 export function readPlainKubeconfig(
   file: string,
 ): { readonly server: string; readonly options: () => Promise<RequestOptions> } | undefined {
-  const document: unknown = parseYaml(readFileSync(file, 'utf8'))
-  if (!isRecord(document)) return undefined
-  const context = named(document.contexts, document['current-context'], 'context')
-  const cluster = named(document.clusters, context?.cluster, 'cluster')
-  const user = named(document.users, context?.user, 'user')
+  const { cluster, user } = readCurrentContext(parseYaml(readFileSync(file, 'utf8')))
   if (cluster === undefined || user === undefined) return undefined
-  if (!isWithin(cluster, clusterKeys) || !isWithin(user, userKeys)) return undefined
+  const other =
+    firstOther(cluster, [...embedded.cluster, 'certificate-authority', 'insecure-skip-tls-verify']) ??
+    firstOther(user, [...embedded.user, 'tokenFile', 'client-certificate', 'client-key'])
+  if (other !== undefined) return undefined
   const server = text(cluster.server)
   if (server === undefined) return undefined
   const folder = dirname(file)
@@ -69,17 +61,25 @@ export function readPlainKubeconfig(
   }
 }
 
+/** Returns the cluster and the user of the current context of a kubeconfig. */
+export function readCurrentContext(document: unknown) {
+  const { contexts, clusters, users, 'current-context': current } = membersOf(document)
+  const context = named(contexts, current, 'context')
+  return { cluster: named(clusters, context?.cluster, 'cluster'), user: named(users, context?.user, 'user') }
+}
+
 function named(list: unknown, name: unknown, key: string): Fields | undefined {
   const entry = Array.isArray(list) ? list.filter(isRecord).find(one => one.name === name) : undefined
   const value = entry?.[key]
   return isRecord(value) ? value : undefined
 }
 
-function isWithin(fields: Fields, known: readonly string[]): boolean {
-  return Object.keys(fields).every(key => known.includes(key))
+/** Returns a key that is not among the known ones; undefined if there is none. */
+export function firstOther(fields: Fields, known: readonly string[]): string | undefined {
+  return Object.keys(fields).find(key => !known.includes(key))
 }
 
-function text(value: unknown): string | undefined {
+export function text(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined
 }
 

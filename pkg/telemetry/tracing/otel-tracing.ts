@@ -124,7 +124,7 @@ function toleratingReader(): (
   method: string | undefined,
   url: string | undefined,
 ) => RequestLine | undefined {
-  const read = createLineReader()
+  const read = createLineReader(undefined, 'all')
   return (method = 'GET', url = '/') => {
     try {
       return read(method, url)

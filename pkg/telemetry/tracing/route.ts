@@ -7,11 +7,19 @@ const maxRoutes = 1_000
  * Returns the path of a request with placeholders for names, as in spans of kube-apiserver:
  * `/apis/apps/v1/namespaces/{namespace}/deployments/{name}`.
  */
-export function toRoute({ isResource, path, prefix, group, version, ...target }: RequestInfo): string {
+export function toRoute({
+  cluster,
+  isResource,
+  path,
+  prefix,
+  group,
+  version,
+  ...target
+}: RequestInfo): string {
   const { isInNamespace, resource, namedBy, subresource } = target
   if (!isResource) return toPlainRoute(path)
   return [
-    '',
+    ...(cluster === '' ? [''] : ['', 'clusters', '{cluster}']),
     prefix,
     ...(group === '' ? [] : [group]),
     version,

@@ -27,7 +27,7 @@ describe('featuresOf', () => {
         events: { ...events, enabled: off !== 'events' },
         auditing: { ...auditing, enabled: off !== 'auditing' },
       }
-      expect([...featuresOf({ logs, audit: { ...defaults.audit, path } })]).to.deep.equal([
+      expect([...featuresOf({ ...defaults, logs, audit: { ...defaults.audit, path } })]).to.deep.equal([
         'authentication',
         'authorization',
         'kubernetes',
@@ -35,4 +35,8 @@ describe('featuresOf', () => {
       ])
     })
   }
+
+  it('has multicluster where it is enabled', () => {
+    expect([...featuresOf({ ...defaults, multicluster: { enabled: true } })]).to.include('multicluster')
+  })
 })

@@ -5,11 +5,16 @@ import type { Config } from '../../../config/config.ts'
  *
  * @param config `logs.store` enables logs and events, `audit.path` audit events
  */
-export function featuresOf({ logs, audit }: Pick<Config, 'logs' | 'audit'>): ReadonlySet<string> {
+export function featuresOf({
+  logs,
+  audit,
+  multicluster,
+}: Pick<Config, 'logs' | 'audit' | 'multicluster'>): ReadonlySet<string> {
   const isKept = logs.store !== 'none'
   const optional = {
     logging: isKept,
     events: isKept && logs.events.enabled,
+    multicluster: multicluster.enabled,
     auditing: isKept && logs.auditing.enabled && audit.path !== '',
   }
   const given = Object.entries(optional).flatMap(([name, isHere]) => (isHere ? [name] : []))

@@ -1,0 +1,118 @@
+import { expect } from 'chai'
+import { Status } from '../../apierrors/status.ts'
+import { jane } from '../../apirequest/fixtures.ts'
+import type { Identity } from '../../apirequest/identity/identity.ts'
+import type { AuthenticatedExchange } from '../../apirequest/request-context.ts'
+import { parseLine } from '../../apirequest/request-line.ts'
+import { defaults } from '../../config/fixtures.ts'
+import { createLogger } from '../../telemetry/logger.ts'
+import { createMembers } from './members.ts'
+
+describe('createMembers', () => {
+  const asked: string[] = []
+  const unused = async () => {
+    throw new Error('not asked')
+  }
+  const members = createMembers({
+    client: { call: unused, stream: unused, close: () => undefined },
+    config: { ...defaults, groupDomain: 'kubesphere.io' },
+    access: {
+      authorize({ verb, group, resource, subresource, name, namespace }, { username }) {
+        asked.push([username, verb, group, resource, subresource, namespace, name].join(' '))
+        if (name === 'forbidden') throw new Status(403, 'Forbidden', 'no')
+      },
+    },
+    recordings: {
+      assertNotBypassed({ info }) {
+        if (info.subresource === 'attach') throw new Status(403, 'Forbidden', 'recorded')
+      },
+    },
+    logger: createLogger({ program: 'test', level: 'error' }),
+  })
+  const served: string[] = []
+  const host = (what: string) => (exchange: AuthenticatedExchange) =>
+    void served.push(`${what} ${exchange.info.path}`)
+  const over = members.over({
+    attributesOf: ({ info }) => info,
+    authorize: host('authorize'),
+    isProxied: () => false,
+    route: host('route'),
+    upgrade: host('upgrade'),
+  })
+  beforeEach(() => {
+    asked.length = 0
+    served.length = 0
+  })
+
+  function toExchange(target: string, changes: Partial<AuthenticatedExchange> = {}): AuthenticatedExchange {
+    const [method = '', url = ''] = target.split(' ')
+    const line = parseLine(method, url, undefined, 'all')
+    const pair = { req: { method, url, headers: {} }, res: {} } as unknown as Pick<
+      AuthenticatedExchange,
+      'req' | 'res'
+    >
+    return { ...pair, id: 'id-1', ...line, identity: jane, isAggregated: false, ...changes }
+  }
+  async function refusalOf(run: () => unknown): Promise<unknown> {
+    try {
+      await run()
+    } catch (error) {
+      return error instanceof Status ? [error.code, error.message] : error
+    }
+    return undefined
+  }
+
+  it('takes the right proxy on the Cluster, whatever is asked for there', async () => {
+    for (const target of [
+      'GET /clusters/m/api/v1/pods',
+      'DELETE /apis/clusters/m/apps/v1/namespaces/a/deployments/b',
+      'GET /clusters/m/version',
+      'GET /kapis/clusters/m/version',
+    ]) {
+      await over.authorize(toExchange(target))
+      expect(asked.splice(0)).to.deep.equal(['jane proxy cluster.kubesphere.io clusters   m'])
+    }
+    const refused = await refusalOf(() => over.authorize(toExchange('GET /clusters/forbidden/api')))
+    expect(refused).to.deep.equal([403, 'no'])
+    expect(await over.attributesOf(toExchange('GET /clusters/m/api/v1/pods'))).to.include({
+      ...{ verb: 'proxy', group: 'cluster.kubesphere.io', resource: 'clusters', name: 'm', cluster: '' },
+    })
+    expect(served).to.deep.equal([])
+  })
+
+  it('keeps the scope of tokens and the recording of sessions', async () => {
+    const readOnly: Identity = { ...jane, isReadOnly: true }
+    const pod = '/clusters/m/api/v1/namespaces/a/pods/p'
+    const cases: readonly (readonly [string, Partial<AuthenticatedExchange>])[] = [
+      ['POST /clusters/m/api/v1/namespaces/a/pods', { identity: readOnly }],
+      ['GET /clusters/m/api/v1/secrets', { identity: readOnly }],
+      [`GET ${pod}/exec`, { identity: readOnly }],
+      ['GET /clusters/m/api/v1/pods', { identity: readOnly, upgrade: Buffer.alloc(0) }],
+      [`GET ${pod}/attach`, { upgrade: Buffer.alloc(0) }],
+    ]
+    for (const [target, changes] of cases) {
+      const [code] = [await refusalOf(() => over.authorize(toExchange(target, changes)))].flat()
+      expect(code, target).to.equal(403)
+    }
+    expect(asked).to.deep.equal([])
+    await over.authorize(toExchange('GET /clusters/m/api/v1/pods', { identity: readOnly }))
+    expect(asked).to.have.length(1)
+  })
+
+  it('leaves no request in a member to another part, and all others to them', async () => {
+    for (const [serve, what] of [
+      [over.route, 'route'],
+      [over.upgrade, 'upgrade'],
+      [over.authorize, 'authorize'],
+    ] as const) {
+      await serve(toExchange('GET /clusters/host/api/v1/pods'))
+      expect(served.splice(0)).to.deep.equal([`${what} /api/v1/pods`])
+      if (what === 'authorize') continue
+      const refused = await refusalOf(() => serve(toExchange('GET /clusters/m/kapis/version')))
+      expect(refused).to.deep.equal([503, 'the clusters have not been read yet; retry later'])
+      expect(served).to.deep.equal([])
+    }
+    expect(over.isProxied(toExchange('GET /clusters/m/kapis/version'))).to.equal(true)
+    expect(over.isProxied(toExchange('GET /kapis/version'))).to.equal(false)
+  })
+})

@@ -1,0 +1,73 @@
+import type { AuthenticatedExchange, Handler } from '../../apirequest/request-context.ts'
+import { type RequestInfo, toResourceInfo } from '../../apirequest/request-info.ts'
+import type { AuthorizeRequest } from '../../authz/authorize-request.ts'
+import { assertInScope, assertMayUpgrade } from '../../authz/token-scope.ts'
+import type { Config } from '../../config/config.ts'
+import type { KubeClient } from '../../kubeclient/client.ts'
+import { MemberClusters } from '../../proxy/members/member-clusters.ts'
+import type { SessionRecording } from '../../proxy/session-recording.ts'
+import type { Logger } from '../../telemetry/logger.ts'
+import type { Auth } from './auth.ts'
+
+/** What the handler chain does with an authenticated request. */
+type Served = {
+  readonly attributesOf: (exchange: AuthenticatedExchange) => Promise<RequestInfo> | RequestInfo
+  readonly authorize: AuthorizeRequest
+  readonly isProxied: (exchange: AuthenticatedExchange) => boolean
+  readonly route: Handler
+  readonly upgrade: Handler
+}
+
+export type Members = {
+  /** Adds requests in member clusters; those of this cluster are served as before. */
+  readonly over: (host: Served) => Served
+  readonly start: () => void
+  readonly stop: () => void
+}
+
+/**
+ * Wires the member clusters. A request in a member takes the right `proxy` on its Cluster here, and
+ * is authorized by the member itself, as its caller. No other part sees such a request.
+ */
+export function createMembers(parts: {
+  readonly client: KubeClient
+  readonly config: Config
+  readonly access: Pick<Auth, 'authorize'>
+  readonly recordings: Pick<SessionRecording, 'assertNotBypassed'>
+  readonly logger: Logger
+}): Members {
+  const { client, config, access, recordings, logger } = parts
+  const { groupDomain, kubernetes } = config
+  const clusters = new MemberClusters({ client, groupDomain, namespace: kubernetes.namespace, logger })
+  const rightOf = ({ cluster }: RequestInfo) =>
+    toResourceInfo({
+      verb: 'proxy',
+      group: `cluster.${groupDomain}`,
+      version: 'v1alpha1',
+      resource: 'clusters',
+      name: cluster,
+    })
+  function authorize(exchange: AuthenticatedExchange) {
+    const { info, identity, upgrade } = exchange
+    assertInScope(info, identity)
+    if (upgrade !== undefined) assertMayUpgrade(info, identity)
+    recordings.assertNotBypassed(exchange)
+    return access.authorize(rightOf(info), identity)
+  }
+  const forward: Handler = exchange => clusters.find(exchange.info.cluster).forward(exchange)
+  return {
+    over: host => ({
+      attributesOf: exchange => (isThere(exchange) ? rightOf(exchange.info) : host.attributesOf(exchange)),
+      authorize: exchange => (isThere(exchange) ? authorize(exchange) : host.authorize(exchange)),
+      isProxied: exchange => isThere(exchange) || host.isProxied(exchange),
+      route: exchange => (isThere(exchange) ? forward(exchange) : host.route(exchange)),
+      upgrade: exchange => (isThere(exchange) ? forward(exchange) : host.upgrade(exchange)),
+    }),
+    start: () => clusters.start(),
+    stop: () => clusters.stop(),
+  }
+}
+
+function isThere({ info }: AuthenticatedExchange): boolean {
+  return info.cluster !== ''
+}

@@ -1,0 +1,215 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { expect } from 'chai'
+import {
+  answerJson,
+  type FakeKubeApiserver,
+  startFakeKubeApiserver,
+  until,
+} from '../../kubeclient/fixtures.ts'
+import { membersOf } from '../../kubeclient/object/object.ts'
+import { createLogger } from '../../telemetry/logger.ts'
+import { MemberClusters } from './member-clusters.ts'
+
+const base64 = (value: string) => Buffer.from(value).toString('base64')
+const metadata = (name: string) => ({ name, uid: name, resourceVersion: '5', creationTimestamp: '' })
+const clustersPath = '/apis/cluster.kapis.io/v1alpha1/clusters'
+const secretsOf = '/api/v1/namespaces/kapis-system/secrets'
+
+/** What a cluster has for a check. */
+function answerCheck(req: IncomingMessage, res: ServerResponse, uid: string): void {
+  const { pathname } = new URL(req.url ?? '', 'https://h')
+  const node = { metadata: { ...metadata('n'), labels: { 'topology.kubernetes.io/region': 'r' } } }
+  if (pathname === '/version') answerJson(res, 200, { gitVersion: 'v1.36.0' })
+  else if (pathname.endsWith('/kube-system')) answerJson(res, 200, { metadata: { uid } })
+  else if (pathname === '/api/v1/nodes')
+    answerJson(res, 200, { metadata: { remainingItemCount: 2 }, items: [node] })
+  else answerJson(res, 404, { kind: 'Status', code: 404 })
+}
+
+/** kube-apiserver of this cluster, with Clusters and Secrets that tests change. */
+class Host {
+  readonly #watches = new Map<string, ServerResponse>()
+  readonly objects = new Map<string, Map<string, object>>([
+    [clustersPath, new Map()],
+    [secretsOf, new Map()],
+  ])
+  readonly statuses: { readonly name: string; readonly status: unknown }[] = []
+  readonly queries: string[] = []
+
+  answer(req: IncomingMessage, res: ServerResponse): void {
+    const { pathname, searchParams } = new URL(req.url ?? '', 'https://h')
+    const found = this.objects.get(pathname)
+    if (req.method === 'PATCH') return void this.#patch(req, res, pathname)
+    if (found === undefined) return void answerCheck(req, res, 'host-uid')
+    if (searchParams.has('watch')) {
+      this.#watches.set(pathname, res.writeHead(200))
+      res.flushHeaders()
+      return
+    }
+    this.queries.push(searchParams.get('fieldSelector') ?? '')
+    answerJson(res, 200, { metadata: { resourceVersion: '5' }, items: [...found.values()] })
+  }
+
+  put(path: string, name: string, object: object | undefined): void {
+    const found = this.objects.get(path)
+    const type = object === undefined ? 'DELETED' : found?.has(name) ? 'MODIFIED' : 'ADDED'
+    if (object === undefined) found?.delete(name)
+    else found?.set(name, { metadata: metadata(name), ...object })
+    this.#watches
+      .get(path)
+      ?.write(`${JSON.stringify({ type, object: { metadata: metadata(name), ...object } })}\n`)
+  }
+
+  async #patch(req: IncomingMessage, res: ServerResponse, path: string): Promise<void> {
+    const { status } = membersOf(JSON.parse(Buffer.concat(await req.toArray()).toString()))
+    const name = path.split('/').at(-2) ?? ''
+    this.statuses.push({ name, status })
+    const old = this.objects.get(clustersPath)?.get(name)
+    const object = { ...old, metadata: metadata(name), status: membersOf(status) }
+    this.put(clustersPath, name, object)
+    answerJson(res, 200, object)
+  }
+}
+
+describe('MemberClusters', function () {
+  this.timeout(20_000)
+  let host: Host
+  let server: FakeKubeApiserver
+  let member: FakeKubeApiserver
+  let clusters: MemberClusters
+  let memberUid: string
+  let isDown: boolean
+
+  async function toKubeconfig(token: string, at = member): Promise<{ data: Record<string, string> }> {
+    const { tls } = await at.endpoint.access()
+    const cluster = { server: at.endpoint.url.href, 'certificate-authority-data': base64(String(tls.ca)) }
+    const kubeconfig = {
+      'current-context': 'c',
+      contexts: [{ name: 'c', context: { cluster: 'k', user: 'u' } }],
+      clusters: [{ name: 'k', cluster }],
+      users: [{ name: 'u', user: { token } }],
+    }
+    return { data: { kubeconfig: base64(JSON.stringify(kubeconfig)) } }
+  }
+  const refusal = (name: string) => {
+    try {
+      clusters.find(name)
+    } catch (error) {
+      const { code, message } = membersOf(error)
+      return { code, message }
+    }
+    return undefined
+  }
+  const readyOf = (name: string): Readonly<Record<string, unknown>> => {
+    const status = membersOf(host.statuses.findLast(written => written.name === name)?.status)
+    const conditions = Array.isArray(status.conditions) ? status.conditions : []
+    const { lastTransitionTime, lastUpdateTime, ...condition } = membersOf(
+      conditions.find(({ type }) => type === 'Ready'),
+    )
+    return { ...status, conditions: undefined, ...condition }
+  }
+
+  beforeEach(async () => {
+    host = new Host()
+    memberUid = 'member-uid'
+    isDown = false
+    server = await startFakeKubeApiserver((req, res) => host.answer(req, res))
+    member = await startFakeKubeApiserver((req, res) => {
+      if (isDown) return req.socket.destroy()
+      if (req.headers.authorization !== 'Bearer good')
+        return answerJson(res, 401, { kind: 'Status', code: 401 })
+      return answerCheck(req, res, memberUid)
+    })
+    clusters = new MemberClusters({
+      ...{ client: server.client, groupDomain: 'kapis.io', namespace: 'kapis-system', checkEveryMs: 50 },
+      logger: createLogger({ program: 'test', level: 'error' }),
+    })
+  })
+  afterEach(async () => {
+    clusters.stop()
+    await server.close()
+    await member.close()
+  })
+
+  async function startWith(secret: object | undefined, connection: object = {}): Promise<void> {
+    host.objects.get(clustersPath)?.set('m', { metadata: metadata('m'), spec: { connection } })
+    if (secret !== undefined) host.objects.get(secretsOf)?.set('m', { metadata: metadata('m'), ...secret })
+    expect(refusal('m')).to.deep.equal({
+      code: 503,
+      message: 'the clusters have not been read yet; retry later',
+    })
+    clusters.start()
+    await until(() => host.statuses.length > 0)
+  }
+  const passed = {
+    type: 'Ready',
+    status: 'True',
+    reason: 'Passed',
+    message: 'the cluster responds',
+    conditions: undefined,
+    kubernetesVersion: 'v1.36.0',
+    nodeCount: 3,
+    region: 'r',
+  }
+
+  it('knows members by their kubeconfig, and writes what it found out', async () => {
+    await startWith(await toKubeconfig('good'))
+    expect(readyOf('m')).to.deep.equal({ ...passed, uid: 'member-uid' })
+    expect(refusal('m')).to.equal(undefined)
+    expect(refusal('x')).to.deep.equal({ code: 404, message: 'clusters.cluster.kapis.io "x" not found' })
+    expect(host.queries).to.include('type=cluster.kapis.io/kubeconfig')
+    await until(() => member.requests.filter(line => line === 'GET /version').length > 3)
+    expect(host.statuses).to.have.length(1)
+  })
+
+  it('follows the Secret and the end of the Cluster', async () => {
+    await startWith(await toKubeconfig('old'))
+    expect(readyOf('m')).to.include({ status: 'False' })
+    expect(refusal('m')).to.deep.equal({
+      code: 503,
+      message: 'the cluster "m" is not ready: the cluster refuses the credential of the kubeconfig',
+    })
+    host.put(secretsOf, 'm', await toKubeconfig('good'))
+    await until(() => refusal('m') === undefined && readyOf('m').status === 'True')
+    const first = clusters.find('m')
+    host.put(secretsOf, 'm', { ...(await toKubeconfig('good')), type: 'cluster.kapis.io/kubeconfig' })
+    host.put(clustersPath, 'm', undefined)
+    await until(() => refusal('m')?.code === 404)
+    host.put(clustersPath, 'm', { spec: {} })
+    await until(() => refusal('m') === undefined)
+    expect(clusters.find('m')).to.not.equal(first)
+  })
+
+  it('is 503 while a member is down, and serves it again afterwards', async () => {
+    await startWith(await toKubeconfig('good'))
+    isDown = true
+    await until(() => refusal('m') !== undefined)
+    expect(refusal('m')?.code).to.equal(503)
+    expect(refusal('m')?.message).to.match(/^the cluster "m" is not ready: the cluster closed the connection/)
+    await until(() => readyOf('m').status === 'False')
+    isDown = false
+    await until(() => refusal('m') === undefined && readyOf('m').status === 'True')
+  })
+
+  it('is 501 for a tunnel', async () => {
+    await startWith(undefined, { type: 'proxy' })
+    const why = 'spec.connection.type "proxy" (a tunnel from an agent) is not supported; supported: direct'
+    expect(readyOf('m')).to.include({ status: 'False', reason: 'UnsupportedConnection', message: why })
+    expect(refusal('m')).to.deep.equal({ code: 501, message: `the cluster "m" is not ready: ${why}` })
+  })
+
+  it('is 508 for this cluster by another name', async () => {
+    memberUid = 'host-uid'
+    await startWith(await toKubeconfig('good'))
+    const message = 'the kubeconfig is one of this cluster itself'
+    expect(readyOf('m')).to.include({ status: 'False', reason: 'SameCluster', message })
+    expect(refusal('m')?.code).to.equal(508)
+  })
+
+  it('describes this cluster in the Cluster host', async () => {
+    host.objects.get(clustersPath)?.set('host', { metadata: metadata('host'), spec: {} })
+    clusters.start()
+    await until(() => host.statuses.length > 0)
+    expect(readyOf('host')).to.deep.equal({ ...passed, uid: 'host-uid' })
+  })
+})

@@ -1,0 +1,216 @@
+import { createHash } from 'node:crypto'
+import { notFound, Status, unavailable } from '../../apierrors/status.ts'
+import { hostCluster } from '../../apirequest/target.ts'
+import { createKubeClient, type KubeClient } from '../../kubeclient/client.ts'
+import { type KubeObject, membersOf, parseObject } from '../../kubeclient/object/object.ts'
+import { secretsPath } from '../../kubeclient/object/secret.ts'
+import { byName, Informer } from '../../kubeclient/watch/informer.ts'
+import type { Logger } from '../../telemetry/logger.ts'
+import { kubeconfigSecretType, readMember } from './member.ts'
+import { checkCluster, type Health, ready, statusAfter } from './member-health.ts'
+import { createMemberProxy, loop, type MemberProxy, via } from './member-proxy.ts'
+
+export type MemberClustersOptions = {
+  readonly client: KubeClient
+  readonly groupDomain: string
+  /** Of the Secrets with kubeconfigs. */
+  readonly namespace: string
+  readonly logger: Logger
+  readonly checkEveryMs?: number
+}
+
+/** What belongs to one version of the connection of a Cluster. */
+type Connection = {
+  /** Changes with everything that `proxy` is made of. */
+  readonly key: string
+  /** Undefined for a Cluster that cannot be used, and for `host`. */
+  readonly proxy?: MemberProxy
+  readonly check: () => Promise<Health>
+  /** Code of requests while the check fails. */
+  readonly code: 501 | 503
+  readonly close: () => void
+  health?: Health
+  isBeingChecked?: boolean
+}
+
+const version = 'v1alpha1'
+const checkEveryMs = 20_000
+
+/**
+ * The member clusters: watches Clusters of cluster.<group domain> and the Secrets with their
+ * kubeconfigs, checks each about three times a minute, and writes the result to its status.
+ */
+export class MemberClusters {
+  readonly #options: MemberClustersOptions
+  readonly #path: string
+  readonly #clusters: Informer<KubeObject>
+  readonly #secrets: Informer<KubeObject>
+  readonly #connections = new Map<string, Connection>()
+  #timer: NodeJS.Timeout | undefined
+  #isStopped = false
+  #uid: string | undefined
+
+  constructor(options: MemberClustersOptions) {
+    const { client, groupDomain, namespace, logger } = options
+    this.#options = options
+    this.#path = `/apis/cluster.${groupDomain}/${version}/clusters`
+    const shared = { client, logger, parse: (object: KubeObject) => object }
+    this.#clusters = new Informer({
+      ...shared,
+      path: this.#path,
+      what: 'clusters',
+      onChange: changes => {
+        for (const { key } of changes) this.#connect(key)
+      },
+    })
+    this.#secrets = new Informer({
+      ...shared,
+      path: secretsPath(namespace),
+      query: { fieldSelector: `type=${kubeconfigSecretType(groupDomain)}` },
+      key: byName,
+      what: 'kubeconfigs of clusters',
+      onChange: (changes, isInInitialList) => {
+        const all = [...this.#clusters.all()].map(byName)
+        for (const key of isInInitialList ? all : changes.map(change => change.key)) this.#connect(key)
+      },
+    })
+  }
+
+  start(): void {
+    void this.#clusters.start()
+    void this.#secrets.start()
+    this.#checkLater()
+  }
+
+  stop(): void {
+    this.#isStopped = true
+    clearTimeout(this.#timer)
+    for (const informer of [this.#clusters, this.#secrets]) informer.stop()
+    for (const { close } of this.#connections.values()) close()
+    this.#connections.clear()
+  }
+
+  /**
+   * @throws Status 404 for an unknown cluster, 501 for an unsupported one, 503 for one that is not
+   * ready, 508 for this cluster under another name
+   */
+  find(name: string): MemberProxy {
+    if (!this.#clusters.isReady || !this.#secrets.isReady)
+      throw unavailable('the clusters have not been read yet; retry later')
+    const connection = this.#connections.get(name)
+    const where = `the cluster ${JSON.stringify(name)}`
+    if (connection === undefined)
+      throw notFound({ group: `cluster.${this.#options.groupDomain}`, resource: 'clusters' }, name)
+    const { proxy, health, code } = connection
+    const failed = health?.conditions.find(({ type, status }) => type === 'Ready' && status === 'False')
+    if (failed?.reason === 'SameCluster') throw loop(where)
+    if (failed !== undefined || proxy === undefined) {
+      const message = `${where} is not ready: ${failed?.message ?? 'it has not been checked yet'}`
+      throw code === 503
+        ? unavailable(message, undefined, 10)
+        : new Status(code, 'ServiceUnavailable', message)
+    }
+    return proxy
+  }
+
+  /** Replaces the connection of a Cluster if its object or its Secret has changed in that respect. */
+  #connect(name: string): void {
+    if (!this.#secrets.isReady || this.#isStopped) return
+    const cluster = this.#clusters.get(name)
+    const secret = this.#secrets.get(name)
+    const old = this.#connections.get(name)
+    if (cluster === undefined || cluster.metadata.deletionTimestamp !== undefined) {
+      this.#connections.delete(name)
+      old?.close()
+      return
+    }
+    const given = JSON.stringify([membersOf(cluster.spec).connection, secret?.data])
+    const key = createHash('sha256').update(given).digest('base64')
+    if (old?.key === key) return
+    old?.close()
+    const made = { key, ...(name === hostCluster ? this.#host() : this.#member(cluster, secret)) }
+    this.#connections.set(name, made)
+    void this.#check(name, made)
+  }
+
+  /** This cluster, whose connection is that of Kapis. */
+  #host(): Omit<Connection, 'key'> {
+    return {
+      code: 503,
+      check: () => checkCluster({ kube: this.#options.client }),
+      close: () => undefined,
+    }
+  }
+
+  #member(cluster: KubeObject, secret: KubeObject | undefined): Omit<Connection, 'key'> {
+    const member = readMember(cluster, secret)
+    if ('reason' in member) {
+      const { reason, message, code } = member
+      this.#options.logger.warn({ cluster: cluster.metadata.name, why: message }, 'invalid cluster')
+      const health = ready('False', reason, message)
+      return { code, health, check: async () => health, close: () => undefined }
+    }
+    const proxy = createMemberProxy(member)
+    const kube = createKubeClient(member.kube)
+    const kapis = 'problem' in member.kapis ? member.kapis : createKubeClient(member.kapis)
+    return {
+      proxy,
+      code: 503,
+      check: async () => checkCluster({ kube, kapis, otherThan: await this.#uidOfHost() }, via),
+      close() {
+        proxy.close()
+        kube.close()
+        if (!('problem' in kapis)) kapis.close()
+      },
+    }
+  }
+
+  async #uidOfHost(): Promise<string | undefined> {
+    if (this.#uid === undefined) {
+      const { fields } = await checkCluster({ kube: this.#options.client })
+      if (typeof fields.uid === 'string') this.#uid = fields.uid
+    }
+    return this.#uid
+  }
+
+  #checkLater(): void {
+    const { checkEveryMs: everyMs = checkEveryMs } = this.#options
+    const check = async () => {
+      await Promise.all([...this.#connections].map(([name, connection]) => this.#check(name, connection)))
+      if (!this.#isStopped) this.#checkLater()
+    }
+    // Jitter keeps replicas from checking at the same moment.
+    this.#timer = setTimeout(() => void check(), everyMs * (0.75 + Math.random() / 2))
+    this.#timer.unref()
+  }
+
+  async #check(name: string, connection: Connection): Promise<void> {
+    if (connection.isBeingChecked) return
+    connection.isBeingChecked = true
+    try {
+      connection.health = await connection.check()
+      if (this.#connections.get(name) === connection) await this.#write(name, connection.health)
+    } catch (err) {
+      this.#options.logger.warn({ err, cluster: name }, 'failed to update the status of a cluster')
+    } finally {
+      connection.isBeingChecked = false
+    }
+  }
+
+  /** All replicas see the same health and only write differences, so the status does not flap. */
+  async #write(name: string, health: Health): Promise<void> {
+    const object = this.#clusters.get(name)
+    const status = object && statusAfter(object, health, new Date())
+    if (status === undefined) return
+    const path = `${this.#path}/${name}/status`
+    const call = {
+      method: 'PATCH',
+      path,
+      body: { status },
+      contentType: 'application/merge-patch+json',
+    } as const
+    const written = parseObject(await this.#options.client.call(call))
+    // It may have been deleted in the meantime.
+    if (this.#connections.has(name)) this.#clusters.put(written)
+  }
+}

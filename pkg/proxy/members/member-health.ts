@@ -1,0 +1,152 @@
+import { Status } from '../../apierrors/status.ts'
+import type { KubeClient } from '../../kubeclient/client.ts'
+import { itemsOf, type KubeObject, membersOf, textOf } from '../../kubeclient/object/object.ts'
+import type { HeaderLines } from '../headers.ts'
+import { upstreamFailure } from '../upstream-failure.ts'
+
+/** A condition of a Cluster, without its times. */
+export type Condition = {
+  readonly type: string
+  readonly status: 'True' | 'False'
+  readonly reason: string
+  readonly message: string
+}
+
+/** What a check found out; fields that are unknown keep their last value. */
+export type Health = {
+  readonly conditions: readonly Condition[]
+  readonly fields: Readonly<Record<string, string | number>>
+}
+
+export type CheckedCluster = {
+  readonly kube: KubeClient
+  /** The Kapis of the cluster, or why there is none; undefined where that is not checked. */
+  readonly kapis?: KubeClient | { readonly problem: string }
+  /** `uid` of a cluster that it must not be. */
+  readonly otherThan?: string | undefined
+}
+
+const timeoutMs = 5_000
+const withinMs = 10_000
+const regionLabel = 'topology.kubernetes.io/region'
+
+/**
+ * Checks a cluster by requests with the credential of its kubeconfig: version and nodes, and the
+ * namespace kube-system, whose uid identifies it.
+ *
+ * @param headers of each request: name, value, name, value
+ */
+export async function checkCluster(cluster: CheckedCluster, headers: HeaderLines = []): Promise<Health> {
+  const signal = AbortSignal.timeout(withinMs)
+  const get = (client: KubeClient, path: string) => client.call({ path, headers, signal, timeoutMs })
+  const { kube, kapis, otherThan } = cluster
+  try {
+    const version = membersOf(await get(kube, '/version'))
+    const system = await optional(() => get(kube, '/api/v1/namespaces/kube-system'))
+    const uid = textOf(membersOf(membersOf(system).metadata).uid)
+    if (uid !== '' && uid === otherThan)
+      return ready('False', 'SameCluster', 'the kubeconfig is one of this cluster itself')
+    const nodes = membersOf(await optional(() => get(kube, '/api/v1/nodes?limit=1')))
+    const service = kapis === undefined ? undefined : await checkKapis(kapis, get)
+    const passed = ready('True', 'Passed', 'the cluster responds')
+    return {
+      conditions: [...passed.conditions, ...(service?.conditions ?? [])],
+      fields: {
+        ...known('kubernetesVersion', version.gitVersion),
+        ...known('uid', uid),
+        ...nodeFields(nodes),
+        ...service?.fields,
+      },
+    }
+  } catch (error) {
+    return ready('False', 'FailedCheck', describe(error))
+  }
+}
+
+/** A Ready condition alone. */
+export function ready(status: Condition['status'], reason: string, message: string): Health {
+  return { conditions: [{ type: 'Ready', status, reason, message }], fields: {} }
+}
+
+async function checkKapis(
+  kapis: NonNullable<CheckedCluster['kapis']>,
+  get: (client: KubeClient, path: string) => Promise<unknown>,
+): Promise<Health> {
+  const type = 'KSCoreReady'
+  const failed = (message: string): Health => ({
+    conditions: [{ type, status: 'False', reason: 'FailedCheck', message }],
+    fields: {},
+  })
+  if ('problem' in kapis) return failed(kapis.problem)
+  try {
+    const version = membersOf(await get(kapis, '/kapis/version'))
+    const condition = { type, status: 'True', reason: 'Passed', message: 'its Kapis responds' } as const
+    return { conditions: [condition], fields: known('kubeSphereVersion', version.gitVersion) }
+  } catch (error) {
+    return failed(describe(error))
+  }
+}
+
+function known(name: string, value: unknown): Health['fields'] {
+  return typeof value === 'string' && value !== '' ? { [name]: value } : {}
+}
+
+function nodeFields({ items, metadata }: Readonly<Record<string, unknown>>): Health['fields'] {
+  if (items === undefined) return {}
+  const [first] = itemsOf(items)
+  const { remainingItemCount: rest = 0 } = membersOf(metadata)
+  const nodeCount = itemsOf(items).length + (typeof rest === 'number' ? rest : 0)
+  return {
+    nodeCount,
+    ...known('region', membersOf(membersOf(membersOf(first).metadata).labels)[regionLabel]),
+  }
+}
+
+/** A response that the credential has no right to is undefined. */
+async function optional(read: () => Promise<unknown>): Promise<unknown> {
+  try {
+    return await read()
+  } catch (error) {
+    if (error instanceof Status && (error.code === 403 || error.code === 404)) return undefined
+    throw error
+  }
+}
+
+function describe(error: unknown): string {
+  if (error instanceof Status && error.code === 401)
+    return 'the cluster refuses the credential of the kubeconfig'
+  if (error instanceof Status && error.cause === undefined) return error.message
+  const { message, headers } = upstreamFailure('the cluster', error instanceof Status ? error.cause : error)
+  return `${message} (${headers['proxy-status']?.split('error=')[1] ?? ''})`
+}
+
+/**
+ * Returns the status of a Cluster after a check, with conditions of other types left in place;
+ * undefined if nothing has changed.
+ */
+export function statusAfter(
+  { status }: KubeObject,
+  { conditions, fields }: Health,
+  now: Date,
+): object | undefined {
+  const old = membersOf(status)
+  const before = itemsOf(old.conditions).map(membersOf)
+  const isSame = ({ type, status: value, reason, message }: Condition) =>
+    before.some(
+      one => one.type === type && one.status === value && one.reason === reason && one.message === message,
+    )
+  if (conditions.every(isSame) && Object.entries(fields).every(([name, value]) => old[name] === value))
+    return undefined
+  const time = now.toISOString().replace(/\.\d+/, '')
+  const made = conditions.map(condition => {
+    const last = before.find(({ type }) => type === condition.type)
+    const isKept = last?.status === condition.status && typeof last.lastTransitionTime === 'string'
+    return {
+      ...condition,
+      lastUpdateTime: isSame(condition) && last !== undefined ? (last.lastUpdateTime ?? time) : time,
+      lastTransitionTime: isKept ? last.lastTransitionTime : time,
+    }
+  })
+  const others = before.filter(({ type }) => !conditions.some(one => one.type === type))
+  return { ...fields, conditions: [...others, ...made] }
+}

@@ -1,0 +1,36 @@
+import { Status } from '../../apierrors/status.ts'
+import type { Identity } from '../../apirequest/identity/identity.ts'
+
+// Kubernetes gives rights to these names in every cluster. kubeadm binds kubeadm:cluster-admins to
+// cluster-admin.
+const reserved = /^(system|kubeadm):/
+const ofKubernetes = /(^|\.)(kubernetes|k8s)\.io\//
+
+const known = new WeakMap<Identity, Identity>()
+
+/**
+ * Returns the identity that a member cluster gets for a caller: user, uid, groups and extra of this
+ * cluster, without the groups and extra keys that Kubernetes reserves. They mean this cluster:
+ * `system:masters` here is no reason to be one there, and `authentication.kubernetes.io/node-name`
+ * is a node of this cluster.
+ *
+ * @throws Status 403 for a user whose name is reserved: a service account of the same name in the
+ * member is another account
+ */
+export function toMemberIdentity(identity: Identity): Identity {
+  const found = known.get(identity)
+  if (found !== undefined) return found
+  const { username, uid, groups, extra, isTrimmed } = identity
+  if (reserved.test(username) || isTrimmed === true) {
+    const message = `user ${JSON.stringify(username)} is known to this cluster only, and cannot act in a member cluster`
+    throw new Status(403, 'Forbidden', message)
+  }
+  const made = {
+    username,
+    uid,
+    groups: groups.filter(group => !reserved.test(group)),
+    extra: Object.fromEntries(Object.entries(extra).filter(([key]) => !ofKubernetes.test(key))),
+  }
+  known.set(identity, made)
+  return made
+}

@@ -1,0 +1,241 @@
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, request, type Server } from 'node:http'
+import type { Duplex } from 'node:stream'
+import { expect } from 'chai'
+import { renderKube } from '../../apierrors/render-kube.ts'
+import { closeServer, jane, type Loopback, portOf, startLoopback } from '../../apirequest/fixtures.ts'
+import type { Identity } from '../../apirequest/identity/identity.ts'
+import { parseLine } from '../../apirequest/request-line.ts'
+import { toUpgradeListener } from '../../apiserver/server/https-server.ts'
+import { stripCredentials } from '../../authn/strip-credentials.ts'
+import { answerJson, type FakeKubeApiserver, startFakeKubeApiserver } from '../../kubeclient/fixtures.ts'
+import type { Member } from './member.ts'
+import { createMemberProxy, type MemberProxy } from './member-proxy.ts'
+
+type Listener = Parameters<typeof startFakeKubeApiserver>[0]
+
+describe('createMemberProxy', function () {
+  this.timeout(20_000)
+  let answer: Listener
+  let member: FakeKubeApiserver
+  let proxy: MemberProxy
+  let front: Loopback
+  let upgrades: Server
+  let identity: Identity
+  const seen: IncomingMessage[] = []
+  const sockets = new Set<Duplex>()
+
+  function connect(kapis: Member['kapis']): void {
+    proxy = createMemberProxy({ name: 'm', kube: member.endpoint, kapis })
+  }
+  const serve = (req: IncomingMessage, res: Parameters<typeof renderKube>[0], upgrade?: Buffer) => {
+    stripCredentials(req)
+    const line = parseLine(req.method ?? 'GET', req.url ?? '/', undefined, 'all')
+    const exchange = { req, res, id: 'id-1', ...line, identity, isAggregated: false }
+    Promise.resolve()
+      .then(() => proxy.forward(upgrade === undefined ? exchange : { ...exchange, upgrade }))
+      .catch(error => renderKube(res, error))
+  }
+
+  before(async () => {
+    member = await startFakeKubeApiserver((req, res) => {
+      seen.push(req)
+      return answer(req, res)
+    })
+    member.server.on('upgrade', (req: IncomingMessage, socket: Duplex) => {
+      seen.push(req)
+      sockets.add(socket.on('error', () => undefined))
+      socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n')
+      socket.pipe(socket)
+    })
+    front = await startLoopback((req, res) => serve(req, res))
+    upgrades = createServer()
+    upgrades.on('upgrade', toUpgradeListener(serve))
+    await once(upgrades.listen(0, '127.0.0.1'), 'listening')
+  })
+  after(async () => {
+    for (const socket of sockets) socket.destroy()
+    await front.close()
+    await closeServer(upgrades)
+    await member.close()
+  })
+  beforeEach(() => {
+    seen.length = 0
+    identity = jane
+    answer = (_req, res) => answerJson(res, 200, {})
+    connect({ problem: 'it has no kubesphereAPIEndpoint' })
+  })
+  afterEach(() => proxy.close())
+
+  it('sends the caller as impersonated, and none of their credentials', async () => {
+    identity = {
+      username: 'jane',
+      uid: 'u',
+      groups: ['dev', 'system:masters'],
+      extra: { 'acme.com/x': ['1'] },
+    }
+    const sent = {
+      authorization: 'Bearer secret-of-jane',
+      cookie: 'session=secret-of-jane',
+      'proxy-authorization': 'Basic secret-of-jane',
+      'impersonate-user': 'root',
+      'impersonate-group': 'system:masters',
+      'x-remote-user': 'root',
+      'x-forwarded-for': '10.0.0.1',
+      connection: 'keep-alive, impersonate-user',
+      'x-own': 'kept',
+    }
+    expect((await front.get('/clusters/m/api/v1/pods?limit=1', { headers: sent })).code).to.equal(200)
+    const [req] = seen
+    expect(req?.url).to.equal('/api/v1/pods?limit=1')
+    const { host: _host, ...headers } = req?.headers ?? {}
+    expect(headers).to.deep.equal({
+      'x-own': 'kept',
+      'audit-id': 'id-1',
+      via: '1.1 kapis-clusters',
+      connection: 'keep-alive',
+      authorization: 'Bearer own',
+      'impersonate-user': 'jane',
+      'impersonate-uid': 'u',
+      'impersonate-group': 'dev',
+      'impersonate-extra-acme.com%2fx': '1',
+    })
+  })
+
+  it('sends no credential with an upgrade either, and breaks it off when the member is gone', async () => {
+    const headers = {
+      ...{ connection: 'Upgrade', upgrade: 'websocket', authorization: 'Bearer secret-of-jane' },
+      'sec-websocket-protocol': 'base64url.bearer.authorization.k8s.io.c2VjcmV0, v4.channel.k8s.io',
+      'impersonate-user': 'root',
+    }
+    const path = '/clusters/m/api/v1/namespaces/a/pods/p/exec?command=id'
+    const asked = request({ host: '127.0.0.1', port: portOf(upgrades), path, headers, agent: false }).end()
+    const [, socket]: [IncomingMessage, Duplex] = await new Promise((resolve, reject) => {
+      asked.once('error', reject)
+      asked.once('upgrade', (res, upgraded) => resolve([res, upgraded]))
+    })
+    socket.on('error', () => undefined)
+    socket.write('echo')
+    const [echoed] = await once(socket, 'data')
+    expect(String(echoed)).to.equal('echo')
+    const { rawHeaders = [] } = seen[0] ?? {}
+    expect(seen[0]?.headers).to.include({
+      authorization: 'Bearer own',
+      'impersonate-user': 'jane',
+      'sec-websocket-protocol': 'v4.channel.k8s.io',
+      via: '1.1 kapis-clusters',
+    })
+    expect(rawHeaders.join(' ')).to.not.include('secret')
+    proxy.close()
+    await once(socket.resume(), 'close')
+  })
+
+  it('ends a watch when the member is gone', async () => {
+    answer = (_req, res) => void res.writeHead(200).write('{}\n')
+    const watch = await front.open('/clusters/m/api/v1/pods?watch=true')
+    proxy.close()
+    expect(await watch.toArray().catch(error => error)).to.have.property('code', 'ECONNRESET')
+    expect((await front.get('/clusters/m/api/v1/pods')).code).to.equal(502)
+  })
+
+  it('passes on refusals of the member for its caller, and no cookies', async () => {
+    const status = {
+      kind: 'Status',
+      apiVersion: 'v1',
+      code: 403,
+      message: 'pods is forbidden: User "jane" …',
+    }
+    answer = (_req, res) => {
+      res.setHeader('set-cookie', 'kapis=1').setHeader('clear-site-data', '"*"').setHeader('x-own', 'kept')
+      answerJson(res, 403, status)
+    }
+    const { code, text, headers } = await front.get('/clusters/m/api/v1/pods')
+    expect({ code, body: JSON.parse(text) }).to.deep.equal({ code: 403, body: status })
+    expect(headers).to.include({ 'x-own': 'kept' }).and.to.not.have.any.keys('set-cookie', 'clear-site-data')
+  })
+
+  const unauthorized = { kind: 'Status', apiVersion: 'v1', message: 'Unauthorized', code: 401 }
+  const notAllowed = {
+    kind: 'Status',
+    message: 'users "jane" is forbidden: User "kapis" cannot impersonate resource "users"',
+  }
+  for (const [code, body] of [
+    [401, unauthorized],
+    [403, notAllowed],
+  ] as const) {
+    it(`says that the member does not accept its credential, for ${code}`, async () => {
+      answer = (_req, res) => answerJson(res, code, body)
+      const refused = await front.get('/clusters/m/api/v1/pods')
+      expect(refused.code).to.equal(503)
+      expect(JSON.parse(refused.text).message).to.equal(
+        'the account of the kubeconfig of the cluster "m" is not allowed to impersonate the caller',
+      )
+    })
+  }
+
+  it('refuses what the member must not be asked', async () => {
+    const cases: readonly (readonly [
+      path: string,
+      headers: Record<string, string>,
+      code: number,
+      message: string,
+    ])[] = [
+      [
+        '/clusters/m/api/v1/pods',
+        { via: '1.1 a, 1.1 kapis-clusters' },
+        508,
+        'the cluster "m" is reached by way of a cluster that Kapis serves itself',
+      ],
+      [
+        '/clusters/m/kapis/iam.kapis.io/v1alpha2/users',
+        {},
+        503,
+        'the cluster "m" does not serve /kapis: it has no kubesphereAPIEndpoint',
+      ],
+    ]
+    for (const [path, headers, code, message] of cases) {
+      const refused = await front.get(path, { headers })
+      expect(JSON.parse(refused.text)).to.include({ code, message })
+    }
+    identity = { ...jane, username: 'system:serviceaccount:a:b' }
+    expect((await front.get('/clusters/m/api/v1/pods')).code).to.equal(403)
+    expect(
+      (await front.get('/clusters/m/api/v1/pods', { headers: { 'x-http-method-override': 'DELETE' } })).code,
+    ).to.equal(400)
+    expect(seen).to.deep.equal([])
+  })
+
+  it('follows no redirect, and passes none on', async () => {
+    for (const location of ['https://elsewhere.example.org/', '/api/v1/pods', '//elsewhere.example.org']) {
+      answer = (_req, res) => void res.writeHead(307, { location }).end()
+      const { code, headers, text } = await front.get('/clusters/m/api/v1/pods')
+      expect([code, headers.location]).to.deep.equal([502, undefined])
+      expect(JSON.parse(text).message).to.equal(
+        'the cluster "m" redirects, which is not supported: request the path with a trailing slash',
+      )
+    }
+    answer = (_req, res) => void res.writeHead(304).end()
+    expect((await front.get('/clusters/m/api/v1/pods')).code).to.equal(304)
+  })
+
+  it('sends paths of the platform API to the Kapis of the member', async () => {
+    const kapis = await startFakeKubeApiserver((_req, res) => answerJson(res, 200, { of: 'kapis' }), '/base')
+    connect(kapis.endpoint)
+    const path = '/kapis/clusters/m/iam.kapis.io/v1alpha2/users?limit=1'
+    expect(JSON.parse((await front.get(path)).text)).to.deep.equal({ of: 'kapis' })
+    expect(kapis.requests).to.deep.equal(['GET /base/kapis/iam.kapis.io/v1alpha2/users?limit=1'])
+    expect(seen).to.deep.equal([])
+    await kapis.close()
+  })
+
+  it('is 503 for a member that is down', async () => {
+    const gone = await startFakeKubeApiserver(() => undefined)
+    await gone.close()
+    proxy = createMemberProxy({ name: 'm', kube: gone.endpoint, kapis: { problem: '' } })
+    const { code, text } = await front.get('/clusters/m/api/v1/pods')
+    expect([code, JSON.parse(text).message]).to.deep.equal([
+      503,
+      'kube-apiserver of the cluster "m" is not responding',
+    ])
+  })
+})

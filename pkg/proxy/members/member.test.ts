@@ -1,0 +1,111 @@
+import { expect } from 'chai'
+import { createCa } from '../../certs/issue.ts'
+import { readMember } from './member.ts'
+
+const authority = createCa({ commonName: 'member', validityDays: 1 })
+const other = createCa({ commonName: 'kapis', validityDays: 1 })
+const base64 = (value: string) => Buffer.from(value).toString('base64')
+
+const kubeconfig = JSON.stringify({
+  'current-context': 'c',
+  contexts: [{ name: 'c', context: { cluster: 'k', user: 'u' } }],
+  clusters: [
+    {
+      name: 'k',
+      cluster: {
+        server: 'https://member:6443',
+        'certificate-authority-data': base64(authority.certPem),
+        'tls-server-name': 'n',
+      },
+    },
+  ],
+  users: [{ name: 'u', user: { token: 'T' } }],
+})
+const metadata = { name: 'm', uid: 'u', resourceVersion: '1', creationTimestamp: '' }
+
+function read(connection: object | undefined, data?: Readonly<Record<string, string>>) {
+  const secret = data && {
+    metadata,
+    data: Object.fromEntries(Object.entries(data).map(([key, value]) => [key, base64(value)])),
+  }
+  const member = readMember({ metadata, spec: { connection } }, secret)
+  if ('reason' in member) return member
+  const { name, kube, kapis } = member
+  const show = ({ url, access }: typeof kube) => ({ url: url.href, access: access() })
+  return { name, kube: show(kube), kapis: 'problem' in kapis ? kapis.problem : show(kapis) }
+}
+
+describe('readMember', () => {
+  const headers = ['Authorization', 'Bearer T']
+  const kube = {
+    url: 'https://member:6443/',
+    access: { headers, tls: { ca: authority.certPem, servername: 'n' } },
+  }
+  const none = 'it has no kubesphereAPIEndpoint'
+  const endpoint = 'https://member/base'
+  const at = (ca: string) => ({ url: endpoint, access: { headers, tls: { ca } } })
+  const valid: readonly (readonly [what: string, read: unknown, kapis: unknown])[] = [
+    ['a Secret', read(undefined, { kubeconfig }), none],
+    ['a kubeconfig in the Cluster', read({ kubeconfig: base64(kubeconfig) }), none],
+    ['a Secret rather than that', read({ kubeconfig: base64('{}') }, { kubeconfig }), none],
+    [
+      'the address of kube-apiserver again',
+      read({ type: 'direct', kubernetesAPIEndpoint: 'https://member:6443' }, { kubeconfig }),
+      none,
+    ],
+    [
+      'the address of its Kapis in the Cluster with the kubeconfig',
+      read({ kubeconfig: base64(kubeconfig), kubesphereAPIEndpoint: endpoint }),
+      at(authority.certPem),
+    ],
+    [
+      'the address and the authority of its Kapis in the Secret',
+      read(
+        { kubesphereAPIEndpoint: endpoint },
+        { kubeconfig, kubesphereAPIEndpoint: `${endpoint}\n`, 'ca.crt': other.certPem },
+      ),
+      at(other.certPem),
+    ],
+    [
+      'no address for the credential of a Secret that the Secret does not have',
+      read({ kubesphereAPIEndpoint: endpoint }, { kubeconfig }),
+      'spec.connection.kubesphereAPIEndpoint is not the kubesphereAPIEndpoint of the Secret',
+    ],
+    [
+      'no plain HTTP',
+      read({ kubeconfig: base64(kubeconfig), kubesphereAPIEndpoint: 'http://member' }),
+      'its kubesphereAPIEndpoint must be an https URL without user, query and fragment',
+    ],
+  ]
+  for (const [what, member, kapis] of valid)
+    it(`reads ${what}`, () => expect(member).to.deep.equal({ name: 'm', kube, kapis }))
+
+  const missing =
+    'there is no kubeconfig: expected the key kubeconfig in the Secret m, or spec.connection.kubeconfig'
+  const invalid: readonly (readonly [what: string, read: unknown, reason: string, message: string])[] = [
+    [
+      'a tunnel',
+      read({ type: 'proxy' }, { kubeconfig }),
+      'UnsupportedConnection',
+      'spec.connection.type "proxy" (a tunnel from an agent) is not supported; supported: direct',
+    ],
+    ['nothing', read(undefined), 'NoKubeconfig', missing],
+    ['another key', read(undefined, { config: kubeconfig }), 'NoKubeconfig', missing],
+    [
+      'another address for the credential of the kubeconfig',
+      read({ kubernetesAPIEndpoint: 'https://elsewhere' }, { kubeconfig }),
+      'InvalidConnection',
+      'spec.connection.kubernetesAPIEndpoint is not the server of the kubeconfig',
+    ],
+    [
+      'a kubeconfig that runs a program',
+      read(undefined, { kubeconfig: kubeconfig.replace('"token"', '"exec"') }),
+      'InvalidConnection',
+      'unsupported key "exec" in the user of the kubeconfig; supported: token, client-certificate-data, client-key-data, extensions',
+    ],
+  ]
+  for (const [what, member, reason, message] of invalid) {
+    const code = reason === 'UnsupportedConnection' ? 501 : 503
+    it(`has none for ${what}`, () => expect(member).to.deep.equal({ reason, message, code }))
+  }
+})

@@ -1,0 +1,94 @@
+import {
+  type EmbeddedCredential,
+  isHttpsUrl,
+  readEmbeddedKubeconfig,
+} from '../../kubeclient/config/embedded-kubeconfig.ts'
+import type { RestConfig } from '../../kubeclient/config/rest-config.ts'
+import { type KubeObject, membersOf, textOf } from '../../kubeclient/object/object.ts'
+import { secretData } from '../../kubeclient/object/secret.ts'
+
+/** How a member cluster is reached. */
+export type Member = {
+  readonly name: string
+  readonly kube: RestConfig
+  /** The Kapis of the member, or why there is none. */
+  readonly kapis: RestConfig | { readonly problem: string }
+}
+
+/** Why a Cluster cannot be used: reason and message of its condition, and the code of requests. */
+export type InvalidMember = { readonly reason: string; readonly message: string; readonly code: 501 | 503 }
+
+/** The type of the Secret with the kubeconfig of a member; it has the name of the Cluster. */
+export function kubeconfigSecretType(groupDomain: string): string {
+  return `cluster.${groupDomain}/kubeconfig`
+}
+
+/**
+ * Reads a Cluster, with the kubeconfig of its Secret or, as in KubeSphere, of the Cluster itself.
+ * The endpoints are where the credential is sent, so they come from the same object as the
+ * credential: those of a Cluster with a Secret may only repeat them.
+ */
+export function readMember(cluster: KubeObject, secret: KubeObject | undefined): Member | InvalidMember {
+  const connection = membersOf(membersOf(cluster.spec).connection)
+  const { name } = cluster.metadata
+  const { type = 'direct' } = connection
+  if (type !== 'direct') {
+    const message = `spec.connection.type ${JSON.stringify(type)} (a tunnel from an agent) is not supported; supported: direct`
+    return { reason: 'UnsupportedConnection', message, code: 501 }
+  }
+  const kubeconfig = kubeconfigOf(connection, secret)
+  if (kubeconfig === undefined) {
+    const message = `there is no kubeconfig: expected the key kubeconfig in the Secret ${name}, or spec.connection.kubeconfig`
+    return { reason: 'NoKubeconfig', message, code: 503 }
+  }
+  try {
+    const kube = readEmbeddedKubeconfig(kubeconfig)
+    const given = textOf(connection.kubernetesAPIEndpoint)
+    if (given !== '' && !isSameUrl(given, kube.url.href))
+      throw new Error('spec.connection.kubernetesAPIEndpoint is not the server of the kubeconfig')
+    const endpoint = toRestConfig(kube)
+    return { name, kube: endpoint, kapis: readKapis(kube, textOf(connection.kubesphereAPIEndpoint), secret) }
+  } catch (error) {
+    const message = error instanceof Error ? error.message : 'the kubeconfig is invalid'
+    return { reason: 'InvalidConnection', message, code: 503 }
+  }
+}
+
+function kubeconfigOf(
+  { kubeconfig }: Readonly<Record<string, unknown>>,
+  secret: KubeObject | undefined,
+): string | undefined {
+  if (secret !== undefined) return secretData(secret, 'kubeconfig')?.toString('utf8')
+  return typeof kubeconfig === 'string' && kubeconfig !== ''
+    ? Buffer.from(kubeconfig, 'base64').toString('utf8')
+    : undefined
+}
+
+/** The same credential at another server, which its own CA may verify. */
+function readKapis(
+  { access: { headers, tls } }: EmbeddedCredential,
+  inSpec: string,
+  secret: KubeObject | undefined,
+): Member['kapis'] {
+  const inSecret = secret && secretData(secret, 'kubesphereAPIEndpoint')?.toString('utf8').trim()
+  const endpoint = secret === undefined ? inSpec : (inSecret ?? '')
+  if (secret !== undefined && inSpec !== '' && !isSameUrl(inSpec, endpoint))
+    return { problem: 'spec.connection.kubesphereAPIEndpoint is not the kubesphereAPIEndpoint of the Secret' }
+  if (endpoint === '') return { problem: 'it has no kubesphereAPIEndpoint' }
+  if (!isHttpsUrl(endpoint))
+    return { problem: 'its kubesphereAPIEndpoint must be an https URL without user, query and fragment' }
+  const ca = secret && secretData(secret, 'ca.crt')?.toString('utf8')
+  const { servername: _ofKube, ...verified } = tls
+  const access = { headers, tls: ca === undefined ? verified : { ...verified, ca } }
+  return toRestConfig({ url: new URL(endpoint), access })
+}
+
+function toRestConfig({ url, access }: EmbeddedCredential): RestConfig {
+  return { url, access: () => access, refused: () => undefined }
+}
+
+function isSameUrl(a: string, b: string): boolean {
+  const normal = (url: string) => URL.parse(url)?.href.replace(/\/$/, '')
+  const first = normal(a)
+  return first !== undefined && first === normal(b)
+}
