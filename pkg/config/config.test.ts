@@ -65,6 +65,7 @@ describe('parseConfig', () => {
         tokenExchange: [{ name: 'p', source: 'User', clients: ['cli'] }],
       },
       cache: { idleSeconds: 5, maxMegabytes: 64, platformReads: 'consistent', clusterLists: 'narrowed' },
+      multicluster: { enabled: true },
       registries: { caFile: '/etc/ca.pem', trustedHosts: ['localhost:5000'] },
       authentication: {
         multipleLogin: false,
@@ -151,6 +152,7 @@ describe('parseConfig', () => {
         ],
       },
       cache: { idleSeconds: 5, maxMegabytes: 64, platformReads: 'consistent', clusterLists: 'narrowed' },
+      multicluster: { enabled: true },
       registries: { caFile: '/etc/ca.pem', trustedHosts: ['localhost:5000'] },
       authentication: {
         multipleLogin: false,
@@ -235,7 +237,7 @@ describe('parseConfig', () => {
   const whole = (min: number, max: number, given: string) =>
     `must be a whole number from ${min} to ${max}, not ${given}`
   const top =
-    'unknown; supported: groupDomain, listen, http, kubernetes, service, tls, oauth, cache, registries, authentication, limits, audit, tracing, accessLog, logs, logLevel, shutdownDelaySeconds'
+    'unknown; supported: groupDomain, listen, http, kubernetes, service, tls, oauth, cache, multicluster, registries, authentication, limits, audit, tracing, accessLog, logs, logLevel, shutdownDelaySeconds'
   const invalid: readonly [string, unknown, Problem][] = [
     ['a list for the document', [], { path: '(document)', message: 'must be a mapping' }],
     ['text for the document', 'x', { path: '(document)', message: 'must be a mapping' }],

@@ -45,6 +45,7 @@ describe('withEnvironment', () => {
   const valid: Readonly<Record<string, string>> = {
     KAPIS_LISTEN_PORT: '1',
     KAPIS_HTTP_ENABLED: 'true',
+    KAPIS_MULTICLUSTER_ENABLED: 'true',
     KAPIS_HTTP_PORT: '2',
     KAPIS_SERVICE_PORT: '3',
     KAPIS_TLS_ROLLOVER_SECONDS: '60',
