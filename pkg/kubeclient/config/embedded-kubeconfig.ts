@@ -7,7 +7,7 @@ import type { Access } from './rest-config.ts'
 export type EmbeddedCredential = { readonly url: URL; readonly access: Access }
 
 /**
- * Reads a kubeconfig that somebody else has written. Its current context must have an https server,
+ * Reads a kubeconfig of unknown origin. Its current context must have an https server,
  * and a token or a client certificate that are part of the kubeconfig: what reads a file, runs a
  * program, uses another proxy or does not verify the server is refused.
  *
