@@ -98,7 +98,7 @@ export const document = section({
       default: false,
       env: 'KAPIS_MULTICLUSTER_ENABLED',
       description:
-        'Serve member clusters below /clusters/{name}, from Cluster objects of cluster.<group domain>. See docs/clusters.md.',
+        'Serve member clusters below /clusters/{name}: see docs/clusters.md.',
     }),
   }).prefault({}),
   registries: registries.prefault({}),
