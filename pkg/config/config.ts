@@ -97,8 +97,7 @@ export const document = section({
     enabled: boolean({
       default: false,
       env: 'KAPIS_MULTICLUSTER_ENABLED',
-      description:
-        'Serve member clusters below /clusters/{name}: see docs/clusters.md.',
+      description: 'Serve member clusters below /clusters/{name}: see docs/clusters.md.',
     }),
   }).prefault({}),
   registries: registries.prefault({}),
